@@ -19,7 +19,7 @@ from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
 from pegasos_stats.models.inference.bootstrap import bootstrap
-from pegasos_stats.models.inference.bootstrap_options import Bootstrap
+from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.parallel import n_workers
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.problem import LossName, Problem, Solution

@@ -562,6 +562,25 @@ def over_cells(cells: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     )
 
 
+def by_population(cells: pd.DataFrame) -> pd.DataFrame:
+    """What the two defaults have in each population, the three lambdas together."""
+    parts = []
+    for loss, method in (("hinge", "envelope"), ("log", "HC3")):
+        some = cells[(cells["loss"] == loss) & (cells["method"] == method)]
+        found = some.groupby(["population", "rows"], sort=False).agg(
+            samples=("samples", "min"),
+            mean=("mean", "mean"),
+            lowest=("lowest", "min"),
+            joint=("joint", "mean"),
+            warned=("warned", "mean"),
+        )
+        parts.append(found.add_prefix(f"{loss}: "))
+    both = pd.concat(parts, axis=1).drop(columns="log: warned")
+    shown = both.round(3)
+    counts = [name for name in shown if name.endswith("samples")]
+    return shown.astype(dict.fromkeys(counts, int)).reset_index()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     every = list(POPULATIONS)
@@ -585,6 +604,7 @@ def main() -> None:
     if given.table is not None:
         found.round(4).to_csv(given.table / "coverage_fresh.csv", index=False)
         means.round(4).to_csv(given.table / "coverage_fresh_means.csv")
+        by_population(found).to_csv(given.table / "coverage.csv", index=False)
     print(means.round(3).to_string())
 
 

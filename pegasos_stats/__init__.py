@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from pegasos_stats.data.svmlight import read_svmlight
     from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
     from pegasos_stats.metrics.paired import PairedComparison, compare_predictions
-    from pegasos_stats.models.inference.bootstrap_options import Bootstrap
-    from pegasos_stats.models.inference.options import Cluster, Sandwich
+    from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
     from pegasos_stats.models.kernel import KernelSVM, kernel_svm
     from pegasos_stats.models.kernel_results import KernelResults
     from pegasos_stats.models.linear import SVM, Logit, logit, svm
@@ -121,7 +120,7 @@ LATER = {  # public name, the module that has it: loaded when first asked for
     "confusion": "metrics.confusion",
     "PairedComparison": "metrics.paired",
     "compare_predictions": "metrics.paired",
-    "Bootstrap": "models.inference.bootstrap_options",
+    "Bootstrap": "models.inference.options",
     "Cluster": "models.inference.options",
     "Sandwich": "models.inference.options",
     "KernelSVM": "models.kernel",

@@ -128,26 +128,24 @@ def aligned(value: float, digits: int = 4) -> str:
     return f"{value:z#.{digits}g}"
 
 
-def headings_of_tests(
-    df: float, resampled: bool = False, biased: bool = False
-) -> list[str]:
+COUNTED = ["p-value"]  # from resamples, whose deviation is no error to divide by
+
+
+def headings_of_tests(df: float, resampled: bool = False) -> list[str]:
     """Headings of a statistic and its p-value; of resamples of the p-value alone.
 
     The statistic is called ``t`` for finite degrees of freedom, else ``z``, the normal
-    law's. P-values that are counted from resamples do not follow from it, nor alone
-    those that allow for a bias.
+    law's. P-values that are counted from resamples do not follow from it.
 
     Examples
     --------
     >>> headings_of_tests(float("inf")), headings_of_tests(5.0, resampled=True)
     (['z', 'P>|z|'], ['p-value'])
-    >>> headings_of_tests(5.0, biased=True)
-    ['t', 'p-value']
     """
     if resampled:
-        return ["p-value"]
+        return COUNTED
     letter = "t" if isfinite(df) else "z"
-    return [letter, "p-value" if biased else f"P>|{letter}|"]
+    return [letter, f"P>|{letter}|"]
 
 
 def estimate_cells(
@@ -175,8 +173,9 @@ def estimate_cells(
     ]
     tests = dict.fromkeys(headings, statistic)
     tests[list(tests)[-1]] = [f"{value:.3f}" for value in tidy["p_value"]]
+    error = "boot sd" if headings == COUNTED else "std err"
     columns = {
-        "std err": [aligned(value) for value in tidy["std_error"]],
+        error: [aligned(value) for value in tidy["std_error"]],
         **tests,
         f"[{low}": [aligned(value) for value in tidy["conf_low"]],
         f"{high}]": [aligned(value) for value in tidy["conf_high"]],

@@ -91,7 +91,7 @@ FITS = [
     Door(
         "Cluster",
         lambda **o: made().log.with_covariance(ps.Cluster(**o), GROUPS).bse,
-        {"bandwidth": "silverman", "factor": 1.0, "correction": "HC1", "use_t": True},
+        {"bandwidth": "silverman", "correction": "HC1", "use_t": True},
     ),
     Door(
         "hinge.with_covariance",

@@ -9,10 +9,9 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.foreign import limit
+from pegasos_stats.data.language.hypotheses import constraints
 from pegasos_stats.errors import PegasosStatsError, listing
-from pegasos_stats.models.inference.bootstrap_options import Bootstrap
-from pegasos_stats.models.inference.hypotheses import constraints
-from pegasos_stats.models.inference.options import Sandwich
+from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.solvers.pegasos_run import run_pegasos
 
 X = np.array([[0.0], [1.0], [3.0], [2.0], [5.0], [4.0]])
@@ -62,17 +61,8 @@ MESSAGES = [
         "values of its rows.",
     ),
     (
-        lambda: Sandwich(bandwidth=-1.5),
-        "bandwidth=-1.5 is not allowed; give one of 'silverman', 'hall-sheather', "
-        "'bofinger', or the width itself, a finite number above zero.",
-    ),
-    (
         lambda: Bootstrap(tol=1.0),
         "tol=1.0 is not allowed: every fit is within it; give a relative gap below 1.",
-    ),
-    (
-        lambda: Bootstrap(replicates=1),
-        "replicates=1 has no spread; give 2 or more, usually 1000.",
     ),
     (
         lambda: table(positive="maybe"),

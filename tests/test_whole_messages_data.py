@@ -172,13 +172,6 @@ MESSAGES = [
         "The formula 'y ~ 1' has no predictor; add one.",
     ),
     (
-        lambda: fitted(cov_type="robust"),
-        "cov_type='robust' is not known; give one of 'default', 'sandwich', "
-        "'HC0', 'HC1', 'HC2', 'HC3', 'jackknife', 'shrunk', 'nonrobust', 'cluster', "
-        "'bootstrap', 'none', or "
-        "Sandwich(...), Cluster(...) or Bootstrap(...) with options.",
-    ),
-    (
         lambda: fitted().augment(DATA.assign(score=1.0, predicted=1)),
         "The data have columns called 'predicted', 'score', which augment() adds; give "
         "another beginning of the new names, such as prefix='.'.",

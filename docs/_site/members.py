@@ -50,7 +50,6 @@ PURPOSES = {
 HIDDEN = {
     *["certificate", "coefficient_cells", "coefficient_table", "counted"],
     *["constants", "displayed", "estimated", "groups", "has_covariance", "lines"],
-    "nearness",
     *["notes_on_errors", "refinement"],
     *["scaling", "unread", "design", "coding", "held_out", "in_columns", "names"],
     *["of_sample", "offsets", "recorder", "solve", "dropped", "loss", "columns"],

@@ -14,7 +14,6 @@ from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.inference.estimating import has_rows
 from pegasos_stats.models.notes.fits import (
     about_fit,
     decided_by_rounding,
@@ -95,7 +94,7 @@ class Judged(ABC):
         >>> round(result.shortfall.at_least, 4), round(result.shortfall.at_most, 4)
         (0.2134, 0.2134)
         """
-        if isinstance(self.solution, Solution) and has_rows(self.problem):
+        if isinstance(self.solution, Solution) and self.problem.has_rows:
             given = self.problem, self.solver, self.solution, self.certificate
             return shortfall_of(*given)
         return Shortfall.certified(self.certificate)
@@ -134,7 +133,7 @@ class Judged(ABC):
         if not isinstance(found, Solution):
             return math.inf, ()
         same = constant([names[j] for j in np.flatnonzero(self.constants)])
-        if not has_rows(problem):
+        if not problem.has_rows:
             return math.inf, tuple(same)
         spread, scaled = spreads(problem), self.scaling is not None
         with np.errstate(over="ignore", invalid="ignore"):
@@ -151,7 +150,7 @@ class Judged(ABC):
             measured = problem.X.measured
             if problem.intercept:
                 values = constants_of(measured.means, measured.spread)
-        elif has_rows(problem):
+        elif problem.has_rows:
             values = constants(problem)
             if scaling is not None:
                 values = constants_of(scaling.centre, spreads(problem))

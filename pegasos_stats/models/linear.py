@@ -16,8 +16,12 @@ from pegasos_stats.errors import OptionError
 from pegasos_stats.foreign_names import renamed, suggest_arguments
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.models.effects.rows import unread_columns
-from pegasos_stats.models.inference.estimating import checked_choice
-from pegasos_stats.models.inference.options import CovName, CovType
+from pegasos_stats.models.inference.options import (
+    CovName,
+    CovType,
+    checked_cov_type,
+    chosen_options,
+)
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.scanned import (
     check_fit,
@@ -182,17 +186,12 @@ class LinearModel(Model):
             down to this relative gap.
         cov_type : str, Sandwich, Cluster, Bootstrap or None
             Kind of standard errors, computed when they are first asked for. The default
-            is the sandwich, corrected for few rows of the rarer level and for long
-            tails of predictors, see `Sandwich`. It is the bootstrap with symmetric
-            intervals where sandwich intervals are too short: for the hinge with
-            predictors of few values, a rare class, predictors that hardly tell the
-            levels apart, or few rows and a strong penalty, and for standardized
-            predictors with long tails. With `groups` both allow for the groups. By
-            name: ``"sandwich"`` or ``"HC0"``, ``"HC1"``, ``"HC2"``, ``"HC3"``;
-            ``"jackknife"``, ``"shrunk"`` and ``"nonrobust"`` for the log loss;
-            ``"cluster"``; ``"bootstrap"``; ``"none"``. With options
-            ``Sandwich(bandwidth=...)``, ``Cluster(use_t=False)`` or
-            ``Bootstrap(replicates=...)``.
+            follows from the loss: ``"HC3"`` for the log loss, with `groups`
+            ``"cluster"``; the pairs bootstrap for the hinge, with `groups` of whole
+            groups, of 999 resamples, or of fewer, at least 199, where rows are many. By
+            name: ``"nonrobust"`` (as R's ``glm``) and ``"HC0"`` to ``"HC3"`` for the
+            log loss; ``"sandwich"`` for the hinge; ``"cluster"``, ``"bootstrap"``,
+            ``"none"``. With options: `Sandwich`, `Cluster`, `Bootstrap`.
         groups : str, Series, array or list, shape (n,); or a list of two, optional
             Groups of rows that depend on each other, such as patients of a hospital:
             the name of a column of the data, or a label for each row of the data,
@@ -264,7 +263,7 @@ class LinearModel(Model):
         found = None if groups is None or lines is None else lines.groups(groups)
         model = self.at_chosen_lambda(found)
         recorder = model._recorder(trace, test, solver.ties)
-        errors_by = checked_choice(cov_type, model.problem, found)
+        chosen_options(cov_type, model.problem, found)  # or refuse it before the fit
         solution = run_refined(model.problem, solver, refinement, recorder, progress)
         return LinearResults(
             problem=model.problem,
@@ -276,7 +275,7 @@ class LinearModel(Model):
             dropped=self.dropped,
             trace=None if recorder is None else recorder.frame(),
             refinement=refinement,
-            errors_by=errors_by,
+            errors_by=checked_cov_type(cov_type),
             groups=found,
             lines=None if lines is None else replace(lines, frame=None),
             seconds=time.perf_counter() - began,

@@ -13,16 +13,14 @@ from pegasos_stats.data.scan.elsewhere import Elsewhere, in_memory_only
 from pegasos_stats.data.terms import terms_of
 from pegasos_stats.errors import OptionError
 from pegasos_stats.foreign_names import suggest_arguments
-from pegasos_stats.models.inference import choosing, estimating, options
-from pegasos_stats.models.inference.joint_tests import JointTest
-from pegasos_stats.models.inference.nearness import Nearness, nearness_of
-from pegasos_stats.models.inference.uncertainty import Uncertainty, kind_of
-from pegasos_stats.models.inference.wald import ContrastTests
-from pegasos_stats.models.inference.weightless import without_weightless
+from pegasos_stats.models.inference import options, uncertainty
+from pegasos_stats.models.inference.covariance import Estimate
+from pegasos_stats.models.inference.uncertainty import Uncertainty
+from pegasos_stats.models.inference.wald import ContrastTests, JointTest
 from pegasos_stats.models.judged import Judged
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.weightless import without_weightless
 
 # What another covariance does not change.
 CARRIED = frozenset(
@@ -45,26 +43,20 @@ class LinearInference(Judged):
     """
 
     solution: Solution
-    errors_by: options.CovType | Literal["default"] = options.SANDWICH
+    errors_by: options.CovType | Literal["default"] = "default"
     groups: Groups | None = None
     lines: Lines | None = None
 
     @cached_property
     def cov_type(self) -> options.CovType:
-        """How standard errors are estimated, when they are first asked for.
-
-        What the default is for these data takes a look at all columns, see `fit` of the
-        model, and is found when it is first asked for too.
-        """
-        if self.errors_by != "default":
-            return self.errors_by
-        problem, solution, groups = self._weighed
-        return choosing.default_options(problem, solution, self.scaling, groups)
+        """How standard errors are estimated; by default the loss says, see `fit`."""
+        return options.chosen_options(self.errors_by, self.problem, self.groups)
 
     @cached_property
     def _weighed(self) -> tuple[Problem, Solution, Groups | None]:
         """Problem, solution and groups without the rows of weight 0."""
-        return without_weightless(self.problem, self.solution, self.groups)
+        given = self.problem, self.solution, self.groups
+        return without_weightless(*given)
 
     @property
     def coef(self) -> "pd.Series[float]":
@@ -107,11 +99,11 @@ class LinearInference(Judged):
         return found.rename("params_original")
 
     @property
-    def covariance(self) -> estimating.Estimate:
+    def covariance(self) -> Estimate:
         """The estimated covariance with all that it was computed from.
 
-        For the sandwich: bread, meat and bandwidth. For the bootstrap: the coefficients
-        of all replicates, and the seed.
+        For the sandwich the bread and the bandwidth; for the bootstrap the coefficients
+        of all resamples, and the seed.
         """
         return self._errors.covariance
 
@@ -215,11 +207,10 @@ class LinearInference(Judged):
         Returns
         -------
         JointTest
-            With ``statistic, pvalue, df_num, df_denom``: by chi-squared; by F for
-            clusters, for several hypotheses of the hinge or ``"HC3"``, and where
-            ``"jackknife"`` or ``"shrunk"`` have finite degrees of freedom; from the
-            resamples, for a bootstrap with symmetric intervals. See `Sandwich`. Where
-            intervals allow for bias, the distributions are the noncentral ones.
+            With ``statistic, pvalue, df_num, df_denom``: several hypotheses by F with
+            ``"HC3"``, ``"sandwich"`` and clusters, from the resamples with the default
+            bootstrap, by chi-squared otherwise; one hypothesis has the p-value of its
+            coefficient. See `Sandwich` and `Bootstrap`.
 
         Warns
         -----
@@ -303,19 +294,22 @@ class LinearInference(Judged):
             found = (known or self.lines).groups(groups)
         elif not options.goes_with_groups(cov_type):
             found = None
-        given = cov_type, self.problem, self.solution, self.scaling, found
-        other = replace(self, errors_by=estimating.chosen_options(*given), groups=found)
+        options.chosen_options(cov_type, self.problem, found)  # or refuse it
+        kind = options.checked_cov_type(cov_type)
+        other = replace(self, errors_by=kind, groups=found)
         kept = {name: value for name, value in vars(self).items() if name in CARRIED}
         vars(other).update(kept)
         return other
 
     def _missing(self) -> list[Note]:
         """Why there are no standard errors, if there are none."""
-        given = self.problem, self.cov_type
-        return [] if self.has_covariance else estimating.why_left_out(*given)
+        if self.has_covariance:
+            return []
+        asked = self.errors_by != "default"
+        return uncertainty.why_left_out(self.problem, self.cov_type, asked)
 
     @cached_property
-    def estimated(self) -> estimating.Estimate:
+    def estimated(self) -> Estimate:
         """The estimated covariance with its notes, of which `covariance` warns.
 
         Raises
@@ -324,12 +318,11 @@ class LinearInference(Judged):
             With ``cov_type="none"``.
         """
         if self.cov_type is None:
-            raise OptionError(estimating.NO_COVARIANCE)
+            (note,) = uncertainty.why_none(self.problem, None)
+            raise OptionError(note.text if note.said is None else note.said)
         problem, solution, groups = self._weighed
         given = problem, solution, self.cov_type, self.scaling, groups
-        in_files = isinstance(self.problem.X, Elsewhere)
-        gap = self.relative_gap if in_files else None
-        return estimating.estimated_covariance(*given, gap)
+        return uncertainty.estimated(*given, self.relative_gap)
 
     @property
     def has_covariance(self) -> bool:
@@ -338,39 +331,13 @@ class LinearInference(Judged):
 
     @cached_property
     def _uncertainty(self) -> Uncertainty:
-        near = self.nearness or Nearness(None, self._by_certificate.plain_cure)
-        return replace(self._by_certificate, apart=near.apart, cure=near.cure)
-
-    @cached_property
-    def nearness(self) -> Nearness | None:
-        """Distance of coefficients from the optimum; None if certified to be small."""
-        found, problem = self._by_certificate, self.problem
-        if not found.far.any() or not estimating.has_rows(problem):
-            return None
-        return nearness_of(
-            problem, self.solver, self.solution, found.distance, found.remedy
-        )
-
-    @cached_property
-    def _by_certificate(self) -> Uncertainty:
-        in_files = isinstance(self.problem.X, Elsewhere)
-        sdca = self.solver if isinstance(self.solver, SDCA) else None
-        if sdca is None and in_files:
-            sdca = SDCA()  # as refine= needs the rows in memory
-        problem, groups = self.problem, self._weighed[2]
         return Uncertainty(
             theta=self.params,
             covariance=self.estimated,
-            nobs=self.nobs,
-            lam=problem.lam,
-            certificate=self.certificate,
-            minimum=self.shortfall.upper,
-            sdca=sdca,
-            groups=groups,
-            in_files=in_files,
-            kind=kind_of(self.cov_type, self.estimated, groups),
-            events=min(problem.label_counts),
-            lam_by_cv=problem.lam_rule == "cv",
+            options=self.cov_type,
+            problem=self.problem,
+            relative_gap=self.relative_gap,
+            groups=self._weighed[2],
         )
 
     @property

@@ -26,8 +26,12 @@ from pegasos_stats.data.weights import are_balanced
 from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.checkpoints import Checkpoint, facts_of
-from pegasos_stats.models.inference.estimating import chosen_options
-from pegasos_stats.models.inference.options import CovName, CovType
+from pegasos_stats.models.inference.options import (
+    CovName,
+    CovType,
+    checked_cov_type,
+    chosen_options,
+)
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -197,7 +201,7 @@ def fit_from_files(
         If the tolerance is not reached.
     """
     assert isinstance(problem.X, Elsewhere)
-    options = chosen_options(cov_type, problem, None)
+    chosen_options(cov_type, problem)
     home, began = problem.X.home, time.perf_counter()
     keeper = None
     if checkpoint is not None:
@@ -228,7 +232,7 @@ def fit_from_files(
         coding=sample.coding,
         index=sample.index,
         dropped=sample.dropped,
-        errors_by=options,
+        errors_by=checked_cov_type(cov_type),
         seconds=time.perf_counter() - began,
         counted=sample.counted,
         offsets=sample.offsets,

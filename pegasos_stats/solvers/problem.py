@@ -191,6 +191,11 @@ class Problem:
         )
 
     @property
+    def has_rows(self) -> bool:
+        """Whether the rows are there; those of a loaded fit, or in files, are not."""
+        return isinstance(self.X, np.ndarray) or hasattr(type(self.X), "tocsr")
+
+    @property
     def loss_code(self) -> Any:
         """Code of the loss in the kernels, a `Loss`."""
         codes = arithmetic.losses.Loss

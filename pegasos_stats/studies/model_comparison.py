@@ -12,9 +12,7 @@ import pandas as pd
 from pegasos_stats import tables
 from pegasos_stats.errors import counted
 from pegasos_stats.foreign_names import suggest_names
-from pegasos_stats.models.inference.bootstrap_options import Bootstrap
-from pegasos_stats.models.inference.options import Cluster, Sandwich
-from pegasos_stats.models.inference.resamples import behind_tests
+from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
 
@@ -178,10 +176,10 @@ class ModelComparison:
         known = self.estimates.dropna(subset="p_value")["model"].unique()
         found = []
         for name in known:
-            resampled = behind_tests(getattr(self.fits[name], "estimated", None))
-            least = 0.0 if resampled is None else resampled.least_p_value
-            if resampled is not None and least >= min(self.stars):
-                m = counted(len(resampled.estimates), "resample")
+            errors = getattr(self.fits[name], "estimated", None)
+            least = getattr(errors, "least_p_value", 0.0)
+            if errors is not None and least >= min(self.stars):
+                m = counted(len(errors.estimates), "resample")
                 found.append(
                     f"{name}: p-values from {m} are not below "
                     f"{tables.significant(least)}, which leaves "

@@ -43,28 +43,18 @@ penalised_logit <- function(X, y, lambda, weights) {
 }
 
 # Limits of each coefficient, one line for each. estimate: of the fit to all rows.
-# Symmetric: as far on both sides as the farther of the outer (1 - level) / 2 is, times
-# a factor.
-bootstrap_interval <- function(estimates, estimate, interval, level = 0.95,
-                               widening = 1) {
+# Envelope: as far on both sides as the farther of the outer (1 - level) / 2 is.
+bootstrap_interval <- function(estimates, estimate, interval, level = 0.95) {
   q <- c((1 - level) / 2, (1 + level) / 2)
   limits <- function(j) {
     t <- sort(estimates[, j])
     k <- max(1, floor(q[1] * (length(t) + 1) + 1e-9))
     reach <- max(estimate[j] - t[k], t[length(t) + 1 - k] - estimate[j])
     switch(interval,
-      symmetric = estimate[j] + c(-reach, reach) * widening,
+      envelope = estimate[j] + c(-reach, reach),
       percentile = quantile(t, q),
       normal = estimate[j] + qnorm(q) * sd(t),
       basic = 2 * estimate[j] - rev(quantile(t, q)))
   }
   unname(t(sapply(seq_along(estimate), limits)))
-}
-
-# Factor of symmetric intervals: up to a quarter more if a share of the pairs of
-# resamples, 0.002 or more, agree in all coefficients (to `digits` after the point).
-bootstrap_widening <- function(estimates, digits = 6) {
-  counts <- table(apply(round(estimates, digits), 1, paste, collapse = " "))
-  m <- sum(counts)
-  1 + min(1, sum(counts * (counts - 1)) / (m * (m - 1)) / 0.002) / 4
 }

@@ -26,10 +26,8 @@ def resamples(interval: str) -> ps.Bootstrap:
 
 
 NORMAL, PERCENTILE = resamples("normal"), resamples("percentile")
-BASIC, SYMMETRIC = resamples("basic"), resamples("symmetric")
-NORMAL_CLUSTER = ps.Cluster(
-    bandwidth="silverman", factor=1.0, move=True, correction="HC1", use_t=False
-)
+BASIC, ENVELOPE = resamples("basic"), resamples("envelope")
+NORMAL_CLUSTER = ps.Cluster(bandwidth="silverman", correction="HC1", use_t=False)
 WEIGHTS, COUNTS, OFFSET = {"weights": "w"}, {"freq_weights": "f"}, {"offset": "o"}
 FREE = {"intercept": False}
 SCALED = {"standardize": True}
@@ -49,7 +47,7 @@ CASES: dict[str, tuple[str, Any, dict[str, Any], Any]] = {
     "log, bootstrap, normal": ("log", NORMAL, {}, None),
     "log, bootstrap, percentile": ("log", PERCENTILE, {}, None),
     "log, bootstrap, basic": ("log", BASIC, {}, None),
-    "log, bootstrap, symmetric": ("log", SYMMETRIC, {}, None),
+    "log, bootstrap, envelope": ("log", ENVELOPE, {}, None),
     "log, bootstrap of groups": ("log", NORMAL, {}, SCHOOL),
     "log, weights, HC0": ("log", "HC0", WEIGHTS, None),
     "log, weights, HC3": ("log", "HC3", WEIGHTS, None),
@@ -70,7 +68,7 @@ CASES: dict[str, tuple[str, Any, dict[str, Any], Any]] = {
     "hinge, cluster": ("hinge", "cluster", {}, SCHOOL),
     "hinge, bootstrap, normal": ("hinge", NORMAL, {}, None),
     "hinge, bootstrap, percentile": ("hinge", PERCENTILE, {}, None),
-    "hinge, bootstrap, symmetric": ("hinge", SYMMETRIC, {}, None),
+    "hinge, bootstrap, envelope": ("hinge", ENVELOPE, {}, None),
     "hinge, bootstrap of groups": ("hinge", NORMAL, {}, SCHOOL),
     "hinge, weights, bootstrap": ("hinge", NORMAL, WEIGHTS, None),
 }

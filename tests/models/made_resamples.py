@@ -1,12 +1,9 @@
 """Bootstraps of given estimates, as if a model had been refitted to resamples."""
 
 import numpy as np
-import pandas as pd
 
-from pegasos_stats.models.inference.bootstrap_options import Bootstrap
-from pegasos_stats.models.inference.resamples import BootstrapResult
-from pegasos_stats.models.inference.uncertainty import Uncertainty
-from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.models.inference.covariance import BootstrapResult
+from pegasos_stats.models.inference.options import Bootstrap
 
 
 def resampled(estimates, estimate=0.0, tolerance=0.0, reference=None):
@@ -22,15 +19,7 @@ def resampled(estimates, estimate=0.0, tolerance=0.0, reference=None):
         n_not_converged=0,
         relative_gap=0.0,
         distance=0.0,
-        options=Bootstrap(len(estimates), seed=1, interval="symmetric"),
+        options=Bootstrap(len(estimates), seed=1),
         tolerance=np.full(k, tolerance),
         reference=reference,
     )
-
-
-def remarks(covariance):
-    """Notes on standard errors of two coefficients, a and b."""
-    theta = pd.Series(covariance.estimate, ["a", "b"])
-    certificate = Certificate(1.0, 1.0, 0)
-    known = Uncertainty(theta, covariance, 199, 0.1, certificate, 1.0, None)
-    return [note.text for note in known.remarks()]

@@ -4,6 +4,7 @@ import numpy as np
 import statsmodels.api as sm
 
 import pegasos_stats as ps
+from pegasos_stats.models.inference.wald import estimates
 
 # At lam = 1e-10 the optimum is that far from the one without penalty, and a gap of
 # 1e-12 far less: 3e-9 to 2e-8 measured, of coefficients, standard errors and z.
@@ -43,3 +44,9 @@ def assert_same(found, expected):
     errors = np.sqrt(np.diag(expected))
     scale = np.outer(errors, errors)
     np.testing.assert_allclose(found / scale, expected / scale, rtol=PEER, atol=PEER)
+
+
+def t_test(theta, V, R, q=0.0, df=np.inf, level=0.95):
+    """Tests of each ``R theta = q`` alone."""
+    errors = np.sqrt(np.einsum("ij,ij->i", R @ V, R))
+    return estimates(R @ theta, errors, df, level, q)

@@ -22,7 +22,8 @@ TINY = ps.Bootstrap(replicates=4, seed=3, workers=1)
 
 def linear():
     model = ps.SVM(Y, X, lam=0.1, weights=WEIGHTS, standardize=True)
-    return model.fit(ps.Pegasos(order=ORDER, epochs=2), trace=True)
+    solver = ps.Pegasos(order=ORDER, epochs=2)
+    return model.fit(solver, trace=True, cov_type="sandwich")
 
 
 def refined():

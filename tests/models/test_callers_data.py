@@ -229,7 +229,6 @@ def handed_out(result):
         result.solution.dual,
         covariance.matrix,
         covariance.bread,
-        covariance.meat,
         result.training_table.counts,
         result.index.values,
     ]

@@ -135,35 +135,3 @@ def test_a_saved_fit_says_the_same(case, tmp_path):
         again.notes_on_errors(), result.notes_on_errors(), strict=True
     ):
         assert one == other
-
-
-def test_what_is_far_by_its_bound_alone_is_no_warning():
-    result = ps.SVM(Y, PLAIN, lam=1e-3).fit(ps.SDCA(tol=1e-4, seed=1))
-    assert result._by_certificate.far[1:].all()
-    assert not [n for n in result.notes_on_errors() if n.severity == "warning"]
-
-
-@pytest.mark.parametrize(
-    ("kind", "X", "algorithm"),
-    [
-        (ps.SVM, PLAIN, "newton"),
-        (ps.SVM, SCALES, "newton"),
-        (ps.Logit, PLAIN, "perm"),  # steps of the other end too near
-    ],
-)
-def test_a_fit_that_is_too_far_names_what_is_enough(kind, X, algorithm):
-    model = kind(Y, X, lam=1e-3, intercept=algorithm == "newton")
-    solver = ps.SDCA(tol=0.1, seed=1, algorithm=algorithm)
-    result = model.fit(solver)
-    (note,) = (n for n in result.notes_on_errors() if n.severity == "warning")
-    (settings,) = note.cure.alternatives
-    found = {each.name: each.value for each in settings}
-    kept = {} if algorithm == "newton" else {"algorithm": algorithm, "epochs": 1000}
-    assert found == {**kept, "tol": found["tol"]}
-    exact = model.fit(ps.SDCA(seed=1, **found))
-    assert not [n for n in exact.notes_on_errors() if n.severity == "warning"]
-    moved = np.abs(result.params - exact.params)
-    apart = result.nearness.apart
-    # Both are from fits that are not at the optimum to the last digit.
-    assert (moved <= apart + 1e-3 * exact.bse).all()
-    assert (apart <= moved + 0.1 * exact.bse).all()

@@ -9,9 +9,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from statsmodels.base.model import LikelihoodModelResults
 
-from pegasos_stats.models.inference.hypotheses import constraints
-from pegasos_stats.models.inference.joint_tests import wald_test
-from pegasos_stats.models.inference.wald import t_test
+from pegasos_stats.data.language.hypotheses import constraints
+from pegasos_stats.models.inference.wald import wald_test
+from tests.models.peers import t_test
 
 pytestmark = pytest.mark.fuzz
 

@@ -93,10 +93,5 @@ def test_two_ways_with_variances_below_zero_are_those_of_the_package_sandwich():
     y, X, _, _ = spector()
     ways = [np.arange(32) % 7, np.arange(32) // 7]
     result = ps.Logit(y, X, lam=TINY).fit(OPTIMUM, cov_type="cluster", groups=ways)
-    with pytest.warns(UndefinedMetricWarning) as caught:
+    with pytest.warns(UndefinedMetricWarning, match="variances below zero"):
         np.testing.assert_allclose(result.bse, FIXED, rtol=PEER)
-    assert str(caught[0].message) == (
-        "Groups of two kinds gave variances below zero: eigenvalues of the covariance "
-        "below zero are taken as 0, which makes other standard errors larger; there "
-        "are few groups for so many coefficients."
-    )

@@ -108,7 +108,7 @@ def test_tables_are_tables(data, logit):
 
 def test_the_statistic_of_resamples_is_shown_with_their_number(data):
     model = ps.SVM(data[WICKED], data.drop(columns=WICKED), lam=0.1)
-    boot = ps.Bootstrap(replicates=79, seed=1, interval="symmetric")
+    boot = ps.Bootstrap(replicates=79, seed=1)
     result = model.fit(ps.SDCA(tol=1e-8, seed=1), cov_type=boot)
     text = shown(result.wald_test("z = 0"))
     assert " W " in text

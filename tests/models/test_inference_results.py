@@ -43,7 +43,7 @@ def unpenalised():
     X = pd.DataFrame(rng.normal(size=(400, 3)), columns=["a", "b", "c d"])
     chance = 1.0 / (1.0 + np.exp(-(0.5 + X["a"] - 0.7 * X["b"])))
     y = (rng.uniform(size=400) < chance).astype(int)
-    ours = ps.Logit(y, X, lam=1e-9).fit(CLOSE)
+    ours = ps.Logit(y, X, lam=1e-9).fit(CLOSE, cov_type="HC0")
     Z = api.add_constant(X).rename(columns={"const": "Intercept"})
     return ours, api.Logit(y, Z).fit(disp=0, cov_type="HC0", tol=1e-14, maxiter=100)
 
@@ -153,14 +153,14 @@ def test_options_are_given_at_the_fit_too(digits, logit):
     result = model.fit(CLOSE, cov_type=ps.Sandwich(correction="HC3"))
     assert result.bse.equals(logit.with_covariance(ps.Sandwich(correction="HC3")).bse)
     assert result.bse.equals(model.fit(CLOSE, cov_type="HC3").bse)
-    with pytest.raises(OptionError, match=r"cov_type='HC4' is not known.*'sandwich'"):
+    with pytest.raises(OptionError, match="HC4"):
         model.fit(CLOSE, cov_type="HC4")
 
 
 def test_without_covariance_there_are_no_standard_errors(logit):
     bare = logit.with_covariance("none")
     for ask in (lambda: bare.bse, bare.conf_int, lambda: bare.t_test("p34 = 0")):
-        with pytest.raises(OptionError, match=r"with_covariance\('sandwich'\)"):
+        with pytest.raises(OptionError, match=r"with_covariance\('default'\)"):
             ask()
     table = bare.tidy()
     assert table["estimate"].tolist() == bare.params.tolist()
@@ -185,7 +185,7 @@ def test_the_bootstrap_gives_its_own_errors_and_intervals(resampled):
     np.testing.assert_allclose(limits, expected, rtol=0, atol=1e-13)
     table = resampled.tidy(conf_level=0.9)
     np.testing.assert_array_equal(table[["conf_low", "conf_high"]], limits)
-    normal = resampled.with_covariance(ps.Bootstrap(60, seed=7))
+    normal = resampled.with_covariance(ps.Bootstrap(60, seed=7, interval="normal"))
     assert normal.bse.equals(resampled.bse)
     middle = normal.conf_int().mean(axis=1)
     np.testing.assert_allclose(middle, resampled.params, rtol=0, atol=1e-12)
@@ -213,62 +213,34 @@ def test_a_fit_far_from_its_optimum_says_so_once_and_how_to_go_on(build, digits)
     model = build("digit ~ p34 + p43 + p26 + p35 + p36", digits, lam=0.1)
     solver = ps.Pegasos(epochs=20, seed=443)
     result = model.fit(solver)
-    with pytest.warns(
-        ConvergenceWarning, match=r"fit\(solver, refine=1e-\d+\)"
-    ) as all_:
+    with pytest.warns(ConvergenceWarning, match=r"refine=1e-8") as all_:
         errors = result.bse
     assert all_[0].filename == __file__
     assert result.bse.equals(errors)  # warnings are errors here: there is no second
-    text = " ".join(str(result.summary(details=True)).split())
-    assert "The fit may be too far from its optimum" in text
-    tol = float(text.split("refine=")[1].split(")")[0])
-    refined = model.fit(solver, refine=tol)
+    refined = model.fit(solver, refine=1e-8)
     assert (refined.bse >= 0.0).all()
-    assert not [n for n in refined.notes_on_errors() if n.severity == "warning"]
-
-
-def test_sdca_is_told_its_own_tolerance(digits):
-    result = ps.svm(TERMS, digits, lam=0.1).fit(ps.SDCA(tol=0.1, seed=1))
-    with pytest.warns(ConvergenceWarning, match=r"SDCA\(tol=1e-\d+\)"):
-        result.tidy()
+    assert not [n for n in refined.notes_on_errors() if n.topic == "run"]
 
 
 def test_the_distance_is_a_bound(digits):
     """The optimum lies within ``sqrt(2 gap / lam)`` of every fit."""
     model = ps.svm(TERMS, digits, lam=0.1)
-    best = model.fit(CLOSE)
-    optimum = best.coef
+    optimum = model.fit(CLOSE).coef
     for epochs in (1, 5, 50):
         result = model.fit(ps.Pegasos(epochs=epochs, seed=2))
         bound = np.sqrt(2.0 * result.gap / 0.1)
-        by_certificate = result._by_certificate.distance
-        np.testing.assert_allclose(by_certificate[1:], bound, rtol=1e-12)
-        assert np.isnan(by_certificate[0])
         assert np.linalg.norm(result.coef - optimum) <= bound
-        apart = result._uncertainty.distance  # that of a closer fit
-        moved = np.abs(result.params - best.params)
-        assert (apart >= moved * (1.0 - 1e-6)).all()
-        assert (apart[1:] <= moved[1:] + 1e-3 * bound).all()
 
 
 def test_a_covariance_that_is_not_defined_warns_and_is_explained():
     X = pd.DataFrame({"x": [-1.0, -1.0, 1.0, 1.0]})
-    result = ps.SVM(["a", "a", "b", "b"], X, lam=1e-3).fit(ps.SDCA(tol=1e-8, seed=1))
+    solver = ps.SDCA(tol=1e-8, seed=1)
+    result = ps.SVM(["a", "a", "b", "b"], X, lam=1e-3).fit(solver, cov_type="sandwich")
     with pytest.warns(UndefinedMetricWarning, match="not defined"):
         assert result.bse.isna().all()
     text = " ".join(str(result.summary()).split())
     assert "not defined" in text
     assert "std err" not in text
-
-
-def test_no_row_beyond_the_margin_of_a_fit_that_is_not_at_its_optimum(digits):
-    """The classes are separated, and the fit is wider than the optimum."""
-    model = ps.svm("digit ~ .", digits, lam=1.0)
-    result = model.fit(ps.Pegasos(epochs=20, seed=443))
-    with pytest.warns(UndefinedMetricWarning, match=r"refine=1e-8\) goes on to it"):
-        assert result.tidy()["std_error"].isna().all()
-    notes = " ".join(result.summary(details=True).notes)
-    assert "refine=1e-8) goes on to it" in notes
 
 
 @pytest.mark.parametrize("build", [ps.SVM, ps.Logit])
@@ -283,7 +255,8 @@ def test_standardized_predictors_have_the_same_tests_at_no_penalty(unpenalised):
     """A z statistic does not depend on the scale of its predictor, once undone."""
     ours, _ = unpenalised
     X = pd.DataFrame(ours.problem.X, columns=ours.coef.index)
-    scaled = ps.Logit(ours.problem.y, X, lam=1e-9, standardize=True).fit(CLOSE)
+    model = ps.Logit(ours.problem.y, X, lam=1e-9, standardize=True)
+    scaled = model.fit(CLOSE, cov_type="HC0")
     original = scaled.tidy(original=True)["statistic"]
     np.testing.assert_allclose(original, ours.tvalues, rtol=1e-5)
     assert "original" in scaled.summary().params
@@ -346,24 +319,11 @@ def test_constant_columns_do_not_make_a_fit_look_far(digits):
         assert result.bse["none"] == 0.0
 
 
-@pytest.mark.parametrize("rows", [19, 20])
+@pytest.mark.parametrize("rows", [79, 80])
 def test_few_rows_to_a_coefficient_are_named(rows, digits):
-    """Four coefficients and fewer than five rows to each."""
-    some = pd.concat([digits.head(9), digits.tail(rows - 9)])
-    text = str(ps.logit(TERMS, some, lam=0.1).fit(CLOSE).summary())
-    assert ("19 rows for 4 coefficients:" in text) == (rows == 19)
-
-
-@pytest.mark.parametrize("build", [ps.svm, ps.logit])
-def test_errors_lost_in_rounding_are_given_as_its_bound(build):
-    """With ``big = 1e9 a + 5e9`` the optimum has ``beta_a = beta_big / 1e9``."""
-    rng = np.random.default_rng(1)
-    a = rng.normal(size=400)
-    y = np.where(a + rng.normal(size=400) > 0, "yes", "no")
-    data = pd.DataFrame({"a": a, "big": 1e9 * a + 5e9, "y": y})
-    result = build("y ~ a + big", data, lam=0.01).fit(CLOSE)
-    with pytest.warns(UndefinedMetricWarning, match="1 of 3 standard errors is lost"):
-        table = result.tidy().set_index("term")
-    assert table["std_error"]["a"] > table["std_error"]["big"] / 1e9
-    assert table["p_value"]["a"] > 0.5
-    assert "lost in rounding" in " ".join(result.summary(details=True).notes)
+    """Four coefficients and fewer than ten rows of the rarer level to each."""
+    one, other = (each for _, each in digits.groupby("digit"))
+    some = pd.concat([one.head(rows - 40), other.head(40)])
+    fit = ps.logit(TERMS, some, lam=0.1).fit(CLOSE)
+    found = [note for note in fit.notes_on_errors() if note.topic == "few events"]
+    assert [note.severity for note in found] == ["warning"] * (rows == 79)

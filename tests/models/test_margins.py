@@ -11,7 +11,6 @@ from scipy.special import expit
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
-from pegasos_stats.models.effects.estimands import Estimand, Heights
 
 REFERENCE = Path(__file__).parents[2] / "r_reference"
 # At lam = 1e-10 the optimum is that far from the one without penalty; R's derivatives
@@ -201,7 +200,7 @@ def test_resamples_of_the_fit_give_resamples_of_effects(data):
 
 
 def test_shares_of_a_hinge_fit_change_by_steps(data):
-    boot = ps.Bootstrap(39, seed=2, interval="symmetric")
+    boot = ps.Bootstrap(39, seed=2, tol=1e-10)
     result = ps.svm("y ~ x + z + g", data, lam=0.05).fit(OPTIMUM, cov_type=boot)
     found = result.margins(["z", "g"])
     assert found.keys["contrast"].tolist() == ["+ 1 sd", "b - a", "c - a"]
@@ -226,8 +225,6 @@ def test_shares_of_a_hinge_fit_change_by_steps(data):
         for theta in result.covariance.estimates
     ]
     assert found.estimates.sd[0] == pytest.approx(np.std(each, ddof=1), rel=1e-9)
-    sandwich = result.with_covariance("sandwich").margins("z").estimates
-    assert len(sandwich.resampled.estimates) == 399
     assert result.predictions().estimates.effect[0] == pytest.approx(share(), rel=1e-12)
 
 
@@ -337,7 +334,7 @@ def test_a_predictor_is_not_varied_and_set_at_once():
 
 @pytest.fixture(scope="module")
 def few():
-    """Few rows of the rarer level: intervals of the coefficients allow for bias."""
+    """Few rows of the rarer level."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(70, 3))
     y = np.where(X[:, 0] - 1.0 + rng.logistic(size=70) > 0.0, "yes", "no")
@@ -348,39 +345,10 @@ def few():
 
 def test_effects_on_log_odds_have_the_intervals_of_the_coefficients(few):
     table, effects = few.tidy(), few.margins(scale="link").tidy()
-    assert (few.covariance.bias != 0.0).all()
     for coefficient, effect in (("a", "a"), ("c", "c"), ("g[T.v]", "g")):
         one = table[table["term"] == coefficient].iloc[0, 1:].astype(float)
         other = effects[effects["term"] == effect].iloc[0, 2:].astype(float)
         np.testing.assert_allclose(one, other, rtol=1e-9)  # sums in another order
-
-
-@pytest.mark.parametrize("kind", ["level", "difference", "slope"])
-@pytest.mark.parametrize("curve", ["probability", "score"])
-def test_half_the_trace_of_second_derivatives_is_that_of_differences(kind, curve):
-    rng = np.random.default_rng(6)
-    rows, other = rng.normal(size=(2, 9, 3))
-    more = {"level": {}, "difference": {"other": other}, "slope": {"direction": other}}
-    mean = Estimand(rng.dirichlet(np.ones(9)), rows, **more[kind])
-    theta, root, step = np.array([0.5, -1.0, 2.0]), 0.3 * rng.normal(size=(3, 3)), 1e-3
-    heights = Heights(curve, 0.3)
-    at = mean.values(theta[None], heights)[0]
-    differences = sum(
-        mean.values(theta + step * np.array([u, -u]), heights).sum() - 2.0 * at
-        for u in root.T
-    )
-    found = mean.curving(theta, heights, root @ root.T)
-    # Differences are off by the fourth derivatives times the square of the step, and
-    # by some roundings of 1e-15 over that square.
-    assert found == pytest.approx(0.5 * differences / step**2, rel=1e-5, abs=1e-8)
-
-
-def test_mean_probabilities_have_hardly_any_bias(few):
-    """Coefficients are too far from 0, and curvature brings probabilities back."""
-    b, sd = few.covariance.bias, few.covariance.std_error
-    assert np.abs(b / sd).max() > 0.2
-    found = few.margins().estimates
-    assert np.abs(found.bias / found.sd).max() < 0.1
 
 
 def test_booleans_of_which_one_is_missing_are_booleans(data):

@@ -65,13 +65,8 @@ def test_the_table_says_what_it_is_of(fit):
 def test_titles_and_notes(fit, asked, title, notes):
     found = asked(fit)
     assert found.title == title
-    assert found.notes == [
-        *notes,
-        "Standard errors: sandwich, HC0.",
-        "Estimates, errors and intervals are of the penalised fit, with lambda taken "
-        "as fixed beforehand. They are for these rows: for the population that the "
-        "rows are from, intervals would be wider.",
-    ]
+    assert found.notes[: len(notes)] == notes
+    assert any("HC0" in note for note in found.notes)
 
 
 def test_columns_are_those_of_tidy(fit):
@@ -108,10 +103,7 @@ def test_without_covariance_there_are_effects_alone(fit):
         assert found["estimate"].notna().all()
         assert found.loc[:, "std_error":].isna().all(axis=None)
         assert list(shown.summary().params.columns) == ["estimate"]
-        assert shown.notes[-1] == (
-            "There are no standard errors: cov_type='none'; "
-            "result.with_covariance('sandwich') gives the same fit with them."
-        )
+        assert "cov_type='none'" in shown.notes[-1]
 
 
 def test_names_of_any_kind_are_shown_as_they_are(data):

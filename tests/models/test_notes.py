@@ -94,7 +94,7 @@ def test_the_error_and_the_summary_have_one_text():
 def test_a_report_leaves_the_warning_to_whoever_asks_for_errors():
     columns = pd.DataFrame({"x": [-1.0, -1.0, 1.0, 1.0]})
     model = ps.SVM(["a", "a", "b", "b"], columns, lam=1e-3)
-    result = model.fit(ps.SDCA(tol=1e-8, seed=1))
+    result = model.fit(ps.SDCA(tol=1e-8, seed=1), cov_type="sandwich")
     page = result.report().as_markdown()
     with pytest.warns(UndefinedMetricWarning, match="not defined") as told:
         assert result.bse.isna().all()

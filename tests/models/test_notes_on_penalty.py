@@ -67,8 +67,9 @@ def test_the_lambda_that_repeats_glm_is_smaller_for_small_predictors(survey):
 def test_few_rows_to_a_coefficient_and_poor_fits_are_not_compared_with_glm(survey):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(99, 20)), rng.choice(["a", "b"], 99)
-    assert hints(ps.Logit(y, X, lam=0.1).fit()) == []  # 105 would be five to each
-    assert hints(ps.Logit([*y, *y], np.vstack([X, X]), lam=0.1).fit())
+    assert hints(ps.Logit(y, X, lam=0.1).fit()) == []  # ten of the rarer level to each
+    many = ps.Logit([*y] * 5, np.vstack([X] * 5), lam=0.1).fit()
+    assert hints(many)
     poor = ps.logit("bought ~ age", survey, lam=1.0).fit(ps.Pegasos(epochs=1, seed=1))
     assert poor.relative_gap > 0.01
     assert not any("glm" in hint for hint in hints(poor))
@@ -208,7 +209,8 @@ def test_a_level_with_rows_of_one_label_has_no_slope_to_tell_of():
     assert "calibration slope" not in " ".join(fit.summary().notes)
     # Of rare rows with both labels the best number is the ratio of log odds, 1/2 and 1.
     both = pd.DataFrame({"g": ["rare"] * 3, "y": ["a", "a", "b"]})
-    fit = ps.logit("y ~ g", pd.concat([data[1:], both]), lam=1.0).fit(ps.SDCA(seed=1))
+    many = pd.concat([data[1:], both] * 5)
+    fit = ps.logit("y ~ g", many, lam=1.0).fit(ps.SDCA(seed=1))
     odds = np.log(2.0) / fit.params["g[T.usual]"]
     (hint,) = hints(fit)
     assert f"(calibration slope {odds:.2g} on" in hint

@@ -12,7 +12,7 @@ import statsmodels.formula.api as smf
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.models.inference.bootstrap import bootstrap
-from pegasos_stats.models.inference.bootstrap_options import Bootstrap
+from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.rng import RRandom
 
 EXACTLY = ps.SDCA(tol=1e-11, seed=1)
@@ -88,7 +88,7 @@ def test_clusters_are_those_of_the_generalised_linear_model(data):
 def test_the_bootstrap_takes_the_offset_with_its_row(data, make):
     few, given = data.head(60), {"lam": 0.1, "offset": "z", "weights": "w"}
     model = make("y ~ a + b", few, **given)
-    options = Bootstrap(3, seed=5)
+    options = Bootstrap(3, seed=5, tol=1e-10)
     found = bootstrap(model.problem, model.solve(EXACTLY), options)
     rows = RRandom(5).sample_int(60, 60 * 3, replace=True).reshape(3, 60) - 1
     for estimate, drawn in zip(found.estimates, rows, strict=True):

@@ -273,7 +273,7 @@ def test_the_file_holds_no_pickle_and_no_training_rows(data, tmp_path):
     save(fitted("y ~ a + g", data), tmp_path / "a.model")
     with np.load(tmp_path / "a.model", allow_pickle=False) as archive:
         shapes = {name: archive[name].shape for name in archive.files}
-    kept = "covariance", "estimate", "estimates", "pull", "reference", "tolerance"
+    kept = "covariance", "estimate", "estimates", "reference", "tolerance"
     covariance = {f"covariance.{name}" for name in kept}
     assert set(shapes) == {"header", "y", "beta", "dual"} | covariance
     assert shapes["covariance.covariance"] == (4, 4)

@@ -3,7 +3,6 @@
 import json
 import re
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -27,16 +26,11 @@ def test_a_cure_comes_back_as_it_was():
 
 
 def test_notes_on_standard_errors_keep_their_cure(tmp_path):
-    a = np.random.default_rng(1).normal(size=400)
-    y = np.where(a + np.random.default_rng(2).normal(size=400) > 0, "yes", "no")
-    data = pd.DataFrame({"a": a, "big": 1e9 * a + 5e9, "y": y})
-    lost = ps.logit("y ~ a + big", data, lam=0.01).fit(ps.SDCA(tol=1e-8))
     apart = pd.DataFrame({"a": [-3, -2, 2, 3] * 10, "y": list("uuvv") * 10})
-    undefined = ps.svm("y ~ a", apart, lam=1e-4).fit().with_covariance("sandwich")
-    for result in (lost, undefined):
-        assert any(note.cure for note in result.estimated.notes), result.estimated.notes
-        ps.save(result, tmp_path / "fit")
-        assert ps.load(tmp_path / "fit").estimated.notes == result.estimated.notes
+    result = ps.svm("y ~ a", apart, lam=1e-4).fit(cov_type="sandwich")
+    assert any(note.cure for note in result.estimated.notes), result.estimated.notes
+    ps.save(result, tmp_path / "fit")
+    assert ps.load(tmp_path / "fit").estimated.notes == result.estimated.notes
     earlier = ["Its text."]
     assert unpacked_notes(earlier, "standard errors")[0].written() == "Its text."
 

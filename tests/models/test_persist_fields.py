@@ -134,7 +134,6 @@ HEADERS = [
     ("linear", ["covariance", 1, "df"], 0.0, "df is 0.0"),
     ("linear", ["covariance", 1, "df"], NAN, "df is nan"),
     ("linear", ["covariance", 1, "df"], 3, "df is 3"),
-    ("linear", ["covariance", 1, "description"], 3, "the description is 3"),
     ("linear", ["covariance", 1, "newton_step"], 3, "3 is no array"),
     ("bootstrapped", ["covariance", 1, "n_left_out"], 1, "5 of 4 resamples are there"),
     ("bootstrapped", ["covariance", 1, "n_left_out"], -1, "a count is -1"),

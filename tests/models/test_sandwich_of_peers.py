@@ -21,10 +21,7 @@ from tests.models.peers import (
 
 
 def of(result, **options):
-    found = result.solution
-    return sandwich(
-        result.problem, found.beta, found.alpha, Sandwich(**options), found.dual
-    )
+    return sandwich(result.problem, result.solution, Sandwich(**options))
 
 
 @pytest.mark.parametrize("load", [spector, fair, anes96, heart])

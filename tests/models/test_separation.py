@@ -1,5 +1,7 @@
 """A logistic fit that only the penalty keeps finite says so."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,6 @@ from scipy.optimize import linprog
 import pegasos_stats as ps
 from pegasos_stats.errors import UndefinedMetricWarning
 from pegasos_stats.models.inference import separation
-from pegasos_stats.solvers.problem import Problem
 
 WARDS = "'Intercept', 'ward[T.medicine]', 'ward[T.surgery]'"
 TIGHT = ps.SDCA(tol=1e-10, epochs=2000, seed=1)
@@ -41,7 +42,7 @@ def test_a_level_with_one_outcome_is_told(wards, tmp_path):
 @pytest.mark.parametrize(
     ("where", "cov_type"),
     [
-        *[("memory", each) for each in ("HC0", "nonrobust", "jackknife", "bootstrap")],
+        *[("memory", each) for each in ("HC0", "nonrobust", "HC2", "bootstrap")],
         *[("files", each) for each in ("HC0", "nonrobust")],
     ],
 )
@@ -81,7 +82,7 @@ def test_without_the_level_there_is_nothing_to_tell(wards):
     assert "separation" not in str(result.summary())
 
 
-@pytest.mark.parametrize("cov_type", ["HC0", "nonrobust", "jackknife"])
+@pytest.mark.parametrize("cov_type", ["HC0", "nonrobust", "HC2"])
 @pytest.mark.parametrize("standardize", [False, True])
 def test_it_is_a_warning_where_errors_are_asked_for(wards, cov_type, standardize):
     model = ps.logit("back ~ ward + age", wards, lam=1e-9, standardize=standardize)
@@ -202,14 +203,16 @@ def test_rows_are_separated_that_programmes_of_their_own_move(seed):
     X = rng.integers(0, 3, size=(60, 4)) * np.array([1e-3, 1.0, 1.0, 1e4])
     far = (X / X.max(axis=0)).sum(axis=1) - 2.0
     y = np.where(3.0 * (seed % 4) * far + rng.logistic(size=60) > 0.0, 1.0, -1.0)
-    problem = Problem(X, y, lam=1e-9, loss="log")
+    Z, ones = np.column_stack([np.ones(60), X]), np.ones(60)
+    look = partial(separation.pass_over, Z, y, ones, rng.random(60))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(separation, "MOST_ADDED", 5)
-        found = separation.separated_rows(problem, rng.random(60), least=0.0)
+        patch.setattr(separation, "MOSTLY", 0.0)
+        found = separation.find_separation(look, 5)
     moved = ~others(y[:, None] * np.column_stack([np.ones(60), X / X.max(axis=0)]))
     mask = np.zeros(60, dtype=bool)
     if found is not None:
-        mask = separation.separated_by(problem, found.directions)
+        mask = separation.separated_by(Z, y, ones, found.directions)
     assert mask.tolist() == moved.tolist()
 
 
@@ -251,32 +254,9 @@ def test_an_offset_does_not_tell_levels_apart():
     assert result.covariance.separated == 0
 
 
-@pytest.mark.parametrize(
-    ("loss", "lam", "weights"),
-    [("log", 1e-3, None), ("hinge", 0.01, "balanced"), ("hinge", 0.1, "balanced")],
-)
-def test_what_all_resamples_have_in_common_they_do_not_tell(wards, loss, lam, weights):
-    """Burns has one outcome in each resample: the spread is not that of new samples."""
-    model = ps.Logit if loss == "log" else ps.SVM
-    by = ps.Bootstrap(199, seed=1, interval="symmetric")
-    given = {"lam": lam, "weights": weights}
-    formula = "back ~ C(ward, Treatment('surgery')) + age"
-    result = model.from_formula(formula, wards, **given).fit(TIGHT, cov_type=by)
-    with pytest.warns(UndefinedMetricWarning, match="separation"):
-        table = result.tidy().set_index("term")
-    burns = "C(ward, Treatment('surgery'))[T.burns]"
-    assert table.loc[burns].drop("estimate").isna().all()
-    assert table.drop(burns)["p_value"].notna().all()
-    assert np.isnan(result.t_test(f"`{burns}` = 0").pvalue[0])
-    assert result.covariance.always
-    rest = wards[wards["ward"] != "burns"]
-    again = model.from_formula(formula, rest, **given).fit(TIGHT, cov_type=by)
-    assert again.tidy()["p_value"].notna().all()
-
-
 def test_the_hinge_without_weights_asks_what_most_rows_have(wards):
     """Whether all or most rows of a level have an outcome is the same to it."""
-    by = ps.Bootstrap(199, seed=1, interval="symmetric")
+    by = ps.Bootstrap(199, seed=1, interval="envelope")
     result = ps.svm("back ~ ward + age", wards, lam=0.01).fit(TIGHT, cov_type=by)
     assert result.covariance.separated == 0
     assert result.tidy()["conf_low"].notna().all()
@@ -284,9 +264,7 @@ def test_the_hinge_without_weights_asks_what_most_rows_have(wards):
 
 @pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")
 @pytest.mark.parametrize("lam", [1e-10, 1e-8, 1e-6])
-@pytest.mark.parametrize(
-    "cov_type", ["HC0", "HC1", "HC3", "jackknife", "shrunk", "nonrobust"]
-)
+@pytest.mark.parametrize("cov_type", ["HC0", "HC1", "HC3", "nonrobust"])
 def test_errors_of_the_rest_are_those_of_the_fit_without_the_level(lam, cov_type):
     """The separated rows are certain; here theirs is the reference level."""
     rng, n = np.random.default_rng(3), 402

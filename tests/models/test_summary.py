@@ -43,7 +43,7 @@ def test_long_names_are_within_the_width(survey, standardize, details):
     formula = f"`{survey.columns[0]}` ~ ."
     model = ps.svm(formula, survey, lam=0.1, standardize=standardize)
     kernel = ps.kernel_svm(formula, survey, lam=0.1)
-    for fit in (model.fit(cov_type="HC0"), kernel.fit()):
+    for fit in (model.fit(cov_type="sandwich"), kernel.fit()):
         lines = str(fit.summary(details=details)).splitlines()
         assert max(map(len, lines)) == 78
         assert not any(line.endswith(" ") for line in lines)
@@ -116,7 +116,7 @@ def test_the_largest_coefficients_are_shown(survey):
 
 
 def test_a_summary_is_the_same_every_time(result):
-    again = result.with_covariance("shrunk")
+    again = result.with_covariance(result.cov_type)
     assert str(result.summary()) == str(again.summary())
 
 
@@ -279,7 +279,7 @@ def test_a_kernel_fit_has_the_header_and_its_support_rows():
 
 
 def test_no_fit_is_run_again_for_a_summary(monkeypatch):
-    result = ps.svm("back ~ .", patients(), lam=10.0).fit(cov_type="HC0")
+    result = ps.svm("back ~ .", patients(), lam=10.0).fit(cov_type="sandwich")
     kernel = ps.kernel_svm("back ~ .", patients(), lam=10.0).fit()
     for module, name in ((shortfall, "run_linear"), (refining, "run_kernel")):
         monkeypatch.setattr(module, name, None)

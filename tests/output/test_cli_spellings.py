@@ -54,7 +54,7 @@ ERRORS = {
     "cluster alone": "--cov-type cluster",
     "groups with a sandwich": "--groups place --cov-type sandwich",
     "nonrobust hinge": "--cov-type nonrobust",
-    "jackknife hinge": "--cov-type jackknife",
+    "HC3 of the hinge": "--cov-type HC3",
     "nonrobust with weights": "--loss log --weights balanced --cov-type nonrobust",
     "counts that are parts": "--freq-weights half",
     "gamma of a polynomial": "--kernel polynomial --gamma 1",

@@ -221,7 +221,7 @@ def test_coefficients_are_points_in_order(digits):
     assert sorted(shown) == sorted(digits.coef[largest])
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert names == digits.coef[largest].sort_values(ascending=False).index.tolist()
-    assert ax.get_title() == "The 12 largest of 64 coefficients"
+    assert ax.get_title().startswith("The 12 largest of 64 coefficients")
     assert "below 0 speaks for 5, above for 6" in ax.get_xlabel().replace("\n", " ")
     for line, colour in zip(ax.get_lines()[1:], (NEGATIVE, POSITIVE), strict=True):
         assert line.get_color() == colour
@@ -231,7 +231,7 @@ def test_coefficients_are_points_in_order(digits):
 def test_all_coefficients_can_be_drawn_and_are_named_in_full(digits, odd):
     ax = digits.plot.coefficients(max_terms=None, ax=panels())
     assert len(ax.get_yticklabels()) == 64
-    assert ax.get_title() == ""
+    assert "largest" not in ax.get_title()
     names = [x.get_text() for x in odd.plot.coefficients().get_yticklabels()]
     joined = {name.replace("\n", "").replace(r"\$", "$").strip() for name in names}
     assert joined == set(ODD.columns[:3])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pegasos_stats.models.inference.bootstrap import bootstrap, resampled_rows
-from pegasos_stats.models.inference.bootstrap_options import Bootstrap
+from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA

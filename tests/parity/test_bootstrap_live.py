@@ -1,15 +1,13 @@
 """The bootstrap against R as it runs: rows by ==, refits of the log loss, intervals."""
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from pegasos_stats.errors import UndefinedMetricWarning
 from pegasos_stats.models.inference.bootstrap import bootstrap, resampled_rows
-from pegasos_stats.models.inference.bootstrap_options import INTERVALS, Bootstrap
-from pegasos_stats.models.inference.counting import agreeing
+from pegasos_stats.models.inference.options import INTERVALS, Bootstrap
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
@@ -55,35 +53,7 @@ def test_refits_and_intervals_are_those_of_r(r, weighted):
         limits = r.call(
             "bootstrap_interval", found.estimates, found.estimate, interval, 0.9
         )
-        if interval == "symmetric":  # and what the refits may be off by
+        if interval == "envelope":  # and what the refits may be off by
             limits += np.outer(found.solver_noise, [-1.0, 1.0])
         # The same formulas on the same numbers: rounding alone.
         np.testing.assert_allclose(found.conf_int(0.9, interval), limits, rtol=1e-12)
-
-
-def test_intervals_of_resamples_that_agree_are_wider_as_in_r(r):
-    # A hinge on two binary predictors: its fits are at corners, few and far apart.
-    rng = np.random.default_rng(3)
-    X = (rng.random((60, 2)) < 0.5).astype(float)
-    y = np.where(rng.random(60) < 0.3 + 0.4 * X[:, 0], 1.0, -1.0)
-    problem = Problem(X, y, 0.01)
-    fit = run_sdca(problem, SDCA(tol=1e-9, seed=1))
-    found = bootstrap(problem, fit, Bootstrap(199, seed=1, interval="symmetric"))
-    widening = r.call("bootstrap_widening", found.estimates, 4).item()
-    assert found.widening == widening == 1.25
-    # 8 of 199 agree, so 28 pairs of 19,701: less than the share from which it is 1.25.
-    some = rng.standard_normal((199, 2))
-    some[:8] = some[0]
-    share = agreeing(some, np.full(2, 1e-6))
-    assert share == 28 / 19_701
-    between = replace(found, agreeing=share).widening
-    # The same formula on the same counts: rounding alone.
-    assert between == pytest.approx(
-        r.call("bootstrap_widening", some).item(), rel=1e-15
-    )
-    assert 1.0 < between < 1.25
-    given = found.estimates, found.estimate, "symmetric", 0.95, widening
-    limits = r.call("bootstrap_interval", *given)
-    limits += np.outer(found.solver_noise, [-1.0, 1.0])
-    # The same formulas on the same numbers: rounding alone.
-    np.testing.assert_allclose(found.conf_int(), limits, rtol=1e-12)

@@ -268,9 +268,6 @@ def test_reads_are_counted_and_a_fit_is_like_any_other(data, files, tmp_path):
     table = result.confusion(ps.scan(files)).counts
     assert np.array_equal(table[:, :2], result.training_table.counts[:, :2])
     assert "blocks, 3 epochs" in str(result.summary(details=True))
-    assert "refine" not in str(
-        result.summary(details=True)
-    )  # which needs rows in memory
     assert len(result.augment(data)) == len(data)
     ps.save(result, tmp_path / "fit.model")
     loaded = ps.load(tmp_path / "fit.model")

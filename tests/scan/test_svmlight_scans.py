@@ -83,7 +83,8 @@ def test_bits_are_those_of_parquet_and_the_optimum_that_of_memory(model, folder)
         assert (found.params == other.params).all()
         assert found.certificate == other.certificate
         assert found.dropped == other.dropped
-        assert found.bse.equals(other.bse)
+        if model is ps.logit:
+            assert found.bse.equals(other.bse)
     parts = [ps.read_svmlight(folder / f"part{i}.svm") for i in range(3)]
     X = csr_array(vstack([part.X for part in parts])).toarray()
     y = pd.concat([part.y for part in parts], ignore_index=True)

@@ -89,7 +89,7 @@ def errors():
 
 def models():
     fits = {
-        "hinge": model().fit(exact(), cov_type="HC1"),
+        "hinge": model().fit(exact(), cov_type="sandwich"),
         "log": model(ps.logit).fit(exact()),
         "kernel": ps.kernel_svm("y ~ a + b", DATA, lam=1.0).fit(),
     }

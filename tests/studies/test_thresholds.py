@@ -216,7 +216,8 @@ def test_folds_keep_groups_whole_that_the_fit_was_told_of():
     data = frame(7, 60)
     groups = np.repeat(np.arange(15), 4)
     model = ps.svm("y ~ .", data, lam=0.1)
-    result = model.fit(SOLVER, groups=[groups, np.arange(60) % 4])
+    ways = [groups, np.arange(60) % 4]
+    result = model.fit(SOLVER, cov_type="cluster", groups=ways)
     ours = result.thresholds(folds=3, seed=1)
     for train, test in ours.folds:
         assert not set(groups[train]) & set(groups[test])

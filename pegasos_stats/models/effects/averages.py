@@ -26,8 +26,8 @@ from pegasos_stats.models.effects.rows import (
     value_text,
     written,
 )
-from pegasos_stats.models.inference.bootstrap_options import Bootstrap
-from pegasos_stats.models.inference.estimating import has_rows, why_none
+from pegasos_stats.models.inference.options import Bootstrap
+from pegasos_stats.models.inference.uncertainty import why_none
 from pegasos_stats.models.notes import effects as notes_on
 from pegasos_stats.models.notes.note import Note
 
@@ -38,7 +38,7 @@ Scale = Literal["response", "link"]
 Key = tuple[str, str, Place, str]  # predictor, contrast or value, at= what, label
 
 SCALES: tuple[Scale, ...] = ("response", "link")
-RESAMPLES = Bootstrap(399, interval="symmetric")  # of shares, which are steps
+RESAMPLES = Bootstrap(399)  # of shares, which are steps
 NUMBERS = "one number for each row"
 TIES = {"na": 0.5, "positive": 1.0, "negative": 0.0}
 
@@ -280,7 +280,7 @@ def rows_of(
     """
     design, problem, are_counts = result.design, result.problem, False
     if data is None:
-        if not has_rows(problem):
+        if not problem.has_rows:
             why = "a loaded fit does not hold those it was made of; give data=."
             if isinstance(X := problem.X, Elsewhere):
                 why = f"those of the fit are in {X.noun}; give data=, rows in memory."
@@ -351,14 +351,12 @@ def estimated(
 
     tests = tested(theta, errors, named(), heights)
     if errors is not None:
-        said = [f"Standard errors: {errors.description}."]
+        said = [f"{result._uncertainty.kind}."]
         if np.isnan(errors.matrix).all():
             said = [note.sentence for note in errors.notes]
         said += [note.sentence for note in result._uncertainty.separated()]
         notes = [*notes, *said]
         notes.append(notes_on.OF_PENALISED)
-        if tests.resampled is not None and column == "contrast":
-            notes += [note.text for note in tests.resampled.notes_on_tests]
     notes = [*notes, *(note.sentence for note in missing)]
     problem, positive = result.problem, result.coding.positive
     outcomes = {

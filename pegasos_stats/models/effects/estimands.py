@@ -8,9 +8,11 @@ import numpy as np
 
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.labels import AT_ZERO
-from pegasos_stats.models.inference.covariance import Covariance
-from pegasos_stats.models.inference.estimating import Estimate
-from pegasos_stats.models.inference.resamples import BootstrapResult
+from pegasos_stats.models.inference.covariance import (
+    BootstrapResult,
+    Covariance,
+    Estimate,
+)
 from pegasos_stats.models.inference.separation import MOSTLY, is_unbounded
 from pegasos_stats.models.inference.wald import ContrastTests
 
@@ -59,13 +61,6 @@ class Heights:
         if self.curve == "probability":
             chance = self._chances(scores)
             return chance * (1.0 - chance) * (1.0 - 2.0 * chance)
-        return np.zeros_like(scores)
-
-    def third(self, scores: Matrix) -> Matrix:
-        """Their third derivative."""
-        slope = self.slope(scores)
-        if self.curve == "probability":
-            return slope * (1.0 - 6.0 * slope)
         return np.zeros_like(scores)
 
     def _chances(self, scores: Matrix) -> Matrix:
@@ -140,28 +135,6 @@ class Estimand:
             found = found - self.shares * heights.slope(scores) @ self.other
         return np.asarray(found)
 
-    def curving(self, theta: Vector, heights: Heights, V: Matrix) -> float:
-        """Half the trace of second derivatives times a covariance of coefficients.
-
-        By so much the mean is larger on average than that of the average coefficients.
-        """
-        found = self._curving(self.rows, theta, heights, V)
-        if self.other is not None:
-            found -= self._curving(self.other, theta, heights, V)
-        return found
-
-    def _curving(
-        self, rows: Matrix, theta: Vector, heights: Heights, V: Matrix
-    ) -> float:
-        scores = self._scores(rows, theta)
-        bend, images = heights.bend(scores), rows @ V
-        each = bend * np.einsum("ij,ij->i", images, rows)
-        if self.direction is not None:
-            own = heights.third(scores) * np.einsum("ij,ij->i", images, rows)
-            mixed = np.einsum("ij,ij->i", images, self.direction)
-            each = own * (self.direction @ theta) + 2.0 * bend * mixed
-        return 0.5 * float(self.shares @ each)
-
     def by_shift(self, theta: Vector, heights: Heights) -> float:
         """Derivative of the mean by what is taken off the scores."""
         if heights.curve != "probability":
@@ -201,11 +174,9 @@ def tested(
     method the variance is ``g' V g``, with the gradient ``g`` of the mean and the
     covariance ``V`` of the coefficients; from resamples it is that of the mean by the
     coefficients of each resample, and so are intervals. Where balanced weights were
-    taken off, both allow for what that depends on, the shares of the classes. Where
-    intervals of coefficients allow for their bias ``b``, these do for ``g'b + tr(K V) /
-    2``, with the second derivatives ``K``: mean probabilities have hardly any. There is
-    none of predictions for separated rows, see `separated_rows`, which vary by chance
-    but not with the coefficients.
+    taken off, both allow for what that depends on, the shares of the classes. There is
+    none of predictions for separated rows, which vary by chance but not with the
+    coefficients.
 
     Parameters
     ----------
@@ -225,16 +196,12 @@ def tested(
     priors = None if resampled is None else resampled.priors
     free = None if errors is None else errors.unbounded
     names, values, gradients, replicates, by_shift, apart = [], [], [], [], [], []
-    bias = errors.bias if isinstance(errors, Covariance) else None
-    curving = []
     for name, estimand in estimands:
         names.append(name)
         values.append(estimand.values(theta[None], heights)[0])
         gradients.append(estimand.gradient(theta, heights))
         by_shift.append(estimand.by_shift(theta, heights))
         apart.append(free is not None and estimand.is_apart(free))
-        if isinstance(errors, Covariance) and bias is not None:
-            curving.append(estimand.curving(theta, heights, errors.matrix))
         if resampled is not None:
             replicates.append(estimand.values(resampled.estimates, heights, priors))
     effect, J = np.array(values), np.array(gradients)
@@ -249,8 +216,6 @@ def tested(
             tolerance=np.abs(J) @ resampled.solver_noise,
             fixed=None,
             reference=None,
-            pull=None,
-            proportional=None,
         )
         sd = resampled.std_error
     elif isinstance(errors, Covariance):
@@ -261,5 +226,4 @@ def tested(
             variances += slope * (2.0 * J @ np.array(mixed) + slope * variance)
         sd, df = np.sqrt(np.maximum(variances, 0.0)), errors.df
     sd = np.where(apart, np.nan, sd)
-    off = None if bias is None else J @ bias + np.array(curving)
-    return ContrastTests(names, effect, sd, np.zeros(len(effect)), df, resampled, off)
+    return ContrastTests(names, effect, sd, np.zeros(len(effect)), df, resampled)

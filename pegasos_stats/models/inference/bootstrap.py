@@ -2,39 +2,35 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from threading import local
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pegasos_stats.advice import InPython, bare, said
 from pegasos_stats.arrays import Matrix, Rows, Vector, read_only
 from pegasos_stats.compiled import arithmetic, dual
+from pegasos_stats.data.columns import Mask
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
-from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
-from pegasos_stats.models.inference.bootstrap_options import Bootstrap
-from pegasos_stats.models.inference.counting import agreeing
-from pegasos_stats.models.inference.joint_tests import whitening
-from pegasos_stats.models.inference.resamples import BootstrapResult
-from pegasos_stats.models.inference.row_sums import cross_product
+from pegasos_stats.models.inference.covariance import BootstrapResult, agreeing
+from pegasos_stats.models.inference.options import Bootstrap
+from pegasos_stats.models.inference.sandwich import cross
+from pegasos_stats.models.inference.wald import whitening
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.centring import centre_for_errors, centred, moved
-from pegasos_stats.solvers.objective import certificate
+from pegasos_stats.solvers.dense.threads import one_thread
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.refining import run_linear
-from pegasos_stats.solvers.sdca import SDCA
 
+PILOT, REACH, MOST_NEAR = 32, 2.0, 0.5  # see `Refit.look_near_the_margin`
+WIDTH = 0.1  # of the smoothing, where a fit begins near its optimum
+TINY = 1e-300
 TOGETHER = 2**20  # rows drawn for one task, at most, unless a resample has more
 SHARES, FEWEST, MOST = 64, 8, 32  # tasks; resamples in one, if that is not too long
-# Epochs of SDCA where the steps do not get there. Those of the hinge that leave half of
-# the objective unknown after the first ones reach nothing by more; the log loss takes
-# Newton steps of about 1 to a margin of log(1 / lam).
-FALLBACK_EPOCHS = {"hinge": (100, 2000), "log": (2000,)}
-NOWHERE = 0.5
 SAME = 1e-5  # change of a score that is the solver's, for a change of x by its spread
 MOST_COEFFICIENTS = 1000  # whose joint tests are steadied
 CONSTANT = 1e-12  # variance, of standardized predictors
@@ -89,7 +85,8 @@ def bootstrap(
     Notes
     -----
     Each thread holds a copy of the rows of one resample. The estimates do not depend
-    on the number of threads, and the first ones not on the number of replicates.
+    on the number of threads, and the first ones within their gaps alone on the number
+    of replicates.
 
     References
     ----------
@@ -101,7 +98,7 @@ def bootstrap(
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, 1.0, -1.0, 1.0])
     >>> problem = Problem(X, y, lam=0.1, intercept=False)
     >>> fit = run_linear(problem, SDCA(tol=1e-9, seed=1))
-    >>> found = bootstrap(problem, fit, Bootstrap(replicates=500, seed=443))
+    >>> found = bootstrap(problem, fit, Bootstrap(500, seed=443, tol=1e-10))
     >>> found.estimates[:3].round(3)
     array([[0.333],
            [0.333],
@@ -119,26 +116,28 @@ def bootstrap(
         if groups is None
         else resampled_groups(groups, options.replicates, rng)
     )
-    parts = map_in_order(refit, tasks, options.workers)
-    pairs = (pair for part in parts for pair in zip(*part, strict=True))
+    first = list(islice(tasks, -(-PILOT // in_a_task(problem.n, options.replicates))))
+    with one_thread():
+        known = list(map_in_order(refit, first, options.workers))
+        refit.look_near_the_margin(np.concatenate([each for each, _ in known]))
+        known += map_in_order(refit, tasks, options.workers)
+    pairs = (pair for part in known for pair in zip(*part, strict=True))
     estimates, found = map(np.array, zip(*pairs, strict=True))
     if centre is not None:
         estimates[:, 0] -= estimates[:, 1:] @ centre
         if scaling is not None:
             found[:, len(KNOWN) : len(KNOWN) + problem.p] += centre
-    seed = int(rng.seed or 0)
-    given = problem, solution, options, seed, estimates, found, scaling
-    words = "" if groups is None else str(groups)
-    reference = reference_of(inner) if options.interval == "symmetric" else None
-    if reference is not None and centre is not None:
-        back = Scaling(centre, np.ones(centre.size)).undoing(intercept=True)
+    reference = reference_of(inner)
+    if centre is not None and reference is not None:
+        back = Scaling(centre, np.ones(centre.size)).undoing(problem.intercept)
         reference = back @ reference @ back.T
-    return replace(summarised(*given), groups=words, reference=reference)
+    given = problem, solution, options, int(rng.seed or 0), estimates, found, scaling
+    return replace(summarised(*given), reference=reference)
 
 
 @np.errstate(over="ignore", invalid="ignore")
 def reference_of(problem: Problem) -> Matrix | None:
-    """``(sum_i w_i z_i z_i' / n)^-1``; None if that is not known, or takes long.
+    """``S = ((1/n) sum_i w_i z_i z_i')^-1``, a pseudoinverse; None if that is large.
 
     Examples
     --------
@@ -149,10 +148,10 @@ def reference_of(problem: Problem) -> Matrix | None:
     """
     if problem.p > MOST_COEFFICIENTS:
         return None
-    squares = cross_product(problem, problem.row_weights) / problem.n
-    if not np.isfinite(squares).all():
-        return None
-    whiten = whitening(squares)
+    X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
+    ones = np.ones((problem.n, int(problem.intercept)))
+    Z = np.hstack([ones, X.astype(np.float64, copy=False)])
+    whiten = whitening(cross(Z, problem.row_weights) / problem.n)
     found = whiten.T @ whiten
     return found if np.isfinite(found).all() else None
 
@@ -246,6 +245,24 @@ def resampled_groups(groups: Groups, replicates: int, rng: RRandom) -> Iterator[
         yield np.concatenate([members[group] for group in drawn])[None]
 
 
+class NearMargin(NamedTuple):
+    """Rows that resamples may move across the margin, and those that stay beyond it.
+
+    Attributes
+    ----------
+    near : int array, shape (m,)
+    is_far, beyond : bool array, shape (n, 1)
+        Which rows are not near, and which of all are beyond the margin.
+    totals : float64 array, shape (n, 2 (p + 2))
+        ``1, offset, x`` of the far rows beyond the margin, for both classes; else 0.
+    """
+
+    near: Rows
+    is_far: Mask
+    beyond: Mask
+    totals: Matrix
+
+
 class Refit:
     """Fits resamples, beginning at the solution of the problem; for many threads."""
 
@@ -263,12 +280,39 @@ class Refit:
         dual.sdca.put_norms(problem.rows, norm2)
         weights = problem.row_weights
         a = np.clip(solution.dual, 0.0, weights)
-        width = float(norm2.mean()) / (problem.lam * problem.n)
+        with np.errstate(over="ignore"):
+            width = WIDTH * float(norm2.mean()) / (problem.lam * problem.n)
         alpha = float(solution.alpha)
         offset = np.zeros(0) if problem.offset is None else problem.offset
         given = problem.y, w, alpha, a, weights, width, read_only(offset)
         self._origin = dual.refits.Origin(*given)
         self._scratch = local()
+        self._at: NearMargin | None = None
+
+    def look_near_the_margin(self, estimates: Matrix) -> None:
+        """Leave rows alone that stay on their side of the margin, of the hinge.
+
+        Beyond the margin the loss is straight, and inside it 0: such rows enter a
+        refit as one mean row a class, or not at all. A row may move twice as far as in
+        the first `estimates`; where one goes beyond that, all rows are fitted.
+        """
+        problem, origin = self._problem, self._origin
+        anew = self._balances or self._standardizes
+        plain = isinstance(problem.X, np.ndarray) and problem.X.dtype == np.float64
+        if problem.loss != "hinge" or anew or not plain:
+            return
+        scores = problem.X @ origin.w[: problem.p] + problem.row_offsets
+        u = 1.0 - problem.y * (scores + origin.alpha)
+        changes = estimates - np.append(origin.alpha, origin.w[: problem.p])
+        moves = problem.X @ changes[:, 1:].T + changes[:, 0]
+        is_near = np.abs(u) <= REACH * np.abs(moves).max(axis=1)
+        if is_near.sum() + 2 > MOST_NEAR * problem.n:  # with two mean rows
+            return
+        each = np.column_stack([np.ones(problem.n), problem.row_offsets, problem.X])
+        fixed = ~is_near & (u > 0.0)
+        totals = [each * (fixed & (problem.y == y))[:, None] for y in (-1.0, 1.0)]
+        sides = ~is_near[:, None], (u > 0.0)[:, None]
+        self._at = NearMargin(np.flatnonzero(is_near), *sides, np.hstack(totals))
 
     def __call__(self, rows: Rows) -> tuple[Matrix, Matrix]:
         """Coefficients ``alpha, beta`` of each resample, and facts about its fit.
@@ -277,6 +321,8 @@ class Refit:
         weights; then means and deviations of its rows, if resamples are standardized.
         Coefficients are for predictors as they are here.
         """
+        if self._at is not None:
+            return self._refitted_near(self._at, rows)
         if not (self._balances or self._standardizes):
             return self._refitted(self._problem, self._origin, rows)
         parts = [self._refitted_anew(rows[b : b + 1]) for b in range(len(rows))]
@@ -308,6 +354,42 @@ class Refit:
         found[:, PRIOR] = prior
         return estimates, np.hstack([found, means[None], deviations[None]])
 
+    def _refitted_near(self, at: NearMargin, rows: Rows) -> tuple[Matrix, Matrix]:
+        """Fit the rows near the margin, and a mean row of those beyond it, a class."""
+        problem, origin, near = self._problem, self._origin, at.near
+        n, (y, offset) = problem.n, (problem.y[near], problem.row_offsets[near])
+        drawn = np.array([np.bincount(each, minlength=n) for each in rows])
+        weights = drawn * problem.row_weights
+        means = (weights @ at.totals).reshape(len(rows), 2, -1)
+        means[:, :, 1:] /= np.maximum(means[:, :, :1], TINY)
+        X = np.concatenate([problem.X[near], np.zeros((2, problem.p))])
+        y = read_only(np.append(y, [-1.0, 1.0]))
+        share = origin.dual[near] / np.maximum(problem.row_weights[near], TINY)
+        share, some = np.append(share, [1.0, 1.0]), np.arange(len(y))[None]
+        parts = []
+        for w_near, mean, total in zip(
+            weights[:, near], means, weights.sum(axis=1), strict=True
+        ):
+            w, X[-2:] = np.append(w_near, mean[:, 0]), mean[:, 2:]
+            known = origin.offset
+            if known.size:
+                known = read_only(np.append(offset, mean[:, 1]))
+            start = origin._replace(
+                y=y, dual=w * share, weights=read_only(w), offset=known
+            )
+            lam = problem.lam * total / max(w.sum(), TINY)
+            alike = Problem(X, y, lam, "hinge", problem.intercept)
+            parts.append(self._refitted(alike, start, some))
+        estimates, found = map(np.concatenate, zip(*parts, strict=True))
+        f = problem.X @ estimates[:, 1:].T + estimates[:, 0]
+        f += problem.row_offsets[:, None]
+        is_other = (problem.y[:, None] * f < 1.0) != at.beyond
+        strays = (is_other & at.is_far & (drawn.T > 0)).any(axis=0)
+        for b in np.flatnonzero(strays):
+            whole = self._refitted(problem, origin, rows[b : b + 1])
+            estimates[b], found[b] = whole[0][0], whole[1][0]
+        return estimates, found
+
     def _refitted(
         self, problem: Problem, origin: Any, rows: Rows
     ) -> tuple[Matrix, Matrix]:
@@ -316,8 +398,6 @@ class Refit:
         given: Any = problem.rows, problem.lam, problem.intercept, self._tol
         given = *given, rows, origin, estimates, found, self._room()
         dual.refits.refit_resamples(*given)
-        for b in np.flatnonzero(~(found[:, dual.refits.GAP] <= self._tol)):
-            self._by_sdca(problem, rows[b], estimates[b], found[b])
         return estimates, found
 
     def _room(self) -> Any:
@@ -328,22 +408,6 @@ class Refit:
             offset = self._origin.offset
             self._scratch.room = dual.refits.room(problem.rows, *sizes, offset)
         return self._scratch.room
-
-    def _by_sdca(
-        self, problem: Problem, rows: Rows, estimate: Vector, found: Vector
-    ) -> None:
-        """Fit one resample by SDCA, where the steps did not get there."""
-        weights = np.bincount(rows, minlength=problem.n) * problem.row_weights
-        resample = replace(problem, weights=mean_one(weights))
-        for epochs in FALLBACK_EPOCHS[problem.loss]:
-            solver = SDCA(epochs, tol=self._tol, seed=0)
-            solution = run_linear(resample, solver, warn=False)
-            at = certificate(resample, solution.beta, solution.alpha, solution.dual)
-            if at.relative_gap <= self._tol or at.relative_gap >= NOWHERE:
-                break
-        found[dual.refits.GAP] = at.relative_gap
-        found[dual.refits.DISTANCE] = np.sqrt(2.0 * max(0.0, at.gap) / problem.lam)
-        estimate[0], estimate[1:] = solution.alpha, solution.beta
 
 
 def moments(X: Any, drawn: Vector) -> tuple[Vector, Vector]:

@@ -1,82 +1,68 @@
-"""The estimated covariance of coefficients, by the sandwich."""
+"""Estimated covariances of coefficients: `Covariance`, and `BootstrapResult`."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.checks import check_choice, check_fraction
+from pegasos_stats.data.columns import Mask
+from pegasos_stats.errors import OptionError
+from pegasos_stats.models.inference.options import INTERVALS, Bootstrap, Interval
 from pegasos_stats.models.notes.note import Note
+
+ROUNDING = 1e-9  # of a rank
+USUAL = 0.95  # level of intervals
+OFTEN = 0.002  # share of the pairs of resamples that coincide
 
 
 @dataclass(frozen=True, eq=False)
 class Covariance:
-    """Estimated covariance of the coefficients, ``k`` of them, the intercept first.
+    """Covariance of ``k`` coefficients by the sandwich, the intercept first.
 
     Attributes
     ----------
     matrix : float64 array, shape (k, k)
-        ``(1/n) H^-1 G H^-1``; NaN throughout where it is not defined.
+        ``(1/n) H^-1 G H^-1``; NaN where it is not defined.
     bread : float64 array, shape (k, k)
         ``H``, the curvature of the risk, penalty included.
-    meat : float64 array, shape (k, k)
-        ``G``, the covariance of the scores of the rows.
-    bandwidth : float or None
-        ``h`` for the hinge; None for the log loss.
-    newton_step : float64 array, shape (k,), or None
-        ``-H^-1 grad P`` for the log loss: how far the optimum is from the fit, very
-        nearly. None for the hinge, which has no gradient at its optimum.
     df : float
-        Degrees of freedom of tests and intervals; infinite for the normal distribution.
-    description : str
-        The estimate in words.
-    notes : tuple of Note
-        Why it is not defined, or what is lost in rounding.
-    joint : float64 array, shape (k, k), optional
-        For the hinge, and for the log loss with ``"HC3"``, ``"jackknife"`` and
-        ``"shrunk"``, the covariance for tests of several hypotheses together.
+        Degrees of freedom of Student's t; infinite for the normal distribution.
     rows : float
-        How many rows that covariance is worth; infinite where there is none.
+        ``n - k`` where joint tests are Hotelling's; infinite where they are Wald's.
+    bandwidth : float or None
+        ``h`` of the kernel at the margin, for the hinge.
+    newton_step : float64 array, shape (k,), or None
+        ``-H^-1 grad P`` for the log loss: how far the optimum is, very nearly.
+    notes : tuple of Note
+        Why it is not defined.
     fixed : float64 array, shape (k, k), optional
-        Of standardized predictors the covariance of the coefficients for predictors as
-        the fit standardized them, which become those on the original scale.
+        Of standardized predictors: the covariance for the predictors as the fit
+        standardized them, which become those on the original scale.
     pull : float64 array, shape (k,), optional
         ``(H - lam J)^-1 lam J theta``: by how much coefficients without penalty differ
         from these, to first order.
-    bias : float64 array, shape (k,), optional
-        Of the coefficients, for intervals and tests that allow for it.
     prior : float64 array, shape (k + 1,), optional
-        Of balanced weights with the log loss the covariances of the coefficients with
-        ``log(n- / n+)``, and its variance, see `prior_of`.
-    why : str
-        Why the sandwich does not cover; empty if it does.
+        Of balanced weights with the log loss: covariances of the coefficients with
+        ``log(n- / n+)``, and its variance.
     separated : int
-        Rows of the log loss whose scores nothing but the penalty limits.
+        Rows whose scores nothing but the penalty limits.
     unbounded : float64 array, shape (k, q), optional
-        Directions of ``theta`` that nothing but the penalty limits, where rows are
-        separated; of anything else `matrix` is the covariance without these rows.
-    later : callable, optional
-        Gives the same with `joint`, where that takes long; see `completed`.
+        Directions of ``theta`` that nothing but the penalty limits.
     """
 
     matrix: Matrix
     bread: Matrix
-    meat: Matrix
-    bandwidth: float | None
-    newton_step: Vector | None
-    df: float
-    description: str
+    df: float = np.inf
+    rows: float = np.inf
+    bandwidth: float | None = None
+    newton_step: Vector | None = None
     notes: tuple[Note, ...] = ()
-    joint: Matrix | None = None
-    rows: float = float("inf")
     fixed: Matrix | None = None
     pull: Vector | None = None
-    bias: Vector | None = None
     prior: Vector | None = None
-    why: str = ""
     separated: int = 0
     unbounded: Matrix | None = None
-    later: "Callable[[], Covariance] | None" = None
 
     def __post_init__(self) -> None:
         for array in vars(self).values():
@@ -91,38 +77,228 @@ class Covariance:
     @property
     def std_error(self) -> Vector:
         """Standard errors, shape (k,): roots of the diagonal of `matrix`."""
-        found: Vector = np.sqrt(np.maximum(np.diag(self.matrix), 0.0))
-        return found
+        return np.asarray(np.sqrt(np.maximum(np.diag(self.matrix), 0.0)))
 
     @property
     def counts_scaling(self) -> bool:
-        """Whether means and deviations of standardized predictors are estimates too.
-
-        Else the covariance is the same as for predictors that came as they are.
-        """
+        """Whether means and deviations of standardized predictors are estimates too."""
         return self.fixed is not None and not np.allclose(self.fixed, self.matrix)
-
-    def completed(self) -> "Covariance":
-        """The same with `joint`, computed now if it was left for later."""
-        if self.later is None:
-            return self
-        whole = self.later()
-        return replace(self, joint=whole.joint, rows=whole.rows, later=None)
 
     def combined(self, R: Matrix) -> "Covariance":
         """The covariance of the linear combinations ``R theta``."""
-        joint = None if self.joint is None else R @ self.joint @ R.T
-        bias = None if self.bias is None else R @ self.bias
-        prior = self.prior
-        if prior is not None:
-            prior = np.append(R @ prior[:-1], prior[-1])
-        plain = replace(self, joint=joint, fixed=None, pull=None, later=None, bias=bias)
-        if self.unbounded is not None:
-            plain = replace(plain, unbounded=R @ self.unbounded)
-        return replace(plain, matrix=R @ self.matrix @ R.T, prior=prior)
+        prior, free = self.prior, self.unbounded
+        return replace(
+            self,
+            matrix=R @ self.matrix @ R.T,
+            fixed=None,
+            pull=None,
+            prior=None if prior is None else np.append(R @ prior[:-1], prior[-1]),
+            unbounded=None if free is None else R @ free,
+        )
 
     def original(self, R: Matrix) -> "Covariance":
         """Covariance of ``R theta`` on the original scale of the predictors."""
         if self.fixed is None:
             return self.combined(R)
-        return replace(self, matrix=self.fixed, joint=None).combined(R)
+        return replace(self, matrix=self.fixed).combined(R)
+
+
+@dataclass(frozen=True, eq=False)
+class BootstrapResult:
+    """Coefficients of the resamples, ``k`` of them, the intercept first.
+
+    Attributes
+    ----------
+    estimate : float64 array, shape (k,)
+        Those of the fit.
+    estimates : float64 array, shape (m, k)
+        Those of the resamples that have an optimum.
+    covariance : float64 array, shape (k, k)
+        Of `estimates`, with the divisor ``m - 1``.
+    seed : int
+    n_left_out : int
+        Resamples without an optimum: of one level alone, with an intercept.
+    n_not_converged : int
+        Resamples whose relative gap is above ``options.tol``.
+    relative_gap, distance : float
+        The largest relative gap, and the largest ``sqrt(2 gap / lam)``, which bounds
+        how far the ``beta`` of a resample is from its optimum.
+    options : Bootstrap
+    notes : tuple of Note
+        How many resamples were left out.
+    tolerance : float64 array, shape (k,), optional
+        Differences between estimates that are the solver's: 1e-5 in the score, for a
+        standard deviation of the column.
+    fixed : float64 array, shape (m, k), optional
+        Where predictors were standardized, and so in every resample anew: the estimates
+        for predictors as the fit standardized them.
+    reference : float64 array, shape (k, k), optional
+        ``S = ((1/n) sum_i w_i z_i z_i')^-1`` with ``z = (1, x)``.
+    priors : float64 array, shape (m,), optional
+        With balanced weights ``log(n- / n+)`` of each resample.
+    agreeing : float
+        Share of the pairs of resamples whose coefficients coincide.
+    separated, unbounded
+        As of `Covariance`.
+    """
+
+    estimate: Vector
+    estimates: Matrix
+    covariance: Matrix
+    seed: int
+    n_left_out: int
+    n_not_converged: int
+    relative_gap: float
+    distance: float
+    options: Bootstrap
+    notes: tuple[Note, ...] = ()
+    tolerance: Vector | None = None
+    fixed: Matrix | None = None
+    reference: Matrix | None = None
+    priors: Vector | None = None
+    agreeing: float = 0.0
+    separated: int = 0
+    unbounded: Matrix | None = None
+
+    @property
+    def matrix(self) -> Matrix:
+        """The same as `covariance`."""
+        return self.covariance
+
+    @property
+    def std_error(self) -> Vector:
+        """Standard deviations of the resamples, shape (k,); 0 for those `pinned`."""
+        found = np.sqrt(np.clip(np.diag(self.covariance), 0.0, None))
+        return np.where(self.pinned, 0.0, found)
+
+    @property
+    def df(self) -> float:
+        """Infinite, as for the normal distribution."""
+        return float("inf")
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether p-values are counted from the resamples, as envelopes are."""
+        return self.options.interval == "envelope"
+
+    @property
+    def counts_scaling(self) -> bool:
+        """Whether predictors were standardized in every resample anew."""
+        return self.fixed is not None
+
+    @property
+    def least_p_value(self) -> float:
+        """The smallest p-value that is counted, ``2 / (1 + m)``."""
+        return 2.0 / (1.0 + len(self.estimates)) if self.is_counted else 0.0
+
+    @property
+    def coincide(self) -> bool:
+        """Whether resamples coincide, as where rows tie at the margin of the hinge."""
+        return self.agreeing > OFTEN
+
+    @property
+    def solver_noise(self) -> Vector:
+        """`tolerance`, or 0 where it is not known, shape (k,)."""
+        unknown = np.zeros(len(self.estimate))
+        return unknown if self.tolerance is None else self.tolerance
+
+    @property
+    @np.errstate(over="ignore", invalid="ignore")
+    def pinned(self) -> Mask:
+        """Coefficients that are the same in all resamples, but for the solver."""
+        return np.asarray(np.ptp(self.estimates, axis=0) <= self.solver_noise)
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def combined(self, R: Matrix) -> "BootstrapResult":
+        """The bootstrap of the linear combinations ``R theta``."""
+        S, free = self.reference, self.unbounded
+        return replace(
+            self,
+            estimate=R @ self.estimate,
+            estimates=self.estimates @ R.T,
+            covariance=R @ self.covariance @ R.T,
+            tolerance=np.abs(R) @ self.solver_noise,
+            fixed=None,
+            reference=None if S is None else R @ S @ R.T,
+            unbounded=None if free is None else R @ free,
+        )
+
+    def original(self, R: Matrix) -> "BootstrapResult":
+        """The bootstrap of ``R theta`` on the original scale of the predictors."""
+        if self.fixed is None:
+            return self.combined(R)
+        covariance = np.atleast_2d(np.cov(self.fixed, rowvar=False))
+        return replace(self, estimates=self.fixed, covariance=covariance).combined(R)
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def conf_int(self, level: float = 0.95, interval: Interval | None = None) -> Matrix:
+        """Intervals, shape (k, 2); see `Bootstrap` for the kinds.
+
+        An envelope needs ``2 / (1 - level) - 1`` resamples; that of 95%, which tables
+        show unasked, is NaN with fewer.
+
+        Raises
+        ------
+        OptionError
+            If the level is not between 0 and 1, or too high for so few resamples, or
+            the kind is not known.
+        """
+        level = check_fraction("level", level)
+        kind = self.options.interval if interval is None else interval
+        check_choice("interval", kind, INTERVALS)
+        shares = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
+        m, centre = len(self.estimates), self.estimate[:, None]
+        if kind == "envelope":
+            rank = int(shares[0] * (m + 1) + ROUNDING)
+            if rank < 1 and abs(level - USUAL) > ROUNDING:
+                raise too_few(level, m)
+            if rank < 1:
+                return np.full((len(centre), 2), np.nan)
+            apart = np.sort(self.estimates - self.estimate, axis=0)
+            reach = np.maximum(-apart[rank - 1], apart[m - rank]) + self.solver_noise
+            return np.asarray(centre + np.outer(reach, [-1.0, 1.0]), dtype=np.float64)
+        if kind == "normal":
+            from scipy.special import ndtri
+
+            return np.asarray(centre + np.outer(self.std_error, ndtri(shares)))
+        ends: Matrix = np.quantile(self.estimates, shares, axis=0).T
+        return ends if kind == "percentile" else 2.0 * centre - ends[:, ::-1]
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def p_values(self, null: Vector | float) -> Vector:
+        """``2 (1 + c) / (1 + m)`` of ``theta = null``, at most 1, shape (k,).
+
+        ``c`` resamples are as far from the estimate as `null` is, on the side where
+        there are more: the level at which the envelope ends at `null`.
+        """
+        reach = np.abs(null - self.estimate) - self.solver_noise
+        apart = self.estimates - self.estimate
+        c = np.maximum((apart >= reach).sum(axis=0), (-apart >= reach).sum(axis=0))
+        found: Vector = 2.0 * (1.0 + c) / (1.0 + len(apart))
+        return np.minimum(1.0, found)
+
+
+Estimate = Covariance | BootstrapResult
+
+
+def agreeing(estimates: Matrix, tolerance: Vector) -> float:
+    """Share of the pairs of resamples with the same coefficients, but for a tolerance.
+
+    Examples
+    --------
+    >>> agreeing(np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0]]), np.full(2, 1e-5))
+    0.3333333333333333
+    """
+    m = len(estimates)
+    steps = np.round(estimates / np.where(tolerance > 0.0, tolerance, 1.0))
+    counts = np.unique(steps, axis=0, return_counts=True)[1]
+    return float((counts * (counts - 1)).sum() / (m * (m - 1)))
+
+
+def too_few(level: float, m: int) -> OptionError:
+    """The error for a level of which m resamples have no envelope."""
+    needed = int(np.ceil(2.0 / (1.0 - level) - 1.0 - ROUNDING))
+    return OptionError(
+        f"An interval of level {level:.15g} takes {needed:,} resamples, and there are "
+        f"{m:,}; give a lower level, or Bootstrap({needed})."
+    )

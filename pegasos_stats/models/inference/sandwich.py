@@ -1,365 +1,799 @@
-"""The sandwich covariance of a penalised fit."""
+"""The sandwich covariance ``(1/n) H^-1 G H^-1`` of a penalised fit.
 
-from dataclasses import replace
+The rows are read block by block, wherever they are: for sums; for the hinge once more
+for ``H``, whose kernel has a width by then; and for the influence of each row ::
+
+    psi_i = -H^-1 S_i + D_i,    V = (1/n^2) sum_i psi_i psi_i'
+
+with the score ``S_i`` of the row. Standardized predictors add to it what they know of
+means and deviations, ``D_i``: see `Fitted.influence`.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from pegasos_stats.advice import Setting, one_of
 from pegasos_stats.arrays import Matrix, Vector
-from pegasos_stats.compiled import arithmetic
+from pegasos_stats.arrays import Rows as Numbers
+from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import DataError
-from pegasos_stats.models.inference import bread_and_meat as parts
-from pegasos_stats.models.inference.assembling import (
-    Matrices,
-    estimated,
-    put_together,
-)
-from pegasos_stats.models.inference.bandwidth import effective_rows
-from pegasos_stats.models.inference.by_rows import inverse_of_bread, sandwiched
-from pegasos_stats.models.inference.clustering import clustered_meat
 from pegasos_stats.models.inference.covariance import Covariance
-from pegasos_stats.models.inference.long_tails import for_joint_tests
-from pegasos_stats.models.inference.options import (
-    FOR_FEW_ROWS,
-    OF_LEVERAGES,
-    Cluster,
-    Sandwich,
-)
-from pegasos_stats.models.inference.prior import prior_of
-from pegasos_stats.models.inference.row_sums import (
-    column_sums,
-    cross_product,
-    products,
-)
+from pegasos_stats.models.inference.options import OF_LEVERAGES, Cluster, Sandwich
 from pegasos_stats.models.inference.separation import (
+    CERTAIN,
+    DirectionPass,
     IdentifiedPart,
-    Separation,
+    find_separation,
+    pass_over,
     separated_by,
-    separated_rows,
 )
-from pegasos_stats.models.inference.shrinkage import (
-    Drawn,
-    drawn_to_model,
-    for_few_rows,
-    not_below,
-)
-from pegasos_stats.models.inference.standardizing import Stacked, stacked
-from pegasos_stats.models.inference.symmetric import around, forms
-from pegasos_stats.models.inference.uncentring import uncentred
-from pegasos_stats.solvers.centring import centre_for_errors, centred, moved
-from pegasos_stats.solvers.objective import certificate
-from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.models.notes.note import Note
+from pegasos_stats.solvers.centring import centre_for_errors, centre_of
+from pegasos_stats.solvers.problem import LossName, Problem, Solution
+from pegasos_stats.solvers.reads.rows import NO_VALUES, Block, Values, added
 
-LARGEST_LEVERAGE = 0.99
+NUMBERS = 1 << 20  # of a block
 NEAR = 1e-3  # relative gap at which dual weights are those of the optimum, nearly
+LARGEST_LEVERAGE = 0.99
+SAME = 1e-6  # a smaller spread of margins is none: fits are not more accurate
+FEWEST_ROWS = 0.5  # at the margin, for a curvature in the intercept
+ROUNDING = 1e-13  # of a pivot of H that is 1 before elimination
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
-WIDE = 1000  # coefficients, of more of which only what is asked for is computed
-MOST_PAIRS = 1.5  # rows to a coefficient, with which all pairs of them are quicker
+SEPARATED = (
+    "no row has a margin below 1, where the hinge has a slope, as the fit separates "
+    "the two levels"
+)
+OVERFLOW = "the squares of the predictors overflow"
 
 
-@np.errstate(over="ignore", invalid="ignore")
+class Part(NamedTuple):
+    """Some rows ``z = (1, x)``, or ``x`` without intercept, at the fit.
+
+    Attributes
+    ----------
+    Z : float64 array, shape (m, k)
+    y, w : float64 array, shape (m,)
+    u : float64 array, shape (m,)
+        ``1 - y_i f(x_i)``.
+    s : float64 array, shape (m,)
+        Minus the derivative of the loss by the margin: ``1 / (1 + exp(m_i))`` for the
+        log loss; for the hinge 1 beyond the margin, 0 inside, and at the margin itself
+        the share ``a_i / w_i`` of the dual weight, if the fit is near its optimum.
+    """
+
+    Z: Matrix
+    y: Vector
+    w: Vector
+    u: Vector
+    s: Vector
+
+
+class Sums(NamedTuple):
+    """Sums over the rows of each class, -1 and +1, and over all.
+
+    Attributes
+    ----------
+    rows : float64 array, shape (2,)
+        Rows with a weight.
+    w, wu, wuu : float64 array, shape (2,)
+        ``sum w_i``, ``sum w_i u_i`` and ``sum w_i u_i^2``.
+    z, uz, scores : float64 array, shape (2, k)
+        ``sum w_i z_i``, ``sum w_i u_i z_i`` and ``sum -w_i s_i y_i z_i``.
+    squares : float64 array, shape (k,)
+        ``sum w_i z_i^2``.
+    H : float64 array, shape (k, k)
+        ``sum_i w_i s_i (1 - s_i) z_i z_i'`` for the log loss.
+    u, margin_weights : list of float64 array
+        ``u_i`` and ``w_i`` of all rows, for the hinge.
+    certain : int
+        Rows of the log loss that are predicted with near certainty.
+    """
+
+    rows: Vector
+    w: Vector
+    wu: Vector
+    wuu: Vector
+    z: Matrix
+    uz: Matrix
+    scores: Matrix
+    squares: Vector
+    H: Matrix
+    u: list[Vector]
+    margin_weights: list[Vector]
+    certain: int
+
+    def of_columns(self, columns: Numbers) -> "Sums":
+        """Those of some coefficients."""
+        return self._replace(
+            z=self.z[:, columns],
+            uz=self.uz[:, columns],
+            scores=self.scores[:, columns],
+            squares=self.squares[columns],
+            H=self.H[np.ix_(columns, columns)],
+        )
+
+
+class Curvature(NamedTuple):
+    """``sum_i w_i k_h(u_i) z~_i z~_i'``, rows at the margin, and rows beyond it."""
+
+    H: Matrix
+    near: float
+    beyond: int
+
+
+class Influence(NamedTuple):
+    """What the influence of rows depends on, beside the fit.
+
+    Attributes
+    ----------
+    inverse : float64 array, shape (k, k)
+        ``H^-1``.
+    n : int
+    correction : str
+    means : float64 array, shape (2, k)
+        Mean score of the class, or of all rows for both.
+    moments : pair of float64 array, shape (k,), or None
+        Means and variances of standardized predictors.
+    centred : bool
+        Whether the intercept moves with the means.
+    classes : float64 array, shape (2,), or None
+        Number of rows of each class, where balanced weights depend on them.
+    """
+
+    inverse: Matrix
+    n: int
+    correction: str
+    means: Matrix
+    moments: tuple[Vector, Vector] | None
+    centred: bool
+    classes: Vector | None
+
+
+class Products(NamedTuple):
+    """``sum psi_i psi_i'`` and the same of ``-H^-1 S_i`` alone."""
+
+    psi: Matrix
+    fixed: Matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fit without its rows: what a read is sent with.
+
+    Attributes
+    ----------
+    lam, loss, intercept
+        As of the problem.
+    beta : float64 array, shape (p,)
+    alpha : float
+        For rows about their centre.
+    centre : float64 array, shape (p,), or None
+        Of columns that are far from zero, or constant.
+    directions : float64 array, shape (q, k), or None
+        Which rows are left out, as they are separated, see `Separation`.
+    columns : int array, shape (k',), or None
+        Coefficients that the other rows determine.
+    slopes : float64 array, shape (p',), or None
+        Their slopes, where these are not `beta`.
+    """
+
+    lam: float
+    loss: LossName
+    intercept: bool
+    beta: Vector
+    alpha: float
+    centre: Vector | None
+    directions: Matrix | None = None
+    columns: Numbers | None = None
+    slopes: Vector | None = None
+
+    @property
+    def penalised(self) -> Vector:
+        """Coefficients of the columns that are looked at, the intercept left out."""
+        return self.beta if self.slopes is None else self.slopes
+
+    def part(self, block: Block, dual: Values) -> Part:
+        """The rows of a block, with their dual weights or none."""
+        rows: Any = block.X
+        X = np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
+        if self.centre is not None:
+            X = X - self.centre
+        f = X @ self.beta + self.alpha
+        if block.offset is not None:
+            f = f + block.offset
+        u, w = 1.0 - block.y * f, block.w
+        if self.loss == "log":
+            from scipy.special import expit
+
+            s = expit(u - 1.0)
+        elif dual.size:
+            s = np.clip(np.divide(dual, w, np.zeros(w.size), where=w > 0.0), 0.0, 1.0)
+        else:
+            s = (u > 0.0).astype(np.float64)
+        Z = np.column_stack([np.ones(len(X)), X]) if self.intercept else X
+        if self.directions is not None:
+            w = np.where(separated_by(Z, block.y, w, self.directions), 0.0, w)
+        return Part(Z if self.columns is None else Z[:, self.columns], block.y, w, u, s)
+
+    def pass_over(
+        self, directions: Matrix, b: Vector | None, block: Block, dual: Values
+    ) -> DirectionPass:
+        """What a direction does, that may separate rows."""
+        Z, y, w, _, s = self.part(block, dual)
+        return pass_over(Z, y, w, s, directions, b)
+
+    def sums(self, block: Block, dual: Values) -> Sums:
+        """Sum over a block what `Sums` holds."""
+        Z, y, w, u, s = self.part(block, dual)
+        classes = np.array([w * (y < 0.0), w * (y > 0.0)])
+        hinge, k = self.loss == "hinge", Z.shape[1]
+        return Sums(
+            rows=np.count_nonzero(classes, axis=1).astype(np.float64),
+            w=classes.sum(axis=1),
+            wu=classes @ u,
+            wuu=classes @ (u * u),
+            z=classes @ Z,
+            uz=(classes * u) @ Z,
+            scores=(classes * -(s * y)) @ Z,
+            squares=w @ (Z * Z),
+            H=np.zeros((k, k)) if hinge else cross(Z, w * s * (1.0 - s)),
+            u=[u] if hinge else [],
+            margin_weights=[w] if hinge else [],
+            certain=0 if hinge else int(((s < CERTAIN) & (w > 0.0)).sum()),
+        )
+
+    def curvature(self, h: float, slopes: Matrix, block: Block, dual: Values) -> Any:
+        """Sum over a block what `Curvature` holds, with ``c_y`` of both classes."""
+        Z, y, w, u, _ = self.part(block, dual)
+        heights = np.exp(-0.5 * np.square(u / h))
+        moved = Z - u[:, None] * slopes[(y > 0.0).astype(int)]
+        counted = w > 0.0
+        return Curvature(
+            cross(moved, w * heights / (np.sqrt(2.0 * np.pi) * h)),
+            float(heights[counted].sum()),
+            int((u[counted] > SAME).sum()),
+        )
+
+    def influence(
+        self, given: Influence, block: Block, dual: Values
+    ) -> tuple[Matrix, Matrix]:
+        """``psi_i`` and ``-H^-1 S_i`` of a block, a row each.
+
+        A score is ``S_i = r_i w_i (-s_i y_i z_i - mean)``: weights of mean 1 make the
+        risk a ratio of two means, balanced ones a sum of two such, for each class.
+        ``r_i`` is 1, ``(1 - h_i)^(-1/2)`` or ``(1 - h_i)^-1``. Standardized predictors
+        have equations of means and deviations stacked on these. On predictors as they
+        were the penalty is ``lam/2 sum_j (scale_j b_j)^2``, so that ``S_i`` has ``lam
+        beta_j (x_ij^2 - 1)`` added; coefficients move with ``scale_j``, by ``beta_j
+        (x_ij^2 - 1) / 2``, and the intercept with the means, by ``sum_j beta_j x_ij``.
+        Balanced weights have a last column: by how much ``log(n- / n+)`` moves, ``n /
+        n-`` and ``-n / n+``.
+        """
+        Z, y, w, _, s = self.part(block, dual)
+        r, first = w, int(self.intercept)
+        place = (y > 0.0).astype(int)
+        if given.correction in OF_LEVERAGES:
+            h = w * s * (1.0 - s) * forms(Z, given.inverse) / given.n
+            left = 1.0 - np.minimum(h, LARGEST_LEVERAGE)
+            r = w / (np.sqrt(left) if given.correction == "HC2" else left)
+        S = r[:, None] * (-(s * y)[:, None] * Z - given.means[place])
+        if given.moments is None:
+            psi = fixed = -S @ given.inverse
+        else:
+            means, variances = (each[first:] for each in given.moments)
+            apart = Z[:, first:] - means
+            spread = w[:, None] * (np.square(apart) - variances) * self.penalised
+            S[:, first:] += self.lam * spread
+            fixed = -S @ given.inverse
+            psi = fixed.copy()
+            psi[:, first:] += 0.5 * spread
+            if given.centred:
+                psi[:, 0] += w * (apart @ self.penalised)
+        if given.classes is not None:
+            below, above = given.n / given.classes
+            prior = np.where(place > 0, -above, below) * (w > 0.0)
+            psi = np.column_stack([psi, prior])
+        return psi, fixed
+
+    def products(self, given: Influence, block: Block, dual: Values) -> Products:
+        """Sum over a block what `Products` holds."""
+        psi, fixed = self.influence(given, block, dual)
+        squares = psi.T @ psi
+        return Products(squares, squares if psi is fixed else fixed.T @ fixed)
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def sandwich(
     problem: Problem,
-    beta: Vector,
-    alpha: float,
-    options: Sandwich | None = None,
-    dual: Vector | None = None,
+    found: Solution,
+    options: Sandwich,
     scaling: Scaling | None = None,
     groups: Groups | None = None,
+    relative_gap: float = 0.0,
 ) -> Covariance:
     """Covariance ``(1/n) H^-1 G H^-1`` of the coefficients at the optimum.
 
     For a fixed ``lam`` the fit is an M-estimator of the minimiser of the penalised risk
-    in the population, and this its asymptotic covariance; rows are independent. ``G``
-    is the covariance, with divisor ``n``, of the scores ``-w_i s_i y_i z_i`` with
-    ``z = (1, x)``; ``s_i`` is 1 beyond the margin and 0 inside for the hinge, and
-    ``1 / (1 + exp(m_i))`` for the log loss; `Sandwich` says what ``H`` is. Weights of
-    mean 1 count as ratios, ``w_i (score_i - weighted mean of scores)``, and weights
-    that were asked to make both classes equal are taken class by class.
+    in the population, and this its asymptotic covariance.
 
     Parameters
     ----------
     problem : Problem
-    beta : float64 array, shape (p,)
-    alpha : float
-    options : Sandwich, optional
-    dual : float64 array, shape (n,), optional
-        Dual weights of the fit. For the hinge ``s_i = a_i / w_i``, if the duality gap
-        is within 0.1% of the objective: then rows at the margin itself do not count as
-        beyond it or inside by rounding.
+        Rows in memory, in files, or of Dask.
+    found : Solution
+    options : Sandwich
     scaling : Scaling, optional
-        How the predictors were standardized, if they were: means and deviations are
-        estimates too, and their equations are stacked, see `standardizing`.
+        How the predictors were standardized, if they were.
     groups : Groups, optional
         Of rows that depend on each other; options are a `Cluster` then.
+    relative_gap : float
+        Of the fit: within 0.1% the dual weights say which rows are at the margin.
 
     Returns
     -------
     Covariance
-        With a note if it is not defined, and so given as NaN: no row near the margin,
-        no row beyond it, or predictors that are collinear while `lam` is tiny; or if
-        variances are lost in rounding.
+        NaN, with a note, if it is not defined: no row at the margin or beyond it, or
+        predictors that are collinear while `lam` is tiny.
 
     Raises
     ------
     DataError
-        If there are more than 10,000 coefficients.
+        If there are more than 10,000 coefficients, or rows cannot be read.
 
     References
     ----------
-    Huber, *The behavior of maximum likelihood estimates under nonstandard conditions*,
-    Proceedings of the fifth Berkeley symposium 1 (1967).
-    Koo, Lee, Kim & Park, JMLR 9 (2008), theorem 1.
+    See `Sandwich`.
 
     Examples
     --------
     >>> X, y = np.array([[-1.0], [-0.5], [0.0], [1.5]]), np.array([-1.0, 1.0, -1.0, 1])
     >>> problem = Problem(X, y, lam=0.1, loss="log")
-    >>> found = sandwich(problem, np.array([0.8587]), 0.0)
-    >>> found.std_error.round(2)
+    >>> at = Solution(np.array([0.8587]), 0.0, np.zeros(4), 0, 0, None)
+    >>> sandwich(problem, at, Sandwich()).std_error.round(2)
     array([0.99, 0.46])
     """
-    options = Sandwich() if options is None else options
-    check_size(problem)
-    centre = centre_for_errors(problem)
-    given = options, dual, scaling, groups
-    if centre is None:
-        found, least = _of_rows(problem, beta, alpha, *given, scaling is not None)
-    else:
-        inner, there = centred(problem, centre), float(alpha + centre @ beta)
-        found, least = _of_rows(inner, beta, there, *given, True)
-        found, least = uncentred(found, centre), least and uncentred(least, centre)
-    return found if least is None else not_below(found, least)
-
-
-def _of_rows(
-    problem: Problem,
-    beta: Vector,
-    alpha: float,
-    options: Sandwich,
-    dual: Vector | None,
-    scaling: Scaling | None,
-    groups: Groups | None,
-    whole: bool,
-) -> tuple[Covariance, Covariance | None]:
-    """The covariance; and if it is drawn, the one before, or variances alone of it."""
-    beta = np.asarray(beta, dtype=np.float64)
-    u, s = _margins(problem, beta, alpha, dual)
-    curvature = parts.curvature_of(problem, u, s, options)
-    cross = cross_product(problem, curvature.d)
-    H = parts.bread(problem, curvature, cross)
-    inverse = inverse_of_bread(problem, curvature, H)
-    few = options.correction in FOR_FEW_ROWS and problem.n <= MOST_PAIRS * len(H)
-    pairs = products(problem, inverse) if few else None
-    stretch, factor = _corrected(problem, curvature, inverse, options, pairs)
-    meat = _meat(problem, s, stretch, options, groups)
-    sums, slopes, drawn, least = None, None, None, None
-    if scaling is not None and options.correction != "nonrobust":
-        sums = stacked(problem, beta, s, stretch, bool(scaling.centre.any()), groups)
-    if problem.loss == "log":
-        slopes = column_sums(problem, problem.row_weights * s * problem.y)
-    if options.correction == "shrunk":
-        drawn = drawn_to_model(problem, s, stretch, meat, cross)
-    if drawn and drawn.share > 0.0 and not whole:
-        middle = np.diag(forms(inverse, meat))
-    elif groups is not None or options.correction == "nonrobust":
-        middle = around(inverse, meat)
-    else:
-        middle = sandwiched(problem, s, stretch, meat, inverse)
-    prior = prior_of(problem, s, inverse, groups)
-    matrices = Matrices(
-        *(H, inverse, meat, middle, factor, slopes, sums, scaling is not None, prior)
-    )
-    if drawn and drawn.share > 0.0:
-        least = estimated(matrices, problem.n, groups)
-        matrices = _drawn(matrices, drawn, problem, beta, scaling)
-    found = put_together(problem, beta, options, curvature, matrices, groups)
-    if not found.is_defined:
-        return found, None
-    if problem.loss == "hinge":
-        add = partial(_with_joint, found, problem, u, s, inverse, options, sums, groups)
-        return replace(found, later=add) if len(H) > WIDE else add(), None
-    if known := separated_rows(problem, s):
-        given = problem, beta, alpha, options, scaling, groups
-        return _of_others(found, known, *given), None
-    rows = options, s, stretch, meat, inverse, drawn, pairs
-    return (
-        for_few_rows(found, problem, *rows),
-        least and replace(found, matrix=least.matrix, fixed=least.fixed),
+    rows = Rows.of(problem, found, scaling, relative_gap)
+    sums: Sums = rows.read(rows.fitted.sums)
+    whole = rows.covariance(sums, options, scaling, groups)
+    known = rows.separation(sums.certain) if whole.is_defined else None
+    if known is None:
+        return rows.uncentred(whole)
+    number, part, fitted, sums = known
+    if not part.columns.size:  # complete separation
+        every = np.eye(len(whole.matrix))
+        return rows.uncentred(replace(whole, separated=number, unbounded=every))
+    others = replace(rows, fitted=fitted)
+    rest = others.covariance(sums, options, scaling, groups)
+    return rows.uncentred(
+        replace(
+            whole,
+            matrix=part.spread(rest.matrix),
+            fixed=part.spread(rest.fixed),
+            pull=part.spread(rest.pull),
+            notes=rest.notes,
+            rows=rest.rows,
+            separated=number,
+            unbounded=part.unbounded,
+        )
     )
 
 
-def _of_others(
-    found: Covariance,
-    known: Separation,
-    problem: Problem,
-    beta: Vector,
-    alpha: float,
-    options: Sandwich,
-    scaling: Scaling | None,
-    groups: Groups | None,
-) -> Covariance:
-    """The covariance of what rows that are not separated determine, 0 for the rest.
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Where the rows of a fit are, and the fit about their centre.
 
-    The separated ones, which are certain, say nothing of it: it is that of the fit
-    without them, in columns that are independent there.
+    Attributes
+    ----------
+    problem : Problem
+    fitted : Fitted
+    dual : float64 array, shape (n,), or None
+        Dual weights, of a hinge fit near its optimum.
     """
-    whole, first = IdentifiedPart.without(problem, known), int(problem.intercept)
-    if not whole.columns.size:  # complete separation
-        every = np.eye(len(found.matrix))
-        return replace(found, separated=known.number, unbounded=every, notes=())
-    kept = np.flatnonzero(~separated_by(problem, known.directions))
-    n, w = problem.n, problem.row_weights[kept]
-    X, y = problem.X[kept], problem.y[kept]
-    offset = None if problem.offset is None else problem.offset[kept]
-    lam = problem.lam * n / float(w.sum())
-    weights = None if problem.weights is None else w / w.mean()
-    rest = replace(problem, X=X, y=y, lam=lam, weights=weights, offset=offset)
-    columns = whole.columns[first:] - first
-    theta = whole.change @ np.concatenate([np.full(first, alpha), beta])
-    if scaling is not None:
-        scaling = Scaling(scaling.centre[columns], scaling.scale[columns])
-    groups = None if groups is None else groups.among(kept)
-    rest = replace(rest, X=np.ascontiguousarray(X[:, columns]))
-    given = options, None, scaling, groups
-    of_rest = sandwich(rest, theta[first:], float(theta[0]) * first, *given)
-    return replace(
-        of_rest,
-        matrix=whole.spread(of_rest.matrix),
-        joint=whole.spread(of_rest.joint),
-        fixed=whole.spread(of_rest.fixed),
-        pull=whole.spread(of_rest.pull),
-        bias=whole.spread(of_rest.bias),
-        bread=found.bread,
-        meat=found.meat,
-        newton_step=found.newton_step,
-        prior=found.prior,
-        separated=known.number,
-        unbounded=whole.unbounded,
-    )
 
+    problem: Problem
+    fitted: Fitted
+    dual: Vector | None
 
-def _margins(
-    problem: Problem, beta: Vector, alpha: float, dual: Vector | None
-) -> tuple[Vector, Vector]:
-    """``u_i``, and the slope weights."""
-    f = arithmetic.risk.scores(problem.rows, beta, alpha) + problem.row_offsets
-    u = 1.0 - problem.y * f
-    if dual is not None and problem.loss == "hinge":
-        at = certificate(problem, beta, alpha, dual)
-        dual = dual if at.relative_gap <= NEAR else None
-    return u, parts.slopes_of(problem, u, dual)
+    @classmethod
+    def of(
+        cls, problem: Problem, found: Solution, scaling: Scaling | None, gap: float
+    ) -> "Rows":
+        """Find the centre, and check the number of coefficients."""
+        k, X = problem.p + problem.intercept, problem.X
+        if k > MOST_COEFFICIENTS:
+            raise DataError(
+                f"The covariance of {k:,} coefficients has {k * k:,} entries; standard "
+                f"errors need at most {MOST_COEFFICIENTS:,} coefficients."
+            )
+        if not isinstance(X, Elsewhere):
+            centre = centre_for_errors(problem)
+        elif scaling is None and problem.intercept:
+            centre = centre_of(X.measured.means, X.measured.spread)
+        else:
+            centre = None
+        alpha = found.alpha + (0.0 if centre is None else float(centre @ found.beta))
+        kind = problem.lam, problem.loss, problem.intercept
+        is_near = problem.loss == "hinge" and gap <= NEAR
+        fitted = Fitted(*kind, found.beta, alpha, centre)
+        return cls(problem, fitted, found.dual if is_near else None)
 
+    def read(self, work: Callable[[Block, Values], Any]) -> Any:
+        """Sum of what `work` finds in each block."""
+        X = self.problem.X
+        if isinstance(X, Elsewhere):
+            column = None if self.dual is None else X.home.column(self.dual)
+            return added(X.home.read(work, column))
+        return added(work(*each) for each in self.blocks())
 
-def _drawn(
-    plain: Matrices,
-    drawn: Drawn,
-    problem: Problem,
-    beta: Vector,
-    scaling: Scaling | None,
-) -> Matrices:
-    """The same with the meat that is drawn to the model."""
-    meat, sums = drawn.meat(plain.meat), plain.stacked
-    if sums is not None and scaling is not None:
-        none = np.zeros(problem.n), 1.0, bool(scaling.centre.any())
-        sums = drawn.stacked(sums, stacked(problem, beta, *none))
-    middle = around(plain.inverse, meat)
-    return plain._replace(meat=meat, middle=middle, stacked=sums)
+    def blocks(self) -> Iterator[tuple[Block, Values]]:
+        """Blocks of rows in memory, and their dual weights."""
+        problem, w = self.problem, self.problem.row_weights
+        step = max(256, NUMBERS // max(1, problem.p))
+        for begin in range(0, problem.n, step):
+            some = slice(begin, begin + step)
+            offset = None if problem.offset is None else problem.offset[some]
+            dual = NO_VALUES if self.dual is None else self.dual[some]
+            X = problem.X[some]
+            yield Block(begin, X, problem.y[some], w[some], offset), dual
 
+    def separation(self, certain: int) -> "SeparatedRows | None":
+        """Which rows of the log loss are separated, and what the others determine."""
+        fitted = self.fitted
+        if fitted.loss != "log" or not certain:
+            return None
+        k = self.problem.p + int(fitted.intercept)
+        known = find_separation(
+            lambda *at: self.read(partial(fitted.pass_over, *at)), k
+        )
+        if known is None:
+            return None
+        fitted = replace(fitted, directions=known.directions)
+        sums: Sums = self.read(fitted.sums)
+        part = IdentifiedPart.by(sums.H)
+        theta = np.append(np.zeros(int(fitted.intercept)), fitted.beta)
+        slopes = (part.change @ theta)[int(fitted.intercept) :]
+        fitted = replace(fitted, columns=part.columns, slopes=slopes)
+        return SeparatedRows(known.number, part, fitted, sums.of_columns(part.columns))
 
-@np.errstate(over="ignore", invalid="ignore")
-def bread_at(problem: Problem, found: Solution) -> Matrix:
-    """``H`` at a fit, for rows about their centre, if they are far from zero."""
-    centre = centre_for_errors(problem)
-    if centre is not None:
-        found, problem = moved(found, -centre), centred(problem, centre)
-    f = arithmetic.risk.scores(problem.rows, found.beta, found.alpha)
-    u = 1.0 - problem.y * (f + problem.row_offsets)
-    s = parts.slopes_of(problem, u)
-    return parts.bread(problem, parts.curvature_of(problem, u, s, Sandwich()))
+    def covariance(
+        self,
+        sums: Sums,
+        options: Sandwich,
+        scaling: Scaling | None,
+        groups: Groups | None,
+    ) -> Covariance:
+        """The covariance for rows about their centre, or why there is none."""
+        problem, slopes = self.problem, self.fitted.penalised
+        n, first, k = problem.n, int(problem.intercept), len(sums.H)
+        H, width, reason = sums.H / n, None, ""
+        if problem.loss == "hinge":
+            width, at = hinge_curvature(self, sums, options)
+            H, reason = at.H / n, why_undefined(problem, width, at)
+        penalised = np.arange(first, k)
+        H[penalised, penalised] += problem.lam
+        inverse = inverse_of(H)
+        if not np.isfinite(H).all() or not np.isfinite(sums.scores).all():
+            reason = OVERFLOW
+        elif not reason and not np.isfinite(inverse).all():
+            reason = (
+                f"predictors are collinear, and lam={problem.lam:g} is too small to "
+                "tell their coefficients apart"
+            )
+        products = self.products(sums, inverse, H, options, scaling, groups)
+        used = float(sums.rows.sum())
+        factor = correction_factor(used, problem, inverse, options) / n**2
+        matrix, below = without_negative(products.psi * factor, groups)
+        fixed, _ = without_negative(products.fixed * factor, groups)
+        prior, matrix = matrix[k] if len(matrix) > k else None, matrix[:k, :k]
+        if not reason and not np.isfinite(matrix).all():
+            reason = "variances overflow"
+        notes = (BELOW,) if below else ()
+        if reason:
+            matrix = fixed = np.full((k, k), np.nan)
+            notes = (undefined(reason, groups is None or len(groups.numbers) == 1),)
+        gradient = sums.scores.sum(axis=0) / n
+        gradient[first:] += problem.lam * slopes
+        is_hotelling, df = (
+            problem.loss == "hinge" or options.correction == "HC3",
+            np.inf,
+        )
+        if isinstance(options, Cluster):
+            is_hotelling = False
+            df = groups.fewest - 1.0 if options.use_t and groups else df
+        return Covariance(
+            matrix=(matrix + matrix.T) / 2.0,
+            bread=H,
+            df=df,
+            rows=max(0.0, used - k) if is_hotelling else np.inf,
+            bandwidth=width,
+            newton_step=None if problem.loss == "hinge" else -inverse @ gradient,
+            notes=notes,
+            fixed=None if scaling is None else (fixed + fixed.T) / 2.0,
+            pull=pull_of(problem, slopes, H, inverse),
+            prior=prior,
+        )
 
-
-def _meat(
-    problem: Problem,
-    s: Vector,
-    stretch: Vector | float,
-    options: Sandwich,
-    groups: Groups | None,
-) -> Matrix:
-    """``G``: of rows, or of groups of them, or as the model has it."""
-    if groups is not None:
-        return clustered_meat(problem, s, groups)
-    if options.correction == "nonrobust":
-        return cross_product(problem, s * (1.0 - s)) / problem.n
-    return parts.meat_of(problem, s, stretch)
-
-
-def _with_joint(
-    found: Covariance,
-    problem: Problem,
-    u: Vector,
-    s: Vector,
-    inverse: Matrix,
-    options: Sandwich,
-    sums: Stacked | None,
-    groups: Groups | None,
-) -> Covariance:
-    """Add the covariance for tests of several hypotheses together, of the hinge."""
-    narrow = for_joint_tests(problem, options)
-    width = float(found.bandwidth or 0.0)
-    for _ in range(2):  # the second time with the curvature of the first
-        others = parts.margins_of_others(problem, u, s, inverse, problem.n, width)
-        curvature = parts.curvature_of(problem, others, s, narrow)
-        H = parts.bread(problem, curvature)
-        inverse = inverse_of_bread(problem, curvature, H)
-        if not np.isfinite(inverse).all():
+    def products(
+        self,
+        sums: Sums,
+        inverse: Matrix,
+        H: Matrix,
+        options: Sandwich,
+        scaling: Scaling | None,
+        groups: Groups | None,
+    ) -> Products:
+        """``sum psi_i psi_i'``; of groups ``sum_ways c sum_g psi_g psi_g'``."""
+        problem, n = self.problem, self.problem.n
+        if options.correction == "nonrobust":  # G = H - lam J
+            G = H.copy()
+            penalised = np.arange(int(problem.intercept), len(H))
+            G[penalised, penalised] -= problem.lam
+            model = inverse @ G @ inverse * n
+            return Products(model, model)
+        total, moments = sums.w.sum(), None
+        if scaling is not None:
+            means = sums.z.sum(axis=0) / total
+            moments = means, sums.squares / total - means**2
+        pooled = np.tile(sums.scores.sum(axis=0) / total, (2, 1))
+        balanced = problem.balanced
+        given = Influence(
+            inverse,
+            n,
+            options.correction,
+            sums.scores / sums.w[:, None] if balanced else pooled,
+            moments,
+            problem.intercept and scaling is not None and bool(scaling.centre.any()),
+            sums.rows if balanced and problem.loss == "log" else None,
+        )
+        if groups is None:
+            found: Products = self.read(partial(self.fitted.products, given))
             return found
-    n, stretch = problem.n, _corrected(problem, curvature, inverse, narrow)
-    if sums is None:
-        plain = np.ndim(stretch[0]) == 0  # as it was
-        meat = found.meat if plain else _meat(problem, s, stretch[0], options, groups)
-        given = problem, s, stretch[0], meat, inverse
-        middle = around(inverse, meat) if groups else sandwiched(*given)
-        matrix = middle * (stretch[1] / n)
-    else:
-        matrix, _ = sums.covariances(inverse, n / stretch[1])
-    d, w = curvature.d, problem.weights
-    rows = 1.0 / ((d @ d) / d.sum() ** 2 + 1.0 / effective_rows(u, w))
-    if groups is not None:
-        rows = min(rows, groups.fewest - 1.0)
-    if not np.isfinite(matrix).all() or not np.isfinite(rows):
-        return found
-    return replace(found, joint=(matrix + matrix.T) / 2.0, rows=float(rows))
+        ways = []
+        for factor, indicator in ways_of(groups):
+            blocks = []
+            for block, dual in self.blocks():
+                some = indicator[:, block.first : block.first + block.y.size]
+                each = self.fitted.influence(given, block, dual)
+                blocks.append(Products(*(some @ rows for rows in each)))
+            summed = added(blocks)
+            ways.append(Products(*(factor * (S.T @ S) for S in summed)))
+        products: Products = added(ways)
+        return products
 
-
-def check_size(problem: Problem) -> None:
-    """Raise `DataError` if the covariance would not fit in memory."""
-    k = problem.p + problem.intercept
-    if k > MOST_COEFFICIENTS:
-        raise DataError(
-            f"The covariance of {k:,} coefficients has {k * k:,} entries; standard "
-            f"errors need at most {MOST_COEFFICIENTS:,} coefficients."
+    def uncentred(self, found: Covariance) -> Covariance:
+        """Turn the estimate for rows ``(1, x - c)`` into that for rows ``(1, x)``."""
+        centre = self.fitted.centre
+        if centre is None:
+            return found
+        C = np.eye(len(found.bread))
+        if self.problem.intercept:
+            C[0, 1:] = centre
+        back = np.linalg.inv(C)
+        step, pull, prior = found.newton_step, found.pull, found.prior
+        free = found.unbounded
+        return replace(
+            found,
+            matrix=back @ found.matrix @ back.T,
+            bread=C.T @ found.bread @ C,
+            newton_step=None if step is None else back @ step,
+            fixed=None if found.fixed is None else back @ found.fixed @ back.T,
+            pull=None if pull is None else back @ pull,
+            prior=None if prior is None else np.append(back @ prior[:-1], prior[-1]),
+            unbounded=None if free is None else back @ free,
         )
 
 
-def _corrected(
-    problem: Problem,
-    curvature: parts.Curvature,
-    inverse: Matrix,
-    options: Sandwich,
-    pairs: Matrix | None = None,
-) -> tuple[Vector | float, float]:
-    """What scores and covariance are multiplied by, as the correction has it."""
-    plain = options.correction in ("HC0", "nonrobust")
-    if plain or not np.isfinite(inverse).all():
-        return 1.0, 1.0
-    leverage = parts.leverages(problem, curvature, inverse, pairs)
-    if options.correction in OF_LEVERAGES:
-        left = 1.0 - np.minimum(leverage, LARGEST_LEVERAGE)
-        half = options.correction in ("HC2", "shrunk")
-        return 1.0 / (np.sqrt(left) if half else left), 1.0
-    n, used = problem.n, float(leverage.sum())
+class SeparatedRows(NamedTuple):
+    """How many rows are separated, and the fit and the sums of the others."""
+
+    number: int
+    part: IdentifiedPart
+    fitted: Fitted
+    sums: Sums
+
+
+def why_undefined(problem: Problem, width: float, at: Curvature) -> str:
+    """Why the hinge has no curvature; empty if it has."""
+    if not width:
+        return "all rows have the same margin"
+    if at.beyond == 0:
+        return SEPARATED
+    if problem.intercept and at.near < FEWEST_ROWS:
+        return (
+            f"no row lies within the bandwidth {width:.3g} of the margin, so the risk "
+            "has no curvature in the intercept"
+        )
+    return ""
+
+
+def hinge_curvature(
+    rows: Rows, sums: Sums, options: Sandwich
+) -> tuple[float, Curvature]:
+    """Width of the kernel, and the curvature with it; all 0 if there is no width."""
+    weights = np.concatenate(sums.margin_weights) if rows.problem.weighted else None
+    width = options.bandwidth
+    if width == "silverman":
+        width = silverman(np.concatenate(sums.u), weights)
+    k = len(sums.H)
+    if not width:
+        return 0.0, Curvature(np.zeros((k, k)), 0.0, 0)
+    # c_y = sum w (u - mean) z / sum w (u - mean) u, of each class
+    means = sums.wu / np.maximum(sums.w, np.finfo(float).tiny)
+    size = sums.wuu - means * sums.wu
+    slopes = (sums.uz - means[:, None] * sums.z) / np.where(size > 0.0, size, np.inf)[
+        :, None
+    ]
+    return float(width), rows.read(partial(rows.fitted.curvature, width, slopes))
+
+
+def correction_factor(
+    n: float, problem: Problem, inverse: Matrix, options: Sandwich
+) -> float:
+    """``n / (n - d)`` of HC1, of clusters ``(n - 1) / (n - d)``; 1 of others.
+
+    ``d = tr(H^-1 (H - lam J))``, the effective number of coefficients.
+    """
+    if options.correction != "HC1":
+        return 1.0
+    first = int(problem.intercept)
+    d = len(inverse) - problem.lam * float(np.diag(inverse)[first:].sum())
     above = n - 1.0 if isinstance(options, Cluster) else n
-    return 1.0, above / (n - used) if n > used else np.nan
+    return above / (n - d) if n > d else np.nan
+
+
+def bread_at(problem: Problem, found: Solution) -> Matrix:
+    """``H`` of the log loss at a fit, for rows about their centre."""
+    rows = Rows.of(problem, found, None, 0.0)
+    sums: Sums = rows.read(rows.fitted.sums)
+    penalty = np.full(len(sums.H), problem.lam)
+    penalty[: int(problem.intercept)] = 0.0
+    return np.asarray(sums.H / problem.n + np.diag(penalty))
+
+
+def ways_of(groups: Groups) -> list[tuple[float, Any]]:
+    """Factor ``M / (M - 1)`` and indicator, shape (M, n), of each way of grouping.
+
+    Of two ways the pairs are subtracted, which both of them count.
+
+    Examples
+    --------
+    >>> groups = Groups(("a", "b"), (2, 2), (np.array([0, 0, 1]), np.array([0, 1, 1])))
+    >>> [round(factor, 3) for factor, _ in ways_of(groups)]
+    [2.0, 2.0, -1.5]
+    """
+    from scipy.sparse import csr_array
+
+    signed = [(1.0, codes) for codes in groups.codes]
+    if len(signed) > 1:
+        first, second = groups.codes
+        pairs = first * np.int64(groups.numbers[1]) + second
+        signed.append((-1.0, np.unique(pairs, return_inverse=True)[1]))
+    found = []
+    for sign, codes in signed:
+        M, n = int(codes.max()) + 1, codes.size
+        indicator = csr_array((np.ones(n), (codes, np.arange(n))), shape=(M, n))
+        found.append((sign * M / (M - 1.0), indicator))
+    return found
+
+
+def without_negative(matrix: Matrix, groups: Groups | None) -> tuple[Matrix, bool]:
+    """A covariance whose variances are not below zero; and whether some were.
+
+    The difference of two ways of grouping may have such: its eigenvalues below zero are
+    then taken as 0 (Cameron, Gelbach & Miller 2011, section 2.3).
+
+    Examples
+    --------
+    >>> groups = Groups(("a", "b"), (3, 3))
+    >>> without_negative(np.diag([1.0, -0.5]), groups)
+    (array([[1., 0.],
+           [0., 0.]]), True)
+    """
+    several = groups is not None and len(groups.numbers) > 1
+    if not several or not (np.diag(matrix) < 0.0).any():
+        return matrix, False
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2.0)
+    return (vectors * np.maximum(values, 0.0)) @ vectors.T, True
+
+
+def pull_of(problem: Problem, beta: Vector, H: Matrix, inverse: Matrix) -> Vector:
+    """``(H - lam J)^-1 lam J theta``; with ``H`` itself where that is singular."""
+    first = int(problem.intercept)
+    penalised = np.arange(first, len(H))
+    free = H.copy()
+    free[penalised, penalised] -= problem.lam
+    free_inverse = inverse_of(free)
+    known = free_inverse if np.isfinite(free_inverse).all() else inverse
+    return np.asarray(problem.lam * known[:, first:] @ beta)
+
+
+def undefined(reason: str, can_resample: bool) -> Note:
+    """Why a covariance is not defined, and what may help."""
+    cure = None
+    if reason == SEPARATED and can_resample:
+        cure = one_of([Setting("cov_type", "bootstrap")], "{} resamples rows instead.")
+    if reason == OVERFLOW:
+        cure = one_of([Setting("standardize", True)], "{} brings them to one scale.")
+    text = f"The covariance of the coefficients is not defined: {reason}."
+    return Note("standard errors", "note", text, cure)
+
+
+BELOW = Note(
+    "standard errors",
+    "note",
+    "Groups of two kinds gave variances below zero: eigenvalues of the covariance "
+    "below zero are taken as 0, which makes other standard errors larger.",
+)
+
+
+def silverman(u: Vector, w: Vector | None = None) -> float:
+    """``1.06 min(sd, IQR / 1.34) n^(-1/5)``; where one is 0, to rounding, the other.
+
+    With weights ``n = (sum w_i)^2 / sum w_i^2``, and the spread is that of the weighted
+    rows. Silverman (1986), equation 3.30; R's ``bw.nrd``.
+
+    Examples
+    --------
+    >>> round(silverman(np.array([0.0, 1.0, 2.0, 3.0])), 4)
+    0.8992
+    """
+    n, quarters = effective_rows(u, w), [0.25, 0.75]
+    variance = float(np.average((u - np.average(u, weights=w)) ** 2, weights=w))
+    deviation = float(np.sqrt(variance * n / (n - 1.0))) if n > 1.0 else 0.0
+    if w is None:
+        low, high = np.quantile(u, quarters)
+    else:
+        low, high = np.quantile(u, quarters, weights=w, method="inverted_cdf")
+    sizes = [deviation, float(high - low) / 1.34]
+    spread = min((size for size in sizes if size > SAME), default=0.0)
+    return float(1.06 * spread * n**-0.2)
+
+
+def effective_rows(u: Vector, w: Vector | None = None) -> float:
+    """``n``, or ``(sum w_i)^2 / sum w_i^2``."""
+    return float(u.size if w is None else w.sum() ** 2 / (w @ w))
+
+
+def cross(Z: Matrix, d: Vector) -> Matrix:
+    """``sum_i d_i z_i z_i'``, none of the ``d_i`` below 0."""
+    scaled = Z * np.sqrt(d)[:, None]
+    return np.asarray(scaled.T @ scaled)
+
+
+def forms(Z: Matrix, A: Matrix) -> Vector:
+    """``z_i' A z_i`` of every row."""
+    return np.asarray(np.einsum("ij,ij->i", Z @ A, Z))
+
+
+def inverse_of(H: Matrix) -> Matrix:
+    """Inverse with the diagonal scaled to 1 first; NaN if singular to rounding.
+
+    Examples
+    --------
+    >>> inverse_of(np.array([[4.0, 0.0], [0.0, 1e-300]]))
+    array([[2.5e-001, 0.0e+000],
+           [0.0e+000, 1.0e+300]])
+    >>> inverse_of(np.ones((2, 2)))
+    array([[nan, nan],
+           [nan, nan]])
+    """
+    diagonal, nothing = np.diag(H), np.full_like(H, np.nan)
+    if not np.isfinite(H).all() or (diagonal <= 0.0).any():
+        return nothing
+    scale = 1.0 / np.sqrt(diagonal)
+    try:
+        root = np.linalg.cholesky(H * scale * scale[:, None])
+    except np.linalg.LinAlgError:
+        return nothing
+    if np.square(np.diag(root)).min() <= ROUNDING * len(H):
+        return nothing
+    left = np.linalg.solve(root, np.diag(scale))
+    with np.errstate(over="ignore"):
+        return np.asarray(left.T @ left)

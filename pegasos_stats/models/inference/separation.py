@@ -18,7 +18,6 @@ detecting separated data in binary logistic regression models*, Oxford (2007).
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,13 +25,6 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.columns import Mask
-from pegasos_stats.models.inference.row_sums import (
-    column_sums,
-    cross_product,
-    dense_rows,
-    images,
-)
-from pegasos_stats.solvers.problem import Problem
 
 CERTAIN = 1e-3  # probability of the other level, in rows that are predicted surely
 MOSTLY = 0.5  # of the rows
@@ -85,21 +77,28 @@ class Separation(NamedTuple):
     directions: Matrix
 
 
-def separated_by(problem: Problem, directions: Matrix) -> Mask:
-    """Rows with a weight to whose margins some direction adds, shape (n,)."""
-    found = np.zeros(problem.n, dtype=bool)
+def separated_by(Z: Matrix, y: Vector, w: Vector, directions: Matrix) -> Mask:
+    """Rows with a weight to whose margins some direction adds, shape (n,).
+
+    Examples
+    --------
+    >>> Z = np.array([[1.0, 0.0], [1.0, 1.0]])
+    >>> separated_by(Z, np.ones(2), np.ones(2), np.array([[0.0, 1.0]]))
+    array([False,  True])
+    """
+    found = np.zeros(len(y), dtype=bool)
     for b in directions:
-        found |= problem.y * images(problem, b) > TIE
-    return found & (problem.row_weights > 0.0)
+        found |= y * (Z @ b) > TIE
+    return found & (w > 0.0)
 
 
 def pass_over(
-    problem: Problem, s: Vector, directions: Matrix, b: Vector | None
+    Z: Matrix, y: Vector, w: Vector, s: Vector, directions: Matrix, b: Vector | None
 ) -> DirectionPass:
     """Take a direction; without one the rows with the largest ``s_i`` are violated."""
-    separated = separated_by(problem, directions)
-    margins = -s if b is None else problem.y * images(problem, b)
-    rest = (problem.row_weights > 0.0) & ~separated
+    separated = separated_by(Z, y, w, directions)
+    margins = -s if b is None else y * (Z @ b)
+    rest = (w > 0.0) & ~separated
     violated = np.flatnonzero(rest & (margins < -TIE))
     lowest = margins[violated] * np.random.default_rng(0).random(len(violated))
     worst = np.argsort(lowest)[:MOST_ADDED]
@@ -107,8 +106,8 @@ def pass_over(
     separated |= rest & (margins > TIE)
     return DirectionPass(
         lowest[worst],
-        problem.y[violated, None] * dense_rows(problem.of_rows(violated)),
-        column_sums(problem, np.where(rest & ~separated, problem.y, 0.0)),
+        y[violated, None] * Z[violated],
+        np.where(rest & ~separated, y, 0.0) @ Z,
         int(separated.sum()),
         int((separated & (s < CERTAIN)).sum()),
     )
@@ -131,11 +130,9 @@ def best_direction(total: Vector, rows: Matrix) -> Vector:
 
 
 def find_separation(
-    look: Callable[[Matrix, Vector | None], DirectionPass],
-    k: int,
-    least: float = MOSTLY,
+    look: Callable[[Matrix, Vector | None], DirectionPass], k: int
 ) -> Separation | None:
-    """The separated rows; None if there are none, or fewer than `least` are certain.
+    """The separated rows; None if there are none, or fewer than half are certain.
 
     The programme starts with the rows that are predicted worst. Rows that its solution
     moves back are added to it, until there are none: then it is the solution for all
@@ -148,8 +145,6 @@ def find_separation(
         Gives `pass_over` of all rows.
     k : int
         Coefficients.
-    least : float
-        Share of the separated rows.
     """
     directions = np.zeros((0, k))
     found = look(directions, None)
@@ -170,30 +165,9 @@ def find_separation(
         directions = np.vstack([directions, b])
     else:
         return None
-    if not found.number or found.certain < least * found.number:
+    if not found.number or found.certain < MOSTLY * found.number:
         return None
     return Separation(found.number, directions)
-
-
-def separated_rows(
-    problem: Problem, s: Vector, least: float = MOSTLY
-) -> Separation | None:
-    """The same of rows in memory, with ``s_i = 1 / (1 + exp(m_i))`` at the optimum.
-
-    Examples
-    --------
-    All rows with ``x = 1`` are positive: ``beta`` is what the penalty lets it be.
-
-    >>> X = np.array([[0.0], [0.0], [1.0], [1.0], [1.0]])
-    >>> problem = Problem(X, np.array([-1.0, 1.0, 1.0, 1.0, 1.0]), lam=1e-9, loss="log")
-    >>> found = separated_rows(problem, np.array([0.5, 0.5, 3e-8, 3e-8, 3e-8]))
-    >>> found.number, separated_by(problem, found.directions)
-    (3, array([False, False,  True,  True,  True]))
-    """
-    if least and not (s < CERTAIN).any():
-        return None
-    k = problem.p + int(problem.intercept)
-    return find_separation(partial(pass_over, problem, s), k, least)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,12 +191,6 @@ class IdentifiedPart:
     columns: NDArray[np.intp]
     change: Matrix
     unbounded: Matrix
-
-    @classmethod
-    def without(cls, problem: Problem, known: Separation) -> "IdentifiedPart":
-        """From the rows that are not separated."""
-        rest = ~separated_by(problem, known.directions)
-        return cls.by(cross_product(problem, rest * problem.row_weights))
 
     @classmethod
     def by(cls, H: Matrix) -> "IdentifiedPart":

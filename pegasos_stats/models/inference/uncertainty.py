@@ -1,57 +1,159 @@
-"""Uncertainty of coefficients: from their covariance, and from the certificate."""
+"""Standard errors of a fit: the estimate, tests and intervals by it, notes on it."""
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from pegasos_stats.advice import Cure, Setting, Together
+from pegasos_stats.advice import InPython, Setting, said
 from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.data.columns import Mask
 from pegasos_stats.data.groups import Groups
+from pegasos_stats.data.language import hypotheses as linear
+from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import ConvergenceWarning, UndefinedMetricWarning, warn_caller
-from pegasos_stats.models.inference import hypotheses as linear
-from pegasos_stats.models.inference import joint_tests, wald
-from pegasos_stats.models.inference.constant import is_constant
-from pegasos_stats.models.inference.covariance import Covariance
-from pegasos_stats.models.inference.nearness import GOES_ON, distance_at
-from pegasos_stats.models.inference.options import CovType, Sandwich
-from pegasos_stats.models.inference.resamples import BootstrapResult, behind_tests
+from pegasos_stats.models.inference import wald
+from pegasos_stats.models.inference.bootstrap import bootstrap
+from pegasos_stats.models.inference.covariance import (
+    BootstrapResult,
+    Covariance,
+    Estimate,
+)
+from pegasos_stats.models.inference.options import (
+    MOST_SECONDS,
+    SANDWICH,
+    Bootstrap,
+    CovType,
+    Sandwich,
+    seconds_of,
+)
+from pegasos_stats.models.inference.sandwich import sandwich
 from pegasos_stats.models.inference.separation import is_unbounded
 from pegasos_stats.models.notes import standard_errors as notes
 from pegasos_stats.models.notes.note import Note
-from pegasos_stats.solvers.objective import Certificate
-from pegasos_stats.solvers.rounding import CLOSEST
-from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_advice import surely
+from pegasos_stats.solvers.problem import Problem, Solution
 
-# A coefficient that is off by a quarter of its standard error has an interval that
-# covers with a probability of 94.3% instead of 95%.
-SMALL = 0.25
+ROUNDING = 1e-14  # of sums over the rows
+SMALL = 0.25  # of a standard error: 95% intervals then cover 94.3%
 SIGNIFICANT = 1.96  # standard errors
-CLOSE = 1e-8  # relative gap of a fit that is near enough, as a rule
-FAR = 1e-4  # and of one that is not
+FAR = 1e-4  # relative gap of a hinge fit that is not at its optimum
+MOST_COEFFICIENTS, MOST_PRODUCTS = 1000, 1e10  # some two seconds
+
+NO_COVARIANCE = said(
+    "There are no standard errors: ",
+    Setting("cov_type", "none"),
+    "; ",
+    Setting("cov_type", "default", call="result.with_covariance({})"),
+    " gives the same fit with them.",
+)
 
 
-def kind_of(
-    options: CovType, found: Covariance | BootstrapResult, groups: Groups | None
-) -> str:
-    """An estimate of standard errors in a few words.
+def estimated(
+    problem: Problem,
+    found: Solution,
+    options: Sandwich | Bootstrap,
+    scaling: Scaling | None,
+    groups: Groups | None,
+    relative_gap: float,
+) -> Estimate:
+    """Estimate the covariance of the coefficients; see `Sandwich` and `Bootstrap`.
+
+    Raises
+    ------
+    DataError
+        If there are too many coefficients, or rows in files cannot be read.
+    """
+    if isinstance(options, Bootstrap):
+        resampled = bootstrap(problem, found, options, scaling, groups)
+        if problem.loss == "hinge":
+            return resampled
+        plain = sandwich(problem, found, SANDWICH)
+        return replace(resampled, separated=plain.separated, unbounded=plain.unbounded)
+    return sandwich(problem, found, options, scaling, groups, relative_gap)
+
+
+def is_quick(problem: Problem) -> bool:
+    """Whether the sandwich, of ``n p^2 + p^3`` products, takes a second or two."""
+    n, p = problem.n, problem.p
+    return p <= MOST_COEFFICIENTS and float(n) * p * p <= MOST_PRODUCTS
+
+
+def why_left_out(problem: Problem, options: CovType, asked: bool) -> list[Note]:
+    """Why a summary has no standard errors, and how to get them; empty if it has.
+
+    Those that were asked for by name are computed, however long it takes.
 
     Examples
     --------
-    >>> kind_of(Sandwich(correction="HC3"), None, None)
-    'Standard errors: HC3'
+    >>> wide = Problem(np.zeros((3, 2000)), np.array([-1.0, 1.0, 1.0]), 1.0, "log")
+    >>> why_left_out(wide, Sandwich(), asked=False)[0].text
+    'Standard errors were not computed, which takes long for 2,000 coefficients: ...'
     """
-    if isinstance(found, BootstrapResult):
-        what = "Pairs bootstrap" if groups is None else f"Bootstrap of {groups}"
-        return f"{what}, {len(found.estimates):,} resamples, seed {found.seed}"
-    assert isinstance(options, Sandwich)
-    clustered = "" if groups is None else f", {groups}"
-    return f"Standard errors: {options.correction}{clustered}"
+    why = why_none(problem, options)
+    if why or asked:
+        return why
+    if isinstance(options, Bootstrap):
+        seconds = seconds_of(problem, options.replicates)
+        takes = f"some {seconds:,.0f} seconds for {options.replicates} resamples"
+        quick = seconds <= MOST_SECONDS and problem.p <= MOST_COEFFICIENTS
+    else:
+        takes, quick = f"long for {problem.p:,} coefficients", is_quick(problem)
+    if quick:
+        return []
+    words = said(
+        f"Standard errors were not computed, which takes {takes}: ",
+        InPython(
+            "result.conf_int() computes them, and the summary then shows them.",
+            "in Python result.conf_int() computes them.",
+        ),
+    )
+    return [Note("standard errors", "note", words.written(), said=words)]
+
+
+def why_none(problem: Problem, options: CovType) -> list[Note]:
+    """Why standard errors cannot be computed; empty if they can.
+
+    Examples
+    --------
+    >>> small = Problem(np.zeros((3, 2)), np.array([-1.0, 1.0, 1.0]), lam=1.0)
+    >>> why_none(small, Sandwich()), why_none(small, None)[0].text[:28]
+    ([], 'There are no standard errors')
+    """
+    elsewhere = isinstance(problem.X, Elsewhere)
+    if options is None and elsewhere and problem.loss == "hinge":
+        words = said(
+            f"There are no standard errors: rows in {problem.X.noun} are not "
+            "resampled. ",
+            Setting("cov_type", "sandwich", call="result.with_covariance({})"),
+            " has those of the sandwich, which are too small where rows tie.",
+        )
+    elif options is None:
+        words = NO_COVARIANCE
+    elif not (problem.has_rows or elsewhere):
+        words = said(
+            "There are no standard errors: they need the training rows, which a saved "
+            "model does not hold; ask for them, as by result.bse, before saving."
+        )
+    else:
+        return []
+    return [Note("standard errors", "note", words.written(), said=words)]
+
+
+def is_zero(R: Matrix, A: Matrix, less: Vector | float = 0.0) -> Mask:
+    """Whether ``r'A r - less`` of each row is 0 but for rounding.
+
+    Examples
+    --------
+    >>> is_zero(np.array([[2.0, -1.0], [1.0, 0.0]]), np.array([[1.0, 2.0], [2.0, 4.0]]))
+    array([ True, False])
+    """
+    sizes = np.abs(R)
+    most = np.einsum("ij,ij->i", sizes @ np.abs(A), sizes)
+    forms = np.einsum("ij,ij->i", R @ A, R)
+    return np.asarray(forms - less <= ROUNDING * most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,45 +165,20 @@ class Uncertainty:
     theta : Series, shape (k,)
         Coefficients by name, the intercept first.
     covariance : Covariance or BootstrapResult
-    nobs : int
-    lam : float
-    certificate : Certificate
+    options : Sandwich or Bootstrap
+    problem : Problem
+    relative_gap : float
         Of the fit.
-    minimum : float
-        Of the objective, or the least that is known.
-    sdca : SDCA or None
-        The solver, where a smaller tolerance goes on; of other fits `refine` does.
     groups : Groups or None
         Of rows that depend on each other.
-    apart : float64 array, shape (k,), optional
-        How far each coefficient may be from the optimum, where more is known of it than
-        the certificate says.
-    cure : Cure, optional
-        What goes on to the optimum.
-    in_files : bool
-        Whether the rows are in files, so that they cannot be resampled.
-    kind : str
-        The estimate in a few words.
-    events : int
-        Rows of the rarer level; 0 if not known.
-    lam_by_cv : bool
-        Whether lambda was chosen by cross-validation.
     """
 
     theta: "pd.Series[float]"
-    covariance: Covariance | BootstrapResult
-    nobs: int
-    lam: float
-    certificate: Certificate
-    minimum: float
-    sdca: SDCA | None
+    covariance: Estimate
+    options: CovType
+    problem: Problem
+    relative_gap: float
     groups: Groups | None = None
-    apart: Vector | None = None
-    cure: Cure | None = None
-    in_files: bool = False
-    kind: str = "Standard errors"
-    events: int = 0
-    lam_by_cv: bool = False
 
     @property
     def is_defined(self) -> bool:
@@ -114,70 +191,39 @@ class Uncertainty:
         return np.where(self.unlimited, np.nan, self.covariance.std_error)
 
     @cached_property
-    def unlimited(self) -> NDArray[np.bool_]:
+    def unlimited(self) -> Mask:
         """Coefficients that nothing but the penalty limits, shape (k,)."""
         return self._unlimited(np.eye(len(self.theta)))
 
-    def _unlimited(self, R: Matrix) -> NDArray[np.bool_]:
+    def _unlimited(self, R: Matrix) -> Mask:
         """Combinations ``R theta`` that nothing but the penalty limits, shape (m,)."""
-        found = self.covariance
-        if found.unbounded is None:
-            return np.zeros(len(R), dtype=bool)
-        grow, resampled = is_unbounded(R, found.unbounded), self._resampled
-        return grow if resampled is None else grow & ~resampled.combined(R).pinned
+        free = self.covariance.unbounded
+        return np.zeros(len(R), dtype=bool) if free is None else is_unbounded(R, free)
+
+    def _errors(self, R: Matrix) -> Vector:
+        """Standard errors of ``R theta``; 0 of what is the same in all samples."""
+        V = self.covariance
+        variances = np.einsum("ij,ij->i", R @ V.matrix, R)
+        if isinstance(V, BootstrapResult):
+            same = V.combined(R).pinned
+        else:  # X r = 0, of which only the penalty speaks
+            penalised = np.where(self.theta.index == "Intercept", 0.0, self.problem.lam)
+            same = is_zero(R, V.bread, np.square(R) @ penalised)
+        found = np.sqrt(np.maximum(variances, 0.0))
+        return np.where(same, 0.0, found)
 
     @property
-    def distance(self) -> Vector:
-        """How far each coefficient may be from the optimum, shape (k,).
+    def is_far(self) -> bool:
+        """Whether the fit is too far from its optimum for its errors.
 
-        ``sqrt(2 gap / lam)`` by strong convexity, for those that are penalised; with
-        the log loss the Newton step where that is smaller, and for the intercept. NaN
-        for the intercept of a hinge fit. Where that is too far, a closer fit tells.
+        For the log loss the Newton step tells, beside a quarter of a standard error;
+        for the hinge the relative gap.
         """
-        if self.apart is not None:
-            return self.apart
-        bound = distance_at(self.certificate.gap, self.lam)
-        found = np.where(self.theta.index == "Intercept", np.nan, bound)
         step = getattr(self.covariance, "newton_step", None)
-        return found if step is None else np.fmin(found, np.abs(step))
-
-    @cached_property
-    def far(self) -> NDArray[np.bool_]:
-        """Which coefficients may be too far from the optimum for their errors.
-
-        Those left out have errors so small that no certificate could tell.
-        """
-        allowed = SMALL * self.std_error
-        floor = distance_at(CLOSEST * self.minimum, self.lam)
-        found: NDArray[np.bool_] = (self.distance > allowed) & (allowed > floor)
-        return found
-
-    @property
-    def remedy(self) -> Setting:
-        """The option that takes the fit near enough to its optimum for all errors.
-
-        Its value, a relative gap, is a power of ten.
-        """
-        near = CLOSE
-        if self.far.any() and self.minimum > 0.0:
-            allowed = SMALL * float(self.std_error[self.far].min())
-            needed = 0.5 * self.lam * allowed**2 / self.minimum
-            if 0.0 < needed < CLOSE:
-                near = 10.0 ** math.floor(math.log10(needed))
-        return Setting("refine" if self.sdca is None else "tol", near)
-
-    @property
-    def untried(self) -> Together:
-        """The remedy, where it cannot be tried, with what goes with it."""
-        remedy = self.remedy
-        if self.sdca is None:
-            return (remedy,)
-        return surely(self.sdca, float(remedy.value or 0.0))
-
-    @property
-    def plain_cure(self) -> Cure:
-        """The same as a sentence."""
-        return Cure((self.untried,), GOES_ON)
+        if step is None:
+            return self.relative_gap > FAR
+        with np.errstate(invalid="ignore"):
+            return bool((np.abs(step) > SMALL * self.std_error).any())
 
     def warn(self) -> None:
         """Warn if the numbers cannot be trusted.
@@ -185,18 +231,14 @@ class Uncertainty:
         Warns
         -----
         ConvergenceWarning
-            If the fit may be too far from the optimum.
+            If the fit is too far from its optimum.
         UndefinedMetricWarning
             If the covariance is not defined, resamples were left out, or only the
             penalty limits coefficients.
         """
-        if self.covariance.notes:
-            *first, last = self._on_covariance()
-            before = "".join(f"{note.sentence} " for note in first)
-            warn_caller(before + last.capital, UndefinedMetricWarning, last.cure)
-        for note in self.separated():
+        for note in (*self.covariance.notes, *self.separated()):
             warn_caller(note.capital, UndefinedMetricWarning, note.cure)
-        for note in self._too_far():
+        for note in notes.too_far(self.is_far):
             warn_caller(note.capital, ConvergenceWarning, note.cure)
 
     def frame(self, level: float) -> pd.DataFrame:
@@ -204,16 +246,11 @@ class Uncertainty:
         return self._each.estimates(level).frame(list(self.theta.index))
 
     @property
-    def headings(self) -> list[str]:
-        """Of the columns of tests in print."""
-        return self._each.headings
-
-    @property
     def _each(self) -> wald.ContrastTests:
         """Tests of every coefficient."""
         names, nothing = list(self.theta.index), np.zeros(len(self.theta))
         given = names, self._theta, self.std_error, nothing, self.covariance.df
-        return wald.ContrastTests(*given, self._resampled, self._bias)
+        return wald.ContrastTests(*given, self._resampled)
 
     def original(self, R: Matrix) -> Self:
         """What follows for ``R theta``, on the scale before standardizing."""
@@ -225,167 +262,113 @@ class Uncertainty:
         names, resampled = list(self.theta.index), self._resampled
         R, q = linear.constraints(hypotheses, names)
         written = linear.written_hypotheses(R, q, names)
-        found = wald.t_test(self._theta, self.covariance.matrix, R, q)
-        errors = np.where(self._unlimited(R), np.nan, found.std_error)
-        return wald.ContrastTests(
-            written,
-            found.estimate,
-            np.where(self._constant(R, written), 0.0, errors),
-            q,
-            self.covariance.df,
-            None if resampled is None else resampled.combined(R),
-            None if self._bias is None else R @ self._bias,
-        )
+        self._warn_of_constant(R, written)
+        errors = np.where(self._unlimited(R), np.nan, self._errors(R))
+        combined = None if resampled is None else resampled.combined(R)
+        given = written, R @ self._theta, errors, q, self.covariance.df
+        return wald.ContrastTests(*given, combined)
 
-    def wald_test(self, hypotheses: object) -> joint_tests.JointTest:
+    def wald_test(self, hypotheses: object) -> wald.JointTest:
         """Test the hypotheses ``R theta = q`` together."""
         names, V = list(self.theta.index), self.covariance
         R, q = linear.constraints(hypotheses, names)
         written = linear.written_hypotheses(R, q, names)
-        constant = self._constant(R, written)
+        constant = self._warn_of_constant(R, written)
         if self._unlimited(R).any() or constant.all():
-            return joint_tests.undefined(R, V.df, written)
+            return wald.undefined(R, V.df, written)
         R, q = R[~constant], q[~constant]
         written = [each for each, c in zip(written, constant, strict=True) if not c]
-        if isinstance(V, BootstrapResult):
-            if V.is_symmetric:
-                return joint_tests.resampled_test(V, R, q, written)
-        elif np.linalg.matrix_rank(R) > 1 and self._completed.joint is not None:
-            joint, rows = self._completed.joint, self._completed.rows
-            given = self._theta, joint, rows, R, q, written
-            return joint_tests.hotelling_test(*given, self._bias)
-        plain = self._theta, V.matrix, R, q, V.df, written
-        return joint_tests.wald_test(*plain, self._bias)
+        if isinstance(V, BootstrapResult) and V.is_counted:
+            return wald.resampled_test(V, R, q, written)
+        rows = V.rows if isinstance(V, Covariance) else np.inf
+        return wald.wald_test(self._theta, V.matrix, R, q, V.df, written, rows)
 
-    def _constant(self, R: Matrix, written: list[str]) -> NDArray[np.bool_]:
+    def _warn_of_constant(self, R: Matrix, written: list[str]) -> Mask:
         """Hypotheses about what is the same in all samples; warns of them."""
-        penalties = np.where(self.theta.index == "Intercept", 0.0, self.lam)
-        constant = is_constant(self.covariance, R, penalties) & ~self._unlimited(R)
+        constant = (self._errors(R) == 0.0) & ~self._unlimited(R)
         if constant.any():
             named = [each for each, c in zip(written, constant, strict=True) if c]
             warn_caller(notes.untested(named), UndefinedMetricWarning)
-        return constant
+        return np.asarray(constant)
 
     def remarks(self) -> list[Note]:
         """Notes on the standard errors: which they are, and whether to trust them."""
+        V, problem, k = self.covariance, self.problem, len(self.theta)
         if not self.is_defined:
-            return self._on_covariance()
-        found, k = self.covariance, len(self.theta)
+            return list(V.notes)
         first = [
-            *self._too_far(),
+            *notes.too_far(self.is_far and problem.loss == "log"),
             *self.separated(),
-            *notes.few_rows(self.nobs, k),
             *notes.few_groups(self.groups),
         ]
         if self.unlimited.all():  # there are no errors to speak of
             return first
+        resampled = self._resampled
         return [
             *first,
-            *(notes.few_events(self.events, self.nobs, k) if self.events else []),
-            *self._shrunk(),
-            notes.estimate(self.kind, self.lam_by_cv),
-            *notes.assumptions(found.description, self.groups, found.counts_scaling),
-            *self._why(),
-            *self._off(),
-            *self._pinned(),
-            *(self._resampled.notes_on_tests if self._resampled else []),
-            *found.notes,
+            *notes.few_rows(min(problem.label_counts), problem.n_weighed, k),
+            *(notes.coincide() if resampled and resampled.coincide else []),
+            *self._strong_penalty(),
+            notes.estimate(self.kind, self._is_hc3, problem.lam_rule == "cv"),
+            *notes.assumptions(self.groups, V.counts_scaling),
+            *(self._pinned(resampled) if resampled else []),
+            *V.notes,
         ]
 
-    def _shrunk(self) -> list[Note]:
+    @property
+    def kind(self) -> str:
+        """The estimate in a few words."""
+        V, groups = self.covariance, self.groups
+        if isinstance(V, BootstrapResult):
+            what = "Pairs bootstrap" if groups is None else f"Bootstrap of {groups}"
+            return f"{what}, {len(V.estimates):,} resamples, seed {V.seed}"
+        assert isinstance(self.options, Sandwich)
+        if V.bandwidth is not None:
+            name = f"sandwich, kernel at the margin of width {V.bandwidth:.2g}"
+        else:
+            name = self.options.correction
+        return f"Standard errors: {name}" + f", {groups}" * (groups is not None)
+
+    @property
+    def _is_hc3(self) -> bool:
+        return getattr(self.options, "correction", "") == "HC3"
+
+    def _strong_penalty(self) -> list[Note]:
         """Which small p-values may be the penalty's, if any.
 
         Without it the coefficient would be nearer to 0, or beyond, by more than its
         standard error.
         """
-        pull, errors, theta = self.covariance.pull, self.std_error, self._theta
+        pull = getattr(self.covariance, "pull", None)
         if pull is None:
             return []
+        errors, theta = self.std_error, self._theta
         penalised = self.theta.index != "Intercept"
         small = (np.abs(theta) > SIGNIFICANT * errors) & (errors > 0.0) & penalised
         other = small & (np.sign(pull) * np.sign(theta) < 0) & (np.abs(pull) > errors)
-        if self._resampled is not None:
-            other &= ~self._resampled.pinned
-        return notes.shrunk(list(self.theta.index[other])) if other.any() else []
+        return notes.strong_penalty(list(self.theta.index[other]))
 
     def separated(self) -> list[Note]:
         """Which coefficients only the penalty limits, if any."""
-        found, resampled = self.covariance.separated, self._resampled
-        if found and found == self.nobs:
+        found = self.covariance.separated
+        if found and found == self.problem.n_weighed:
             return notes.complete_separation()
-        names = list(self.theta.index[self.unlimited])
-        if names and resampled is not None:
-            return notes.separated_in_resamples(names, found, resampled.always)
-        return notes.separated(names, found) if names else []
+        return notes.separated(list(self.theta.index[self.unlimited]), found)
 
-    def _why(self) -> list[Note]:
-        """Why rows had better be resampled, or what resamples do not show."""
-        found, why = list[Note](), self.covariance.why
-        if why and self._resampled is None:
-            one_way = self.groups is None or len(self.groups.numbers) == 1
-            found = notes.not_covering(why, one_way and not self.in_files)
-        if resampled := behind_tests(self.covariance):
-            found += [notes.little_power()] * resampled.hardly
-            found += [notes.biased_towards_zero()] * resampled.nearer
-        return found
-
-    def _pinned(self) -> list[Note]:
-        """Which coefficients have no spread, or next to none, if any."""
-        found = self._resampled
-        if found is None:
-            return []
-        names, nearly = self.theta.index, found.nearly_pinned & self.is_resampled
-        ending = found.ending_at_zero & self.is_resampled & ~found.pinned & ~nearly
-        return [
-            *notes.pinned(list(names[found.pinned])),
-            *notes.nearly_pinned(list(names[nearly])),
-            *notes.ending_at_zero(list(names[ending])),
-        ]
-
-    def _off(self) -> list[Note]:
-        """How far estimates are off on average, where intervals allow for it."""
-        if self._bias is None:
-            return []
-        off = wald.in_errors(self._bias, self.std_error)
-        return notes.biased(list(self.theta.index), off)
-
-    def _on_covariance(self) -> list[Note]:
-        """What there is to say of the covariance; and if undefined, what may help."""
-        remarks, found = [*self.covariance.notes], self.covariance
-        overflows = isinstance(found, Covariance) and not np.isfinite(found.meat).all()
-        if self.is_defined or overflows or self.certificate.relative_gap <= FAR:
-            return remarks
-        return [*remarks, notes.not_at_optimum(self.untried)]
+    def _pinned(self, found: BootstrapResult) -> list[Note]:
+        """Which coefficients have no spread, if any."""
+        return notes.pinned(list(self.theta.index[found.pinned]))
 
     @property
     def is_resampled(self) -> bool:
         """Whether p-values are counted from resamples, not by z or t."""
-        return behind_tests(self.covariance) is not None
-
-    def _too_far(self) -> list[Note]:
-        """That the fit may be too far from its optimum, if it may be."""
-        if not self.far.any():
-            return []
-        most = float(np.nanmax(self.distance[self.far]))
-        return [notes.too_far(most, self.std_error[self.far], self.cure)]
-
-    @cached_property
-    def _completed(self) -> Covariance:
-        """The sandwich with what tests of several hypotheses need."""
-        assert isinstance(self.covariance, Covariance)
-        return self.covariance.completed()
+        return self._resampled is not None and self._resampled.is_counted
 
     @property
     def _resampled(self) -> BootstrapResult | None:
         """The resamples that intervals are from, if they are."""
         found = self.covariance
         return found if isinstance(found, BootstrapResult) else None
-
-    @property
-    def _bias(self) -> Vector | None:
-        """Of the coefficients, where intervals and tests allow for it."""
-        found = self.covariance
-        return found.bias if isinstance(found, Covariance) else None
 
     @property
     def _theta(self) -> Vector:

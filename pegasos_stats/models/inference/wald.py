@@ -7,6 +7,7 @@ because their results cannot have the intervals of a bootstrap.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,9 @@ import pandas as pd
 from pegasos_stats import tables
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.checks import check_fraction
-from pegasos_stats.models.inference.resamples import BootstrapResult, behind_tests
+from pegasos_stats.errors import counted
+from pegasos_stats.foreign_names import suggest_names
+from pegasos_stats.models.inference.covariance import BootstrapResult
 
 TIDY_COLUMNS = [
     "term",
@@ -27,7 +30,7 @@ TIDY_COLUMNS = [
 ]
 
 
-HALVINGS = 60  # of an interval, after which its ends are the same number
+SAME = 1e-5  # of scores, what is the solver's: sqrt(D) is their mean change
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +82,6 @@ class ContrastTests:
         Degrees of freedom of Student's t; infinite for the normal distribution.
     resampled : BootstrapResult or None
         The bootstrap of these combinations, where intervals are from it.
-    bias : float64 array, shape (m,), or None
-        Of `effect`, which intervals and p-values allow for.
 
     Examples
     --------
@@ -98,7 +99,6 @@ class ContrastTests:
     null: Vector
     df_denom: float = np.inf
     resampled: BootstrapResult | None = None
-    bias: Vector | None = None
 
     def estimates(self, level: float = 0.95) -> Estimates:
         """Statistics, p-values and intervals of this level."""
@@ -111,8 +111,7 @@ class ContrastTests:
 
     def _tested(self, level: float = 0.95) -> Estimates:
         """Statistics and p-values; intervals but for those from resamples."""
-        given = self.effect, self.sd, self.df_denom, level, self.null
-        found = estimates(*given) if self.bias is None else biased(*given, self.bias)
+        found = estimates(self.effect, self.sd, self.df_denom, level, self.null)
         resampled = self.resampled
         if resampled is None:
             return found
@@ -127,13 +126,12 @@ class ContrastTests:
     @property
     def is_resampled(self) -> bool:
         """Whether p-values are counted from resamples, not by z or t."""
-        return behind_tests(self.resampled) is not None
+        return self.resampled is not None and self.resampled.is_counted
 
     @property
     def headings(self) -> list[str]:
         """Of the columns of tests in print."""
-        is_biased = self.bias is not None
-        return tables.headings_of_tests(self.df_denom, self.is_resampled, is_biased)
+        return tables.headings_of_tests(self.df_denom, self.is_resampled)
 
     @property
     def statistic(self) -> Vector:
@@ -219,19 +217,20 @@ def estimates(
     >>> found.p_value.round(4), found.conf_low.round(2)
     (array([0.0027]), array([1.04]))
     """
-    from scipy.stats import norm, t
+    from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
     level = check_fraction("level", level)
-    law = t(df) if np.isfinite(df) else norm
+    share, finite = (1.0 + level) / 2.0, np.isfinite(df)
     with np.errstate(all="ignore"):
         statistic = np.where(std_error > 0.0, (estimate - null) / std_error, np.nan)
-        reach = float(law.ppf((1.0 + level) / 2.0)) * std_error
+        beyond = stdtr(df, -np.abs(statistic)) if finite else ndtr(-np.abs(statistic))
+        reach = float(stdtrit(df, share) if finite else ndtri(share)) * std_error
         low, high = estimate - reach, estimate + reach
     return Estimates(
         estimate=estimate,
         std_error=std_error,
         statistic=statistic,
-        p_value=2.0 * law.sf(np.abs(statistic)),
+        p_value=2.0 * beyond,
         conf_low=low,
         conf_high=high,
         df=df,
@@ -239,93 +238,83 @@ def estimates(
     )
 
 
-@np.errstate(over="ignore", invalid="ignore")  # of a bias that is beyond all numbers
-def biased(
-    estimate: Vector,
-    std_error: Vector,
-    df: float,
-    level: float,
-    null: Vector | float,
-    bias: Vector,
-) -> Estimates:
-    """The same for estimates that are about the true value plus a bias ``b``.
+@suggest_names("test")
+@dataclass(frozen=True, repr=False, eq=False)
+class JointTest:
+    """Wald's test of several hypotheses together; made by ``result.wald_test()``.
 
-    The interval is ``estimate +- c`` with ``P(|b + std_error T| <= c) = level``, and
-    the p-value ``P(|b + std_error T| >= |estimate - null|)``, where ``T`` has Student's
-    t distribution, or the normal one.
-
-    References
+    Attributes
     ----------
-    Armstrong & Kolesar, *Optimal inference in a class of regression models*,
-    Econometrica 86 (2018).
+    statistic : float
+        ``(R theta - q)' (R V R')^-1 (R theta - q)``, for an F test divided by `df_num`.
+        For Hotelling's test see `Sandwich`, for resamples `Bootstrap`.
+    pvalue : float
+    df_num : int
+        Number of hypotheses that do not follow from the others.
+    df_denom : float
+        Of the F distribution; infinite for chi-squared.
+    hypotheses : list of str
+    replicates : int
+        Resamples of the bootstrap whose statistics this one is compared with, instead
+        of a distribution; 0 if there are none.
 
     Examples
     --------
-    >>> one = np.ones(1)
-    >>> found = biased(3.0 * one, one, np.inf, 0.95, 0.0, one)
-    >>> found.p_value.round(4), found.conf_low.round(2)  # 0.0027 and 1.04 without it
-    (array([0.0228]), array([0.35]))
+    >>> JointTest(10.0, 0.00674, 2, hypotheses=["a = 0", "b = 0"])
+    <Wald test of a = 0, b = 0: chi2 = 10, df = 2, p = 0.00674>
     """
-    found = estimates(estimate, std_error, df, level, null)
-    off = np.abs(in_errors(bias, std_error))
-    reach = std_error * reach_of(off, df, level)
-    return replace(
-        found,
-        p_value=beyond(np.abs(found.statistic), off, df),
-        conf_low=estimate - reach,
-        conf_high=estimate + reach,
-    )
+
+    statistic: float
+    pvalue: float
+    df_num: int
+    df_denom: float = np.inf
+    hypotheses: Sequence[str] = ()
+    replicates: int = 0
+
+    @property
+    def distribution(self) -> Literal["chi2", "F", "bootstrap"]:
+        """Law of the statistic."""
+        if self.replicates:
+            return "bootstrap"
+        return "F" if np.isfinite(self.df_denom) else "chi2"
+
+    def __repr__(self) -> str:
+        facts = ", ".join(f"{name} = {value}" for name, value in self._facts())
+        by = f" by {counted(self.replicates, 'replicate')}" * bool(self.replicates)
+        return f"<Wald test of {', '.join(self.hypotheses)}: {facts}{by}>"
+
+    def _repr_html_(self) -> str:
+        facts = [("Hypotheses", ", ".join(self.hypotheses)), *self._facts()]
+        if self.replicates:
+            facts.append(("Replicates", f"{self.replicates:,}"))
+        return tables.header_html("Wald Test", facts, [])
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """Statistic, degrees of freedom and p-value, by name."""
+        finite = np.isfinite(self.df_denom)
+        df = f"{self.df_num}, {self.df_denom:.4g}" if finite else f"{self.df_num}"
+        letter = "W" if self.replicates else self.distribution
+        statistic = tables.significant(self.statistic)
+        p_value = tables.significant(self.pvalue, 3)
+        return [(letter, statistic), ("df", df), ("p", p_value)]
 
 
-@np.errstate(over="ignore", invalid="ignore")  # of a fit whose file was edited
-def in_errors(bias: Vector, std_error: Vector) -> Vector:
-    """A bias in standard errors; 0 where these are 0.
-
-    Examples
-    --------
-    >>> in_errors(np.array([1.0, 1.0]), np.array([2.0, 0.0]))
-    array([0.5, 0. ])
-    """
-    nothing = np.zeros(len(bias))
-    return np.divide(bias, std_error, nothing, where=std_error > 0.0)
-
-
-def beyond(distance: Vector, off: Vector, df: float) -> Vector:
-    """``P(|off + T| >= distance)``, of Student's t or the normal distribution."""
-    from scipy.stats import norm, t
-
-    law = t(df) if np.isfinite(df) else norm
-    return np.asarray(law.sf(distance - off) + law.sf(distance + off))
-
-
-def reach_of(off: Vector, df: float, level: float) -> Vector:
-    """The distance that ``|off + T|`` has with a probability of `level` at most.
-
-    Examples
-    --------
-    >>> reach_of(np.array([0.0, 1.0, 50.0]), np.inf, 0.95).round(4)
-    array([ 1.96  ,  2.6461, 51.6449])
-    """
-    from scipy.stats import norm, t
-
-    law = t(df) if np.isfinite(df) else norm
-    low, high = off + law.ppf(level), off + law.ppf((1.0 + level) / 2.0)
-    for _ in range(HALVINGS):  # one side alone is too near, both alike too far
-        middle = (low + high) / 2.0
-        short = beyond(middle, off, df) > 1.0 - level
-        low, high = np.where(short, middle, low), np.where(short, high, middle)
-    return np.asarray(high)
-
-
-def t_test(
+def wald_test(
     theta: Vector,
     covariance: Matrix,
     R: Matrix,
     q: Vector | float = 0.0,
     df: float = np.inf,
-    level: float = 0.95,
-) -> Estimates:
-    """Estimate each linear combination ``R theta``, and test ``R theta = q``.
+    hypotheses: Sequence[str] = (),
+    rows: float = np.inf,
+) -> JointTest:
+    """Test ``R theta = q`` by ``W = (R theta - q)' (R V R')^-1 (R theta - q)``.
+
+    ``W`` is compared with chi-squared on ``m`` degrees of freedom, ``m`` the hypotheses
+    that do not follow from the others; with finite `df`, ``W / m`` with F on ``m`` and
+    `df`. With finite `rows` and ``m > 1`` it is Hotelling's test: ``W (rows - m + 1) /
+    (rows m)`` with F on ``m`` and ``rows - m + 1``. One hypothesis has the p-value of
+    its coefficient, by the normal law or t.
 
     Parameters
     ----------
@@ -333,24 +322,118 @@ def t_test(
     covariance : float64 array, shape (k, k)
     R : float64 array, shape (m, k)
     q : float or float64 array, shape (m,)
-    df, level
-        As for `estimates`.
+    df : float
+        Of the covariance, as for clusters.
+    hypotheses : list of str, length m
+    rows : float
+        ``n - k``.
 
     Returns
     -------
-    Estimates
-        Of shape (m,).
+    JointTest
+        NaN where the covariance is not defined, something without variance is not as
+        the hypothesis has it, or rows are too few.
 
-    Raises
-    ------
-    OptionError
-        If the level is not between 0 and 1.
+    References
+    ----------
+    Wald, Transactions of the AMS 54 (1943).
+    Hotelling, Annals of Mathematical Statistics 2 (1931).
 
     Examples
     --------
-    >>> found = t_test(np.array([3.0, 1.0]), np.eye(2), np.array([[1.0, -1.0]]))
-    >>> found.estimate, found.std_error.round(4)
-    (array([2.]), array([1.4142]))
+    >>> wald_test(np.array([3.0, 1.0]), np.eye(2), np.eye(2)).statistic
+    10.0
+    >>> wald_test(np.array([3.0, 1.0]), np.eye(2), np.eye(2), rows=40.0)
+    <Wald test of : F = 4.875, df = 2, 39, p = 0.0129>
     """
-    variances = np.einsum("ij,ij->i", R @ covariance, R)
-    return estimates(R @ theta, np.sqrt(np.maximum(variances, 0.0)), df, level, q)
+    from scipy.special import chdtrc, fdtrc
+
+    R = np.atleast_2d(R)
+    middle, apart = R @ covariance @ R.T, R @ theta - q
+    certain = (np.diag(middle) == 0.0) & (apart != 0.0)
+    if certain.any() or not np.isfinite(middle).all():
+        return undefined(R, df, hypotheses)
+    image = whitening(middle) @ apart
+    m, W = len(image), float(image @ image)
+    if np.isinf(rows) or m < 2:
+        statistic = W if np.isinf(df) else W / max(1, m)
+    else:
+        df = rows - m + 1.0
+        if df <= 0.0:
+            return undefined(R, np.inf, hypotheses)
+        statistic = W * df / (rows * m)
+    pvalue = chdtrc(m, statistic) if np.isinf(df) else fdtrc(m, df, statistic)
+    return JointTest(statistic, float(pvalue), m, df, hypotheses)
+
+
+def undefined(R: Matrix, df: float, hypotheses: Sequence[str]) -> JointTest:
+    """The test of hypotheses that there is no statistic for."""
+    rank = int(np.linalg.matrix_rank(R))
+    return JointTest(np.nan, np.nan, rank, df, hypotheses)
+
+
+def whitening(middle: Matrix) -> Matrix:
+    """``A`` of full row rank with ``A'A`` the inverse of a covariance.
+
+    Directions without variance, on the scale of each diagonal element, are left out; of
+    numbers that are not finite all are.
+
+    Examples
+    --------
+    >>> whitening(np.array([[4.0, 0.0], [0.0, 0.0]]))
+    array([[0.5, 0. ]])
+    """
+    varies = np.diag(middle) > 0.0  # and not below, by rounding
+    scale = np.sqrt(np.where(varies, np.diag(middle), 1.0))  # to unit variances
+    with np.errstate(all="ignore"):
+        scaled = middle / scale / scale[:, None] * np.outer(varies, varies)
+    if not np.isfinite(scaled).all():
+        return np.zeros((0, len(middle)))
+    values, vectors = np.linalg.eigh(scaled)
+    kept = values > 1e-10 * len(values)
+    return np.asarray((vectors[:, kept] / np.sqrt(values[kept])).T / scale)
+
+
+def resampled_test(
+    found: BootstrapResult, R: Matrix, q: Vector, hypotheses: Sequence[str] = ()
+) -> JointTest:
+    """Test ``R theta = q`` by the distances of the resamples in the metric ``S``.
+
+    With ``D(d) = d' (R S R')^-1 d`` and ``S = ((1/n) sum_i w_i z_i z_i')^-1`` the
+    p-value is ``(1 + c) / (1 + m)``: ``c`` of ``m`` resamples have ``D(R theta_b - R
+    theta)`` as large as ``D(R theta - q)``. The metric does not depend on how factors
+    are coded. One hypothesis has the p-value of its coefficient. What is pinned at its
+    hypothesis is no part of the test; what is pinned elsewhere leaves it undefined.
+
+    Parameters
+    ----------
+    found : BootstrapResult
+        Of ``theta``.
+    R : float64 array, shape (m, k)
+    q : float64 array, shape (m,)
+    hypotheses : list of str, length m
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> x = np.arange(120.0)
+    >>> X = np.column_stack([x % 3, x % 5])
+    >>> y = np.where(X.sum(axis=1) + 2.0 * np.sin(x * x) > 3.0, 1.0, -1.0)
+    >>> fit = ps.SVM(y, X, lam=0.1).fit(cov_type=ps.Bootstrap(99, seed=1))
+    >>> resampled_test(fit.covariance, np.eye(3)[1:], np.zeros(2)).pvalue
+    0.01
+    """
+    each, m = found.combined(R), len(found.estimates)
+    apart, free = each.estimate - q, ~each.pinned
+    held = np.abs(apart) <= each.solver_noise
+    if not free.any() or not (held | free).all():
+        return JointTest(np.nan, np.nan, 0, np.inf, hypotheses, m)
+    S = each.covariance if each.reference is None else each.reference
+    whiten = whitening(S[np.ix_(free, free)])
+    images = (each.estimates - each.estimate)[:, free] @ whiten.T
+    far, own = np.square(images).sum(axis=1), float(np.sum((whiten @ apart[free]) ** 2))
+    is_far = np.sqrt(far) >= np.sqrt(own) - SAME
+    pvalue = float(1 + is_far.sum()) / (1 + m)
+    if len(whiten) == 1:
+        pvalue = float(each.p_values(q)[free][np.diag(S)[free].argmax()])
+    return JointTest(own, pvalue, len(whiten), np.inf, hypotheses, m)

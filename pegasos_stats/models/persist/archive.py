@@ -84,6 +84,10 @@ class Archive:
         self._left.discard(name)
         return self._read(name)
 
+    def leave(self, name: str) -> None:
+        """Leave an array of an earlier version where it is."""
+        self._left.discard(name)
+
     def check_all_taken(self) -> None:
         """Raise ValueError if there is an array that nobody asked for."""
         if self._left:

@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from pegasos_stats.models.inference.covariance import Covariance
-from pegasos_stats.models.inference.estimating import Estimate
-from pegasos_stats.models.inference.resamples import BootstrapResult
+from pegasos_stats.models.inference.covariance import (
+    BootstrapResult,
+    Covariance,
+    Estimate,
+)
 from pegasos_stats.models.persist import header
 from pegasos_stats.models.persist.fit_fields import LARGEST, LARGEST_SEED
 
@@ -13,9 +15,9 @@ ROUNDED = 1e-6  # of the largest number of a matrix
 
 def check_sandwich(found: Covariance) -> None:
     """Raise ValueError for numbers that no sandwich has."""
-    perhaps = found.newton_step, found.joint, found.fixed, found.pull, found.bias
+    perhaps = found.newton_step, found.fixed, found.pull
     there = [array for array in (*perhaps, found.prior) if array is not None]
-    for array in (found.matrix, found.bread, found.meat, *there):
+    for array in (found.matrix, found.bread, *there):
         if not isinstance(array, np.ndarray):
             raise ValueError(f"{array!r} is no array")
     if found.fixed is not None and found.fixed.shape != found.matrix.shape:
@@ -23,12 +25,9 @@ def check_sandwich(found: Covariance) -> None:
     undefined = np.isnan(found.matrix).all()
     if not undefined and not np.isfinite(found.matrix).all():
         raise ValueError("the covariance is not finite")
-    for name, middle in (("bread", found.bread), ("meat", found.meat)):
-        if not undefined and not np.isfinite(middle).all():
-            raise ValueError(f"the {name} is not finite")
-    if np.trace(found.meat) < 0.0:
-        raise ValueError("the meat is negative")
-    for square in (found.matrix, found.joint, found.fixed):
+    if not undefined and not np.isfinite(found.bread).all():
+        raise ValueError("the bread is not finite")
+    for square in (found.matrix, found.fixed):
         if square is not None and np.isfinite(square).all():
             check_variances(square)
     width = found.bandwidth
@@ -37,11 +36,9 @@ def check_sandwich(found: Covariance) -> None:
         raise ValueError("the width is 0")
     if type(found.df) is not float or not found.df > 0.0:
         raise ValueError(f"df is {found.df!r}")
-    if type(found.rows) is not float or not found.rows > 0.0:
+    if type(found.rows) is not float or not found.rows >= 0.0:
         raise ValueError(f"it is worth {found.rows!r} rows")
     check_separated(found)
-    header.text(found.description, "the description")
-    header.text(found.why, "a reason")
 
 
 def check_variances(matrix: np.ndarray) -> None:
@@ -70,8 +67,7 @@ def check_bootstrap(found: BootstrapResult) -> None:
     """Raise ValueError for numbers that no bootstrap has."""
     if found.priors is not None and len(found.priors) != len(found.estimates):
         raise ValueError(f"{len(found.priors)} resamples have priors")
-    perhaps = found.tolerance, found.fixed, found.pull, found.reference
-    for array in (*perhaps, found.proportional):
+    for array in (found.tolerance, found.fixed, found.reference):
         if not isinstance(array, np.ndarray | None):
             raise ValueError(f"{array!r} is no array")
     if found.reference is not None and not np.isfinite(found.reference).all():
@@ -84,7 +80,6 @@ def check_bootstrap(found: BootstrapResult) -> None:
     check_variances(found.covariance)
     if found.fixed is not None and found.fixed.shape != found.estimates.shape:
         raise ValueError(f"other estimates have the shape {found.fixed.shape}")
-    header.text(found.why, "a reason")
     left = header.whole(found.n_left_out, "a count") + len(found.estimates)
     if left != found.options.replicates:
         raise ValueError(f"{left} of {found.options.replicates} resamples are there")
@@ -93,9 +88,6 @@ def check_bootstrap(found: BootstrapResult) -> None:
     for number in (found.relative_gap, found.distance):
         if type(number) is not float:
             raise ValueError(f"{number!r} is no distance")
-    header.flag(found.hardly, "whether levels are hardly told apart")
-    header.flag(found.nearer, "whether coefficients are nearer to 0")
-    header.flag(found.always, "whether rows are certain in all resamples")
     check_separated(found)
     if header.real(found.agreeing, "a share", 0.0) > 1.0:
         raise ValueError(f"{found.agreeing!r} is no share")

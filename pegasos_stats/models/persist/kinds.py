@@ -10,12 +10,19 @@ from numpy.typing import NDArray
 
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import DataError
-from pegasos_stats.models.inference import choosing, estimating
-from pegasos_stats.models.inference.bootstrap_options import Bootstrap
-from pegasos_stats.models.inference.covariance import Covariance
-from pegasos_stats.models.inference.nearness import Nearness
-from pegasos_stats.models.inference.options import Cluster, CovType, Sandwich
-from pegasos_stats.models.inference.resamples import BootstrapResult
+from pegasos_stats.models.inference import uncertainty
+from pegasos_stats.models.inference.covariance import (
+    BootstrapResult,
+    Covariance,
+    Estimate,
+)
+from pegasos_stats.models.inference.options import (
+    Bootstrap,
+    Cluster,
+    CovType,
+    Sandwich,
+    seconds_of,
+)
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.persist import header
@@ -24,12 +31,7 @@ from pegasos_stats.models.persist.checked_errors import check_bootstrap, check_s
 from pegasos_stats.models.persist.container import Arrays
 from pegasos_stats.models.persist.data_fields import DataFields
 from pegasos_stats.models.persist.fit_fields import FitFields, options_of
-from pegasos_stats.models.persist.judged import (
-    packed_cure,
-    packed_note,
-    unpacked_cure,
-    unpacked_notes,
-)
+from pegasos_stats.models.persist.judged import packed_note, unpacked_notes
 from pegasos_stats.models.persist.values import packed, restored
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers import kernel_problem
@@ -38,9 +40,10 @@ from pegasos_stats.solvers.problem import Problem, Solution
 
 COVARIANCES = {"Sandwich": Sandwich, "Cluster": Cluster, "Bootstrap": Bootstrap}
 PREFIX = "covariance."  # of the names of its arrays
-VECTORS = "estimate", "newton_step", "tolerance", "pull", "bias", "proportional"
-APART = ("options", "notes", "later")  # fields that are written apart, or not at all
+VECTORS = "estimate", "newton_step", "tolerance", "pull"
+APART = ("options", "notes")  # fields that are written apart
 MOST_COEFFICIENTS = 256  # whose covariance is computed to be saved: half a megabyte
+QUICK = 3.0  # seconds that resamples may take for it
 SLACK = 1e-6  # relative, of an objective, for its rounding
 NOT_SAVED = (
     "The training rows are not in a saved model; give data, as in predict(data), and "
@@ -111,7 +114,8 @@ def linear_in(fields: FitFields, fit: Header, archive: Archive) -> LinearResults
     if fit["cov_type"] is not None:
         name, options = header.items(fit["cov_type"], "cov_type", 2)
         kind = COVARIANCES[name]
-        cov_type = kind(**options_of(kind, options))
+        today = packed(renamed(kind, restored(options)))
+        cov_type = kind(**options_of(kind, today))
     result = LinearResults(
         problem=Problem(Absent((n, p), fields.digest), **fields.problem),
         solution=Solution(beta, fields.alpha, dual, *fields.counts, **fields.ran),
@@ -119,22 +123,33 @@ def linear_in(fields: FitFields, fit: Header, archive: Archive) -> LinearResults
         groups=groups_in(fit["groups"], cov_type),
         **fields.results,
     )
+    vars(result)["cov_type"] = cov_type  # of an earlier version perhaps
     if fit["covariance"] is not None:
         k = p + fields.intercept
         found = covariance_in(fit["covariance"], k, cov_type, archive)
         vars(result)["estimated"] = found
-    if fit.get("judged") is not None and fit["judged"][3] is not None:
-        vars(result)["nearness"] = nearness_in(fit["judged"][3], p + fields.intercept)
     return result
 
 
-def nearness_in(stored: header.Json, k: int) -> Nearness:
-    """What a closer fit told of k coefficients."""
-    numbers, cure = header.items(stored, "the nearness", 2)
-    apart = np.array(restored(header.items(numbers, "distances", k)), dtype=np.float64)
-    if (apart < 0.0).any():
-        raise ValueError("a distance is below zero")
-    return Nearness(apart, unpacked_cure(cure))
+def renamed(kind: Any, stored: Any) -> Any:
+    """Options of an earlier file by the names of today, those that are gone left out.
+
+    Examples
+    --------
+    >>> renamed(Sandwich, {"move": True, "correction": "shrunk"})
+    {'correction': 'HC3'}
+    """
+    if not isinstance(stored, dict):
+        return stored
+    names = {field.name for field in dataclasses.fields(kind)}
+    found = {name: value for name, value in stored.items() if name in names}
+    today = {"symmetric": "envelope", "shrunk": "HC3", "jackknife": "HC3"}
+    for name in ("interval", "correction"):
+        if isinstance(found.get(name), str):
+            found[name] = today.get(found[name], found[name])
+    if isinstance(found.get("bandwidth"), str):
+        found["bandwidth"] = "silverman"
+    return found
 
 
 def covariance_out(result: LinearResults, fit: Header) -> Arrays:
@@ -145,25 +160,18 @@ def covariance_out(result: LinearResults, fit: Header) -> Arrays:
     options, problem = result.cov_type, result.problem
     fit["cov_type"] = options and [type(options).__name__, packed(asdict(options))]
     fit["covariance"], groups = None, result.groups
-    rows, at, among = result._weighed
     fit["groups"] = groups and [list(groups.names), list(groups.numbers)]
-    little = (
-        problem.p <= MOST_COEFFICIENTS
-        and estimating.has_rows(problem)
-        and (
-            isinstance(options, Sandwich)
-            or options == choosing.default_options(rows, at, result.scaling, among)
+    little = problem.p <= MOST_COEFFICIENTS and problem.has_rows
+    if isinstance(options, Bootstrap):
+        asked = result.errors_by != "default"
+        little = (
+            little and not asked and seconds_of(problem, options.replicates) <= QUICK
         )
-        and estimating.is_quick(problem, options)
-    )
+    else:
+        little = little and uncertainty.is_quick(problem)
     if options is None or not (result.has_covariance or little):
         return {}
     found = result.estimated
-    if isinstance(found, Covariance):
-        found = found.completed()
-    near = result.nearness
-    if near is not None and near.apart is not None:
-        fit["judged"][3] = [packed(near.apart.tolist()), packed_cure(near.cure)]
     facts, arrays = {}, {}
     for field in dataclasses.fields(found):
         value = getattr(found, field.name)
@@ -192,7 +200,7 @@ def groups_in(stored: header.Json, options: CovType) -> Groups | None:
 
 def covariance_in(
     stored: header.Json, k: int, options: CovType, archive: Archive
-) -> estimating.Estimate:
+) -> Estimate:
     """The covariance of k coefficients.
 
     Raises
@@ -201,12 +209,16 @@ def covariance_in(
         If it is not as `covariance_out` writes it.
     """
     kind, facts, names, remarks = header.items(stored, "the covariance", 4)
-    values = {name: restored(value) for name, value in facts.items()}
-    for name in header.items(names, "the names of arrays"):
-        kind_of = "b1" if name == "proportional" else "f8"
-        values[name] = archive.take(PREFIX + name, kind_of, *_shape_of(name, k))
-    notes = unpacked_notes(remarks, "standard errors")
     is_resampled = isinstance(options, Bootstrap)
+    own = dataclasses.fields(BootstrapResult if is_resampled else Covariance)
+    today = {field.name for field in own}  # earlier files have more
+    values = {name: restored(facts[name]) for name in facts if name in today}
+    for name in header.items(names, "the names of arrays"):
+        if name in today:
+            values[name] = archive.take(PREFIX + name, "f8", *_shape_of(name, k))
+        else:
+            archive.leave(PREFIX + name)
+    notes = unpacked_notes(remarks, "standard errors")
     if kind != ("BootstrapResult" if is_resampled else "Covariance"):
         raise ValueError(f"a {kind} is estimated by {options}")
     if isinstance(options, Bootstrap):

@@ -7,7 +7,7 @@ import numpy as np
 from pegasos_stats.data.counts import Counts
 from pegasos_stats.data.offset import Offset
 from pegasos_stats.errors import plain
-from pegasos_stats.models.inference.estimating import chosen_options
+from pegasos_stats.models.inference.options import chosen_options
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.output.report.subject import Fitted, Subject
 from pegasos_stats.solvers.options import given
@@ -145,9 +145,8 @@ def fit_arguments(result: Fitted) -> list[str]:
     arguments = [solver_call(result), *refine]
     if not isinstance(result, LinearResults):
         return arguments
-    given = result.problem, result.solution, result.scaling, result.groups
     arguments += filter(None, [_groups(result)])
-    if result.cov_type == chosen_options("default", *given):
+    if result.cov_type == chosen_options("default", result.problem, result.groups):
         return arguments
     if result.cov_type is None:
         return [*arguments, 'cov_type="none"']

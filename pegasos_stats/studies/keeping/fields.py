@@ -232,6 +232,11 @@ def _pairs(key: Any, value: Any) -> Form:
     return Form(lambda given, filling: inner.out(tuple(given.items()), filling), back)
 
 
+# Fields that earlier versions wrote, of what is no longer estimated.
+GONE = {"bias", "hardly", "nearer", "always", "why", "proportional", "pull", "groups"}
+GONE |= {"joint", "later", "meat", "description"}
+
+
 def _fields(kind: Any) -> Form:
     """A dataclass or a named tuple, field by field."""
     hints = {k: h for k, h in get_type_hints(kind).items() if k in _names(kind)}
@@ -244,8 +249,14 @@ def _fields(kind: Any) -> Form:
 
     def back(stored: Json, emptying: Emptying) -> Any:
         there = [k for k in hints if k not in LATER or k in stored]
-        given = record(stored, f"a {kind.__name__}", there)
-        found = kind(**{k: form_of(hints[k]).back(given[k], emptying) for k in there})
+        gone = [k for k in stored if k in GONE and k not in hints]
+        given, values = record(stored, f"a {kind.__name__}", [*there, *gone]), {}
+        for name, value in given.items():  # arrays stand in the order of the fields
+            if name in hints:
+                values[name] = form_of(hints[name]).back(value, emptying)
+            elif isinstance(value, list) and len(value) == 1:  # an array, if any
+                emptying.take(value[0])
+        found = kind(**values)
         if kind in CHECKS:
             CHECKS[kind](found)
         return found

@@ -33,7 +33,7 @@ KEPT = {  # what a file may hold beside fits, and the module that has it
     "Difference": "studies.differences",
     "ErrorComparison": "studies.compare_errors",
     "Folds": "studies.selection.folds",
-    "JointTest": "models.inference.joint_tests",
+    "JointTest": "models.inference.wald",
     "KernelTuning": "studies.selection.kernel_tuning",
     "LabelCoding": "data.labels",
     "LambdaPath": "studies.selection.path_results",

@@ -6,7 +6,6 @@ import numpy as np
 
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.weights import mean_one
-from pegasos_stats.models.inference.estimating import has_rows
 from pegasos_stats.solvers.problem import Problem, Solution
 
 
@@ -15,8 +14,8 @@ def without_weightless(
 ) -> tuple[Problem, Solution, Groups | None]:
     """Problem, solution and groups of the rows that have a weight, with mean 1 again.
 
-    The objective and its minimiser are the same. Rows in files stay: what the sandwich
-    sums over them does not change.
+    The objective and its minimiser are the same. Rows in files stay: sums over them do
+    not change.
 
     Examples
     --------
@@ -26,7 +25,7 @@ def without_weightless(
     >>> problem.n, problem.weights, at.dual
     (2, None, array([1., 1.]))
     """
-    if not (problem.n_weightless and has_rows(problem)):
+    if not (problem.n_weightless and problem.has_rows):
         return problem, found, groups
     rows = np.flatnonzero(problem.row_weights)
     problem = problem.of_rows(rows)
