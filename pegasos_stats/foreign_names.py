@@ -89,8 +89,8 @@ def of_a_word(name: str) -> str:
 
     Examples
     --------
-    >>> of_a_word("glm_bb"), of_a_word("nonsense")
-    ('write ps.logit(formula, data)', '')
+    >>> of_a_word("my_auc"), of_a_word("nonsense")
+    ('write result.confusion(data).overall["auc"]', '')
     """
     words = re.findall(r"[A-Z]?[a-z0-9]{2,}|[A-Z]{2,}", name)
     found = (suggestion(each, ("names",)) for each in reversed(words))
@@ -103,7 +103,7 @@ def suggestion(name: str, *sections: tuple[str, ...]) -> str:
     Examples
     --------
     >>> suggestion("cv_glmnet", ("names",))
-    'write ps.lambda_path(model)'
+    "write ps.lambda_path(model): the penalty is ridge's, there is no lasso"
     >>> suggestion("copy_X", ("options",))
     'leave it out'
     """
@@ -233,7 +233,18 @@ def missing_attribute(
             instead = f"write {called}.{same}{'()' if is_method else ''}"
         else:
             instead = _of_owner(known, owner, called)
+    problem = getattr(owner, "__dict__", {}).get("problem")
+    if hasattr(problem, "kernel"):
+        instead = _by_function("kernel_svm", instead)
+    elif getattr(problem, "loss", "") == "log":
+        instead = _by_function("logit", instead)
     return MissingAttributeError(f"{text}; {instead or NOTHING.format(called)}.")
+
+
+def _by_function(name: str, instead: str) -> str:
+    """The same with ``ps.svm`` as the function of this name, if no other is named."""
+    others = any(f"ps.{each}(" in instead for each in ("logit", "kernel_svm"))
+    return instead if others else instead.replace("ps.svm(", f"ps.{name}(")
 
 
 def missing_key(key: object, known: Iterable[str]) -> MissingKeyError:
@@ -352,6 +363,8 @@ def unknown_option(
     calls = section or call, call, call.split(".")[-1]
     instead = suggestion(name, *(("options", each) for each in calls))
     same = next((each for each in known if folded(each) == folded(name)), "")
+    if call in ("logit", "kernel_svm"):
+        instead = _by_function(call, instead)
     if not instead and same:
         instead = f"write {same}="
     if not instead:
@@ -409,6 +422,10 @@ def _answer(
     known = [each.name for each in parameters]
     for other in named:
         if other not in known:
+            values = type(named[other]) in (list, tuple)
+            if values and "at" in known and not suggestion(other, ("options", name)):
+                at = f"at={{{other!r}: {shown(named[other])}}}"
+                return f"{name}() has no argument {other}; write {at}."
             return unknown_option(name, other, known, section)
     by_place = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
     count = len(given) - (len(signature.parameters) - len(parameters))

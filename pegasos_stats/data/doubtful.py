@@ -3,12 +3,13 @@
 import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from shlex import quote
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.advice import Said, Setting, said
+from pegasos_stats.advice import InPython, Part, Said, Setting, said
 from pegasos_stats.data.language.syntax import is_word, sides
 from pegasos_stats.errors import ColumnWarning, counted, listing, warn_caller
 
@@ -74,11 +75,14 @@ class Doubtful:
         without = Setting("formula", f"{self.outcome} ~ . - {quoted}", call="{}")
         meant = f"; write C({quoted}) if its levels are meant."
         if self.kind == "names":
+            out = "leave it out"
+            named = InPython(out, f"give --id {quote(name)}, or {out}")
             return said(
                 f"the column {name!r} has {levels} in {counted(self.n_rows, 'row')}, "
                 f"as if it named the rows: they became "
-                f"{counted(self.n_levels - 1, 'coefficient')}. If it does, leave it "
-                "out, as in ",
+                f"{counted(self.n_levels - 1, 'coefficient')}. If it does, ",
+                named,
+                ", as in ",
                 without,
                 meant,
             )
@@ -91,6 +95,7 @@ class Doubtful:
             )
         why = "though all its values are numbers"
         cure = "make it a column of numbers"
+        option: Part = ""
         if self.words:
             verb = "is not a number" if len(self.words) == 1 else "are not numbers"
             place = f" in row {self.row}" if self.row else ""
@@ -99,12 +104,15 @@ class Doubtful:
             why = f"as {listing(self.words, 3)}{place} {verb}"
             cure = "give such values as numbers, or leave them empty"
             if all(map(DECIMAL_COMMA.fullmatch, self.words)):
-                cure = "read the file with decimal=','"
+                cure, option = "read the file with ", Setting("decimal", ",")
             elif len(self.words) == 1 and NO_VALUE.fullmatch(self.words[0].strip()):
-                cure += f" (read the file with na_values={self.words[0]!r})"
+                cure += " or read the file with "
+                option = Setting("na_values", self.words[0])
         return said(
             f"the column {name!r} is text, {why}: {became}. If it is meant as numbers, "
-            f"{cure}{meant}"
+            f"{cure}",
+            option,
+            meant,
         )
 
 

@@ -27,6 +27,7 @@ from pegasos_stats.errors import (
     OptionError,
     PegasosStatsError,
     counted,
+    did_you_mean,
     listing,
     warn_caller,
 )
@@ -87,6 +88,9 @@ def unreadable(name: str, error: Exception) -> str:
     """Say in one sentence that a file cannot be read, and why."""
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         what = "is not there; give the path of a data file"
+        folder, base = os.path.split(name)
+        with suppress(OSError):
+            what += did_you_mean(base, os.listdir(folder or "."))
         return f"The file {shown_path(name)} {what}."
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     reason = " ".join(reason.split()).rstrip(".")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -179,6 +179,17 @@ class ConfusionMatrix:
         if len(self.levels) > 2:
             return pd.DataFrame(found).T.rename_axis("class")
         return Statistics(found[self.positive], name=self.positive, dtype=float)
+
+    def __getitem__(self, key: str) -> float:
+        """A statistic of `overall`, else of `by_class`."""
+        found = dict(self.overall)
+        if len(self.levels) == 2:
+            found |= dict(self.by_class)
+        if key not in found:
+            raise missing_key(key, found)
+        return found[key]
+
+    __iter__: ClassVar[None] = None  # it is no sequence
 
     def error_interval(self, method: Method = "exact", level: float = 0.95) -> Interval:
         """Confidence interval of the error rate.

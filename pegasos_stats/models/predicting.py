@@ -179,8 +179,9 @@ class Predictor(ABC):
 
         Returns
         -------
-        DataFrame, a column for each level, on the index of `data`; NaN in rows with
-        missing values
+        DataFrame, on the index of `data`
+            A column for each level, such as ``["yes"]``; NaN in rows with missing
+            values.
 
         Raises
         ------

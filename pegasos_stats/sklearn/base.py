@@ -81,14 +81,19 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         OptionError
             If a parameter is not allowed.
         """
+        if getattr(X, "ndim", 0) == 1 and getattr(y, "ndim", 0) == 2:
+            raise DataError("The labels come second; write fit(X, y).")
         try:
             rows, labels = validate_data(self, X, y, **self._accepted())
         except ValueError as error:
             if "could not convert string to float" not in str(error):
                 raise
+            own = {"LogitClassifier": "logit", "KernelSVMClassifier": "kernel_svm"}
+            function = own.get(type(self).__name__, "svm")
             raise DataError(
                 f"X has text ({error}); make dummies of it by OneHotEncoder() of "
-                "sklearn.preprocessing, or write ps.svm(formula, data), which does."
+                f"sklearn.preprocessing, or write ps.{function}(formula, data), which "
+                "does."
             ) from None
         self.classes_ = two_classes(labels, type(self).__name__)
         each = None

@@ -46,7 +46,8 @@ def test_missing_predictions_have_a_column_and_are_not_in_the_error_rate():
 
 
 def test_rows_without_actual_label_are_counted_apart():
-    matrix = ps.confusion(["a", None, "b"], ["a", "a", "b"])
+    with pytest.warns(ps.errors.PegasosStatsWarning, match="labels come first"):
+        matrix = ps.confusion(["a", None, "b"], ["a", "a", "b"])
     assert matrix.n_unlabelled == 1
     assert matrix.table.to_numpy().tolist() == [[1, 0], [0, 1]]
     assert "1 row without an actual label" in str(matrix)

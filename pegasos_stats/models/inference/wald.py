@@ -63,6 +63,7 @@ class Estimates:
         return pd.DataFrame({"term": list(terms)} | numbers)
 
 
+@suggest_names("test")
 @dataclass(frozen=True, repr=False, eq=False)
 class ContrastTests:
     """Linear combinations of coefficients, each estimated and tested alone.

@@ -36,6 +36,9 @@ def own_words(words: Sequence[str], commands: Commands) -> list[str]:
     if not words or words[0] in ("-h", "--help", "--version"):
         return list(words)
     if words[0] not in commands:
+        if words[0] == "help" and words[1:2] and words[1] in commands:
+            instead = f"{PROGRAM} {words[1]} --help"
+            raise OptionError(f"help is no command; write {instead}.")
         raise OptionError(_no_command(words[0], commands))
     known = list(commands[words[0]]._option_string_actions)
     found = [words[0]]
@@ -83,6 +86,10 @@ def more_words(extra: Sequence[str], options: argparse.Namespace) -> OptionError
         instead = f"{PROGRAM} {command} {word} --formula '{train}'"
     elif "~" in word:
         instead = f"--formula '{word}'"
+    elif getattr(options, "coefficients", False) and not os.path.exists(word):
+        instead = (
+            "--coefficients alone, which prints them, with --json > FILE for a file"
+        )
     elif os.path.exists(word) or re.search(r"\.(csv|tsv|txt|svm|parquet|gz)$", word):
         instead = f"--test {word}"
     else:
