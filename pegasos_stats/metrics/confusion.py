@@ -8,13 +8,7 @@ import pandas as pd
 from pegasos_stats.arrays import Vector
 from pegasos_stats.data.counts import Positions, repeated
 from pegasos_stats.data.weights import numbers_of_rows
-from pegasos_stats.errors import (
-    DataError,
-    PegasosStatsWarning,
-    counted,
-    listing,
-    warn_caller,
-)
+from pegasos_stats.errors import DataError, listing
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.metrics import inputs
 from pegasos_stats.metrics.catalogue import Source
@@ -123,12 +117,6 @@ def confusion(
     )
     index = pairs.index
     rows, columns = (inputs.codes_of(pairs[s], order) for s in ("actual", "predicted"))
-    if levels is None and (n_missing := (rows < 0).sum()) and (columns >= 0).all():
-        warn_caller(
-            f"actual has {counted(n_missing, 'missing label')} and predicted has none; "
-            "actual labels come first: confusion(actual, predicted).",
-            PegasosStatsWarning,
-        )
     every: Positions | slice = slice(None)
     if freq_weights is not None:
         every = repeated(freq_weights, pairs, pairs.index)

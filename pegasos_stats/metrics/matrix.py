@@ -432,4 +432,7 @@ class ConfusionMatrix:
 
     def _sentences(self) -> list[str]:
         counts = self.n_errors, self.n_classified, self.n_undecided, self.n_unlabelled
-        return error_sentences(*counts, self.source, self.n_seen)
+        lines = error_sentences(*counts, self.source, self.n_seen)
+        if self.n_unlabelled and not self.n_undecided:  # as if their order were caret's
+            lines[-1] += "; actual labels come first"
+        return lines
