@@ -96,7 +96,7 @@ SOLVERS_DOORS = [
     Door(
         "Sandwich",
         lambda **o: made().hinge.with_covariance(ps.Sandwich(**o)).bse,
-        {"bandwidth": "silverman", "factor": 1.0, "move": True, "correction": "HC0"},
+        {"bandwidth": "silverman", "correction": "HC0"},
     ),
     Door(
         "Bootstrap",

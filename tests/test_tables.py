@@ -184,10 +184,10 @@ def test_estimates_stand_under_the_headings_of_statsmodels(
 
 def test_p_values_of_resamples_have_no_statistic_beside_them():
     cells = estimate_cells(TIDY, headings_of_tests(INFINITE, resampled=True))
-    heads = ["coef", "std err", "p-value", "[0.025", "0.975]"]
+    heads = ["coef", "boot sd", "p-value", "[0.025", "0.975]"]
     assert cells.columns.tolist() == heads
     usual = estimate_cells(TIDY, headings_of_tests(INFINITE)).rename(
-        columns={"P>|z|": "p-value"}
+        columns={"P>|z|": "p-value", "std err": "boot sd"}
     )
     assert cells.equals(usual[heads])
 

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -401,7 +401,9 @@ def _check_levels_are_few(
         name = factored(factor, used.columns)
         if name not in used or (name == factor and used[name].dtype.kind in "fiub"):
             continue
-        n, levels = len(used), used[name].nunique()
+        n, levels = len(used), 0
+        with suppress(TypeError):  # cells of lists are refused where they are coded
+            levels = used[name].nunique()
         names_rows = name == factor and levels > MANY_LEVELS and 3 * levels > n
         if names_rows or levels > MOST_LEVELS:
             known = doubtful_columns(data, {name: ["a"] * levels}, n, formula)

@@ -95,7 +95,7 @@ QUERY = "a query that has no rows yet; give its rows: data.collect()."
         (
             lambda: ps.svm("y ~ none", HOSTILE, lam=1.0),
             "No row is complete: 'none' holds no value at all; leave it out of the "
-            "model, as in 'y ~ . - x'.",
+            "model.",
         ),
         (
             lambda: ps.svm("y ~ x", HOSTILE.head(0), lam=1.0),

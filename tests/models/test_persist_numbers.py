@@ -24,8 +24,6 @@ def fitted():
     [
         ("matrix", lambda m: np.full_like(m, 1e308)),
         ("matrix", lambda m: -m),
-        ("meat", lambda m: -m),
-        ("meat", lambda m: np.full_like(m, np.nan)),
         ("bread", lambda m: np.full_like(m, np.nan)),
         ("bread", lambda m: np.full_like(m, np.inf)),
     ],
@@ -33,7 +31,7 @@ def fitted():
 def test_matrices_of_no_sandwich(name, forge):
     found = fitted().covariance
     check_sandwich(found)
-    with pytest.raises(ValueError, match=r"bread|meat|covariance|variance"):
+    with pytest.raises(ValueError, match=r"bread|covariance|variance"):
         check_sandwich(replace(found, **{name: forge(getattr(found, name))}))
 
 

@@ -149,13 +149,14 @@ def test_what_files_cannot_do_is_said_in_one_sentence(rows, data, tmp_path, caps
         (
             [*train, "--sep", ";"],
             f"{rows} is read block by block, as the ending says (.parquet, .arrow, "
-            ".csv, .tsv), and --sep, --decimal or --encoding is for one file that is "
-            "read at once; leave it out.",
+            ".csv, .tsv), and --sep, --decimal, --encoding or --na-values is for one "
+            "file that is read at once; leave it out.",
         ),
         (
             ["fit", apart, "--outcome", "y", *few, "--sep", ";"],
-            f"--memory has {apart} read block by block, and --sep, --decimal or "
-            "--encoding is for one file that is read at once; leave one of them out.",
+            f"--memory has {apart} read block by block, and --sep, --decimal, "
+            "--encoding or --na-values is for one file that is read at once; leave one "
+            "of them out.",
         ),
         (["fit", apart, "--outcome", "y", *few], alone),
         (["fit", tmp_path / "apart*.csv", "--formula", "y ~ x0"], alone),

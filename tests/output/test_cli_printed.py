@@ -178,7 +178,7 @@ def test_what_is_printed_beside_a_file_of_predictions(tmp_path, monkeypatch, cap
 
 def test_every_option_of_every_command_is_explained():
     (commands,) = (a.choices for a in parser()._actions if a.dest == "command")
-    assert sorted(commands) == ["demo", "fit", "parity", "predict", "report"]
+    assert sorted(commands) == ["compile", "demo", "fit", "parity", "predict", "report"]
     for command in commands.values():
         for action in command._actions:
             assert action.help, (command.prog, action.dest)

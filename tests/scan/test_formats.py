@@ -308,7 +308,7 @@ def test_what_is_wrong_with_a_csv_file_is_told_as_in_memory(tmp_path):
         "are expected; a cell that holds the separator stands in quotes, and one "
         "without a value is left empty"
     )
-    quote = "a quote is never closed, before 'c'; close it"
+    quote = "a quote that line 10 opens is never closed"
     for content, told in {
         begin.encode() + b"a,1,\xe9\n": utf8,
         b"y,x,\xe9\n" + good.encode(): utf8,

