@@ -13,7 +13,7 @@ from numba.core import event
 
 PATIENCE = 1.0  # seconds
 PACKAGE = "pegasos_stats."
-TEXT = "pegasos_stats: compiling, once for this version: about 10 s\n"
+TEXT = "pegasos_stats: compiling, once for this version: about 20 s\n"
 
 
 class Notice(event.Listener):  # type: ignore[misc]

@@ -13,6 +13,7 @@ from pegasos_stats.foreign_names import foreign_value
 from pegasos_stats.parallel import n_workers
 from pegasos_stats.rng import SampleKind, checked_seed
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.solver import checked_tol
 
 Correction = Literal["HC0", "HC1", "HC2", "HC3", "nonrobust"]
 CORRECTIONS: tuple[Correction, ...] = ("HC0", "HC1", "HC2", "HC3", "nonrobust")
@@ -231,12 +232,8 @@ class Bootstrap:
                 "replicates=1 has no spread; give 2 or more, usually 999."
             )
         checks.check_choice("interval", self.interval, INTERVALS)
-        object.__setattr__(self, "tol", checks.check_positive("tol", self.tol))
-        if self.tol >= 1.0:
-            raise OptionError(
-                f"tol={self.tol!r} is not allowed: every fit is within it; give a "
-                "relative gap below 1."
-            )
+        tol = checked_tol("tol", checks.check_positive("tol", self.tol))
+        object.__setattr__(self, "tol", tol)
         checked_seed(self.seed, self.sample_kind)
         n_workers(self.workers)
 
