@@ -1,9 +1,10 @@
 """One line on standard error where a process waits for kernels to be compiled.
 
-It is written once for a process, after a second of compiling; kernels that are loaded
-from the cache take no such time and say nothing.
+It is written after a second of compiling, and again where that goes on once the time
+it names is over; kernels that are loaded from the cache take no such time.
 """
 
+import math
 import sys
 import time
 from contextlib import suppress
@@ -11,9 +12,10 @@ from threading import Timer
 
 from numba.core import event
 
-PATIENCE = 1.0  # seconds
+PATIENCE = 1.0  # seconds of compiling before a line
+QUIET = 20.0  # seconds from one line to the next
 PACKAGE = "pegasos_stats."
-TEXT = "pegasos_stats: compiling, once for this version: about 20 s\n"
+TEXT = f"pegasos_stats: compiling, once for this version: about {QUIET:.0f} s\n"
 
 
 class Notice(event.Listener):  # type: ignore[misc]
@@ -21,23 +23,24 @@ class Notice(event.Listener):  # type: ignore[misc]
 
     Attributes
     ----------
-    is_shown : bool
-        Whether the line has been written, or is not wanted.
+    is_wanted : bool
+        Whether lines are written.
     """
 
     def __init__(self) -> None:
-        self.is_shown = False
-        self._depth, self._since, self._seconds = 0, 0.0, 0.0
+        self.is_wanted = True
+        self._depth, self._since, self._waited, self._last = 0, 0.0, 0.0, -math.inf
         self._timer: Timer | None = None
 
     def on_start(self, event: event.Event) -> None:
         """Start the clock with a kernel of this package."""
-        if self.is_shown or not _is_ours(event):
+        if not _is_ours(event):
             return
         self._depth += 1
         if self._depth == 1:
-            self._since = time.monotonic()
-            self._timer = Timer(max(PATIENCE - self._seconds, 0.0), self._show)
+            self._since = now = time.monotonic()
+            left = max(PATIENCE - self._waited, self._last + QUIET - now, 0.0)
+            self._timer = Timer(left, self._show)
             self._timer.daemon = True
             self._timer.start()
 
@@ -49,12 +52,13 @@ class Notice(event.Listener):  # type: ignore[misc]
         if self._depth == 0:
             self._timer.cancel()
             self._timer = None
-            self._seconds += time.monotonic() - self._since
+            self._waited += time.monotonic() - self._since
 
     def _show(self) -> None:
-        if self.is_shown or sys.stderr is None:
+        self._since = self._last = time.monotonic()
+        self._waited = 0.0
+        if not self.is_wanted or sys.stderr is None:
             return
-        self.is_shown = True
         with suppress(OSError, ValueError):  # closed, or full
             sys.stderr.write(TEXT)
             sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""Who waits for kernels to be compiled is told so once, on standard error."""
+"""Who waits for kernels to be compiled is told so on standard error."""
 
 import os
 import subprocess
@@ -39,28 +39,37 @@ def kernel_of(module):
     return SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=function)})
 
 
-@pytest.mark.parametrize(
-    ("module", "written"),
-    [("pegasos_stats.compiled.dual", notice.TEXT), ("another.package", "")],
-)
-def test_kernels_of_others_are_not_ours_to_tell_of(
-    module, written, monkeypatch, capsys
-):
-    monkeypatch.setattr(notice, "PATIENCE", 0.0)
-    listener, event = notice.Notice(), kernel_of(module)
-    for _ in range(2):
-        listener.on_start(event)
-        if listener._timer is not None:
-            listener._timer.join()
-        listener.on_end(event)
-    assert capsys.readouterr().err == written
-
-
-def test_a_short_time_is_not_told(capsys):
-    listener, event = notice.Notice(), kernel_of("pegasos_stats.compiled.dual")
+def wait(listener, event):
     listener.on_start(event)
     listener.on_start(event)  # a kernel that the first one calls
+    listener._timer.join(0.5)
     listener.on_end(event)
     listener.on_end(event)
-    assert not listener.is_shown
+
+
+def test_kernels_of_others_are_not_ours_to_tell_of(monkeypatch, capsys):
+    monkeypatch.setattr(notice, "PATIENCE", 0.0)
+    listener, event = notice.Notice(), kernel_of("another.package")
+    listener.on_start(event)
+    assert listener._timer is None
+    listener.on_end(event)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("quiet", "lines"), [(20.0, 1), (0.0, 2)])
+def test_a_later_kernel_is_told_of_once_the_time_of_the_line_is_over(
+    quiet, lines, monkeypatch, capsys
+):
+    monkeypatch.setattr(notice, "PATIENCE", 0.0)
+    monkeypatch.setattr(notice, "QUIET", quiet)
+    listener, event = notice.Notice(), kernel_of("pegasos_stats.compiled.dual")
+    for _ in range(2):
+        wait(listener, event)
+    assert capsys.readouterr().err == lines * notice.TEXT
+
+
+def test_a_short_time_is_not_told(monkeypatch, capsys):
+    monkeypatch.setattr(notice, "PATIENCE", 60.0)
+    listener, event = notice.Notice(), kernel_of("pegasos_stats.compiled.dual")
+    wait(listener, event)
     assert capsys.readouterr().err == ""
