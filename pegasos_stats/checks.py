@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 
+from pegasos_stats.advice import Setting, said
 from pegasos_stats.errors import OptionError, did_you_mean, listing
 from pegasos_stats.foreign_names import foreign_value
 
@@ -83,9 +84,13 @@ def check_penalty(lam: object) -> float:
     """
     if number_of(lam) == 0.0:
         raise OptionError(
-            "is not allowed, as a fit without a penalty may have no minimum; give a "
-            "number above zero: 1e-9 is practically none, and repeats glm() with the "
-            "log loss.",
+            said(
+                "is not allowed, as a fit without a penalty may have no minimum; give "
+                "a number above zero: 1e-9 is practically none. With the log loss it "
+                "repeats glm(), and ",
+                Setting("cov_type", "nonrobust"),
+                " its standard errors.",
+            ),
             "lam",
             lam,
         )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pegasos_stats.advice import Setting, one_of
+from pegasos_stats.advice import Cure, Setting, one_of
 from pegasos_stats.arrays import Vector
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.formula_design import doubtful_in
@@ -74,7 +74,7 @@ def about_predictors(
         scores = scores_of(problem, solution, problem.X, None)
         slope = calibration_slope(problem.y, scores, problem.row_weights)
         if SHRUNK < slope < math.inf:
-            found.append(shrunk_scores(slope, spread))
+            found.append(shrunk_scores(slope, spread, problem.weights is not None))
     return found
 
 
@@ -122,7 +122,7 @@ def held_back(lam: float, spread: Vector, names: tuple[str, ...]) -> list[Note]:
     return [Note("penalty", "note", text, cure)]
 
 
-def shrunk_scores(slope: float, spread: Vector) -> Note:
+def shrunk_scores(slope: float, spread: Vector, weighted: bool) -> Note:
     """Note that the penalty made scores too small, and what repeats glm()."""
     smallest = float(spread[spread > 0.0].min())
     power = math.floor(math.log10(NEGLIGIBLE) + 2.0 * math.log10(smallest))
@@ -131,7 +131,11 @@ def shrunk_scores(slope: float, spread: Vector) -> Note:
         "The penalty shrinks the probabilities towards each other (calibration slope "
         f"{significant(slope, 2)} on the training rows);"
     )
-    cure = one_of([Setting("lam", lam)], "{} gives the maximum likelihood of glm().")
+    settings = Setting("lam", lam), Setting("cov_type", "nonrobust")
+    if weighted:  # nonrobust errors do not go with weights
+        cure = Cure((settings[:1],), "{} gives the maximum likelihood of glm().")
+    else:
+        cure = Cure((settings,), "{} repeats glm() and its standard errors.")
     return Note("penalty", "note", text, cure)
 
 
