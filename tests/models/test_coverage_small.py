@@ -1,4 +1,4 @@
-"""Intervals cover, in a small simulation: benchmarks/interval_coverage.py is larger."""
+"""Intervals cover, in a small simulation: benchmarks/zoo.py is larger."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca_run import run_sdca
 
 # Minimisers of the penalised risk in the population below at lam = 0.001, by
-# minimiser(TwoGaussians(0.2), loss, 0.001) of benchmarks/populations.py.
+# quadrature: the score of a row is normal in each class.
 TARGETS = {
     "hinge": [-0.92760228, 1.28519088, 0.00398619, 0.0, 0.0],
     "log": [-1.37574770, 1.95396708, 0.01548054, 0.0, 0.0],
