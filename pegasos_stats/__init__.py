@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from pegasos_stats.studies.compare_errors import ErrorComparison, compare_errors
     from pegasos_stats.studies.compare_models import compare_models
     from pegasos_stats.studies.compare_results import SolverComparison
-    from pegasos_stats.studies.differences import Difference, first_difference
     from pegasos_stats.studies.keeping import load, save
     from pegasos_stats.studies.model_comparison import ModelComparison
     from pegasos_stats.studies.parity.check import ParityCheck, check_against_r
@@ -62,7 +61,6 @@ __all__ = [
     "Cluster",
     "ConfusionMatrix",
     "CrossValidation",
-    "Difference",
     "ErrorComparison",
     "Folds",
     "KernelResults",
@@ -94,7 +92,6 @@ __all__ = [
     "cross_validate",
     "datasets",
     "errors",
-    "first_difference",
     "kernel_svm",
     "lambda_grid",
     "lambda_path",
@@ -149,8 +146,6 @@ LATER = {  # public name, the module that has it: loaded when first asked for
     "compare_errors": "studies.compare_errors",
     "compare_models": "studies.compare_models",
     "SolverComparison": "studies.compare_results",
-    "Difference": "studies.differences",
-    "first_difference": "studies.differences",
     "ModelComparison": "studies.model_comparison",
     "ParityCheck": "studies.parity.check",
     "check_against_r": "studies.parity.check",

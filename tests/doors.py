@@ -265,14 +265,6 @@ SELECTION = [
         of("calibrated", "reliability"),
         {"bins": 2, "strategy": "uniform", "level": 0.9},
     ),
-    Door(
-        "first_difference",
-        ps.first_difference,
-        {
-            "run_a": ps.SVM(Y, X, lam=1.0).fit(QUICK),
-            "run_b": ps.SVM(Y, X, lam=1.0).fit(QUICK),
-        },
-    ),
 ]
 CODING = [
     Door(
@@ -308,7 +300,6 @@ DRAWS = [
             ("runif", {"n": 3, "min": 0.0, "max": 1.0}),
             ("rnorm", {"n": 3, "mean": 0.0, "sd": 1.0}),
             ("rexp", {"n": 3, "rate": 1.0}),
-            ("rbinom", {"n": 3, "size": 2, "prob": 0.5}),
             ("permutation", {"n": 3}),
             ("sample_int", {"n": 3, "size": 2, "replace": False, "prob": None}),
             ("sample", {"x": [1, 2], "size": 1, "replace": False, "prob": None}),

@@ -282,11 +282,6 @@ MESSAGES = [
         f"this process may use {limit() / 1e9:,.1f} GB; give a smaller one.",
     ),
     (
-        lambda: ps.RRandom(1).rbinom(1, 2.5, 0.5),
-        "size is 2.5, where a whole number from 0 to 2147483646 is allowed; correct "
-        "size.",
-    ),
-    (
         lambda: ps.RRandom(1).rexp(1, 0.0),
         "rate is 0.0, where a number above 5.6e-309 is allowed; correct rate.",
     ),

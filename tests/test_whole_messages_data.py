@@ -186,11 +186,6 @@ MESSAGES = [
         "labels: confusion(data, actual=labels).",
     ),
     (
-        lambda: ps.first_difference(fitted(), fitted()),
-        "A run is of type LinearResults; give the results of two linear fits by "
-        "Pegasos.",
-    ),
-    (
         lambda: fitted().plot.roc(DATA.iloc[:2]),
         "None of 2 rows is 'yes' and has a score; a ROC curve needs rows of both "
         "levels.",

@@ -14,7 +14,6 @@ import json
 import shutil
 import sys
 import tempfile
-import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -300,21 +299,8 @@ with styled():
 
 # %% [markdown]
 # Differences of that size change no conclusion. But they take away the cheapest check
-# there is: that two programs give the same numbers. `first_difference` finds the first
-# step at which two runs differ, and the reason:
-
-# %%
-changed = {
-    "seed=444": ps.Pegasos(epochs=20, seed=444),
-    "sample_kind='rounding'": ps.Pegasos(epochs=20, seed=443, sample_kind="rounding"),
-    "arithmetic='fast'": ps.Pegasos(epochs=20, seed=443, arithmetic="fast"),
-    "epochs=21": ps.Pegasos(epochs=21, seed=443),
-}
-for name, solver in changed.items():
-    reason = str(ps.first_difference(fit, digits.fit(solver)))
-    print(name, textwrap.indent(textwrap.fill(reason, 76), "    "), sep="\n")
-
-# %% [markdown]
+# there is: that two programs give the same numbers.
+#
 # ## Your own fit in your own R
 #
 # The reference comes with the package. `check_against_r` runs it in an installed R, by

@@ -1,7 +1,7 @@
 """R's random numbers, bit for bit, without R.
 
 `RRandom` starts as R does after ``set.seed`` and gives what ``runif``, ``rnorm``,
-``rexp``, ``rbinom`` and ``sample`` of R give from there on.
+``rexp`` and ``sample`` of R give from there on.
 
 References
 ----------
@@ -40,7 +40,6 @@ from pegasos_stats.rng.mersenne import (
 Integers = NDArray[np.int64]
 
 LEAST_RATE = 5.6e-309  # below it 1 / rate is infinite
-LARGEST_SIZE = 2_147_483_646  # from 2**31 - 1 on R has another method
 LARGEST_N = 4_500_000_000_000_000
 HASH_ABOVE = 10_000_000  # R draws from more than this without listing them
 WALKER_ABOVE = 200  # R uses alias tables for more probable values than this
@@ -235,28 +234,6 @@ class RRandom:
         with np.errstate(over="ignore"):  # to infinity, as in R
             scale[scale > 0.0] *= standard
         return scale
-
-    def rbinom(self, n: int, size: ArrayLike, prob: ArrayLike) -> Integers:
-        """Draw ``n`` binomial numbers; ``size`` and ``prob`` are recycled.
-
-        By inversion for ``size * min(prob, 1 - prob) < 30``, by BTPE above. Raises
-        `OptionError` for a bad ``n``, a ``size`` that is not a whole number from 0 to
-        2147483646, or a ``prob`` outside [0, 1].
-
-        Examples
-        --------
-        >>> RRandom(443).rbinom(5, 10, 0.3)
-        array([3, 4, 4, 4, 1])
-        """
-        n = whole(n, "n")
-        sizes, probs = recycled(size, n, "size"), recycled(prob, n, "prob")
-        good = (sizes == np.floor(sizes)) & (sizes >= 0) & (sizes <= LARGEST_SIZE)
-        require(good, "size", size, f"a whole number from 0 to {LARGEST_SIZE}")
-        require(abs(probs - 0.5) <= 0.5, "prob", prob, "a number from 0 to 1")
-        out = np.empty(n, np.int64)
-        given = sizes.astype(np.int64), probs
-        self._words.fill(random.variates.draw_binomials, out, *given)
-        return out
 
     def permutation(self, n: int) -> Integers:
         """``0 .. n - 1`` in the order of R's ``sample.int(n)``, less 1; shape (n,).

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterable
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
@@ -213,13 +212,6 @@ class Visitor:
     def last(self) -> tuple[Vector, float]:
         """Coefficients and intercept after the last step."""
         return pegasos.pegasos_state.last_iterate(self._state, self._problem.p)
-
-    def copy(self) -> "Visitor":
-        """An independent copy."""
-        other = copy(self)
-        parts = (x.copy() if x.flags.writeable else x for x in self._state)
-        other._state = type(self._state)(*parts)
-        return other
 
     def solution(self, seed: int | None) -> Solution:
         """What the run gives in its present state."""

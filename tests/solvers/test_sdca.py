@@ -299,13 +299,6 @@ def test_a_model_takes_the_solver(make, tmp_path):
     assert again.decision_function(test).equals(result.decision_function(test))
 
 
-def test_what_sdca_does_not_go_with():
-    train, _ = ps.datasets.load_digits56()
-    fit = ps.svm("digit ~ .", train, lam=1.0).fit(ps.SDCA(seed=1))
-    with pytest.raises(ps.errors.OptionError, match="by Pegasos"):
-        ps.first_difference(fit, fit)
-
-
 @pytest.mark.parametrize(("n", "p"), [(5000, 10), (20000, 50)])
 def test_a_few_heavy_rows_take_no_more_steps(n, p):
     # A row for the many of each class that are far below the margin, of their weight.

@@ -221,22 +221,3 @@ def test_dual_weights_of_a_run_from_zero_give_its_coefficients(form):
     problem, a = made.problem, found.solution.dual
     beta = problem.X.T @ (a * problem.y) / (problem.lam * problem.n)
     np.testing.assert_allclose(beta, found.coef, rtol=1e-12)
-
-
-def test_the_first_difference_knows_starts_and_sizes():
-    made = svm()
-    plain = made.fit(ps.Pegasos(2, seed=1, step=0.01))
-    other = made.fit(ps.Pegasos(2, seed=1, step=0.02))
-    found = ps.first_difference(plain, other)
-    assert str(found) == "Step 1: the steps have other sizes (0.01 and 0.02)."
-    moved = made.fit(ps.Pegasos(2, seed=1, step=0.01, start=[0.0, 0.0, 1.0, 0.0, 0.0]))
-    assert str(ps.first_difference(plain, moved)) == (
-        "Step 1: the runs begin with other coefficients (array([0., 0., 0., 0., 0.]) "
-        "and array([0., 0., 1., 0., 0.]))."
-    )
-    lam = svm(lam=20.0)
-    ended = lam.fit(ps.Pegasos(seed=4, tol=0.5))
-    longer = lam.fit(ps.Pegasos(ended.n_epochs + 1, seed=4))
-    found = ps.first_difference(ended, longer)
-    assert found.step == ended.n_iter + 1
-    assert "the first run ends after" in found.reason

@@ -101,13 +101,6 @@ def solvers():
     return ps.compare_solvers(model(), given, runs=3, seed=443, test=DATA)
 
 
-def difference():
-    one, other = (
-        model().fit(ps.Pegasos(epochs=2, seed=seed), cov_type="none") for seed in (1, 2)
-    )
-    return ps.first_difference(one, other)
-
-
 def predictions():
     one, other = (
         model(build).fit(exact()).predict(DATA) for build in (ps.svm, ps.logit)
@@ -196,7 +189,6 @@ OBJECTS = {
         errors,
         models,
         solvers,
-        difference,
         predictions,
         table,
         weighted_table,

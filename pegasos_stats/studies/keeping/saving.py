@@ -30,7 +30,6 @@ KEPT = {  # what a file may hold beside fits, and the module that has it
     "ConfusionReport": "metrics.caret",
     "ContrastTests": "models.inference.wald",
     "CrossValidation": "studies.selection.cross_validation",
-    "Difference": "studies.differences",
     "ErrorComparison": "studies.compare_errors",
     "Folds": "studies.selection.folds",
     "JointTest": "models.inference.wald",
