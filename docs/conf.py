@@ -6,15 +6,12 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_site"), str(HERE.parent / "vignettes")]
 
-from members import members_of_classes  # noqa: E402
-
 import pegasos_stats  # noqa: E402
 
 project = "pegasos_stats"
 author = copyright = "The pegasos_stats developers"
 version = release = pegasos_stats.__version__
 
-templates_path = ["_templates"]
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -22,6 +19,7 @@ extensions = [
     "accessible",
     "doors",
     "formulas",
+    "members",
     "notebooks",
     "running",
     "texts",
@@ -32,13 +30,9 @@ html_math_renderer = "outlines"
 
 notebook_folders = {"../vignettes": "vignettes"}
 
-autosummary_generate = True
-autosummary_context = {"members_of": members_of_classes()}
-# Not all file systems tell svm.html from SVM.html.
-autosummary_filename_map = {
-    f"pegasos_stats.{name}": f"pegasos_stats.{name}-function"
-    for name in ("svm", "logit", "reliability", "report")
-}
+add_module_names = False
+toc_object_entries = False
+autosummary_generate = False
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False

@@ -31,22 +31,13 @@ from urllib.parse import unquote, urljoin, urlsplit
 import websocket
 
 CHOSEN = [
-    "index.html",
-    "from_*.html",
-    "explanation.html",
-    "faq.html",
+    "*.html",
+    "tutorials/*.html",
     "howto/*.html",
-    "reference.html",
-    "generated/pegasos_stats.LinearResults.html",
-    "generated/pegasos_stats.svm-function.html",
-    "command_line.html",
-    "changelog.html",
-    "coverage.html",
-    "benchmarks.html",
-    "scale.html",
-    "search.html",
-    "vignettes/01_first_fit.html",
-    "vignettes/09_thresholds_and_costs.html",
+    "explanation/*.html",
+    "reference/*.html",
+    "developer/index.html",
+    "vignettes/04_*.html",
 ]
 WIDTHS = {390: 844, 1280: 900}
 SCHEMES = ("light", "dark")

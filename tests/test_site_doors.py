@@ -112,8 +112,8 @@ def test_a_row_in_r(r_with_data, row, tmp_path):
 
 
 def test_the_lines_for_a_colleague_hold_in_r(r, tmp_path, monkeypatch):
-    page = (DOCS / "howto" / "colleague_in_r.rst").read_text(encoding="utf-8")
-    (block,) = re.findall(r"^\.\. run::\n\n((?:   .*\n|\n)+)", page, flags=re.MULTILINE)
+    page = (DOCS / "howto" / "reproduce_in_r.rst").read_text(encoding="utf-8")
+    block = re.findall(r"^\.\. run::\n\n((?:   .*\n|\n)+)", page, flags=re.MULTILINE)[0]
     monkeypatch.chdir(tmp_path)
     lines = str(run(dedent(block), {})["lines"])
     r.eval(f"local({{{lines}\n0}})")

@@ -16,15 +16,7 @@
 # used.
 
 # %% tags=["remove-input"]
-import os
-import sys
 import textwrap
-from pathlib import Path
-
-sys.path.extend([".", "vignettes"])  # drawings.py is beside this text
-import drawings
-
-folder = Path(os.environ.get("PEGASOS_STATS_DATA", "."))
 
 # %%
 import numpy as np
@@ -110,12 +102,19 @@ def medians(study: ps.SolverComparison) -> pd.DataFrame:
 
 
 # %% {"alt": "Objective above the minimum at the end of the runs, for each form and both data sets. Noise: the averages of the last 15 epochs are lowest. Digits: batches and projection are lowest, plain, averages and refitted intercepts are highest."}
-ends = {name: last_epochs(study)["above_minimum"] for name, study in studies.items()}
-drawings.ends_of_runs(ends, list(forms))
+ends = {name: medians(study)["above_minimum"] for name, study in studies.items()}
+axes = pd.DataFrame(ends)[::-1].plot.barh(
+    logx=True,
+    subplots=True,
+    legend=False,
+    layout=(1, 2),
+    sharey=True,
+    figsize=(6.8, 3.6),
+)
 
 # %% [markdown]
-# Points are medians over the runs, bars go from the 5% to the 95% quantile; left is
-# better. The medians, with the certified gap and the errors on new rows:
+# Bars are medians of the objective above the minimum over the runs, on a logarithmic axis;
+# shorter is better. With the certified gap and the errors on new rows:
 
 # %%
 pd.concat({name: medians(study) for name, study in studies.items()}).round(5)
@@ -149,9 +148,25 @@ losses = ps.plot_losses()
 # single rows are. Counted in steps, batches need far fewer of them; that matters where
 # a step has a price of its own, as when each one waits for another machine.
 
+
 # %% {"alt": "Noise: objective above the minimum against passes, where all batch sizes but one batch of all coincide, and against steps, where larger batches are far to the left."}
+def falling(study: ps.SolverComparison, names: list[str], against: str) -> pd.DataFrame:
+    """Median of the objective above the minimum, a column for each form."""
+    runs = study.runs.assign(above=study.runs["objective"] - study.lower_bound)
+    runs = runs[runs["solver"].isin(names)].astype({"solver": str})
+    return runs.pivot_table(
+        index=against, columns="solver", values="above", aggfunc="median"
+    )
+
+
 batches = ["plain", "batches of 10", "batches of 50", "one batch of all"]
-drawings.falling(studies["noise"], batches, against=["epoch", "steps"])
+for against in ("epoch", "steps"):
+    ax = (
+        falling(studies["noise"], batches, against)
+        .interpolate()
+        .plot(loglog=True, figsize=(6.4, 3.2))
+    )
+    ax.set(ylabel="Objective above the minimum")
 
 # %% [markdown]
 # One batch of all rows is the sub-gradient of $P$ itself: no noise, and no gain from
@@ -182,7 +197,10 @@ for name, (model, _) in models.items():
     first_pass[name] = {
         way: path(model, solver)["length"] for way, solver in solvers.items()
     }
-drawings.lengths(first_pass, limit=10.0)
+for name, paths in first_pass.items():
+    ax = pd.DataFrame(paths).plot(loglog=True, title=name, figsize=(6.4, 2.8))
+    ax.axhline(10.0, color="grey", label="1 / sqrt(lambda)")
+    ax.set(xlabel="Step of the first pass", ylabel="Length of the coefficients")
 
 # %% [markdown]
 # The step size does by itself what projection does: it brings the length down as
@@ -199,7 +217,7 @@ drawings.lengths(first_pass, limit=10.0)
 
 # %% {"alt": "Noise: objective above the minimum against passes. The average of all lies above the last iterate throughout; the average of the last 15 epochs falls below it from pass 16 on."}
 averages = ["plain", "average of all", "average of last 15"]
-drawings.falling(studies["noise"], averages, against=["epoch"])
+ax = falling(studies["noise"], averages, "epoch").plot(loglog=True, figsize=(6.4, 3.2))
 
 # %% [markdown]
 # The gap does not show the gain. It is $P$ minus a lower bound, which comes from the
@@ -234,9 +252,12 @@ runs = {
     title: [path(models[name][0], solver)["intercept"] for solver in ten]
     for title, name in shown.items()
 }
-drawings.intercepts(
-    runs, {title: best[name].intercept for title, name in shown.items()}
-)
+for title, name in shown.items():
+    ax = pd.concat(runs[title], axis=1).plot(
+        logx=True, legend=False, title=title, color="C0", figsize=(6.4, 2.8)
+    )
+    ax.axhline(best[name].intercept, color="black", linestyle="--")
+    ax.set(xlabel="Passes over the rows", ylabel="Intercept (dashed: at the minimum)")
 
 # %% [markdown]
 # Where every pixel has a mean above 0, a change of all coefficients works like a
@@ -426,34 +447,6 @@ panels = study.plot(excess=True)
 # For predictions a plain run will do, unless its gap says that the intercept diverged.
 # For coefficients that are to be interpreted, or for standard errors, the minimum is
 # what theory speaks of.
-#
-# ## A table of 32,561 rows
-#
-# Where the environment variable `PEGASOS_STATS_DATA` names a folder with the usual
-# benchmarks, the same study runs on *a9a*: census data, 123 columns of zeros and ones,
-# stored sparsely, $\lambda = 10^{-4}$, 10 epochs, 3 runs. As for the digits, the
-# columns have means above 0.
-
-# %%
-if (folder / "a9a.gz").is_file():
-    y, X = ps.read_svmlight(folder / "a9a.gz")
-    new = ps.read_svmlight(folder / "a9a.t.gz", n_features=X.shape[1])
-    census = ps.SVM(y, X, lam=1e-4)
-    forms = {
-        "plain": ps.Pegasos(10),
-        "batches of 100": ps.Pegasos(10, batch_size=100),
-        "projected": ps.Pegasos(10, project=True),
-        "average of all": ps.Pegasos(10, average="all"),
-        "average of last 5": ps.Pegasos(10, average=5),
-        "intercept refitted": ps.Pegasos(10, refit_intercept=True),
-        "SDCA": ps.SDCA(tol=1e-4),
-    }
-    found = ps.compare_solvers(census, forms, runs=3, test=(new.y, new.X), seed=443)
-    census_medians = medians(found)
-    print(census_medians.to_string(float_format="{:.3g}".format))
-    print("\nNearest to the minimum:", census_medians["above_minimum"].idxmin())
-else:
-    print("PEGASOS_STATS_DATA names no folder with a9a.gz: not run.")
 
 # %% [markdown]
 # ## What each of them does

@@ -1,4 +1,8 @@
-"""Members of the classes of the reference, in the order of use."""
+"""The reference: objects of a topic on one page, their members in the order of use.
+
+``.. objects::`` lists names, each of which becomes a section. A member that an earlier
+class of the page has too is described there, and named here.
+"""
 
 import re
 from functools import cached_property
@@ -6,6 +10,10 @@ from importlib import import_module
 from inspect import getattr_static, isclass
 from pathlib import Path
 from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
 
 # What is not named here stands under "Fields", in the order of the alphabet.
 PURPOSES = {
@@ -23,14 +31,14 @@ PURPOSES = {
             "glance",
         ],
         *["augment", "table", "overall", "by_class", "training_table", "plot"],
-        *["plot_coefficients", "notes", "report", "trace"],
+        *["plot_coefficients", "notes", "report", "coefficients", "trace"],
         *["apparent", "estimate", "mean", "std_error", "best", "gamma", "lam"],
         *["lambda_path", "lambda_min", "lambda_1se", "by", "marks", "nobs"],
     ],
     "How near to the minimum": [
-        *["objective", "dual_objective", "gap", "relative_gap", "converged"],
-        *["shortfall", "n_epochs", "n_iter", "n_violations", "n_support", "n_reads"],
-        *["block_sizes", "solver_name", "seed"],
+        *["objective", "dual_objective", "gap", "relative_gap", "relative_gap_"],
+        *["converged", "shortfall", "n_epochs", "n_iter", "n_violations", "n_support"],
+        *["n_reads", "solver_name", "seed", "least_objective", "lower_bound"],
     ],
     "Infer": [
         *["bse", "conf_int", "tvalues", "pvalues", "cov_params", "t_test", "wald_test"],
@@ -39,34 +47,90 @@ PURPOSES = {
         *["df_resid", "df_effective"],
     ],
     "Predict": [
-        *["predict", "predict_proba", "decision_function", "confusion", "thresholds"],
+        *["predict", "predict_proba", "predict_log_proba", "decision_function"],
+        *["confusion", "roc", "thresholds"],
         *["probabilities", "scores", "actual", "reliability", "error_rate"],
         *["error_interval", "n_errors", "errors", "n_classified", "n_undecided"],
         *["n_unlabelled", "positive", "source"],
     ],
-    "Save": ["to_sql", "to_json", "write", "as_html", "as_markdown"],
+    "Save": [
+        *["to_frame", "to_html", "to_latex", "to_markdown", "to_sql", "to_json"],
+        *["write", "as_html", "as_markdown"],
+    ],
 }
-# Public for other rooms of the package, not for those who use it.
+# Public for other modules of the package, not for its users.
 HIDDEN = {
     *["certificate", "coefficient_cells", "coefficient_table", "counted"],
     *["constants", "displayed", "estimated", "groups", "has_covariance", "lines"],
-    *["notes_on_errors", "refinement"],
+    *["notes_on_errors", "refinement", "block_sizes", "are_predictions"],
     *["scaling", "unread", "design", "coding", "held_out", "in_columns", "names"],
     *["of_sample", "offsets", "recorder", "solve", "dropped", "loss", "columns"],
     *["generator", "goals", "has_own_steps", "may_end_early", "name", "options"],
     *["order_name", "reached", "stops", "sums", "to_optimum", "uses_random_numbers"],
     *["words", "averages", "for_columns", "passes", "choices", "scored", "choosing"],
     *["get_metadata_routing", "without_scores", "counts", "visits_rows"],
-    "at_chosen_lambda",
+    *["at_chosen_lambda", "as_text", "described", "pairs", "rbinom", "to_json_dict"],
 }
-REFERENCE = Path(__file__).parents[1] / "reference.rst"
+SHORT = {  # titles of what users reach by another name
+    "output.plotting.result_plots.LinearPlots": "result.plot",
+    "models.effects.margins.Margins": "Margins",
+    "datasets.load_digits56": "datasets.load_digits56",
+}
+REFERENCE = Path(__file__).parents[1] / "reference"
 Grouped = dict[str, list[tuple[str, str]]]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Make known ``objects``."""
+    app.add_directive("objects", Objects)
+    return {"parallel_read_safe": True}
+
+
+class Objects(SphinxDirective):
+    """A section for each object named, with its members in the order of use."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Sections, which autodoc fills."""
+        described = self.env.temp_data.setdefault("described members", {})
+        parts = [_section(name.strip(), described) for name in self.content]
+        text = "\n\n".join(parts)
+        return self.parse_text_to_nodes(text, allow_section_headings=True)
+
+
+def _section(name: str, described: dict[int, str]) -> str:
+    title, thing = SHORT.get(name, name), _named(name)
+    parts = [title, "~" * len(title), ""]
+    if not isclass(thing):
+        return "\n".join([*parts, f".. autofunction:: pegasos_stats.{name}"])
+    parts += [f".. autoclass:: pegasos_stats.{name}", "   :no-members:", ""]
+    before: dict[str, list[str]] = {}
+    for purpose, members in _grouped(thing).items():
+        here = []
+        for directive, member in members:
+            known = described.setdefault(_identity(thing, member), title)
+            if known == title:
+                here.append(f".. {directive}:: pegasos_stats.{name}.{member}")
+            else:
+                before.setdefault(known, []).append(f"``{member}``")
+        if here:
+            parts += [f".. rubric:: {purpose}", "   :heading-level: 4", "", *here, ""]
+    for known, names in before.items():
+        parts += [f"As those of ``{known}``: {', '.join(names)}.", ""]
+    return "\n".join(parts)
+
+
+def _identity(cls: type, name: str) -> int:
+    member = getattr_static(cls, name)
+    return id(getattr(member, "__func__", member))
 
 
 def listed() -> list[str]:
     """Names of the reference, without that of the package."""
-    text = REFERENCE.read_text(encoding="utf-8")
-    return re.findall(r"^   ([A-Za-z_][\w.]*)$", text, flags=re.MULTILINE)
+    pages = [path.read_text(encoding="utf-8") for path in REFERENCE.glob("*.rst")]
+    blocks = re.findall(r"^\.\. objects::\n\n((?:   .*\n)+)", "\n".join(pages), re.M)
+    return [line.strip() for block in blocks for line in block.splitlines()]
 
 
 def members_of_classes() -> dict[str, Grouped]:

@@ -7,9 +7,11 @@ does. A warning stops the build, unless the block says ``:warns:``.
 
 import ast
 import io
+import shutil
 import tempfile
 import warnings
 from contextlib import chdir, redirect_stdout
+from pathlib import Path
 from textwrap import indent
 from typing import Any
 
@@ -32,6 +34,8 @@ FOLDER = tempfile.TemporaryDirectory()  # where the lines read and write files
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Make known ``run`` and ``said``; each reading of a page begins anew."""
+    for path in (Path(app.srcdir) / "data").glob("*.csv"):
+        shutil.copy(path, FOLDER.name)
     app.add_directive("run", Run)
     app.add_role("said", Said())
     app.connect("source-read", lambda app, page, source: NAMES.update({page: {}}))

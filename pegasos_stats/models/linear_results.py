@@ -38,13 +38,7 @@ if TYPE_CHECKING:
 class LinearResults(Results, LinearInference):
     """A fitted linear model: a support vector machine or a logistic regression.
 
-    `Results` documents what every fit has: certificate, predictions, reports.
-    `LinearInference` adds coefficients, standard errors and tests.
-
-    Attributes
-    ----------
-    unread : DataFrame or None
-        Predictors of the rows of the fit that the matrix does not hold as they were.
+    ``model.fit()`` makes it. Nothing of it changes: methods return new objects.
 
     Examples
     --------
