@@ -80,7 +80,6 @@ SLOW = [
     "parity/test_pegasos_forms",
     "rng/test_rng",
     "rng/test_rng_limits",
-    "scan/test_checkpoints",
     "scan/test_dask",
     "scan/test_dask_clusters",
     "scan/test_formats",

@@ -116,7 +116,7 @@ MESSAGES = [
     (
         lambda: ps.Pegasos(order="random"),
         "order='random' is not known; give one of 'shuffle', 'sequential', 'replace', "
-        "'blocks', or an array of rows counted from zero.",
+        "or an array of rows counted from zero.",
     ),
     (
         lambda: ps.Pegasos(order=[0.5]),

@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import replace
-from os import PathLike
 from typing import ClassVar, Self
 
 from pegasos_stats.checks import check_flag
@@ -12,7 +11,6 @@ from pegasos_stats.data.language.expressions import Functions
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.partitions import Partitions
-from pegasos_stats.errors import OptionError
 from pegasos_stats.foreign_names import renamed, suggest_arguments
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.models.effects.rows import unread_columns
@@ -173,7 +171,6 @@ class LinearModel(Model):
         trace: bool = False,
         test: object = None,
         progress: bool = False,
-        checkpoint: str | PathLike[str] | None = None,
     ) -> LinearResults:
         """Minimise the objective.
 
@@ -207,12 +204,6 @@ class LinearModel(Model):
             Held-out rows with labels, whose error the trace records.
         progress : bool, default False
             Whether to show a progress bar.
-        checkpoint : str or path, optional
-            File in which the state of a fit from files, or of a Dask frame, is saved
-            after each read of the rows. If the fit is interrupted or killed, the same
-            call continues from there and gives the same bits. The file is removed once
-            the tolerance is reached; if the limit of epochs ends the fit, the file
-            stays, and a call with more epochs continues.
 
         Returns
         -------
@@ -222,11 +213,9 @@ class LinearModel(Model):
         ------
         OptionError
             If the solver does not suit the model, or these are combined: `test` without
-            `trace`, `refine` with SDCA, `groups` with a covariance for single rows,
-            `checkpoint` with rows in memory.
+            `trace`, `refine` with SDCA, `groups` with a covariance for single rows.
         DataError
-            If there is not one group for each row; or if a checkpoint belongs to
-            another fit, is damaged, or cannot be written.
+            If there is not one group for each row.
 
         Warns
         -----
@@ -250,13 +239,8 @@ class LinearModel(Model):
         if isinstance(self.problem.X, Elsewhere):
             others = {"refine": refine, "groups": groups, "trace": trace, "test": test}
             solver = check_fit(solver, others, self.problem.X)
-            given = self.problem, self._sample, solver, cov_type, progress, checkpoint
+            given = self.problem, self._sample, solver, cov_type, progress
             return fit_from_files(*given)
-        if checkpoint is not None:
-            raise OptionError(
-                "checkpoint= is for fits from files, which ps.scan() names, and of "
-                "frames of Dask, and the rows are in memory; leave it out."
-            )
         refinement = checked_refinement(refine, solver)
         began = time.perf_counter()
         lines = self._sample.lines

@@ -152,14 +152,6 @@ class LinearResults(Results, LinearInference):
         """Number of reads of all rows in a fit from files; None for other fits."""
         return None
 
-    @cached_property
-    def block_sizes(self) -> tuple[int, ...] | None:
-        """Rows of each block of files, with ``Pegasos(order="blocks")``; else None.
-
-        With these, R draws the same order: see ``order = "blocks"`` in `r_reference`.
-        """
-        return None
-
     @property
     def df_model(self) -> int:
         """Number of coefficients, the intercept left out."""

@@ -25,7 +25,6 @@ from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.weights import are_balanced
 from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.checkpoints import Checkpoint, facts_of
 from pegasos_stats.models.inference.options import (
     CovName,
     CovType,
@@ -186,14 +185,8 @@ def fit_from_files(
     solver: Pegasos | SDCA,
     cov_type: CovType | CovName,
     progress: bool,
-    checkpoint: object = None,
 ) -> LinearResults:
     """Fit rows in files.
-
-    Raises
-    ------
-    DataError
-        If a checkpoint is damaged or of another fit, or cannot be written.
 
     Warns
     -----
@@ -203,17 +196,14 @@ def fit_from_files(
     assert isinstance(problem.X, Elsewhere)
     chosen_options(cov_type, problem)
     home, began = problem.X.home, time.perf_counter()
-    keeper = None
-    if checkpoint is not None:
-        keeper = Checkpoint(checkpoint, facts_of(problem, sample, solver))
     if isinstance(solver, Pegasos):
         told = partial(with_progress, total=solver.epochs, unit="epoch")
         shown = told if progress else iter
         rows = home, problem.X.measured, problem
-        found = run_over_files(*rows, solver, shown, keeper)
+        found = run_over_files(*rows, solver, shown)
     else:
         given = home, problem.lam, problem.loss, problem.intercept, solver
-        found = few_reads(*given, shown_reads() if progress else None, keeper)
+        found = few_reads(*given, shown_reads() if progress else None)
         at, reached = found.certificate, found.reached
         if solver.stops and not (reached or near_enough(at, solver)):
             # Where rows near the margin find no room, reads may come to no end.
@@ -222,8 +212,6 @@ def fit_from_files(
             epochs = found.solution.n_epochs
             warn_of(at, solver, False, "tol", epochs=epochs, hint=hint)
     problem.X.measured.check_unchanged()
-    if keeper is not None and found.reached:
-        keeper.remove()
     result = LinearResults(
         problem=problem,
         solver=solver,
@@ -244,7 +232,6 @@ def fit_from_files(
     table = ConfusionMatrix(sample.coding.levels, counts, none, source="training")
     vars(result)["training_table"] = table
     vars(result)["n_reads"] = problem.X.measured.n_reads + found.n_reads
-    vars(result)["block_sizes"] = found.block_sizes
     return result
 
 

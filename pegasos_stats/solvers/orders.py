@@ -7,7 +7,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import Setting, said
 from pegasos_stats.checks import check_choice, check_count
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.errors import OptionError, counted, did_you_mean, listing, shown
@@ -15,7 +14,7 @@ from pegasos_stats.rng import RRandom
 
 Rows = NDArray[np.int64]
 
-Order = Literal["shuffle", "sequential", "replace", "blocks"]
+Order = Literal["shuffle", "sequential", "replace"]
 Average = Literal["none", "all"] | int
 
 NAMES: tuple[Order, ...] = get_args(Order)
@@ -130,16 +129,6 @@ class Passes:
             return shuffled(n, epochs, rng)
         if self.order == "sequential":
             return sequential(n, epochs)
-        if self.order == "blocks":
-            raise OptionError(
-                said(
-                    Setting("order", "blocks"),
-                    " is for fits from files, which ps.scan() names, and the rows are "
-                    "in memory; give ",
-                    Setting("order", "shuffle"),
-                    ".",
-                )
-            )
         return replaced(n, self.steps or 0, self.batch_size, rng)
 
     @property

@@ -67,13 +67,12 @@ class Pegasos(Solver):
     seed : int, optional
         As for R's ``set.seed()``. Without one a seed is drawn, kept in the result
         and shown in its summary.
-    order : "shuffle", "sequential", "replace", "blocks" or array of int
+    order : "shuffle", "sequential", "replace" or array of int
         ``"shuffle"``: one permutation per epoch, R's ``sample(1:n, n)``.
         ``"sequential"``: the order of the data. ``"replace"``: `steps` draws of
         ``sample(n, batch_size, replace = TRUE)``. An array names the rows, counted
         from zero among those of the fit: one list for every epoch, or, in two
-        dimensions, one for each. ``"blocks"``, for files only: each epoch permutes the
-        blocks that are read at once, and then the rows of each by ``sample(m, m)``.
+        dimensions, one for each.
     steps : int, optional
         Number of steps; required for order ``"replace"``, not allowed otherwise.
     batch_size : int, default 1
@@ -154,7 +153,7 @@ class Pegasos(Solver):
     seed: int | None = option(None, *SEED, check=check_seed)
     order: orders.Order | Any = option(
         "shuffle",
-        "permutations, the order of the file, draws, or blocks of files permuted",
+        "permutations, the order of the file, or draws",
         check=lambda name, order: orders.checked_order(order),
         in_r=True,
     )

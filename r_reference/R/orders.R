@@ -2,25 +2,15 @@
 
 # A list with the rows of each epoch. order: "shuffle", "sequential", "replace" (`steps`
 # draws of batch_size rows; an "epoch" is then about n draws), or the rows themselves,
-# counted from 1: one vector for every epoch, or a matrix with one line for each epoch; or
-# "blocks", whose numbers of rows are in `blocks`.
-epochs_of_rows <- function(n, epochs, order = "shuffle", steps = NULL, batch_size = 1,
-                           blocks = NULL) {
+# counted from 1: one vector for every epoch, or a matrix with one line for each epoch.
+epochs_of_rows <- function(n, epochs, order = "shuffle", steps = NULL, batch_size = 1) {
   if (is.matrix(order)) return(rep(apply(order, 1, identity, simplify = FALSE), epochs))
   if (is.numeric(order)) return(rep(list(order), epochs))
   switch(order,
     shuffle = lapply(1:epochs, function(epoch) sample(1:n, n)),
     sequential = rep(list(1:n), epochs),
-    blocks = lapply(1:epochs, function(epoch) rows_of_blocks(blocks)),
     replace = batches(drawn_rows(n, steps, batch_size),
                       max(1, n %/% batch_size) * batch_size))
-}
-
-# The blocks in random order, and then, block after block, its rows in random order.
-rows_of_blocks <- function(sizes) {
-  before <- cumsum(sizes) - sizes
-  drawn <- sample(length(sizes), length(sizes))
-  unlist(lapply(drawn, function(b) before[b] + sample(sizes[b], sizes[b])))
 }
 
 drawn_rows <- function(n, steps, batch_size) {

@@ -7,7 +7,7 @@
 # figures 1 and 2, with an intercept that is not penalised.
 
 # X: matrix, n x p, or sparse_rows().  y: n numbers, -1 or +1.  The caller sets the seed.
-# loss: "hinge", "log".  order, steps, blocks: see epochs_of_rows().  average: "none",
+# loss: "hinge", "log".  order, steps: see epochs_of_rows().  average: "none",
 # "all", or a number of last epochs.  weights: of each row's loss, with mean 1.  offset:
 # the known part of each row's score.
 # start: see first_iterate().  first_step: the number t of the first step.  step: see
@@ -21,9 +21,9 @@ pegasos <- function(X, y, lambda, epochs = 1, intercept = TRUE, loss = "hinge",
                     average = "none", refit_intercept = FALSE,
                     weights = rep(1, length(y)), start = "zero", first_step = 1,
                     step = "pegasos", tol = 0, change_tol = 0,
-                    offset = rep(0, length(y)), blocks = NULL) {
+                    offset = rep(0, length(y))) {
   from <- first_iterate(start, columns_of(X), intercept, lambda, first_step)
-  rows <- epochs_of_rows(length(y), epochs, order, steps, batch_size, blocks)
+  rows <- epochs_of_rows(length(y), epochs, order, steps, batch_size)
   refitted <- function(fit) {
     if (refit_intercept) {
       fit$alpha <- best_intercept(scores(X, fit$beta, 0) + offset, y, loss, weights)

@@ -38,7 +38,7 @@ def result(rows):
 
 
 def test_a_folder_or_a_pattern_is_fitted_as_in_python(rows, result, tmp_path, capsys):
-    saved = ["--save", tmp_path / "a.model", "--checkpoint", tmp_path / "a.ckpt"]
+    saved = ["--save", tmp_path / "a.model"]
     given = [*MODEL, "--weights", "w", "--progress", "--json", *saved]
     for train in (rows, rows / "*.parquet"):
         found = run(capsys, "fit", train, *given, "--test", rows / "part1.parquet")
@@ -48,7 +48,6 @@ def test_a_folder_or_a_pattern_is_fitted_as_in_python(rows, result, tmp_path, ca
         assert "relative gap" in found.err
         test = result.confusion(ps.scan(rows / "part1.parquet"))
         assert facts["confusion"]["test"]["table"] == test.counts[:, :2].tolist()
-    assert not (tmp_path / "a.ckpt").exists()
     assert ps.load(tmp_path / "a.model").params.equals(result.params)
 
 
@@ -64,9 +63,9 @@ def assert_same(one, other):
 
 def test_pegasos_over_files_is_that_of_python(rows, capsys):
     given = ["--formula", FORMULA, "--lambda", 0.01, "--json"]
-    solver = ["--order", "blocks", "--seed", 1, "--epochs", 2]
+    solver = ["--order", "sequential", "--epochs", 2]
     found = run(capsys, "fit", rows, *given, *solver)
-    fit = ps.Pegasos(order="blocks", seed=1, epochs=2)
+    fit = ps.Pegasos(order="sequential", epochs=2)
     result = ps.svm(FORMULA, ps.scan(rows), lam=0.01).fit(fit)
     assert params_of(found) == result.params.to_dict()
 
@@ -182,11 +181,6 @@ def test_what_files_cannot_do_is_said_in_one_sentence(rows, data, tmp_path, caps
             "give fit, or a file that is read at once.",
         ),
         (
-            ["fit", csv, "--outcome", "y", "--checkpoint", tmp_path / "a.ckpt"],
-            f"--checkpoint is for files that are read block by block, and {csv} is "
-            "read at once; leave it out, or give --memory.",
-        ),
-        (
             ["fit", rows / "*.csv", "--outcome", "y"],
             f"No file matches '{rows}/*.csv'; give a pattern such as "
             "'folder/*.parquet'.",
@@ -199,15 +193,6 @@ def test_what_files_cannot_do_is_said_in_one_sentence(rows, data, tmp_path, caps
     ]:
         assert refused(capsys, words) == f"{begun}{told}\n"
     told = refused(capsys, [*train, "--solver", "pegasos", "--lambda", "1"])
-    assert told == (
-        f"{begun}--order shuffle takes rows from anywhere, and files are read block by "
-        "block; give --order sequential or --order blocks.\n"
-    )
-    fit = ["fit", csv, "--outcome", "y", "--lambda", "1"]
-    told = refused(capsys, [*fit, "--order", "blocks"])
-    assert told == (
-        f"{begun}--order blocks is for fits from files, which ps.scan() names, and the "
-        "rows are in memory; give --order shuffle.\n"
-    )
+    assert "--order sequential" in told
     told = refused(capsys, [*train, "--memory", "0.5 MB"])
     assert told.startswith(f"{begun}--memory '0.5 MB' is not allowed; give a budget of")

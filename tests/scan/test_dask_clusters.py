@@ -13,44 +13,9 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.data.scan import workers
 from pegasos_stats.errors import DataError, LabelError
-from pegasos_stats.solvers.reads.partitions import InPartitions
 from tests.scan.scan_files import LAM, SOLVER
 
 GIVEN = {"lam": LAM, "weights": "balanced", "standardize": True}
-
-
-class StopError(Exception):
-    """Stands for whatever ends a process."""
-
-
-@pytest.mark.parametrize("model", [ps.svm, ps.logit])
-def test_a_fit_that_was_stopped_goes_on_to_the_same_bits(
-    there, model, tmp_path, monkeypatch
-):
-    reads, read = [], InPartitions.read
-
-    def counted(home, *given):
-        reads.append(home)
-        if len(reads) == 3:
-            raise StopError
-        return read(home, *given)
-
-    path = tmp_path / "fit.ckpt"
-    with dask.config.set(scheduler="synchronous"):
-        models = [model("y ~ x0 + g", there, **GIVEN) for _ in range(2)]
-        whole = models[0].fit(SOLVER)
-        monkeypatch.setattr(InPartitions, "read", counted)
-        with pytest.raises(StopError):
-            models[0].fit(SOLVER, checkpoint=path)
-        other = model("y ~ x0 + g", there.partitions[2:], **GIVEN)
-        with pytest.raises(DataError, match="is of a fit with other rows of partiti"):
-            other.fit(SOLVER, checkpoint=path)
-        again = models[1].fit(SOLVER, checkpoint=path)
-    for name in ("beta", "dual", "alpha"):
-        one, other = (getattr(fit.solution, name) for fit in (whole, again))
-        assert np.array_equal(one, other)
-    assert whole.certificate == again.certificate
-    assert not path.exists()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import DataError
 
 pa = pytest.importorskip("pyarrow")
-SOLVERS = [ps.SDCA(tol=1e-4, seed=1), ps.Pegasos(order="blocks", epochs=2, seed=1)]
+SOLVERS = [ps.SDCA(tol=1e-4, seed=1), ps.Pegasos(order="sequential", epochs=2)]
 ENDINGS = ["parquet", "arrow", "csv", "svm", "npy"]
 PLANS = ["in place", "moved", "same size and time"]
 
@@ -175,18 +175,6 @@ def test_damaged_files_of_arrow_are_refused(what, door, tmp_path):
         rows = pa.ipc.open_file(pa.OSFile(str(file))).read_all()
     with pytest.raises(DataError, match=r"cannot be read as Arrow|is damaged"):
         model.predict(rows) if door == "predict" else ps.svm(formula, rows, lam=0.1)
-
-
-@pytest.mark.parametrize("what", ["offset", "index"])
-def test_damaged_batches_are_refused_in_any_order_too(what, tmp_path, monkeypatch):
-    """Blocks are read from the middle of a file, by a way of their own."""
-    from pegasos_stats.data.scan.formats import of_equal_size
-    from pegasos_stats.data.scan.seeking import sections_of
-
-    file = damaged(tmp_path, what)
-    sections = sections_of(str(file))
-    with pytest.raises(pa.ArrowInvalid):
-        list(of_equal_size(sections.rows(["g", "d"], 90, 20), 20))
 
 
 @pytest.mark.parametrize("levels", [["a", None, "b"], ["a", "b", "a"], [1, 2, 1]])

@@ -319,7 +319,7 @@ def test_what_cannot_be_computed_is_told_as_in_memory(formula, home, tmp_path):
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("formula", ["y ~ x", "y ~ x + g"])
-@pytest.mark.parametrize("solver", [ps.SDCA(seed=1), ps.Pegasos(order="blocks")])
+@pytest.mark.parametrize("solver", [ps.SDCA(seed=1), ps.Pegasos(order="sequential")])
 def test_numbers_that_are_none_since_are_said_to_have_changed(
     value, formula, solver, tmp_path
 ):

@@ -14,12 +14,10 @@ from pegasos_stats.data import svmlight
 from pegasos_stats.data.scan import files, formats_svmlight
 from pegasos_stats.errors import (
     ColumnError,
-    ConvergenceWarning,
     DataError,
     LabelError,
     OptionError,
 )
-from tests.scan.test_checkpoints import narrow as small_samples
 
 SOLVER = ps.SDCA(tol=1e-6, seed=1)
 N, P, LAM = 1500, 12, 0.01
@@ -175,38 +173,6 @@ def test_a_feature_that_new_rows_lack_is_zero_in_them(folder, tmp_path):
         result.predict(ps.scan(tmp_path / "new.svm", n_features=1))
     with pytest.raises(ColumnError, match=r"^Column 'z' not found"):
         ps.svm("label ~ z", ps.scan(tmp_path / "new.svm"), lam=1.0)
-
-
-def test_a_fit_that_is_stopped_goes_on_to_the_same_bits(folder, tmp_path, monkeypatch):
-    small_samples(monkeypatch)
-    path = tmp_path / "fit.ckpt"
-
-    def fit(solver, **given):
-        return ps.logit("label ~ .", ps.scan(folder / "*.svm"), lam=1.0).fit(
-            solver, **given
-        )
-
-    few, many = (ps.SDCA(tol=1e-9, seed=1, epochs=epochs) for epochs in (2, 50))
-    with pytest.warns(ConvergenceWarning):
-        fit(few, checkpoint=path)
-    assert path.exists()
-    assert (fit(many, checkpoint=path).params == fit(many).params).all()
-
-
-def test_a_checkpoint_knows_the_files_of_labels(folder, rows, tmp_path, monkeypatch):
-    small_samples(monkeypatch)
-    labels, path = tmp_path / "labels.npy", tmp_path / "fit.ckpt"
-
-    def fit(epochs):
-        np.save(labels, np.array(rows[0][:600]))
-        scan = ps.scan(folder / "part0.npy", outcome=labels)
-        solver = ps.SDCA(tol=1e-9, seed=1, epochs=epochs)
-        return ps.logit("label ~ .", scan, lam=1.0).fit(solver, checkpoint=path)
-
-    with pytest.warns(ConvergenceWarning):
-        fit(2)
-    with pytest.raises(DataError, match=r"with other sizes and times of files; "):
-        fit(50)
 
 
 def test_three_labels_are_refused(tmp_path):

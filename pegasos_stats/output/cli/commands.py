@@ -104,11 +104,6 @@ def _files(
         if "solver" not in options.given:
             in_order = options.order or options.rows or options.profile
             options.solver = "pegasos" if in_order else "sdca"
-    elif getattr(options, "checkpoint", None) is not None:  # report has none
-        raise OptionError(
-            f"--checkpoint is for files that are read block by block, and "
-            f"{train.path} is read at once; leave it out, or give --memory."
-        )
     offset = None if dense else options.offset  # of a kernel it is a number
     apart = options.weights, options.freq_weights, offset, options.groups, options.id
     named = options.outcome, train, apart, options.formula
@@ -292,10 +287,8 @@ def _fit(
     tests = {name: rows.known_to(model.design, unseen) for name, rows in tests.items()}
     held_out = tests["test"].labelled() if options.trace and tests else None
     fitting = {"trace": options.trace, "test": held_out, "progress": options.progress}
-    for name in ("refine", "checkpoint"):
-        value = getattr(options, name, None)
-        if value is not None:
-            fitting[name] = value
+    if getattr(options, "refine", None) is not None:
+        fitting["refine"] = options.refine
     for name in ("cov_type", "groups"):
         value = getattr(options, name, None)  # demo has none
         if name == "groups" and options.kernel and getattr(options, "cv", None):

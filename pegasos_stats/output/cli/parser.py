@@ -438,8 +438,6 @@ def _add_output_options(parser: argparse.ArgumentParser) -> Group:
     add = group.add_argument
     add("--trace", action="store_true", help="print a line of progress for every epoch")
     add("--progress", action="store_true", help="show a progress bar")
-    kept = "keep a fit from files there after each read, and go on if it was stopped"
-    add("--checkpoint", metavar="FILE", help=kept)
     saved = "write the fit to a file, for predict; an earlier model is replaced, any "
     add("--save", metavar="MODEL", help=f"{saved}other file is not")
     _add_overwrite(group)

@@ -17,8 +17,7 @@ from pegasos_stats.solvers.reads.hinge import (
 )
 from pegasos_stats.solvers.reads.rounded import Rounded
 from pegasos_stats.solvers.reads.rows import Taken
-from pegasos_stats.solvers.reads.seeing import Bound, Described, Point, Risk, State
-from pegasos_stats.solvers.reads.states import Expected
+from pegasos_stats.solvers.reads.seeing import Bound, Described, Point, Risk
 from pegasos_stats.solvers.sdca import SDCA
 
 ENOUGH = 4  # rows to keep for each coefficient, at least
@@ -34,18 +33,13 @@ class WithinBudget:
     ----------
     problem, sample, point
         As of `Hinge`.
-    state : dict, optional
-        What an earlier process packed, to go on from there.
     """
 
-    def __init__(
-        self, problem: Described, sample: Taken, point: Point, state: State | None
-    ) -> None:
+    def __init__(self, problem: Described, sample: Taken, point: Point) -> None:
         self._problem, self._sample, self._failed = problem, sample, 0
         self._width = far(problem, sample)
         given = problem, sample, point, self._width
-        goes_on_kept = any(name.startswith("hinge.") for name in state or ())
-        self._step: Hinge | Rounded = (Hinge if goes_on_kept else Rounded)(*given)
+        self._step: Hinge | Rounded = Rounded(*given)
 
     @property
     def point(self) -> Point:
@@ -98,22 +92,6 @@ class WithinBudget:
     def forget_rows(self) -> None:
         """Let go of rows in memory, to have room; nothing is read after it."""
         self._step.forget_rows()
-
-    def packed(self) -> State:
-        """What the next read and the work after it go by, beside the point."""
-        width, failed = np.array([self._width]), np.array([self._failed])
-        return self._step.packed() | {"budget.width": width, "budget.failed": failed}
-
-    def expected(self) -> dict[str, Expected]:
-        """What `packed` gives, and what the range of its numbers is."""
-        width, failed = Expected("f8", (1,), 0.0), Expected("i8", (1,), 0, MOST_FAILED)
-        return self._step.expected() | {"budget.width": width, "budget.failed": failed}
-
-    def go_on_from(self, state: State) -> None:
-        """Go on from what was packed."""
-        self._step.go_on_from(state)
-        self._width = float(state["budget.width"][0])
-        self._failed = int(state["budget.failed"][0])
 
     def _keep_some(self, step: Rounded) -> None:
         """Keep rows from now on, if those near the margin find room."""

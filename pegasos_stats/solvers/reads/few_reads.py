@@ -15,8 +15,7 @@ KDD 2010.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,18 +29,8 @@ from pegasos_stats.solvers.reads.hinge import Hinge
 from pegasos_stats.solvers.reads.log import Log
 from pegasos_stats.solvers.reads.rows import Home, Taken
 from pegasos_stats.solvers.reads.sampled import size_of_sample, solved
-from pegasos_stats.solvers.reads.seeing import Bound, Described, Point, Risk, State
-from pegasos_stats.solvers.reads.states import (
-    MOST_COUNTED,
-    Expected,
-    check_epochs,
-    check_seed,
-    check_state,
-    require,
-)
+from pegasos_stats.solvers.reads.seeing import Bound, Described, Point, Risk
 from pegasos_stats.solvers.sdca import SDCA
-
-Fit = TypeVar("Fit")
 
 FINER = 0.25  # of the tolerance, to which problems in memory are solved
 FINEST = 1e-13  # relative gap of a problem in memory
@@ -77,47 +66,17 @@ class Step(Protocol):
     def forget_rows(self) -> None:
         """Let go of rows in memory, to have room; nothing is read after it."""
 
-    def packed(self) -> State:
-        """What the next read and the work after it go by, beside the point."""
 
-    def expected(self) -> dict[str, Expected]:
-        """What `packed` gives."""
-
-    def go_on_from(self, state: State) -> None:
-        """Go on from what was packed; ValueError if it cannot have been."""
-
-
-class Keeper(Protocol):
-    """Where a fit is kept between two reads, for a process that goes on with it."""
-
-    def earlier(self, going_on: Callable[[State], Fit]) -> Fit | None:
-        """What comes of what was kept last, by this process or another.
-
-        None if nothing was kept. If ``going_on`` raises ValueError, what was kept is of
-        no fit.
-        """
-
-    def keep(self, state: State) -> None:
-        """Keep this, and no longer what was kept before."""
-
-
-def step_of(
-    problem: Described, sample: Taken, point: Point, state: State | None
-) -> Step:
+def step_of(problem: Described, sample: Taken, point: Point) -> Step:
     """The steps for a loss, and for the room that there is for rows.
 
-    Parameters
-    ----------
-    problem, sample, point
-        As of `Hinge`.
-    state : dict or None
-        What an earlier process packed, to go on from there.
+    Problem, sample and point are those of `Hinge`.
     """
     given = problem, sample, point
     if problem.loss == "log":
         return Log(*given)
     if problem.home.most_kept < problem.n:
-        return WithinBudget(*given, state)
+        return WithinBudget(*given)
     return Hinge(*given, far(problem, sample))
 
 
@@ -136,8 +95,6 @@ class Reads:
         Whether the solver has come to where it was to end.
     n_reads : int
         How often all rows were read.
-    block_sizes : tuple of int or None
-        Rows of each block, where blocks were permuted.
     """
 
     solution: Solution
@@ -145,7 +102,6 @@ class Reads:
     table: NDArray[np.int64]
     reached: bool
     n_reads: int
-    block_sizes: tuple[int, ...] | None = None
 
 
 @np.errstate(over="ignore", invalid="ignore")  # the certificate tells
@@ -156,7 +112,6 @@ def few_reads(
     intercept: bool,
     solver: SDCA,
     observe: Callable[[int, Certificate], None] | None = None,
-    keeper: Keeper | None = None,
 ) -> Reads:
     """Minimise the risk over rows that are read a few times.
 
@@ -170,9 +125,6 @@ def few_reads(
         Its tolerances, and how many reads there may be: its epochs.
     observe : callable, optional
         Called after each read with its number and the certificate.
-    keeper : Keeper, optional
-        Where the fit is kept after the work that follows a read, and taken up; the
-        same bits come of it.
 
     Returns
     -------
@@ -191,8 +143,7 @@ def few_reads(
     (True, 2)
     """
     problem = Described(home, lam, loss, intercept)
-    begun = partial(Reading, problem, solver)
-    fit = (None if keeper is None else keeper.earlier(begun)) or begun()
+    fit = Reading(problem, solver)
     while True:
         at = fit.read()
         if observe is not None:
@@ -200,8 +151,6 @@ def few_reads(
         if solver.reached(at) or fit.reads == solver.epochs or fit.is_exhausted:
             break
         fit.solve()
-        if keeper is not None:
-            keeper.keep(fit.packed())
     fit.step.forget_rows()
     solution = replace(fit.solution(), n_epochs=fit.reads)
     return Reads(solution, at, fit.table, solver.reached(at), fit.reads)
@@ -214,8 +163,6 @@ class Reading:
     ----------
     problem : Described
     solver : SDCA
-    state : dict, optional
-        What an earlier process packed, to go on from there; else a sample is solved.
 
     Attributes
     ----------
@@ -226,32 +173,15 @@ class Reading:
         Rows with a margin below 1 (hinge) or below 0 (log loss), of all reads.
     """
 
-    def __init__(
-        self, problem: Described, solver: SDCA, state: State | None = None
-    ) -> None:
+    def __init__(self, problem: Described, solver: SDCA) -> None:
         home = problem.home
         sample = home.sample(size_of_sample(home.n, home.p))
         self._problem, self.violations = problem, 0
         self._best: Risk | None = None
-        if state is None:
-            self._solver, self._share, self.reads = solver, FINER, 0
-            found = solved(problem, sample, self._solver)
-            point = self._free(found.beta, found.alpha)
-            self.step = step_of(problem, sample, point, None)
-            return
-        nowhere = Point(np.zeros(home.p), 0.0)
-        self.step = step_of(problem, sample, nowhere, state)
-        check_state(state, self._expected())
-        seed, self.reads = state["counts"].tolist()
-        check_seed(seed, solver.seed)
-        check_epochs(self.reads + 1, solver.epochs)
-        self._solver, self._share = solver.with_seed(seed), float(state["share"][0])
-        self._best = Risk.unpacked(state)
-        require(int(self._best.table.sum()) == home.n, "best.table has other rows")
-        self.step.point = Point.unpacked(state["point"])
-        self.step.go_on_from(state)
-        at = self.at
-        require(at.dual_objective <= at.objective, "its bound is above its risk")
+        self._solver, self._share, self.reads = solver, FINER, 0
+        found = solved(problem, sample, solver)
+        point = self._free(found.beta, found.alpha)
+        self.step = step_of(problem, sample, point)
 
     @property
     def at(self) -> Certificate:
@@ -288,26 +218,6 @@ class Reading:
         """The point where a free intercept has the share of constant columns."""
         values = self._problem.home.constants if self._problem.intercept else None
         return Point(*without_constants(beta, alpha, values))
-
-    def packed(self) -> State:
-        """What another process needs to go on after `solve`."""
-        return {
-            "counts": np.array([self._solver.seed, self.reads]),
-            "share": np.array([self._share]),
-            "point": self.step.point.packed(),
-            **self._known.packed(),
-            **self.step.packed(),
-        }
-
-    def _expected(self) -> dict[str, Expected]:
-        p, n = self._problem.p, self._problem.n
-        return {
-            "counts": Expected("i8", (2,), -MOST_COUNTED, MOST_COUNTED),
-            "share": Expected("f8", (1,), 0.0, FINER),
-            "point": Expected("f8", (1 + p,)),
-            **Risk.expected(p, n),
-            **self.step.expected(),
-        }
 
     def solution(self) -> Solution:
         """The best point that was read, and the dual point at hand."""

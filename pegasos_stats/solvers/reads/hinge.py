@@ -35,11 +35,9 @@ from pegasos_stats.solvers.reads.seeing import (
     Described,
     Point,
     Risk,
-    State,
     risk_and_image,
     scores,
 )
-from pegasos_stats.solvers.reads.states import Expected, require
 from pegasos_stats.solvers.reads.whole_weights import UNIT, balanced, cut
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
@@ -72,8 +70,6 @@ class Part(NamedTuple):
         Rows with a margin below 1.
     joined : list of pairs
         Rows to keep from now on, and their dual weights so far.
-    again : list
-        Rows that an earlier process kept.
     """
 
     seen: Any
@@ -85,7 +81,6 @@ class Part(NamedTuple):
     table: NDArray[np.int64]
     violations: int
     joined: list[tuple[Taken, Vector]]
-    again: list[Taken]
 
 
 @dataclass(frozen=True)
@@ -99,20 +94,16 @@ class Looking:
         How far rounding may move a margin.
     delta : float
         About 1, margins of the rows to keep; below 0 after the first read.
-    awaits : bool
-        Whether rows that were kept are to be brought again.
     """
 
     point: Point
     reach: float
     delta: float
-    awaits: bool
 
     def __call__(self, block: Block, state: Values) -> Part:
         """Look at a block, and change what is known of its rows."""
         first, X, y, w, offset = block
         o = np.zeros(0) if offset is None else offset
-        kept = np.flatnonzero(state == dual.fixing.KEPT) if self.awaits else NO_ROWS
         sums, counts = np.zeros(dual.fixing.SUMS), np.zeros(dual.fixing.COUNTS, int)
         joined, began = np.zeros(y.size, dtype=np.int64), np.zeros(y.size)
         p, padded = X.shape[1], arithmetic.lanes.padded(X.shape[1])
@@ -138,7 +129,6 @@ class Looking:
             table=counts[:6].reshape(2, 3),
             violations=int(counts[dual.fixing.VIOLATIONS]),
             joined=[(taken(joined[:count]), began[:count].copy())] if count else [],
-            again=[taken(kept)] if kept.size else [],
         )
 
 
@@ -208,59 +198,14 @@ class Hinge:
         self._foreseen = Foreseen(sample)
         self.near = near_margin(problem, sample, point, delta)
         self._is_first, self.stands, self.violations = True, False, 0
-        self._awaits = False  # rows that an earlier process kept
         self._sums: Part | None = None
-
-    def packed(self) -> State:
-        """What the next read goes by; rows that are kept by their numbers."""
-        kept = self.kept
-        return {
-            "hinge.bound": self.bound.packed(),
-            "hinge.foreseen": self._foreseen.state,
-            "hinge.full": np.packbits(self.state.gathered() == dual.fixing.FULL),
-            "hinge.numbers": kept.numbers,
-            "hinge.a": kept.a,
-        }
-
-    def expected(self) -> dict[str, Expected]:
-        """What `packed` gives, and what the range of its numbers is."""
-        n, least, most = self._problem.n, dual.fixing.ZERO, dual.fixing.KEPT
-        return {
-            "hinge.bound": Expected("f8", (4,), None, None),
-            "hinge.foreseen": Expected("i1", self._foreseen.state.shape, least, most),
-            "hinge.full": Expected("u1", (-(-n // 8),)),
-            "hinge.numbers": Expected("i8", (None,), 0, n - 1),
-            "hinge.a": Expected("f8", (None,), 0.0),
-        }
-
-    def go_on_from(self, state: State) -> None:
-        """Go on between two reads; the next one brings the rows that were kept."""
-        self._check(state["hinge.numbers"], state["hinge.a"])
-        self.bound = Bound.unpacked(state["hinge.bound"])
-        full = np.unpackbits(state["hinge.full"], count=self._problem.n)
-        known = np.where(full == 1, dual.fixing.FULL, dual.fixing.ZERO).astype(np.int8)
-        known[state["hinge.numbers"]] = dual.fixing.KEPT
-        self.state = self._problem.home.column(known)
-        self._foreseen.state[:] = state["hinge.foreseen"]
-        numbers, a = state["hinge.numbers"], state["hinge.a"]
-        self.kept = Kept.awaited(numbers, a, self._problem.p)
-        self._is_first, self._awaits = False, True
-
-    def _check(self, numbers: Rows, a: Vector) -> None:
-        """Raise ValueError for rows and dual weights that cannot have been kept."""
-        weights, m = self._problem.home.weights, numbers.size
-        require(m <= self._problem.home.most_kept, "hinge.numbers has too many rows")
-        require(np.unique(numbers).size == m, "hinge.numbers has a row twice")
-        require(a.size == m, "hinge.a is not of hinge.numbers")
-        most = 1.0 if weights is None else weights[numbers]
-        require(bool((a <= most).all()), "hinge.a is above the weights of the rows")
 
     def read(self) -> Risk:
         """Read all rows: the risk of the point, rows to keep, sums of the others."""
         problem, before, self._sums = self._problem, self.kept.m, None
         self.kept.add(self._joining())
         self.stands = self.kept.m == before
-        self._is_first = self._awaits = False
+        self._is_first = False
         sums = self._found()
         self.violations = sums.violations
         return Risk.of(problem, self.point, sums.seen, sums.table)
@@ -268,13 +213,11 @@ class Hinge:
     def _joining(self) -> Iterator[tuple[Taken, Vector]]:
         reach = Rounding(self._problem, *self.point).reach
         delta = self.delta if self._is_first else -1.0
-        looking = Looking(self.point, reach, delta, self._awaits)
+        looking = Looking(self.point, reach, delta)
         looking(self._foreseen.block, self._foreseen.state)
         home, count = self._problem.home, self.kept.m
         for part in home.read(looking, self.state):
-            for again in part.again:
-                self.kept.put_again(again)
-            sums = part._replace(joined=[], again=[])
+            sums = part._replace(joined=[])
             self._sums = sums if self._sums is None else plus(self._sums, sums)
             count += sum(rows.y.size for rows, _ in part.joined)
             if count > home.most_kept:

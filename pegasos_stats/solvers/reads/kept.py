@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pegasos_stats.arrays import Dense, Matrix, Rows, Vector
+from pegasos_stats.arrays import Dense, Matrix, Vector
 from pegasos_stats.solvers.problem import LossName, Problem
 from pegasos_stats.solvers.reads.rows import Taken
 
@@ -22,7 +22,7 @@ class Kept:
     def __init__(self, p: int) -> None:
         self.numbers = np.zeros(0, dtype=np.int64)
         self.y, self.w, self.a, self.o = (np.zeros(0) for _ in range(4))
-        self._room, self._order = np.zeros((0, p)), self.numbers
+        self._room = np.zeros((0, p))
 
     @property
     def m(self) -> int:
@@ -47,24 +47,6 @@ class Kept:
         self.w = np.concatenate([piece[2] for piece in pieces])
         self.a = np.concatenate([piece[3] for piece in pieces])
         self.o = np.concatenate([piece[4] for piece in pieces])
-
-    @classmethod
-    def awaited(cls, numbers: Rows, a: Vector, p: int) -> "Kept":
-        """Room for rows of these numbers, which `put_again` fills."""
-        kept, m = cls(p), numbers.size
-        kept.numbers, kept.a, kept._order = numbers, a, np.argsort(numbers)
-        kept.y, kept.w, kept.o = np.zeros(m), np.zeros(m), np.zeros(m)
-        kept._room = np.zeros((m, p))
-        return kept
-
-    def put_again(self, rows: Taken) -> None:
-        """Put rows where they were: the first of those that are awaited."""
-        found = np.searchsorted(self.numbers, rows.numbers, sorter=self._order)
-        places = self._order[found]
-        self._room[places] = rows.X
-        self.y[places], self.w[places] = rows.y, rows.w
-        if rows.offset is not None:
-            self.o[places] = rows.offset
 
     def forget_rows(self) -> None:
         """Keep their numbers and dual weights alone."""

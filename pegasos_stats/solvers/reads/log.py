@@ -36,8 +36,6 @@ class Logistic:
 class Log(Newton):
     """The log loss between two reads."""
 
-    NAME = "log"
-
     @property
     def curve(self) -> Logistic:
         """The log loss itself."""

@@ -27,7 +27,7 @@ Statistical Computing 4, 1983.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,13 +40,11 @@ from pegasos_stats.solvers.reads.seeing import (
     Described,
     Point,
     Risk,
-    State,
     image,
     risk_and_image,
     scores,
     table_of,
 )
-from pegasos_stats.solvers.reads.states import Expected
 from pegasos_stats.solvers.reads.whole_weights import balanced, cut, units
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
@@ -198,8 +196,6 @@ class Newton(ABC):
         Whether the last read brought no step, as curvature is missing there.
     """
 
-    NAME: ClassVar[str]  # before what is packed
-
     def __init__(self, problem: Described, sample: Taken, point: Point) -> None:
         self._problem, self._sample = problem, sample
         self.point, self.bound = point, NO_BOUND
@@ -213,39 +209,6 @@ class Newton(ABC):
     @abstractmethod
     def curve(self) -> Curve:
         """The loss that the next read sums."""
-
-    def packed(self) -> State:
-        """What the next step goes by."""
-        k = self._problem.p + int(self._problem.intercept)
-        nowhere = Lowest(self.point, np.inf, np.zeros(k), np.zeros((k, k)))
-        low = self._lowest or nowhere  # before any read
-        return {
-            f"{self.NAME}.point": low.point.packed(),
-            f"{self.NAME}.objective": np.array([low.objective]),
-            f"{self.NAME}.first": low.first,
-            f"{self.NAME}.second": low.second,
-            f"{self.NAME}.radius": np.array([self._radius]),
-        }
-
-    def expected(self) -> dict[str, Expected]:
-        """What `packed` gives, and what the range of its numbers is."""
-        p = self._problem.p
-        k = p + int(self._problem.intercept)
-        return {
-            f"{self.NAME}.point": Expected("f8", (1 + p,)),
-            f"{self.NAME}.objective": Expected("f8", (1,), 0.0, None),
-            f"{self.NAME}.first": Expected("f8", (k,), None, None),
-            f"{self.NAME}.second": Expected("f8", (k, k), None, None),
-            f"{self.NAME}.radius": Expected("f8", (1,), 0.0),
-        }
-
-    def go_on_from(self, state: State) -> None:
-        """Go on between two reads."""
-        point = state[f"{self.NAME}.point"]
-        objective = float(state[f"{self.NAME}.objective"][0])
-        sums = state[f"{self.NAME}.first"], state[f"{self.NAME}.second"]
-        self._lowest = Lowest(Point.unpacked(point), objective, *sums)
-        self._radius = float(state[f"{self.NAME}.radius"][0])
 
     def read(self) -> Risk:
         """Read all rows: risk, gradient and curvature at the point; a dual point."""

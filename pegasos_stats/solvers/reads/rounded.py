@@ -24,8 +24,7 @@ from pegasos_stats.arrays import Vector
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.solvers.reads.newton import Newton
 from pegasos_stats.solvers.reads.rows import Taken
-from pegasos_stats.solvers.reads.seeing import Described, Point, State, scores
-from pegasos_stats.solvers.reads.states import MOST_COUNTED, Expected
+from pegasos_stats.solvers.reads.seeing import Described, Point, scores
 from pegasos_stats.solvers.sdca import SDCA
 
 NARROWER = 8.0  # what the width is divided by at most, after a step
@@ -90,8 +89,6 @@ class Rounded(Newton):
         Steps that were shorter, after one that led up.
     """
 
-    NAME = "rounded"
-
     def __init__(
         self, problem: Described, sample: Taken, point: Point, width: float
     ) -> None:
@@ -126,22 +123,3 @@ class Rounded(Newton):
             self.stands = True
             self.forget_lowest()  # all risks are higher with this width
         self.width, self.apart = width, AFTER * length
-
-    def packed(self) -> State:
-        """What the next step goes by."""
-        widths, damped = np.array([self.width, self.apart]), np.array([self.damped])
-        further = {"rounded.widths": widths, "rounded.damped": damped}
-        return super().packed() | further
-
-    def expected(self) -> dict[str, Expected]:
-        """What `packed` gives, and what the range of its numbers is."""
-        damped = Expected("i8", (1,), 0, MOST_COUNTED)
-        widths = Expected("f8", (2,), 0.0)
-        further = {"rounded.widths": widths, "rounded.damped": damped}
-        return super().expected() | further
-
-    def go_on_from(self, state: State) -> None:
-        """Go on between two reads."""
-        super().go_on_from(state)
-        width, self.apart = state["rounded.widths"].tolist()
-        self.width, self.damped = max(LEAST, width), int(state["rounded.damped"][0])

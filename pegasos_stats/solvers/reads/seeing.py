@@ -1,7 +1,7 @@
 """What one read of the rows says of a fit: its risk, and its bound from below."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.solvers.objective import Certificate, finite
 from pegasos_stats.solvers.problem import LossName
 from pegasos_stats.solvers.reads.rows import Home
-from pegasos_stats.solvers.reads.states import LARGEST, Expected, require
 from pegasos_stats.solvers.rounding import Rounding, Within, lower_bound
 
 if TYPE_CHECKING:  # numba is loaded with the first kernel that is asked for
@@ -63,23 +62,11 @@ class Described:
         return self.home.farthest
 
 
-State = dict[str, NDArray[Any]]  # of a fit between two reads, by name
-
-
 class Point(NamedTuple):
     """Coefficients and intercept."""
 
     beta: Vector
     alpha: float
-
-    def packed(self) -> Vector:
-        """Both as one array, the intercept first."""
-        return np.concatenate([[self.alpha], self.beta])
-
-    @classmethod
-    def unpacked(cls, packed: Vector) -> "Point":
-        """The point that was packed."""
-        return cls(packed[1:].copy(), float(packed[0]))
 
 
 class Bound(NamedTuple):
@@ -87,16 +74,6 @@ class Bound(NamedTuple):
 
     reward: Within
     cost: Within
-
-    def packed(self) -> Vector:
-        """Both as one array."""
-        return np.array([*self.reward, *self.cost])
-
-    @classmethod
-    def unpacked(cls, packed: Vector) -> "Bound":
-        """The bound that was packed."""
-        numbers = packed.tolist()
-        return cls(Within(*numbers[:2]), Within(*numbers[2:]))
 
 
 NO_BOUND = Bound(Within(0.0, 0.0), Within(0.0, 0.0))  # that of weights of 0
@@ -194,53 +171,3 @@ class Risk:
         dual, rounding = lower_bound(*given)
         at = Certificate(self.objective, dual, self.errors, self.at_zero)
         return replace(at, rounding=rounding)
-
-    def packed(self) -> State:
-        """All of it as arrays."""
-        return {
-            "best.point": self.point.packed(),
-            "best.risk": np.array([self.objective, *self.within, self.least]),
-            "best.counts": np.array([self.errors, *self.at_zero]),
-            "best.table": self.table,
-        }
-
-    @staticmethod
-    def expected(p: int, n: int) -> dict[str, Expected]:
-        """What `packed` gives, of so many columns and rows."""
-        return {
-            "best.point": Expected("f8", (1 + p,)),
-            "best.risk": Expected("f8", (4,), None, None),
-            "best.counts": Expected("i8", (3,), 0, n),
-            "best.table": Expected("i8", (2, 3), 0, n),
-        }
-
-    @classmethod
-    def unpacked(cls, state: State) -> "Risk":
-        """The risk that was packed.
-
-        Raises
-        ------
-        ValueError
-            If its numbers contradict each other.
-        """
-        objective, value, error, least = state["best.risk"].tolist()
-        errors, below, above = state["best.counts"].tolist()
-        table = state["best.table"]
-        (_, wrong_below, of_below), (wrong_above, _, of_above) = table.tolist()
-        require(
-            0.0 <= objective <= LARGEST and not error < 0.0 and least >= 0.0,
-            "best.risk is no risk",
-        )
-        require(
-            (errors, below, above) == (wrong_below + wrong_above, of_below, of_above),
-            "best.counts is not of best.table",
-        )
-        return cls(
-            point=Point.unpacked(state["best.point"]),
-            objective=objective,
-            within=Within(value, error),
-            errors=errors,
-            at_zero=(below, above),
-            table=table,
-            least=least,
-        )

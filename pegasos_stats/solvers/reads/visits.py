@@ -7,19 +7,13 @@ import numpy as np
 
 from pegasos_stats.advice import Setting, said
 from pegasos_stats.arrays import Dense, Rows
-from pegasos_stats.data.scan.blocks import (
-    IN_BLOCKS,
-    IN_SEQUENCE,
-    Blocks,
-    in_sequence,
-)
+from pegasos_stats.data.scan.blocks import in_sequence
 from pegasos_stats.data.scan.measuring import Measured
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.parallel import one_ahead
-from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
 
-ORDERS = ("sequential", "blocks")
+IN_SEQUENCE = Setting("order", "sequential")
 
 
 class Part(NamedTuple):
@@ -54,13 +48,14 @@ class Epochs:
     """
 
     def __init__(self, measured: Measured, solver: Pegasos) -> None:
-        if not isinstance(solver.order, str) or solver.order not in ORDERS:
-            is_name = isinstance(solver.order, str)
+        is_name = isinstance(solver.order, str)
+        if not is_name or solver.order != "sequential":
             raise OptionError(
                 said(
                     Setting("order", solver.order) if is_name else "A list of rows",
-                    " takes rows from anywhere, and files are read block by block; ",
-                    *("give ", IN_SEQUENCE, " or ", IN_BLOCKS, "."),
+                    " takes rows from anywhere, and files are read from first to "
+                    "last; give ",
+                    *(IN_SEQUENCE, "."),
                 )
             )
         if solver.batch_size > measured.step:
@@ -74,16 +69,10 @@ class Epochs:
                 )
             )
         self._measured, self._size = measured, solver.batch_size
-        self._blocks = Blocks(measured) if solver.order == "blocks" else None
 
-    @property
-    def block_sizes(self) -> tuple[int, ...] | None:
-        """Rows of each block; None in the order of the files."""
-        return None if self._blocks is None else tuple(self._blocks.sizes.tolist())
-
-    def parts(self, rng: RRandom) -> Iterator[Part]:
+    def parts(self) -> Iterator[Part]:
         """The rows of the next epoch; the next part is read ahead."""
-        found = self._in_sequence() if self._blocks is None else self._drawn(rng)
+        found = self._in_sequence()
         yield from one_ahead(
             found if self._size == 1 else in_batches(found, self._size)
         )
@@ -92,13 +81,6 @@ class Epochs:
         for first, X in in_sequence(self._measured):
             order = np.arange(len(X))
             yield Part(first + order, X, order)
-
-    def _drawn(self, rng: RRandom) -> Iterator[Part]:
-        assert self._blocks is not None
-        for number in rng.permutation(self._blocks.sizes.size).tolist():
-            order = rng.permutation(int(self._blocks.sizes[number]))
-            first, X = self._blocks.block(number)
-            yield Part(first + np.arange(len(X)), X, order)
 
 
 def in_batches(parts: Iterable[Part], size: int) -> Iterator[Part]:
