@@ -250,19 +250,6 @@ def test_pairs_that_coincide_are_counted():
     assert OFTEN == 0.002
 
 
-def test_a_small_p_value_that_is_the_penaltys_is_named():
-    rng = np.random.default_rng(0)
-    X = np.sqrt(0.3) * rng.standard_normal((500, 3))
-    X += np.sqrt(0.7) * rng.standard_normal((500, 1))
-    y = X @ [1.5, 0.5, 0.0] + rng.logistic(size=500) > 0.0
-    strong = ps.Logit(y, X, lam=1.0).fit(TIGHT)
-    assert strong.pvalues["x3"] < 0.05
-    (note,) = (note for note in strong.notes_on_errors() if note.topic == "penalty")
-    assert "'x3'" in note.text
-    weak = ps.Logit(y, X, lam=0.001).fit(TIGHT)
-    assert not [note for note in weak.notes_on_errors() if note.topic == "penalty"]
-
-
 @pytest.mark.parametrize("kind", ["default", "sandwich"])
 def test_saved_defaults_are_there_again(tmp_path, kind):
     for standardize in (False, True):

@@ -202,13 +202,15 @@ def test_rows_are_separated_that_programmes_of_their_own_move(seed):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, size=(60, 4)) * np.array([1e-3, 1.0, 1.0, 1e4])
     far = (X / X.max(axis=0)).sum(axis=1) - 2.0
-    y = np.where(3.0 * (seed % 4) * far + rng.logistic(size=60) > 0.0, 1.0, -1.0)
+    noise = (seed % 5 < 4) * rng.logistic(size=60)
+    y = np.where((1.0 + 3.0 * (seed % 4)) * far + noise > 0.0, 1.0, -1.0)
     Z, ones = np.column_stack([np.ones(60), X]), np.ones(60)
     look = partial(separation.pass_over, Z, y, ones, rng.random(60))
+    fit = np.array([-2.0, *1.0 / X.max(axis=0)])  # may have all rows right
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(separation, "MOST_ADDED", 5)
         patch.setattr(separation, "MOSTLY", 0.0)
-        found = separation.find_separation(look, 5)
+        found = separation.find_separation(look, fit, 60)
     moved = ~others(y[:, None] * np.column_stack([np.ones(60), X / X.max(axis=0)]))
     mask = np.zeros(60, dtype=bool)
     if found is not None:
@@ -334,3 +336,20 @@ def test_two_separated_levels_are_not_compared():
         True,
         True,
     ]
+
+
+@pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")
+@pytest.mark.parametrize("lam", [1e-9, 1e-5])
+@pytest.mark.parametrize("offset", [None, 2.0])
+def test_a_fit_without_errors_needs_no_programme(lam, offset, monkeypatch):
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(2000, 6)) * [1.0, 1e-3, 1e4, 1.0, 1.0, 1.0] + 3.0
+    score = (X - 3.0) @ [2.0, 1e3, 1e-4, -1.0, 0.0, 1.0]
+    X, score = X[np.abs(score) > 0.4], score[np.abs(score) > 0.4]
+    given = {} if offset is None else {"offset": np.full(len(X), offset)}
+    model = ps.Logit(score > 0.0, X, lam=lam, standardize=True, **given)
+    result = model.fit(TIGHT)
+    monkeypatch.setattr(separation, "best_direction", None)
+    assert result.bse.isna().all()
+    assert result.covariance.separated == len(X)
+    np.testing.assert_array_equal(result.covariance.unbounded, np.eye(7))

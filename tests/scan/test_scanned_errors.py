@@ -72,7 +72,7 @@ def test_covariances_are_those_of_the_rows_in_memory(name, both):
     result = there.with_covariance(options)
     given = model.problem, there.solution, options, model.scaling
     found, expected = result.estimated, sandwich(*given)
-    for field in ("matrix", "bread", "pull", "newton_step", "fixed"):
+    for field in ("matrix", "bread", "newton_step", "fixed"):
         one, other = getattr(found, field), getattr(expected, field)
         assert (one is None) == (other is None)
         if field == "newton_step" and one is not None:

@@ -39,9 +39,6 @@ class Covariance:
     fixed : float64 array, shape (k, k), optional
         Of standardized predictors: the covariance for the predictors as the fit
         standardized them, which become those on the original scale.
-    pull : float64 array, shape (k,), optional
-        ``(H - lam J)^-1 lam J theta``: by how much coefficients without penalty differ
-        from these, to first order.
     prior : float64 array, shape (k + 1,), optional
         Of balanced weights with the log loss: covariances of the coefficients with
         ``log(n- / n+)``, and its variance.
@@ -59,7 +56,6 @@ class Covariance:
     newton_step: Vector | None = None
     notes: tuple[Note, ...] = ()
     fixed: Matrix | None = None
-    pull: Vector | None = None
     prior: Vector | None = None
     separated: int = 0
     unbounded: Matrix | None = None
@@ -68,11 +64,6 @@ class Covariance:
         for array in vars(self).values():
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
-
-    @property
-    def is_defined(self) -> bool:
-        """Whether there is a covariance, and not NaN throughout."""
-        return not np.isnan(self.matrix).all()
 
     @property
     def std_error(self) -> Vector:
@@ -91,7 +82,6 @@ class Covariance:
             self,
             matrix=R @ self.matrix @ R.T,
             fixed=None,
-            pull=None,
             prior=None if prior is None else np.append(R @ prior[:-1], prior[-1]),
             unbounded=None if free is None else R @ free,
         )

@@ -330,8 +330,14 @@ def chosen_options(
             cov_type,
         )
     if groups is not None and (of_rows or options is None):
-        raise _refused(
-            Setting("groups"), cov_type, "; give 'cluster' or 'bootstrap', or leave "
+        is_name = isinstance(cov_type, str)
+        raise OptionError(
+            said(
+                Setting("groups"),
+                " do not go with ",
+                Setting("cov_type", str(cov_type)) if is_name else shown(cov_type),
+                "; give 'cluster' or 'bootstrap', or leave one of the two out.",
+            )
         )
     if isinstance(options, Bootstrap) and groups and len(groups.numbers) > 1:
         raise OptionError(
@@ -367,14 +373,6 @@ def chosen_options(
             f"{problem.X.title}; give {other} or 'none'."
         )
     return options
-
-
-def _refused(groups: Setting, cov_type: object, rest: str) -> OptionError:
-    kind = cov_type if isinstance(cov_type, str) else None
-    what = f"cov_type={shown(cov_type)}" if kind is None else Setting("cov_type", kind)
-    return OptionError(
-        said(groups, " do not go with ", what, f"{rest}one of the two out.")
-    )
 
 
 def default_options(problem: Problem, groups: Groups | None = None) -> CovType:

@@ -176,12 +176,12 @@ class Fitted:
         For rows about their centre.
     centre : float64 array, shape (p,), or None
         Of columns that are far from zero, or constant.
+    slopes : float64 array, shape (p',)
+        Of the columns that are looked at: those of the other rows, or `beta`.
     directions : float64 array, shape (q, k), or None
         Which rows are left out, as they are separated, see `Separation`.
     columns : int array, shape (k',), or None
         Coefficients that the other rows determine.
-    slopes : float64 array, shape (p',), or None
-        Their slopes, where these are not `beta`.
     """
 
     lam: float
@@ -190,14 +190,9 @@ class Fitted:
     beta: Vector
     alpha: float
     centre: Vector | None
+    slopes: Vector
     directions: Matrix | None = None
     columns: Numbers | None = None
-    slopes: Vector | None = None
-
-    @property
-    def penalised(self) -> Vector:
-        """Coefficients of the columns that are looked at, the intercept left out."""
-        return self.beta if self.slopes is None else self.slopes
 
     def part(self, block: Block, dual: Values) -> Part:
         """The rows of a block, with their dual weights or none."""
@@ -280,7 +275,8 @@ class Fitted:
         r, first = w, int(self.intercept)
         place = (y > 0.0).astype(int)
         if given.correction in OF_LEVERAGES:
-            h = w * s * (1.0 - s) * forms(Z, given.inverse) / given.n
+            forms = np.einsum("ij,ij->i", Z @ given.inverse, Z)  # z_i'H^-1 z_i
+            h = w * s * (1.0 - s) * forms / given.n
             left = 1.0 - np.minimum(h, LARGEST_LEVERAGE)
             r = w / (np.sqrt(left) if given.correction == "HC2" else left)
         S = r[:, None] * (-(s * y)[:, None] * Z - given.means[place])
@@ -289,13 +285,13 @@ class Fitted:
         else:
             means, variances = (each[first:] for each in given.moments)
             apart = Z[:, first:] - means
-            spread = w[:, None] * (np.square(apart) - variances) * self.penalised
+            spread = w[:, None] * (np.square(apart) - variances) * self.slopes
             S[:, first:] += self.lam * spread
             fixed = -S @ given.inverse
             psi = fixed.copy()
             psi[:, first:] += 0.5 * spread
             if given.centred:
-                psi[:, 0] += w * (apart @ self.penalised)
+                psi[:, 0] += w * (apart @ self.slopes)
         if given.classes is not None:
             below, above = given.n / given.classes
             prior = np.where(place > 0, -above, below) * (w > 0.0)
@@ -362,27 +358,21 @@ def sandwich(
     rows = Rows.of(problem, found, scaling, relative_gap)
     sums: Sums = rows.read(rows.fitted.sums)
     whole = rows.covariance(sums, options, scaling, groups)
-    known = rows.separation(sums.certain) if whole.is_defined else None
+    known = None if np.isnan(whole.matrix).all() else rows.separation(sums)
     if known is None:
         return rows.uncentred(whole)
     number, part, fitted, sums = known
-    if not part.columns.size:  # complete separation
-        every = np.eye(len(whole.matrix))
-        return rows.uncentred(replace(whole, separated=number, unbounded=every))
-    others = replace(rows, fitted=fitted)
-    rest = others.covariance(sums, options, scaling, groups)
-    return rows.uncentred(
-        replace(
+    whole = replace(whole, separated=number, unbounded=part.unbounded)
+    if part.columns.size:  # else separation is complete
+        rest = replace(rows, fitted=fitted).covariance(sums, options, scaling, groups)
+        whole = replace(
             whole,
             matrix=part.spread(rest.matrix),
             fixed=part.spread(rest.fixed),
-            pull=part.spread(rest.pull),
             notes=rest.notes,
             rows=rest.rows,
-            separated=number,
-            unbounded=part.unbounded,
         )
-    )
+    return rows.uncentred(whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -421,7 +411,7 @@ class Rows:
         alpha = found.alpha + (0.0 if centre is None else float(centre @ found.beta))
         kind = problem.lam, problem.loss, problem.intercept
         is_near = problem.loss == "hinge" and gap <= NEAR
-        fitted = Fitted(*kind, found.beta, alpha, centre)
+        fitted = Fitted(*kind, found.beta, alpha, centre, found.beta)
         return cls(problem, fitted, found.dual if is_near else None)
 
     def read(self, work: Callable[[Block, Values], Any]) -> Any:
@@ -443,22 +433,25 @@ class Rows:
             X = problem.X[some]
             yield Block(begin, X, problem.y[some], w[some], offset), dual
 
-    def separation(self, certain: int) -> "SeparatedRows | None":
+    def separation(self, sums: Sums) -> "SeparatedRows | None":
         """Which rows of the log loss are separated, and what the others determine."""
         fitted = self.fitted
-        if fitted.loss != "log" or not certain:
+        if fitted.loss != "log" or not sums.certain:
             return None
-        k = self.problem.p + int(fitted.intercept)
+        theta = np.append([fitted.alpha] * fitted.intercept, fitted.beta)
+        n, first = self.problem.n_weighed, int(fitted.intercept)
         known = find_separation(
-            lambda *at: self.read(partial(fitted.pass_over, *at)), k
+            lambda *at: self.read(partial(fitted.pass_over, *at)), theta, n
         )
         if known is None:
             return None
-        fitted = replace(fitted, directions=known.directions)
-        sums: Sums = self.read(fitted.sums)
+        if known.number < n:
+            fitted = replace(fitted, directions=known.directions)
+            sums = self.read(fitted.sums)
+        else:
+            sums = sums._replace(H=np.zeros_like(sums.H))
         part = IdentifiedPart.by(sums.H)
-        theta = np.append(np.zeros(int(fitted.intercept)), fitted.beta)
-        slopes = (part.change @ theta)[int(fitted.intercept) :]
+        slopes = part.change[first:, first:] @ fitted.beta
         fitted = replace(fitted, columns=part.columns, slopes=slopes)
         return SeparatedRows(known.number, part, fitted, sums.of_columns(part.columns))
 
@@ -470,14 +463,13 @@ class Rows:
         groups: Groups | None,
     ) -> Covariance:
         """The covariance for rows about their centre, or why there is none."""
-        problem, slopes = self.problem, self.fitted.penalised
+        problem, slopes = self.problem, self.fitted.slopes
         n, first, k = problem.n, int(problem.intercept), len(sums.H)
         H, width, reason = sums.H / n, None, ""
         if problem.loss == "hinge":
             width, at = hinge_curvature(self, sums, options)
             H, reason = at.H / n, why_undefined(problem, width, at)
-        penalised = np.arange(first, k)
-        H[penalised, penalised] += problem.lam
+        H = H + penalty_of(problem, k)
         inverse = inverse_of(H)
         if not np.isfinite(H).all() or not np.isfinite(sums.scores).all():
             reason = OVERFLOW
@@ -500,23 +492,20 @@ class Rows:
             notes = (undefined(reason, groups is None or len(groups.numbers) == 1),)
         gradient = sums.scores.sum(axis=0) / n
         gradient[first:] += problem.lam * slopes
-        is_hotelling, df = (
-            problem.loss == "hinge" or options.correction == "HC3",
-            np.inf,
-        )
-        if isinstance(options, Cluster):
-            is_hotelling = False
-            df = groups.fewest - 1.0 if options.use_t and groups else df
+        is_cluster = isinstance(options, Cluster)
+        by_rows = problem.loss == "hinge" or options.correction == "HC3"
+        df = np.inf
+        if isinstance(options, Cluster) and options.use_t and groups:
+            df = groups.fewest - 1.0
         return Covariance(
             matrix=(matrix + matrix.T) / 2.0,
             bread=H,
             df=df,
-            rows=max(0.0, used - k) if is_hotelling else np.inf,
+            rows=max(0.0, used - k) if by_rows and not is_cluster else np.inf,
             bandwidth=width,
             newton_step=None if problem.loss == "hinge" else -inverse @ gradient,
             notes=notes,
             fixed=None if scaling is None else (fixed + fixed.T) / 2.0,
-            pull=pull_of(problem, slopes, H, inverse),
             prior=prior,
         )
 
@@ -532,10 +521,7 @@ class Rows:
         """``sum psi_i psi_i'``; of groups ``sum_ways c sum_g psi_g psi_g'``."""
         problem, n = self.problem, self.problem.n
         if options.correction == "nonrobust":  # G = H - lam J
-            G = H.copy()
-            penalised = np.arange(int(problem.intercept), len(H))
-            G[penalised, penalised] -= problem.lam
-            model = inverse @ G @ inverse * n
+            model = inverse @ (H - penalty_of(problem, len(H))) @ inverse * n
             return Products(model, model)
         total, moments = sums.w.sum(), None
         if scaling is not None:
@@ -575,18 +561,13 @@ class Rows:
         C = np.eye(len(found.bread))
         if self.problem.intercept:
             C[0, 1:] = centre
-        back = np.linalg.inv(C)
-        step, pull, prior = found.newton_step, found.pull, found.prior
-        free = found.unbounded
+        back = np.asarray(np.linalg.inv(C), dtype=np.float64)
+        step, fixed = found.newton_step, found.fixed
         return replace(
-            found,
-            matrix=back @ found.matrix @ back.T,
+            found.combined(back),
             bread=C.T @ found.bread @ C,
             newton_step=None if step is None else back @ step,
-            fixed=None if found.fixed is None else back @ found.fixed @ back.T,
-            pull=None if pull is None else back @ pull,
-            prior=None if prior is None else np.append(back @ prior[:-1], prior[-1]),
-            unbounded=None if free is None else back @ free,
+            fixed=None if fixed is None else back @ fixed @ back.T,
         )
 
 
@@ -652,9 +633,12 @@ def bread_at(problem: Problem, found: Solution) -> Matrix:
     """``H`` of the log loss at a fit, for rows about their centre."""
     rows = Rows.of(problem, found, None, 0.0)
     sums: Sums = rows.read(rows.fitted.sums)
-    penalty = np.full(len(sums.H), problem.lam)
-    penalty[: int(problem.intercept)] = 0.0
-    return np.asarray(sums.H / problem.n + np.diag(penalty))
+    return np.asarray(sums.H / problem.n + penalty_of(problem, len(sums.H)))
+
+
+def penalty_of(problem: Problem, k: int) -> Matrix:
+    """``lam J``, shape (k, k)."""
+    return np.diag(np.append([0.0] * problem.intercept, [problem.lam] * k)[:k])
 
 
 def ways_of(groups: Groups) -> list[tuple[float, Any]]:
@@ -703,17 +687,6 @@ def without_negative(matrix: Matrix, groups: Groups | None) -> tuple[Matrix, boo
     return (vectors * np.maximum(values, 0.0)) @ vectors.T, True
 
 
-def pull_of(problem: Problem, beta: Vector, H: Matrix, inverse: Matrix) -> Vector:
-    """``(H - lam J)^-1 lam J theta``; with ``H`` itself where that is singular."""
-    first = int(problem.intercept)
-    penalised = np.arange(first, len(H))
-    free = H.copy()
-    free[penalised, penalised] -= problem.lam
-    free_inverse = inverse_of(free)
-    known = free_inverse if np.isfinite(free_inverse).all() else inverse
-    return np.asarray(problem.lam * known[:, first:] @ beta)
-
-
 def undefined(reason: str, can_resample: bool) -> Note:
     """Why a covariance is not defined, and what may help."""
     cure = None
@@ -744,7 +717,7 @@ def silverman(u: Vector, w: Vector | None = None) -> float:
     >>> round(silverman(np.array([0.0, 1.0, 2.0, 3.0])), 4)
     0.8992
     """
-    n, quarters = effective_rows(u, w), [0.25, 0.75]
+    n, quarters = u.size if w is None else w.sum() ** 2 / (w @ w), [0.25, 0.75]
     variance = float(np.average((u - np.average(u, weights=w)) ** 2, weights=w))
     deviation = float(np.sqrt(variance * n / (n - 1.0))) if n > 1.0 else 0.0
     if w is None:
@@ -756,20 +729,10 @@ def silverman(u: Vector, w: Vector | None = None) -> float:
     return float(1.06 * spread * n**-0.2)
 
 
-def effective_rows(u: Vector, w: Vector | None = None) -> float:
-    """``n``, or ``(sum w_i)^2 / sum w_i^2``."""
-    return float(u.size if w is None else w.sum() ** 2 / (w @ w))
-
-
 def cross(Z: Matrix, d: Vector) -> Matrix:
     """``sum_i d_i z_i z_i'``, none of the ``d_i`` below 0."""
     scaled = Z * np.sqrt(d)[:, None]
     return np.asarray(scaled.T @ scaled)
-
-
-def forms(Z: Matrix, A: Matrix) -> Vector:
-    """``z_i' A z_i`` of every row."""
-    return np.asarray(np.einsum("ij,ij->i", Z @ A, Z))
 
 
 def inverse_of(H: Matrix) -> Matrix:

@@ -113,12 +113,17 @@ def pass_over(
     )
 
 
+def scales(rows: Matrix) -> Vector:
+    """The largest number of each column, or 1 if all are 0."""
+    scale = np.abs(rows).max(axis=0, initial=0.0)
+    return np.where(scale == 0.0, 1.0, scale)
+
+
 def best_direction(total: Vector, rows: Matrix) -> Vector:
     """Maximise ``total'b`` with ``rows b >= 0`` and ``|b_j| <= 1`` by their scales."""
     from scipy.optimize import linprog
 
-    scale = np.abs(rows).max(axis=0, initial=0.0)
-    scale[scale == 0.0] = 1.0
+    scale = scales(rows)
     found = linprog(
         -total / scale,
         A_ub=-rows / scale,
@@ -130,11 +135,12 @@ def best_direction(total: Vector, rows: Matrix) -> Vector:
 
 
 def find_separation(
-    look: Callable[[Matrix, Vector | None], DirectionPass], k: int
+    look: Callable[[Matrix, Vector | None], DirectionPass], theta: Vector, n: int
 ) -> Separation | None:
     """The separated rows; None if there are none, or fewer than half are certain.
 
-    The programme starts with the rows that are predicted worst. Rows that its solution
+    Where the fit itself has every row on the right side, no programme is needed. Else
+    it starts with the rows that are predicted worst. Rows that its solution
     moves back are added to it, until there are none: then it is the solution for all
     rows, and those that it moves forward are separated. The others are looked at in the
     same way. Where they all stay, no other row is separated.
@@ -143,14 +149,22 @@ def find_separation(
     ----------
     look : callable
         Gives `pass_over` of all rows.
-    k : int
-        Coefficients.
+    theta : float64 array, shape (k,)
+        Of the fit.
+    n : int
+        Rows with a weight.
     """
+    k = len(theta)
     directions = np.zeros((0, k))
     found = look(directions, None)
     total, rows = found.total, found.violated
     if k > MOST_COLUMNS or np.count_nonzero(rows) > MOST_ENTRIES * len(rows):
         return None
+    if theta.any() and (rows @ theta > 0.0).all():
+        b = theta / np.abs(theta * scales(rows)).max()
+        at = look(directions, b)
+        if at.number == n:
+            return Separation(n, b[None]) if at.certain >= MOSTLY * n else None
     for _ in range(MOST_PASSES):
         b = best_direction(total, rows)
         if total @ b <= TIE:

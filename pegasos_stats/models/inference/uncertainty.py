@@ -38,17 +38,8 @@ from pegasos_stats.solvers.problem import Problem, Solution
 
 ROUNDING = 1e-14  # of sums over the rows
 SMALL = 0.25  # of a standard error: 95% intervals then cover 94.3%
-SIGNIFICANT = 1.96  # standard errors
 FAR = 1e-4  # relative gap of a hinge fit that is not at its optimum
 MOST_COEFFICIENTS, MOST_PRODUCTS = 1000, 1e10  # some two seconds
-
-NO_COVARIANCE = said(
-    "There are no standard errors: ",
-    Setting("cov_type", "none"),
-    "; ",
-    Setting("cov_type", "default", call="result.with_covariance({})"),
-    " gives the same fit with them.",
-)
 
 
 def estimated(
@@ -131,7 +122,13 @@ def why_none(problem: Problem, options: CovType) -> list[Note]:
             " has those of the sandwich, which are too small where rows tie.",
         )
     elif options is None:
-        words = NO_COVARIANCE
+        words = said(
+            "There are no standard errors: ",
+            Setting("cov_type", "none"),
+            "; ",
+            Setting("cov_type", "default", call="result.with_covariance({})"),
+            " gives the same fit with them.",
+        )
     elif not (problem.has_rows or elsewhere):
         words = said(
             "There are no standard errors: they need the training rows, which a saved "
@@ -140,20 +137,6 @@ def why_none(problem: Problem, options: CovType) -> list[Note]:
     else:
         return []
     return [Note("standard errors", "note", words.written(), said=words)]
-
-
-def is_zero(R: Matrix, A: Matrix, less: Vector | float = 0.0) -> Mask:
-    """Whether ``r'A r - less`` of each row is 0 but for rounding.
-
-    Examples
-    --------
-    >>> is_zero(np.array([[2.0, -1.0], [1.0, 0.0]]), np.array([[1.0, 2.0], [2.0, 4.0]]))
-    array([ True, False])
-    """
-    sizes = np.abs(R)
-    most = np.einsum("ij,ij->i", sizes @ np.abs(A), sizes)
-    forms = np.einsum("ij,ij->i", R @ A, R)
-    return np.asarray(forms - less <= ROUNDING * most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,9 +189,11 @@ class Uncertainty:
         variances = np.einsum("ij,ij->i", R @ V.matrix, R)
         if isinstance(V, BootstrapResult):
             same = V.combined(R).pinned
-        else:  # X r = 0, of which only the penalty speaks
+        else:  # r'H r is the penalty's alone, but for rounding: X r = 0
             penalised = np.where(self.theta.index == "Intercept", 0.0, self.problem.lam)
-            same = is_zero(R, V.bread, np.square(R) @ penalised)
+            most = np.einsum("ij,ij->i", np.abs(R) @ np.abs(V.bread), np.abs(R))
+            forms = np.einsum("ij,ij->i", R @ V.bread, R)
+            same = forms - np.square(R) @ penalised <= ROUNDING * most
         found = np.sqrt(np.maximum(variances, 0.0))
         return np.where(same, 0.0, found)
 
@@ -243,14 +228,10 @@ class Uncertainty:
 
     def frame(self, level: float) -> pd.DataFrame:
         """Coefficients with broom's columns, intervals of this level."""
-        return self._each.estimates(level).frame(list(self.theta.index))
-
-    @property
-    def _each(self) -> wald.ContrastTests:
-        """Tests of every coefficient."""
         names, nothing = list(self.theta.index), np.zeros(len(self.theta))
         given = names, self._theta, self.std_error, nothing, self.covariance.df
-        return wald.ContrastTests(*given, self._resampled)
+        each = wald.ContrastTests(*given, self._resampled)
+        return each.estimates(level).frame(names)
 
     def original(self, R: Matrix) -> Self:
         """What follows for ``R theta``, on the scale before standardizing."""
@@ -304,14 +285,15 @@ class Uncertainty:
         if self.unlimited.all():  # there are no errors to speak of
             return first
         resampled = self._resampled
+        pinned = list(self.theta.index[resampled.pinned]) if resampled else []
+        is_hc3 = getattr(self.options, "correction", "") == "HC3"
         return [
             *first,
             *notes.few_rows(min(problem.label_counts), problem.n_weighed, k),
             *(notes.coincide() if resampled and resampled.coincide else []),
-            *self._strong_penalty(),
-            notes.estimate(self.kind, self._is_hc3, problem.lam_rule == "cv"),
+            notes.estimate(self.kind, is_hc3, problem.lam_rule == "cv"),
             *notes.assumptions(self.groups, V.counts_scaling),
-            *(self._pinned(resampled) if resampled else []),
+            *notes.pinned(pinned),
             *V.notes,
         ]
 
@@ -329,40 +311,12 @@ class Uncertainty:
             name = self.options.correction
         return f"Standard errors: {name}" + f", {groups}" * (groups is not None)
 
-    @property
-    def _is_hc3(self) -> bool:
-        return getattr(self.options, "correction", "") == "HC3"
-
-    def _strong_penalty(self) -> list[Note]:
-        """Which small p-values may be the penalty's, if any.
-
-        Without it the coefficient would be nearer to 0, or beyond, by more than its
-        standard error.
-        """
-        pull = getattr(self.covariance, "pull", None)
-        if pull is None:
-            return []
-        errors, theta = self.std_error, self._theta
-        penalised = self.theta.index != "Intercept"
-        small = (np.abs(theta) > SIGNIFICANT * errors) & (errors > 0.0) & penalised
-        other = small & (np.sign(pull) * np.sign(theta) < 0) & (np.abs(pull) > errors)
-        return notes.strong_penalty(list(self.theta.index[other]))
-
     def separated(self) -> list[Note]:
         """Which coefficients only the penalty limits, if any."""
         found = self.covariance.separated
         if found and found == self.problem.n_weighed:
             return notes.complete_separation()
         return notes.separated(list(self.theta.index[self.unlimited]), found)
-
-    def _pinned(self, found: BootstrapResult) -> list[Note]:
-        """Which coefficients have no spread, if any."""
-        return notes.pinned(list(self.theta.index[found.pinned]))
-
-    @property
-    def is_resampled(self) -> bool:
-        """Whether p-values are counted from resamples, not by z or t."""
-        return self._resampled is not None and self._resampled.is_counted
 
     @property
     def _resampled(self) -> BootstrapResult | None:

@@ -103,25 +103,20 @@ class ContrastTests:
 
     def estimates(self, level: float = 0.95) -> Estimates:
         """Statistics, p-values and intervals of this level."""
-        found = self._tested(level)
-        if self.resampled is None:
-            return found
-        limits = self.resampled.conf_int(level)
-        low, high = np.where(np.isnan(self.sd), np.nan, limits.T)
-        return replace(found, conf_low=low, conf_high=high)
-
-    def _tested(self, level: float = 0.95) -> Estimates:
-        """Statistics and p-values; intervals but for those from resamples."""
         found = estimates(self.effect, self.sd, self.df_denom, level, self.null)
         resampled = self.resampled
         if resampled is None:
             return found
         tested = resampled.p_values(self.null) if self.is_resampled else found.p_value
         untested = resampled.pinned | ~(self.sd > 0.0)
+        limits = resampled.conf_int(level)
+        low, high = np.where(np.isnan(self.sd), np.nan, limits.T)
         return replace(
             found,
             statistic=np.where(untested, np.nan, found.statistic),
             p_value=np.where(untested, np.nan, tested),
+            conf_low=low,
+            conf_high=high,
         )
 
     @property
@@ -137,7 +132,7 @@ class ContrastTests:
     @property
     def statistic(self) -> Vector:
         """``(effect - null) / sd``, shape (m,)."""
-        return self._tested().statistic
+        return self.estimates().statistic
 
     @property
     def tvalue(self) -> Vector:
@@ -147,7 +142,7 @@ class ContrastTests:
     @property
     def pvalue(self) -> Vector:
         """Two-sided p-values, shape (m,)."""
-        return self._tested().p_value
+        return self.estimates().p_value
 
     def conf_int(self, alpha: float = 0.05) -> Matrix:
         """Intervals of level ``1 - alpha``, shape (m, 2)."""

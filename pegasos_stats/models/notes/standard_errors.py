@@ -96,18 +96,6 @@ def pinned(names: Sequence[str]) -> list[Note]:
     return [Note("resamples", "note", text)]
 
 
-def strong_penalty(names: Sequence[str]) -> list[Note]:
-    """Note that small p-values may be the penalty's."""
-    if not names:
-        return []
-    text = (
-        f"the penalty is strong: without it {listing(names, LISTED)} would be nearer "
-        "to 0 or have the other sign, by more than a standard error. A small p-value "
-        "is no evidence of an effect of its own."
-    )
-    return [Note("penalty", "warning", text)]
-
-
 def estimate(kind: str, for_glm: bool = False, lam_by_cv: bool = False) -> Note:
     """Which standard errors and intervals a table has, in a line.
 

@@ -15,8 +15,8 @@ ROUNDED = 1e-6  # of the largest number of a matrix
 
 def check_sandwich(found: Covariance) -> None:
     """Raise ValueError for numbers that no sandwich has."""
-    perhaps = found.newton_step, found.fixed, found.pull
-    there = [array for array in (*perhaps, found.prior) if array is not None]
+    perhaps = found.newton_step, found.fixed, found.prior
+    there = [array for array in perhaps if array is not None]
     for array in (found.matrix, found.bread, *there):
         if not isinstance(array, np.ndarray):
             raise ValueError(f"{array!r} is no array")

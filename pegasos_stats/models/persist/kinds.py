@@ -40,7 +40,7 @@ from pegasos_stats.solvers.problem import Problem, Solution
 
 COVARIANCES = {"Sandwich": Sandwich, "Cluster": Cluster, "Bootstrap": Bootstrap}
 PREFIX = "covariance."  # of the names of its arrays
-VECTORS = "estimate", "newton_step", "tolerance", "pull"
+VECTORS = "estimate", "newton_step", "tolerance"
 APART = ("options", "notes")  # fields that are written apart
 MOST_COEFFICIENTS = 256  # whose covariance is computed to be saved: half a megabyte
 QUICK = 3.0  # seconds that resamples may take for it
