@@ -62,7 +62,7 @@ PURPOSES = {
 HIDDEN = {
     *["certificate", "coefficient_cells", "coefficient_table", "counted"],
     *["constants", "displayed", "estimated", "groups", "has_covariance", "lines"],
-    *["notes_on_errors", "refinement", "block_sizes", "are_predictions"],
+    *["notes_on_errors", "refinement", "are_predictions"],
     *["scaling", "unread", "design", "coding", "held_out", "in_columns", "names"],
     *["of_sample", "offsets", "recorder", "solve", "dropped", "loss", "columns"],
     *["generator", "goals", "has_own_steps", "may_end_early", "name", "options"],

@@ -316,6 +316,12 @@ def test_the_first_part_has_the_numbers_of_the_result(pages):
     assert ratio["estimate"] < 1.0
 
 
+def test_the_rows_of_the_fit_are_no_new_rows(result, digits):
+    page = result.report(digits[0]).as_html()
+    assert "test row" not in Reader(page).text
+    assert "200 training rows" in Reader(page).text
+
+
 def test_a_model_of_one_answer_is_called_so_first(pages):
     for name in ("rare", "rare, hinge"):
         lead = Reader(

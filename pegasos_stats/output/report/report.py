@@ -155,14 +155,15 @@ def report(
 ) -> Report:
     """Make a one-page report of a fit: data, model, certificate, errors, code.
 
-    The page is one self-contained HTML file, for screen, phone and paper. It needs
-    jinja2, and matplotlib for figures and formulas.
+    The page is one self-contained HTML file, for screen, phone and paper; beside it
+    stands a CSV of the misclassified rows. It needs jinja2, and matplotlib for figures
+    and formulas.
 
     Parameters
     ----------
     result : LinearResults or KernelResults
     test : DataFrame or pair (y, X), optional
-        Held-out rows with labels.
+        Held-out rows with labels; the rows of the fit itself count as none.
     path : str or path, optional
         File to write. An earlier report there is replaced; any other file is not.
         Without `path` the report is only returned.
@@ -344,6 +345,8 @@ def report_of(
     held_out = None
     if test is not None:
         held_out = about.held_out_rows(result, test, positive, offset, threshold)
+        if held_out.table.source == "training":  # and no new row among them
+            held_out = None
     subject = Subject(
         result,
         about.training_rows(result, positive, threshold),
