@@ -23,7 +23,6 @@ from pegasos_stats.errors import (
     nearest,
     shown,
 )
-from pegasos_stats.other_frames import are_among, called
 
 Call = TypeVar("Call", bound=Callable[..., Any])
 Class = TypeVar("Class", bound=type)
@@ -114,13 +113,26 @@ def suggestion(name: str, *sections: tuple[str, ...]) -> str:
     return ""
 
 
+def own_value(name: str, value: object) -> object:
+    """The value of an option, by the name it has here where others mean the same.
+
+    Examples
+    --------
+    >>> own_value("kernel", "rbf"), own_value("loss", "logistic"), own_value("lam", 1)
+    ('gaussian', 'log', 1)
+    """
+    if not isinstance(value, str):
+        return value
+    return suggestions("synonyms", name).get(folded(value), value)
+
+
 def foreign_value(name: str, value: object) -> str:
     """What to give for a value that another package has for an option, or empty.
 
     Examples
     --------
-    >>> foreign_value("kernel", "rbf"), foreign_value("kernel", "nosuch")
-    ("is 'gaussian' here; give kernel='gaussian'.", '')
+    >>> foreign_value("kernel", "poly"), foreign_value("kernel", "nosuch")
+    ("is 'polynomial' here; give kernel='polynomial'.", '')
     """
     here = suggestions("values", name).get(folded(value)) if type(value) is str else ""
     if not here or here == value:
@@ -319,6 +331,8 @@ def suggest_arguments(call: Call, section: str = "") -> Call:
 
     @wraps(call)
     def checked(*given: Any, **named: Any) -> Any:
+        from pegasos_stats.other_frames import are_among, called  # loads pandas
+
         try:
             bound = signature.bind(*given, **named)
         except TypeError as error:

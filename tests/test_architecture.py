@@ -149,6 +149,7 @@ SLOW |= {
 }
 DOORS = (
     "pegasos_stats.compiled.cache",
+    "pegasos_stats.other_frames",
     "pegasos_stats.output.",
     "pegasos_stats.studies.selection.path",
     "pegasos_stats.studies.thresholds",

@@ -24,7 +24,8 @@ MARKED = re.compile(
 NO_VALUE = re.compile(
     r"[\W_]*|n\.?/?a\.?|nan|null|none|missing|unknown|unk\.?", re.IGNORECASE
 )
-DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
+DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
+THOUSANDS = re.compile(r"\s*[-+]?[1-9]\d{0,2},\d{3}\s*")
 Kind = Literal["names", "dates", "numbers"]
 
 
@@ -94,26 +95,45 @@ class Doubtful:
                 meant,
             )
         why = "though all its values are numbers"
-        cure = "make it a column of numbers"
-        option: Part = ""
         if self.words:
             verb = "is not a number" if len(self.words) == 1 else "are not numbers"
             place = f" in row {self.row}" if self.row else ""
             if len(self.words) > 1 and place:
                 place = f", the first{place},"
             why = f"as {listing(self.words, 3)}{place} {verb}"
-            cure = "give such values as numbers, or leave them empty"
-            if all(map(DECIMAL_COMMA.fullmatch, self.words)):
-                cure, option = "read the file with ", Setting("decimal", ",")
-            elif len(self.words) == 1 and NO_VALUE.fullmatch(self.words[0].strip()):
-                cure += " or read the file with "
-                option = Setting("na_values", self.words[0])
         return said(
-            f"the column {name!r} is text, {why}: {became}. If it is meant as numbers, "
-            f"{cure}",
-            option,
+            f"the column {name!r} is text, {why}: {became}. If it is meant as numbers",
+            ", ",
+            *self.as_numbers,
             meant,
         )
+
+    @property
+    def as_numbers(self) -> tuple[Part, ...]:
+        """What makes numbers of it.
+
+        Examples
+        --------
+        >>> column = Doubtful("lead", "numbers", 212, 300, ("3,5", "k.A.", "4,1"))
+        >>> print(said(*column.as_numbers).written())
+        read the file with decimal=',' and na_values='k.A.'
+        """
+        if not self.words:
+            return ("make it a column of numbers",)
+        commas = list(filter(DECIMAL_COMMA.fullmatch, self.words))
+        others = [word for word in self.words if word not in commas]
+        thousands = bool(commas) and all(map(THOUSANDS.fullmatch, commas))
+        decimal: Part = Setting("decimal", ",")
+        if thousands:
+            decimal = InPython("thousands=','", "no commas in its numbers")
+        options = [decimal] if commas else []
+        if len(others) == 1 and not re.search(r"\d", others[0]):
+            options.append(Setting("na_values", others[0]))
+            others = []
+        if others or not options:
+            return ("give such values as numbers, or leave them empty",)
+        joined: list[Part] = ["read the file with ", options[0]]
+        return (*joined, *(part for each in options[1:] for part in (" and ", each)))
 
 
 def doubtful_columns(

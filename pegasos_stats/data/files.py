@@ -353,13 +353,21 @@ def uneven_line(path: str, sep: str, encoding: str = "utf-8") -> str:
             if line and len(line) != due:
                 if number > before + 1 and next(lines, None) is None:
                     return f"a quote that line {before + 1} opens is never closed"
-                return (
-                    f"line {number} has {counted(len(line), 'field')} where "
-                    f"{due} are expected; a cell that holds the separator stands in "
-                    "quotes, and one without a value is left empty"
-                )
+                return _uneven(number, len(line), due)
             before = number
     return ""
+
+
+def _uneven(line: int, found: int, due: int) -> str:
+    """What is wrong with a line of other fields than the header has."""
+    cure = "stands in quotes, and one without a value is left empty"
+    cure = f"a cell that holds the separator {cure}"
+    if due == 1:
+        cure = (
+            "if something else separates the columns, give --sep ';' or --sep tab, and "
+            "--decimal , where numbers are like 1,5"
+        )
+    return f"line {line} has {counted(found, 'field')} where {due} are expected; {cure}"
 
 
 def _with_long_numbers(data: pd.DataFrame, decimal: str) -> pd.DataFrame:
@@ -407,11 +415,7 @@ def _reason(error: Exception) -> str:
     if found := QUOTE.search(reason):
         return f"a quote that line {int(found[1]) + 1} opens is never closed"
     if found := FIELDS.search(reason):
-        return (
-            f"line {found[2]} has {found[3]} fields where {found[1]} are expected; a "
-            "cell that holds the separator stands in quotes, and one without a value "
-            "is left empty"
-        )
+        return _uneven(int(found[2]), int(found[3]), int(found[1]))
     if isinstance(error, pd.errors.EmptyDataError):
         return EMPTY
     return reason

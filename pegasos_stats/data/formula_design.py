@@ -5,12 +5,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapp
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats.advice import InPython, Part, said
 from pegasos_stats.data.columns import (
     Mask,
     check_finite,
@@ -62,7 +64,7 @@ from pegasos_stats.data.language.expressions import (
 )
 from pegasos_stats.data.language.missing import missing_in, taken
 from pegasos_stats.data.language.reading import read_expression
-from pegasos_stats.data.language.syntax import refused
+from pegasos_stats.data.language.syntax import is_word, refused, sides
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import (
     ColumnError,
@@ -407,11 +409,23 @@ def _check_levels_are_few(
         names_rows = name == factor and levels > MANY_LEVELS and 3 * levels > n
         if names_rows or levels > MOST_LEVELS:
             known = doubtful_columns(data, {name: ["a"] * levels}, n, formula)
-            words = [word for column in known for word in column.words[:1]]
-            text = f" and is text, as {words[0]!r} is not a number" if words else ""
+            text: list[Part] = []
+            if known and known[0].words:
+                text = [f", as {known[0].words[0]!r} is no number; "]
+                text += [*known[0].as_numbers, ", or leave it out"]
+            else:
+                quoted = name if is_word(name) else f"`{name}`"
+                without = f"{sides(formula)[0]} ~ . - {quoted}"
+                text = ["; if it names the rows, write "]
+                text += [InPython(repr(without), f"--id {quote(name)}")]
+                text += ["; else group its levels"]
             raise ColumnError(
-                f"Column {listing([name])} has {levels:,} levels in {counted(n, 'row')}"
-                f"{text}; leave it out if it names the rows, or group its levels."
+                said(
+                    f"Column {listing([name])} has {levels:,} levels in "
+                    f"{counted(n, 'row')}",
+                    *text,
+                    ".",
+                )
             )
         check_memory(
             24.0 * n * levels,

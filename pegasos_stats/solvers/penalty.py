@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pegasos_stats.advice import Setting, bare, said
+from pegasos_stats.advice import InPython, Setting, bare, said
 from pegasos_stats.checks import check_penalty
 from pegasos_stats.errors import OptionError
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -58,6 +58,7 @@ def check_has_penalty(problem: Problem, solver: Solver) -> None:
                 Setting("lam"),
                 ", such as ",
                 Setting("lam", 1.0),
-                ", or leave the solver out for the optimum.",
+                InPython(", or leave the solver out for the optimum"),
+                ".",
             )
         )

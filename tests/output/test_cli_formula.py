@@ -47,7 +47,7 @@ def test_a_report_repeats_the_formula(folder, capsys):
 
 
 BAD = {
-    "both": (["train.csv", "--outcome", "digit"], "digit ~ .", "exclude each other"),
+    "both": (["train.csv", "--outcome", "digit"], "x ~ .", "digit"),
     "svmlight": (["train.svm"], "y ~ .", "leave --formula out"),
     "no outcome": (["train.csv"], "p34", "'outcome ~ terms'"),
     "no column": (["train.csv"], "digit ~ p99", "p99"),

@@ -1,6 +1,7 @@
 """What users of other programs type works, or is answered by what to write instead."""
 
 import io
+import json
 import os
 import shlex
 import subprocess
@@ -14,6 +15,8 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.output.cli import main
+from pegasos_stats.output.cli.parser import parser
+from pegasos_stats.output.cli.words import FILE, described
 
 TABLE = Path(__file__).parents[1].joinpath("habits_cli.txt").read_text("utf-8")
 CALLS = [
@@ -118,6 +121,30 @@ def test_a_column_names_the_rows(here, capsys):
     assert printed_of(capsys, *read_by_block) == Path("out.csv").read_text("utf-8")
     assert main(["fit", "d.csv", "-y", "had", "--id", "nobody"]) == 2
     assert "nobody" in capsys.readouterr().err
+
+
+def test_the_words_are_those_of_the_parser():
+    """Written by scripts/cli_words.py."""
+    found, known = described(parser()), json.loads(FILE.read_text("utf-8"))
+    assert [*found] == [*known]
+    for command in found:
+        assert found[command]["options"] == known[command]["options"]
+        shown = [" ".join(each[command]["help"].split()) for each in (found, known)]
+        assert sys.version_info >= (3, 13) or shown[0] == shown[1]
+
+
+@pytest.mark.parametrize("words", [["fit", "--help"], ["fit", "d.csv", "--nosuch"]])
+def test_help_and_refusals_load_no_library(words):
+    code = (
+        "import sys; from contextlib import suppress;"
+        "from pegasos_stats.output.cli import main\n"
+        f"with suppress(SystemExit): main({words})\n"
+        "print([name for name in ('pandas', 'scipy', 'numba') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ
+    )
+    assert done.stdout.endswith("[]\n")
 
 
 def test_the_version_loads_no_library():

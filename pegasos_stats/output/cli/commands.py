@@ -79,7 +79,8 @@ def report(options: argparse.Namespace) -> Printed:
     made = pages.page_of_files(result, tests, validation, options)
     tables = _tables(result, tests, _choices(result, options))
     threshold = options.threshold
-    warned = [*cautions(result, spelled_for(options), threshold), *_unseen_in(tests)]
+    noted = cautions(result, spelled_for(options), threshold, tables["training"])
+    warned = [*noted, *_unseen_in(tests)]
     title = f"{PROGRAM}: {options.train}"
     given = title, result, tables, warned, made, threshold
     return Printed(printed.printed_report(*given))
@@ -223,7 +224,8 @@ def _fitted(
             save(result, options.save, about=about, overwrite=options.overwrite)
     notes = [rows.note for rows in tests.values() if rows.note]
     threshold = getattr(options, "threshold", None)  # demo has none
-    warned = [*cautions(result, spelled_for(options), threshold), *_unseen_in(tests)]
+    noted = cautions(result, spelled_for(options), threshold, tables["training"])
+    warned = [*noted, *_unseen_in(tests)]
     chosen = cross_validation.choice_of_lambda(result)
     given = title, result, tables, notes, warned, options.save, chosen
     shown, asked = None, getattr(options, "coefficients", False)  # demo has none

@@ -11,7 +11,7 @@ from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import UndefinedMetricWarning, counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
-from pegasos_stats.models.notes.fits import above
+from pegasos_stats.models.notes.fits import above, is_constant
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import counts_by_visit
 from pegasos_stats.output.report.subject import Fitted, factor_levels
@@ -192,19 +192,25 @@ def objective_line(result: Fitted) -> str:
     least, most = result.objective, result.shortfall
     where = "nothing is certified"
     if most.at_most < math.inf:
-        lower = significant(most.lower, 6)
-        where = f"{above(least, most)}, which is not below {lower}"
+        where = above(least, most)
     return f"Objective  {significant(least, 6)}, {where}"
 
 
 def cautions(
-    result: Fitted, spell: Spelling = as_options, threshold: float | None = None
+    result: Fitted,
+    spell: Spelling = as_options,
+    threshold: float | None = None,
+    training: ConfusionMatrix | None = None,
 ) -> list[str]:
     """What to look at before a fit is believed, one after the other.
 
-    With a threshold rows are not predicted as the fit alone predicts them.
+    With a threshold rows are predicted as in the table of the training data.
     """
-    return [
+    alike = []
+    if threshold is not None and training is not None and is_constant(training):
+        only = training.levels[int(training.counts.sum(axis=0).argmax())]
+        alike = [f"every row is predicted {str(only)!r} at this threshold."]
+    return alike + [
         note.written(spell)
         for note in result.notes
         if note.severity == "warning"

@@ -4,17 +4,25 @@ The words are in ``foreign_names.toml``; so argparse sees only those of this pro
 """
 
 import argparse
+import codecs
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
 
 from pegasos_stats.errors import OptionError, listing, nearest
-from pegasos_stats.foreign_names import foreign_value, suggestion, suggestions
+from pegasos_stats.foreign_names import (
+    foreign_value,
+    own_value,
+    suggestion,
+    suggestions,
+)
 from pegasos_stats.output.cli.process import PROGRAM
 
 NUMBER = re.compile(r"-[0-9.].*")
-Commands = Mapping[str, argparse.ArgumentParser]
+MODEL, TABLE = r"\.(npz|pkl|model|rds|joblib)$", r"\.(csv|tsv|txt|svm|parquet|gz|dat)$"
+Commands = Mapping[str, Sequence[str]]  # their options by name
 
 
 def own_words(words: Sequence[str], commands: Commands) -> list[str]:
@@ -25,8 +33,8 @@ def own_words(words: Sequence[str], commands: Commands) -> list[str]:
     Parameters
     ----------
     words : sequence of str
-    commands : mapping
-        Parsers by the name of their command.
+    commands : mapping of str to sequence of str
+        The names of options of each command.
 
     Raises
     ------
@@ -39,10 +47,12 @@ def own_words(words: Sequence[str], commands: Commands) -> list[str]:
         if words[0] == "help" and words[1:2] and words[1] in commands:
             instead = f"{PROGRAM} {words[1]} --help"
             raise OptionError(f"help is no command; write {instead}.")
-        raise OptionError(_no_command(words[0], commands))
-    known = list(commands[words[0]]._option_string_actions)
+        raise OptionError(_no_command(words, commands))
+    known = commands[words[0]]
     found = [words[0]]
-    for place, word in enumerate(words[1:], 1):
+    words = list(words)
+    for place in range(1, len(words)):
+        word = words[place]
         if word == "--":
             return [*found, *words[place:]]
         name, equals, value = word.partition("=")
@@ -53,10 +63,15 @@ def own_words(words: Sequence[str], commands: Commands) -> list[str]:
         name = dashed if dashed in known else name
         follows = value if equals else next(iter(words[place + 1 :]), "")
         python = name.lstrip("-").replace("-", "_")
+        if name in known and (own := own_value(python, follows)) != follows:
+            follows = str(own)
+            value = follows if equals else value
+            if not equals:
+                words[place + 1] = follows
         if name in known and (instead := foreign_value(python, follows)):
             instead = instead.replace(f"{python}=", f"{name} ")
             raise OptionError(f"{name} {follows} {instead}")
-        if instead := _instead(words[0], name, known, commands):
+        if instead := _instead(words[0], name, known, commands, _kind(follows, words)):
             if "~" in follows and not follows.startswith("~"):
                 instead = f"write --formula '{follows}'"
             instead = _with_columns(instead, follows, words)
@@ -107,36 +122,66 @@ def check_test(path: str | None) -> None:
         )
 
 
-def _no_command(word: str, commands: Commands) -> str:
+def _kind(value: str, words: Sequence[str]) -> str:
+    """What the value of an option is, where that decides what the option means.
+
+    One of model, file, column (of the first file), number, encoding, sign; or empty.
+    """
+    if re.search(MODEL, value):
+        return "model"
+    if os.path.isfile(value) or re.search(TABLE, value):
+        return "file"
+    if re.fullmatch(r"[-+]?[0-9.]+(e-?[0-9]+)?", value):
+        return "number"
+    if len(value) == 1 and not value.isalnum():
+        return "sign"
+    data = next((each for each in words[1:] if os.path.isfile(each)), os.devnull)
+    with suppress(OSError), open(data, encoding="latin-1") as handle:
+        header = re.split(r"[,;\t|]", handle.readline(100_000))
+        names = {each.strip().strip('"') for each in header}
+        if names.issuperset(value.split(",")) and value:
+            return "column"
+    with suppress(LookupError, ValueError):
+        codecs.lookup(value)
+        return "encoding"
+    return ""
+
+
+def _no_command(words: Sequence[str], commands: Commands) -> str:
     """What to write for a first word that is no command."""
+    word, kind = words[0], _kind("".join(words[1:2]), words)
     known = suggestion(word.lstrip("-"), ("commands",))
     if word.startswith("-") and known.startswith("write --"):
         instead = known.replace("write ", f"write {PROGRAM} ")
     elif word.startswith("-"):
         instead = f"write {PROGRAM} fit DATA --outcome COL, a command first"
-    elif instead := suggestion(word, ("commands",)):
-        instead = f"write {PROGRAM} {instead.removeprefix('write ')}"
+    elif instead := suggestion(word, ("commands", kind), ("commands",)):
+        code = instead.removeprefix("write ")
+        instead = f"write {PROGRAM} {code}" if code != instead else instead
     elif near := nearest(word, commands):
         instead = f"write {PROGRAM} {near}"
     elif os.path.exists(word) or "." in word:
         instead = f"write {PROGRAM} fit {word} --outcome COL"
     else:
-        instead = f"give one of {listing(commands)}"
+        instead = f"give one of {listing(commands, len(commands))}"
     return f"{word} is no command; {instead}."
 
 
-def _instead(command: str, name: str, known: Sequence[str], commands: Commands) -> str:
+def _instead(
+    command: str, name: str, known: Sequence[str], commands: Commands, kind: str
+) -> str:
     """What to write for an option, if the parser does not have it."""
     if name in known:
         return ""
-    instead = suggestion(name.lstrip("-"), ("flags", command), ("flags",))
+    sections = ("flags", command), ("flags", kind), ("flags",)
+    instead = suggestion(name.lstrip("-"), *sections)
     long = [each for each in known if name.startswith("--") and each.startswith(name)]
     if len(long) == 1 and (not instead or instead.startswith(f"write {long[0]}")):
         return ""  # which argparse completes
     if instead or long:
         return instead
-    for other, parser in commands.items():
-        if name in parser._option_string_actions:
+    for other, options in commands.items():
+        if name in options:
             return f"it is an option of {other}"
     near = nearest(name, known, 0.8)
     return f"write {near}" if near else _of_a_word(command, name, known)

@@ -306,7 +306,13 @@ def formula_for(
         If there is no such column.
     """
     if outcome is not None and formula is not None:
-        raise OptionError("--outcome and --formula exclude each other; give one.")
+        *left, right = formula.split("~", 1)
+        if "".join(left).strip() not in ("", outcome):
+            raise OptionError(
+                f"--outcome {outcome} and --formula '{formula}' name two outcomes; "
+                "leave --outcome out."
+            )
+        formula, outcome = f"{_quoted(outcome)} ~ {right}", None
     if train.sparse is not None:
         for flag, value in {"--outcome": outcome, "--formula": formula}.items():
             if value is not None:
@@ -347,11 +353,11 @@ def _no_outcome_message(outcome: str, path: str, columns: list[str]) -> str:
     header = ", ".join(columns[-8:])
     if len(columns) == 1:
         mark = separator_in(columns)
-        there = f", not by {SEPARATED[mark]}" if mark else ""
+        signs = f"'{mark}'".replace("'\t'", "tab") if mark else "';' or --sep tab"
+        there = f", separated by {SEPARATED[mark]}" if mark else ""
         return (
             f"The column {outcome} is not in {path}, which has the single column "
-            f"{header!r}; columns must be separated by commas{there}, or give what "
-            "separates them: --sep ';' or --sep tab, and --decimal ',' if numbers are "
+            f"{header!r}{there}; give --sep {signs}, and --decimal ',' if numbers are "
             "like 1,5."
         )
     last = ", the last ones" if len(columns) > 8 else ":"

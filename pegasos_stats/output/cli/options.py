@@ -126,6 +126,11 @@ def number(text: str) -> float:
 
 def penalty(text: str) -> Lam:
     """Read a number, or ``cv``."""
+    if re.fullmatch(r"[0-9.e-]+([,:][0-9.e-]+)+", text):
+        raise argparse.ArgumentTypeError(
+            f"{_short(text)} is more than a number such as 0.01; give cv for the best "
+            "of many by cross-validation"
+        )
     return "cv" if text == "cv" else number(text)
 
 

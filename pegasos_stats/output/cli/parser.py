@@ -5,10 +5,9 @@ of a model are those of its class.
 """
 
 import argparse
-import sys
 from dataclasses import replace
 from inspect import signature
-from typing import Any, NoReturn, TypeAlias, get_args
+from typing import Any, TypeAlias, get_args
 
 from pegasos_stats import __version__
 from pegasos_stats.advice import flag
@@ -17,7 +16,8 @@ from pegasos_stats.data.scan.files import MEMORY
 from pegasos_stats.models.linear import SVM
 from pegasos_stats.output.cli import cross_validation
 from pegasos_stats.output.cli import options as cli
-from pegasos_stats.output.cli.process import PROGRAM, say, write_output
+from pegasos_stats.output.cli.process import PROGRAM
+from pegasos_stats.output.cli.words import Parser
 from pegasos_stats.solvers.kernel_problem import NAMES, KernelFunction
 from pegasos_stats.solvers.options import Option, offered
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -29,7 +29,7 @@ DESCRIPTION = (
     "Support vector machines and logistic classifiers for a two-level outcome, with "
     "the numbers that R gives from the same seed."
 )
-Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 Group = argparse._ActionsContainer
 INPUT = (
     "CSV with a header, or svmlight ('label index:value ...'), plain, gzip or bzip2; "
@@ -40,7 +40,7 @@ INPUT = (
 
 def parser() -> argparse.ArgumentParser:
     """Build the parser of all commands."""
-    main = _Parser(prog=PROGRAM, description=DESCRIPTION)
+    main = Parser(prog=PROGRAM, description=DESCRIPTION)
     main.add_argument("--version", action="version", version=__version__)
     commands = main.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_fit(commands)
@@ -71,47 +71,6 @@ def parser() -> argparse.ArgumentParser:
         "NUMBA_CACHE_DIR names another folder.",
     )
     return main
-
-
-def commands_of(main: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The parser of each command by its name."""
-    (found,) = (each for each in main._actions if each.dest == "command")
-    return dict(found.choices or {})
-
-
-def failed(message: str) -> int:
-    """Write one line to standard error; return the exit code 2."""
-    say(message)
-    return 2
-
-
-class _Once(argparse.Action):
-    """Store the value of an option, which may be given once."""
-
-    def __call__(
-        self, parser: Any, namespace: Any, values: Any, option_string: Any = None
-    ) -> None:
-        given = vars(namespace).setdefault("given", set())
-        if option_string is not None and self.dest in given:
-            raise argparse.ArgumentError(self, "is given twice; give it once")
-        given.add(self.dest)
-        setattr(namespace, self.dest, values)
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, without the usage."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self.register("action", None, _Once)
-
-    def error(self, message: str) -> NoReturn:
-        if message.endswith("required: TRAIN"):
-            message = f"{message}; give a file of data, or - for standard input"
-        sys.exit(failed(f"{message}; see {self.prog} --help."))
-
-    def _print_message(self, message: str, file: object = None) -> None:
-        write_output(message)
 
 
 def _add_fit(commands: Commands) -> None:

@@ -180,7 +180,8 @@ def printed_report(
     threshold: float | None,
 ) -> str:
     """What ``report`` prints: the errors, what to look at, and where the report is."""
-    lines = [title, outcome_line(result), *facts.threshold_line(result, threshold)]
+    lines = [title, outcome_line(result), facts.model_line(result)]
+    lines += facts.threshold_line(result, threshold)
     for name, table in tables.items():
         rate = f" ({table.n_errors / n:.2%})" if (n := table.n_classified) else ""
         lines.append(f"{name.capitalize():<10} {table.n_errors:,} of {n:,} wrong{rate}")

@@ -15,11 +15,7 @@ from pegasos_stats.errors import (
     PegasosStatsWarning,
 )
 from pegasos_stats.output.cli import process
-from pegasos_stats.output.cli.commands import COMMANDS
-from pegasos_stats.output.cli.foreign_words import more_words, own_words
-from pegasos_stats.output.cli.input import standard_input
-from pegasos_stats.output.cli.parser import commands_of, failed, parser
-from pegasos_stats.output.cli.spelling import spelled_for
+from pegasos_stats.output.cli.words import checked_words, failed
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141  # what a shell reports for a program that a closed pipe ended
@@ -79,10 +75,12 @@ def _run(words: list[str]) -> int:
                 f"The argument {word!a} is not text in UTF-8; give the file another "
                 "name, or set PYTHONUTF8=1 if it is."
             ) from None
-    known = parser()
-    options, more = known.parse_known_args(own_words(words, commands_of(known)))
-    if more:
-        raise more_words(more, options)
+    known = checked_words(words)
+    from pegasos_stats.output.cli.commands import COMMANDS  # loads every library
+    from pegasos_stats.output.cli.input import standard_input
+    from pegasos_stats.output.cli.parser import parser
+
+    options = parser().parse_args(known)
     options.arguments = words
     with _warnings_in_one_line(options), standard_input(options):
         printed = COMMANDS[options.command](options)
@@ -94,6 +92,7 @@ def _run(words: list[str]) -> int:
 @contextmanager
 def _warnings_in_one_line(given: argparse.Namespace) -> Iterator[None]:
     """Show a warning as one line, without the place in the source."""
+    from pegasos_stats.output.cli.spelling import spelled_for
 
     def show(message: Warning | str, *args: object, **options: object) -> None:
         if isinstance(message, PegasosStatsWarning):
