@@ -1,5 +1,6 @@
 """Coefficients of a linear fit, their standard errors, tests and intervals."""
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, Self
@@ -7,6 +8,7 @@ from typing import Literal, Self
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_fraction
 from pegasos_stats.data.groups import Groups, Lines
 from pegasos_stats.data.scan.elsewhere import Elsewhere, in_memory_only
@@ -23,7 +25,12 @@ from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.weightless import without_weightless
 
 # What another covariance does not change.
-CARRIED = frozenset(("certificate", "training_table", "shortfall", "n_reads"))
+CARRIED = frozenset(
+    (
+        *("certificate", "training_table", "shortfall", "n_reads"),
+        *("constants", "_spread"),
+    )
+)
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -336,7 +343,13 @@ class LinearInference(Judged):
             problem=self.problem,
             relative_gap=self.relative_gap,
             groups=self._weighed[2],
+            noise=self._noise,
         )
+
+    @property
+    @abstractmethod
+    def _noise(self) -> Vector:
+        """What of each of `params` is the solver's, shape (k,)."""
 
     @property
     def _errors(self) -> Uncertainty:

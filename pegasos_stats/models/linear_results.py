@@ -18,7 +18,11 @@ from pegasos_stats.models.effects import averages
 from pegasos_stats.models.inference import uncertainty
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.models.inference.sandwich import bread_at, inverse_of
-from pegasos_stats.models.inference.wald import TIDY_COLUMNS
+from pegasos_stats.models.inference.wald import (
+    NOISE,
+    TIDY_COLUMNS,
+    without_noise,
+)
 from pegasos_stats.models.linear_inference import LinearInference
 from pegasos_stats.models.notes.level_order import other_reference
 from pegasos_stats.models.notes.note import Note
@@ -31,6 +35,8 @@ from pegasos_stats.tables import Summary, aligned, estimate_cells
 
 if TYPE_CHECKING:
     from pegasos_stats.output.plotting.result_plots import LinearPlots
+
+LARGEST = 1e300  # of noise, where a column is 0 in all rows
 
 
 @suggest_names("result")
@@ -201,6 +207,8 @@ class LinearResults(Results, LinearInference):
         DataFrame
             Columns ``term, estimate, std_error, statistic, p_value, conf_low,
             conf_high``; with ``cov_type="none"`` all but the first two are NaN.
+            Estimates, errors and limits that move the score by less than 1e-5 for a
+            standard deviation of their column are 0; `params` has what they are.
 
         Raises
         ------
@@ -227,12 +235,13 @@ class LinearResults(Results, LinearInference):
     def _tidied(self, level: float, original: bool) -> pd.DataFrame:
         if self.cov_type is None:
             chosen = self.params_original if original else self.params
-            return self._plain_table().assign(estimate=chosen.to_numpy())
+            table = self._plain_table().assign(estimate=chosen.to_numpy())
+            return self._without_noise(table, original)
         inference = self._errors
         if original and self.scaling is not None:
             transform = self.scaling.undoing(self.problem.intercept)
             inference = inference.original(transform)
-        return inference.frame(level)
+        return self._without_noise(inference.frame(level), original)
 
     def to_sql(self, dialect: Dialect = "ansi") -> str:
         """The score ``x'beta + alpha`` as one SQL expression, for use in a database.
@@ -407,14 +416,11 @@ class LinearResults(Results, LinearInference):
     def coefficient_table(self, level: float = 0.95) -> pd.DataFrame:
         """The columns of `tidy`; NaN if standard errors are off or would take long."""
         known = not self._missing()
-        return self._uncertainty.frame(level) if known else self._plain_table()
+        table = self._uncertainty.frame(level) if known else self._plain_table()
+        return self._without_noise(table)
 
     def displayed(self, table: pd.DataFrame, original: bool = False) -> pd.DataFrame:
-        """The same table with 0 for what is below the accuracy of solvers.
-
-        That are estimates, errors and limits that move the score by less than 1e-5 for
-        a standard deviation of their column, or by themselves for the intercept.
-        Constant columns of such an estimate are left out.
+        """The same table without noise, and without constant columns of 0.
 
         Parameters
         ----------
@@ -423,17 +429,30 @@ class LinearResults(Results, LinearInference):
         original : bool, default False
             Whether estimates are of the predictors before ``standardize=True``.
         """
-        spread = np.ones(len(self.params))
-        spread[-self.problem.p :] = self._spread
-        if original and self.scaling is not None:
-            spread[-self.problem.p :] *= self.scaling.scale
-        each = pd.Series(spread, self.params.index).loc[table["term"]].to_numpy()
-        names = ["estimate", "std_error", "conf_low", "conf_high"]
-        numbers = table[names].astype(np.float64)
-        noise = numbers.abs().mul(each, axis=0) <= 1.001 * summaries.NOISE
-        shown = table.assign(**numbers.mask(noise, 0.0))
+        shown = self._without_noise(table, original)
         same = np.array(self.design.names, dtype=object)[self.constants]
         return shown[~(shown["term"].isin(same) & (shown["estimate"] == 0.0))]
+
+    def _without_noise(
+        self, table: pd.DataFrame, original: bool = False
+    ) -> pd.DataFrame:
+        """The columns of `tidy`, of some or all terms, without what is the solver's."""
+        noise = pd.Series(self._noise, self.params.index)
+        if original and self.scaling is not None:
+            noise[-self.problem.p :] /= self.scaling.scale
+        return without_noise(table, np.array(noise.loc[table["term"]], np.float64))
+
+    @property
+    def _noise(self) -> Vector:
+        """What of each of `params` is the solver's and not the data's, shape (k,).
+
+        A coefficient moves the score by 1e-5 for a standard deviation of its column,
+        the intercept by itself. Numbers up to it are 0 in tables.
+        """
+        spread = np.ones(len(self.params))
+        spread[-self.problem.p :] = self._spread
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.minimum(NOISE / spread, LARGEST))
 
     @cached_property
     def _spread(self) -> Vector:
@@ -455,7 +474,7 @@ class LinearResults(Results, LinearInference):
             tolerance = getattr(vars(self).get("estimated"), "tolerance", None)
             if tolerance is None:
                 return np.full(self.problem.p, np.inf)
-            return np.asarray(summaries.NOISE / tolerance[-self.problem.p :])
+            return np.asarray(NOISE / tolerance[-self.problem.p :])
         varies = found > 1e-12 * np.abs(means)
         return np.where(varies & self.problem.intercept, found, np.hypot(means, found))
 

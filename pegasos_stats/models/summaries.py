@@ -34,7 +34,6 @@ TITLES = {
     "hinge": "Support vector machine",
     "log": "Penalised logistic regression",
 }
-NOISE = 1e-5  # of a score: coefficients that move it by less are shown as 0
 MORE = "More: summary(details=True)"
 
 

@@ -51,8 +51,8 @@ def test_the_limit_is_1e_5_of_a_score_for_a_standard_deviation(make, cov_type):
     assert row_of(str(below.summary())).split()[1] == "0.0000"
     assert float(row_of(str(above.summary())).split()[1]) > 0.0
     assert below.params["b"] == 0.99e-5 / deviation
-    if cov_type is None:
-        assert below.tidy()["estimate"].iloc[2] == 0.99e-5 / deviation
+    assert below.tidy()["estimate"].iloc[2] == 0.0
+    assert above.tidy()["estimate"].iloc[2] == above.params["b"]
 
 
 def test_the_unit_of_a_column_is_no_reason():
@@ -70,7 +70,7 @@ def test_other_tables_show_it_too(tmp_path, capsys):
     for original in (True, False):
         table = ps.compare_models({"one": result}, original=original)
         assert table.to_frame().loc["b", "one"] == "0.000"
-        assert table.tidy()["estimate"].iloc[2] != 0.0
+        assert table.tidy()["estimate"].iloc[2] == 0.0
     page = tmp_path / "page.html"
     result.report(DATA, page)
     cells = re.findall(r'"row">b</th>(.*?)</tr>', page.read_text(encoding="utf-8"))[1]
@@ -91,3 +91,40 @@ def test_a_constant_column_in_the_place_of_an_intercept_is_shown():
     data = DATA.assign(one=1.0)
     result = ps.svm("y ~ 0 + a + one", data, lam=0.01).fit(SOLVER)
     assert float(row_of(str(result.summary()), "one").split()[1]) != 0.0
+
+
+@pytest.mark.parametrize("cov_type", ["nonrobust", ps.Bootstrap(99, seed=1)])
+def test_tables_of_tests_and_effects_show_it_too(cov_type, tmp_path):
+    result = ps.logit("y ~ a + b", DATA, lam=0.01).fit(SOLVER, cov_type=cov_type)
+    deviation = DATA["b"].std(ddof=0)
+    small, large = (moved(result, f * 1e-5 / deviation) for f in (0.9, 1.1))
+    test = small.t_test(["b = 0", "a = 0", "a + b = 0"])
+    assert test.effect[0] == small.params["b"] != 0.0
+    assert test.tidy()["estimate"].iloc[0] == 0.0
+    assert test.summary_frame()["coef"].iloc[0] == 0.0
+    assert (test.tidy()["estimate"].iloc[1:] == test.effect[1:]).all()
+    assert row_of(str(large.t_test("b = 0"))).split()[3] != "0.0000"
+    # dP/db is b times the mean of P (1 - P), and moves by as much as b does.
+    link, response = (
+        small.margins(scale=scale).tidy().set_index("term")["estimate"]
+        for scale in ("link", "response")
+    )
+    assert link["b"] == 0.0
+    assert response["b"] == 0.0
+    assert link["a"] == pytest.approx(small.params["a"], rel=1e-12)
+    assert large.margins().tidy().set_index("term")["estimate"]["b"] != 0.0
+
+
+@pytest.mark.parametrize("cov_type", ["none", "HC3", ps.Bootstrap(99, seed=1)])
+def test_a_loaded_fit_shows_the_same(cov_type, tmp_path):
+    result = ps.logit("y ~ a + b", DATA, lam=0.01).fit(SOLVER, cov_type=cov_type)
+    small = moved(result, 0.9e-5 / DATA["b"].std(ddof=0))
+    if cov_type != "none":
+        assert small.bse["b"] > 0.0  # without it resamples are not saved
+    ps.save(small, tmp_path / "fit.npz")
+    loaded = ps.load(tmp_path / "fit.npz")
+    assert loaded.tidy()["estimate"].iloc[2] == 0.0
+    assert row_of(str(loaded.summary())).split()[1] == "0.0000"
+    assert loaded.params["b"] == small.params["b"]
+    if cov_type != "none":
+        assert loaded.t_test("b = 0").tidy()["estimate"].iloc[0] == 0.0

@@ -349,7 +349,7 @@ def estimated(
             *_, place, label = key
             yield (f"{label} at {written(place)}" if place else label), estimand
 
-    tests = tested(theta, errors, named(), heights)
+    tests = tested(theta, errors, named(), heights, result._noise)
     if errors is not None:
         said = [f"{result._uncertainty.kind}."]
         if np.isnan(errors.matrix).all():

@@ -167,6 +167,7 @@ def tested(
     errors: Estimate | None,
     estimands: Iterable[tuple[str, Estimand]],
     heights: Heights,
+    solver_noise: Vector | None,
 ) -> ContrastTests:
     """Estimate each mean, with its error.
 
@@ -185,11 +186,13 @@ def tested(
         Of `theta`, for the predictors as the rows of the estimands have them.
     estimands : iterable of pairs (name, Estimand)
     heights : Heights
+    solver_noise : float64 array, shape (k,), or None
+        What of each coefficient is the solver's.
 
     Examples
     --------
     >>> one = Estimand(np.array([0.5, 0.5]), np.array([[1.0, 0.0], [1.0, 2.0]]))
-    >>> tested(np.zeros(2), None, [("mean", one)], Heights("probability")).effect
+    >>> tested(np.zeros(2), None, [("mean", one)], Heights("probability"), None).effect
     array([0.5])
     """
     resampled = errors if isinstance(errors, BootstrapResult) else None
@@ -226,4 +229,6 @@ def tested(
             variances += slope * (2.0 * J @ np.array(mixed) + slope * variance)
         sd, df = np.sqrt(np.maximum(variances, 0.0)), errors.df
     sd = np.where(apart, np.nan, sd)
-    return ContrastTests(names, effect, sd, np.zeros(len(effect)), df, resampled)
+    least = None if solver_noise is None else np.abs(J) @ solver_noise
+    given = names, effect, sd, np.zeros(len(effect)), df, resampled
+    return ContrastTests(*given, noise=least)

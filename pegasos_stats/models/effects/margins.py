@@ -112,7 +112,7 @@ class Margins:
 
     def _frame(self, level: float, terms: Iterable[str]) -> pd.DataFrame:
         """Estimates with intervals; those of a share end at 0 and 1."""
-        found = self.estimates.estimates(level).frame(list(terms))
+        found = self.estimates.frame(level, list(terms))
         lowest, bounded = (0.0 if self.are_predictions else -1.0), self._bounded
         found.loc[bounded, LIMITS] = found.loc[bounded, LIMITS].clip(lowest, 1.0)
         return found

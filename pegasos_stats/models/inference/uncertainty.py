@@ -154,6 +154,8 @@ class Uncertainty:
         Of the fit.
     groups : Groups or None
         Of rows that depend on each other.
+    noise : float64 array, shape (k,), or None
+        What of each coefficient is the solver's.
     """
 
     theta: "pd.Series[float]"
@@ -162,6 +164,7 @@ class Uncertainty:
     problem: Problem
     relative_gap: float
     groups: Groups | None = None
+    noise: Vector | None = None
 
     @property
     def is_defined(self) -> bool:
@@ -247,7 +250,8 @@ class Uncertainty:
         errors = np.where(self._unlimited(R), np.nan, self._errors(R))
         combined = None if resampled is None else resampled.combined(R)
         given = written, R @ self._theta, errors, q, self.covariance.df
-        return wald.ContrastTests(*given, combined)
+        noise = None if self.noise is None else np.abs(R) @ self.noise
+        return wald.ContrastTests(*given, combined, noise)
 
     def wald_test(self, hypotheses: object) -> wald.JointTest:
         """Test the hypotheses ``R theta = q`` together."""

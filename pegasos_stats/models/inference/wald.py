@@ -31,6 +31,28 @@ TIDY_COLUMNS = [
 
 
 SAME = 1e-5  # of scores, what is the solver's: sqrt(D) is their mean change
+NOISE = 1e-5  # of a score: estimates that move it by less are 0 in tables
+SHOWN = ["estimate", "std_error", "conf_low", "conf_high"]
+
+
+def without_noise(table: pd.DataFrame, noise: Vector) -> pd.DataFrame:
+    """The same table with 0 for estimates, errors and limits that are the solver's.
+
+    Parameters
+    ----------
+    table : DataFrame, m rows
+        Columns of broom's ``tidy``.
+    noise : float64 array, shape (m,)
+        Up to which numbers of each row are, see `LinearResults._noise`.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({name: [2e-6, 0.4] for name in SHOWN})
+    >>> without_noise(table, np.full(2, NOISE))["estimate"].tolist()
+    [0.0, 0.4]
+    """
+    numbers = table[SHOWN].astype(np.float64)
+    return table.assign(**numbers.mask(numbers.abs().le(1.001 * noise, axis=0), 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +105,8 @@ class ContrastTests:
         Degrees of freedom of Student's t; infinite for the normal distribution.
     resampled : BootstrapResult or None
         The bootstrap of these combinations, where intervals are from it.
+    noise : float64 array, shape (m,), or None
+        What of each effect is the solver's: it is 0 in tables, see `without_noise`.
 
     Examples
     --------
@@ -100,6 +124,12 @@ class ContrastTests:
     null: Vector
     df_denom: float = np.inf
     resampled: BootstrapResult | None = None
+    noise: Vector | None = None
+
+    def frame(self, level: float, terms: Sequence[str]) -> pd.DataFrame:
+        """The columns of broom's ``tidy``, 0 for what is the solver's."""
+        found = self.estimates(level).frame(terms)
+        return found if self.noise is None else without_noise(found, self.noise)
 
     def estimates(self, level: float = 0.95) -> Estimates:
         """Statistics, p-values and intervals of this level."""
@@ -154,8 +184,8 @@ class ContrastTests:
 
         Without a column of statistics where p-values are from resamples.
         """
-        found = self.estimates(1.0 - check_fraction("alpha", alpha))
-        table = found.frame(self.hypotheses).set_index("term").rename_axis(None)
+        table = self.frame(1.0 - check_fraction("alpha", alpha), self.hypotheses)
+        table = table.set_index("term").rename_axis(None)
         if self.is_resampled:
             table = table.drop(columns="statistic")
         names = ["coef", "std err", *self.headings, "Conf. Int. Low", "Conf. Int. Upp."]
@@ -163,8 +193,7 @@ class ContrastTests:
 
     def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
         """The same with broom's columns."""
-        found = self.estimates(check_fraction("conf_level", conf_level))
-        table = found.frame(self.hypotheses)
+        table = self.frame(check_fraction("conf_level", conf_level), self.hypotheses)
         table.insert(1, "null_value", self.null)
         return table
 

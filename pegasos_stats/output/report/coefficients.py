@@ -11,7 +11,7 @@ from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign, moments
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.summaries import INTERCEPT, NOISE, largest_terms
+from pegasos_stats.models.summaries import INTERCEPT, largest_terms
 from pegasos_stats.output.report import document as doc
 from pegasos_stats.output.report import drawing, formatting
 from pegasos_stats.output.report.document import Text, prose
@@ -174,8 +174,8 @@ def coefficients(subject: Subject) -> doc.Section:
         table = table.assign(other=np.where(table["estimate"] == 0.0, 0.0, other))
     elif subject.has_rows:
         slopes = result.coef * _deviations(subject)
-        slopes = slopes.mask(slopes.abs() < NOISE, 0.0)
-        table = table.assign(other=table["term"].map(slopes).to_numpy())
+        other = table["term"].map(slopes).to_numpy()
+        table = table.assign(other=np.where(table["estimate"] == 0.0, 0.0, other))
     figures = [coefficient_figure(subject), _image(subject)]
     blocks = [
         doc.Paragraph(_reading(subject)),
