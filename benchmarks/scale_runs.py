@@ -8,7 +8,7 @@ reads, rows that were kept in memory, and processor seconds of the process, of a
 threads, for the read that counts, the reads of the method, and the work in memory.
 With Dask: of all workers together, of the busiest one, and of the process at home.
 Processor time is taken as it does not depend on what else the machine is doing, or not
-much. `scale_model.py` makes a model of these lines.
+much.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Their line, our line, what differs: the rows behind the three doors.
+"""Their line beside our line: the rows of the three pages on coming from elsewhere.
 
 The rows are data, ``docs/doors/*.toml``; the pages are made from them, and
 ``tests/test_site_doors.py`` runs both lines of each and compares the values.
@@ -20,7 +20,7 @@ LANGUAGES = {"r": ("R", "r"), "statsmodels": ("statsmodels", "python")}
 
 @dataclass(frozen=True)
 class Shared:
-    """Lines before the rows of a door: the data, and a fit of each side."""
+    """Lines before the rows of a page: the data, and a fit of each side."""
 
     theirs: str
     ours: str
@@ -28,9 +28,10 @@ class Shared:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a door; `their_value` and `our_value` are what a test compares."""
+    """A row of a page; `their_value` and `our_value` are what a test compares."""
 
     group: str
+    calls: list[str]
     theirs: str
     ours: str
     differs: str
@@ -50,7 +51,7 @@ class Door:
 
 
 def door(name: str) -> Door:
-    """The rows of a door by its name: ``r``, ``statsmodels``, ``sklearn``."""
+    """The rows of a page by its name: ``r``, ``statsmodels``, ``sklearn``."""
     with (FOLDER / f"{name}.toml").open("rb") as file:
         read = tomllib.load(file)
     shared = [Shared(**_stripped(given)) for given in read["shared"]]
@@ -68,35 +69,57 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 class DoorTable(SphinxDirective):
-    """All rows of a door: their lines above or beside ours, and what differs."""
+    """An index of calls, and all rows: their lines beside ours, and what differs."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """A section for each group of rows."""
+        """The index, the shared lines, and a section for each group of rows."""
         name = self.arguments[0]
         self.env.note_dependency(str(FOLDER / f"{name}.toml"))
         theirs = LANGUAGES.get(name, ("scikit-learn", "python"))
         found = door(name)
-        parts = ["In what follows both sides have these data, and these fits:"]
+        parts = [_titled("Index of calls"), _index(found.row), _titled("Data")]
+        parts += [_head(theirs[0])]
         parts += [_pair(part.theirs, part.ours, theirs) for part in found.shared]
-        for group, rows in groupby(found.row, key=lambda row: row.group):
-            parts.append(f"{group}\n{'-' * len(group)}")
-            parts += [
-                f"{_pair(row.theirs, row.ours, theirs)}\n\n{row.differs}"
-                for row in rows
-            ]
+        numbered = enumerate(found.row)
+        for group, rows in groupby(numbered, key=lambda numbered: numbered[1].group):
+            parts += [_titled(group), _head(theirs[0])]
+            for number, row in rows:
+                parts.append(_pair(row.theirs, row.ours, theirs, f"row-{number}"))
+                parts += _differs(row.differs)
         return self.parse_text_to_nodes("\n\n".join(parts), allow_section_headings=True)
 
 
-def _pair(theirs: str, ours: str, language: tuple[str, str]) -> str:
-    """Two blocks of code in a container, which a wide screen has side by side."""
-    name, lexer = language
-    blocks = "\n\n".join(
-        f".. code-block:: {kind}\n   :caption: {title}\n\n{indent(code, '   ')}"
-        for title, kind, code in (
-            (name, lexer, theirs),
-            ("pegasos_stats", "python", ours),
-        )
+def _differs(text: str) -> list[str]:
+    return [f".. container:: differs\n\n{indent(text, '   ')}"] if text else []
+
+
+def _titled(title: str) -> str:
+    return f"{title}\n{'-' * len(title)}"
+
+
+def _index(rows: list[Row]) -> str:
+    """Links to the rows, in the order of the alphabet."""
+    calls = [(call, number) for number, row in enumerate(rows) for call in row.calls]
+    ordered = sorted(calls, key=lambda call: call[0].lower())
+    links = ",\n".join(f"`{call} <#row-{number}>`__" for call, number in ordered)
+    return f".. container:: calls\n\n{indent(links, '   ')}"
+
+
+def _head(theirs: str) -> str:
+    """The names of the two columns."""
+    return (
+        f".. container:: pair head\n\n   .. container:: side\n\n      {theirs}\n\n"
+        "   .. container:: side\n\n      pegasos_stats"
     )
-    return f".. container:: pair\n\n{indent(blocks, '   ')}"
+
+
+def _pair(theirs: str, ours: str, language: tuple[str, str], name: str = "") -> str:
+    """Two blocks of code in a container, which a wide screen has side by side."""
+    blocks = "\n\n".join(
+        f".. code-block:: {kind}\n\n{indent(code, '   ')}"
+        for kind, code in ((language[1], theirs), ("python", ours))
+    )
+    named = f"\n   :name: {name}" if name else ""
+    return f".. container:: pair{named}\n\n{indent(blocks, '   ')}"

@@ -34,8 +34,9 @@ FOLDER = tempfile.TemporaryDirectory()  # where the lines read and write files
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Make known ``run`` and ``said``; each reading of a page begins anew."""
-    for path in (Path(app.srcdir) / "data").glob("*.csv"):
-        shutil.copy(path, FOLDER.name)
+    for folder in (Path(app.srcdir), Path(app.srcdir) / "data"):
+        for path in folder.glob("*.csv"):
+            shutil.copy(path, FOLDER.name)
     app.add_directive("run", Run)
     app.add_role("said", Said())
     app.connect("source-read", lambda app, page, source: NAMES.update({page: {}}))

@@ -1,6 +1,5 @@
-"""Texts that have their place elsewhere: changes, help, heads of scripts."""
+"""Texts that have their place elsewhere: changes, and help of the command line."""
 
-import ast
 import os
 import re
 from pathlib import Path
@@ -13,14 +12,12 @@ from sphinx.util.docutils import SphinxDirective
 from pegasos_stats.output.cli.parser import parser
 
 ROOT = Path(__file__).parents[2]
-SHELL = "\n\n.. code-block:: console\n\n"
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Make the directives known."""
     app.add_directive("changelog", Changelog)
     app.add_directive("help-of", HelpOf)
-    app.add_directive("heads-of", HeadsOf)
     return {"parallel_read_safe": True}
 
 
@@ -53,21 +50,3 @@ class HelpOf(SphinxDirective):
             (commands,) = (a.choices for a in parser()._actions if a.choices)
             text = commands[self.arguments[0]].format_help()
         return [nodes.literal_block(text, text, language="none")]
-
-
-class HeadsOf(SphinxDirective):
-    """What each script of a folder says of itself, under its name."""
-
-    required_arguments = 1
-
-    def run(self) -> list[nodes.Node]:
-        """A section for each script that has a usage line."""
-        parts = []
-        for path in sorted((ROOT / self.arguments[0]).glob("*.py")):
-            head = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-            self.env.note_dependency(str(path))
-            if "python benchmarks/" in head:
-                text = re.sub(r"\n\n((?:    .+\n)+)", f"{SHELL}\\1", head)
-                parts.append(f"{path.stem}\n{'-' * len(path.stem)}\n\n{text}")
-        text = "\n\n".join(parts)
-        return self.parse_text_to_nodes(text, allow_section_headings=True)
