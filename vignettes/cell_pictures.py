@@ -67,7 +67,7 @@ def race(studies: Mapping[str, ps.SolverComparison]) -> None:
     with styled():
         figure, axes = pyplot().subplots(3, 2, figsize=(7.4, 8.6))
         for column, (data, study) in zip(axes.T, studies.items(), strict=True):
-            study.plot(column, excess=True)
+            study.plot(ax=column, excess=True)
             column[0].set_title(f"{data}: loss less bound")
             column[0].get_legend().remove()
         axes[0, 1].set_ylim(bottom=1e-8)

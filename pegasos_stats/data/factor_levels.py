@@ -54,6 +54,18 @@ def levels_at_fit(spec: "ModelSpec", variables: tuple[str, ...]) -> Levels:
     return {name: levels for name, levels in found.items() if name in variables}
 
 
+def reference_levels(spec: "ModelSpec") -> dict[str, object]:
+    """Reference levels of the factors of a fit, by the factor as terms have it."""
+    found: dict[str, object] = {}
+    for factor, (kind, state) in spec.encoder_state.items():
+        coding = getattr(state.get("contrasts"), "contrasts", None)
+        if kind.value == "categorical" and hasattr(coding, "base"):
+            levels, base = list(state["categories"]), getattr(coding, "base", None)
+            given = [level for level in levels if level == base]
+            found[str(factor)] = (given or levels)[0]
+    return found
+
+
 def factored(factor: str, variables: Collection[str]) -> str:
     """Name of the column behind ``name``, ``C(name, ...)`` or ``relevel(name, ...)``.
 

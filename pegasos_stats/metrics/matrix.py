@@ -353,7 +353,7 @@ class ConfusionMatrix:
         DataError, DependencyError
             If there is no row to draw, or matplotlib is not installed.
         """
-        from pegasos_stats.output.plotting.confusion import draw_confusion
+        from pegasos_stats.output.plotting.tiles import draw_confusion
 
         if not self.counts.any():
             raise DataError(

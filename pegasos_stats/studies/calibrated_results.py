@@ -293,7 +293,11 @@ progress
         return self._losses.copy()
 
     def reliability(
-        self, bins: object = 10, *, strategy: Strategy = "uniform", level: float = 0.95
+        self,
+        bins: object = 10,
+        *,
+        strategy: Strategy | None = None,
+        level: float = 0.95,
     ) -> Reliability:
         """Out-of-fold probabilities beside observed shares.
 
@@ -310,15 +314,20 @@ progress
             level=level,
         )
 
-    def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Draw the reliability diagram of the out-of-fold probabilities, in ten bins.
+    def plot(self, *, ax: "Axes | None" = None, **line: Any) -> "Axes":
+        """Draw the reliability diagram of the out-of-fold probabilities.
+
+        Parameters
+        ----------
+        ax, **line
+            As for `Reliability.plot`.
 
         Raises
         ------
         DependencyError
             If matplotlib is not installed.
         """
-        return self.reliability().plot(ax)
+        return self.reliability().plot(ax=ax, **line)
 
     def summary(self, *, details: bool = False) -> Summary:
         """Header, losses and notes; ``print()`` shows text, a notebook HTML.

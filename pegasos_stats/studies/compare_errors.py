@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain, combinations
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -40,6 +40,9 @@ from pegasos_stats.tables import (
     headings_of_tests,
     significant,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class PairedMean(NamedTuple):
@@ -319,6 +322,32 @@ class ErrorComparison:
             given = np.array([pair.mean]), np.array([pair.std_error]), pair.df, level
             lines.append(estimates(*given).frame([f"{a} - {b}"]).assign(df=pair.df))
         return pd.concat(lines, ignore_index=True)[[*TIDY_COLUMNS, "df"]]
+
+    def plot(
+        self, *, conf_level: float = 0.95, ax: "Axes | None" = None, **line: Any
+    ) -> "Axes":
+        """Draw the differences with their intervals, a row for each pair of models.
+
+        Parameters
+        ----------
+        conf_level : float, default 0.95
+        ax : Axes, optional
+            By default those of a new figure.
+        **line
+            Properties of points and intervals.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        DependencyError
+            If matplotlib is not installed.
+        """
+        from pegasos_stats.output.plotting.forest import draw_differences
+
+        return draw_differences(self.tidy(conf_level), self.metric, ax, line)
 
     def _paired(self, a: str, b: str) -> PairedMean:
         one, two = (self.cross_validations[name].by_fold for name in (a, b))

@@ -222,7 +222,11 @@ class SolverComparison:
         ]
 
     def plot(
-        self, ax: "Sequence[Axes] | None" = None, *, excess: bool = False
+        self,
+        *,
+        excess: bool = False,
+        ax: "Sequence[Axes] | None" = None,
+        **line: Any,
     ) -> "tuple[Axes, Axes, Axes]":
         """Draw loss against CPU time, test error and gap against epoch.
 
@@ -233,10 +237,12 @@ class SolverComparison:
 
         Parameters
         ----------
-        ax : three axes, optional
-            By default those of a new figure, one below the other.
         excess : bool, default False
             Whether to show the loss minus `lower_bound`, the most that is left to gain.
+        ax : three axes, optional
+            By default those of a new figure, one below the other.
+        **line
+            Properties of the lines.
 
         Returns
         -------
@@ -258,14 +264,14 @@ class SolverComparison:
         >>> solvers = {"Pegasos": ps.Pegasos(epochs=3), "SDCA": ps.SDCA()}
         >>> found = ps.compare_solvers(model, solvers, runs=5, test=test, seed=443)
         >>> from matplotlib.figure import Figure
-        >>> loss, error, gap = found.plot(Figure().subplots(3))
+        >>> loss, error, gap = found.plot(ax=Figure().subplots(3))
         >>> gap.get_ylabel()
         'Duality gap'
         """
         from pegasos_stats.output.plotting.comparison import plot_comparison
 
         check_flag("excess", excess)
-        return plot_comparison(self._by_epoch, self.lower_bound, excess, ax)
+        return plot_comparison(self._by_epoch, self.lower_bound, excess, ax, line)
 
     @cached_property
     def _by_epoch(self) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from textwrap import wrap
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,10 @@ from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
+from pegasos_stats.models.summaries import INTERCEPT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Brackets = Literal["std_error", "conf_int", "statistic", "p_value", "none"]
 
@@ -101,6 +105,63 @@ class ModelComparison:
     def to_frame(self) -> pd.DataFrame:
         """The table as shown: a column of text for each fit."""
         return pd.concat(self._sections)
+
+    def plot(self, *, ax: "Axes | None" = None, **line: Any) -> "Axes":
+        """Draw the estimates of all fits with their intervals, term by term.
+
+        The intercept is left out.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            By default those of a new figure.
+        **line
+            Properties of points and intervals.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        DependencyError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> fits = {f: ps.logit(f"digit ~ {f}", train).fit() for f in ("p34", "p43")}
+        >>> from matplotlib.figure import Figure
+        >>> ax = ps.compare_models(fits).plot(ax=Figure().subplots())
+        >>> [text.get_text() for text in ax.get_yticklabels()]
+        ['p34', 'p43']
+        """
+        from pegasos_stats.output.plotting.forest import draw_models
+
+        table = self.estimates[self.estimates["term"] != INTERCEPT]
+        return draw_models(table, list(self.fits), ax, line)
+
+    def plot_roc(
+        self,
+        data: Any = None,
+        actual: Any = None,
+        *,
+        ax: "Axes | None" = None,
+        **line: Any,
+    ) -> "Axes":
+        """Draw the ROC curves of all fits, see `ResultPlots.roc`.
+
+        Parameters
+        ----------
+        data, actual : optional
+            New rows and their labels; without them each fit has its own rows.
+        ax, **line
+            As for `plot`.
+        """
+        from pegasos_stats.output.plotting.roc import draw_rocs
+
+        return draw_rocs(self.fits, data, actual, ax, line)
 
     def as_text(self) -> str:
         """Plain text."""

@@ -22,6 +22,9 @@ Strategy = Literal["uniform", "quantile"]
 
 COLUMNS = ["low", "high", "n", "mean_predicted", "observed", "conf_low", "conf_high"]
 MOST_BINS = 10_000
+RARE = 0.1  # share of an outcome below which bins are quantiles
+FEWEST, CURVE, SPAN = 20, 100, 0.5  # rows, points and share of rows of a smooth curve
+BLOCKS = 5000  # of rows, from which it is made
 STRATEGIES: tuple[Strategy, ...] = ("uniform", "quantile")
 
 
@@ -49,6 +52,9 @@ class Reliability:
         What `calibration_error` is on average if each probability is right, as so few
         rows have other shares by chance, see `distance_by_chance`; NaN if it was saved
         without.
+    smooth : DataFrame or None
+        Columns ``probability, observed``: the share by local regression, a line of
+        degree 1 through the nearest half of the rows; None with fewer than 20 rows.
 
     Examples
     --------
@@ -64,6 +70,7 @@ class Reliability:
     log_loss: float
     n_left_out: int
     error_by_chance: float = float("nan")
+    smooth: pd.DataFrame | None = None
 
     @property
     def calibration_error(self) -> float:
@@ -74,19 +81,28 @@ class Reliability:
         apart = (used["observed"] - used["mean_predicted"]).abs()
         return float((apart * used["n"]).sum() / used["n"].sum())
 
-    def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Draw observed shares with their intervals against mean probabilities.
+    def plot(self, *, ax: "Axes | None" = None, **line: Any) -> "Axes":
+        """Draw observed shares with their intervals, and the smooth curve.
 
-        Bars at the bottom show the number of rows in each bin.
+        Both axes are the same, and end near the largest where all is below one half.
+        Grey bars at the bottom are the density of the probabilities.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            By default those of a new figure.
+        **line
+            Properties of points and curve, such as ``color`` or ``label``.
 
         Raises
         ------
         DependencyError
             If matplotlib is not installed.
         """
-        from pegasos_stats.output.plotting.reliability import draw_reliability
+        from pegasos_stats.output.plotting.curves import draw_reliability
 
-        return draw_reliability(self.table, str(self.positive), self.level, ax)
+        named = str(self.positive)
+        return draw_reliability(self.table, self.smooth, named, self.level, ax, line)
 
     def __str__(self) -> str:
         n = int(self.table["n"].sum())
@@ -120,7 +136,7 @@ def reliability(
     probabilities: object,
     bins: object = 10,
     *,
-    strategy: Strategy = "uniform",
+    strategy: Strategy | None = None,
     positive: object = None,
     level: float = 0.95,
 ) -> Reliability:
@@ -135,8 +151,9 @@ def reliability(
         the positive level.
     bins : int or sequence of float, default 10
         Number of bins, or their boundaries from 0 to 1.
-    strategy : "uniform" or "quantile"
-        Bins of equal width, or with about equal numbers of rows.
+    strategy : "uniform" or "quantile", optional
+        Bins of equal width, or with about equal numbers of rows. By default
+        ``"quantile"`` if the rarer outcome has less than a tenth of the rows.
     positive : label, optional
         The level whose probabilities these are; by default the second one.
     level : float, default 0.95
@@ -166,7 +183,8 @@ def reliability(
     >>> int(found.table["n"].sum())
     163
     """
-    check_choice("strategy", strategy, STRATEGIES)
+    if strategy is not None:
+        check_choice("strategy", strategy, STRATEGIES)
     level = intervals.check_interval("wilson", level)
     came, given, named = _outcomes(actual, probabilities, positive)
     used = (came >= 0) & ~np.isnan(given)
@@ -176,6 +194,9 @@ def reliability(
         )
     happened, p = came[used], given[used]
     both = np.column_stack([1.0 - p, p])
+    if strategy is None:
+        share = float((happened == 1).mean())
+        strategy = "quantile" if min(share, 1.0 - share) < RARE else "uniform"
     table, by_chance = _binned(happened, p, _ends(bins, strategy, p), level)
     return Reliability(
         table=table,
@@ -185,7 +206,46 @@ def reliability(
         log_loss=scores.log_loss(happened, both),
         n_left_out=int((~used).sum()),
         error_by_chance=by_chance,
+        smooth=smoothed(p, happened),
     )
+
+
+def smoothed(p: Vector, happened: Codes) -> pd.DataFrame | None:
+    """Share of events by probability: local regression with tricube weights.
+
+    References
+    ----------
+    Cleveland, *Robust locally weighted regression and smoothing scatterplots*, JASA 74
+    (1979); Austin & Steyerberg, Statistics in Medicine 33 (2014), for calibration.
+
+    Examples
+    --------
+    >>> p = np.linspace(0.0, 1.0, 101)
+    >>> found = smoothed(p, (p > 0.5).astype(int))["observed"].to_numpy()
+    >>> found[[0, 50, 99]].round(1).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    if p.size < FEWEST:
+        return None
+    order = np.argsort(p, kind="stable")
+    first = np.arange(0, p.size, max(p.size // BLOCKS, 1))  # means of neighbours
+    count = np.diff([*first, p.size])
+    p = np.add.reduceat(p[order], first) / count
+    share = np.add.reduceat(happened[order].astype(np.float64), first) / count
+    low, high = np.quantile(p, [0.01, 0.99])
+    at, near = np.linspace(low, high, CURVE), max(int(SPAN * p.size), 2)
+    found = np.empty(CURVE)
+    for j, x in enumerate(at):
+        away = np.abs(p - x)
+        width = max(float(np.partition(away, near - 1)[near - 1]), 1e-9)
+        w = count * np.clip(1.0 - (away / width) ** 3, 0.0, None) ** 3
+        total, mean = w.sum(), w @ p / w.sum()
+        level = w @ share / total
+        spread = w @ np.square(p - mean)
+        flat = spread <= 1e-12 * total
+        slope = 0.0 if flat else w @ ((p - mean) * share) / spread
+        found[j] = level + slope * (x - mean)
+    return pd.DataFrame({"probability": at, "observed": np.clip(found, 0.0, 1.0)})
 
 
 def distance_by_chance(p: Vector) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -209,22 +209,24 @@ class Thresholds:
     def _value(self, found: Sequence[Decisions]) -> float:
         return float(self.target.of(reduce(add, found))[0])
 
-    def plot(self, ax: "Axes | None" = None) -> "Axes":
+    def plot(self, *, ax: "Axes | None" = None, **line: Any) -> "Axes":
         """Draw the metric or cost against the threshold, and the chosen one.
 
         Parameters
         ----------
         ax : Axes, optional
             By default those of a new figure.
+        **line
+            Properties of the lines, such as ``color`` or ``label``.
 
         Raises
         ------
         DependencyError
             If matplotlib is not installed.
         """
-        from pegasos_stats.output.plotting.thresholds import draw_thresholds
+        from pegasos_stats.output.plotting.curves import draw_thresholds
 
-        return draw_thresholds(self, ax)
+        return draw_thresholds(self, ax, line)
 
     def summary(self) -> Summary:
         """Header, both thresholds and notes; ``print()`` shows text."""

@@ -92,7 +92,7 @@ def test_an_object_whose_attributes_raise_is_named_by_its_type():
             call(Raising("__getattr__"))
     study = ps.compare_solvers(model, {"SDCA": ps.SDCA()}, runs=1, seed=1)
     with pytest.raises(OptionError, match=r"^ax is of type list; give three axes"):
-        study.plot([Raising("__getattr__")] * 3)
+        study.plot(ax=[Raising("__getattr__")] * 3)
 
 
 def test_dictionaries_of_pyarrow_are_factors():

@@ -44,7 +44,7 @@ def quantile(study, name, measure, column="q50"):
 
 
 def test_lines_go_through_the_medians(study):
-    loss, error, gap = study.plot(axes())
+    loss, error, gap = study.plot(ax=axes())
     for ax, measure in ((loss, "objective"), (error, "test_error"), (gap, "gap")):
         line = line_of(ax, "Pegasos")
         np.testing.assert_array_equal(
@@ -57,7 +57,7 @@ def test_lines_go_through_the_medians(study):
 
 
 def test_bands_go_from_the_5_to_the_95_percent_quantile(study):
-    _, _, gap = study.plot(axes())
+    _, _, gap = study.plot(ax=axes())
     (path,) = gap.collections[0].get_paths()
     y = path.vertices[:, 1]
     assert y.min() == quantile(study, "Pegasos", "gap", "q05").min()
@@ -65,7 +65,7 @@ def test_bands_go_from_the_5_to_the_95_percent_quantile(study):
 
 
 def test_axes_are_logarithmic_where_they_belong(study):
-    loss, error, gap = study.plot(axes())
+    loss, error, gap = study.plot(ax=axes())
     assert (loss.get_xscale(), loss.get_yscale()) == ("log", "log")
     assert error.get_yscale() == "linear"
     assert gap.get_yscale() == "log"
@@ -73,7 +73,7 @@ def test_axes_are_logarithmic_where_they_belong(study):
     alike = {"Pegasos": ps.Pegasos(epochs=12), "SDCA": ps.SDCA(epochs=6, tol=0)}
     model = ps.svm("digit ~ .", TRAIN, lam=100.0)
     narrow = ps.compare_solvers(model, alike, runs=3, test=TEST, seed=1)
-    loss, error, gap = narrow.plot(axes())
+    loss, error, gap = narrow.plot(ax=axes())
     assert (loss.get_xscale(), loss.get_yscale()) == ("log", "linear")
     assert error.get_xscale() == gap.get_xscale() == "linear"
     assert all(tick == int(tick) for tick in gap.get_xticks())
@@ -82,7 +82,7 @@ def test_axes_are_logarithmic_where_they_belong(study):
 def test_a_line_is_thin_where_some_runs_have_ended(study):
     counts = quantile(study, "SDCA", "gap", "n_runs")
     assert counts[-1] < counts[0] == 12
-    _, _, gap = study.plot(axes())
+    _, _, gap = study.plot(ax=axes())
     whole = line_of(gap, "SDCA")
     all_of_it = quantile(study, "SDCA", "gap")
     np.testing.assert_array_equal(whole.get_ydata(), all_of_it[counts == 12])
@@ -99,7 +99,7 @@ def test_a_line_is_thin_where_some_runs_have_ended(study):
 
 
 def test_every_solver_is_in_the_legend_by_its_name(study):
-    loss, _, _ = study.plot(axes())
+    loss, _, _ = study.plot(ax=axes())
     shown = [text.get_text() for text in loss.get_legend().get_texts()]
     assert shown == [
         "Pegasos",
@@ -111,10 +111,10 @@ def test_every_solver_is_in_the_legend_by_its_name(study):
 
 
 def test_the_bound_is_a_line_or_taken_off(study):
-    loss, _, _ = study.plot(axes())
+    loss, _, _ = study.plot(ax=axes())
     bound = line_of(loss, "Certified lower bound")
     assert set(bound.get_ydata()) == {study.lower_bound}
-    loss, _, _ = study.plot(axes(), excess=True)
+    loss, _, _ = study.plot(ax=axes(), excess=True)
     np.testing.assert_array_equal(
         line_of(loss, "Pegasos").get_ydata(),
         quantile(study, "Pegasos", "objective") - study.lower_bound,
@@ -124,7 +124,7 @@ def test_the_bound_is_a_line_or_taken_off(study):
 
 def test_without_held_out_rows_the_training_error_is_shown(study):
     found = ps.compare_solvers(study.model, {"one": ps.Pegasos(epochs=1)}, runs=2)
-    _, error, _ = found.plot(axes())
+    _, error, _ = found.plot(ax=axes())
     assert error.get_ylabel() == "Training error"
 
 
@@ -160,7 +160,7 @@ def test_gaps_of_zero_leave_the_figure_whole():
     found = ps.compare_solvers(model, {"SDCA": ps.SDCA(tol=0, epochs=5)}, runs=3)
     found = replace(found, runs=found.runs.assign(gap=0.0))
     figure = Figure()
-    _, _, gap = found.plot(figure.subplots(3), excess=True)
+    _, _, gap = found.plot(ax=figure.subplots(3), excess=True)
     figure.draw_without_rendering()
     assert np.isfinite(gap.get_ylim()).all()
 
@@ -168,12 +168,12 @@ def test_gaps_of_zero_leave_the_figure_whole():
 @pytest.mark.parametrize("given", [axes(1), axes(2), ["a", "b", "c"], axes(4)])
 def test_axes_must_be_three(study, given):
     with pytest.raises(OptionError, match="give three axes"):
-        study.plot(given)
+        study.plot(ax=given)
 
 
 def test_excess_is_yes_or_no(study):
     with pytest.raises(OptionError, match="excess='yes'"):
-        study.plot(axes(), excess="yes")
+        study.plot(ax=axes(), excess="yes")
 
 
 def test_times_have_a_readable_unit(study):

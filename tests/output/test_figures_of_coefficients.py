@@ -1,13 +1,12 @@
 """Coefficients, images, tables and reliability in figures beside their definitions."""
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 
-from pegasos_stats.output.plotting.coefficients import draw_coefficients, draw_image
-from pegasos_stats.output.plotting.confusion import draw_confusion, ink_on
-from pegasos_stats.output.plotting.reliability import draw_reliability
+from pegasos_stats.output.plotting.curves import draw_reliability
+from pegasos_stats.output.plotting.forest import draw_coefficients
+from pegasos_stats.output.plotting.tiles import draw_confusion, draw_image, ink_on
 from tests.output.figures import ROUNDING, axes, legend
 
 TABLE = pd.DataFrame(
@@ -21,7 +20,7 @@ TABLE = pd.DataFrame(
 
 
 def test_estimates_and_intervals_stand_on_their_own_line():
-    ax = draw_coefficients(TABLE, ("no", "yes"), axes(), title="All", unit="year")
+    ax = draw_coefficients(TABLE, ("no", "yes"), axes(), {}, title="All", unit="year")
     below, above = ax.get_lines()[1:]
     assert (below.get_marker(), above.get_marker()) == ("o", "s")
     names = [text.get_text() for text in ax.get_yticklabels()]
@@ -34,18 +33,24 @@ def test_estimates_and_intervals_stand_on_their_own_line():
     }
     expected = zip(TABLE.conf_low, TABLE.conf_high, strict=True)
     assert segments == dict(zip(expected, ax.get_yticks(), strict=True))
-    assert ax.get_ylim()[0] > place["down"] > place["none"] > place["up"] > 0.0
-    assert ax.get_ylim()[1] == 0.0
+    low, high = ax.get_ylim()
+    assert low > place["down"] > place["none"] > place["up"] > high
     assert ax.get_title() == "All"
     assert ax.get_xlabel().replace("\n", " ") == (
-        "Coefficient: change of the score per year (below 0 speaks for no, above for "
-        "yes)"
+        "Coefficient: change of the score per year (below 0 for no, above 0 for yes)"
     )
 
 
 def test_without_intervals_there_are_points_alone():
-    ax = draw_coefficients(TABLE[["term", "estimate"]], ("no", "yes"), axes())
-    assert len(ax.collections) == 0
+    ax = draw_coefficients(
+        TABLE.assign(conf_low=np.nan, conf_high=np.nan),
+        ("no", "yes"),
+        axes(),
+        {},
+        title="",
+        unit="unit",
+    )
+    assert not any(len(part.get_segments()) for part in ax.collections)
     assert ax.get_title() == ""
 
 
@@ -130,18 +135,6 @@ def test_rows_without_a_prediction_are_grey():
     assert is_grey.tolist() == [[False, False, True], [False, False, True]]
 
 
-@pytest.mark.parametrize(("k", "letters"), [(7, 11.0), (8, 7.5)])
-def test_many_levels_have_smaller_tiles_and_letters(k, letters):
-    names = [f"l{i}" for i in range(k)]
-    ax = draw_confusion(pd.DataFrame(np.ones((k, k)), names, names))
-    assert {text.get_fontsize() for text in ax.texts} == {letters}
-    width, height = ax.figure.get_size_inches()
-    tile = 0.95 if k < 8 else 0.6
-    assert width == pytest.approx(k * tile + 0.085 * 2 + 0.8)
-    assert height == pytest.approx(k * tile + 0.17 + 0.8)
-    mpl.pyplot.close(ax.figure)
-
-
 def bins(n):
     """A reliability table of n bins, one of them without rows."""
     edges = np.linspace(0.0, 1.0, n + 1)
@@ -159,28 +152,27 @@ def bins(n):
     )
 
 
-@pytest.mark.parametrize(("n", "written_out"), [(5, True), (13, True), (14, False)])
-def test_a_reliability_diagram_is_its_table(n, written_out):
-    table = bins(n)
-    used = table.iloc[1:]
-    ax = draw_reliability(table, "ill", 0.9, axes())
-    diagonal, _, points, *_ = ax.get_lines()
+def test_a_reliability_diagram_is_its_table():
+    used = bins(13).iloc[1:]
+    ax = draw_reliability(bins(13), None, "ill", 0.9, axes(), {})
+    diagonal, points = ax.get_lines()
     np.testing.assert_array_equal(diagonal.get_xydata(), [[0.0, 0.0], [1.0, 1.0]])
     np.testing.assert_array_equal(points.get_xdata(), used["mean_predicted"])
     np.testing.assert_array_equal(points.get_ydata(), used["observed"])
+    assert points.get_linestyle() == "None"
     (errors,) = ax.collections
     spans = np.array([segment[:, 1] for segment in errors.get_segments()])
     np.testing.assert_allclose(spans, used[["conf_low", "conf_high"]], rtol=ROUNDING)
     heights = np.array([bar.get_height() for bar in ax.patches])
-    np.testing.assert_allclose(heights, 0.11 * used["n"] / used["n"].max())
-    for bar, (low, high) in zip(
-        ax.patches, used[["low", "high"]].to_numpy(), strict=True
-    ):
-        assert bar.get_x() == low
-        assert bar.get_width() == pytest.approx(high - low)
-        assert bar.get_y() == -0.18
-    counts = [text.get_text() for text in ax.texts]
-    assert counts == (used["n"].astype(str).tolist() if written_out else [])
-    assert ax.get_xlabel() == "predicted probability of ill"
-    assert ax.get_ylabel() == "observed share of ill"
-    assert legend(ax) == ["as predicted", "rows in the bin", "observed, 90% interval"]
+    np.testing.assert_allclose(heights, 0.12 * used["n"] / used["n"].max())
+    assert [bar.get_x() for bar in ax.patches] == used["low"].tolist()
+    assert ax.get_xlim() == ax.get_ylim()
+    assert ax.get_aspect() == 1.0
+    assert legend(ax) == ["Observed, 90% interval"]
+
+
+def test_small_probabilities_have_a_small_square():
+    table = bins(10).assign(n=[5, 1, 0, 0, 0, 0, 0, 0, 0, 0])
+    ax = draw_reliability(table, None, "ill", 0.95, axes(), {})
+    assert ax.get_xlim() == ax.get_ylim()
+    assert 0.15 < ax.get_xlim()[1] < 0.5

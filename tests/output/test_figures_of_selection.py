@@ -11,9 +11,9 @@ mpl.use("Agg")
 
 import pegasos_stats as ps
 from pegasos_stats.metrics.scores import RocCurve
-from pegasos_stats.output.plotting import comparison, selection
+from pegasos_stats.output.plotting import comparison, curves
 from pegasos_stats.output.plotting.roc import bends
-from pegasos_stats.output.plotting.style import COLOURS, NEGATIVE, POSITIVE, pyplot
+from pegasos_stats.output.plotting.style import NEGATIVE, POSITIVE, pyplot
 
 LAMBDAS = np.array([4.0, 1.0, 0.25, 0.0625])
 MEAN = np.array([0.5, 0.3, 0.2, 0.35])
@@ -41,9 +41,10 @@ def upright(ax):
 
 
 def test_a_curve_has_its_means_bars_and_marks():
-    ax = selection.draw_curve(LAMBDAS, MEAN, ERROR, "error_rate", BOTH, axes())
+    ax = curves.draw_curve(LAMBDAS, MEAN, ERROR, "error_rate", BOTH, axes(), {})
     (bars,) = ax.containers
-    line, caps, (stems,) = bars
+    _, caps, (stems,) = bars
+    line = ax.get_lines()[0]
     np.testing.assert_array_equal(line.get_xdata(), LAMBDAS)
     np.testing.assert_array_equal(line.get_ydata(), MEAN)
     half = np.array([0.0, 0.05, 0.125, 0.25])
@@ -56,30 +57,30 @@ def test_a_curve_has_its_means_bars_and_marks():
     assert upright(ax) == [(0.25, ":"), (1.0, "--")]
     assert ax.get_xscale() == "log"
     assert (ax.get_xlabel(), ax.get_ylabel()) == (
-        "lambda",
-        "cross-validated error rate",
+        "Lambda",
+        "Error rate, cross-validated",
     )
 
 
 def test_the_band_is_one_standard_error_about_the_best():
-    ax = selection.draw_curve(LAMBDAS, MEAN, ERROR, "auc", BOTH, axes())
+    ax = curves.draw_curve(LAMBDAS, MEAN, ERROR, "auc", BOTH, axes(), {})
     (band,) = ax.patches
     # A Rectangle, or in matplotlib 3.8 a Polygon.
     corners = band.get_patch_transform().transform(band.get_path().vertices)
     low, high = corners[:, 1].min(), corners[:, 1].max()
     # One subtraction and one sum of decimal numbers.
     np.testing.assert_allclose([low, high], [0.075, 0.325], rtol=1e-14)
-    assert band.get_facecolor() == to_rgba(COLOURS[4], 0.18)
+    assert band.get_facecolor() == to_rgba(ax.get_lines()[0].get_color(), 0.18)
     assert sorted(words(ax)) == [
-        "best, ± standard error",
+        "Best ± standard error",
         "lambda_1se = 1",
         "lambda_min = 0.25",
     ]
-    assert ax.get_ylabel() == "cross-validated AUC"
-    without = selection.draw_curve(LAMBDAS, MEAN, ERROR, "auc", {"min": 0.25}, axes())
+    assert ax.get_ylabel() == "AUC, cross-validated"
+    without = curves.draw_curve(LAMBDAS, MEAN, ERROR, "auc", {"min": 0.25}, axes(), {})
     assert len(without.patches) == 0
     assert words(without) == ["lambda_min = 0.25"]
-    assert words(selection.draw_curve(LAMBDAS, MEAN, ERROR, "f", {}, axes())) == []
+    assert words(curves.draw_curve(LAMBDAS, MEAN, ERROR, "f", {}, axes(), {})) == []
 
 
 # The order at the smallest lambda by absolute value is c, a, d, b.
@@ -95,30 +96,34 @@ BETA = pd.DataFrame(
 
 
 def test_the_largest_coefficients_at_the_end_have_names():
-    ax = selection.draw_coefficients(BETA, 3, {"min": 0.5}, axes())
-    assert words(ax) == ["c", "a", "a long name of …", "lambda_min = 0.5"]
+    ax = curves.draw_path(BETA, 3, {"min": 0.5}, axes(), {})
+    assert words(ax) == ["c", "a", "a long name of a column", "lambda_min = 0.5"]
     drawn = {found.get_label(): found for found in ax.get_lines()}
-    for label, name in (("c", "c"), ("a", "a"), ("a long name of …", BETA.columns[3])):
+    for label, name in (
+        ("c", "c"),
+        ("a", "a"),
+        ("a long name of a column", BETA.columns[3]),
+    ):
         np.testing.assert_array_equal(drawn[label].get_ydata(), BETA[name])
         np.testing.assert_array_equal(drawn[label].get_xdata(), BETA.index)
-    grey = [x for x in ax.get_lines() if x.get_color() == selection.GREY]
+    grey = [x for x in ax.get_lines() if x.get_alpha() == 0.3]
     assert len(grey) == 1
     np.testing.assert_array_equal(grey[0].get_ydata(), BETA["b"])
     assert ax.get_xscale() == "log"
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("lambda", "coefficient")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("Lambda", "Coefficient")
     assert upright(ax) == [(0.5, ":")]
 
 
-def test_names_of_16_letters_are_whole():
-    for size, shown in ((16, "x" * 16), (17, "x" * 15 + "…")):
+def test_names_of_24_letters_are_whole():
+    for size, shown in ((24, "x" * 24), (25, "x" * 11 + "…" + "x" * 12)):
         beta = pd.DataFrame({"x" * size: [1.0]}, index=[1.0])
-        ax = selection.draw_coefficients(beta, 1, {}, axes())
+        ax = curves.draw_path(beta, 1, {}, axes(), {})
         assert words(ax) == [shown]
 
 
 def test_a_thousand_coefficients_are_drawn_at_most():
     beta = pd.DataFrame(-np.arange(2.0, 1004.0)[None], index=[1.0])
-    ax = selection.draw_coefficients(beta, 2, {}, axes())
+    ax = curves.draw_path(beta, 2, {}, axes(), {})
     assert len(ax.get_lines()) == 1000
     assert min(abs(found.get_ydata()[0]) for found in ax.get_lines()) == 4.0
 
@@ -140,7 +145,7 @@ ESTIMATES = pd.DataFrame(
 
 @pytest.fixture
 def folds():
-    figure = selection.draw_folds(FOLDS, ESTIMATES)
+    figure = curves.draw_folds(FOLDS, ESTIMATES)
     yield figure
     pyplot().close(figure)
 
@@ -148,14 +153,15 @@ def folds():
 def test_each_metric_has_a_panel_with_its_folds(folds):
     error, auc = folds.axes
     assert [ax.get_title("left") + ax.get_title() for ax in folds.axes] == [
-        "error rate",
-        "area under the ROC curve",
+        "Error rate",
+        "AUC",
     ]
     rings = error.get_lines()[0]
-    assert rings.get_xdata().tolist() == [0.25, 0.5]
-    assert [(text.get_text(), text.xy[0]) for text in error.texts] == [("×3", 0.25)]
-    assert [(text.get_text(), text.xy[0]) for text in auc.texts] == [("×5", 0.75)]
-    assert auc.get_xticks().tolist() == [0.75]
+    np.testing.assert_allclose(rings.get_xdata(), [0.25, 0.5], rtol=1e-9)
+    assert [text.get_text() for text in error.texts] == ["×3"]
+    assert [text.get_text() for text in auc.texts] == ["×5"]
+    low, high = auc.get_xlim()
+    assert high - low >= 0.02 * 0.75  # folds that are equal are drawn equal
     for ax, mean, spread in ((error, 0.3125, 0.0625), (auc, 0.75, 0.0)):
         point, _, (bar,) = ax.containers[0]
         assert point.get_xdata().tolist() == [mean]
@@ -166,8 +172,8 @@ def test_each_metric_has_a_panel_with_its_folds(folds):
 def test_the_legend_of_folds_shows_rings_and_diamonds(folds):
     (legend,) = folds.legends
     assert [text.get_text() for text in legend.get_texts()] == [
-        "a fold (×: several folds)",
-        "mean and its standard error",
+        "A fold (×: several folds)",
+        "Mean and its standard error",
     ]
     ring, diamond = legend.legend_handles
     assert (ring.get_marker(), ring.get_markeredgecolor()) == ("o", NEGATIVE)

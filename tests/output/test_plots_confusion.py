@@ -13,7 +13,7 @@ from matplotlib import pyplot as plt
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError
-from pegasos_stats.output.plotting.confusion import ink_on
+from pegasos_stats.output.plotting.tiles import ink_on
 
 TRAIN, TEST = ps.datasets.load_digits56()
 
@@ -83,13 +83,3 @@ def test_ink_has_the_larger_contrast_on_every_tile():
             ink = {"black": 0.0, "white": 1.0}[ink_on(colour)]
             assert contrast(ink, tile) >= contrast(1.0 - ink, tile)
             assert contrast(ink, tile) > 4.5  # level AA of the guidelines
-
-
-def test_long_names_are_on_several_lines_and_short_ones_in_one():
-    long, short = "paid back in full, as agreed", "late"
-    ax = ps.confusion([long, short], [long, long]).plot()
-    names = [text.get_text() for text in ax.get_yticklabels()]
-    assert [name.replace("\n", " ") for name in names] == [short, long]
-    assert names[0] == short
-    assert "\n" in names[1]
-    ax.figure.savefig(BytesIO(), format="png")

@@ -238,7 +238,7 @@ def test_the_figure_shows_the_table(calibrated):
     np.testing.assert_array_equal(drawn_line.get_xdata(), table["mean_predicted"])
     np.testing.assert_array_equal(drawn_line.get_ydata(), table["observed"])
     assert len(ax.patches) == len(table)
-    assert ax.get_xlabel() == "predicted probability of yes"
+    assert ax.get_xlabel() == "Predicted probability of yes"
     mpl.pyplot.close("all")
 
 

@@ -21,7 +21,15 @@ from tests.models.saved_models import put_together, taken_apart
 from tests.studies.kept_objects import DATA, FUNCTIONS, OBJECTS, model
 
 # Methods without required arguments that need the training rows, or draw.
-NEED_ROWS = {"refit", "plot", "plot_coefficients", "thresholds", "best_model", "fit"}
+NEED_ROWS = {
+    "refit",
+    "plot",
+    "plot_coefficients",
+    "thresholds",
+    "plot_roc",
+    "best_model",
+    "fit",
+}
 NEED_ROWS |= {"generator"}
 ROWS = "training rows are not in"
 

@@ -265,13 +265,13 @@ def test_the_figure(found):
     assert (line.get_xdata()[inner] == table["threshold"][inner]).all()
     labels = ax.get_legend_handles_labels()[1]
     assert labels == [
-        "cost, out of fold",
-        "usual: 0",
-        "thresholds of the folds",
-        f"chosen: {found.threshold:.3g}, to be expected {found.estimate:.3g} ± "
+        "Mean cost of a row, out of fold",
+        "Usual: 0",
+        "Thresholds of the folds",
+        f"Chosen: {found.threshold:.3g}, expected {found.estimate:.3g} ± "
         f"{found.std_error:.2g}",
     ]
-    assert ax.get_xlabel() == "threshold of the score (below: no, above: yes)"
-    assert ax.get_ylabel() == "mean cost of a row"
+    assert ax.get_xlabel() == "Threshold of the score (above: yes)"
+    assert ax.get_ylabel() == "Mean cost of a row"
     ticks = next(each for each in ax.lines if each.get_marker() == "|")
     assert (np.asarray(ticks.get_xdata()) == found.by_fold["threshold"]).all()

@@ -1,6 +1,7 @@
 """Average effects and average predictions of a linear fit."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Literal
 
@@ -250,7 +251,10 @@ def predictions(
 
     notes = [notes_on.AT_MEANS if at_means else notes_on.OVER_ROWS]
     title = "Predictions at Means" if at_means else "Average Predictions"
-    return estimated(self, found(), rows, heights, title, "value", notes)
+    varied = {str(name): name for name in [*names, *settings[0][0]]}
+    made = estimated(self, found(), rows, heights, title, "value", notes)
+    numeric = {n: name for n, name in varied.items() if name not in rows.levels}
+    return replace(made, observed={n: rows.numbers(k) for n, k in numeric.items()})
 
 
 def heights_of(result: "LinearResults", scale: Scale) -> Heights:

@@ -1,17 +1,22 @@
 """Average effects and predictions with their errors, as tables."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats import tables
+from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_fraction
 from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models.effects.changes import SLOPE
 from pegasos_stats.models.inference.wald import ContrastTests
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 TESTS = ["statistic", "p_value"]
 LIMITS = ["conf_low", "conf_high"]
@@ -39,6 +44,8 @@ class Margins:
     are_shares : bool
         Whether these are of probabilities or shares, whose intervals end at 0 and 1, of
         differences at -1 and 1; those of slopes have no end.
+    observed : dict of name to float64 array
+        Values in the rows of the numeric predictors that predictions are at.
 
     Examples
     --------
@@ -57,6 +64,7 @@ class Margins:
     header: list[tuple[str, str]]
     notes: list[str]
     are_shares: bool = False
+    observed: dict[str, Vector] = field(default_factory=dict)
 
     @property
     def are_predictions(self) -> bool:
@@ -109,6 +117,45 @@ class Margins:
         ends = table.loc[self._bounded, LIMITS].isin([of_what[0], 1.0])
         cut = [CUT.format(*of_what)] * bool(ends.any(axis=None))
         return tables.Summary([self.title], cells, [*self.notes, *cut], *sides)
+
+    def plot(
+        self, *, conf_level: float = 0.95, ax: "Axes | None" = None, **line: Any
+    ) -> "Axes":
+        """Draw predictions against a numeric predictor, or estimates a row each.
+
+        Predictions at several values of a number are a line with its band, and a rug of
+        the values in the rows; each value of other predictors has a line of its own.
+
+        Parameters
+        ----------
+        conf_level : float, default 0.95
+        ax : Axes, optional
+            By default those of a new figure.
+        **line
+            Properties of the lines, such as ``color`` or ``label``.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        DependencyError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> result = ps.logit("digit ~ p34 + p43", train, lam=0.01).fit()
+        >>> from matplotlib.figure import Figure
+        >>> ax = result.predictions("p34").plot(ax=Figure().subplots())
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('p34', 'Probability of 6')
+        """
+        from pegasos_stats.output.plotting.averages import draw_averages
+
+        return draw_averages(self, conf_level, ax, line)
 
     def _frame(self, level: float, terms: Iterable[str]) -> pd.DataFrame:
         """Estimates with intervals; those of a share end at 0 and 1."""

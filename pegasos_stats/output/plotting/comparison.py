@@ -1,4 +1,4 @@
-"""Figures of a study: loss against time, error and gap against epoch."""
+"""Figures of solvers: loss against time, error and gap against epoch."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,17 +6,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.data.foreign import refusing
-from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.output.plotting import style
-from pegasos_stats.output.plotting.style import Axes, Floats, Line, styled
+from pegasos_stats.output.plotting.style import Axes, Floats, Style
 
-THREE = "give three axes, for example plt.subplots(1, 3)[1]"
+THREE = "three axes, for example plt.subplots(1, 3)[1]"
 HEIGHT = 8.4  # inches of the three panels
-BAND = 0.18  # opacity
 THIN = 0.6  # width of a line where some runs have ended
 MARKERS_IN_A_LINE = 8
-LETTERS = 84  # that fit beside each other, the samples of lines counted as 8 each
 UNITS = {"s": 1.0, "ms": 1e3, "µs": 1e6}
 
 Panels = tuple[Axes, Axes, Axes]
@@ -52,7 +48,8 @@ def plot_comparison(
     statistics: pd.DataFrame,
     bound: float,
     excess: bool,
-    ax: "Sequence[Axes] | None" = None,
+    ax: "Sequence[Axes] | None",
+    line: Style,
 ) -> Panels:
     """Draw the three panels, see `SolverComparison.plot`.
 
@@ -65,16 +62,21 @@ def plot_comparison(
     excess : bool
         Whether to subtract it from the loss.
     ax : three axes, optional
+    line : mapping
+        Keywords of the lines.
     """
-    with styled():
-        axes = three_axes(ax)
-        panels = panels_of(statistics, bound if excess else 0.0)
-        for panel, on in zip(panels, axes, strict=True):
-            draw(panel, statistics, on)
-        if not excess and bound > 0.0:
-            mark(bound, axes[0])
-        put_legend(axes[0], own=ax is None)
-    return axes
+    if ax is None:
+        loss, error, gap = style.new_axes(3, 1, (style.WIDTH, HEIGHT))[:, 0]
+    else:
+        loss, error, gap = style.several_axes(ax, [3], THREE)
+    panels = panels_of(statistics, bound if excess else 0.0)
+    for panel, on in zip(panels, (loss, error, gap), strict=True):
+        draw(panel, statistics, on, line)
+    if not excess and bound > 0.0:
+        style.reference(loss, None, bound, "Certified lower bound", "-")
+    style.finish(loss, error, gap)
+    style.put_legend(loss)
+    return loss, error, gap
 
 
 def panels_of(statistics: pd.DataFrame, base: float) -> tuple[Panel, Panel, Panel]:
@@ -86,17 +88,11 @@ def panels_of(statistics: pd.DataFrame, base: float) -> tuple[Panel, Panel, Pane
     title, named = f"{loss} against CPU time", f"{which.capitalize()} error"
     unit = time_unit(statistics)
     time = f"CPU time of the updates ({unit})"
+    error, gap = f"{named} against epoch", "Duality gap against epoch"
     return (
         Panel(title, "cpu_seconds", time, "objective", label, base, UNITS[unit]),
-        Panel(f"{named} against epoch", "epoch", "Epoch", f"{which}_error", named),
-        Panel(
-            "Duality gap against epoch",
-            "epoch",
-            "Epoch",
-            "gap",
-            "Duality gap",
-            always_log=True,
-        ),
+        Panel(error, "epoch", "Epoch", f"{which}_error", named),
+        Panel(gap, "epoch", "Epoch", "gap", "Duality gap", always_log=True),
     )
 
 
@@ -107,17 +103,32 @@ def time_unit(statistics: pd.DataFrame) -> str:
     return above[0] if above else "s"
 
 
-def draw(panel: Panel, statistics: pd.DataFrame, ax: "Axes") -> None:
+def draw(panel: Panel, statistics: pd.DataFrame, ax: "Axes", line: Style) -> None:
     """Draw the curves of all solvers in one panel."""
     names = list(statistics["solver"].cat.categories)
     curves = [curve(panel, statistics[statistics["solver"] == name]) for name in names]
     for place, found in enumerate(curves):
-        line = style.lines(len(names))[place]
-        _draw_curve(style.written(names[place]), line, found, place / len(names), ax)
+        way = style.lines(len(names))[place]
+        every = max(1, round(len(found.x) / MARKERS_IN_A_LINE))
+        look = style.merged(
+            line,
+            color=way.colour,
+            linestyle=way.dashes,
+            marker=way.marker,
+            markersize=4.5,
+            markevery=(int(place / len(names) * every), every),
+            label=style.written(names[place]),
+        )
+        part, rest = slice(None, found.whole), slice(found.whole - 1, None)
+        ax.plot(found.x[part], found.middle[part], **look)
+        thin = look | {"linewidth": THIN, "marker": "", "label": ""}
+        ax.plot(found.x[rest], found.middle[rest], **thin)
+        fill = {"color": look["color"], "alpha": style.BAND, "linewidth": 0.0}
+        ax.fill_between(found.x, found.low, found.high, **fill)
     set_scales(panel, curves, ax)
-    ax.set_title(panel.title)
-    ax.set_xlabel(panel.x_label)
-    ax.set_ylabel(panel.y_label)
+    if panel.measure.endswith("error"):
+        style.write_percent(ax.yaxis)
+    ax.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
 
 
 def curve(panel: Panel, statistics: pd.DataFrame) -> Curve:
@@ -134,33 +145,6 @@ def curve(panel: Panel, statistics: pd.DataFrame) -> Curve:
     all_runs = statistics[statistics["measure"] == "objective"]["n_runs"]
     whole = int((all_runs == all_runs.max()).sum())
     return Curve(x, middle, low, high, whole)
-
-
-def _draw_curve(label: str, line: Line, found: Curve, shift: float, ax: "Axes") -> None:
-    """Draw one curve; `shift` keeps its markers away from those of others."""
-    every = max(1, round(len(found.x) / MARKERS_IN_A_LINE))
-    ax.fill_between(
-        found.x, found.low, found.high, color=line.colour, alpha=BAND, linewidth=0.0
-    )
-    part = slice(None, found.whole)
-    ax.plot(
-        found.x[part],
-        found.middle[part],
-        color=line.colour,
-        linestyle=line.dashes,
-        marker=line.marker,
-        markersize=4.5,
-        markevery=(int(shift * every), every),
-        label=label,
-    )
-    rest = slice(found.whole - 1, None)
-    ax.plot(
-        found.x[rest],
-        found.middle[rest],
-        color=line.colour,
-        linestyle=line.dashes,
-        linewidth=THIN,
-    )
 
 
 def set_scales(panel: Panel, curves: Sequence[Curve], ax: "Axes") -> None:
@@ -180,38 +164,3 @@ def set_scales(panel: Panel, curves: Sequence[Curve], ax: "Axes") -> None:
     if y.size and not error and (panel.always_log or style.wide(y)):
         ax.set_yscale("log", nonpositive="mask")
         style.write_decimals(y, ax.yaxis)
-
-
-def mark(bound: float, ax: "Axes") -> None:
-    """Draw a line at the least value that the optimum can have."""
-    label = "Certified lower bound"
-    ax.axhline(bound, color=style.REFERENCE, linewidth=0.8, zorder=1, label=label)
-
-
-def put_legend(ax: "Axes", own: bool) -> None:
-    """Name the solvers: above the panels of a new figure, else in the first panel."""
-    handles, labels = ax.get_legend_handles_labels()
-    if own:
-        longest = max(map(len, labels))
-        columns = max(1, min(3, LETTERS // (longest + 8)))
-        ax.figure.legend(handles, labels, loc="outside upper left", ncols=columns)
-    else:
-        ax.legend(handles, labels)
-
-
-def three_axes(ax: "Sequence[Axes] | None") -> Panels:
-    """The axes given, or those of a new figure, one below the other.
-
-    Raises
-    ------
-    OptionError
-        If they are not three.
-    """
-    if ax is None:
-        ax = style.pyplot().subplots(3, 1, figsize=(style.WIDTH, HEIGHT))[1]
-    with refusing(OptionError(f"ax is of type {type(ax).__name__}; {THREE}.")):
-        found = tuple(np.ravel(np.asarray(ax, dtype=object)))
-        right = len(found) == 3 and all(hasattr(x, "fill_between") for x in found)
-    if not right:
-        raise OptionError(f"ax holds {counted(len(found), 'item')}; {THREE}.")
-    return found

@@ -1,17 +1,19 @@
 """Figure of the losses: errors, hinge and log loss against the margin."""
 
+from typing import Any
+
 import numpy as np
 
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.output.plotting import style
-from pegasos_stats.output.plotting.style import Axes, lines, styled
+from pegasos_stats.output.plotting.style import Axes
 
 LOWEST, HIGHEST = -2.0, 3.0  # margins drawn
 POINTS = 501
 
 
 @suggest_arguments
-def plot_losses(ax: "Axes | None" = None) -> "Axes":
+def plot_losses(*, ax: "Axes | None" = None, **line: Any) -> "Axes":
     """Draw the losses against the margin ``m = y (x'beta + alpha)``.
 
     Three losses are shown: the 0-1 loss ``[m < 0]``, the hinge ``max(0, 1 - m)`` of
@@ -22,6 +24,8 @@ def plot_losses(ax: "Axes | None" = None) -> "Axes":
     ----------
     ax : Axes, optional
         By default those of a new figure.
+    **line
+        Properties of the lines, such as ``linewidth``.
 
     Returns
     -------
@@ -32,28 +36,26 @@ def plot_losses(ax: "Axes | None" = None) -> "Axes":
     DependencyError
         If matplotlib is not installed.
     OptionError
-        If `ax` is not a matplotlib Axes.
+        If `ax` is not a matplotlib Axes, or a property is not known.
 
     Examples
     --------
     >>> import pegasos_stats as ps
     >>> from matplotlib.figure import Figure
-    >>> ax = ps.plot_losses(Figure().subplots())
+    >>> ax = ps.plot_losses(ax=Figure().subplots())
     >>> ax.get_legend_handles_labels()[1]
-    ['0-1: an error', 'hinge: max(0, 1 - m)', 'log: log(1 + exp(-m))']
+    ['0-1: an error', 'Hinge: max(0, 1 - m)', 'Log: log(1 + exp(-m))']
     """
     m = np.linspace(LOWEST, HIGHEST, POINTS)
     losses = {
         "0-1: an error": np.where(m < 0.0, 1.0, 0.0),
-        "hinge: max(0, 1 - m)": np.maximum(0.0, 1.0 - m),
-        "log: log(1 + exp(-m))": np.logaddexp(0.0, -m),
+        "Hinge: max(0, 1 - m)": np.maximum(0.0, 1.0 - m),
+        "Log: log(1 + exp(-m))": np.logaddexp(0.0, -m),
     }
-    with styled():
-        ax = style.axes_of(ax)
-        for (label, loss), line in zip(losses.items(), lines(3), strict=True):
-            ax.plot(m, loss, color=line.colour, linestyle=line.dashes, label=label)
-        ax.set_xlim(LOWEST, HIGHEST)
-        ax.set_xlabel("Margin m")
-        ax.set_ylabel("Loss of a row")
-        style.put_legend(ax, "upper right")
+    ax = style.axes_of(ax)
+    for (label, loss), way in zip(losses.items(), style.lines(3), strict=True):
+        look: Any = {"color": way.colour, "linestyle": way.dashes, "label": label}
+        style.draw_line(ax, m, loss, line, **look)
+    ax.set(xlim=(LOWEST, HIGHEST), xlabel="Margin m", ylabel="Loss of a row")
+    style.finish(ax, legend="upper right")
     return ax

@@ -1,4 +1,4 @@
-"""Figure of the margins of rows, level by level."""
+"""Histograms of both levels: of margins, and of probabilities."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,25 +8,22 @@ from numpy.typing import NDArray
 
 from pegasos_stats.errors import DataError, counted
 from pegasos_stats.output.plotting import style
-from pegasos_stats.output.plotting.style import Axes, Floats, styled, wrapped
+from pegasos_stats.output.plotting.style import Axes, Floats, Style
 
 FEWEST, MOST = 10, 40  # bars that the middle of the margins is divided into
 MIDDLE = (1.0, 99.0)  # percentiles between which the width of bars is found
 WHOLE = 1000  # bars in all
 FINEST = 1e-9  # width of a bar, at least, as a share of the largest margin
-MARKS = {0.0: "-", 1.0: "--"}
-# Bars of the first level are filled, those of the second hatched.
-INSIDE: tuple[dict[str, Any], ...] = (
-    {"fill": True, "alpha": 0.4},
-    {"fill": False, "hatch": "////"},
-)
+
+Codes = NDArray[np.intp]
 
 
 def draw_margins(
-    codes: NDArray[np.intp],
+    codes: Codes,
     scores: Floats,
     levels: Sequence[object],
-    ax: "Axes | None" = None,
+    ax: "Axes | None",
+    line: Style,
     *,
     logistic: bool = False,
     moved: bool = False,
@@ -41,6 +38,8 @@ def draw_margins(
         Large for the second level; NaN where missing.
     levels : pair of labels
     ax : Axes, optional
+    line : mapping
+        Keywords of the outlines.
     logistic : bool
         Whether a margin is a log odds.
     moved : bool
@@ -51,35 +50,107 @@ def draw_margins(
     DataError
         If no row has a label and a score.
     """
-    used = (codes >= 0) & np.isfinite(scores)
+    used = _used(codes, scores)
+    margins = np.where(codes == 1, 1.0, -1.0)[used] * scores[used]
+    by_level = [margins[codes[used] == code] for code in (0, 1)]
+    labels = []
+    for level, own in zip(levels, by_level, strict=True):
+        below = "" if moved else f"{np.count_nonzero(own < 1.0):,} below 1, "
+        below += f"{np.count_nonzero(own < 0.0):,} below 0"
+        labels.append(f"{style.short(level)}: {counted(own.size, 'row')}, {below}")
+    ax = _draw_levels(by_level, bin_edges(margins), labels, ax, line)
+    for at, dashes in [(0.0, "-"), (1.0, "--")][: 1 if moved else 2]:
+        label = "Threshold" if moved else f"Margin {at:.0f}"
+        if logistic and not moved:
+            label += f": probability {100.0 / (1.0 + np.exp(-at)):.0f}%"
+        style.reference(ax, at, None, label, dashes)
+    score = "the score less that of the threshold" if moved else "the score"
+    name = f"Margin: {score}, its sign changed for {style.short(levels[0])}"
+    _finish(ax, name, codes.size - margins.size)
+    return ax
+
+
+def draw_probabilities(
+    codes: Codes,
+    probabilities: Floats,
+    levels: Sequence[object],
+    threshold: float,
+    ax: "Axes | None",
+    line: Style,
+) -> "Axes":
+    """Draw the shares of each level's rows by the probability of the second level.
+
+    Parameters
+    ----------
+    codes, levels, ax, line
+        As for `draw_margins`.
+    probabilities : float64 array, shape (n,)
+    threshold : float
+        Probability above which the second level is predicted.
+    """
+    used = _used(codes, probabilities)
+    by_level = [probabilities[used & (codes == code)] for code in (0, 1)]
+    bars = int(np.clip(2.5 * np.cbrt(used.sum()), FEWEST, MOST))
+    labels = [
+        f"{style.short(level)}: {counted(own.size, 'row')}, "
+        f"{np.count_nonzero(own > threshold):,} above"
+        for level, own in zip(levels, by_level, strict=True)
+    ]
+    ax = _draw_levels(by_level, np.linspace(0.0, 1.0, bars + 1), labels, ax, line)
+    style.reference(ax, threshold, None, f"Threshold {style.percent(threshold)}", "--")
+    style.write_percent(ax.xaxis)
+    name = f"Predicted probability of {style.short(levels[1])}"
+    _finish(ax, name, codes.size - int(used.sum()))
+    return ax
+
+
+def _used(codes: Codes, values: Floats) -> NDArray[np.bool_]:
+    """Rows with a label and a value, or `DataError` if there is none."""
+    used: NDArray[np.bool_] = (codes >= 0) & np.isfinite(values)
     if not used.any():
         raise DataError(
             f"None of {counted(len(codes), 'row')} has a label and a score; give data "
             "with labels and without missing values."
         )
-    margins = np.where(codes == 1, 1.0, -1.0)[used] * scores[used]
-    by_level = [margins[codes[used] == code] for code in range(len(levels))]
-    shares = [level_shares(own, bin_edges(margins)) for own in by_level]
-    with styled():
-        ax = style.axes_of(ax)
-        for code, level in enumerate(levels):
-            edges, colour = bin_edges(margins), (style.NEGATIVE, style.POSITIVE)[code]
-            ax.stairs(
-                shares[code],
-                edges,
-                color=colour,
-                linewidth=0.0,
-                label=_label(level, by_level[code], moved),
-                **INSIDE[code],
-            )
-            ax.stairs(shares[code], edges, color=colour, linewidth=1.4)
-        marks = [_threshold(ax)] if moved else _mark(logistic, ax)
-        _name_axes(levels[0], len(codes) - margins.size, moved, ax)
-        free = 0.97 - style.put_legend(ax, "upper left")
-        ax.set_ylim(0.0, max(share.max() for share in shares) / free)
-        for mark in marks:
-            mark.set_ydata([0.0, free])
+    return used
+
+
+def _draw_levels(
+    by_level: Sequence[Floats],
+    edges: Floats,
+    labels: Sequence[str],
+    ax: "Axes | None",
+    line: Style,
+) -> "Axes":
+    """Draw the first level as filled bars, the second as hatched ones."""
+    ax = style.axes_of(ax)
+    drawn = [p.get_data().values for p in ax.patches if hasattr(p, "get_data")]
+    top = max((float(values.max()) for values in drawn), default=0.0)
+    given = style.merged(line)
+    own = given.pop("label", None)
+    insides: Any = {"fill": True, "alpha": 0.4}, {"fill": False, "hatch": "////"}
+    colours = style.NEGATIVE, style.POSITIVE
+    for values, label, colour, inside in zip(
+        by_level, labels, colours, insides, strict=True
+    ):
+        shares = level_shares(values, edges)
+        label = f"{own}, {label}" if own else label
+        look: Any = {"color": colour, "linewidth": 1.4} | given
+        fill: Any = {"color": look["color"], "linewidth": 0.0} | inside
+        ax.stairs(shares, edges, label=label, **fill)
+        ax.stairs(shares, edges, **look)
+        top = max(top, float(shares.max()))
+    ax.set_ylim(0.0, top)
     return ax
+
+
+def _finish(ax: "Axes", name: str, left_out: int) -> None:
+    without = f" ({counted(left_out, 'row')} without label or score left out)"
+    ax.set(xlabel=name + without * (left_out > 0), ylabel="Rows of the level")
+    style.write_percent(ax.yaxis)
+    top = ax.get_ylim()[1]
+    style.finish(ax)
+    style.keep_clear(ax, 0.0, top, "upper left")
 
 
 def bin_edges(margins: Floats) -> Floats:
@@ -112,44 +183,6 @@ def level_shares(margins: Floats, edges: Floats) -> Floats:
     >>> level_shares(np.array([0.5, 1.0, 1.5, 1.5]), np.array([0.0, 1.0, 2.0])).tolist()
     [0.25, 0.75]
     """
-    shares: Floats = np.histogram(np.clip(margins, edges[0], edges[-1]), edges)[
-        0
-    ] / max(margins.size, 1)
+    inside = np.clip(margins, edges[0], edges[-1])
+    shares: Floats = np.histogram(inside, edges)[0] / max(margins.size, 1)
     return shares
-
-
-def _label(level: object, margins: Floats, moved: bool) -> str:
-    below = "" if moved else f"{np.count_nonzero(margins < 1.0):,} below 1, "
-    return (
-        f"{style.written(level)}: {counted(margins.size, 'row')}, {below}"
-        f"{np.count_nonzero(margins < 0.0):,} below 0"
-    )
-
-
-def _threshold(ax: "Axes") -> Any:
-    return ax.axvline(
-        0.0, color=style.REFERENCE, ls=MARKS[0.0], lw=1.2, label="Threshold"
-    )
-
-
-def _mark(logistic: bool, ax: "Axes") -> list[Any]:
-    """Draw lines at margins of 0 and 1, for the log loss with their probability."""
-    marks = []
-    for at, dashes in MARKS.items():
-        label = f"Margin {at:.0f}"
-        if logistic:
-            label += f": probability {1.0 / (1.0 + np.exp(-at)):.2f}"
-        marks.append(
-            ax.axvline(at, color=style.REFERENCE, ls=dashes, lw=1.2, label=label)
-        )
-    return marks
-
-
-def _name_axes(negative: object, left_out: int, moved: bool, ax: "Axes") -> None:
-    style.write_percent(ax.yaxis)
-    ax.set_ylabel("Rows of the level")
-    score = "the score less that of the threshold" if moved else "the score"
-    label = f"Margin: {score}, its sign changed for {negative}"
-    if left_out:
-        label += f" ({counted(left_out, 'row')} without label or score left out)"
-    ax.set_xlabel(wrapped(label, style.room_of(ax).across))

@@ -2,23 +2,33 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, Literal, NoReturn
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.checks import check_choice, check_count, check_nonnegative
+from pegasos_stats.data.factor_levels import reference_levels
+from pegasos_stats.data.formula_design import FormulaDesign
+from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import CallError, OptionError
 from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.metrics.catalogue import Source
+from pegasos_stats.models.effects.averages import rows_of
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.predicting import checked_threshold, score_at
 from pegasos_stats.models.summaries import INTERCEPT, largest_terms
-from pegasos_stats.output.plotting.coefficients import draw_coefficients, draw_image
-from pegasos_stats.output.plotting.margins import draw_margins
+from pegasos_stats.output.plotting.forest import (
+    Series,
+    draw_coefficients,
+    draw_forest,
+)
+from pegasos_stats.output.plotting.margins import draw_margins, draw_probabilities
 from pegasos_stats.output.plotting.roc import at_threshold, draw_roc
 from pegasos_stats.output.plotting.style import Axes, Floats
+from pegasos_stats.output.plotting.tiles import draw_image
 from pegasos_stats.output.plotting.trace import Against, draw_trace
 from pegasos_stats.solvers.pegasos import Pegasos
 
@@ -33,10 +43,13 @@ NO_COEFFICIENTS = (
 class ResultPlots:
     """Figures of a fit, one method each; made by ``result.plot``.
 
-    Each method draws on the axes given as `ax`, or makes a figure, and returns the
-    axes. Nothing is shown or written: a notebook shows the figure by itself, elsewhere
-    ``ax.figure.savefig("name.pdf")`` writes it. The settings of matplotlib are left
-    as they are.
+    Each method draws on the axes passed as ``ax=``, or makes a figure, and returns the
+    axes; further keywords, such as ``color=`` or ``linewidth=``, are properties of its
+    lines. Drawn twice on the same axes, each time with a ``label=``, two fits are
+    compared. Nothing is shown or written: a notebook shows the figure by itself,
+    elsewhere ``ax.figure.savefig("name.pdf")`` writes it, with TrueType fonts (type 42)
+    if the package has made the figure. The settings of matplotlib hold, also dark
+    styles.
 
     `data` are new rows, and `actual` their labels. Labels that are not given are taken
     from the outcome's column of `data`; without `data` the rows of the fit are drawn.
@@ -61,7 +74,7 @@ class ResultPlots:
     >>> model = ps.svm("digit ~ .", train, lam=1.0)
     >>> result = model.fit(ps.SDCA(seed=1), trace=True, test=test)
     >>> result.plot
-    <Figures: trace, margins, confusion, roc, coefficients, coefficient_image>
+    <Figures: trace, margins, confusion, roc, probabilities, coefficients, ...>
     >>> from matplotlib.figure import Figure
     >>> [panel.get_ylabel() for panel in result.plot.trace(ax=Figure().subplots(3))]
     ['Objective', 'Duality gap', 'Misclassified rows']
@@ -94,6 +107,7 @@ class ResultPlots:
         *,
         optimum: float | None = None,
         ax: "Axes | Sequence[Axes] | None" = None,
+        **line: Any,
     ) -> NDArray[np.object_]:
         """Objective with certified bound, duality gap, and errors, against epoch.
 
@@ -111,6 +125,8 @@ class ResultPlots:
             distance drawn is at least the true one.
         ax : one to three Axes, optional
             For the objective, the gap and the errors, in this order.
+        **line
+            Properties of the lines.
 
         Returns
         -------
@@ -137,7 +153,9 @@ class ResultPlots:
         first = None
         if self.result.refinement is not None and isinstance(solver, Pegasos):
             first = self.result.n_epochs or solver.passes.count(self.result.problem.n)
-        return draw_trace(trace, ax, first, x, optimum, self.result.dual_objective)
+        return draw_trace(
+            trace, ax, line, first, x, optimum, self.result.dual_objective
+        )
 
     def margins(
         self,
@@ -147,6 +165,7 @@ class ResultPlots:
         threshold: float | None = None,
         ax: "Axes | None" = None,
         offset: Any = None,
+        **line: Any,
     ) -> "Axes":
         """Shares of the rows of each level by their margin.
 
@@ -170,7 +189,9 @@ class ResultPlots:
                     "margin then; give one between the scores."
                 )
             scores = scores - cut
-        return draw_margins(codes, scores, levels, ax, logistic=logistic, moved=moved)
+        return draw_margins(
+            codes, scores, levels, ax, line, logistic=logistic, moved=moved
+        )
 
     def confusion(
         self,
@@ -198,6 +219,7 @@ class ResultPlots:
         threshold: float | None = None,
         ax: "Axes | None" = None,
         offset: Any = None,
+        **line: Any,
     ) -> "Axes":
         """ROC curve of the scores, with its area and the point of a threshold.
 
@@ -219,9 +241,17 @@ class ResultPlots:
         codes, scores, source = self._scored(data, actual, offset)
         result = self.result
         scores, cut, mark = at_threshold(scores, result.problem, threshold)
-        given = codes, scores, result.coding.levels, ax
-        ties = result.solver.ties
-        return draw_roc(*given, ties=ties, source=source, threshold=cut, mark=mark)
+        return draw_roc(
+            codes,
+            scores,
+            result.coding.levels,
+            ax,
+            line,
+            ties=result.solver.ties,
+            source=source,
+            threshold=cut,
+            mark=mark,
+        )
 
     def _scored(
         self, data: Any, actual: Any, offset: Any
@@ -256,10 +286,14 @@ class LinearPlots(ResultPlots):
     """
 
     result: LinearResults
-    names = (*ResultPlots.names, "coefficients", "coefficient_image")
+    names = (
+        *ResultPlots.names,
+        *("probabilities", "coefficients", "odds_ratios", "effect"),
+        "coefficient_image",
+    )
 
     def coefficients(
-        self, max_terms: int | None = 30, *, ax: "Axes | None" = None
+        self, max_terms: int | None = 30, *, ax: "Axes | None" = None, **line: Any
     ) -> "Axes":
         """Coefficients, the largest at the top, with 95% intervals where there are any.
 
@@ -271,26 +305,181 @@ class LinearPlots(ResultPlots):
             How many coefficients are drawn at most, those of the largest absolute
             value; ``None`` draws all.
         ax : Axes, optional
+        **line
+            Properties of points and intervals.
 
         Raises
         ------
         OptionError
             If `max_terms` is not above zero.
         """
+        table, title = self._largest(max_terms)
+        return draw_coefficients(
+            table.sort_values("estimate", ascending=False, kind="stable"),
+            self.result.coding.levels,
+            ax,
+            line,
+            title=title,
+            unit=self._unit,
+        )
+
+    def odds_ratios(
+        self, max_terms: int | None = 30, *, ax: "Axes | None" = None, **line: Any
+    ) -> "Axes":
+        """Odds ratios with 95% intervals on a logarithmic axis, in the model's order.
+
+        Each factor has a row for its reference level, a ring at 1. The intercept is
+        left out.
+
+        Parameters
+        ----------
+        max_terms, ax, **line
+            As for `coefficients`.
+
+        Raises
+        ------
+        OptionError
+            For the hinge loss, which has no odds.
+        """
+        if self.result.problem.loss != "log":
+            raise OptionError(
+                "A fit by the hinge loss has no odds ratios; fit ps.logit() for them."
+            )
+        table, title = self._largest(max_terms)
+        bases = self._references
+        names, references, ratios = [], [], table.set_index("term")
+        for term in ratios.index:
+            factor, bracket, level = str(term).partition("[T.")
+            simple = bracket and level.endswith("]") and ":" not in term
+            if simple and factor in bases:
+                reference = f"{factor}: {bases[factor]} (reference)"
+                if reference not in names:
+                    names.append(reference)
+                    references.append(reference)
+                names.append(f"{factor}: {level[:-1]}")
+            else:
+                names.append(str(term))
+        numbers = ratios[["estimate", "conf_low", "conf_high"]].astype(float)
+        with np.errstate(over="ignore"):
+            ratios = numbers.apply(np.exp)
+        ratios.index = pd.Index([n for n in names if n not in references])
+        return draw_forest(
+            names,
+            [Series(ratios, marker="s")],
+            ax,
+            line,
+            x_label=f"Odds ratio of {self.result.coding.positive} per {self._unit}",
+            title=title,
+            zero=1.0,
+            logarithmic=True,
+            references=references,
+        )
+
+    def effect(
+        self,
+        variable: str,
+        data: Any = None,
+        *,
+        at: Any = None,
+        scale: Literal["response", "link"] | None = None,
+        points: int = 50,
+        ax: "Axes | None" = None,
+        **line: Any,
+    ) -> "Axes":
+        """Average prediction against a predictor, with 95% band and rug.
+
+        At each value of the predictor all rows have this value and keep the others;
+        their mean probability is drawn: `LinearResults.predictions`. A factor has a
+        point for each level.
+
+        Parameters
+        ----------
+        variable : str
+            A predictor by its name in the data.
+        data : DataFrame, optional
+            Rows to average over; those of the fit if left out.
+        at : mapping of name to values, optional
+            Other predictors to set; each combination has a line.
+        scale : "response" or "link", optional
+            ``"link"`` is the score. By default the probability for the log loss, the
+            score for the hinge.
+        points : int, default 50
+            Number of values between the smallest and the largest.
+        ax : Axes, optional
+        **line
+            Properties of the lines.
+
+        Raises
+        ------
+        OptionError
+            If it is not a predictor of the fit.
+        """
+        result = self.result
+        check_count("points", points)
+        if scale is None:
+            scale = "response" if result.problem.loss == "log" else "link"
+        rows = rows_of(result, data, None, False)
+        (name,) = rows.checked(variable)
+        if name in rows.levels:
+            found = result.predictions(variable, data, at=at, scale=scale)
+        else:
+            values = rows.numbers(name)
+            grid = list(np.linspace(values.min(), values.max(), points))
+            chosen = {name: grid, **(at or {})}
+            found = result.predictions(None, data, at=chosen, scale=scale)
+        return found.plot(ax=ax, **line)
+
+    def probabilities(
+        self,
+        data: Any = None,
+        actual: Any = None,
+        *,
+        threshold: float = 0.5,
+        ax: "Axes | None" = None,
+        offset: Any = None,
+        **line: Any,
+    ) -> "Axes":
+        """Shares of the rows of each level by their predicted probability.
+
+        Raises
+        ------
+        OptionError
+            For the hinge loss, which has no probabilities.
+        """
+        problem, coding = self.result.problem, self.result.coding
+        if problem.loss != "log":
+            raise OptionError(
+                "A fit by the hinge loss has no probabilities; fit ps.logit(), or draw "
+                "plot.margins()."
+            )
+        codes, scores, _ = self._scored(data, actual, offset)
+        p = coding.probabilities(pd.Series(scores - problem.prior_shift)).iloc[:, 1]
+        cut = checked_threshold(threshold, problem)
+        return draw_probabilities(codes, p.to_numpy(), coding.levels, cut, ax, line)
+
+    def _largest(self, max_terms: int | None) -> tuple[pd.DataFrame, str]:
+        """The largest coefficients, and a title that says what is drawn."""
         if max_terms is not None:
             check_count("max_terms", max_terms)
         table, p = self.result.coefficient_table(), len(self.result.coef)
         slopes = table[table["term"] != INTERCEPT].reset_index(drop=True)
         drawn = largest_terms(slopes, max_terms)
-        n, has_intervals = len(drawn), bool(drawn["conf_low"].notna().any())
-        which = [f"The {n} largest of {p:,} coefficients"] * (n < p)
-        return draw_coefficients(
-            drawn.sort_values("estimate", ascending=False, kind="stable"),
-            self.result.coding.levels,
-            ax,
-            title=", ".join([*which, *["95% intervals"] * has_intervals]),
-            unit=self._unit,
-        )
+        title = [f"The {len(drawn)} largest of {p:,} coefficients"] * (len(drawn) < p)
+        if drawn["conf_low"].notna().any():
+            title.append("95% intervals")
+        else:
+            notes = self.result.notes_on_errors()
+            why = f": {notes[0].text.split('. ')[0].rstrip('.')}" if notes else ""
+            title.append(f"no intervals{why}")
+        text = ", ".join(title)
+        return drawn, text[:1].upper() + text[1:]
+
+    @property
+    def _references(self) -> dict[str, object]:
+        """Reference levels by the factor as terms have it."""
+        design = self.result.design
+        inner = design.design if isinstance(design, ScaledDesign) else design
+        return reference_levels(inner.spec) if isinstance(inner, FormulaDesign) else {}
 
     def coefficient_image(
         self, shape: Sequence[int], *, ax: "Axes | None" = None
@@ -326,7 +515,7 @@ class KernelPlots(ResultPlots):
     result: KernelResults
 
     def coefficients(
-        self, max_terms: int | None = 30, *, ax: "Axes | None" = None
+        self, max_terms: int | None = 30, *, ax: "Axes | None" = None, **line: Any
     ) -> NoReturn:
         """Raise `OptionError`: a kernel model has no coefficients of predictors."""
         raise OptionError(NO_COEFFICIENTS)

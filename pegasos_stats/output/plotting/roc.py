@@ -1,6 +1,7 @@
-"""Figure of the ROC curve of scores."""
+"""ROC curves: of scores, of several fits, of folds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +12,10 @@ from pegasos_stats.metrics import RocCurve, area_under_curve, auc_interval, roc_
 from pegasos_stats.metrics.catalogue import Source
 from pegasos_stats.models.predicting import checked_threshold, thresholded
 from pegasos_stats.output.plotting import style
-from pegasos_stats.output.plotting.style import Axes, Floats, styled, wrapped
+from pegasos_stats.output.plotting.style import Axes, Floats, Style
 from pegasos_stats.solvers.problem import Problem
 
-SIZE = 4.8  # inches
-EDGE = 0.02  # beyond 0 and 1, so that lines along them are seen
+EDGE = 0.02  # beyond 0 and 1, so that lines along them are visible
 
 Codes = NDArray[np.intp]
 
@@ -24,7 +24,8 @@ def draw_roc(
     codes: Codes,
     scores: Floats,
     levels: Sequence[object],
-    ax: "Axes | None" = None,
+    ax: "Axes | None",
+    line: Style,
     *,
     ties: Ties = "na",
     source: Source = "new",
@@ -41,6 +42,8 @@ def draw_roc(
         Large for the second level; NaN where missing.
     levels : pair of labels
     ax : Axes, optional
+    line : mapping
+        Keywords of the curve; a label stands before the area.
     ties : "na", "positive" or "negative"
         Whether a score of exactly the threshold is the second level.
     source : "new", "training" or "out of fold"
@@ -69,22 +72,78 @@ def draw_roc(
         area += f", {source} rows"
     elif not np.isnan(low):
         area += f" (95% CI {low:.3f} to {high:.3f})"
-    with styled():
-        ax = style.axes_of(ax, SIZE, SIZE)
-        ax.plot(
-            [0, 1], [0, 1], ":", color=style.REFERENCE, linewidth=1.2, label="Chance"
-        )
-        curve = bends(roc_curve(codes, scores))
-        ax.plot(
-            curve.false_positive,
-            curve.true_positive,
-            color=style.NEGATIVE,
-            label=area,
-            clip_on=False,
-        )
-        _mark_threshold(codes, signs_of(scores, ties, threshold) > 0.0, mark, ax)
-        _name_axes(levels, used.size - codes.size, ax)
-        style.put_legend(ax, "lower right")
+    own = style.merged(line).get("label")
+    ax = roc_axes(ax, levels, used.size - codes.size)
+    curve = bends(roc_curve(codes, scores))
+    x, y = curve.false_positive, curve.true_positive
+    look = {**line, "label": f"{own}: {area[0].lower()}{area[1:]}" if own else area}
+    drawn = style.draw_line(ax, x, y, look, clip_on=False)
+    positive = signs_of(scores, ties, threshold) > 0.0
+    false, true = (float(positive[codes == code].mean()) for code in (0, 1))
+    colour = drawn.get_color() if own else style.POSITIVE
+    point = {"color": colour, "markeredgecolor": style.ink(ax), "markersize": 7.0}
+    label = f"{mark}: {true:.1%} true, {false:.1%} false positives"
+    ax.plot(
+        [false],
+        [true],
+        "o",
+        label="" if own else label,
+        zorder=3,
+        clip_on=False,
+        **point,
+    )
+    style.finish(ax, legend="lower right")
+    return ax
+
+
+def roc_axes(ax: "Axes | None", levels: Sequence[object], left_out: int = 0) -> "Axes":
+    """Square axes with both rates and the line of chance."""
+    ax = style.axes_of(ax, style.SQUARE, style.SQUARE)
+    style.reference(ax, [0, 1], [0, 1], "_Chance")
+    ax.set(xlim=(-EDGE, 1.0 + EDGE), ylim=(-EDGE, 1.0 + EDGE), aspect="equal")
+    negative, positive = map(style.short, levels)
+    without = f"\n({counted(left_out, 'row')} without label or score left out)"
+    ax.set_xlabel(f"False positive rate (of {negative})" + without * (left_out > 0))
+    ax.set_ylabel(f"True positive rate (of {positive})")
+    style.write_percent(ax.xaxis)
+    style.write_percent(ax.yaxis)
+    return ax
+
+
+def draw_fold_rocs(
+    folds: Sequence[tuple[Codes, Floats]],
+    levels: Sequence[object],
+    ax: "Axes | None",
+    line: Style,
+) -> "Axes":
+    """Draw a thin curve for each fold, and the mean of them.
+
+    The mean is that of the true positive rates at each false positive rate. A fold
+    without rows of both levels has no curve, and the legend counts them.
+    """
+    ax = roc_axes(ax, levels)
+    at = np.linspace(0.0, 1.0, 201)
+    known = [(c, s) for c, s in folds if len(set(c.tolist())) == 2]
+    if not known:
+        raise DataError("No fold has rows of both levels, which a ROC curve needs.")
+    curves = [roc_curve(codes, scores) for codes, scores in known]
+    heights = [np.interp(at, c.false_positive, c.true_positive) for c in curves]
+    areas = np.array([area_under_curve(codes, scores) for codes, scores in known])
+    label = f"Mean of {counted(len(known), 'fold')}: area {areas.mean():.3f}"
+    if len(known) > 1:
+        label += f" ({areas.min():.3f} to {areas.max():.3f})"
+    if without := len(folds) - len(known):
+        label += f"; {counted(without, 'fold')} with one level left out"
+    if own := style.merged(line).get("label"):
+        label = f"{own}: {label[0].lower()}{label[1:]}"
+    mean = np.mean(heights, axis=0)
+    drawn = style.draw_line(
+        ax, [0.0, *at], [0.0, *mean], {**line, "label": label}, linewidth=2.2, zorder=3
+    )
+    thin = {"color": drawn.get_color(), "linewidth": 0.7, "alpha": 0.45}
+    for curve in map(bends, curves):
+        ax.plot(curve.false_positive, curve.true_positive, linestyle="-", **thin)
+    style.finish(ax, legend="lower right")
     return ax
 
 
@@ -104,8 +163,12 @@ def at_threshold(
     if threshold is None:
         return scores, 0.0, "Score 0"
     cut = checked_threshold(threshold, problem)
-    scale = "Probability" if problem.loss == "log" else "Score"
-    return thresholded(scores, problem), cut, f"{scale} {cut:.3g}"
+    mark = (
+        f"Probability {100.0 * cut:.3g}%"
+        if problem.loss == "log"
+        else f"Score {cut:.3g}"
+    )
+    return thresholded(scores, problem), cut, mark
 
 
 def bends(curve: RocCurve) -> RocCurve:
@@ -125,38 +188,12 @@ def bends(curve: RocCurve) -> RocCurve:
     )
 
 
-def _mark_threshold(
-    codes: Codes, positive: NDArray[np.bool_], mark: str, ax: "Axes"
-) -> None:
-    """Mark the point at which the model predicts."""
-    false, true = (float(positive[codes == code].mean()) for code in (0, 1))
-    label = f"{mark}: {true:.1%} true, {false:.1%} false positives"
-    ax.plot(
-        [false],
-        [true],
-        "o",
-        color=style.POSITIVE,
-        markeredgecolor="black",
-        markersize=8,
-        label=label,
-        clip_on=False,
-        zorder=3,
-    )
-
-
-def _name_axes(levels: Sequence[object], left_out: int, ax: "Axes") -> None:
-    negative, positive = levels
-    ax.set_xlim(-EDGE, 1.0 + EDGE)
-    ax.set_ylim(-EDGE, 1.0 + EDGE)
-    ax.set_aspect("equal")
-    room = style.room_of(ax)
-    for axis, rate, level, width in (
-        (ax.xaxis, "False", negative, room.across),
-        (ax.yaxis, "True", positive, room.down),
-    ):
-        share = wrapped(f"(share of {level} predicted {positive})", width)
-        axis.set_label_text(f"{rate} positive rate\n{share}")
-        style.write_percent(axis)
-    if left_out:
-        title = f"{counted(left_out, 'row')} without label or score left out"
-        ax.set_title(wrapped(title, room.across))
+def draw_rocs(
+    fits: Mapping[str, Any], data: Any, actual: Any, ax: "Axes | None", line: Style
+) -> "Axes":
+    """Draw the curves of several fits, see `ModelComparison.plot_roc`."""
+    ax = style.axes_of(ax, style.SQUARE, style.SQUARE)
+    for name, fit in fits.items():
+        look = {"label": style.written(name), **line}
+        fit.plot.roc(data, actual, ax=ax, **look)
+    return ax

@@ -1,10 +1,15 @@
-"""The one look of all figures: colours, lines, axes, and texts that fit.
+"""What all figures share: axes, lines, names that fit, percent axes, the legend.
 
-Colours are safe for the colour-blind and readable in grey.
+A figure keeps the settings of its user. Axes that are passed are drawn on as they are;
+new ones have a light grid, two spines and a layout that leaves room for names. Colours
+are safe for the colour-blind and readable in grey; what is neither level nor model has
+the colour of the text, so that dark styles show it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import takewhile
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -13,24 +18,29 @@ from numpy.typing import NDArray
 
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.errors import DependencyError, OptionError
+from pegasos_stats.tables import significant
 
 if TYPE_CHECKING:
     import matplotlib.axes
+    import matplotlib.figure
 
 Axes: TypeAlias = "matplotlib.axes.Axes"
+Figure: TypeAlias = "matplotlib.figure.Figure"
 Floats = NDArray[np.float64]
 Dashes = str | tuple[int, tuple[int, ...]]
+Style = Mapping[str, Any]
 
 WIDTH, HEIGHT = 6.4, 4.0  # inches of a figure with one panel
+SQUARE = 4.8
 
 # Okabe & Ito's colours, ordered so that neighbours differ in lightness too.
 NEGATIVE, POSITIVE = "#0072B2", "#D55E00"  # the two levels of an outcome
-REFERENCE = "#555555"  # what a figure is read against: thresholds, chance
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHES: Sequence[Dashes] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P")
+BAND = 0.18  # opacity
 
-STYLE = {
+STYLE = {  # of pages that the package writes
     "font.size": 10.0,
     "axes.titlesize": 11.0,
     "axes.spines.top": False,
@@ -39,23 +49,25 @@ STYLE = {
     "axes.axisbelow": True,
     "grid.color": "#dddddd",
     "grid.linewidth": 0.6,
-    "legend.frameon": True,
     "legend.framealpha": 0.85,
     "legend.edgecolor": "none",
     "lines.linewidth": 1.6,
     "figure.constrained_layout.use": True,
     "svg.fonttype": "path",
-    "savefig.dpi": 150,
 }
 
 DECADE = 10.0  # ratio of the largest to the smallest value, above which axes are log
-LETTER = 0.075  # inches of a letter of 10 points
-LETTERS, SMALL_LETTERS, NARROW = 9.5, 7.5, 40  # points, and below how many letters
-SAMPLE = 7  # letters as wide as the sample of a line in a legend
-LEADING = 1.45  # height of a line of a legend, as a multiple of its letters
+LETTER = 0.0075  # inches of a letter, for each point of its size
 LONGEST = 400  # letters of a name
-UNSEEN = "\N{REPLACEMENT CHARACTER}"
-MOST = 0.6  # share of the height of axes that a legend takes, at most
+NAMES = 0.45  # share of the width of a figure that the names of rows take
+SMALLEST = 4.0  # points
+UNKNOWN = "\N{REPLACEMENT CHARACTER}"
+SLACK = 0.02  # inches
+ROOM = 66.0  # points of an inch of axes that names of rows have, beside margins
+LEVEL = 28  # letters of a level within a text
+NARROW = 3.2  # inches of axes, below which a legend has smaller letters
+MOST = 0.65  # share of the height of axes that a legend takes, at most
+SAMPLE = 7  # letters as wide as the sample of a line in a legend
 
 
 class Line(NamedTuple):
@@ -84,15 +96,10 @@ def lines(count: int) -> list[Line]:
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Draw in the style of the package, and restore the user's settings afterwards.
+    """Draw in the style of the package's pages; the user's settings come back.
 
     Only the settings of the style are restored: the first figure in a notebook also
     switches on that figures are shown, and that has to last.
-
-    Raises
-    ------
-    DependencyError
-        If matplotlib is not installed.
     """
     settings = pyplot().rcParams
     before = {name: settings[name] for name in STYLE}
@@ -121,25 +128,123 @@ def pyplot() -> Any:
     return pyplot
 
 
+def new_axes(
+    rows: int = 1, columns: int = 1, size: tuple[float, float] = (WIDTH, HEIGHT)
+) -> NDArray[np.object_]:
+    """Axes of a new figure, shape (rows, columns); `size` in inches."""
+    plt = pyplot()
+    from pegasos_stats.output.plotting.figure import PrintedFigure
+
+    made = plt.subplots(
+        rows,
+        columns,
+        figsize=size,
+        layout="constrained",
+        squeeze=False,
+        FigureClass=PrintedFigure,
+    )[1]
+    for ax in made.flat:
+        ax.set_prop_cycle(color=COLOURS, linestyle=DASHES)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.grid(visible=True, linewidth=0.6, alpha=0.35)
+        ax.set_axisbelow(True)
+    return np.asarray(made, dtype=object)
+
+
 def axes_of(ax: "Axes | None", width: float = WIDTH, height: float = HEIGHT) -> "Axes":
-    """The axes given, or those of a new figure of this size in inches.
+    """The axes passed, or those of a new figure of this size in inches.
 
     Raises
     ------
     OptionError
-        If what is given is no axes.
+        If `ax` is no Axes.
     """
+    pyplot()
     if ax is None:
-        made: Axes = pyplot().subplots(figsize=(width, height))[1]
+        made: Axes = new_axes(size=(width, height))[0, 0]
         return made
-    refused = OptionError(
-        f"ax is of type {type(ax).__name__}; give the axes of one panel, for example "
-        "plt.subplots()[1]."
-    )
+    return several_axes(ax, [1], "the axes of one panel: plt.subplots()[1]")[0]
+
+
+def several_axes(ax: Any, counts: Sequence[int], cure: str) -> list["Axes"]:
+    """The panels passed, or `OptionError` unless there are so many."""
+    refused = OptionError(f"ax is of type {type(ax).__name__}; give {cure}.")
     with refusing(refused):
-        if not hasattr(ax, "get_xlim"):
+        found = list(np.ravel(np.asarray(ax, dtype=object)))
+        one = counts == [1] and isinstance(ax, list | tuple | np.ndarray)
+        if one or not all(hasattr(each, "get_xlim") for each in found):
             raise refused
-    return ax
+    if len(found) not in counts:
+        raise OptionError(f"ax holds {len(found)} panels; give {cure}.")
+    return found
+
+
+def merged(style: Style, **defaults: Any) -> dict[str, Any]:
+    """Keywords of a line: those of the user, else the defaults.
+
+    Examples
+    --------
+    >>> merged({"lw": 3}, linewidth=1.0, color="k")
+    {'linewidth': 3, 'color': 'k'}
+    """
+    pyplot()
+    from matplotlib.cbook import normalize_kwargs
+    from matplotlib.lines import Line2D
+
+    try:
+        given = normalize_kwargs(dict(style), Line2D)
+    except TypeError:
+        raise OptionError(
+            f"{', '.join(style)} name one property twice; give each once."
+        ) from None
+    for name in given:
+        if not hasattr(Line2D, f"set_{name}"):
+            raise OptionError(
+                f"{name} is no keyword of this figure; give ax, or a property of its "
+                "lines such as color, linestyle, linewidth, marker, alpha or label."
+            )
+    return defaults | given
+
+
+def draw_line(
+    ax: "Axes",
+    x: Any,
+    y: Any,
+    style: Style,
+    band: tuple[Any, Any] | None = None,
+    **defaults: Any,
+) -> Any:
+    """Draw a line in the next colour of the axes, with a band of the same colour."""
+    (line,) = ax.plot(x, y, **merged(style, **defaults))
+    if band is not None:
+        ax.fill_between(
+            x, *band, color=line.get_color(), alpha=BAND, linewidth=0.0, zorder=1
+        )
+    return line
+
+
+def ink(ax: "Axes") -> Any:
+    """Colour of the text of axes: dark, or light in dark styles."""
+    return ax.xaxis.label.get_color()
+
+
+def reference(
+    ax: "Axes", x: Any, y: Any, label: str = "", linestyle: Dashes = ":"
+) -> None:
+    """Draw what a figure is read against, unless the axes have it already.
+
+    A label that begins with ``_`` is not in the legend. A number as `x` or `y` and None
+    for the other is a line across the axes.
+    """
+    if label and label in [line.get_label() for line in ax.lines]:
+        return
+    look = {"color": ink(ax), "linewidth": 1.1, "linestyle": linestyle, "alpha": 0.75}
+    if y is None:
+        ax.axvline(x, label=label, **look)
+    elif x is None:
+        ax.axhline(y, label=label, **look)
+    else:
+        ax.plot(x, y, label=label, scalex=False, scaley=False, **look)
 
 
 def wide(values: Floats) -> bool:
@@ -164,24 +269,13 @@ def write_decimals(values: Floats, axis: Any) -> None:
 
 
 def write_percent(axis: Any) -> None:
-    """Label shares in percent."""
+    """Label shares in percent, and nothing beyond -100% and 100%."""
     from matplotlib.ticker import FuncFormatter
 
-    axis.set_major_formatter(FuncFormatter(lambda share, _: f"{100.0 * share:.3g}%"))
+    def percent(share: float, _: object) -> str:
+        return f"{100.0 * share:.3g}%" if abs(share) < 1.0 + 1e-9 else ""
 
-
-class Room(NamedTuple):
-    """How many letters of 10 points fit along the sides of axes."""
-
-    across: int
-    down: int
-
-
-def room_of(ax: "Axes") -> Room:
-    """Letters that fit along the sides of axes, at least ten."""
-    ax.apply_aspect()
-    box, dots = ax.get_window_extent(), ax.figure.dpi * LETTER
-    return Room(max(int(box.width / dots), 10), max(int(box.height / dots), 10))
+    axis.set_major_formatter(FuncFormatter(percent))
 
 
 def written(name: object) -> str:
@@ -196,8 +290,8 @@ def written(name: object) -> str:
     """
     text = str(name)
     text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-    seen = (c if c.isprintable() or c == "\n" else UNSEEN for c in text)
-    plain = "".join(seen).replace("$", r"\$")
+    letters = (c if c.isprintable() or c == "\n" else UNKNOWN for c in text)
+    plain = "".join(letters).replace("$", r"\$")
     return f" {plain}" if plain.startswith("_") else plain
 
 
@@ -215,22 +309,253 @@ def wrapped(name: object, width: int = 32, most: int = 4) -> str:
     return written("\n".join(broken))
 
 
-def longest_line(names: Sequence[str]) -> int:
-    """Letters in the longest line of some names."""
-    return max((len(line) for name in names for line in name.split("\n")), default=0)
+def abbreviated(names: Sequence[object], width: int) -> list[str]:
+    """Names of at most `width` letters, cut so that different names stay different.
+
+    The middle is left out; of names that are then the same, what they begin with.
+
+    Examples
+    --------
+    >>> abbreviated(["concentration in plasma A", "concentration in plasma B"], 12)
+    ['conce…asma A', 'conce…asma B']
+    >>> abbreviated(["aaaaaa1bbbbbb", "aaaaaa2bbbbbb"], 6)
+    ['…1bbbb', '…2bbbb']
+    """
+    whole = [" ".join(str(name).split()) for name in names]
+    tail = (width - 1 + 1) // 2
+    cut = [
+        n if len(n) <= width else f"{n[: width - 1 - tail]}…{n[len(n) - tail :]}"
+        for n in whole
+    ]
+    for text, count in Counter(cut).items():
+        same = [j for j, short in enumerate(cut) if short == text]
+        if count == 1 or len({whole[j] for j in same}) == 1:
+            continue
+        letters = zip(*(whole[j] for j in same), strict=False)
+        alike = takewhile(lambda column: len(set(column)) == 1, letters)
+        first = sum(1 for _ in alike)
+        for place, j in enumerate(same, 1):
+            cut[j] = f"…{whole[j][first : first + width - 1]}"
+            if cut[j] in cut[:j]:
+                mark = f"…{place}"
+                cut[j] = f"{whole[j][: max(width - len(mark), 1)]}{mark}"
+    return cut
+
+
+def fitted(names: Sequence[object], width: int, most: int = 2) -> list[str]:
+    """Names on at most `most` lines of `width` letters; longer ones are abbreviated."""
+    short = abbreviated(names, most * width - 4 * (most > 1))
+    found = [wrap(n, width, max_lines=most, placeholder="…") or [""] for n in short]
+    texts = ["\n".join(each) for each in found]
+    if len(set(texts)) < len({str(name) for name in names}):
+        texts = abbreviated(names, width)
+    return [written(text) for text in texts]
+
+
+def short(name: object) -> str:
+    """A level as part of a text: long ones without their middle."""
+    return written(abbreviated([name], LEVEL)[0])
+
+
+def name_rows(ax: "Axes", names: Sequence[object], most: int = 2) -> dict[Any, float]:
+    """Name rows from the top, in the room there is; return where each is.
+
+    Rows that the axes have by the same name stay where they are: new ones come below.
+    Where rows are too narrow for letters, some have no name.
+    """
+    from matplotlib.ticker import FixedFormatter
+
+    base, dots = _points("ytick.labelsize"), ax.figure.dpi
+    before: dict[str, float] = {}
+    if isinstance(ax.yaxis.get_major_formatter(), FixedFormatter):
+        before = {t.get_text(): t.get_position()[1] for t in ax.get_yticklabels()}
+    row = ROOM * ax.get_window_extent().height / dots / max(len(names), 1)
+    size = max(min(base, row), SMALLEST)
+    inches = ax.figure.bbox.width / dots / _panels(ax)
+    width = max(int(NAMES * inches / (LETTER * size)), 8)
+    texts = fitted(names, min(width, 40), min(most, max(int(row / size / 1.2), 1)))
+    new = [text for text in texts if text not in before]
+    places = before | {t: float(len(before) + j) for j, t in enumerate(new)}
+    every = int(np.ceil(size / row))
+    at = list(places.items())[::every]
+    ax.set_yticks([y for _, y in at], [text for text, _ in at], fontsize=size)
+    ax.tick_params(axis="y", length=0.0)
+    ax.set_ylim(len(places) - 0.4, -0.6)
+    return {name: places[text] for name, text in zip(names, texts, strict=True)}
 
 
 def put_legend(ax: "Axes", place: str = "best") -> float:
     """Put the legend into axes; return the share of their height that it takes.
 
-    Its lines are broken, and in narrow axes its letters smaller, so that it fits.
+    Long labels are broken; in narrow axes letters are smaller.
     """
-    across = room_of(ax).across
-    size, share = (SMALL_LETTERS, 0.85) if across < NARROW else (LETTERS, 1.0)
-    width = max(int(share * across * 10.0 / size) - SAMPLE, 10)
-    handles, found = ax.get_legend_handles_labels()
-    labels = ["\n".join(wrap(label, width)) for label in found]
-    ax.legend(handles, labels, loc=place, fontsize=size).set_in_layout(False)
-    inches = ax.get_window_extent().height / ax.figure.dpi
-    count = sum(label.count("\n") + 1 for label in labels)
-    return min(LEADING * size / 72.0 * (count + 0.5) / inches, MOST)
+    handles, labels = ax.get_legend_handles_labels()
+    if not labels:
+        return 0.0
+    ax.apply_aspect()
+    inches = ax.get_window_extent().width / ax.figure.dpi
+    base = _points("legend.fontsize")
+    size = base if inches > NARROW else 0.75 * base
+    width = max(int(0.9 * inches / (LETTER * size)) - SAMPLE, 14)
+    texts = ["\n".join(wrap(label, width)) for label in labels]
+    look: Any = {"framealpha": 0.7, "edgecolor": "none", "frameon": True}
+    made = ax.legend(handles, texts, loc=place, fontsize=size, **look)
+    made.set_in_layout(False)
+    tall = made.get_window_extent().height / ax.get_window_extent().height
+    return float(min(tall + 0.04, MOST))
+
+
+def keep_clear(ax: "Axes", first: float, last: float, place: str) -> None:
+    """Put the legend beyond the last of what is drawn, from `first` to `last` in y."""
+    end = first + (last - first) / (1.0 - put_legend(ax, place))
+    ax.set_ylim(*((first, end) if end > first and place[0] == "u" else (end, first)))
+
+
+def finish(*axes: "Axes", legend: str | None = None) -> None:
+    """Put the legend, and see to it that titles and names are inside the figure.
+
+    Axes of a figure without a layout are moved only if a text would be cut off.
+    """
+    figure = axes[0].figure.figure
+    for ax in axes:
+        for text, down in _texts(ax):
+            _wrap(text, figure.bbox.height if down else figure.bbox.width, down)
+    _lay_out(figure)
+    for ax in axes:
+        for text, down in _texts(ax):
+            _wrap(text, _side(ax, text, down), down)
+    _lay_out(figure)
+    if legend is not None:
+        for ax in axes:
+            put_legend(ax, legend)
+
+
+def _points(setting: str) -> float:
+    """Size of letters that the user has set, in points."""
+    from matplotlib.font_manager import FontProperties
+
+    size = FontProperties(size=pyplot().rcParams[setting]).get_size_in_points()
+    return float(size)
+
+
+def _texts(ax: "Axes") -> list[tuple[Any, bool]]:
+    """Title and labels of axes, and whether they go upwards."""
+    return [(ax.title, False), (ax.xaxis.label, False), (ax.yaxis.label, True)]
+
+
+def _side(ax: "Axes", text: Any, down: bool) -> float:
+    """Pixels that a text may be long: to the edge, beside other panels its axes."""
+    box, whole = ax.get_window_extent(), ax.figure.figure.bbox
+    if down:
+        middle, low, high, own = (box.y0 + box.y1) / 2, whole.y0, whole.y1, box.height
+    else:
+        middle, low, high, own = (box.x0 + box.x1) / 2, whole.x0, whole.x1, box.width
+    alone = _panels(ax, down) == 1
+    edge = 1.96 * min(middle - low, high - middle)
+    return float(edge if alone else min(edge, 1.15 * own))
+
+
+def _panels(ax: "Axes", down: bool = False) -> int:
+    """Panels beside each other in the figure of some axes, or below each other."""
+    place = ax.get_subplotspec()
+    if place is None:
+        return 1
+    grid = place.get_gridspec()
+    return int(grid.nrows if down else grid.ncols)
+
+
+def _wrap(text: Any, most: float, down: bool) -> None:
+    """Break a text so that it is at most so many pixels long."""
+    plain = text.get_text().replace(r"\$", "$")
+    for share in (1.0, 0.9, 0.8):
+        box = text.get_window_extent()
+        extent = box.height if down else box.width
+        if extent <= most:
+            return
+        longest = max(map(len, text.get_text().split("\n")))
+        width = max(int(share * longest * most / extent), 8)
+        rows = (wrapped(" ".join(r.split()), width) for r in plain.split("\n"))
+        text.set_text("\n".join(rows))
+
+
+def _lay_out(figure: Any) -> None:
+    """Run the layout of a figure; give room to texts where one without cuts them."""
+    engine = figure.get_layout_engine()
+    if engine is None:
+        box, sides = figure.get_tightbbox(), figure.get_size_inches()
+        if box.min.min() > -SLACK and (box.max < sides + SLACK).all():
+            return
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+        engine = ConstrainedLayoutEngine()
+    engine.execute(figure)
+
+
+SHARES = frozenset(
+    [
+        "error_rate",
+        "accuracy",
+        "balanced_accuracy",
+        "sensitivity",
+        "specificity",
+        "precision",
+        "recall",
+        "ppv",
+        "npv",
+        "pos_pred_value",
+        "neg_pred_value",
+        "detection_rate",
+        "detection_prevalence",
+    ]
+)
+NAMED = {
+    "auc": "AUC",
+    "auc_pooled": "AUC",
+    "brier_score": "Brier score",
+    "mcc": "Matthews' correlation",
+    "youden": "Youden's J",
+    "cost": "Mean cost of a row",
+}
+
+
+def metric_name(name: str) -> str:
+    """A metric as text of a figure.
+
+    Examples
+    --------
+    >>> metric_name("error_rate"), metric_name("auc")
+    ('Error rate', 'AUC')
+    """
+    words = name.replace("_", " ")
+    return NAMED.get(name, written(words[:1].upper() + words[1:]))
+
+
+def percent(share: float, digits: int = 3) -> str:
+    """A share in percent.
+
+    Examples
+    --------
+    >>> percent(0.1234)
+    '12.3%'
+    """
+    return f"{100.0 * share:.{digits}g}%"
+
+
+def metric_text(name: str) -> Callable[[float, int], str]:
+    """How values of a metric are written: in percent if it is a share of rows."""
+    return percent if name in SHARES else significant
+
+
+def write_metric(axis: Any, name: str) -> None:
+    """Label the values of a metric."""
+    if name in SHARES:
+        write_percent(axis)
+
+
+def legend_beside(ax: "Axes") -> None:
+    """Put the legend to the right of axes, where it covers nothing."""
+    size = _points("legend.fontsize") * (
+        0.75 if ax.figure.bbox.width / ax.figure.dpi < 4.5 else 1.0
+    )
+    place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "frameon": False}
+    ax.legend(**place, fontsize=size)

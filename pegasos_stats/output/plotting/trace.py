@@ -2,28 +2,31 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import OptionError, counted
+from pegasos_stats.errors import OptionError
 from pegasos_stats.output.plotting import style
-from pegasos_stats.output.plotting.style import Axes, Floats, Line, lines, styled
+from pegasos_stats.output.plotting.style import Axes, Floats, Style
 
 Against = Literal["epoch", "steps"]
 
 HEIGHT = 6.8  # inches of the three panels
 MARKED = 40  # epochs, at most, that are shown as points
 DEPTH = 30.0  # times below the least objective, where the axis of the bound ends
-BAND = 0.15  # opacity
 BEYOND = 1.08  # where an axis of errors ends, as a multiple of the largest
+PANELS = (
+    "one to three, for the objective, the gap and the errors: plt.subplots(3, 1)[1]"
+)
 
 
 def draw_trace(
     trace: pd.DataFrame,
-    ax: "Axes | Sequence[Axes] | None" = None,
+    ax: "Axes | Sequence[Axes] | None",
+    line: Style,
     refined_from: int | None = None,
     x: Against = "epoch",
     optimum: float | None = None,
@@ -36,6 +39,8 @@ def draw_trace(
     trace : DataFrame
         As ``fit(trace=True)`` records it.
     ax : one to three axes, optional
+    line : mapping
+        Keywords of the lines.
     refined_from : int, optional
         Last epoch of Pegasos, where SDCA went on from it.
     x : "epoch" or "steps"
@@ -49,49 +54,45 @@ def draw_trace(
     -------
     array of Axes
     """
-    with styled():
-        axes = _panels(ax)
-        from matplotlib.ticker import MaxNLocator
+    style.pyplot()
+    from matplotlib.ticker import MaxNLocator
 
-        draws = _objective, _gap, _errors
-        if x == "steps":
-            above = partial(_distance, optimum=optimum, lower=lower)
-            draws = above, partial(_gap, x=x), _accuracy
-        for draw, panel in zip(draws, axes, strict=False):
-            draw(trace, panel)
-            if refined_from is not None:
-                label = "SDCA from here" if panel is axes[0] else ""
-                line = {"color": style.REFERENCE, "lw": 1.0, "ls": ":", "label": label}
-                last = trace.loc[trace["epoch"] == refined_from, x].item()
-                panel.axvline(last, **line)
-            style.put_legend(panel)
-        for panel in axes:
-            panel.xaxis.set_major_locator(MaxNLocator(integer=True))
-            shares = panel.get_shared_x_axes().joined(panel, axes[-1])
-            if panel is axes[-1] or not shares:  # named once where panels share it
-                panel.set_xlabel(x.capitalize())
-    return axes
-
-
-def _panels(ax: "Axes | Sequence[Axes] | None") -> NDArray[np.object_]:
-    """The axes given, one to three, or three of a new figure."""
     if ax is None:
-        made = style.pyplot().subplots(
-            3, 1, figsize=(style.WIDTH, HEIGHT), sharex=True
-        )[1]
-        return np.asarray(made, dtype=object)
-    found = np.ravel(np.asarray(ax, dtype=object))
-    if not 1 <= found.size <= 3:
-        raise OptionError(
-            f"ax holds {counted(found.size, 'panel')}; give one to three, for the "
-            "objective, the gap and the errors: plt.subplots(3, 1)[1]."
-        )
-    return np.array([style.axes_of(one) for one in found], dtype=object)
+        axes = list(style.new_axes(3, 1, (style.WIDTH, HEIGHT))[:, 0])
+        for panel in axes[:2]:
+            panel.sharex(axes[2])
+            panel.tick_params(labelbottom=False)
+    else:
+        axes = style.several_axes(ax, [1, 2, 3], PANELS)
+    at = trace[x].to_numpy()
+    draws: list[Any] = [_objective, _gap, partial(_rates, accuracy=False)]
+    if x == "steps":
+        above = partial(_distance, optimum=optimum, lower=lower)
+        draws = [above, _gap, partial(_rates, accuracy=True)]
+    few = "o" if len(trace) <= MARKED else "None"
+    for draw, panel in zip(draws, axes, strict=False):
+        draw(trace, at, panel, {"marker": few, "markersize": 3.5} | dict(line))
+        if refined_from is not None:
+            last = trace.loc[trace["epoch"] == refined_from, x].item()
+            style.reference(
+                panel, last, None, "SDCA from here" if panel is axes[0] else ""
+            )
+        panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+        shares = panel.get_shared_x_axes().joined(panel, axes[-1])
+        if panel is axes[-1] or not shares:  # named once where panels share it
+            panel.set_xlabel(x.capitalize())
+    style.finish(*axes, legend="best")
+    return np.array(axes, dtype=object)
 
 
-def _objective(trace: pd.DataFrame, ax: "Axes") -> None:
+def _named(line: Style, label: str) -> dict[str, object]:
+    """Keywords with a label, which the user's goes before."""
+    own = line.get("label")
+    return {**line, "label": f"{own}: {label[0].lower()}{label[1:]}" if own else label}
+
+
+def _objective(trace: pd.DataFrame, at: Floats, ax: "Axes", line: Style) -> None:
     """Objective and lower bound; the optimum lies between them."""
-    epoch = trace["epoch"].to_numpy()
     objective = trace["objective"].to_numpy()
     bound = np.maximum(0.0, objective - trace["gap"].to_numpy())
     floor = float(objective.min()) / DEPTH
@@ -100,12 +101,11 @@ def _objective(trace: pd.DataFrame, ax: "Axes") -> None:
         lowest = np.maximum(bound, 0.5 * floor)
         bound = np.where(bound > 0.0, bound, np.nan)
         ax.set_yscale("log")
-    upper, lower = lines(2)
-    ax.fill_between(
-        epoch, lowest, objective, color=style.REFERENCE, alpha=BAND, linewidth=0
-    )
-    _line(epoch, objective, "Objective of the fit", upper, ax)
-    _line(epoch, bound, "Certified lower bound of the optimum", lower, ax)
+    fill = {"color": style.ink(ax), "alpha": 0.12, "linewidth": 0}
+    ax.fill_between(at, lowest, objective, **fill)
+    style.draw_line(ax, at, objective, _named(line, "Objective of the fit"))
+    label = "Certified lower bound of the optimum"
+    style.draw_line(ax, at, bound, _named(line, label))
     if logarithmic:
         values = np.concatenate([objective, lowest])
         if values.min() < floor:  # the bound is far below all objectives
@@ -115,7 +115,12 @@ def _objective(trace: pd.DataFrame, ax: "Axes") -> None:
 
 
 def _distance(
-    trace: pd.DataFrame, ax: "Axes", optimum: float | None, lower: float
+    trace: pd.DataFrame,
+    at: Floats,
+    ax: "Axes",
+    line: Style,
+    optimum: float | None,
+    lower: float,
 ) -> None:
     """Objective less the optimum, or less the largest lower bound of it."""
     objective = trace["objective"].to_numpy()
@@ -130,67 +135,47 @@ def _distance(
             "optimum",
             optimum,
         )
-    above = objective - optimum
-    _log_line(trace["steps"].to_numpy(), above, label, lines(3)[0], ax)
+    _log_line(at, objective - optimum, label, line, ax)
     ax.set_ylabel("Objective above the optimum")
 
 
-def _accuracy(trace: pd.DataFrame, ax: "Axes") -> None:
-    """Shares of rows predicted right, of the fit and held out if there are any."""
-    least = 1.0
-    for (rows, rate), line in zip(_rates(trace), lines(2), strict=False):
-        label = f"{rows}, {1.0 - rate[-1]:.2%} at the end"
-        _line(trace["steps"].to_numpy(), 1.0 - rate, label, line, ax)
-        least = min(least, float(np.nanmin([*(1.0 - rate), 1.0])))
-    room = 0.08 * max(1.0 - least, 1e-3)
-    ax.set_ylim(least - room, 1.0 + room)
-    style.write_percent(ax.yaxis)
-    ax.set_ylabel("Accuracy")
-
-
-def _rates(trace: pd.DataFrame) -> list[tuple[str, Floats]]:
-    """Error rates of the rows of the fit, and of held-out rows if there are any."""
-    names = {"training_error": "Rows of the fit", "test_error": "Held-out rows"}
-    return [(rows, trace[n].to_numpy()) for n, rows in names.items() if n in trace]
-
-
-def _gap(trace: pd.DataFrame, ax: "Axes", x: Against = "epoch") -> None:
+def _gap(trace: pd.DataFrame, at: Floats, ax: "Axes", line: Style) -> None:
     """Duality gap; epochs in which nothing is certified are not drawn."""
     gap = trace["gap"].to_numpy()
     share = float(gap[-1] / trace["objective"].iloc[-1])
     label = f"Objective less bound; relative gap {share:.2g} at the end"
-    _log_line(trace[x].to_numpy(), gap, label, lines(3)[2], ax)
+    _log_line(at, gap, label, line, ax)
     ax.set_ylabel("Duality gap")
 
 
-def _errors(trace: pd.DataFrame, ax: "Axes") -> None:
-    """Error rates of the rows of the fit, and of held-out rows if there are any."""
-    epoch, found = trace["epoch"].to_numpy(), _rates(trace)
-    for (rows, rate), line in zip(found, lines(2), strict=False):
-        _line(epoch, rate, f"{rows}, {rate[-1]:.2%} at the end", line, ax)
-    largest = float(np.nanmax([1e-3, *(share for _, rate in found for share in rate)]))
-    ax.set_ylim(-0.02 * largest, BEYOND * largest)
+def _rates(
+    trace: pd.DataFrame, at: Floats, ax: "Axes", line: Style, accuracy: bool
+) -> None:
+    """Shares of misclassified rows, or of the others; of held-out rows too."""
+    drawn = [1e-3]
+    for column, rows in {
+        "training_error": "Rows of the fit",
+        "test_error": "Held-out rows",
+    }.items():
+        if column not in trace:
+            continue
+        rate = trace[column].to_numpy()
+        drawn += list(rate)
+        rate = 1.0 - rate if accuracy else rate
+        label = f"{rows}, {rate[-1]:.2%} at the end"
+        style.draw_line(ax, at, rate, _named(line, label))
+    most = float(np.nanmax(drawn))
+    low, high = -0.02 * most, BEYOND * most
+    ax.set_ylim(*((1.0 - high, 1.0 - low) if accuracy else (low, high)))
     style.write_percent(ax.yaxis)
-    ax.set_ylabel("Misclassified rows")
+    ax.set_ylabel("Accuracy" if accuracy else "Misclassified rows")
 
 
-def _log_line(x: Floats, values: Floats, label: str, line: Line, ax: "Axes") -> None:
+def _log_line(at: Floats, values: Floats, label: str, line: Style, ax: "Axes") -> None:
     """Draw what is above 0, on a logarithmic axis if anything is."""
     values = np.where((values > 0.0) & np.isfinite(values), values, np.nan)
     above = values[values > 0.0]
     if above.size:
         ax.set_yscale("log")
         style.write_decimals(above, ax.yaxis)
-    _line(x, values, label, line, ax)
-
-
-def _line(epoch: Floats, values: Floats, label: str, line: Line, ax: "Axes") -> None:
-    ax.plot(
-        epoch,
-        values,
-        color=line.colour,
-        linestyle=line.dashes,
-        marker=line.marker if len(epoch) <= MARKED else None,
-        markersize=3.5,
-        label=label,
-    )
+    style.draw_line(ax, at, values, _named(line, label))

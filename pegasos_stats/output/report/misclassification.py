@@ -176,7 +176,7 @@ def _pictures(subject: Subject) -> list[doc.Picture]:
         found.append(
             picture(
                 lambda ax: draw_margins(
-                    codes, scores - cut, levels, ax, logistic=logistic, moved=moved
+                    codes, scores - cut, levels, ax, {}, logistic=logistic, moved=moved
                 ),
                 f"Histogram of the margins of the {name} rows of both levels",
                 f"Margins of the {name} rows: below 0 a row is on the wrong side"
@@ -189,7 +189,9 @@ def _pictures(subject: Subject) -> list[doc.Picture]:
             f"Calibration: observed shares of the {name} rows against mean "
             "probabilities; on the dashed line both are the same."
         )
-        found.append(picture(lambda ax: _reliability(subject).plot(ax), alt, caption))
+        found.append(
+            picture(lambda ax: _reliability(subject).plot(ax=ax), alt, caption)
+        )
     return found
 
 
@@ -223,7 +225,15 @@ def _roc(subject: Subject, ax: Axes) -> None:
         ties = "positive" if ties == "negative" else "negative"
     source = rows.table.source
     draw_roc(
-        codes, scores, levels, ax, ties=ties, source=source, threshold=cut, mark=mark
+        codes,
+        scores,
+        levels,
+        ax,
+        {},
+        ties=ties,
+        source=source,
+        threshold=cut,
+        mark=mark,
     )
 
 

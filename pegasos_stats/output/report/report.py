@@ -26,7 +26,7 @@ from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
-from pegasos_stats.output.plotting.coefficients import checked_shape
+from pegasos_stats.output.plotting.tiles import checked_shape
 from pegasos_stats.output.report import rendering
 from pegasos_stats.output.report import subject as about
 from pegasos_stats.output.report.coefficients import coefficients

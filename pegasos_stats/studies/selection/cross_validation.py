@@ -25,6 +25,7 @@ from pegasos_stats.studies.selection.side_by_side import run_tasks
 from pegasos_stats.tables import Fields, Summary, significant
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -313,9 +314,39 @@ class CrossValidation:
         DependencyError
             If matplotlib is not installed.
         """
-        from pegasos_stats.output.plotting.selection import draw_folds
+        from pegasos_stats.output.plotting.curves import draw_folds
 
         return draw_folds(self.by_fold, self._estimates)
+
+    def plot_roc(self, *, ax: "Axes | None" = None, **line: Any) -> "Axes":
+        """Draw the ROC curve of each fold, thin, and their mean.
+
+        The mean is that of the true positive rates at each false positive rate. Folds
+        without rows of both levels have no curve, and the legend counts them.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            By default those of a new figure.
+        **line
+            Properties of the mean curve, such as ``color`` or ``label``.
+
+        Raises
+        ------
+        DataError
+            If no fold has rows of both levels.
+        DependencyError
+            If matplotlib is not installed.
+        """
+        from pegasos_stats.output.plotting.roc import draw_fold_rocs
+
+        codes = (self.model._sample.y > 0.0).astype(np.intp)
+        scores = self.scores_by_repeat.to_numpy(dtype=np.float64)
+        parts = [
+            (codes[split.test], scores[split.test, split.repeat - 1])
+            for split in self.folds.splits
+        ]
+        return draw_fold_rocs(parts, self.model.coding.levels, ax, line)
 
     def summary(self) -> Summary:
         """Header, metrics and notes; ``print()`` shows text, a notebook HTML."""

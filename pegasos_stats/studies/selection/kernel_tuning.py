@@ -3,6 +3,7 @@
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,9 @@ from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection.fold_fits import checked_model
 from pegasos_stats.studies.selection.path import lambda_path
 from pegasos_stats.studies.selection.path_results import LambdaPath
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 TIMES = (1.0 / 16.0, 0.25, 1.0, 4.0, 16.0)  # the gamma of the model
 LIST = "give a list of different numbers above zero"
@@ -199,6 +203,27 @@ class KernelTuning:
         found = self.best.refit("min")
         assert isinstance(found, KernelResults)
         return found
+
+    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
+        """Draw the mean metric as a map of lambda and gamma, the best pair marked.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            By default those of a new figure.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        DependencyError
+            If matplotlib is not installed.
+        """
+        from pegasos_stats.output.plotting.tiles import draw_map
+
+        return draw_map(self.table, self.metric, (self.lam, self.gamma), ax)
 
     def __repr__(self) -> str:
         pairs = counted(len(self.table), "pair")

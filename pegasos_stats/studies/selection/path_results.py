@@ -190,8 +190,15 @@ class LambdaPath:
         found: Results = self.best_model(rule).fit(for_all_rows(self.solver))
         return found
 
-    def plot(self, ax: "Axes | None" = None) -> "Axes":
+    def plot(self, *, ax: "Axes | None" = None, **line: Any) -> "Axes":
         """Draw the metric against lambda, with standard errors and both choices.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            By default those of a new figure.
+        **line
+            Properties of the lines, such as ``color`` or ``label``.
 
         Raises
         ------
@@ -200,13 +207,14 @@ class LambdaPath:
         OptionError
             If the path was not cross-validated.
         """
-        from pegasos_stats.output.plotting.selection import draw_curve
+        from pegasos_stats.output.plotting.curves import draw_curve
 
         mean, error = self._curve(self.metric)
-        return draw_curve(self.lambdas, mean, error, self.metric, self.marks(), ax)
+        marks = self.marks()
+        return draw_curve(self.lambdas, mean, error, self.metric, marks, ax, line)
 
     def plot_coefficients(
-        self, ax: "Axes | None" = None, *, named: int = SHOWN
+        self, *, named: int = SHOWN, ax: "Axes | None" = None, **line: Any
     ) -> "Axes":
         """Draw coefficients against lambda; the intercept is left out.
 
@@ -215,10 +223,12 @@ class LambdaPath:
 
         Parameters
         ----------
-        ax : Axes, optional
         named : int, default 6
             Number of coefficients drawn in colour with their names: the largest at the
             smallest lambda.
+        ax : Axes, optional
+        **line
+            Properties of the lines in colour.
 
         Raises
         ------
@@ -227,7 +237,7 @@ class LambdaPath:
         OptionError
             If the model has a kernel.
         """
-        from pegasos_stats.output.plotting.selection import draw_coefficients
+        from pegasos_stats.output.plotting.curves import draw_path
 
         if self.coefficients is None:
             raise OptionError("A kernel model has no coefficients; plot() the errors.")
@@ -237,7 +247,7 @@ class LambdaPath:
             raise OptionError(f"is not allowed; {cure}", "named", named)
         beta = self.coefficients.drop(columns="Intercept", errors="ignore")
         marks = {} if self.by_fold is None else self.marks()
-        return draw_coefficients(beta, min(count, beta.shape[1]), marks, ax)
+        return draw_path(beta, min(count, beta.shape[1]), marks, ax, line)
 
     def summary(self) -> Summary:
         """Header, a row for each lambda, and notes; ``print()`` shows text."""

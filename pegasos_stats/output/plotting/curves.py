@@ -1,0 +1,318 @@
+"""Curves of reliability, thresholds, paths along lambda, and effects."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.output.plotting import style
+from pegasos_stats.output.plotting.style import POSITIVE, Axes, Floats, Style
+from pegasos_stats.studies.threshold_results import Thresholds
+from pegasos_stats.tables import significant
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BARS = 0.12  # of the height of axes, for the bars of counts
+LOW = 0.5  # probabilities all below this have axes that end near the largest
+EDGE = 0.04  # of the width, beyond the outermost thresholds
+PANEL = 0.85  # inches of height for one metric
+ALIKE = 1e-9  # relative spread below which folds are the same
+NARROWEST = 0.02  # width of an axis of folds, at least, as a share of the mean
+LARGEST = 1000  # lines of a figure
+NAME = 24  # letters of a name in a legend
+CHOSEN = {"min": ("lambda_min", ":"), "1se": ("lambda_1se", "--")}
+
+
+def draw_reliability(
+    table: pd.DataFrame,
+    smooth: pd.DataFrame | None,
+    positive: str,
+    level: float,
+    ax: "Axes | None",
+    line: Style,
+) -> "Axes":
+    """Draw observed shares and the smooth curve against probabilities, in a square.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of a `Reliability`.
+    smooth : DataFrame or None
+        Columns ``probability, observed``.
+    positive : str
+    level : float
+        Of the intervals in the table.
+    ax : Axes, optional
+    line : mapping
+        Keywords of points and curve.
+    """
+    used = table[table["n"] > 0]
+    x, y = used["mean_predicted"].to_numpy(), used["observed"].to_numpy()
+    top = float(max(x.max(), used["conf_high"].max(), y.max()))
+    ax = style.axes_of(ax, style.SQUARE, style.SQUARE)
+    end = max(1.05 * top, ax.get_xlim()[1] * ax.has_data()) if top < LOW else 1.02
+    ax.set(xlim=(-0.02 * end, end), ylim=(-0.02 * end, end), aspect="equal")
+    style.reference(ax, [0, 1], [0, 1], "_As predicted", "--")
+    (points,) = ax.plot(
+        x, y, **style.merged(line, marker="o", markersize=5.0) | {"linestyle": "none"}
+    )
+    own = style.merged(line).get("label")
+    points.set_label(f"{own or 'Observed'}, {level:.0%} interval")
+    colour = points.get_color()
+    limits = used["conf_low"], used["conf_high"]
+    ax.vlines(x, *limits, color=colour, linewidth=1.2, linestyle="solid")
+    if smooth is not None and len(smooth):
+        look = {"linestyle": "-", **line, "color": colour, "marker": ""}
+        look["label"] = "Smooth curve" if own is None else ""
+        style.draw_line(ax, smooth["probability"], smooth["observed"], look)
+    width = used["high"] - used["low"]
+    density = used["n"] / width
+    ax.bar(
+        used["low"],
+        BARS * density / density.max(),
+        width,
+        align="edge",
+        color=style.ink(ax),
+        alpha=0.15,
+        linewidth=0.0,
+        transform=ax.get_xaxis_transform(),
+        zorder=0,
+    )
+    ax.set_xlabel(f"Predicted probability of {style.short(positive)}")
+    ax.set_ylabel(f"Observed share of {style.short(positive)}")
+    style.write_percent(ax.xaxis)
+    style.write_percent(ax.yaxis)
+    style.finish(ax, legend="upper left")
+    return ax
+
+
+def draw_thresholds(found: Thresholds, ax: "Axes | None", line: Style) -> "Axes":
+    """Draw metric or cost against the threshold, and the thresholds of the folds.
+
+    The line is that of the rows that have chosen the threshold; the diamond, with its
+    standard error, is what is to be expected of new rows. Heights begin at 0.
+
+    Parameters
+    ----------
+    found : Thresholds
+    ax : Axes, optional
+    line : mapping
+        Keywords of the line.
+    """
+    name, table = found.target.name, found.table
+    at = table["threshold"].to_numpy(dtype=np.float64)
+    values = table[name].to_numpy(dtype=np.float64)
+    folds = found.by_fold["threshold"].to_numpy(dtype=np.float64)
+    points = np.concatenate(
+        [at[np.isfinite(at)], folds[np.isfinite(folds)], [found.usual]]
+    )
+    margin = EDGE * max(float(np.ptp(points)), 1e-3)
+    low, high = float(points.min()) - margin, float(points.max()) + margin
+    error = 0.0 if np.isnan(found.std_error) else found.std_error
+    drawn = [*values, found.estimate - error, found.estimate + error]
+    least, most = min(0.0, float(np.nanmin(drawn))), float(np.nanmax(drawn))
+    height = max(most - least, 1e-3)
+    write = style.metric_text(name)
+    at_text = style.percent if found.scale == "probability" else significant
+    ax = style.axes_of(ax)
+    rows = "out of fold" if found.out_of_fold else "new rows"
+    label = f"{style.metric_name(name)}, {rows}"
+    look = {"drawstyle": "steps-mid"} | dict(line)
+    curve = style.draw_line(ax, np.clip(at, low, high), values, look, label=label)
+    own = style.merged(line).get("label")
+    colour = curve.get_color() if own else POSITIVE
+    chosen = (
+        f"Chosen: {at_text(found.threshold, 3)}, expected "
+        f"{write(found.estimate, 3)} ± {write(found.std_error, 2)}"
+    )
+    ax.errorbar(
+        float(np.clip(found.threshold, low, high)),
+        found.estimate,
+        yerr=error,
+        fmt="D",
+        ms=6,
+        capsize=4,
+        color=colour,
+        label=f"{own}: {chosen[0].lower()}{chosen[1:]}" if own else chosen,
+        zorder=3,
+    )
+    style.reference(ax, found.usual, None, f"Usual: {at_text(found.usual, 3)}")
+    ax.plot(
+        np.clip(folds, low, high),
+        np.zeros(len(folds)),
+        "|",
+        ms=12,
+        mew=1.6,
+        color=colour,
+        transform=ax.get_xaxis_transform(),
+        clip_on=False,
+        label="" if own else "Thresholds of the folds",
+    )
+    second = style.short(found.levels[1])
+    of = f"probability of {second}"
+    if found.scale != "probability":
+        of = f"score (above: {second})"
+    ax.set(
+        xlim=(low, high),
+        xlabel=f"Threshold of the {of}",
+        ylabel=style.metric_name(name),
+    )
+    if found.scale == "probability":
+        style.write_percent(ax.xaxis)
+    style.write_metric(ax.yaxis, name)
+    top = most if name == "cost" else max(most, 1.0)
+    style.finish(ax)
+    style.keep_clear(ax, least - EDGE * height, most, "upper center")
+    ax.set_yticks([tick for tick in ax.get_yticks() if least <= tick <= top])
+    style.finish(ax)
+    return ax
+
+
+def draw_curve(
+    lambdas: Floats,
+    mean: Floats,
+    error: Floats,
+    name: str,
+    marks: Mapping[str, float],
+    ax: "Axes | None",
+    line: Style,
+) -> "Axes":
+    """Draw a cross-validated metric against lambda.
+
+    Parameters
+    ----------
+    lambdas, mean, error : float64 array, shape (m,)
+        Error bars are one standard error long to either side.
+    name : str
+        Of the metric.
+    marks : mapping
+        The lambdas chosen, by ``"min"`` and ``"1se"``.
+    ax : Axes, optional
+    line : mapping
+        Keywords of the curve.
+    """
+    ax = style.axes_of(ax)
+    bars = np.where(np.isnan(error), 0.0, error)
+    (curve,) = ax.plot(lambdas, mean, **style.merged(line, marker="o", markersize=3.5))
+    colour = curve.get_color()
+    ax.errorbar(
+        lambdas, mean, yerr=bars, fmt="none", ecolor=colour, alpha=0.5, capsize=2
+    )
+    if "1se" in marks:
+        best = int(np.flatnonzero(lambdas == marks["min"])[0])
+        span = mean[best] - bars[best], mean[best] + bars[best]
+        own: Any = (
+            {"label": ""} if "label" in line else {"label": "Best ± standard error"}
+        )
+        ax.axhspan(*span, color=colour, alpha=style.BAND, lw=0, **own)
+    _mark(ax, marks, lambdas)
+    ax.set_xscale("log")
+    ax.set(xlabel="Lambda", ylabel=f"{style.metric_name(name)}, cross-validated")
+    style.write_metric(ax.yaxis, name)
+    style.finish(ax, legend="best")
+    return ax
+
+
+def draw_path(
+    beta: pd.DataFrame,
+    named: int,
+    marks: Mapping[str, float],
+    ax: "Axes | None",
+    line: Style,
+) -> "Axes":
+    """Draw coefficients against lambda, the largest ones in colour and with names.
+
+    Parameters
+    ----------
+    beta : DataFrame, shape (m, p)
+        On the index of lambda, largest first.
+    named : int
+        How many have a name: the largest at the smallest lambda. At most a thousand
+        lines are drawn, again the largest.
+    marks : mapping
+        As for `draw_curve`.
+    ax : Axes, optional
+    line : mapping
+        Keywords of the lines with names.
+    """
+    values = beta.to_numpy(dtype=np.float64)
+    order = np.argsort(-np.abs(values[-1]), kind="stable")
+    ax = style.axes_of(ax, style.WIDTH + 1.0)
+    thin = {"color": style.ink(ax), "alpha": 0.3, "linewidth": 0.6, "linestyle": "-"}
+    ax.plot(beta.index, values[:, order[named:LARGEST]], **thin)
+    names = style.abbreviated([beta.columns[j] for j in order[:named]], NAME)
+    for j, name, way in zip(order[:named], names, style.lines(named), strict=True):
+        look: Any = {"color": way.colour, "linestyle": way.dashes}
+        style.draw_line(
+            ax, beta.index, values[:, j], line, label=style.written(name), **look
+        )
+    _mark(ax, marks, beta.index.to_numpy())
+    ax.set_xscale("log")
+    ax.set(xlabel="Lambda", ylabel="Coefficient")
+    style.legend_beside(ax)
+    style.finish(ax)
+    return ax
+
+
+def _mark(ax: "Axes", marks: Mapping[str, float], lambdas: Floats) -> None:
+    """Vertical lines at the lambdas chosen; those at an end of the path say so."""
+    for key, lam in marks.items():
+        name, dashes = CHOSEN[key]
+        end = lam in (lambdas.min(), lambdas.max()) and len(lambdas) > 1
+        label = f"{name} = {lam:.3g}" + ", an end of the path" * end
+        style.reference(ax, lam, None, label, dashes)
+
+
+def draw_folds(by_fold: pd.DataFrame, estimates: pd.DataFrame) -> "Figure":
+    """Draw each metric in a panel: a ring for each fold, mean and standard error.
+
+    Parameters
+    ----------
+    by_fold : DataFrame
+        A line for each fold, with the metrics as columns.
+    estimates : DataFrame
+        Columns ``term, estimate, std_error``.
+    """
+    count = len(estimates)
+    axes = style.new_axes(count, 1, (style.WIDTH, 0.6 + PANEL * count))[:, 0]
+    rows: Any = estimates.itertuples(index=False)
+    for ax, row in zip(axes, rows, strict=True):
+        values = by_fold[row.term].to_numpy(dtype=np.float64)
+        _draw_metric(ax, values, row.estimate, row.std_error)
+        ax.set_title(style.metric_name(row.term))
+        style.write_metric(ax.xaxis, row.term)
+    line = style.pyplot().Line2D
+    ring = line([], [], marker="o", mfc="none", mec=style.NEGATIVE, ls="")
+    diamond = line([], [], marker="D", color=POSITIVE)
+    words = ["A fold (×: several folds)", "Mean and its standard error"]
+    figure: Figure = axes[0].figure
+    figure.legend([ring, diamond], words, loc="outside lower center", ncols=2)
+    return figure
+
+
+def _draw_metric(ax: "Axes", values: Floats, mean: float, error: float) -> None:
+    """A ring at each value, with the number of folds where there are several."""
+    known = values[~np.isnan(values)]
+    size = max(float(np.abs(known).max(initial=0.0)), 1e-12)
+    grain = ALIKE * size
+    places, counts = np.unique(np.round(known / grain), return_counts=True)
+    places *= grain
+    ax.plot(
+        places, np.full(len(places), 0.55), "o", mfc="none", mec=style.NEGATIVE, ms=7
+    )
+    for place, count in zip(places, counts, strict=True):
+        if count > 1:
+            look: Any = {"textcoords": "offset points", "ha": "center"}
+            ax.annotate(f"×{count}", (place, 0.55), xytext=(0, 6), **look)
+    spread = 0.0 if np.isnan(error) else error
+    ax.errorbar(mean, 0.15, xerr=spread, color=POSITIVE, fmt="D", ms=6, capsize=4)
+    ax.set(ylim=(-0.1, 1.1), yticks=[])
+    ax.margins(x=0.05)
+    low, high = ax.get_xlim()
+    half = NARROWEST / 2 * size
+    if high - low < 2.0 * half:
+        ax.set_xlim(mean - half, mean + half)
+    ax.grid(axis="y", visible=False)
+    ax.spines["left"].set_visible(False)
