@@ -34,6 +34,7 @@ def map_in_order(
     function: Callable[[Item], Found],
     items: Iterable[Item],
     workers: int | None = None,
+    most: int | None = None,
 ) -> Iterator[Found]:
     """Apply a function to every item in several threads; results come in order.
 
@@ -48,6 +49,8 @@ def map_in_order(
     items : iterable
     workers : int, optional
         Number of threads; all usable cores if not given. 1 uses no thread.
+    most : int, optional
+        Results that are there at once at most.
 
     Examples
     --------
@@ -55,7 +58,10 @@ def map_in_order(
     [2, 3]
     """
     count = n_workers(workers)
-    return map(function, items) if count == 1 else _threaded(function, items, count)
+    ahead = AHEAD * count if most is None else min(AHEAD * count, most)
+    if min(count, ahead) == 1:
+        return map(function, items)
+    return _threaded(function, items, min(count, ahead), ahead)
 
 
 def one_ahead(items: Iterable[Item]) -> Iterator[Item]:
@@ -80,14 +86,14 @@ def one_ahead(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def _threaded(
-    function: Callable[[Item], Found], items: Iterable[Item], count: int
+    function: Callable[[Item], Found], items: Iterable[Item], count: int, ahead: int
 ) -> Iterator[Found]:
     waiting: deque[Future[Found]] = deque()
     pool = ThreadPoolExecutor(count)
     try:
         for item in items:
             waiting.append(pool.submit(function, item))
-            if len(waiting) >= AHEAD * count:
+            if len(waiting) >= ahead:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()

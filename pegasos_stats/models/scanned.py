@@ -1,5 +1,6 @@
 """Models of rows in files: read a few times, and what comes of it kept."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,10 +21,17 @@ from pegasos_stats.data.sample import NaAction, Sample
 from pegasos_stats.data.scan.agreeing import Source, agree
 from pegasos_stats.data.scan.elsewhere import Elsewhere, in_memory_only
 from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.data.scan.formats import bytes_at_once
 from pegasos_stats.data.scan.measuring import Counting, Measuring, measure
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.weights import are_balanced
-from pegasos_stats.errors import OptionError, shown
+from pegasos_stats.errors import (
+    OptionError,
+    PegasosStatsWarning,
+    counted,
+    shown,
+    warn_caller,
+)
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.inference.options import (
     CovName,
@@ -43,8 +51,10 @@ from pegasos_stats.solvers.reads.sampled import LARGEST, size_of_sample
 from pegasos_stats.solvers.reads.steps import run_over_files
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_advice import near_enough, warn_of
+from pegasos_stats.writing.paths import shown_path
 
 SHARE = 8  # of the budget that a sample may take
+MATRICES = 6  # of the products of all pairs of columns, that a step takes
 
 
 def check_rows_in_memory(lam: object, title: str) -> None:
@@ -112,6 +122,8 @@ def sample_of_scan(
     agreed = agree(scan, formula, intercept, coding, counts, known)
     room = scan.memory // SHARE // (8 * len(agreed.design.names))
     most = max(2, min(LARGEST, room)) // 2
+    if isinstance(scan, Scan):
+        warn_of_row_groups(scan, list(agreed.design.variables))
     if isinstance(scan, Partitions):
         nowhere = Partition(pd.DataFrame(), scan.memory)
         lean = replace(agreed, rows=agreed.rows.of(nowhere))  # which is sent to them
@@ -146,6 +158,51 @@ def sample_of_scan(
         offsets=agreed.offsets,
     )
     return sample, agreed.intercept
+
+
+def warn_of_row_groups(scan: Scan, columns: list[str]) -> None:
+    """Warn of a file whose rows cannot be read within the budget."""
+    for file in scan.files:
+        if (size := bytes_at_once(file, columns)) > scan.memory:
+            warn_caller(
+                said(
+                    f"Reading {shown_path(file)} takes some {mebibytes(size)}, more "
+                    f"than the {mebibytes(scan.memory)} of ",
+                    *(Setting("memory", call=scan.more), ", as "),
+                    f"{counted(len(columns), 'column')} of a row group or record batch "
+                    "are read together; write it in smaller ones.",
+                ),
+                PegasosStatsWarning,
+            )
+            return
+
+
+def warn_of_products(problem: Problem) -> None:
+    """Warn if products of all pairs of columns take more than the budget."""
+    assert isinstance(problem.X, Elsewhere)
+    scan, k = problem.X.measured.scan, problem.p + 1
+    if (size := 8.0 * MATRICES * k * k) > scan.memory:
+        warn_caller(
+            said(
+                f"A fit of {counted(problem.p, 'coefficient')} takes some "
+                f"{mebibytes(size)} for products of pairs of columns, more than the "
+                f"{mebibytes(scan.memory)} of ",
+                *(Setting("memory", call=scan.more), "; leave columns out, or give "),
+                "more.",
+            ),
+            PegasosStatsWarning,
+        )
+
+
+def mebibytes(size: float) -> str:
+    """A size in memory as text.
+
+    Examples
+    --------
+    >>> mebibytes(1.5e9)
+    '1,431 MiB'
+    """
+    return f"{math.ceil(size / 2**20):,} MiB"
 
 
 def check_fit(
@@ -202,6 +259,7 @@ def fit_from_files(
         rows = home, problem.X.measured, problem
         found = run_over_files(*rows, solver, shown)
     else:
+        warn_of_products(problem)
         given = home, problem.lam, problem.loss, problem.intercept, solver
         found = few_reads(*given, shown_reads() if progress else None)
         at, reached = found.certificate, found.reached

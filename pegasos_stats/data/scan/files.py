@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -29,7 +30,7 @@ from pegasos_stats.data.scan.formats_svmlight import (
     is_feature,
     svmlight_types,
 )
-from pegasos_stats.data.scan.kinds import NOTHING, kind_of
+from pegasos_stats.data.scan.kinds import NOTHING, TEXT, kind_of
 from pegasos_stats.data.scan.paths import Paths, all_files, outcomes_of
 from pegasos_stats.data.scan.stamps import Stamps, stamps_of
 from pegasos_stats.errors import (
@@ -53,6 +54,8 @@ MEMORY = "1GiB"
 LEAST = 64 * 2**20  # bytes, below which blocks would be a few rows
 SHARE = 32  # of the budget that the rows of a piece may take
 MOST_ROWS = 2**15  # of a piece
+FILES, FIRST = 8, 256  # files, and rows of each, that show how long text is
+LONG = 8  # numbers of eight bytes, as which shorter text is one
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ class Scan:
         """Size, time and inode of each file; forget what files held that changed."""
         found, kept = stamps_of([*self.files, *self.outcomes]), vars(self)
         if kept.get("_stamps", found) != found:
-            for name in ("types", "features", "schemas", "kinds"):
+            for name in ("types", "features", "schemas", "kinds", "_long_text"):
                 kept.pop(name, None)
         kept["_stamps"] = found
         return found
@@ -225,7 +228,37 @@ class Scan:
 
     def rows_at_once(self, columns: Sequence[str]) -> int:
         """How many rows of these columns a piece has."""
-        return rows_of_piece(self.memory, len(columns))
+        return rows_of_piece(self.memory, self.width(columns))
+
+    def width(self, columns: Sequence[str]) -> float:
+        """Bytes of a row of these columns, divided by the eight of a number.
+
+        That of text is its mean in the first rows of some files, if it is long.
+        """
+        known = self._long_text
+        new = [c for c in columns if c not in known and self.kinds.get(c) == TEXT]
+        if new:
+            known.update(dict.fromkeys(new, 1.0) | self._widths_of_text(new))
+        return sum(known.get(name, 1.0) for name in columns)
+
+    @cached_property
+    def _long_text(self) -> dict[str, float]:
+        """Widths of columns of text that are known."""
+        return {}
+
+    def _widths_of_text(self, columns: Sequence[str]) -> dict[str, float]:
+        found: dict[str, float] = {}
+        step = -(-len(self.files) // FILES)
+        for file in self.files[::step]:
+            how, types = self.format_of(file)
+            with suppress(Exception):  # which is raised again where rows are read
+                batches = how.batches(file, columns, FIRST, types)
+                piece = next(iter(of_equal_size(batches, FIRST)))
+                for name in columns:
+                    width = bytes_of_text(piece.column(name)) / 8 / piece.num_rows
+                    if width > LONG:
+                        found[name] = max(width, found.get(name, 0.0))
+        return found
 
     def labelled(
         self, columns: Sequence[str], rows: int | None = None
@@ -272,9 +305,27 @@ class Scan:
         return f"<Scan: {first}{also}, memory {self.memory / 2**30:.3g} GiB>"
 
 
-def rows_of_piece(memory: int, columns: int, share: int = SHARE) -> int:
-    """How many rows a piece has, within a budget of so many bytes for all work."""
-    return max(1, min(MOST_ROWS, memory // share // (8 * max(1, columns))))
+def bytes_of_text(column: "pa.Array") -> int:
+    """Bytes that the values of a column of text take.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> words = pa.array(["abc", "abc", None])
+    >>> bytes_of_text(words), bytes_of_text(words.dictionary_encode())
+    (6, 6)
+    """
+    import pyarrow.compute as pc
+
+    return pc.sum(pc.binary_length(column.cast("large_string"))).as_py() or 0
+
+
+def rows_of_piece(memory: int, columns: float, share: int = SHARE) -> int:
+    """How many rows a piece has, within a budget of so many bytes for all work.
+
+    The columns are of eight bytes each.
+    """
+    return max(1, min(MOST_ROWS, int(memory // share // (8 * max(1, columns)))))
 
 
 @suggest_arguments

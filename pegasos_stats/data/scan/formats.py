@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     Types = Mapping[str, pa.DataType]  # of columns, where files do not state them
 
 BUFFER = 2**17  # bytes of a column of Parquet that are read at a time
+BUFFERS = 2**24  # of all columns
+PAGES = 2**21  # bytes of a column of Parquet that are unpacked at a time: its values
+UNPACKED = 1.6  # times these: packed and unpacked, and numbers of levels
 FEW_CORES = 2  # which the work on rows keeps busy while the next are read
 BLOCK = 2**21  # bytes of a CSV file that are read at a time
 FILE_OF_ARROW = b"ARROW1"  # begins one; a stream begins otherwise
@@ -75,14 +78,15 @@ def parquet_batches(
 ) -> "Iterator[pa.RecordBatch]":
     """The rows of a Parquet file."""
     given = {"columns": list(columns), "use_threads": n_workers(None) > FEW_CORES}
-    yield from parquet_file(file).iter_batches(rows, **given)
+    yield from parquet_file(file, len(columns)).iter_batches(rows, **given)
 
 
-def parquet_file(file: str) -> Any:
-    """An open Parquet file."""
+def parquet_file(file: str, columns: int = 1) -> Any:
+    """An open Parquet file, of which so many columns are read."""
     import pyarrow.parquet as parquet
 
-    return parquet.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False)
+    size = max(2**12, min(BUFFER, BUFFERS // max(1, columns)))
+    return parquet.ParquetFile(file, buffer_size=size, pre_buffer=False)
 
 
 def arrow_schema(file: str, types: "Types") -> "pa.Schema":
@@ -231,6 +235,48 @@ def ending_of(file: str) -> str | None:
 def format_of(file: str) -> Format:
     """The format of a file whose ending is one of `FORMATS`."""
     return FORMATS[str(ending_of(file))]
+
+
+def bytes_at_once(file: str, columns: Sequence[str]) -> float:
+    """Bytes that it takes to read these columns, however few rows are wanted.
+
+    Of a row group of Parquet a page of every column is unpacked at a time; a record
+    batch of Arrow is read as a whole. 0 of other formats.
+    """
+    if format_of(file) is PARQUET:
+        facts, most = parquet_file(file).metadata, 0
+        for k in range(facts.num_row_groups):
+            group = facts.row_group(k)
+            every = map(group.column, range(group.num_columns))
+            sizes = (
+                min(each.total_uncompressed_size, PAGES)
+                for each in every
+                if each.path_in_schema in columns
+            )
+            most = max(most, sum(sizes))
+        return UNPACKED * most
+    return _bytes_of_batch(file, columns) if format_of(file) is ARROW else 0.0
+
+
+def _bytes_of_batch(file: str, columns: Sequence[str]) -> float:
+    """Bytes of the largest record batch of a file of Arrow, long text left out."""
+    import pyarrow as pa
+
+    reader = arrow_reader(file, [0])
+    if not hasattr(reader, "get_batch"):  # a stream, which says nothing before
+        return 0.0
+    with pa.memory_map(file) as source:  # of which only the sizes are read
+        reader = pa.ipc.open_file(
+            source, options=pa.ipc.IpcReadOptions(included_fields=[0])
+        )
+        count = reader.num_record_batches
+        rows = max((reader.get_batch(k).num_rows for k in range(count)), default=0)
+    schema, bits = arrow_schema(file, {}), 0
+    for name in columns:
+        kind = schema.field(name).type
+        kind = getattr(kind, "index_type", kind)
+        bits += kind.bit_width if pa.types.is_primitive(kind) else 0
+    return rows * bits / 8
 
 
 def unreadable(file: str, error: Exception) -> DataError:

@@ -237,7 +237,9 @@ class Measuring(NamedTuple):
 
     def rows_at_once(self, memory: int) -> int:
         """How many rows a piece has, by what is read and by what it becomes."""
-        read = rows_of_piece(memory, len(self.wanted))
+        source = self.agreed.rows.scan
+        assert not isinstance(source, Partitions)  # each of them has its own
+        read = rows_of_piece(memory, source.width(self.wanted))
         return min(read, rows_of_piece(memory, len(self.agreed.design.names), SHARE))
 
     def counted(

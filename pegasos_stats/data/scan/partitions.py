@@ -49,6 +49,10 @@ class Partition:
         """How many rows of these columns a piece has."""
         return rows_of_piece(self.memory, len(columns))
 
+    def width(self, columns: Sequence[str]) -> float:
+        """As that of `Scan`; all rows are in memory already."""
+        return len(columns)
+
     def labelled(
         self, columns: Sequence[str], rows: int | None = None
     ) -> Iterator[tuple[pd.Index, "pa.RecordBatch"]]:

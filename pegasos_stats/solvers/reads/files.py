@@ -25,7 +25,8 @@ from pegasos_stats.solvers.reads.rows import (
 
 Found = TypeVar("Found")
 
-SHARE = 4  # of the budget that rows that are kept may take
+SHARE = 4  # of the budget that rows that are kept may take, and products of blocks
+MATRICES = 2  # of p x p numbers, which a block takes for its products
 
 
 class InFiles:
@@ -60,6 +61,8 @@ class InFiles:
         self.constants = None if is_scaled else constants_of(*moments)
         self.n_reads = measured.n_reads
         self.more = measured.scan.more
+        products = measured.scan.memory // SHARE // (8 * MATRICES * self.p**2)
+        self._at_once = max(1, products)  # blocks, each with its products
         self.most_kept = max(1, measured.scan.memory // SHARE // (8 * self.p))
 
     def read(
@@ -71,7 +74,7 @@ class InFiles:
             block = make()
             return work(block, values_of(column, block))
 
-        yield from map_in_order(found, self._blocks(), self._workers)
+        yield from map_in_order(found, self._blocks(), self._workers, self._at_once)
         self.n_reads += 1
 
     def blank(self, dtype: type) -> Column:

@@ -167,7 +167,9 @@ class Looking:
         if not self.intercept:
             return np.asarray(inner, dtype=np.float64)
         sums = self._sum(X, d)
-        return np.block([[sums], [sums[1:, None], inner]])
+        found = np.empty((sums.size, sums.size))
+        found[0], found[1:, 0], found[1:, 1:] = sums, sums[1:], inner
+        return found
 
 
 class Lowest(NamedTuple):
@@ -222,7 +224,9 @@ class Newton(ABC):
         risk = Risk.of(problem, self.point, found.seen, found.table)
         objective = risk.objective + found.above / problem.n
         if self._lowest is None or objective <= self._lowest.objective:
-            means = found.first / problem.n, found.second / problem.n
+            self._lowest = None  # to have room
+            found = found._replace(second=found.second / problem.n)
+            means = found.first / problem.n, found.second
             self._lowest = Lowest(self.point, objective, *means)
         self.bound = self._bound(found.seen, found.excess)
         return risk
@@ -269,7 +273,9 @@ class Newton(ABC):
         penalty = np.full(low.size, self._problem.lam)
         penalty[:first] = 0.0
         with np.errstate(over="ignore", invalid="ignore"):
-            given = curvature + np.diag(penalty), penalty * low - sums
+            bent = curvature.copy()
+            np.einsum("ii->i", bent)[:] += penalty
+            given = bent, penalty * low - sums
             step = (
                 within(*given, sizes, self._radius)
                 if self._radius > 0.0

@@ -143,16 +143,18 @@ class Home(RowSizes, Protocol):
         """Rows drawn at random, about as many of each class, at most so many."""
 
 
-def plus(a: Any, b: Any) -> Any:
+def plus(a: Any, b: Any, owned: bool = False) -> Any:
     """What two parts of a read found, together: tuples with names field by field.
 
     Parts with a method ``plus`` are added by it, and others by ``+``: of lists the
-    items of both.
+    items of both. Arrays of a first part that is `owned` are added to in place.
     """
     if hasattr(a, "plus"):
         return a.plus(b)
     if isinstance(a, tuple):
-        return type(a)(*map(plus, a, b))
+        return type(a)(*(plus(x, y, owned) for x, y in zip(a, b, strict=True)))
+    if owned and isinstance(a, np.ndarray) and a.shape == np.shape(b):
+        return np.add(a, b, out=a if a.dtype == np.result_type(a, b) else None)
     return a + b
 
 
@@ -167,9 +169,13 @@ def added(parts: Iterable[Any]) -> Any:
     >>> added([Pair(1, [2.0]), Pair(3, [4.0])])
     Pair(one=4, two=[2.0, 4.0])
     """
-    total = None
+    total, owned = None, False
     for part in parts:
-        total = part if total is None else plus(total, part)
+        if total is None:
+            total = part
+            continue
+        total = plus(total, part, owned)
+        owned = True
     return total
 
 

@@ -1,0 +1,101 @@
+"""A fit from files holds memory=, or says before it reads what it takes."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import PegasosStatsWarning
+
+pa = pytest.importorskip("pyarrow")
+MIB = 2**20
+BUDGET = 128
+# A first fit of a few rows loads code and compiles: what it takes is no work on rows.
+# Beside the budget pyarrow, malloc and BLAS hold what they were given back: up to 96.
+ALLOWANCE = 96
+FIT = """
+import resource, sys, warnings
+import numpy as np, pandas as pd, pegasos_stats as ps
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+path, formula, folder = sys.argv[1:]
+few = pd.DataFrame({"y": list("ab") * 50, "g": list("uvwx") * 25})
+few["x"] = np.sin(np.arange(100.0)).astype(np.float32)
+few.to_parquet(f"{folder}/few.parquet")
+def fit(formula, path):
+    rows = ps.scan(path, memory="128MiB")
+    solver = ps.SDCA(tol=1e-2, seed=1)
+    ps.logit(formula, rows, lam=0.01).fit(solver, cov_type="none")
+fit("y ~ x + g", f"{folder}/few.parquet")
+before = peak()
+fit(formula, path)
+print(peak() - before)
+"""
+
+
+def peak_of(path, formula, folder):
+    given = [sys.executable, "-W", "ignore", "-c", FIT, path, formula, folder]
+    done = subprocess.run(
+        list(map(str, given)), capture_output=True, text=True, check=True
+    )
+    return float(done.stdout.split()[-1])
+
+
+def long_text(n, rng):
+    x = rng.normal(size=n)
+    cells = np.array([f"{k}" + 250 * "abcdefgh" for k in range(3)])
+    frame = pd.DataFrame({"x": x, "g": cells[rng.integers(0, 3, n)]})
+    return frame.assign(y=cells[(x + rng.normal(size=n) > 0.0).astype(int)])
+
+
+def test_long_text_is_read_within_it(tmp_path):
+    frame = long_text(60_000, np.random.default_rng(3))
+    path = tmp_path / "text.parquet"
+    frame.to_parquet(path, row_group_size=5000)
+    # 4 KB a row: 32,768 of them, as of numbers, would be 128 MiB a piece.
+    assert ps.scan(path, memory=BUDGET * MIB).rows_at_once(["x", "g", "y"]) < 1100
+    assert ps.scan(path, memory=BUDGET * MIB).rows_at_once(["x"]) == 2**15
+    assert peak_of(path, "y ~ x + g", tmp_path) < BUDGET + ALLOWANCE
+
+
+def test_many_columns_are_fitted_within_it(tmp_path):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(3000, 1200)).astype(np.float32)
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(1200)])
+    frame["y"] = np.where(X[:, :5].sum(axis=1) > rng.normal(size=3000), "a", "b")
+    path = tmp_path / "wide.parquet"
+    frame.to_parquet(path, row_group_size=500)
+    assert peak_of(path, "y ~ .", tmp_path) < BUDGET + ALLOWANCE
+
+
+def test_a_row_group_beyond_it_is_named_before_it_is_read(tmp_path):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(30_000, 400))
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(400)])
+    frame["y"] = np.where(X[:, 0] > 0.0, "a", "b")
+    large, small = tmp_path / "large.parquet", tmp_path / "small.parquet"
+    frame.to_parquet(large)
+    frame.to_parquet(small, row_group_size=2000)
+    with pytest.warns(PegasosStatsWarning, match=r"large\.parquet takes some \d+ MiB"):
+        ps.svm("y ~ .", ps.scan(large, memory="64MiB"), lam=0.1)
+    ps.svm("y ~ .", ps.scan(small, memory="64MiB"), lam=0.1)  # no warning
+    ps.svm("y ~ x1", ps.scan(large, memory="64MiB"), lam=0.1)
+    batches = tmp_path / "rows.feather"
+    frame.to_feather(batches, chunksize=30_000)
+    with pytest.warns(PegasosStatsWarning, match=r"rows\.feather takes some 92 MiB"):
+        ps.svm("y ~ .", ps.scan(batches, memory="64MiB"), lam=0.1)
+
+
+def test_products_of_columns_beyond_it_are_named(tmp_path):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(60, 1300))
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(1300)])
+    frame["y"] = np.where(X[:, 0] > 0.0, "a", "b")
+    frame.to_parquet(tmp_path / "rows.parquet")
+    rows = ps.scan(tmp_path / "rows.parquet", memory="64MiB")
+    # 6 matrices of 1,301 x 1,301 doubles: 77.5 MiB
+    with pytest.warns(PegasosStatsWarning, match="78 MiB"):
+        ps.logit("y ~ .", rows, lam=1.0).fit(ps.SDCA(tol=0.5, seed=1), cov_type="none")
