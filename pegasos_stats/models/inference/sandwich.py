@@ -36,6 +36,7 @@ from pegasos_stats.models.inference.separation import (
 )
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.centring import centre_for_errors, centre_of
+from pegasos_stats.solvers.dense.threads import one_thread
 from pegasos_stats.solvers.problem import LossName, Problem, Solution
 from pegasos_stats.solvers.reads.rows import NO_VALUES, Block, Values, added
 
@@ -305,6 +306,7 @@ class Fitted:
         return Products(squares, squares if psi is fixed else fixed.T @ fixed)
 
 
+@one_thread()
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def sandwich(
     problem: Problem,
