@@ -29,7 +29,7 @@ def few_rows(rarer: int, n: int, k: int) -> list[Note]:
         what = f"there are {counted(n, 'row')}"
     text = (
         f"{what} for {counted(k, 'coefficient')}: with fewer than {FEW} for each, "
-        "intervals are too short. Use fewer predictors."
+        "intervals can be too short. Use fewer predictors."
     )
     return [Note("few events", "warning", text)]
 
