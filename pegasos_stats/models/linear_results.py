@@ -9,6 +9,7 @@ import pandas as pd
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_flag, check_fraction
+from pegasos_stats.data.columns import Mask
 from pegasos_stats.data.scaling import moments
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import OptionError, counted
@@ -453,6 +454,11 @@ class LinearResults(Results, LinearInference):
         spread[-self.problem.p :] = self._spread
         with np.errstate(divide="ignore"):
             return np.asarray(np.minimum(NOISE / spread, LARGEST))
+
+    @cached_property
+    def constants(self) -> Mask:
+        """Columns beside an intercept with one value in all rows; all those of 0."""
+        return np.asarray(super().constants | (self._spread == 0.0))
 
     @cached_property
     def _spread(self) -> Vector:
