@@ -339,9 +339,11 @@ def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
         strange = column[wrong]
         words = pd.to_numeric(strange.astype(object), errors="coerce").isna()
         strange = strange[words] if words.any() else strange  # beside numbers as text
+        all_text = all(isinstance(value, str) for value in strange.array)
+        what = "" if words.any() or not all_text else "numbers as text, "
         texts = (v if isinstance(v, str) else shown(v) for v in strange.array)
         raise ColumnError(
-            f"Column {listing([column.name])} is not numeric: it holds "
+            f"Column {listing([column.name])} is not numeric: it holds {what}"
             f"{listing(dict.fromkeys(texts), 3)} {in_the_rows(strange.index)}; give "
             "numbers, or make it a factor of the model: C(...) in a formula."
         )
