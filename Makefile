@@ -82,7 +82,7 @@ golden: system-r ## write the golden values of the tests anew, with R
 	Rscript --vanilla r_reference/golden_margins.R
 
 clean: ## remove everything that these targets made
-	rm -rf $(VENV) build dist demo-report* docs/generated *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist demo-report* *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## list the targets

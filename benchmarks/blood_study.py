@@ -1,6 +1,6 @@
 """The study of SDCA and Pegasos on blood cells, in full.
 
-    python benchmarks/blood_study.py [--runs 5]
+    python benchmarks/blood_study.py [--runs 5] [--write vignettes/blood_study.csv]
 
 Prints how many of the ready crops follow from their photographs in every pixel; then,
 on 14,400 pixels and on the first 40 principal components, for each solver the test
@@ -76,21 +76,27 @@ def table_of(study: ps.SolverComparison, name: str) -> pd.DataFrame:
     return found
 
 
-def print_study(name: str, model: ps.SVM, test: Any, runs: int) -> None:
+def print_study(name: str, model: ps.SVM, test: Any, runs: int) -> pd.DataFrame:
+    """Print a line for each solver, and return them."""
     began = time.perf_counter()
     study = ps.compare_solvers(
         model, cell_study.SOLVERS, runs=runs, test=test, seed=443, workers=1
     )
     plain = cell_study.plain_epoch_times(model.problem.X, model.problem.y)
     print(f"\n{name}: {runs} runs of each solver, {time.perf_counter() - began:.0f} s")
-    print(table_of(study, name).T.to_string(float_format="{:.4g}".format, na_rep=""))
-    words = ", ".join(f"{solver} {1e3 * s:.3g} ms" for solver, s in plain.items())
-    print(f"An epoch in plain numpy: {words}", flush=True)
+    found = table_of(study, name)
+    found["ms_an_epoch_in_numpy"] = 1000.0 * pd.Series(plain)
+    print(found.T.to_string(float_format="{:.4g}".format, na_rep=""), flush=True)
+    found = found.rename_axis("solver").reset_index()
+    found.insert(0, "data", name)
+    found.insert(2, "runs", runs)
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--write", type=Path)
     options = parser.parse_args()
     folder = os.environ.get("PEGASOS_STATS_DATA")
     if folder is None:
@@ -104,9 +110,15 @@ def main() -> None:
         "14,400 pixels": (train.pixels, test.pixels),
         "40 components": (small.train, small.test),
     }
+    tables = []
     for name, (X, new) in data.items():
         model = ps.SVM(train.kind, X, lam=cell_study.LAMBDA, intercept=False)
-        print_study(name, model, (test.kind, new), options.runs)
+        tables.append(print_study(name, model, (test.kind, new), options.runs))
+    if options.write:
+        rounded = pd.concat(tables).map(
+            lambda value: float(f"{value:.4g}") if isinstance(value, float) else value
+        )
+        rounded.to_csv(options.write, index=False)
 
 
 if __name__ == "__main__":

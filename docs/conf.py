@@ -28,8 +28,6 @@ exclude_patterns = ["_site"]
 default_role = "py:obj"
 html_math_renderer = "outlines"
 
-notebook_folders = {"../vignettes": "vignettes"}
-
 add_module_names = False
 toc_object_entries = False
 autosummary_generate = False
@@ -44,6 +42,8 @@ html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_show_sphinx = False
 html_copy_source = False
+html_use_index = False
+html_domain_indices = False
 html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}
 
 

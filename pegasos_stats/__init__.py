@@ -1,4 +1,4 @@
-"""Two-level outcomes in data frames: support vector machines with R's numbers.
+"""Support vector machines and logistic regression for two-level outcomes.
 
 >>> import pegasos_stats as ps
 >>> train, test = ps.datasets.load_digits56()

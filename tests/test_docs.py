@@ -29,7 +29,7 @@ def test_every_public_name_is_in_the_reference():
 def built(tmp_path_factory):
     """The site, vignettes not run: that is done by tests of their own."""
     root = tmp_path_factory.mktemp("site")
-    for folder in ("docs", "vignettes", "benchmarks"):
+    for folder in ("docs", "vignettes"):
         left_out = shutil.ignore_patterns("generated", "__pycache__")
         shutil.copytree(ROOT / folder, root / folder, ignore=left_out)
     shutil.copy(ROOT / "CHANGELOG.md", root)
@@ -75,11 +75,29 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path):
     ]
 
 
-def test_vignettes_are_pages_of_the_site(built):
+def test_vignettes_are_pages_beside_the_site_that_one_page_links_to(built):
     sources = {path.stem for path in (ROOT / "vignettes").glob("[0-9][0-9]_*.py")}
     assert {path.stem for path in (built / "vignettes").glob("*.html")} == sources
-    index = (built / "searchindex.js").read_text(encoding="utf-8")
-    assert all(f'"vignettes/{name}"' in index for name in sources)
+    links = [
+        page.relative_to(built).as_posix()
+        for page in built.rglob("*.html")
+        if "vignettes/0" in page.read_text(encoding="utf-8")
+    ]
+    assert links == ["developer/index.html"]
+
+
+def words_of(page):
+    """Words that are read: neither code nor options of directives."""
+    block = (
+        r"^\.\. (?:run|code-block|toctree|csv-table|figure|math)::.*\n(?:\n|   .*\n)+"
+    )
+    text = re.sub(block, "", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return len(re.findall(r"\w[\w'.-]*", re.sub(r":(?:said|math):`.*?`", "x", text)))
+
+
+def test_no_page_but_the_reference_is_longer_than_900_words():
+    pages = [*DOCS.glob("*.rst"), *DOCS.glob("[eht]*/*.rst")]
+    assert {page.stem: n for page in pages if (n := words_of(page)) > 900} == {}
 
 
 def test_every_command_has_its_help_on_the_page_of_the_command_line():

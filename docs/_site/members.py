@@ -70,8 +70,10 @@ HIDDEN = {
     *["order_name", "reached", "stops", "sums", "to_optimum", "uses_random_numbers"],
     *["words", "averages", "for_columns", "passes", "choices", "scored", "choosing"],
     *["get_metadata_routing", "without_scores", "counts", "visits_rows"],
-    *["at_chosen_lambda", "as_text", "described", "pairs", "rbinom", "to_json_dict"],
+    *["at_chosen_lambda", "as_text", "described", "pairs", "to_json_dict"],
+    *["Pegasos.converged", "LabelCoding.probabilities"],
 }
+BARE = {"Results", "SDCA"}  # their docstrings say it all
 SHORT = {  # titles of what users reach by another name
     "output.plotting.result_plots.LinearPlots": "result.plot",
     "models.effects.margins.Margins": "Margins",
@@ -107,7 +109,7 @@ def _section(name: str, described: dict[int, str]) -> str:
         return "\n".join([*parts, f".. autofunction:: pegasos_stats.{name}"])
     parts += [f".. autoclass:: pegasos_stats.{name}", "   :no-members:", ""]
     before: dict[str, list[str]] = {}
-    for purpose, members in _grouped(thing).items():
+    for purpose, members in [] if name in BARE else _grouped(thing).items():
         here = []
         for directive, member in members:
             known = described.setdefault(_identity(thing, member), title)
@@ -159,7 +161,8 @@ def _grouped(cls: type) -> Grouped:
 
 def _public(cls: type) -> set[str]:
     found = {name for name in dir(cls) if not name.startswith("_")} - HIDDEN
-    return {name for name in found if not name.endswith("_request")}
+    hidden = {name for name in found if f"{cls.__name__}.{name}" in HIDDEN}
+    return {name for name in found - hidden if not name.endswith("_request")}
 
 
 def _directive(cls: type, name: str) -> str:

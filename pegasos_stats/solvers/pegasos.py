@@ -56,8 +56,8 @@ class Pegasos(Solver):
 
     with margins ``m_i = y_i (x_i'beta + alpha)`` before the step and slope weights
     ``s(m) = [m < 1]`` (hinge) or ``1 / (1 + exp(m))`` (log loss). In the reference
-    arithmetic the numbers are those of the R reference, bit for bit, from the same
-    seed.
+    arithmetic the numbers are those of the R reference from the same seed: bit for bit
+    for the hinge, to twelve digits for the log loss.
 
     Parameters
     ----------

@@ -198,7 +198,7 @@ class KernelTuning:
         """Fit all rows at the chosen gamma and lambda.
 
         The cross-validated error at the chosen values is optimistic, as the best of
-        many: use new rows, or nested cross-validation, for an unbiased estimate.
+        many: use new rows, or nested cross-validation, for a better estimate.
         """
         found = self.best.refit("min")
         assert isinstance(found, KernelResults)
