@@ -98,7 +98,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from pegasos_stats import compiled
 
-asked = ["dual.sdca", "pegasos.gram", "dual.refits", "arithmetic.risk", "dual.sdca"]
+asked = ["dual.sdca", "pegasos.gram", "dual.resamples", "arithmetic.risk", "dual.sdca"]
 asked += ["pegasos.pegasos", "random.sampling", "arithmetic.risk"]
 together = Barrier(len(asked))
 
@@ -113,7 +113,7 @@ assert "numba" not in sys.modules
 with ThreadPoolExecutor(len(asked)) as pool:
     found = list(pool.map(first, asked))
 kernel = compiled.dual.sdca.sdca_epoch
-print("sdca_epoch" in found[0], "gram_of" in found[1], "refit_resamples" in found[2])
+print("sdca_epoch" in found[0], "gram_of" in found[1], "refit_hinge" in found[2])
 print(all(found), found[0] is found[4], "sdca" in vars(compiled.dual))
 print(pickle.loads(pickle.dumps(compiled.dual.sdca.start)) is compiled.dual.sdca.start)
 """

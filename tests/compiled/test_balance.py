@@ -7,8 +7,6 @@ import pytest
 
 from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled.arithmetic import balance as balances
-from pegasos_stats.compiled.dual import refits
-from pegasos_stats.compiled.dual.smooth import smooth
 from pegasos_stats.solvers.balance import balanced
 from pegasos_stats.solvers.objective import feasible
 
@@ -73,22 +71,3 @@ def test_weights_are_clipped_to_their_boxes():
     weights = np.array([1.0, 1.0, 1.0, 1.5, 1.0, 0.25, 1.0])
     found = feasible(a, np.ones(7), False, weights)
     np.testing.assert_array_equal(found, [0.0, 0.0, 0.5, 1.5, 0.0, 0.25, 0.0])
-
-
-@pytest.mark.parametrize(
-    ("y", "free", "there_is"),
-    [
-        ([1, 1], True, False),
-        ([-1, -1], True, False),
-        ([-1, 1], True, True),
-        ([1, -1, 1], True, True),
-        ([1, 1], False, True),
-        ([-1], False, True),
-        ([], False, False),
-        ([], True, False),
-    ],
-)
-def test_a_free_intercept_needs_rows_of_both_classes(y, free, there_is):
-    signs = np.array(y, dtype=np.float64)
-    at = smooth(signs, np.ones(signs.size), np.zeros(signs.size), 0, 1)
-    assert refits.has_optimum(at, free) is there_is

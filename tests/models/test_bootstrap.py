@@ -9,7 +9,6 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
-from pegasos_stats.compiled.dual.refits import DISTANCE, GAP, REFITTED, STATUS
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import (
     ConvergenceWarning,
@@ -19,6 +18,10 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.models.inference import bootstrap as module
 from pegasos_stats.models.inference.bootstrap import (
+    DISTANCE,
+    GAP,
+    NO_OPTIMUM,
+    STATUS,
     Refit,
     bootstrap,
     in_a_task,
@@ -26,6 +29,7 @@ from pegasos_stats.models.inference.bootstrap import (
 )
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers.dense.resamples import HingeResamples
 from pegasos_stats.solvers.objective import best_intercept, certificate, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.refining import run_linear
@@ -88,7 +92,9 @@ def test_more_replicates_keep_the_first_ones(loss):
     problem = drawn(loss=loss)
     assert in_a_task(problem.n, 700) != in_a_task(problem.n, 100)
     few, many = run(problem, 100), run(problem, 700)
-    np.testing.assert_array_equal(many.estimates[:100], few.estimates)
+    # Of a problem of its own each, whatever is fitted beside it, but for the rounding.
+    apart = np.abs(many.estimates[:100] - few.estimates).max()
+    assert apart <= few.distance + many.distance
 
 
 @pytest.mark.parametrize(
@@ -165,7 +171,8 @@ def test_every_replicate_has_the_certificate_that_it_claims(loss, intercept, for
         at = primal(resample, beta, alpha)
         # Each is within its own tolerance of the same optimum.
         assert at - bound.dual_objective <= (1e-10 + 1.1e-11) * at
-        assert np.linalg.norm(beta - best.beta) <= 2.0 * found.distance
+        apart = found.distance + np.sqrt(2.0 * 1.1e-11 * at / 0.05)
+        assert np.linalg.norm(beta - best.beta) <= apart
 
 
 def test_sparse_and_dense_rows_give_the_same_replicates():
@@ -262,10 +269,14 @@ def left_out(problem, seed):
 
 
 def test_what_the_steps_do_not_reach_warns_once(monkeypatch):
-    def nothing(*given):
-        given[7][:, GAP] = 1.0
+    refit = Refit.__call__
 
-    monkeypatch.setattr("pegasos_stats.compiled.dual.refits.refit_resamples", nothing)
+    def far(self, rows):
+        estimates, found = refit(self, rows)
+        found[:, GAP] = 1.0
+        return estimates, found
+
+    monkeypatch.setattr(Refit, "__call__", far)
     with pytest.warns(ConvergenceWarning, match="10 resamples of 10") as seen:
         found = run(drawn(60), 10, workers=2)
     assert (found.n_not_converged, found.relative_gap) == (10, 1.0)
@@ -319,29 +330,23 @@ def test_refits_of_rows_near_the_margin_are_those_of_all(
         largest = np.argsort(problem.X[:, 0])[-3:]
         problem = replace(problem, y=np.where(np.isin(range(800), largest), 1.0, -1.0))
     monkeypatch.setattr(module, "REACH", reach)
-    monkeypatch.setattr(module, "MOST_NEAR", 0.99)
-    refitted = Refit._refitted
+    solved = HingeResamples._solved
 
-    def counted(self, at, *rest):
-        whole.append(at.n == 800)
-        return refitted(self, at, *rest)
+    def counted(self, part, *rest):
+        whole.append(part is self._all)
+        return solved(self, part, *rest)
 
     rows = np.concatenate(list(resampled_rows(800, 96, RRandom(443))))
     refit = Refit(problem, fit(problem), 1e-10)
     expected, known = refit(rows)
-    assert refit._at is None
-    refit.look_near_the_margin(expected[:32])
-    if refit._at is None:  # rows are as they are, or too many of them near
-        assert kind in ("float32", "few")
-        return
-    assert kind != "float32"
-    monkeypatch.setattr(Refit, "_refitted", counted)
+    refit.look_near_the_margin(expected[:32], known[:32])
+    monkeypatch.setattr(HingeResamples, "_solved", counted)
     estimates, found = refit(rows)
     if kind == "plain":
         assert not all(whole)
         assert any(whole) == (reach < 1.0)
     assert (found[:, STATUS] == known[:, STATUS]).all()
-    kept = found[:, STATUS] == REFITTED
+    kept = found[:, STATUS] != NO_OPTIMUM
     assert (found[kept, GAP] <= 1e-10).all()
     apart = np.linalg.norm(estimates[kept, 1:] - expected[kept, 1:], axis=1)
     assert (apart <= (found + known)[kept, DISTANCE]).all()
@@ -361,7 +366,7 @@ def test_groups_and_workers_have_the_refits_near_the_margin_too(monkeypatch):
     near = bootstrap(*given, Bootstrap(80, tol=1e-10), groups=groups)
     one = bootstrap(*given, Bootstrap(80, tol=1e-10, workers=1), groups=groups)
     np.testing.assert_array_equal(near.estimates, one.estimates)
-    monkeypatch.setattr(module, "MOST_NEAR", -1.0)
+    monkeypatch.setattr(HingeResamples, "look_near", lambda *given: None)
     whole = bootstrap(*given, Bootstrap(80, tol=1e-10), groups=groups)
     assert not (near.estimates == whole.estimates).all()
     apart = np.abs(near.estimates[:, 1:] - whole.estimates[:, 1:]).max()

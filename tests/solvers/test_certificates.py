@@ -13,10 +13,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 import pegasos_stats as ps
-from pegasos_stats.arrays import read_only
-from pegasos_stats.compiled.arithmetic.lanes import padded
-from pegasos_stats.compiled.arithmetic.losses import Loss
-from pegasos_stats.compiled.dual import refits
 from pegasos_stats.solvers.objective import Certificate, certificate, feasible, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.proximal import zero_model
@@ -272,32 +268,6 @@ def test_the_dual_of_the_intercept_alone_certifies_it_beside_an_offset(
     found = certificate(problem, beta, alpha, null_dual(problem))
     # The gap of the log loss is of second order in the rounding of the intercept.
     assert found.relative_gap <= 1e-12
-
-
-@pytest.mark.parametrize("tol", [0.2, 0.01])
-@pytest.mark.parametrize("loss", [Loss.HINGE, Loss.LOG])
-def test_the_distance_of_a_refit_is_that_of_its_gap(loss, tol):
-    name = loss.name.lower()
-    problem = problem_of(7, name)
-    n, p = problem.X.shape
-    none = read_only(np.zeros(0))
-    weights = read_only(np.ones(n))
-    nothing = np.zeros(padded(p)), 0.0, np.zeros(n), weights, 1.0, none
-    estimates, found = np.zeros((1, p + 1)), np.zeros((1, 3))
-    given = problem.X, problem.lam, True, tol, np.arange(n)[None]
-    room = refits.room(problem.X, n, p, int(loss), none)
-    refits.refit_resamples(
-        *given, refits.Origin(problem.y, *nothing), estimates, found, room
-    )
-    # Of all rows once: the objective is that of the problem, and a far tolerance leaves
-    # a gap; the hinge refits the intercept afterwards, which may lower the objective,
-    # by the gap at most. The rest is rounding.
-    at = primal(problem, estimates[0, 1:], estimates[0, 0])
-    gap = problem.lam / 2.0 * found[0, refits.DISTANCE] ** 2
-    objective = gap / found[0, refits.GAP]
-    lowered = {Loss.HINGE: gap, Loss.LOG: 0.0}[loss]
-    assert 1e-6 < found[0, refits.GAP] <= tol
-    assert objective - lowered - 1e-14 <= at <= objective + 1e-14
 
 
 def test_an_objective_of_zero_has_a_relative_gap():

@@ -12,7 +12,7 @@ __all__ = [
     "newton",
     "pairs",
     "proximal",
-    "refits",
+    "resamples",
     "sdca",
 ]
 __all__ += ["shrinking", "smooth", "sums", "working_sets"]
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         newton,
         pairs,
         proximal,
-        refits,
+        resamples,
         sdca,
         shrinking,
         smooth,

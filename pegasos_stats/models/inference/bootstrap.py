@@ -3,15 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from threading import local
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from pegasos_stats.advice import InPython, bare, said
-from pegasos_stats.arrays import Matrix, Rows, Vector, read_only
-from pegasos_stats.compiled import arithmetic, dual
-from pegasos_stats.data.columns import Mask
+from pegasos_stats.arrays import Matrix, Rows, Vector
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
@@ -23,19 +20,27 @@ from pegasos_stats.models.notes.note import Note
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.centring import centre_for_errors, centred, moved
+from pegasos_stats.solvers.dense.resamples import (
+    HingeResamples,
+    LogResamples,
+    Resamples,
+)
 from pegasos_stats.solvers.dense.threads import one_thread
+from pegasos_stats.solvers.objective import best_intercept, certificate
 from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.refining import run_linear
+from pegasos_stats.solvers.sdca import SDCA
 
-PILOT, REACH, MOST_NEAR = 32, 2.0, 0.5  # see `Refit.look_near_the_margin`
-WIDTH = 0.1  # of the smoothing, where a fit begins near its optimum
+PILOT, REACH = 32, 2.0  # see `Refit.look_near_the_margin`
 TINY = 1e-300
 TOGETHER = 2**20  # rows drawn for one task, at most, unless a resample has more
 SHARES, FEWEST, MOST = 64, 8, 32  # tasks; resamples in one, if that is not too long
 SAME = 1e-5  # change of a score that is the solver's, for a change of x by its spread
 MOST_COEFFICIENTS = 1000  # whose joint tests are steadied
 CONSTANT = 1e-12  # variance, of standardized predictors
-KNOWN = range(4)  # of a refit: gap, distance, status, and the prior
-PRIOR = 3
+GAP, DISTANCE, STATUS, PRIOR = range(4)  # of a refit
+KNOWN, NO_OPTIMUM = 4, 1
+MOST_COLUMNS, MOST_ENTRIES = 40, 5e7  # of refits of many resamples at once
 
 
 def bootstrap(
@@ -84,9 +89,8 @@ def bootstrap(
 
     Notes
     -----
-    Each thread holds a copy of the rows of one resample. The estimates do not depend
-    on the number of threads, and the first ones within their gaps alone on the number
-    of replicates.
+    The estimates do not depend on the number of threads, and the first ones within
+    their gaps alone on the number of replicates.
 
     References
     ----------
@@ -119,14 +123,14 @@ def bootstrap(
     first = list(islice(tasks, -(-PILOT // in_a_task(problem.n, options.replicates))))
     with one_thread():
         known = list(map_in_order(refit, first, options.workers))
-        refit.look_near_the_margin(np.concatenate([each for each, _ in known]))
+        refit.look_near_the_margin(*map(np.concatenate, zip(*known, strict=True)))
         known += map_in_order(refit, tasks, options.workers)
     pairs = (pair for part in known for pair in zip(*part, strict=True))
     estimates, found = map(np.array, zip(*pairs, strict=True))
     if centre is not None:
         estimates[:, 0] -= estimates[:, 1:] @ centre
         if scaling is not None:
-            found[:, len(KNOWN) : len(KNOWN) + problem.p] += centre
+            found[:, KNOWN : KNOWN + problem.p] += centre
     reference = reference_of(inner)
     if centre is not None and reference is not None:
         back = Scaling(centre, np.ones(centre.size)).undoing(problem.intercept)
@@ -166,16 +170,16 @@ def summarised(
     scaling: Scaling | None,
 ) -> BootstrapResult:
     """Put the result together; warn of resamples that are not at their optimum."""
-    kept = found[:, dual.refits.STATUS] != dual.refits.NO_OPTIMUM
+    kept = found[:, STATUS] != NO_OPTIMUM
     n_left_out = int((~kept).sum())
     notes = left_out(n_left_out, options.replicates)
-    gaps = found[kept, dual.refits.GAP]
+    gaps = found[kept, GAP]
     warn_of_gaps(gaps, options)
     first, fixed = 0 if problem.intercept else 1, None
     estimates, found = estimates[kept], found[kept]
     if scaling is not None:
         fixed = estimates[:, first:].copy()
-        means, deviations = np.hsplit(found[:, len(KNOWN) :], 2)
+        means, deviations = np.hsplit(found[:, KNOWN:], 2)
         if scaling.centre.any():
             estimates[:, 0] += (estimates[:, 1:] * means).sum(axis=1)
         estimates[:, 1:] *= deviations
@@ -194,7 +198,7 @@ def summarised(
         n_left_out=n_left_out,
         n_not_converged=int((gaps > options.tol).sum()),
         relative_gap=float(gaps.max()),
-        distance=float(found[:, dual.refits.DISTANCE].max()),
+        distance=float(found[:, DISTANCE].max()),
         options=options,
         notes=notes,
         tolerance=tolerance,
@@ -245,26 +249,12 @@ def resampled_groups(groups: Groups, replicates: int, rng: RRandom) -> Iterator[
         yield np.concatenate([members[group] for group in drawn])[None]
 
 
-class NearMargin(NamedTuple):
-    """Rows that resamples may move across the margin, and those that stay beyond it.
-
-    Attributes
-    ----------
-    near : int array, shape (m,)
-    is_far, beyond : bool array, shape (n, 1)
-        Which rows are not near, and which of all are beyond the margin.
-    totals : float64 array, shape (n, 2 (p + 2))
-        ``1, offset, x`` of the far rows beyond the margin, for both classes; else 0.
-    """
-
-    near: Rows
-    is_far: Mask
-    beyond: Mask
-    totals: Matrix
-
-
 class Refit:
-    """Fits resamples, beginning at the solution of the problem; for many threads."""
+    """Fits resamples, beginning at the solution of the problem; for many threads.
+
+    With few columns many at once, see ``solvers/dense/resamples.py``; others, and what
+    does not get there, each by a fit of its own from the dual weights of the solution.
+    """
 
     def __init__(
         self,
@@ -274,45 +264,22 @@ class Refit:
         standardizes: bool = False,
     ) -> None:
         self._problem, self._tol = problem, tol
-        self._balances, self._standardizes = problem.balanced, standardizes
-        w, norm2 = np.zeros(arithmetic.lanes.padded(problem.p)), np.zeros(problem.n)
-        w[: problem.p] = solution.beta
-        dual.sdca.put_norms(problem.rows, norm2)
-        weights = problem.row_weights
-        a = np.clip(solution.dual, 0.0, weights)
-        with np.errstate(over="ignore"):
-            width = WIDTH * float(norm2.mean()) / (problem.lam * problem.n)
-        alpha = float(solution.alpha)
-        offset = np.zeros(0) if problem.offset is None else problem.offset
-        given = problem.y, w, alpha, a, weights, width, read_only(offset)
-        self._origin = dual.refits.Origin(*given)
-        self._scratch = local()
-        self._at: NearMargin | None = None
+        self._standardizes = standardizes
+        weights = np.maximum(problem.row_weights, TINY)
+        self._shares = np.clip(solution.dual / weights, 0.0, 1.0)
+        self._together: Resamples | None = None
+        if problem.p <= MOST_COLUMNS and problem.n * problem.p <= MOST_ENTRIES:
+            kind = HingeResamples if problem.loss == "hinge" else LogResamples
+            self._together = kind(problem, solution, self._shares, tol)
 
-    def look_near_the_margin(self, estimates: Matrix) -> None:
-        """Leave rows alone that stay on their side of the margin, of the hinge.
+    def look_near_the_margin(self, estimates: Matrix, found: Matrix) -> None:
+        """Let the hinge leave rows alone that stay on their side of the margin.
 
-        Beyond the margin the loss is straight, and inside it 0: such rows enter a
-        refit as one mean row a class, or not at all. A row may move twice as far as in
-        the first `estimates`; where one goes beyond that, all rows are fitted.
+        A row may move `REACH` times as far as in the first `estimates`.
         """
-        problem, origin = self._problem, self._origin
-        anew = self._balances or self._standardizes
-        plain = isinstance(problem.X, np.ndarray) and problem.X.dtype == np.float64
-        if problem.loss != "hinge" or anew or not plain:
-            return
-        scores = problem.X @ origin.w[: problem.p] + problem.row_offsets
-        u = 1.0 - problem.y * (scores + origin.alpha)
-        changes = estimates - np.append(origin.alpha, origin.w[: problem.p])
-        moves = problem.X @ changes[:, 1:].T + changes[:, 0]
-        is_near = np.abs(u) <= REACH * np.abs(moves).max(axis=1)
-        if is_near.sum() + 2 > MOST_NEAR * problem.n:  # with two mean rows
-            return
-        each = np.column_stack([np.ones(problem.n), problem.row_offsets, problem.X])
-        fixed = ~is_near & (u > 0.0)
-        totals = [each * (fixed & (problem.y == y))[:, None] for y in (-1.0, 1.0)]
-        sides = ~is_near[:, None], (u > 0.0)[:, None]
-        self._at = NearMargin(np.flatnonzero(is_near), *sides, np.hstack(totals))
+        some = found[:, STATUS] != NO_OPTIMUM
+        if self._together is not None and some.any():
+            self._together.look_near(estimates[some], REACH)
 
     def __call__(self, rows: Rows) -> tuple[Matrix, Matrix]:
         """Coefficients ``alpha, beta`` of each resample, and facts about its fit.
@@ -321,104 +288,66 @@ class Refit:
         weights; then means and deviations of its rows, if resamples are standardized.
         Coefficients are for predictors as they are here.
         """
-        if self._at is not None:
-            return self._refitted_near(self._at, rows)
-        if not (self._balances or self._standardizes):
-            return self._refitted(self._problem, self._origin, rows)
-        parts = [self._refitted_anew(rows[b : b + 1]) for b in range(len(rows))]
-        estimates, found = zip(*parts, strict=True)
-        return np.concatenate(estimates), np.concatenate(found)
-
-    def _refitted_anew(self, rows: Rows) -> tuple[Matrix, Matrix]:
-        """Fit one resample with weights, means and deviations of its own."""
-        problem, origin, prior = self._problem, self._origin, 0.0
-        drawn = np.bincount(rows[0], minlength=problem.n).astype(np.float64)
-        if self._balances:
-            totals = [max(1.0, drawn[problem.y == sign].sum()) for sign in (-1.0, 1.0)]
-            weights = np.where(
-                problem.y < 0.0, *(problem.n / (2.0 * t) for t in totals)
-            )
-            prior = float(np.log(totals[0] / totals[1]))
-            a = origin.dual * weights / origin.weights
-            problem = replace(problem, weights=weights)
-            origin = origin._replace(weights=read_only(weights), dual=a)
-        if not self._standardizes:
-            estimates, found = self._refitted(problem, origin, rows)
-            found[:, PRIOR] = prior
-            return estimates, found
-        means, deviations = moments(problem.X, drawn * problem.row_weights)
-        scaling = Scaling(np.zeros(problem.p), deviations)
-        scaled = replace(problem, X=scaling.apply(problem.X))
-        estimates, found = self._refitted(scaled, origin, rows)
-        estimates[:, 1:] /= deviations
-        found[:, PRIOR] = prior
-        return estimates, np.hstack([found, means[None], deviations[None]])
-
-    def _refitted_near(self, at: NearMargin, rows: Rows) -> tuple[Matrix, Matrix]:
-        """Fit the rows near the margin, and a mean row of those beyond it, a class."""
-        problem, origin, near = self._problem, self._origin, at.near
-        n, (y, offset) = problem.n, (problem.y[near], problem.row_offsets[near])
-        drawn = np.array([np.bincount(each, minlength=n) for each in rows])
-        weights = drawn * problem.row_weights
-        means = (weights @ at.totals).reshape(len(rows), 2, -1)
-        means[:, :, 1:] /= np.maximum(means[:, :, :1], TINY)
-        X = np.concatenate([problem.X[near], np.zeros((2, problem.p))])
-        y = read_only(np.append(y, [-1.0, 1.0]))
-        share = origin.dual[near] / np.maximum(problem.row_weights[near], TINY)
-        share, some = np.append(share, [1.0, 1.0]), np.arange(len(y))[None]
-        parts = []
-        for w_near, mean, total in zip(
-            weights[:, near], means, weights.sum(axis=1), strict=True
-        ):
-            w, X[-2:] = np.append(w_near, mean[:, 0]), mean[:, 2:]
-            known = origin.offset
-            if known.size:
-                known = read_only(np.append(offset, mean[:, 1]))
-            start = origin._replace(
-                y=y, dual=w * share, weights=read_only(w), offset=known
-            )
-            lam = problem.lam * total / max(w.sum(), TINY)
-            alike = Problem(X, y, lam, "hinge", problem.intercept)
-            parts.append(self._refitted(alike, start, some))
-        estimates, found = map(np.concatenate, zip(*parts, strict=True))
-        f = problem.X @ estimates[:, 1:].T + estimates[:, 0]
-        f += problem.row_offsets[:, None]
-        is_other = (problem.y[:, None] * f < 1.0) != at.beyond
-        strays = (is_other & at.is_far & (drawn.T > 0)).any(axis=0)
-        for b in np.flatnonzero(strays):
-            whole = self._refitted(problem, origin, rows[b : b + 1])
-            estimates[b], found[b] = whole[0][0], whole[1][0]
+        problem, B = self._problem, len(rows)
+        drawn = [np.bincount(each, minlength=problem.n) for each in rows]
+        counts = np.array(drawn, dtype=np.float64)
+        sides = np.column_stack([problem.y < 0.0, problem.y > 0.0]).astype(np.float64)
+        weights = counts * problem.row_weights
+        estimates, found = np.zeros((B, problem.p + 1)), np.zeros((B, KNOWN))
+        deviations = np.ones((B, problem.p))
+        if self._standardizes:
+            means, deviations = moments(problem.X, weights)
+            found = np.hstack([found, means, deviations])
+        if problem.balanced:
+            totals = np.maximum(1.0, counts @ sides)
+            weights = counts * ((problem.n / (2.0 * totals)) @ sides.T)
+            found[:, PRIOR] = np.log(totals[:, 0] / totals[:, 1])
+        of_sides = weights @ sides
+        least = of_sides.min(axis=1) if problem.intercept else of_sides.sum(axis=1)
+        found[least <= 0.0, STATUS] = NO_OPTIMUM
+        some = np.flatnonzero(least > 0.0)
+        if self._together is not None and some.size:
+            penalties = problem.lam * deviations[some] ** 2
+            estimates[some], gap, risk = self._together(weights[some], penalties)
+            with np.errstate(all="ignore"):
+                found[some, GAP] = gap / risk
+                found[some, DISTANCE] = np.sqrt(2.0 * gap / problem.lam)
+            some = some[~(found[some, GAP] <= self._tol)]
+        for b in some:
+            estimates[b], found[b, :STATUS] = self._alone(weights[b], deviations[b])
         return estimates, found
 
-    def _refitted(
-        self, problem: Problem, origin: Any, rows: Rows
-    ) -> tuple[Matrix, Matrix]:
-        estimates = np.zeros((len(rows), problem.p + 1))
-        found = np.zeros((len(rows), len(KNOWN)))
-        given: Any = problem.rows, problem.lam, problem.intercept, self._tol
-        given = *given, rows, origin, estimates, found, self._room()
-        dual.refits.refit_resamples(*given)
-        return estimates, found
+    def _alone(self, weights: Vector, deviations: Vector) -> tuple[Vector, Vector]:
+        """``alpha, beta`` and gap and distance of one resample."""
+        rows = np.flatnonzero(weights)
+        w = weights[rows] / weights[rows].mean()
+        problem = replace(self._problem.of_rows(rows), weights=w)
+        if self._standardizes:
+            scaling = Scaling(np.zeros(problem.p), deviations)
+            problem = replace(problem, X=scaling.apply(problem.X))
+        solver = SDCA(tol=self._tol, seed=1)
+        fit = run_linear(problem, solver, dual=self._shares[rows] * w, warn=False)
+        alpha = fit.alpha
+        if problem.intercept and problem.loss == "hinge":
+            scores = problem.X @ fit.beta + problem.row_offsets
+            alpha = best_intercept(scores, problem.y, "hinge", w)
+        at = certificate(problem, fit.beta, alpha, fit.dual, self._tol)
+        distance = np.sqrt(2.0 * at.gap / problem.lam)
+        return np.append(alpha, fit.beta / deviations), np.array(
+            [at.relative_gap, distance]
+        )
 
-    def _room(self) -> Any:
-        """Working arrays of this thread."""
-        if not hasattr(self._scratch, "room"):
-            problem = self._problem
-            sizes = problem.n, problem.p, int(problem.loss_code)
-            offset = self._origin.offset
-            self._scratch.room = dual.refits.room(problem.rows, *sizes, offset)
-        return self._scratch.room
 
-
-def moments(X: Any, drawn: Vector) -> tuple[Vector, Vector]:
+def moments(X: Any, drawn: Matrix) -> tuple[Matrix, Matrix]:
     """Means and standard deviations of rows drawn so often; 1 for a constant column.
 
     Examples
     --------
-    >>> moments(np.array([[1.0, 5.0], [9.0, 5.0], [3.0, 5.0]]), np.array([1.0, 0, 1]))
-    (array([2., 5.]), array([1.41421356, 1.        ]))
+    >>> X = np.array([[1.0, 5.0], [9.0, 5.0], [3.0, 5.0]])
+    >>> moments(X, np.array([[1.0, 0.0, 1.0]]))
+    (array([[2., 5.]]), array([[1.41421356, 1.        ]]))
     """
-    n = float(drawn.sum())
+    n = drawn.sum(axis=1)[:, None]
     means = (drawn @ X) / n
     variances = np.maximum(0.0, (drawn @ (X * X)) / n - means**2) * n / (n - 1.0)
     constant = variances <= CONSTANT * np.maximum(1.0, means**2)

@@ -1,0 +1,309 @@
+"""Fits of resamples of the same dense rows.
+
+A resample has weights ``w_i``. The hinge begins at the fit of all rows or one step from
+there, by a kernel estimate of the Hessian (as in Koo, Lee, Kim & Park, JMLR 9, 2008),
+where its risk is smaller. The rows nearest to its margin there are solved, the others
+fixed where they are: beyond the margin with a dual weight of ``w_i``, else 0. These are
+feasible wherever a row is, so the risk of all rows certifies the result. Where that
+fails all rows are solved that any resample may move across the margin; then all. The
+log loss takes Newton steps from the fit of all rows, which certify themselves.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlog1py, xlogy
+
+from pegasos_stats.arrays import Matrix, Rows, Vector
+from pegasos_stats.compiled import dual
+from pegasos_stats.solvers.problem import Problem, Solution
+
+Mask = NDArray[np.bool_]
+
+WIDTH = 1e-2  # times a row's curvature, ``||x_i||^2 / (lam n)``: the first gamma
+NARROW = 0.1  # times the farthest of the own rows: theirs
+OWN, FEWEST = 4, 8  # a share of the rows, but so many to a column
+TIED = 1e-3  # from the margin: all of these rows are tried
+NEWTON_STEPS, LAST = 12, 1e-2  # of the log loss; of the gap, what is left
+ROUNDING = 1e-15  # of a risk: no gap is smaller
+INNER = 0.5  # of the gap asked for, that of the rows that are kept
+SAME_WEIGHT = 1e-12  # of a class: sums that differ by less are the same
+
+
+class Part(NamedTuple):
+    """Rows that are solved, those of -1 first, and rows that are fixed.
+
+    Attributes
+    ----------
+    rows : int array, shape (m,)
+    Z : float64 array, shape (k + 1, m)
+        ``y_i (x_i, 1)``, and ``1 - y_i offset_i``.
+    cut : int
+        Number of rows of -1.
+    fixed : two int arrays
+        Fixed rows of -1 and of +1.
+    """
+
+    rows: Rows
+    Z: Matrix
+    cut: int
+    fixed: tuple[Rows, Rows]
+
+
+class Resamples:
+    """Fits resamples of a problem, beginning at its solution; for many threads.
+
+    Parameters
+    ----------
+    problem : Problem
+        With dense rows, or sparse ones that are copied.
+    solution : Solution
+    shares : float64 array, shape (n,)
+        Its dual weights by the weights of the rows, in [0, 1].
+    tol : float
+        Relative gap.
+    """
+
+    def __init__(
+        self, problem: Problem, solution: Solution, shares: Vector, tol: float
+    ) -> None:
+        y, n, free = problem.y, problem.n, problem.intercept
+        self._free, self._y, self._tol, self._shares = free, y, tol, shares
+        self._p = problem.p
+        X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
+        self._Z = Z = np.hstack([X, np.ones((n, 1 + free))]) * y[:, None]
+        Z[:, -1] = 1.0 - y * problem.row_offsets
+        self._theta = np.append(solution.beta, [solution.alpha] * free)
+
+    def look_near(self, estimates: Matrix, reach: float) -> None:
+        """See `HingeResamples`."""
+
+    @np.errstate(all="ignore")
+    def __call__(
+        self, weights: Matrix, penalties: Matrix
+    ) -> tuple[Matrix, Vector, Vector]:
+        """Fit resamples.
+
+        Parameters
+        ----------
+        weights : float64 array, shape (B, n)
+        penalties : float64 array, shape (B, p)
+            Of each coefficient, in place of ``lam``.
+
+        Returns
+        -------
+        estimates : float64 array, shape (B, p + 1)
+            ``alpha, beta``; an ``alpha`` of 0 if there is none.
+        gap, risk : float64 arrays, shape (B,)
+        """
+        none = np.zeros((len(weights), 1))
+        penalties = np.hstack([penalties, none[:, : int(self._free)]])
+        theta, gap, risk = self._fitted(weights, penalties)
+        alpha = theta[:, -1:] if self._free else none
+        return np.hstack([alpha, theta[:, : self._p]]), gap, risk
+
+    def _fitted(
+        self, weights: Matrix, penalties: Matrix
+    ) -> tuple[Matrix, Vector, Vector]:
+        raise NotImplementedError
+
+
+class LogResamples(Resamples):
+    """Resamples of the log loss."""
+
+    def _fitted(
+        self, weights: Matrix, penalties: Matrix
+    ) -> tuple[Matrix, Vector, Vector]:
+        Z, away = self._Z[:, :-1], 1.0 - self._Z[:, -1]
+        theta = np.tile(self._theta, (len(weights), 1))
+        parts = weights / weights.sum(axis=1)[:, None]
+        for _ in range(NEWTON_STEPS):
+            a = 1.0 / (1.0 + np.exp(theta @ Z.T + away))
+            g = penalties * theta - (parts * a) @ Z
+            curved = parts * (a * (1.0 - a))
+            H = np.stack([(Z.T * each) @ Z for each in curved])
+            H += np.eye(H.shape[1]) * penalties[:, :, None]
+            try:
+                d = np.linalg.solve(H, g[:, :, None])[:, :, 0]
+            except np.linalg.LinAlgError:  # of one: none has arrived, then
+                break
+            theta -= d
+            if (g * d).sum(axis=1).max() <= LAST * self._tol:
+                break
+        m = theta @ Z.T + away
+        a = 1.0 / (1.0 + np.exp(m))
+        risk = np.einsum("bi,bi->b", parts, np.logaddexp(0.0, -m))
+        risk += 0.5 * (penalties * theta**2).sum(axis=1)
+        if self._free:
+            sides = [(parts * a) @ (self._y == side) for side in (-1.0, 1.0)]
+            least = np.minimum(*sides)
+            low, high = (least / each for each in sides)
+            a *= np.where(self._y < 0.0, low[:, None], high[:, None])
+        image = ((parts * a) @ Z)[:, : self._p]
+        reward = -a * away - xlogy(a, a) - xlog1py(1.0 - a, -a)
+        gap = risk - np.einsum("bi,bi->b", parts, reward)
+        gap += 0.5 * (image**2 / penalties[:, : self._p]).sum(axis=1)
+        return theta, np.maximum(gap, ROUNDING * risk), risk
+
+
+class HingeResamples(Resamples):
+    """Resamples of the hinge."""
+
+    @np.errstate(all="ignore")
+    def __init__(
+        self, problem: Problem, solution: Solution, shares: Vector, tol: float
+    ) -> None:
+        super().__init__(problem, solution, shares, tol)
+        Z, n = self._Z[:, :-1], problem.n
+        size = float(np.einsum("ij,ij->", Z, Z))
+        self._gamma = WIDTH * size / problem.lam / n**2
+        penalty = problem.lam * (np.arange(self._theta.size) < problem.p)
+        H = self._curvature(problem.row_weights) + np.diag(penalty)
+        scores = np.column_stack([Z.T * shares, penalty * self._theta])
+        try:
+            steps = np.linalg.solve(H, scores).T
+        except np.linalg.LinAlgError:  # none, then
+            steps = np.zeros_like(scores.T)
+        self._steps, self._step = np.ascontiguousarray(steps[:-1]), steps[-1]
+        everywhere = np.ones(n, dtype=np.bool_)
+        self._all = self._near = self._part(everywhere, ~everywhere)
+
+    def _curvature(self, weights: Vector) -> Matrix:
+        """``(1/n) sum_i w_i K(s_i) z_i z_i'``, ``K`` flat over some rows."""
+        Z, n = self._Z[:, :-1], len(self._Z)
+        far = np.abs(self._Z[:, -1] - Z @ self._theta)
+        some = np.argsort(far)[: max(FEWEST * self._theta.size, n // OWN)]
+        heights = weights[some] / (2.0 * max(TIED, far[some[-1]]) * n)
+        curvature: Matrix = (Z[some].T * heights) @ Z[some]
+        return curvature
+
+    def look_near(self, estimates: Matrix, reach: float) -> None:
+        """Fix rows that are farther from the margin than `estimates` move them.
+
+        Parameters
+        ----------
+        estimates : float64 array, shape (b, p + 1), ``alpha, beta``
+        reach : float
+            How many times as far.
+        """
+        theta = np.roll(estimates, -1, axis=1)[:, : self._theta.size]
+        changes = theta - self._theta
+        s = self._Z[:, -1] - self._Z[:, :-1] @ self._theta
+        moves = np.abs(self._Z[:, :-1] @ changes.T).max(axis=1)
+        is_near = np.abs(s) <= reach * moves
+        self._near = self._part(is_near, ~is_near & (s > 0.0))
+
+    def _part(self, is_near: Mask, is_fixed: Mask) -> Part:
+        sides = self._y < 0.0, self._y > 0.0
+        rows = [np.flatnonzero(is_near & side) for side in sides]
+        low, high = (np.flatnonzero(is_fixed & side) for side in sides)
+        both = np.concatenate(rows)
+        Z = np.ascontiguousarray(self._Z[both].T)
+        return Part(both, Z, rows[0].size, (low, high))
+
+    def _fitted(
+        self, weights: Matrix, penalties: Matrix
+    ) -> tuple[Matrix, Vector, Vector]:
+        theta, gap, risk = self._solved(self._near, weights, penalties, True)
+        for part in (self._near, self._all):
+            worse = np.flatnonzero(~(gap <= self._tol * risk))
+            if worse.size:
+                given = part, weights[worse], penalties[worse], False
+                theta[worse], gap[worse], risk[worse] = self._solved(*given)
+        return theta, gap, risk
+
+    def _solved(
+        self, part: Part, weights: Matrix, penalties: Matrix, few: bool
+    ) -> tuple[Matrix, Vector, Vector]:
+        """``theta``, gap and risk, by rows nearest to the margin if a few do."""
+        (rows, Z, cut, sides), B = part, len(weights)
+        k, m = self._theta.size, rows.size
+        totals, near = weights.sum(axis=1), weights[:, rows]
+        fixed = np.stack([weights[:, each] @ self._Z[each] for each in sides], 1)
+
+        def looked_at(theta: Matrix) -> tuple[Matrix, Vector]:
+            each = np.column_stack([-theta, np.ones(B)])
+            s = each @ Z
+            loss = np.einsum("bi,bi->b", near, np.maximum(s, 0.0))
+            loss += np.einsum("bj,bj->b", fixed.sum(axis=1), each)
+            return s, loss / totals + 0.5 * (penalties * theta**2).sum(axis=1)
+
+        theta = self._theta + (weights @ self._steps) / totals[:, None] - self._step
+        s, risk = looked_at(theta)
+        stay = np.tile(self._theta, (B, 1))
+        s_there, risk_there = looked_at(stay)
+        stays = ~(risk < risk_there)
+        theta[stays], s[stays] = stay[stays], s_there[stays]
+        tied = int((np.abs(s_there[0]) <= TIED).sum())
+        own = max(FEWEST * k, m // OWN, 2 * tied)
+        own = own if few and own < m else m
+        shares = np.tile(self._shares[rows], (B, 1))
+        gammas = np.full(B, self._gamma)
+        some = np.tile(np.arange(m), (B, 1))
+        if own < m:
+            far = np.where(near > 0.0, np.abs(s), np.inf)
+            order = np.argpartition(far, own, axis=1)
+            some = np.sort(order[:, :own], axis=1)
+            widths = np.take_along_axis(far, order[:, own : own + 1], axis=1)
+            gammas = NARROW * widths[:, 0]
+            smooth = np.clip(0.5 + s / (2.0 * widths), 0.0, 1.0)
+            shares = np.where(stays[:, None], shares, smooth)
+            full = np.where(s > 0.0, near, 0.0)
+            np.put_along_axis(full, some, 0.0, axis=1)
+            fixed[:, 0] += full[:, :cut] @ Z[:, :cut].T
+            fixed[:, 1] += full[:, cut:] @ Z[:, cut:].T
+        cuts = (some < cut).sum(axis=1).tolist()
+        kinks, passing = np.empty((B, own)), np.empty((B, own))
+        room, Q, found = np.empty((3, own)), np.empty((k + 3, k + 1)), np.empty(3)
+        dual_values = np.empty(B)
+        for b in range(B):
+            found[2], tol = gammas[b], INNER * self._tol
+            of = Z.take(some[b], axis=1) if own < m else Z
+            w, c = near[b].take(some[b]), shares[b].take(some[b])
+            sums = fixed[b], totals[b], penalties[b]
+            at = theta[b], c, found, room, Q
+            dual.resamples.refit_hinge(of, cuts[b], w, *sums, tol, *at)
+            dual_values[b] = found[1] - found[0]
+            if self._free:
+                kinks[b] = of[-2] * room[0]
+                passing[b] = w * of[-2]
+        if self._free:
+            theta[:, -1] += middles(kinks, passing, fixed[:, :, -2])
+        s = np.column_stack([-theta, np.ones(B)]) @ self._Z.T
+        np.maximum(s, 0.0, out=s)
+        risk = np.einsum("bi,bi->b", weights, s) / totals
+        risk += 0.5 * (penalties * theta**2).sum(axis=1)
+        return theta, np.maximum(risk - dual_values, ROUNDING * risk), risk
+
+
+def middles(kinks: Matrix, signed: Matrix, fixed: Matrix) -> Vector:
+    """By how much intercepts are off the middles of the intervals of the best ones.
+
+    Parameters
+    ----------
+    kinks : float64 array, shape (B, m)
+        Where rows cross the margin, less the intercept.
+    signed : float64 array, shape (B, m)
+        Weights times ``y_i``.
+    fixed : float64 array, shape (B, 2)
+        Sums of them over fixed rows, of -1 and of +1.
+
+    Examples
+    --------
+    >>> middles(np.array([[-1.0, 2.0]]), np.array([[1.0, -1.0]]), np.zeros((1, 2)))
+    array([0.5])
+    """
+    order, each = np.argsort(kinks, axis=1), np.arange(len(kinks))
+    weights = np.abs(signed)
+    passed = np.take_along_axis(weights, order, axis=1).cumsum(axis=1)
+    passed -= fixed[:, :1]
+    plus = np.maximum(signed, 0.0).sum(axis=1) + fixed[:, 1]
+    minus = weights.sum(axis=1) + fixed[:, 1] - fixed[:, 0] - plus
+    rounding = SAME_WEIGHT * np.minimum(plus, minus)
+    is_in = (-fixed[:, 0] < plus) & (plus + rounding < passed[:, -1])
+    low, high = (
+        kinks[each, order[each, (passed >= goal[:, None]).argmax(axis=1)]]
+        for goal in (plus - rounding, plus + rounding)
+    )
+    return np.where(is_in, 0.5 * (low + high), 0.0)
