@@ -7,8 +7,9 @@
 A cell is one of fifteen populations, a loss, a number of rows and lambda, 1/n among
 them; 200 replications are made 20 at a time, all cells in turn. Every 20 are lines of
 the file, one for each method: how often the interval of each slope held the minimiser
-of the penalised risk in the population, how long it was, how often the true values of
-all slopes were rejected together at 5%. What the file has is not made again, so a run
+of the penalised risk in the population, how long it was, in how many samples there was
+one (none where separation is reported), and how often the true values of all slopes
+were rejected together at 5%. What the file has is not made again, so a run
 can be stopped and goes on later, and files can be joined. The minimiser is exact where
 predictors are discrete, all cells being fitted with their probabilities; else it is
 that of 1,000,000 rows, each with both labels, weighted by their probabilities.
@@ -53,7 +54,7 @@ CELLS = ps.SDCA(tol=1e-11, epochs=20_000, seed=1)
 LOSSES: dict[str, Any] = {"hinge": ps.SVM, "log": ps.Logit}
 DEFAULTS = {"hinge": "envelope", "log": "HC3"}
 AXES = ["population", "loss", "rows", "lam"]
-LISTS = ["held", "length"]  # a number for each slope
+LISTS = ["held", "length", "shown"]  # a number for each slope
 SUMS = ["joint", "warned"]
 COLUMNS = [*AXES, "part", "method", *LISTS, *SUMS]
 
@@ -405,7 +406,8 @@ def replication(cell: Cell, number: int, size: int) -> dict[str, dict[str, Any]]
     return {
         name: {
             "held": (each.low <= true) & (true <= each.high),
-            "length": each.high - each.low,
+            "length": np.nan_to_num(each.high - each.low),
+            "shown": np.isfinite(each.low),
             "joint": each.pvalue <= LEVEL,
             "warned": warned,
         }
@@ -456,11 +458,11 @@ def joined(lines: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for names, parts in lines.groupby([*AXES, "method"], sort=False):
         count = len(parts) * TOGETHER
-        held, length = (
+        held, length, shown = (
             np.sum([np.array(text.split(), float) for text in parts[name]], axis=0)
-            / count
             for name in LISTS
         )
+        held, length = held / shown, length / shown
         if names[-1] in DEFAULTS.values():
             usual = length
         free = usual > 1e-3

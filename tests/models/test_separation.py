@@ -226,6 +226,25 @@ def test_strong_effects_that_have_an_estimate_are_not_separation(lam):
     assert ps.Logit(y, x[:, None], lam=lam).fit(TIGHT).covariance.separated == 0
 
 
+@pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")
+def test_a_rare_level_without_an_event_is_no_finding():
+    """Its scores are near 0 at any lambda, and HC3 would take it for well known."""
+    found, silent = 0, 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        g, x = (
+            rng.choice(["a", "b", "c"], 900, p=[0.6, 0.38, 0.02]),
+            rng.normal(size=900),
+        )
+        y = rng.random(900) < 1.0 / (1.0 + np.exp(3.2 - 0.5 * x))
+        result = ps.logit("y ~ g + x", pd.DataFrame({"y": y, "g": g, "x": x})).fit()
+        assert np.isnan(result.pvalues["g[T.c]"]) == (y[g == "c"].sum() == 0)
+        found += result.pvalues["g[T.c]"] < 0.05
+        silent += np.isnan(result.pvalues["g[T.c]"])
+    assert silent > 15
+    assert found <= 6  # of some 35 tests of level 5%: beyond it with chance 0.002
+
+
 @pytest.mark.parametrize("n", [60, 500])
 @pytest.mark.parametrize("lam", [1e-5, 1e-7, 1e-9])
 def test_levels_that_are_told_apart_are_told(n, lam):

@@ -27,7 +27,6 @@ from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.options import OF_LEVERAGES, Cluster, Sandwich
 from pegasos_stats.models.inference.separation import (
-    CERTAIN,
     DirectionPass,
     IdentifiedPart,
     find_separation,
@@ -36,6 +35,7 @@ from pegasos_stats.models.inference.separation import (
 )
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.centring import centre_for_errors, centre_of
+from pegasos_stats.solvers.dense.blocks import solved
 from pegasos_stats.solvers.dense.threads import one_thread
 from pegasos_stats.solvers.problem import LossName, Problem, Solution
 from pegasos_stats.solvers.reads.rows import NO_VALUES, Block, Values, added
@@ -43,6 +43,7 @@ from pegasos_stats.solvers.reads.rows import NO_VALUES, Block, Values, added
 NUMBERS = 1 << 20  # of a block
 NEAR = 1e-3  # relative gap at which dual weights are those of the optimum, nearly
 LARGEST_LEVERAGE = 0.99
+FORWARD = 1.0 - 1e-6  # of a margin, see `separation`
 SAME = 1e-6  # a smaller spread of margins is none: fits are not more accurate
 FEWEST_ROWS = 0.5  # at the margin, for a curvature in the intercept
 ROUNDING = 1e-13  # of a pivot of H that is 1 before elimination
@@ -93,8 +94,6 @@ class Sums(NamedTuple):
         ``sum_i w_i s_i (1 - s_i) z_i z_i'`` for the log loss.
     u, margin_weights : list of float64 array
         ``u_i`` and ``w_i`` of all rows, for the hinge.
-    certain : int
-        Rows of the log loss that are predicted with near certainty.
     """
 
     rows: Vector
@@ -108,7 +107,6 @@ class Sums(NamedTuple):
     H: Matrix
     u: list[Vector]
     margin_weights: list[Vector]
-    certain: int
 
     def of_columns(self, columns: Numbers) -> "Sums":
         """Those of some coefficients."""
@@ -225,6 +223,11 @@ class Fitted:
         Z, y, w, _, s = self.part(block, dual)
         return pass_over(Z, y, w, s, directions, b)
 
+    def moved_forward(self, step: Vector, block: Block, dual: Values) -> int:
+        """Rows whose margins a step of the coefficients raises by 1 or more."""
+        Z, y, w, _, _ = self.part(block, dual)
+        return int(((y * (Z @ step) >= FORWARD) & (w > 0.0)).sum())
+
     def sums(self, block: Block, dual: Values) -> Sums:
         """Sum over a block what `Sums` holds."""
         Z, y, w, u, s = self.part(block, dual)
@@ -242,7 +245,6 @@ class Fitted:
             H=np.zeros((k, k)) if hinge else cross(Z, w * s * (1.0 - s)),
             u=[u] if hinge else [],
             margin_weights=[w] if hinge else [],
-            certain=0 if hinge else int(((s < CERTAIN) & (w > 0.0)).sum()),
         )
 
     def curvature(self, h: float, slopes: Matrix, block: Block, dual: Values) -> Any:
@@ -438,7 +440,7 @@ class Rows:
     def separation(self, sums: Sums) -> "SeparatedRows | None":
         """Which rows of the log loss are separated, and what the others determine."""
         fitted = self.fitted
-        if fitted.loss != "log" or not sums.certain:
+        if fitted.loss != "log" or not self._may_be_separated(sums):
             return None
         theta = np.append([fitted.alpha] * fitted.intercept, fitted.beta)
         n, first = self.problem.n_weighed, int(fitted.intercept)
@@ -456,6 +458,18 @@ class Rows:
         slopes = part.change[first:, first:] @ fitted.beta
         fitted = replace(fitted, columns=part.columns, slopes=slopes)
         return SeparatedRows(known.number, part, fitted, sums.of_columns(part.columns))
+
+    def _may_be_separated(self, sums: Sums) -> bool:
+        """Whether Newton's step without the penalty raises a margin by 1 or more."""
+        step = solved(sums.H, -sums.scores.sum(axis=0))
+        farthest = np.linalg.norm(step[int(self.fitted.intercept) :])
+        X, centre = self.problem.X, self.fitted.centre
+        radius = X.home.radius if isinstance(X, Elsewhere) else self.problem.radius
+        radius += 0.0 if centre is None else float(np.linalg.norm(centre))
+        most = farthest * radius + (abs(step[0]) if self.fitted.intercept else 0.0)
+        if most < FORWARD:
+            return False
+        return bool(self.read(partial(self.fitted.moved_forward, step)))
 
     def covariance(
         self,

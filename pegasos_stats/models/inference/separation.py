@@ -5,10 +5,17 @@ and raises some: ``y_i z_i'b >= 0`` in all rows, ``> 0`` in these (Albert & Ande
 linear programme finds it (Konis), and by repetition all such rows: complete separation
 if they are all rows. The others determine what has an estimate.
 
-It is looked for if a row is predicted with a probability above 0.999, and reported if
-most separated rows are; a larger penalty gives their coefficients a value of its own.
-It is not looked for with more than 500 coefficients or 100 predictors of a row that are
-not 0, which might take more than a second or two, nor in more than 20 passes.
+It is looked for if Newton's step without the penalty raises the margin of a row by 1 or
+more. Where rows are separated by ``b`` there is such a row: the step ``d`` solves
+
+    sum_i v_i z_i z_i'd = sum_i v_i z_i y_i / (1 - s_i),    v_i = w_i s_i (1 - s_i),
+
+which, times ``b``, says that a weighted mean of ``y_i z_i'd`` over the separated rows
+is one of ``1 / (1 - s_i)``, above 1. Complete separation is reported if most rows are
+predicted with a probability above 0.999: a larger penalty gives all coefficients a
+value of its own. It is not looked for with more than 500 coefficients or 100 predictors
+of a row that are not 0, which might take more than a second or two, nor in more than 20
+passes.
 
 References
 ----------
@@ -137,7 +144,7 @@ def best_direction(total: Vector, rows: Matrix) -> Vector:
 def find_separation(
     look: Callable[[Matrix, Vector | None], DirectionPass], theta: Vector, n: int
 ) -> Separation | None:
-    """The separated rows; None if there are none, or fewer than half are certain.
+    """The separated rows; None if there are none, or all with few that are certain.
 
     Where the fit itself has every row on the right side, no programme is needed. Else
     it starts with the rows that are predicted worst. Rows that its solution
@@ -179,7 +186,7 @@ def find_separation(
         directions = np.vstack([directions, b])
     else:
         return None
-    if not found.number or found.certain < MOSTLY * found.number:
+    if not found.number or (found.number == n and found.certain < MOSTLY * n):
         return None
     return Separation(found.number, directions)
 
