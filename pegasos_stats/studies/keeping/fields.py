@@ -32,7 +32,8 @@ from pegasos_stats.studies.keeping.frames import frame_in, frame_out
 from pegasos_stats.studies.keeping.shelves import Emptying, Filling
 from pegasos_stats.studies.selection.fold_metrics import Metric
 
-LATER = ("n_seen", "are_shares", "noise")  # fields that are not in earlier files
+# Fields that are not in earlier files.
+LATER = ("n_seen", "are_shares", "noise", "smooth", "observed")
 NUMBERS = {float: (float, np.floating), int: (int, np.integer), bool: (bool, np.bool_)}
 
 
