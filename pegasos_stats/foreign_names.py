@@ -36,6 +36,7 @@ BARE = (
 )  # how an answer begins that is no code to write
 NOTHING = "it is not offered, and dir({}) lists what is"
 _OWN = ("self", "cls")
+COV_TYPE = re.compile("HC[0-3]|nonrobust|sandwich|bootstrap")
 
 
 @cache
@@ -440,6 +441,13 @@ def _answer(
             if values and "at" in known and not suggestion(other, ("options", name)):
                 at = f"at={{{other!r}: {shown(named[other])}}}"
                 return f"{name}() has no argument {other}; write {at}."
+            value = own_value("cov_type", named[other])
+            of_fit = "self" in signature.parameters and name.islower() and name != "fit"
+            if of_fit and isinstance(value, str) and COV_TYPE.fullmatch(value):
+                instead = f"result.with_covariance({value!r}).{name}(...)"
+                if name == "with_covariance":
+                    instead = f"with_covariance({value!r})"
+                return f"{name}() has no argument {other}; write {instead}."
             return unknown_option(name, other, known, section)
     by_place = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
     count = len(given) - (len(signature.parameters) - len(parameters))

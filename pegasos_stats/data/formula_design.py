@@ -389,6 +389,9 @@ def _check_dates(frame: pd.DataFrame) -> None:
     for name, dtype in frame.dtypes.items():
         if dtype.kind in "mMc" or isinstance(dtype, pd.PeriodDtype):
             parts = "the real part" if dtype.kind == "c" else "days since a date"
+            if dtype.kind == "M":
+                column = f"data[{name!r}]"
+                parts = f"data['days'] = ({column} - {column}.min()).dt.days"
             raise ColumnError(
                 f"Column {listing([name])} is of type {dtype}; give numbers, such as "
                 f"{parts}, or categories."

@@ -46,7 +46,7 @@ from pegasos_stats.errors import (
     listing,
     shown,
 )
-from pegasos_stats.foreign_names import foreign_value
+from pegasos_stats.foreign_names import foreign_value, own_value
 
 NaAction = Literal["drop", "raise"]
 
@@ -358,8 +358,9 @@ def _name_of(labels: DataColumn) -> str:
 
 
 def _check_rows(
-    kept: Mask, index: pd.Index, na_action: NaAction, dropped: Dropped
+    kept: Mask, index: pd.Index, na_action: object, dropped: Dropped
 ) -> None:
+    na_action = own_value("na_action", na_action)
     if not isinstance(na_action, str) or na_action not in ("drop", "raise"):
         reason = "is not known; give 'drop' or 'raise'."
         here = foreign_value("na_action", na_action)

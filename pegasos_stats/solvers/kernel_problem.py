@@ -13,6 +13,7 @@ from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_choice, check_count, check_positive, number_of
 from pegasos_stats.compiled import pegasos
 from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.foreign_names import own_value
 from pegasos_stats.solvers.objective import Certificate, finite
 from pegasos_stats.solvers.options import option, values_of
 from pegasos_stats.solvers.problem import Problem
@@ -100,6 +101,7 @@ def checked_kernel(
         If the name is unknown, a parameter is not allowed, or the kernel has no such
         parameter.
     """
+    name = own_value("kernel", name)
     check_choice("kernel", name, NAMES)
     column = isinstance(offset, str | list | tuple | pd.Series | pd.Index)
     if column or (isinstance(offset, np.ndarray) and offset.ndim):

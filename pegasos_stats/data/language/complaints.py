@@ -26,6 +26,11 @@ COMPLAINTS = (
         f"'{{0}}' is no operator of terms; {COMPUTED}, as in I(a & b)",
     ),
     (
+        r"Unknown operator '(#+)'",
+        "'{0}' is Stata's; write a * b for a##b, a:b for a#b, C(g) for i.g, and x for "
+        "c.x",
+    ),
+    (
         r"Unknown operator '(\S+)'",
         f"'{{0}}' is no operator of terms; {TERMS}, and {COMPUTED}",
     ),

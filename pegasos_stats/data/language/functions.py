@@ -16,6 +16,7 @@ import pandas as pd
 from pegasos_stats.data.language import vocabulary as words
 from pegasos_stats.data.language.arithmetic import Compute, Value
 from pegasos_stats.data.language.splines import natural_spline
+from pegasos_stats.foreign_names import suggestion
 
 ANY = 1_000_000
 
@@ -70,7 +71,9 @@ class Function:
         left = self.parameters[positional:]
         wrong = [word for word in keywords if word not in left]
         if wrong or len(set(keywords)) < len(keywords):
-            return f"cannot be given {(wrong or list(keywords))[0]!r}; it takes {names}"
+            other = (wrong or list(keywords))[0]
+            instead = suggestion(other, ("options", str(self.call)))
+            return f"cannot be given {other!r}; {instead or f'it takes {names}'}"
         return ""
 
     @property

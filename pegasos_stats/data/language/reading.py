@@ -9,6 +9,7 @@ import re
 import warnings
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from keyword import iskeyword
 
 from pegasos_stats.data.language.arguments import CONTRAST_NAMES
 from pegasos_stats.data.language.arithmetic import CONNECTIVES, OPERATORS, Value, folded
@@ -149,6 +150,10 @@ def _check_size(text: str, formula: str) -> None:
         raise unusable(formula, f"it has more than {DEEPEST} brackets in each other")
 
 
+CALL_OF_R = re.compile(r"\b((?:as|is)\.\w+)\(")  # words of Python, with a dot
+ALONE = re.compile(r"(?<=[(,])\s*(\w+)\s*(?=[),])")
+
+
 def _parsed(code: str, formula: str) -> ast.expr:
     try:
         with warnings.catch_warnings():
@@ -158,6 +163,12 @@ def _parsed(code: str, formula: str) -> ast.expr:
     except (SyntaxError, ValueError) as error:
         reason = getattr(error, "msg", None) or str(error)
         what = f"{' '.join(reason.split())} in {code[:60]!r}"
+        for call in CALL_OF_R.findall(code):
+            if instead := suggestion(call, ("formula",)):
+                what = f"{call}() is not known; {instead}"
+        for word in filter(iskeyword, ALONE.findall(code)):
+            name = f"`{word}`"
+            what = f"{word} is a word of Python; put the column in backticks, {name}"
         raise unusable(formula, what) from None
     except (RecursionError, MemoryError):
         raise unusable(formula, NESTED) from None

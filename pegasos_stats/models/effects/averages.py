@@ -1,6 +1,6 @@
 """Average effects and average predictions of a linear fit."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Literal
@@ -141,6 +141,7 @@ def margins(
     heights = heights_of(self, scale)
     rows = rows_of(self, data, weights, dummy, offset)
     names = rows.checked(variables)
+    _check_pairs(contrasts, variables, [n for n in names if n not in rows.levels])
     sloping = heights.curve != "share" and isinstance(change, Mapping | None)
     steps = changes.without_slopes(rows, names) if sloping else names
     moved = changes.checked_changes(change, rows, names, steps)
@@ -255,6 +256,16 @@ def predictions(
     made = estimated(self, found(), rows, heights, title, "value", notes)
     numeric = {n: name for n, name in varied.items() if name not in rows.levels}
     return replace(made, observed={n: rows.numbers(k) for n, k in numeric.items()})
+
+
+def _check_pairs(contrasts: str, variables: object, numbers: Sequence[Level]) -> None:
+    """Raise `OptionError` if pairs of levels of a number are asked for by name."""
+    if contrasts == "pairwise" and variables is not None and numbers:
+        raise OptionError(
+            f"contrasts='pairwise' compares levels, and {listing(numbers)} is a "
+            "number; give the difference to compare, such as change=10, or make it a "
+            f"factor by C({numbers[0]}) in the formula."
+        )
 
 
 def heights_of(result: "LinearResults", scale: Scale) -> Heights:

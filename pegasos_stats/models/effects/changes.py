@@ -12,7 +12,7 @@ from pegasos_stats.checks import check_positive, number_of
 from pegasos_stats.data.labels import Level
 from pegasos_stats.errors import DataError, OptionError, counted, plain, shown
 from pegasos_stats.models.effects.estimands import Estimand
-from pegasos_stats.models.effects.rows import Rows
+from pegasos_stats.models.effects.rows import Rows, value_text
 
 Contrasts = Literal["reference", "pairwise"]
 Change = float | None
@@ -224,7 +224,7 @@ def _between_levels(
     if contrasts == "reference":
         pairs = [pair for pair in pairs if pair[0] == 0]
     for a, b in pairs:
-        contrast = f"{plain(levels[b])} - {plain(levels[a])}"
+        contrast = f"{value_text(levels[b])} - {value_text(levels[a])}"
         yield (
             name,
             contrast,

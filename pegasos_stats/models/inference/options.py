@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pegasos_stats import checks
-from pegasos_stats.advice import InPython, Setting, said
+from pegasos_stats.advice import InPython, Setting, bare, said
 from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import OptionError, did_you_mean, listing, shown
-from pegasos_stats.foreign_names import foreign_value
+from pegasos_stats.foreign_names import foreign_value, own_value
 from pegasos_stats.parallel import n_workers
 from pegasos_stats.rng import SampleKind, checked_seed
 from pegasos_stats.solvers.problem import Problem
@@ -276,6 +276,7 @@ def checked_cov_type(value: object) -> CovType | Literal["default"]:
     """
     if value is None or isinstance(value, Sandwich | Bootstrap):
         return value
+    value = own_value("cov_type", value)
     if isinstance(value, str) and value == "default":
         return "default"
     if isinstance(value, str) and value in COV_TYPES:
@@ -363,7 +364,9 @@ def chosen_options(
                 " does not go with ",
                 Setting("weights"),
                 ": it takes the probabilities of the model for those of the data; "
-                "give 'HC3'.",
+                "give 'HC3', or counts (glm's weights) as ",
+                bare("freq_weights"),
+                ".",
             )
         )
     if isinstance(options, Bootstrap) and isinstance(problem.X, Elsewhere):
