@@ -343,7 +343,7 @@ def _cure(missing: Sequence[Hashable], columns: pd.Index) -> tuple[Part, ...]:
     stata = [n for n in map(str, missing) if n[:2] in ("i.", "c.")]
     if stata and stata[0][2:] in columns:
         name = stata[0][2:]
-        return f"write {f'C({name})' if stata[0][0] == 'i' else name}"
+        return (f"write {f'C({name})' if stata[0][0] == 'i' else name}",)
     if not whole:
         return ("check the spelling or add the column",)
     return (f"a formula has such a name in backticks, `{whole[0]}`; or add the column",)

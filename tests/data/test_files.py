@@ -145,7 +145,7 @@ def test_a_byte_order_mark_is_no_part_of_a_name(folder):
 def test_another_separator_is_named(name, found, folder, capsys):
     assert main(["fit", f"{name}.csv", "--outcome", "y"]) == 2
     printed = capsys.readouterr().err
-    assert f"separated by commas, not by {found}, or give what separates" in printed
+    assert f"separated by {found}; give --sep" in printed
     assert printed.count("\n") == 1
 
 

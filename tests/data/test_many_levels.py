@@ -35,7 +35,7 @@ DATA = rows()
         ("x:pair", "'pair' has 20,000 levels"),
         ("C(number)", "'number' has 40,000 levels"),
         ("relevel(name, ref='u7')", "'name' has 40,000 levels"),
-        ("read", "'n.d.' is not a number"),
+        ("read", "na_values='n.d.'"),
         (". - read - pair", "'name' has 40,000 levels"),
     ],
 )
