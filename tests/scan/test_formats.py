@@ -10,7 +10,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.files import NOT_UTF8
-from pegasos_stats.data.scan import files, formats, formats_npy
+from pegasos_stats.data.scan import files, formats
 from pegasos_stats.data.scan.formats import of_equal_size
 from pegasos_stats.errors import ColumnError, DataError, OptionError
 from tests.scan.scan_files import frame_of
@@ -256,34 +256,6 @@ def test_pieces_are_of_equal_size_and_keep_their_rows():
             assert text == list("abbcdef")
 
 
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_arrays_of_numpy_are_columns_by_number(order, tmp_path, monkeypatch):
-    monkeypatch.setattr(formats_npy, "NUMBERS", 400)
-    rng = np.random.default_rng(3)
-    X = rng.standard_normal((500, 4)).astype(np.float32)
-    X[7, 1], X[:, 3] = np.nan, X[:, 0] + rng.standard_normal(500) > 0.0
-    for i, part in enumerate((X[:90], X[90:])):
-        table = pd.DataFrame(part).add_prefix("x")
-        table.to_parquet(tmp_path / f"part{i}.parquet")
-        np.save(tmp_path / f"part{i}.npy", np.asarray(part, order=order))
-    fits = [
-        ps.svm("x3 ~ x1 + x0", ps.scan(str(tmp_path / files)), lam=0.01).fit(SOLVER)
-        for files in ("*.npy", "*.parquet")
-    ]
-    assert (fits[0].nobs, fits[0].design.names) == (499, ("x1", "x0"))
-    assert (fits[0].params == fits[1].params).all()
-    np.save(tmp_path / "line.npy", X[:, 0])
-    with pytest.raises(DataError) as found:
-        ps.svm("x1 ~ x0", ps.scan(tmp_path / "line.npy"), lam=1.0)
-    assert str(found.value) == (
-        f"The file {tmp_path}/line.npy cannot be read as an array of rows and columns "
-        "(it holds float32 in the shape (500,)); write it again, or leave it out."
-    )
-    (tmp_path / "short.npy").write_bytes((tmp_path / "part1.npy").read_bytes()[:-4])
-    with pytest.raises(DataError, match=r"short.npy cannot be read as an array of"):
-        ps.svm("x3 ~ x0", ps.scan(tmp_path / "short.npy"), lam=1.0)
-
-
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
 def test_labels_of_rows_that_pandas_wrote_are_no_columns(ending, tmp_path):
     rng = np.random.default_rng(4)
@@ -340,24 +312,6 @@ def test_hexadecimal_text_is_text_as_in_memory(tmp_path):
     data.to_csv(tmp_path / "a.csv", index=False)
     here = ps.svm("y ~ h", pd.read_csv(tmp_path / "a.csv"), lam=1.0)
     assert ps.svm("y ~ h", ps.scan(tmp_path / "a.csv"), lam=1.0).names == here.names
-
-
-@pytest.mark.parametrize("kind", [">f4", ">f8", ">i2", ">u4", "g", ">f2"])
-@pytest.mark.parametrize("labels", [">i4", ">f8", ">U3", "?"])
-def test_arrays_of_other_machines_are_those_of_this_one(kind, labels, tmp_path):
-    rng = np.random.default_rng(6)
-    X = np.round(rng.standard_normal((300, 2)) * 8.0 + 40.0)  # exact in all of these
-    y = (X[:, 0] + rng.standard_normal(300) > 40.0).astype(int)
-    fits = []
-    for numbers, of_labels in ((kind, labels), ("<f8", labels.strip(">"))):
-        np.save(tmp_path / "X.npy", X.astype(numbers))
-        np.save(tmp_path / "y.npy", y.astype(of_labels))
-        scan = ps.scan(tmp_path / "X.npy", outcome=tmp_path / "y.npy")
-        fits.append(ps.svm("label ~ .", scan, lam=0.01, standardize=True).fit(SOLVER))
-    assert fits[0].coding.levels == fits[1].coding.levels
-    # Single precision is kept; the two are as near as certified in it.
-    apart = sum(np.sqrt(2.0 * fit.gap / 0.01) for fit in fits) + 1e-5
-    assert np.linalg.norm(fits[0].coef - fits[1].coef) <= apart
 
 
 def test_a_piece_has_a_row_at_least():

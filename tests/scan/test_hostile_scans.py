@@ -147,7 +147,7 @@ def test_files_that_are_not_there(tmp_path):
     (tmp_path / "rows.xlsx").write_text("")
     check(
         "The file rows.xlsx is of no format that is known by its name; give files that "
-        "end in '.parquet', '.pq', '.csv', '.tsv', '.csv.gz', '.tsv.gz', '.npy', "
+        "end in '.parquet', '.pq', '.csv', '.tsv', '.csv.gz', '.tsv.gz', "
         "'.arrow', '.arrows', '.feather', '.ipc', '.svm', '.svmlight', '.libsvm', "
         "'.svm.gz', '.svmlight.gz', '.libsvm.gz'.",
         DataError,

@@ -12,7 +12,7 @@ from pegasos_stats.errors import DataError
 
 pa = pytest.importorskip("pyarrow")
 SOLVERS = [ps.SDCA(tol=1e-4, seed=1), ps.Pegasos(order="sequential", epochs=2)]
-ENDINGS = ["parquet", "arrow", "csv", "svm", "npy"]
+ENDINGS = ["parquet", "arrow", "csv", "svm"]
 PLANS = ["in place", "moved", "same size and time"]
 
 
@@ -31,21 +31,9 @@ def written(data, file):
         data.to_feather(file, compression="uncompressed")
     elif file.suffix == ".csv":
         data.to_csv(file, index=False)
-    elif file.suffix == ".npy":
-        np.save(file, data[["x1", "x2"]].to_numpy())
-        np.save(file.with_name("y.npy"), data["label"].to_numpy())
     else:
         lines = (f"{y} 1:{a} 2:{b}\n" for y, a, b in data.itertuples(index=False))
         file.write_text("".join(lines))
-
-
-def scan_of(file):
-    outcome = file.with_name("y.npy") if file.suffix == ".npy" else None
-    return ps.scan(file, outcome=outcome)
-
-
-def formula_of(file):
-    return "label ~ x0 + x1" if file.suffix == ".npy" else "label ~ x1 + x2"
 
 
 def replaced(file, plan):
@@ -66,20 +54,10 @@ def replaced(file, plan):
 def test_files_replaced_before_the_fit_are_an_error(ending, plan, tmp_path):
     file = tmp_path / f"rows.{ending}"
     written(rows_of(1), file)
-    model = ps.svm(formula_of(file), scan_of(file), lam=0.1)
+    model = ps.svm("label ~ x1 + x2", ps.scan(file), lam=0.1)
     replaced(file, plan)
     with pytest.raises(DataError, match="have changed since they were first read"):
         model.fit(SOLVERS[0])
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_labels_in_a_file_of_their_own_are_watched_too(solver, tmp_path):
-    file = tmp_path / "rows.npy"
-    written(rows_of(1), file)
-    model = ps.svm(formula_of(file), scan_of(file), lam=0.1)
-    np.save(tmp_path / "y.npy", rows_of(2)["label"].to_numpy())
-    with pytest.raises(DataError, match="have changed since"):
-        model.fit(solver)
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "arrow"])
@@ -88,7 +66,7 @@ def test_files_replaced_after_the_fit_are_an_error_and_a_new_model_reads_them(
 ):
     file = tmp_path / f"rows.{ending}"
     written(rows_of(1), file)
-    scan = scan_of(file)
+    scan = ps.scan(file)
     model = ps.svm("label ~ x1 + x2", scan, lam=0.1)
     first = model.fit(SOLVERS[0], cov_type="sandwich")
     assert abs(first.params["x1"]) > 5 * abs(first.params["x2"])
@@ -96,7 +74,7 @@ def test_files_replaced_after_the_fit_are_an_error_and_a_new_model_reads_them(
     with pytest.raises(DataError, match="have changed since"):
         _ = first.bse
     second = ps.svm("label ~ x1 + x2", scan, lam=0.1).fit(SOLVERS[0])
-    alone = ps.svm("label ~ x1 + x2", scan_of(file), lam=0.1).fit(SOLVERS[0])
+    alone = ps.svm("label ~ x1 + x2", ps.scan(file), lam=0.1).fit(SOLVERS[0])
     np.testing.assert_array_equal(second.params, alone.params)
     assert abs(second.params["x2"]) > 5 * abs(second.params["x1"])
 
@@ -104,7 +82,7 @@ def test_files_replaced_after_the_fit_are_an_error_and_a_new_model_reads_them(
 def test_a_scan_forgets_the_columns_of_a_file_that_is_replaced(tmp_path):
     file = tmp_path / "rows.csv"
     written(rows_of(1), file)
-    scan = scan_of(file)
+    scan = ps.scan(file)
     fitted = ps.svm("label ~ x1 + x2", scan, lam=0.1).fit(SOLVERS[0])
     other = rows_of(2).assign(x1=0.5, x3=1.0)
     other.to_csv(file, index=False)
@@ -119,7 +97,7 @@ def test_a_file_replaced_while_it_is_read_is_an_error(tmp_path, monkeypatch):
 
     file = tmp_path / "rows.parquet"
     written(rows_of(1), file)
-    scan = scan_of(file)
+    scan = ps.scan(file)
     fitted = ps.svm("label ~ x1 + x2", scan, lam=0.1).fit(SOLVERS[0])
     usual = files.of_equal_size
 

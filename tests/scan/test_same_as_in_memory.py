@@ -343,19 +343,6 @@ def test_levels_that_are_new_since_are_said_to_have_changed(tmp_path):
         model.fit()
 
 
-def test_rows_of_arrays_that_lack_numbers_since_are_said_to_have_changed(tmp_path):
-    rng = np.random.default_rng(1)
-    X, y = rng.standard_normal((600, 3)), rng.integers(0, 2, 600)
-    files = tmp_path / "X.npy", tmp_path / "y.npy"
-    for file, values in zip(files, (X, y), strict=True):
-        np.save(file, values)
-    model = ps.svm("label ~ .", ps.scan(files[0], outcome=files[1]), lam=0.01)
-    X[5, 1] = np.nan
-    np.save(files[0], X)
-    with pytest.raises(DataError, match="have changed since"):
-        model.fit()
-
-
 @pytest.mark.parametrize("home", ["parquet", "dask"])
 def test_pieces_are_sized_by_columns_of_the_matrix(home, tmp_path):
     """8 bytes times the numbers of a piece stay within a part of the budget."""

@@ -55,8 +55,6 @@ def folder(rows, tmp_path_factory):
         frame = pd.DataFrame(X[a:b], columns=[f"x{j + 1}" for j in range(P)])
         frame.insert(0, "label", y[a:b])
         frame.to_parquet(where / f"part{i}.parquet", index=False)
-        np.save(where / f"part{i}.npy", X[a:b])
-        np.save(where / f"labels{i}.npy", np.array(y[a:b]))
     return where
 
 
@@ -101,39 +99,7 @@ def test_a_read_more_finds_the_columns(folder):
     assert text.n_reads == binary.n_reads + 1
 
 
-def test_labels_beside_arrays_are_a_column(folder, rows):
-    files_of = {"outcome": folder / "labels*.npy"}
-    scan = ps.scan(folder / "part*.npy", **files_of)
-    found = fitted(scan)
-    of_parquet = fitted(ps.scan(folder / "*.parquet"))
-    assert found.params.to_numpy().tolist() == of_parquet.params.to_numpy().tolist()
-    assert list(found.params.index)[1:3] == ["x0", "x1"]
-    table = found.confusion(scan)
-    assert table.counts.sum() == N
-    assert found.confusion(ps.scan(folder / "part*.npy", **files_of)).source == (
-        "training"
-    )
-
-
-@pytest.mark.parametrize("kind", [bool, float, np.float16, str])
-def test_labels_beside_arrays_are_of_any_kind(kind, folder, rows, tmp_path):
-    y = np.array(rows[0]) > 0
-    np.save(tmp_path / "labels.npy", y.astype(kind))
-    np.save(tmp_path / "rows.npy", np.asfortranarray(np.nan_to_num(rows[1])))
-    scan = ps.scan(tmp_path / "rows.npy", outcome=tmp_path / "labels.npy")
-    found = ps.svm("label ~ x0 + x3", scan, lam=1.0)
-    expected = tuple(kind(level) for level in (False, True))
-    assert found.coding.levels == expected
-    assert (found.problem.y == np.where(y, 1, -1)).all()
-
-
-def test_a_label_that_is_missing_is_dropped(tmp_path, folder, rows):
-    y = np.array(rows[0], dtype=float)
-    y[[0, 5]] = np.nan
-    np.save(tmp_path / "labels.npy", y)
-    np.save(tmp_path / "rows.npy", np.nan_to_num(rows[1]))
-    scan = ps.scan(tmp_path / "rows.npy", outcome=tmp_path / "labels.npy")
-    assert ps.svm("label ~ x0", scan, lam=1.0).problem.n == N - 2
+def test_a_label_that_is_missing_is_dropped(tmp_path):
     (tmp_path / "a.svm").write_text("nan 1:1\n1 1:2\n-1 1:3\n1 1:nan\n-1 2:1\n")
     model = ps.svm("label ~ .", ps.scan(tmp_path / "a.svm"), lam=1.0)
     assert model.problem.n == 3
@@ -235,47 +201,20 @@ def test_packed_files_may_be_larger_than_memory_but_not_their_lines(
         ps.svm("label ~ .", ps.scan(tmp_path / "a.svm.gz"), lam=1.0)
 
 
-def test_options_that_do_not_hold_are_refused(folder, tmp_path):
+def test_options_that_do_not_hold_are_refused(folder):
     cases = [
         ({"n_features": 0}, "give a whole number above zero"),
         ({"n_features": 5001}, "n_features=5001 is not allowed; give a whole number"),
-        ({"outcome": folder / "labels0.npy"}, "outcome= is for labels in '.npy' files"),
     ]
     for given, told in cases:
         with pytest.raises(OptionError, match=re.escape(told)):
             ps.scan(folder / "part0.svm", **given)
     with pytest.raises(OptionError) as refused:
-        ps.scan(folder / "part0.npy", n_features=3)
+        ps.scan(folder / "part0.parquet", n_features=3)
     assert str(refused.value) == (
         "n_features= is for svmlight files, and there is none among the files; leave "
         "it out."
     )
-    with pytest.raises(OptionError) as refused:
-        ps.scan(folder / "part0.npy", outcome=folder / "labels*.npy")
-    assert str(refused.value) == (
-        "outcome= names 3 files of labels for 1 file of rows; give one for each."
-    )
-
-
-def test_labels_that_do_not_fit_are_refused(folder, tmp_path):
-    def told(labels):
-        np.save(tmp_path / "y.npy", labels, allow_pickle=True)
-        scan = ps.scan(folder / "part0.npy", outcome=tmp_path / "y.npy")
-        with pytest.raises(DataError) as refused:
-            ps.svm("label ~ .", scan, lam=1.0)
-        return str(refused.value).replace(f"{tmp_path}/", "")
-
-    assert told(np.ones(5)).startswith("The file y.npy has 5 labels, and ")
-    assert told(np.ones((600, 1))) == (
-        "The file y.npy cannot be read as labels (it holds float64 in the shape "
-        "(600, 1)); save a number, a boolean or a text for each row by numpy.save."
-    )
-    assert "holds object in the shape" in told(np.array(["a", None] * 300, object))
-    short = tmp_path / "y.npy"
-    np.save(short, np.ones(600))
-    short.write_bytes(short.read_bytes()[:-9])
-    with pytest.raises(DataError, match="it ends before its last row"):
-        ps.svm("label ~ .", ps.scan(folder / "part0.npy", outcome=short), lam=1.0)
 
 
 def test_rows_that_are_written_out_stay_within_the_budget():

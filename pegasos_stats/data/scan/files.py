@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +23,6 @@ from pegasos_stats.data.scan.formats import (
     of_equal_size,
     unreadable,
 )
-from pegasos_stats.data.scan.formats_npy import npy_batches, npy_schema
 from pegasos_stats.data.scan.formats_svmlight import (
     MOST_FEATURES,
     SVMLIGHT,
@@ -31,7 +30,7 @@ from pegasos_stats.data.scan.formats_svmlight import (
     svmlight_types,
 )
 from pegasos_stats.data.scan.kinds import NOTHING, TEXT, kind_of
-from pegasos_stats.data.scan.paths import Paths, all_files, outcomes_of
+from pegasos_stats.data.scan.paths import Paths, all_files
 from pegasos_stats.data.scan.stamps import Stamps, stamps_of
 from pegasos_stats.errors import (
     ColumnError,
@@ -70,8 +69,6 @@ class Scan:
         Budget in bytes.
     stated : tuple of pairs of str
         Columns of CSV files, and what each of them holds.
-    outcomes : tuple of str
-        Files with the labels of the rows of each file; none if they are columns.
     n_features : int or None
         Columns of svmlight files beyond so many are left out.
     """
@@ -79,7 +76,6 @@ class Scan:
     files: tuple[str, ...]
     memory: int
     stated: tuple[tuple[str, str], ...] = ()
-    outcomes: tuple[str, ...] = ()
     n_features: int | None = None
 
     noun, title = "files", "ps.scan()"
@@ -89,7 +85,7 @@ class Scan:
         """Whether data are the same files."""
         if not isinstance(data, Scan):
             return False
-        return (self.files, self.outcomes) == (data.files, data.outcomes)
+        return self.files == data.files
 
     @cached_property
     def types(self) -> "dict[str, pa.DataType]":
@@ -119,27 +115,18 @@ class Scan:
 
     def renewed(self) -> Stamps:
         """Size, time and inode of each file; forget what files held that changed."""
-        found, kept = stamps_of([*self.files, *self.outcomes]), vars(self)
+        found, kept = stamps_of(self.files), vars(self)
         if kept.get("_stamps", found) != found:
             for name in ("types", "features", "schemas", "kinds", "_long_text"):
                 kept.pop(name, None)
         kept["_stamps"] = found
         return found
 
-    def labels_of(self, file: str) -> str | None:
-        """The file with the labels of the rows of a file, if there is one."""
-        return self.outcomes[self.files.index(file)] if self.outcomes else None
-
     def format_of(self, file: str) -> "tuple[Format, Mapping[str, pa.DataType]]":
         """How a file is read, and types of columns that it does not state."""
         if ending_of(file) in SVMLIGHT:
             return format_of(file), self.features
-        labels = self.labels_of(file)
-        if labels is None:
-            return format_of(file), self.types
-        schema = partial(npy_schema, labels=labels)
-        batches = partial(npy_batches, labels=labels)
-        return format_of(file)._replace(schema=schema, batches=batches), {}
+        return format_of(file), self.types
 
     @cached_property
     def schemas(self) -> "dict[str, pa.Schema]":
@@ -334,7 +321,6 @@ def scan(
     *,
     memory: str | int = MEMORY,
     types: Mapping[str, str] | None = None,
-    outcome: Paths | None = None,
     n_features: int | None = None,
 ) -> Scan:
     """Declare files as the data of a fit, to be read block by block.
@@ -343,8 +329,7 @@ def scan(
     ----------
     paths : str or path, or a list of them
         Files of Parquet, CSV (also packed by gzip) or Arrow (Feather too), svmlight
-        files (``.svm``, ``.svmlight``, ``.libsvm``, also packed by gzip), or arrays of
-        numpy (``.npy``, whose columns are ``x0``, ``x1`` and so on), recognised by
+        files (``.svm``, ``.svmlight``, ``.libsvm``, also packed by gzip), recognised by
         their extensions. A pattern such as ``"folder/*.parquet"`` stands for the files
         that it matches, in the order of their names; a folder stands for the files in
         it with such an extension. Columns are found by name, and each must hold one
@@ -361,9 +346,6 @@ def scan(
         Types of columns of CSV files, ``"numbers"``, ``"text"`` or ``"booleans"``, as
         in ``{"zip": "text"}``. If types are missing, the files are read once more to
         find them.
-    outcome : str or path, or a list of them, optional
-        Files ``.npy`` with the labels of the rows, one for each file ``.npy`` of rows
-        and in the same order. They become the column ``label``.
     n_features : int, optional
         Number of features of svmlight files, at most 5,000; those beyond it are left
         out. By default all of them, up to the largest index.
@@ -408,8 +390,7 @@ def scan(
                 "n_features= is for svmlight files, and there is none among the files; "
                 "leave it out."
             )
-    outcomes = () if outcome is None else outcomes_of(outcome, found)
-    return Scan(found, bytes_of(memory), stated, outcomes, n_features)
+    return Scan(found, bytes_of(memory), stated, n_features)
 
 
 def row_labels(schema: "pa.Schema") -> list[str]:

@@ -13,7 +13,6 @@ from pegasos_stats.data.files import (
     uneven_line,
     warn_unnamed,
 )
-from pegasos_stats.data.scan.formats_npy import npy_batches, npy_schema
 from pegasos_stats.data.scan.formats_svmlight import (
     SVMLIGHT,
     svmlight_batches,
@@ -212,8 +211,6 @@ FORMATS |= {
     ending: Format("CSV", partial(csv_schema, sep=sep), partial(csv_batches, sep=sep))
     for ending, sep in SEPARATORS.items()
 }
-NPY = Format("an array of rows and columns", npy_schema, npy_batches)
-FORMATS |= {".npy": NPY}
 FORMATS |= {".arrow": ARROW, ".arrows": ARROW, ".feather": ARROW, ".ipc": ARROW}
 FORMATS |= dict.fromkeys(
     SVMLIGHT, Format("svmlight", svmlight_schema, svmlight_batches)

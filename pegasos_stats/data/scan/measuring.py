@@ -107,20 +107,15 @@ class Measured:
     n_reads: int
     stamps: Stamps = field(default_factory=dict)
 
-    def check_unchanged(self, file: str | None = None) -> None:
-        """Raise `DataError` if files, or this one, are not those that were read."""
-        files = self.stamps if file is None else (file, *self._labels_of(file))
-        for each in files:
+    def check_unchanged(self) -> None:
+        """Raise `DataError` if files are not those that were read."""
+        for each in self.stamps:
             try:
                 same = stamp_of(each) == self.stamps.get(each, stamp_of(each))
             except DataError:  # it is gone
                 same = False
             if not same:
                 raise self.changed()
-
-    def _labels_of(self, file: str) -> tuple[str, ...]:
-        labels = self.scan.labels_of(file) if isinstance(self.scan, Scan) else None
-        return () if labels is None else (labels,)
 
     def tables(self) -> Iterator[tuple[Piece, int, "pa.RecordBatch"]]:
         """Read the predictors once: each piece, the number of its first row, itself.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from os import PathLike
 
 from pegasos_stats.data.scan.formats import FORMATS, ending_of
-from pegasos_stats.errors import DataError, OptionError, counted, listing, shown
+from pegasos_stats.errors import DataError, OptionError, listing, shown
 from pegasos_stats.writing.paths import shown_path
 
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
@@ -42,28 +42,6 @@ def all_files(paths: Paths, option: str) -> tuple[str, ...]:
             f"{option}= names {listing(twice)} more than once; give each file once."
         )
     return tuple(found)
-
-
-def outcomes_of(outcome: Paths, files: Sequence[str]) -> tuple[str, ...]:
-    """Files of labels, one for each file of rows.
-
-    Raises
-    ------
-    OptionError
-        If they are not as many, or some file is no array of numpy.
-    """
-    found = all_files(outcome, "outcome")
-    if any(ending_of(file) != ".npy" for file in [*found, *files]):
-        raise OptionError(
-            "outcome= is for labels in '.npy' files beside rows in '.npy' files; leave "
-            "it out for files whose outcome is a column."
-        )
-    if len(found) != len(files):
-        raise OptionError(
-            f"outcome= names {counted(len(found), 'file')} of labels for "
-            f"{counted(len(files), 'file')} of rows; give one for each."
-        )
-    return found
 
 
 def matched(path: str) -> list[str]:
