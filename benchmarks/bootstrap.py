@@ -26,7 +26,8 @@ from pegasos_stats.solvers.problem import LossName, Problem, Solution
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
 
-SIZES = [(1000, 20), (500, 4), (2000, 4)]
+SIZES = [(300, 5), (1000, 10), (6000, 9), (30_000, 10)]
+FEW = 2000  # rows that the loops are timed on, at most
 LOSSES: tuple[LossName, ...] = ("hinge", "log")
 
 
@@ -65,7 +66,8 @@ def measure(problem: Problem, fit: Solution, replicates: int, repeats: int) -> f
     share = serial_share(lambda: run(cores))
     allowed = 1.0 / (share + (1.0 - share) / cores)
     print(
-        f"{problem.n:>5} x {problem.p:<3} {problem.loss:>5}: {replicates} replicates "
+        f"{problem.n:>5} x {problem.p:<3} {problem.loss:>5}, lambda {problem.lam:.2g}: "
+        f"{replicates} replicates "
         f"in {one:.3f} s on 1 worker, {many:.3f} s on {cores}, {ratio:.2f} times as "
         f"fast ({allowed:.2f} allowed); {replicates / many:,.0f} a second",
         flush=True,
@@ -102,18 +104,20 @@ def beside(problem: Problem, each: float, resamples: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--replicates", type=int, default=1000)
+    parser.add_argument("--replicates", type=int, default=999)
     parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--lam", type=float, default=1e-2)
+    parser.add_argument("--lam", type=float, help="1e-3 and 1/n if not given")
     parser.add_argument("--peers", type=int, default=50, help="resamples for the loops")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     for n, p in SIZES:
         for loss in LOSSES:
-            problem = drawn(n, p, loss, options.lam)
-            fit = run_sdca(problem, SDCA(1000, tol=1e-10, seed=0))
-            each = measure(problem, fit, options.replicates, options.repeats)
-            beside(problem, each, options.peers)
+            for lam in [options.lam] if options.lam else [1e-3, 1.0 / n]:
+                problem = drawn(n, p, loss, lam)
+                fit = run_sdca(problem, SDCA(1000, tol=1e-6, seed=0))
+                each = measure(problem, fit, options.replicates, options.repeats)
+                if n <= FEW:
+                    beside(problem, each, options.peers)
 
 
 if __name__ == "__main__":

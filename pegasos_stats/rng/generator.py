@@ -35,6 +35,7 @@ from pegasos_stats.rng.mersenne import (
     Words,
     checked_seed,
     checked_state,
+    draw_by_rejection,
 )
 
 Integers = NDArray[np.int64]
@@ -333,7 +334,7 @@ class RRandom:
         """Draw indices below ``bound``, with replacement."""
         out = np.empty(size, np.int64)
         if self.sample_kind == "rejection":
-            self._words.fill(random.sampling.draw_by_rejection, out, bound)
+            self._words.fill(draw_by_rejection, out, bound)
         else:
             self._words.fill(random.sampling.draw_by_rounding, out, bound, 0)
         return out

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,7 +45,10 @@ class Words:
     """
 
     def __init__(self, key: Key, place: int) -> None:
-        self._key = key
+        self._twister = np.random.MT19937(0)
+        state: Any = self._twister.state
+        state["state"].update(key=key, pos=BLOCK)
+        self._twister.state = state
         self._room = self._made = tempered(key).astype(np.int64)
         self._next = place
 
@@ -97,8 +100,30 @@ class Words:
             self._room = np.empty(size, np.int64)
         self._room[: kept.size] = kept
         self._made = self._room[:size]
-        random.twister.fill_words(self._key, self._made[kept.size :])
+        self._made[kept.size :] = self._twister.random_raw(size - kept.size)
         self._next -= used
+
+
+def draw_by_rejection(
+    out: Integers, done: int, words: Integers, at: int, bound: int
+) -> tuple[int, int]:
+    """Fill ``out[done:]`` with indices below ``bound``, by rejection (R since 3.6).
+
+    As the kernel of that name in ``compiled/random/sampling.py``, many words at a time,
+    so that nothing is compiled for it.
+    """
+    bits = (bound - 1).bit_length()
+    pieces, missing = bits // 16 + 1, out.size - done
+    count = min((words.size - at) // pieces, 2 * missing + BLOCK)
+    upper = words[at : at + count * pieces].reshape(count, pieces) >> 16
+    trials, low = upper[:, 0], (1 << bits) - 1
+    for piece in range(1, pieces):
+        trials = (trials & (low >> 16)) << 16 | upper[:, piece]
+    trials = trials & low
+    good = np.flatnonzero(trials < bound)[:missing]
+    out[done : done + good.size] = trials[good]
+    used = int(good[-1]) + 1 if 0 < missing == good.size else count
+    return done + good.size, at + used * pieces
 
 
 @cache

@@ -1,62 +1,11 @@
-"""The Mersenne-Twister's words, a block of 624 at a time, and draws by them.
-
-References
-----------
-Matsumoto & Nishimura, *Mersenne Twister: a 623-dimensionally equidistributed uniform
-pseudo-random number generator*, ACM Transactions on Modeling and Computer Simulation 8
-(1998).
-"""
+"""Draws without replacement by the words of the Mersenne-Twister."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.compiled.compiling import inlined, kernel
 
-Key = NDArray[np.uint32]
 Integers = NDArray[np.int64]
-
-BLOCK = 624
-MIDDLE = 397
-HIGH, LOW = np.uint32(0x80000000), np.uint32(0x7FFFFFFF)
-TWIST = np.uint32(0x9908B0DF)
-ONE = np.uint32(1)
-
-
-@inlined
-def mixed(this: np.uint32, after: np.uint32, middle: np.uint32) -> np.uint32:
-    """Return the word that follows ``this`` one block later."""
-    y = (this & HIGH) | (after & LOW)
-    return middle ^ (y >> ONE) ^ ((y & ONE) * TWIST)
-
-
-@inlined
-def tempered(y: np.uint32) -> np.uint32:
-    """Return the output for a word of the key."""
-    y = y ^ (y >> np.uint32(11))
-    y = y ^ ((y << np.uint32(7)) & np.uint32(0x9D2C5680))
-    y = y ^ ((y << np.uint32(15)) & np.uint32(0xEFC60000))
-    return y ^ (y >> np.uint32(18))
-
-
-@kernel
-def fill_words(key: Key, out: Integers) -> None:
-    """Turn ``key`` into that of the next block and write its words, until ``out`` ends.
-
-    Parameters
-    ----------
-    key : uint32 array, shape (624,)
-        Changed in place.
-    out : int64 array, shape (m,)
-        ``m`` is a multiple of 624.
-    """
-    for start in range(0, out.shape[0], BLOCK):
-        for i in range(BLOCK - MIDDLE):
-            key[i] = mixed(key[i], key[i + 1], key[i + MIDDLE])
-        for i in range(BLOCK - MIDDLE, BLOCK - 1):
-            key[i] = mixed(key[i], key[i + 1], key[i + MIDDLE - BLOCK])
-        key[BLOCK - 1] = mixed(key[BLOCK - 1], key[0], key[MIDDLE - 1])
-        for i in range(BLOCK):
-            out[start + i] = tempered(key[i])
 
 
 @inlined
