@@ -342,8 +342,9 @@ def _cure(missing: Sequence[Hashable], columns: pd.Index) -> tuple[Part, ...]:
     whole = [c for c in names if set(re.findall(r"\w+", c)) & set(missing)]
     stata = [n for n in map(str, missing) if n[:2] in ("i.", "c.")]
     if stata and stata[0][2:] in columns:
-        name = stata[0][2:]
-        return (f"write {f'C({name})' if stata[0][0] == 'i' else name}",)
+        pairs = [(name[:1], name[2:]) for name in sorted(stata, reverse=True)]
+        words = [f"C({name})" if kind == "i" else name for kind, name in pairs]
+        return (f"write {', '.join(words)}",)
     if not whole:
         return ("check the spelling or add the column",)
     return (f"a formula has such a name in backticks, `{whole[0]}`; or add the column",)

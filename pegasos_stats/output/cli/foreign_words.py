@@ -107,6 +107,11 @@ def more_words(extra: Sequence[str], options: argparse.Namespace) -> OptionError
         )
     elif os.path.exists(word) or re.search(r"\.(csv|tsv|txt|svm|parquet|gz)$", word):
         instead = f"--test {word}"
+    elif outcome := getattr(options, "outcome", None):
+        known = suggestion(word, ("flags",)).removeprefix("write ")
+        instead = known or f"--formula '{outcome} ~ {' + '.join(extra)}'"
+    elif len(extra) > 1:
+        instead = f"--formula '{word} ~ {' + '.join(extra[1:])}'"
     else:
         instead = f"--outcome {word}"
     return OptionError(f"{command} takes one file, and not {word!r}; write {instead}.")
@@ -125,7 +130,8 @@ def check_test(path: str | None) -> None:
 def _kind(value: str, words: Sequence[str]) -> str:
     """What the value of an option is, where that decides what the option means.
 
-    One of model, file, column (of the first file), number, encoding, sign; or empty.
+    One of model, file, number, sign, loss, cov, column (of the first file),
+    encoding; or empty.
     """
     if re.search(MODEL, value):
         return "model"
@@ -135,6 +141,10 @@ def _kind(value: str, words: Sequence[str]) -> str:
         return "number"
     if len(value) == 1 and not value.isalnum():
         return "sign"
+    if own_value("loss", value) in ("hinge", "log"):
+        return "loss"
+    if re.fullmatch("hc[0-3]|(non)?robust|cluster|bootstrap|sandwich", value.lower()):
+        return "cov"
     data = next((each for each in words[1:] if os.path.isfile(each)), os.devnull)
     with suppress(OSError), open(data, encoding="latin-1") as handle:
         header = re.split(r"[,;\t|]", handle.readline(100_000))

@@ -334,7 +334,7 @@ def formula_for(
             "--outcome, or the model with --formula."
         )
     if outcome not in train.columns:
-        raise DataError(_no_outcome_message(outcome, train.path, train.columns))
+        raise DataError(_no_outcome_message(outcome, train))
     left_out = "".join(
         f" - {_quoted(name)}"
         for name in apart
@@ -349,10 +349,11 @@ def _quoted(name: str) -> str:
     return name if plain else f"`{name}`"
 
 
-def _no_outcome_message(outcome: str, path: str, columns: list[str]) -> str:
+def _no_outcome_message(outcome: str, train: Rows) -> str:
+    path, columns = train.path, train.columns
     header = ", ".join(columns[-8:])
     if len(columns) == 1:
-        mark = separator_in(columns)
+        mark = separator_in(columns, train.style.sep)
         signs = f"'{mark}'".replace("'\t'", "tab") if mark else "';' or --sep tab"
         there = f", separated by {SEPARATED[mark]}" if mark else ""
         return (
