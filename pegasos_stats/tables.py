@@ -1,7 +1,7 @@
 """Tables as text, HTML, LaTeX and Markdown; numbers as text; the summary of both."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import isfinite
@@ -30,12 +30,17 @@ LATEX = {
     "|": "$|$",
 } | {character: f"\\{character}" for character in "&%$#_"}
 MARKS = re.compile(r"([\\`*_{\[<#|$~^&])")  # characters that are marks in Markdown
+NUMBER = re.compile(r"[(<]?-?[\d,]+((?:\.\d+)?(?:e[-+]?\d+)?[)*]*)")
 NEGATIVE = re.compile(r"(?:^|(?<=[(}\s]))-(?=[\d.])")  # alone, or in brackets
 
-TABLE = "border-collapse:collapse;margin:0 0 .5em 0"
-NAME = "text-align:left;padding:.15em 1em .15em 0"
-VALUE = "text-align:right;padding:.15em .5em"
-RULE = "border-top:1px solid;border-bottom:1px solid"
+TABLE = (
+    "border-collapse:collapse;border-top:2px solid;border-bottom:2px solid;"
+    "font-variant-numeric:tabular-nums"
+)
+SCROLLED = "overflow-x:auto;margin:.3em 0"  # a wide table, on a phone
+NAME = "text-align:left;font-weight:normal;padding:.15em 1em .15em 0"
+VALUE = "text-align:right;padding:.15em .5em;white-space:nowrap"
+OVER = f"text-align:center;{VALUE.partition(';')[2]}"
 CLOSED = "border-bottom:1px solid"
 OPENED = "border-top:1px solid"
 
@@ -71,10 +76,10 @@ class Summary:
         facts = columns_text(self.left, self.right, len(table[0]))
         rule = [table[0]] * bool(facts)
         notes = [line for note in self.notes for line in note_text(note)]
-        last = [self.footer] if self.footer else []
+        last = note_text(self.footer) if self.footer else []
         return "\n".join([*self.header, *rule, *facts, *table, *notes, *last])
 
-    def as_html(self) -> str:
+    def to_html(self) -> str:
         """The header, HTML tables, and the notes as a list."""
         title, *others = self.header
         parts = [f"<b>{escape(title)}</b>", *map(escape, others)]
@@ -92,16 +97,40 @@ class Summary:
             if part
         )
 
-    def as_latex(self) -> str:
-        """LaTeX tabulars for the package booktabs; header and notes as text."""
+    def to_latex(self, caption: str = "", label: str = "") -> str:
+        """LaTeX for the package booktabs, decimal points below each other.
+
+        Parameters
+        ----------
+        caption, label : str, optional
+            With one of these the table is a ``table``, with the notes below it; else a
+            tabular after the header, the notes as paragraphs.
+        """
+        table = params_latex(self.params)
+        if caption or label:
+            notes = [*self.header, *self.notes]
+            return floating_latex(table, caption, label, notes)
         header = [rf"\textbf{{{latex(self.header[0])}}}", *map(latex, self.header[1:])]
         facts = [columns_latex(self.left, self.right)] if self.left else []
+        return "\n\n".join([*header, *facts, table, *map(latex, self.notes)])
+
+    def to_markdown(self) -> str:
+        """Tables for Markdown; header and notes as paragraphs."""
+        title, *others = map(markdown, self.header)
+        pairs = [*self.left, *self.right]
+        facts = [f"{name.rstrip(':')}: {value}" for name, value in pairs]
         return "\n\n".join(
-            [*header, *facts, params_latex(self.params), *map(latex, self.notes)]
+            [
+                f"**{title}**",
+                *others,
+                *["; ".join(map(markdown, facts))] * bool(facts),
+                params_markdown(self.params),
+                *map(markdown, self.notes),
+            ]
         )
 
     def _repr_html_(self) -> str:
-        return self.as_html()
+        return self.to_html()
 
     __str__ = __repr__ = as_text
 
@@ -311,11 +340,21 @@ def header_html(title: str, left: Fields, right: Fields) -> str:
         for row in _beside(left, right)
     ]
     lines = [*(caption if title else []), *(f"<tr>{row}</tr>" for row in rows)]
-    return _table(lines, f"{TABLE};{RULE}")
+    return _table(lines, TABLE)
 
 
-def params_html(params: pd.DataFrame, ruled: Collection[int] = ()) -> str:
+def params_html(
+    params: pd.DataFrame, ruled: Collection[int] = (), over: str = "", corner: str = ""
+) -> str:
     """Write a table: names from the index, numbers to the right, rules before some.
+
+    Parameters
+    ----------
+    params : DataFrame
+    ruled : collection of int
+        Rows, from 0, with a rule above them.
+    over, corner : str
+        A heading above all columns, and one above the names.
 
     Examples
     --------
@@ -323,12 +362,16 @@ def params_html(params: pd.DataFrame, ruled: Collection[int] = ()) -> str:
     True
     """
     heads = "".join(_html_cell("th", str(name), VALUE) for name in params.columns)
-    lines = [f'<tr style="{CLOSED}"><td></td>{heads}</tr>']
+    first = _html_cell("th", corner, NAME) if corner else "<td></td>"
+    lines = [f'<tr style="{CLOSED}">{first}{heads}</tr>']
+    if over:
+        span = f'<th colspan="{params.shape[1]}" style="{OVER}">{escape(over)}</th>'
+        lines.insert(0, f"<tr><td></td>{span}</tr>")
     for i, (name, *cells) in enumerate(params.itertuples(name=None)):
         numbers = "".join(_html_cell("td", str(cell), VALUE) for cell in cells)
         begin = f'<tr style="{OPENED}">' if i in ruled else "<tr>"
         lines.append(f"{begin}{_html_cell('th', str(name), NAME)}{numbers}</tr>")
-    return _table(lines, f"{TABLE};{CLOSED}")
+    return _table(lines, TABLE)
 
 
 def lines_html(lines: Sequence[str]) -> str:
@@ -350,21 +393,61 @@ def columns_latex(left: Fields, right: Fields) -> str:
     return _tabular("lrlr", [*map(_row, rows)])
 
 
-def params_latex(params: pd.DataFrame, ruled: Collection[int] = ()) -> str:
-    """Write a tabular: names from the index, numbers to the right."""
-    heads = ["", *(latex(str(name)) for name in params.columns)]
-    rows = [
-        [latex(str(name)), *(NEGATIVE.sub("$-$", latex(str(c))) for c in cells)]
-        for name, *cells in params.itertuples(name=None)
-    ]
-    lines = [_row(cells) for cells in rows]
+def params_latex(
+    params: pd.DataFrame, ruled: Collection[int] = (), over: str = "", corner: str = ""
+) -> str:
+    """Write a tabular: names from the index, numbers aligned at their points.
+
+    Parameters
+    ----------
+    params, ruled, over, corner
+        As for `params_html`.
+    """
+    heads = [corner, *(latex(str(name)) for name in params.columns)]
+    columns = [at_points(params.iloc[:, j]) for j in range(params.shape[1])]
+    names = [latex(str(name)) for name in params.index]
+    lines = [_row(cells) for cells in zip(names, *columns, strict=True)]
     for i in sorted(ruled, reverse=True):
         lines.insert(i, r"\midrule")
-    columns = "l" + "r" * params.shape[1]
-    return _tabular(columns, [_row(heads), r"\midrule", *lines])
+    count = params.shape[1]
+    span = rf" & \multicolumn{{{count}}}{{c}}{{{latex(over)}}} \\"
+    above = [span, rf"\cmidrule(lr){{2-{count + 1}}}"] if over else []
+    return _tabular("l" + "r" * count, [*above, _row(heads), r"\midrule", *lines])
 
 
-def params_markdown(params: pd.DataFrame) -> str:
+def at_points(cells: Iterable[object]) -> list[str]:
+    r"""Cells for LaTeX, numbers filled up so that their points are below each other.
+
+    Examples
+    --------
+    >>> at_points(["-1.25", "0.5*", "10", "no"])
+    ['$-$1.25', '0.5*', '10\\phantom{.25}', 'no']
+    """
+    texts = [str(cell) for cell in cells]
+    found = [NUMBER.fullmatch(text) for text in texts]
+    longest = max((each[1] for each in found if each), key=len, default="")
+    filled = []
+    for text, each in zip(texts, found, strict=True):
+        missing = longest[len(each[1]) :] if each else ""
+        room = rf"\phantom{{{latex(missing)}}}" if missing else ""
+        filled.append(NEGATIVE.sub("$-$", latex(text)) + room)
+    return filled
+
+
+def floating_latex(
+    tabular: str, caption: str, label: str, notes: Sequence[str] = ()
+) -> str:
+    """A ``table`` of LaTeX: caption, label, a tabular, and notes below it."""
+    body = tabular.replace("\\begin{center}\n", "").replace("\n\\end{center}", "")
+    parts = [r"\begin{table}[htbp]", r"\centering"]
+    parts += [rf"\caption{{{latex(caption)}}}"] * bool(caption)
+    parts += [rf"\label{{{label}}}"] * bool(label)
+    lines = [f"{latex(note)}\\par" for note in notes]
+    below = [r"\begin{flushleft}\footnotesize", *lines, r"\end{flushleft}"]
+    return "\n".join([*parts, body, *(below if notes else []), r"\end{table}"])
+
+
+def params_markdown(params: pd.DataFrame, corner: str = "") -> str:
     r"""Write a table for Markdown: names from the index, numbers to the right.
 
     Examples
@@ -374,7 +457,7 @@ def params_markdown(params: pd.DataFrame) -> str:
     |:--|--:|
     | x\_1 | 0.5 |
     """
-    heads = ["", *map(str, params.columns)]
+    heads = [corner, *map(str, params.columns)]
     rule = "|:--|" + "--:|" * params.shape[1]
     rows = [heads, *([str(c) for c in row] for row in params.itertuples(name=None))]
     first, *others = (f"| {' | '.join(map(markdown, row))} |" for row in rows)
@@ -416,7 +499,8 @@ def _html_cell(tag: str, text: str, style: str) -> str:
 
 
 def _table(lines: Sequence[str], style: str) -> str:
-    return "\n".join([f'<table style="{style}">', *lines, "</table>"])
+    begin = f'<div style="{SCROLLED}"><table style="{style}">'
+    return "\n".join([begin, *lines, "</table></div>"])
 
 
 def _row(cells: Sequence[str]) -> str:

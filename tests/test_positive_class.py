@@ -51,7 +51,7 @@ def test_all_doors_agree(patients, result, tmp_path, capsys):
 
     assert result.thresholds(seed=1).positive == second
     assert ps.reliability(actual, result.predict_proba(patients)).positive == second
-    page = result.report().as_markdown()
+    page = result.report().to_markdown()
     assert "Sensitivity (ill)" in page
     assert "Sensitivity (healthy)" not in page
 

@@ -1,5 +1,6 @@
 """Text tables line by line: what is cut, what is widened, and where the limits are."""
 
+import re
 from xml.etree import ElementTree
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from pegasos_stats.tables import (
     Summary,
+    at_points,
     columns_text,
     estimate_cells,
     filled,
@@ -255,7 +257,7 @@ n: & $<$9$>$ &  &  \\
  & coef & P$>$$|$z$|$ \\
 \midrule
 a\_b & $-$1.5 & 0.1 \\
-c & 2 & -x \\
+c & 2\phantom{.5} & -x \\
 \bottomrule
 \end{tabular}
 \end{center}
@@ -267,16 +269,16 @@ second \& last"""
 
 def test_a_summary_in_full():
     assert str(SHOWN) == repr(SHOWN) == TEXT
-    assert SHOWN.as_latex() == LATEX
+    assert SHOWN.to_latex() == LATEX
 
 
 def test_a_summary_in_html_is_tables_of_styled_cells():
-    assert SHOWN._repr_html_() == SHOWN.as_html()
+    assert SHOWN._repr_html_() == SHOWN.to_html()
     page = ElementTree.fromstring(
-        f"<div>{SHOWN.as_html().replace('<br>', '<br/>')}</div>"
+        f"<div>{SHOWN.to_html().replace('<br>', '<br/>')}</div>"
     )
     title, facts, params, notes, footer = page
-    assert [found.tag for found in page] == ["p", "table", "table", "ul", "p"]
+    assert [found.tag for found in page] == ["p", "div", "div", "ul", "p"]
     assert "".join(title.itertext()) == "A & Bn 9"
     assert rows(facts) == [
         [("th", "Loss:"), ("td", "50%"), ("th", "Seed:"), ("td", "1")],
@@ -289,9 +291,10 @@ def test_a_summary_in_html_is_tables_of_styled_cells():
     ]
     assert [note.text for note in notes] == list(SHOWN.notes)
     assert footer.text == SHOWN.footer
-    for table in (facts, params):
-        assert table.get("style").startswith("border-collapse:collapse;")
-        assert table.get("style").endswith("border-bottom:1px solid")
+    for scrolled in (facts, params):
+        assert scrolled.get("style").startswith("overflow-x:auto")
+        (table,) = scrolled
+        assert "border-top:2px solid;border-bottom:2px solid" in table.get("style")
     for cell in page.iterfind(".//td[@style]"):
         assert cell.get("style").startswith("text-align:right;padding:")
     sides = [cell.get("style").partition(";")[0] for cell in page.iter("th")]
@@ -301,4 +304,30 @@ def test_a_summary_in_html_is_tables_of_styled_cells():
 
 def rows(table):
     """Kind and text of the cells of each row."""
-    return [[(cell.tag, cell.text) for cell in row] for row in table]
+    return [[(cell.tag, cell.text) for cell in row] for row in table[0]]
+
+
+def test_a_table_with_a_caption_is_a_float_with_its_notes():
+    text = SHOWN.to_latex("Rate of 50%", "tab:one")
+    lines = text.splitlines()
+    assert lines[0] == r"\begin{table}[htbp]"
+    assert r"\caption{Rate of 50\%}" in lines
+    assert r"\label{tab:one}" in lines
+    assert text.count(r"\begin{tabular}") == text.count(r"\begin{flushleft}") == 1
+    assert lines[-1] == r"\end{table}"
+
+
+def test_points_of_a_column_are_below_each_other():
+    cells = ["-1.25", "0.5**", "(10.375)", "7", "1e-05", "no"]
+    shown = at_points(cells)
+    assert shown[-1] == "no"
+    after = [re.sub(r"\\phantom\{(.*)\}", r"\1", text) for text in shown[:-1]]
+    lengths = {len(re.sub(r"^[(]?(\$-\$)?\d+", "", text)) for text in after}
+    assert lengths == {len(".375)")}
+
+
+def test_a_summary_is_markdown_too():
+    text = SHOWN.to_markdown()
+    assert text.startswith("**A & B**") or text.startswith(r"**A \& B**")
+    assert "|:--|--:|--:|" in text
+    assert text.endswith(r"second \& last")

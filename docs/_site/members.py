@@ -56,7 +56,7 @@ PURPOSES = {
     ],
     "Save": [
         *["to_frame", "to_html", "to_latex", "to_markdown", "to_sql", "to_json"],
-        *["write", "as_html", "as_markdown"],
+        *["write", "to_html", "to_markdown"],
     ],
 }
 # Public for other modules of the package, not for its users.

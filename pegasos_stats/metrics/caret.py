@@ -7,6 +7,7 @@ from textwrap import wrap
 
 import pandas as pd
 
+from pegasos_stats import tables
 from pegasos_stats.data.r_numbers import format_pval, r_format, r_number, r_round
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics.catalogue import (
@@ -67,14 +68,23 @@ class ConfusionReport:
         head = [TITLE, "", self.table.to_string(), "", ORIENTATION, *self.sentences]
         return "\n".join([*head, "", *self._statistics()])
 
-    def as_html(self) -> str:
-        """The table in HTML, the rest as text."""
-        lines = [ORIENTATION, *self.sentences, "", *self._statistics()]
-        text = escape("\n".join(lines))
-        return f"<p>{TITLE}</p>{self.table.to_html()}<pre {ALIGNED}>{text}</pre>"
+    def to_html(self) -> str:
+        """The table in HTML, the statistics as a table too; of many levels as text."""
+        table = tables.params_html(self.table, over="Predicted", corner="Actual")
+        head = f"<b>{TITLE}</b>{table}{tables.lines_html(self.sentences)}"
+        if len(self.classes) > 1:
+            text = escape("\n".join(self._statistics()))
+            return f"{head}<pre {ALIGNED}>{text}</pre>"
+        (terms,) = self.classes.values()
+        left = [pair for pair in overall_fields(self.overall) if pair != GAP]
+        right = class_fields(terms, self.mode)
+        positive = f"Statistics of {next(iter(self.classes))}"
+        facts = tables.header_html("", left, [(positive, ""), *right])
+        further = tables.header_html("", self._further(), [])
+        return f"{head}{facts}{further}{tables.lines_html(self.notes)}"
 
     def _repr_html_(self) -> str:
-        return self.as_html()
+        return self.to_html()
 
     __str__ = __repr__ = as_text
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from pegasos_stats import tables
 from pegasos_stats.errors import DataError, UndefinedMetricWarning, warn_caller
 from pegasos_stats.foreign_names import missing_key, suggest_names
 from pegasos_stats.metrics import catalogue
@@ -372,11 +373,32 @@ class ConfusionMatrix:
 
     __repr__ = __str__
 
+    def to_html(self) -> str:
+        """The table in HTML, errors and rows left out below it."""
+        table = tables.params_html(self.table, over="Predicted", corner="Actual")
+        return f"{table}\n{tables.lines_html(self._sentences())}"
+
+    def to_latex(self, caption: str = "", label: str = "") -> str:
+        """The table in LaTeX for the package booktabs, with notes.
+
+        Parameters
+        ----------
+        caption, label : str, optional
+            With one of these the table is a ``table``; else a tabular.
+        """
+        table = tables.params_latex(self.table, over="Predicted", corner="Actual")
+        notes = self._sentences()
+        if caption or label:
+            return tables.floating_latex(table, caption, label, notes)
+        return "\n\n".join([table, *map(tables.latex, notes)])
+
+    def to_markdown(self) -> str:
+        """The table for Markdown, with notes."""
+        table = tables.params_markdown(self.table, "Actual, predicted")
+        return "\n\n".join([table, *map(tables.markdown, self._sentences())])
+
     def _repr_html_(self) -> str:
-        if self.choices.mode is not None:
-            return self.summary().as_html()
-        lines = "<br>".join(self._sentences())
-        return f"{self.table.to_html()}<p>{lines}</p>"
+        return (self if self.choices.mode is None else self.summary()).to_html()
 
     @property
     def _square(self) -> Counts:

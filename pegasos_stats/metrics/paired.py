@@ -19,7 +19,7 @@ from pegasos_stats.metrics.catalogue import warn_undefined
 from pegasos_stats.metrics.inputs import codes_of, levels_of, side_by_side
 from pegasos_stats.metrics.intervals import Interval, paired_difference_interval
 from pegasos_stats.metrics.rates import Counts
-from pegasos_stats.tables import header_html
+from pegasos_stats.tables import header_html, params_html
 
 SIDES = ("right", "wrong")
 
@@ -86,7 +86,8 @@ class PairedComparison:
         facts = header_html(
             "Comparison of Two Classifiers", list(self._facts().items()), []
         )
-        return f"{self.table.to_html()}\n{facts}"
+        a, b = self.names
+        return f"{params_html(self.table, over=b, corner=a)}\n{facts}"
 
     def _facts(self) -> dict[str, str]:
         """Error rates, their difference, and McNemar's test, in words."""

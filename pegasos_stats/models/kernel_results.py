@@ -152,7 +152,7 @@ class KernelResults(Results):
         Returns
         -------
         Summary
-            ``print()`` shows text, a notebook HTML; ``as_latex()`` gives LaTeX.
+            ``print()`` shows text, a notebook HTML; ``to_latex()`` gives LaTeX.
         """
         cells = {
             "Support rows": f"{self.n_support:,} of {self.nobs:,}",

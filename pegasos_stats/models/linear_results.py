@@ -10,7 +10,9 @@ import pandas as pd
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_flag, check_fraction
 from pegasos_stats.data.columns import Mask
-from pegasos_stats.data.scaling import moments
+from pegasos_stats.data.factor_levels import reference_levels
+from pegasos_stats.data.formula_design import FormulaDesign
+from pegasos_stats.data.scaling import ScaledDesign, moments
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.foreign_names import suggest_names
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from pegasos_stats.output.plotting.result_plots import LinearPlots
 
 LARGEST = 1e300  # of noise, where a column is 0 in all rows
+
+MOST_REFERENCES = 6  # factors whose reference level a summary names
 
 
 @suggest_names("result")
@@ -331,7 +335,7 @@ class LinearResults(Results, LinearInference):
         Returns
         -------
         Summary
-            ``print()`` shows text, a notebook HTML; ``as_latex()`` gives LaTeX. Where
+            ``print()`` shows text, a notebook HTML; ``to_latex()`` gives LaTeX. Where
             standard errors would take long they are left out, and a note says how to
             get them.
 
@@ -385,6 +389,10 @@ class LinearResults(Results, LinearInference):
         notes = self.notes_on_errors()
         table = self.displayed(self.coefficient_table(1.0 - alpha))
         shown, footer = summaries.largest(table, max_terms)
+        if references := [f"{n} {level}" for n, level in self.reference_levels.items()]:
+            more = ", ..." * (len(references) > MOST_REFERENCES)
+            named = ", ".join(references[:MOST_REFERENCES]) + more
+            footer = " ".join([f"Reference levels: {named}.", *[footer] * bool(footer)])
         if self._missing() or not self._uncertainty.is_defined:
             cells = estimate_cells(shown)
         else:
@@ -395,6 +403,13 @@ class LinearResults(Results, LinearInference):
             original[shown["estimate"] == 0.0] = 0.0
             cells["original"] = [aligned(value) for value in original]
         return cells, notes, footer
+
+    @property
+    def reference_levels(self) -> dict[str, object]:
+        """Reference level of each factor in the formula, by the factor's name there."""
+        design = self.design
+        inner = design.design if isinstance(design, ScaledDesign) else design
+        return reference_levels(inner.spec) if isinstance(inner, FormulaDesign) else {}
 
     def _likelihood(self) -> list[str]:
         """Log-likelihood, AIC and pseudo R2 at the optimum of the log loss."""
@@ -410,9 +425,9 @@ class LinearResults(Results, LinearInference):
 
     def _repr_html_(self) -> str:
         if self.has_covariance:
-            return self.summary().as_html()
+            return self.summary().to_html()
         table = self.displayed(self._plain_table())
-        return summaries.without_errors(self, table).as_html()
+        return summaries.without_errors(self, table).to_html()
 
     def coefficient_table(self, level: float = 0.95) -> pd.DataFrame:
         """The columns of `tidy`; NaN if standard errors are off or would take long."""

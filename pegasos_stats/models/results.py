@@ -347,7 +347,7 @@ class Results(Predictor, Judged):
         """Header, table and notes on one screen; `details` adds the rest."""
 
     def _repr_html_(self) -> str:
-        return self.summary().as_html()
+        return self.summary().to_html()
 
     def report(
         self,

@@ -369,7 +369,7 @@ progress
         ]
 
     def _repr_html_(self) -> str:
-        return self.summary().as_html()
+        return self.summary().to_html()
 
     def __repr__(self) -> str:
         brier = significant(self._losses["estimate"].iloc[0])

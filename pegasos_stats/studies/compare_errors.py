@@ -388,4 +388,4 @@ class ErrorComparison:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self.summary().as_html()
+        return self.summary().to_html()

@@ -175,7 +175,7 @@ class SolverComparison:
         Returns
         -------
         Summary
-            ``print()`` shows text, a notebook HTML; ``as_latex()`` gives LaTeX.
+            ``print()`` shows text, a notebook HTML; ``to_latex()`` gives LaTeX.
         """
         last, problem = self.glance(), self.model.problem
         left = [
@@ -296,7 +296,7 @@ class SolverComparison:
         )
 
     def _repr_html_(self) -> str:
-        return self.summary().as_html()
+        return self.summary().to_html()
 
 
 def measures_of(runs: pd.DataFrame) -> list[str]:

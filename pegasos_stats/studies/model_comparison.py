@@ -175,9 +175,17 @@ class ModelComparison:
         table = tables.params_html(self.to_frame(), self._ruled)
         return f"{table}\n{tables.lines_html(self.notes)}"
 
-    def to_latex(self) -> str:
-        """A LaTeX tabular for the package booktabs, and the notes below it."""
+    def to_latex(self, caption: str = "", label: str = "") -> str:
+        """LaTeX for the package booktabs, and the notes below it.
+
+        Parameters
+        ----------
+        caption, label : str, optional
+            As for the summary of a fit.
+        """
         table = tables.params_latex(self.to_frame(), self._ruled)
+        if caption or label:
+            return tables.floating_latex(table, caption, label, self.notes)
         return "\n\n".join([table, *map(tables.latex, self.notes)])
 
     def to_markdown(self) -> str:
@@ -209,6 +217,14 @@ class ModelComparison:
                 "The fits are of different rows or outcomes: objectives, "
                 "log-likelihoods, AIC and BIC do not compare."
             )
+        references = {
+            f"{factor} {level}"
+            for fit in fits
+            if isinstance(fit, LinearResults)
+            for factor, level in fit.reference_levels.items()
+        }
+        if references:
+            found.append(f"Reference levels: {_all(sorted(references))}.")
         scaled = [name for name, fit in self.fits.items() if fit.scaling is not None]
         if scaled and not self.original:
             found.append(f"Coefficients of standardized predictors: {_all(scaled)}.")

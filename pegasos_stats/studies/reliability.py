@@ -14,6 +14,7 @@ from pegasos_stats.data.labels import distinct, factor_levels, positions
 from pegasos_stats.errors import DataError, OptionError, counted, listing, plain, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics import inputs, intervals, rates, scores
+from pegasos_stats.tables import lines_html, params_html
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -125,9 +126,10 @@ class Reliability:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        table = self.table.round(4).to_html(index=False, na_rep="NA")
+        cells = self.table.set_index("low").map(lambda x: f"{x:.4g}")
+        cells.index = pd.Index([f"{low:.4g}" for low in cells.index])
         lines = str(self).rsplit("\n\n", 1)[1].split("\n")
-        return f"{table}<p>{'<br>'.join(lines)}</p>"
+        return params_html(cells, corner="low") + lines_html(lines)
 
 
 @suggest_arguments

@@ -240,7 +240,7 @@ class Thresholds:
         return Summary(["Threshold"], table, self._notes(), *self._header())
 
     def _repr_html_(self) -> str:
-        return self.summary().as_html()
+        return self.summary().to_html()
 
     def __repr__(self) -> str:
         return (

@@ -169,7 +169,7 @@ def test_a_report_repeats_the_counting(table):
     fit = ps.logit(FORMULA, table, freq_weights="Freq", lam=1.0).fit(
         ps.SDCA(seed=1, tol=1e-9)
     )
-    page = fit.report(table).as_markdown()
+    page = fit.report(table).to_markdown()
     assert 'freq_weights="Freq"' in page
     assert "2,201 rows" in page
 

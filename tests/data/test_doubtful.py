@@ -109,7 +109,7 @@ def test_a_doubtful_column_is_named_until_it_is_cured(case, tmp_path):
     (note,) = (note for note in result.notes if note.topic == "columns")
     assert (note.severity, note.sentence) == ("warning", expected)
     assert note.sentence in result.summary(details=True).notes
-    page = unescape(result.report().as_html())
+    page = unescape(result.report().to_html())
     assert expected in " ".join(page.split())
     ps.save(result, tmp_path / "model")
     assert note in ps.load(tmp_path / "model").notes

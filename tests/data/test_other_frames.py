@@ -295,7 +295,7 @@ def test_calibrated_rows_and_thresholds():
 
 
 def test_a_report_reads_them(plain):
-    page = plain.report(POLARS[9:]).as_markdown()
+    page = plain.report(POLARS[9:]).to_markdown()
     expected = plain.confusion(PANDAS[9:])
     assert f"{expected.n_errors} of {expected.n_classified}" in page
 

@@ -180,3 +180,13 @@ def test_an_array_of_one_column_is_a_column():
     column = np.array([0, 1, 1, 0]).reshape(-1, 1)
     flat = ps.confusion(column.ravel(), [0, 1, 0, 0])
     assert ps.confusion(column, np.array([[0], [1], [0], [0]])).table.equals(flat.table)
+
+
+def test_a_table_has_the_same_numbers_in_every_format():
+    matrix = ps.confusion(["a", "a", "b_"], ["a", "b_", None])
+    html, tex, text = matrix.to_html(), matrix.to_latex(), matrix.to_markdown()
+    assert html.count("<th") == 7
+    assert r"\multicolumn{3}{c}{Predicted}" in tex
+    assert r"b\_ & 0 & 0 & 1 \\" in tex
+    assert "| a | 1 | 1 | 0 |" in text
+    assert r"\caption{Errors}" in matrix.to_latex("Errors", "tab:errors")

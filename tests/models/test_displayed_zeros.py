@@ -45,7 +45,7 @@ def test_the_limit_is_1e_5_of_a_score_for_a_standard_deviation(make, cov_type):
     for shown in (
         str(below.summary()),
         below._repr_html_(),
-        below.summary().as_latex(),
+        below.summary().to_latex(),
     ):
         assert "e-08" not in shown.split("converged")[0]
     assert row_of(str(below.summary())).split()[1] == "0.0000"

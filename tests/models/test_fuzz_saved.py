@@ -109,7 +109,7 @@ USES = {
     "augment": lambda result, new, path: result.augment(new),
     "summary": lambda result, new, path: (
         str(result.summary()),
-        result.summary().as_latex(),
+        result.summary().to_latex(),
         result.summary()._repr_html_(),
     ),
     "tidy": lambda result, new, path: result.tidy(),

@@ -72,13 +72,13 @@ def test_a_linear_fit_shows_coefficients_and_then_their_errors(logit):
     assert not result.has_covariance
     result.bse  # noqa: B018
     assert "std err" in shown(result)
-    assert result._repr_html_() == result.summary().as_html()
+    assert result._repr_html_() == result.summary().to_html()
 
 
 def test_a_kernel_fit_shows_its_summary(data):
     model = ps.KernelSVM(data[WICKED], data.drop(columns=WICKED), lam=0.1)
     result = model.fit(ps.Pegasos(epochs=2, seed=1))
-    assert result._repr_html_() == result.summary().as_html()
+    assert result._repr_html_() == result.summary().to_html()
     assert WICKED in shown(result.summary(details=True))
 
 
@@ -87,7 +87,7 @@ def test_studies_show_their_summaries(logit):
     path = ps.lambda_path(logit, [0.1, 0.01])
     calibrated = ps.calibrate(logit, ps.SDCA(seed=1), folds=3, seed=1)
     for made in (cv, path, calibrated):
-        assert made._repr_html_() == made.summary().as_html()
+        assert made._repr_html_() == made.summary().to_html()
         shown(made)
 
 

@@ -113,7 +113,7 @@ def test_names_of_any_kind_are_shown_as_they_are(data):
     found = result.margins()
     assert found.keys["term"].tolist() == [hostile]
     assert "a&lt;b&gt;|_%&amp;: dY/dX" in found._repr_html_()
-    assert r"a$<$b$>$$|$\_\%\&: dY/dX" in found.summary().as_latex()
+    assert r"a$<$b$>$$|$\_\%\&: dY/dX" in found.summary().to_latex()
 
 
 def test_arrays_and_sparse_rows_have_effects_by_position(data):
@@ -138,13 +138,13 @@ def test_arrays_and_sparse_rows_have_effects_by_position(data):
         (
             lambda fit, data: fit.margins("z"),
             OptionError,
-            "'z' is not a predictor of this fit; its predictors are 'b', 'g', 'x'.",
+            "'z' is not a predictor of this fit; its predictors are 'x', 'g', 'b'.",
         ),
         (
             lambda fit, data: fit.margins(["x", "x"]),
             OptionError,
             "variables=['x', 'x'] is not allowed; give different names of predictors: "
-            "'b', 'g', 'x'.",
+            "'x', 'g', 'b'.",
         ),
         (
             lambda fit, data: fit.margins(at=2),
@@ -176,7 +176,7 @@ def test_arrays_and_sparse_rows_have_effects_by_position(data):
         (
             lambda fit, data: fit.margins(at={"q": 1}),
             OptionError,
-            "'q' is not a predictor of this fit; its predictors are 'b', 'g', 'x'.",
+            "'q' is not a predictor of this fit; its predictors are 'x', 'g', 'b'.",
         ),
         (
             lambda fit, data: fit.margins(change="2sd"),

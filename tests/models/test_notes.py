@@ -95,7 +95,7 @@ def test_a_report_leaves_the_warning_to_whoever_asks_for_errors():
     columns = pd.DataFrame({"x": [-1.0, -1.0, 1.0, 1.0]})
     model = ps.SVM(["a", "a", "b", "b"], columns, lam=1e-3)
     result = model.fit(ps.SDCA(tol=1e-8, seed=1), cov_type="sandwich")
-    page = result.report().as_markdown()
+    page = result.report().to_markdown()
     with pytest.warns(UndefinedMetricWarning, match="not defined") as told:
         assert result.bse.isna().all()
     assert str(told[0].message) in " ".join(page.split())

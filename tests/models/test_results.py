@@ -138,7 +138,7 @@ def test_summary_shows_what_was_fitted(result):
     assert "Largest 30 of 64" in text
     assert str(result.summary(max_terms=None)).count("\np") >= 64
     assert "<table" in result.summary()._repr_html_()
-    assert r"\begin{tabular}" in result.summary().as_latex()
+    assert r"\begin{tabular}" in result.summary().to_latex()
 
 
 @pytest.mark.parametrize(
@@ -206,9 +206,9 @@ def test_the_number_of_terms_is_checked(result, limit):
 def test_odd_names_are_escaped():
     train = pd.DataFrame({"o_u&t<": ["a%", "b{"] * 5, "x#~": np.arange(10.0) % 3})
     summary = ps.svm("`o_u&t<` ~ .", train, lam=1.0).fit(ps.Pegasos(seed=1)).summary()
-    assert "o_u&amp;t&lt;" in summary.as_html()
-    assert r"x\#\textasciitilde{}" in summary.as_latex()
-    assert r"a\%" in summary.as_latex()
+    assert "o_u&amp;t&lt;" in summary.to_html()
+    assert r"x\#\textasciitilde{}" in summary.to_latex()
+    assert r"a\%" in summary.to_latex()
     assert "o_u&t<" in summary.as_text()
 
 

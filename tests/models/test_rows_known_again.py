@@ -130,9 +130,9 @@ def test_the_report_of_known_rows_says_so():
     frame = pd.DataFrame({"x": rng.normal(size=90), "y": rng.choice(["u", "v"], 90)})
     fit = ps.logit("y ~ x", frame[:60], lam=1.0).fit()
     shuffled = frame[:60].sample(frac=1.0, random_state=1)
-    text = " ".join(fit.report(shuffled).as_markdown().split())
+    text = " ".join(fit.report(shuffled).to_markdown().split())
     assert "On new rows" not in text
-    text = " ".join(fit.report(frame[30:]).as_markdown().split())
+    text = " ".join(fit.report(frame[30:]).to_markdown().split())
     assert "On new rows" not in text
     assert "60 new rows" not in text
 

@@ -67,7 +67,7 @@ def test_a_coefficient_of_zero_has_no_sign():
 
 
 def test_html_and_latex_have_the_names_as_they_are(result):
-    html, tex = result.summary().as_html(), result.summary().as_latex()
+    html, tex = result.summary().to_html(), result.summary().to_latex()
     assert "territory 2 of &lt;the&gt; far north &amp; west" in html
     assert "x" * 100 in html
     assert r"territory 2 of $<$the$>$ far north \& west" in tex
@@ -76,7 +76,7 @@ def test_html_and_latex_have_the_names_as_they_are(result):
 
 
 def test_every_row_of_a_tabular_has_its_cells(result):
-    for tabular in result.summary().as_latex().split(r"\begin{tabular}")[1:]:
+    for tabular in result.summary().to_latex().split(r"\begin{tabular}")[1:]:
         columns = tabular[1 : tabular.index("}")]
         rows = [line for line in tabular.splitlines() if line.endswith(r"\\")]
         for row in rows:
@@ -248,7 +248,7 @@ def test_the_most_important_notes_come_first():
 def test_text_and_html_have_the_same_content(result):
     for details in (False, True):
         found = result.summary(details=details)
-        html = unescape(re.sub(r"<[^>]+>", " ", found.as_html()))
+        html = unescape(re.sub(r"<[^>]+>", " ", found.to_html()))
         assert set("".join(str(found).split())) == set("".join(html.split())) | {"-"}
         words = [*found.header, *found.notes, found.footer, *found.params.columns]
         for word in words:

@@ -68,7 +68,7 @@ def report(result, digits):
 
 @pytest.fixture(scope="module")
 def page(report):
-    return Reader(report.as_html())
+    return Reader(report.to_html())
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_nothing_is_loaded_and_nothing_is_run(page):
 
 
 def test_style_is_for_phones_paper_and_the_dark(report):
-    style = report.as_html().split("</style>")[0]
+    style = report.to_html().split("</style>")[0]
     assert 'name="viewport" content="width=device-width' in style
     for rule in ("@media print", "prefers-color-scheme: dark", "max-width: 34rem"):
         assert rule in style
@@ -110,7 +110,7 @@ def test_style_is_for_phones_paper_and_the_dark(report):
 
 def test_names_and_labels_of_any_kind_are_escaped(strange):
     made = fitted(strange).report(strange, title="<i>&")
-    page, text = Reader(made.as_html()), made.as_markdown()
+    page, text = Reader(made.to_html()), made.to_markdown()
     assert not {"script", "b", "i"} & {tag for tag, _ in page.tags}
     for name in (SCRIPT, PIPES, LONG, "<b>yes</b>"):
         assert any(name in text for text in page.texts)
@@ -120,7 +120,7 @@ def test_names_and_labels_of_any_kind_are_escaped(strange):
 
 def test_markdown_tables_have_one_width(report, strange):
     for made in (report, fitted(strange).report(strange)):
-        tables = re.findall(r"(?:^\|.*\|\n)+", made.as_markdown(), flags=re.MULTILINE)
+        tables = re.findall(r"(?:^\|.*\|\n)+", made.to_markdown(), flags=re.MULTILINE)
         assert len(tables) > 5
         for table in tables:
             bars = [len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()]
@@ -161,7 +161,7 @@ def test_markdown_has_its_figures_beside_it(report, tmp_path):
 
 def test_the_same_fit_gives_the_same_page(report, result, digits):
     again = result.report(digits[1], image_shape=(8, 8))
-    assert again.as_html() == report.as_html()
+    assert again.to_html() == report.to_html()
 
 
 def test_misclassified_rows_are_those_of_the_table(strange):
@@ -196,7 +196,7 @@ def test_jinja2_is_asked_for_before_there_is_work_done(result, monkeypatch):
 
 def test_pages_are_plain_text(report, strange):
     made = fitted(strange).report(title="<i>")
-    for text in (made.as_html(), made.as_markdown(), made._repr_html_()):
+    for text in (made.to_html(), made.to_markdown(), made._repr_html_()):
         assert type(text) is str  # not one that escapes what is added to it
 
 
@@ -287,7 +287,7 @@ def pages(result, digits):
 
 def test_the_first_part_is_short_and_the_rest_is_folded(pages):
     for name, made in pages.items():
-        page = made.as_html()
+        page = made.to_html()
         assert 50 < len(visible(page).split()) <= 300, name
         assert page.count("<details id=") == page.count("<details") == 7
         assert "<details open" not in page
@@ -295,14 +295,14 @@ def test_the_first_part_is_short_and_the_rest_is_folded(pages):
 
 def test_a_report_from_python_has_no_words_of_the_command_line(pages):
     for name, made in pages.items():
-        text = made.as_markdown().replace("---", "")
+        text = made.to_markdown().replace("---", "")
         assert not re.search(r"(?<!\w)--\w", text), name
 
 
 def test_the_first_part_has_the_numbers_of_the_result(pages):
     new = clinic(150, 2, -0.5)
     logit = ps.logit("ill ~ .", PATIENTS, lam=0.01).fit()
-    table, text = logit.confusion(new), visible(pages["clinic"].as_html())
+    table, text = logit.confusion(new), visible(pages["clinic"].to_html())
     low, high = table.error_interval("exact")
     majority = min(new.dropna()["ill"].value_counts(normalize=True))
     for share in (table.error_rate, low, high, majority):
@@ -317,7 +317,7 @@ def test_the_first_part_has_the_numbers_of_the_result(pages):
 
 
 def test_the_rows_of_the_fit_are_no_new_rows(result, digits):
-    page = result.report(digits[0]).as_html()
+    page = result.report(digits[0]).to_html()
     assert "test row" not in Reader(page).text
     assert "200 training rows" in Reader(page).text
 
@@ -325,7 +325,7 @@ def test_the_rows_of_the_fit_are_no_new_rows(result, digits):
 def test_a_model_of_one_answer_is_called_so_first(pages):
     for name in ("rare", "rare, hinge"):
         lead = Reader(
-            re.search(r'<p class="conclusion">.*?</p>', pages[name].as_html())[0]
+            re.search(r'<p class="conclusion">.*?</p>', pages[name].to_html())[0]
         ).text
         assert lead.startswith("Every row is predicted 'no'.")
         assert ("AUC" in lead) == (name == "rare")
@@ -339,7 +339,7 @@ def test_the_conclusion_is_an_exact_test_against_the_majority():
         data = pd.DataFrame({"x": [0.0] * 60 + [1.0] * 10, "ill": actual})
         train = pd.DataFrame({"x": [0.0, 1.0] * 20, "ill": ["no", "yes"] * 20})
         made = ps.logit("ill ~ x", train, lam=0.01).fit().report(data)
-        assert word in visible(made.as_html())
+        assert word in visible(made.to_html())
 
 
 def test_all_misclassified_rows_are_in_a_file_and_ten_on_the_page(tmp_path):
@@ -374,7 +374,7 @@ def test_missing_values_are_counted_by_variable(strange):
     train.iloc[5, 3] = None
     test.iloc[0, 1] = np.nan
     test.iloc[[1, 2], 3] = None
-    text = Reader(fitted(train).report(test).as_html()).text
+    text = Reader(fitted(train).report(test).to_html()).text
     for line in (
         "Rows 60 60",
         "Without an outcome 1 2",
@@ -388,18 +388,18 @@ def test_missing_values_are_counted_by_variable(strange):
 def test_kernel_and_loaded_fits_have_reports(strange, tmp_path):
     kernel = ps.kernel_svm("`out & come` ~ .", strange, lam=1.0)
     made = kernel.fit(ps.Pegasos(epochs=3, seed=1)).report(strange)
-    assert "Support rows" in Reader(made.as_html()).text
+    assert "Support rows" in Reader(made.to_html()).text
     for model in (ps.svm, ps.logit):
         fit = model("`out & come` ~ .", strange, lam=1.0).fit()
         ps.save(fit, tmp_path / "a.model", overwrite=True)
         made = ps.load(tmp_path / "a.model").report(strange)
-        assert "Strongest predictors" in visible(made.as_html())
+        assert "Strongest predictors" in visible(made.to_html())
 
 
 @pytest.mark.parametrize("standardize", [False, True])
 def test_predictors_by_level_are_those_of_the_data(standardize):
     model = ps.logit("ill ~ .", PATIENTS, lam=0.01, standardize=standardize)
-    text = Reader(model.fit().report().as_html()).text
+    text = Reader(model.fit().report().to_html()).text
     rows = PATIENTS.dropna()
     low, high = (rows[rows["ill"] == level] for level in ("no", "yes"))
     ages = [f"{x['age'].mean():.3g}\xa0({x['age'].std():.3g})" for x in (low, high)]
@@ -412,7 +412,7 @@ def test_predictors_by_level_are_those_of_the_data(standardize):
 def test_cross_validation_takes_the_place_of_new_rows():
     model = ps.logit("ill ~ .", PATIENTS, lam=0.01)
     validation = ps.cross_validate(model, folds=4, seed=1)
-    text = visible(model.fit().report(validation=validation).as_html())
+    text = visible(model.fit().report(validation=validation).to_html())
     rate = validation.confusion().error_rate
     assert f"Cross-validated error {100.0 * rate:.1f}%" in text
     chance = np.sqrt(rate * (1.0 - rate) / len(PATIENTS.dropna()))
@@ -439,7 +439,7 @@ def test_lines_of_python_repeat_the_fit(digits):
     train, _ = digits
     weights = np.linspace(1.0, 2.0, len(train))
     fit = ps.svm("digit ~ p34 + p43", train, lam=0.5, weights=weights).fit()
-    text = fit.report().as_markdown()
+    text = fit.report().to_markdown()
     code = text.split("```python\n")[1].split("```")[0]
     known = {"train": train, "weights": weights}
     exec(code, known)

@@ -32,8 +32,8 @@ def fits(rows):
 def test_the_report_is_that_of_a_column(rows, fits, tmp_path):
     _, test = rows
     by_number, by_name = fits
-    found = by_number.report(test, offset=test["z"]).as_markdown()
-    expected = by_name.report(test).as_markdown()
+    found = by_number.report(test, offset=test["z"]).to_markdown()
+    expected = by_name.report(test).to_markdown()
     errors = [
         [line for line in text.splitlines() if line.startswith("| Error")]
         for text in (found, expected)

@@ -47,7 +47,7 @@ def listed(result, data, threshold):
 
 def test_tables_errors_and_rows_are_those_of_the_threshold(logit, svm):
     for result, threshold in ((logit, 0.8), (svm, -0.4)):
-        found = result.report(TEST, threshold=threshold, positive="yes").as_markdown()
+        found = result.report(TEST, threshold=threshold, positive="yes").to_markdown()
         table = result.confusion(TEST, threshold=threshold, positive="yes")
         assert table.n_errors != result.confusion(TEST).n_errors
         caption = f"Test data: {table.n_errors} of 80 rows misclassified"
@@ -111,7 +111,7 @@ def test_figures_are_those_of_the_threshold(logit, svm):
         "threshold=1 predicts all rows alike, which have no margin then; give one "
         "between the scores."
     )
-    page = logit.report(TEST, threshold=1.0).as_markdown()
+    page = logit.report(TEST, threshold=1.0).to_markdown()
     assert "Margins of the test rows" not in page
     assert "ROC curve" in page
 

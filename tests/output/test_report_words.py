@@ -115,7 +115,7 @@ def test_levels_that_did_not_occur_are_an_error_or_missing():
         ps.report(result, test, unseen="skip")
     for held_out in (test, (test["y"], test)):
         with pytest.warns(ColumnWarning, match="1 row .*'w'"):
-            page = result.report(held_out, unseen="missing").as_markdown()
+            page = result.report(held_out, unseen="missing").to_markdown()
         assert "2 new rows" in page
     # All levels are known: nothing to warn of.
     known = test.replace("w", "u")

@@ -297,7 +297,7 @@ def test_an_infinite_gap_is_no_number_in_words():
     assert result.gap == result.relative_gap == np.inf
     assert INFINITE in " ".join(str(result.summary(details=True)).split())
     assert "not converged: no certificate" in str(result.summary())
-    text = ps.report(result).as_markdown()
+    text = ps.report(result).to_markdown()
     assert f"\n{INFINITE}\n" in text
     assert not re.search(r"\binf\b", text)
 
@@ -306,7 +306,7 @@ def test_the_gap_of_an_objective_of_zero_is_said_as_it_is():
     result = with_certificate(Certificate(0.0, -(2.0**-60), 0))
     text = " ".join(str(result.summary(details=True)).split())
     assert "the objective is at most 8.674e-19 above its minimum" in text
-    text = ps.report(result).as_markdown()
+    text = ps.report(result).to_markdown()
     assert "Relative gap" not in text
     assert not re.search(r"\binf\b", text)
 

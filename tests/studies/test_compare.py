@@ -282,8 +282,8 @@ def test_summary_says_what_was_done(hinge):
         assert f"\n{name} " in text
     assert str(hinge) == text
     assert repr(hinge).startswith("<SolverComparison: Pegasos, batches")
-    assert hinge._repr_html_() == hinge.summary().as_html()
-    assert "\\begin{tabular}" in hinge.summary().as_latex()
+    assert hinge._repr_html_() == hinge.summary().to_html()
+    assert "\\begin{tabular}" in hinge.summary().to_latex()
 
 
 def test_one_run_has_no_spread():

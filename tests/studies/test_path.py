@@ -254,7 +254,7 @@ def test_the_summary_names_the_choices(path):
     assert not any("beyond" in note for note in lone.notes)
     long = ps.lambda_path(path.model, np.geomspace(1, 0.1, 90), folds=3, seed=1)
     assert 30 <= len(long.summary().params) <= 32
-    assert path.summary().as_html().count("<table") == 2
+    assert path.summary().to_html().count("<table") == 2
 
 
 def test_figures_show_the_numbers(path):

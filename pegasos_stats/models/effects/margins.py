@@ -172,7 +172,7 @@ class Margins:
         return self.are_shares & (self.keys["contrast"] != SLOPE).to_numpy(dtype=bool)
 
     def _repr_html_(self) -> str:
-        return self.summary().as_html()
+        return self.summary().to_html()
 
     def __str__(self) -> str:
         return self.summary().as_text()

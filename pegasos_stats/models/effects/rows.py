@@ -1,5 +1,6 @@
 """Rows that effects are averaged over, with predictors set to other values."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -68,7 +69,7 @@ class Rows:
 
     @property
     def names(self) -> list[Level]:
-        """Predictors, in the order of the data's columns."""
+        """Predictors, in the order of the formula."""
         return list(self.frame.columns)
 
     @property
@@ -302,8 +303,16 @@ def are_booleans(column: Any) -> bool:
 
 
 def _columns(design: Design) -> list[Level]:
+    """Predictors in the order of the formula, or of the data's columns."""
     if isinstance(design, FormulaDesign):
-        return list(design.variables)
+        texts = [f.expr for term in design.spec.formula for f in term.factors]
+        words = [(text, set(re.findall(r"\w+", text))) for text in texts]
+
+        def place(name: str) -> int:
+            found = (j for j, (text, own) in enumerate(words) if name in own | {text})
+            return next(found, len(words))
+
+        return sorted(design.variables, key=place)
     return list(design.columns) if isinstance(design, FrameDesign) else []
 
 

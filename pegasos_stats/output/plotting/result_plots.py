@@ -9,9 +9,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.checks import check_choice, check_count, check_nonnegative
-from pegasos_stats.data.factor_levels import reference_levels
-from pegasos_stats.data.formula_design import FormulaDesign
-from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import CallError, OptionError
 from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.metrics.catalogue import Source
@@ -346,7 +343,7 @@ class LinearPlots(ResultPlots):
                 "A fit by the hinge loss has no odds ratios; fit ps.logit() for them."
             )
         table, title = self._largest(max_terms)
-        bases = self._references
+        bases = self.result.reference_levels
         names, references, ratios = [], [], table.set_index("term")
         for term in ratios.index:
             factor, bracket, level = str(term).partition("[T.")
@@ -473,13 +470,6 @@ class LinearPlots(ResultPlots):
             title.append(f"no intervals{why}")
         text = ", ".join(title)
         return drawn, text[:1].upper() + text[1:]
-
-    @property
-    def _references(self) -> dict[str, object]:
-        """Reference levels by the factor as terms have it."""
-        design = self.result.design
-        inner = design.design if isinstance(design, ScaledDesign) else design
-        return reference_levels(inner.spec) if isinstance(inner, FormulaDesign) else {}
 
     def coefficient_image(
         self, shape: Sequence[int], *, ax: "Axes | None" = None

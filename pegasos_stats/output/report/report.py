@@ -78,18 +78,18 @@ class Report:
     >>> made = result.report(test)
     >>> made
     <Report: digit: 5 or 6>
-    >>> made.as_html().startswith("<!DOCTYPE html>")
+    >>> made.to_html().startswith("<!DOCTYPE html>")
     True
     """
 
     document: Document
     path: Path | None = None
 
-    def as_html(self) -> str:
+    def to_html(self) -> str:
         """The report as one HTML page that includes its style, figures and formulas."""
         return rendering.written_html(self.document)
 
-    def as_markdown(self) -> str:
+    def to_markdown(self) -> str:
         """The report as Markdown, with the figures embedded as data."""
         return rendering.written_markdown(self.document, lambda figure: figure.uri)
 
@@ -133,7 +133,7 @@ class Report:
         return f"<Report: {self.document.title}{where}>"
 
     def _repr_html_(self) -> str:
-        return rendering.framed(self.as_html())
+        return rendering.framed(self.to_html())
 
 
 @suggest_arguments
@@ -200,7 +200,7 @@ def report(
     Returns
     -------
     Report
-        Displayed by a notebook; with ``as_html()``, ``as_markdown()``, ``write(path)``.
+        Displayed by a notebook; with ``to_html()``, ``to_markdown()``, ``write(path)``.
 
     Raises
     ------

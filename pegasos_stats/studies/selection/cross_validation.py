@@ -362,7 +362,7 @@ class CrossValidation:
         return Summary(["Cross-validation"], table, self._notes(), *self._header())
 
     def _repr_html_(self) -> str:
-        return self.summary().as_html()
+        return self.summary().to_html()
 
     def __repr__(self) -> str:
         first = self._estimates.iloc[0]

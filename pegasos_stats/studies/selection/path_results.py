@@ -256,7 +256,7 @@ class LambdaPath:
         return Summary(["Lambda path"], table, notes, *self._header(marks))
 
     def _repr_html_(self) -> str:
-        return self.summary().as_html()
+        return self.summary().to_html()
 
     def __repr__(self) -> str:
         ends = f"{significant(self.lambdas[0])} to {significant(self.lambdas[-1])}"
