@@ -239,7 +239,7 @@ def smoothed(p: Vector, happened: Codes) -> pd.DataFrame | None:
     found = np.empty(CURVE)
     for j, x in enumerate(at):
         away = np.abs(p - x)
-        width = max(float(np.partition(away, near - 1)[near - 1]), 1e-9)
+        width = 1.001 * max(float(np.partition(away, near - 1)[near - 1]), 1e-9)
         w = count * np.clip(1.0 - (away / width) ** 3, 0.0, None) ** 3
         total, mean = w.sum(), w @ p / w.sum()
         level = w @ share / total
