@@ -38,9 +38,9 @@ def strongest(subject: Subject) -> list[doc.Block]:
     if not isinstance(result, LinearResults) or not len(result.coef):
         return []
     table = result.displayed(result.coefficient_table())
-    table = table[table["term"] != INTERCEPT].reset_index(drop=True)
     names = ["estimate", "conf_low", "conf_high"]
-    cells = table[names].to_numpy(dtype=np.float64)
+    each = table.set_index("term")[names].reindex(result.coef.index)
+    cells = each.fillna({"estimate": 0.0}).to_numpy(dtype=np.float64)
     if result.scaling is not None:
         cells = cells / result.scaling.scale[:, None]
     slopes = cells[:, 0]
