@@ -11,7 +11,7 @@ from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign, moments
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.summaries import INTERCEPT, largest_terms
+from pegasos_stats.models.summaries import largest_terms
 from pegasos_stats.output.report import document as doc
 from pegasos_stats.output.report import drawing, formatting
 from pegasos_stats.output.report.document import Text, prose
