@@ -32,7 +32,7 @@ PURPOSES = {
         ],
         *["augment", "table", "overall", "by_class", "training_table", "plot"],
         *["plot_coefficients", "plot_roc", "smooth", "notes", "report"],
-        *["coefficients", "trace"],
+        *["coefficients", "odds_ratios", "effect", "trace"],
         *["apparent", "estimate", "mean", "std_error", "best", "gamma", "lam"],
         *["lambda_path", "lambda_min", "lambda_1se", "by", "marks", "nobs"],
     ],
@@ -49,7 +49,7 @@ PURPOSES = {
     ],
     "Predict": [
         *["predict", "predict_proba", "predict_log_proba", "decision_function"],
-        *["confusion", "roc", "thresholds"],
+        *["confusion", "roc", "plot_roc", "thresholds"],
         *["probabilities", "scores", "actual", "reliability", "error_rate"],
         *["error_interval", "n_errors", "errors", "n_classified", "n_undecided"],
         *["n_unlabelled", "positive", "source"],
