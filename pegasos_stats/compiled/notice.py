@@ -15,7 +15,7 @@ from numba.core import event
 PATIENCE = 1.0  # seconds of compiling before a line
 QUIET = 20.0  # seconds from one line to the next
 PACKAGE = "pegasos_stats."
-TEXT = f"pegasos_stats: compiling, once for this version: about {QUIET:.0f} s\n"
+TEXT = f"pegasos_stats: compiling, once for this version: up to {QUIET:.0f} s\n"
 
 
 class Notice(event.Listener):  # type: ignore[misc]

@@ -30,8 +30,10 @@ def test_a_first_fit_says_that_it_compiles_and_the_next_one_says_nothing(tmp_pat
         ).stderr
         for _ in range(2)
     ]
-    assert said == [notice.TEXT, ""]
-    assert said[0].count("\n") == 1
+    first, second = said
+    # One line, and more where the machine needs longer than the line says.
+    assert first == notice.TEXT * max(1, first.count("\n"))
+    assert second == ""
 
 
 def kernel_of(module):

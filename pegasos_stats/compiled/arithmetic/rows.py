@@ -273,38 +273,6 @@ def prefetch_sparse(X: CSR, i: int) -> None:
     prefetch(X.indices, k)
 
 
-def room_for(X: Rows) -> Rows:
-    """Return room for as many rows as ``X`` has, empty."""
-    if isinstance(X, CSR):
-        data, indices = np.empty_like(X.data), np.empty_like(X.indices)
-        return CSR(data, indices, np.zeros_like(X.indptr), X.n_cols)
-    return np.empty_like(X)
-
-
-def row_copy(X: Rows, i: int, to: Rows, k: int) -> None:
-    """Copy row ``i`` to row ``k`` of ``to``; row 0 first, then one after the other."""
-    if isinstance(X, CSR) and isinstance(to, CSR):
-        sparse_copy(X, i, to, k)
-    elif not (isinstance(X, CSR) or isinstance(to, CSR)):
-        dense_copy(X, i, to, k)
-
-
-def dense_copy(X: Numbers, i: int, to: Numbers, k: int) -> None:
-    """``row_copy`` of a dense row."""
-    for j in range(X.shape[1]):
-        to[k, j] = X[i, j]
-
-
-def sparse_copy(X: CSR, i: int, to: CSR, k: int) -> None:
-    """``row_copy`` of a sparse row."""
-    start, at = X.indptr[i], to.indptr[k]
-    count = X.indptr[i + 1] - start
-    for j in range(count):
-        to.data[at + j] = X.data[start + j]
-        to.indices[at + j] = X.indices[start + j]
-    to.indptr[k + 1] = at + count
-
-
 def by_type_of_rows(public: Form, dense: Form, sparse: Form) -> None:
     """Let compiled kernels take the dense or the sparse form of a public function."""
 
@@ -325,7 +293,6 @@ by_type_of_rows(row_add_squares, dense_add_squares, sparse_add_squares)
 by_type_of_rows(row_add_products, dense_add_products, sparse_add_products)
 by_type_of_rows(mean_entries, dense_entries, sparse_entries)
 by_type_of_rows(prefetch_row, prefetch_dense, prefetch_sparse)
-by_type_of_rows(row_copy, dense_copy, sparse_copy)
 
 
 @kernel
