@@ -9,7 +9,7 @@ mpl.use("Agg")
 from statsmodels.datasets import fair
 
 import pegasos_stats as ps
-from pegasos_stats.output.plotting.style import pyplot, styled
+from pegasos_stats.output.plotting.style import new_axes
 
 HERE = Path(__file__).parents[1]
 FORMULA = "had ~ rate_marriage + yrs_married + educ + C(occupation)"
@@ -21,11 +21,10 @@ def main() -> None:
     data["had"] = (data["affairs"] > 0).map({False: "no", True: "yes"})
     train, new = data.iloc[::2], data.iloc[1::2]
     result = ps.logit(FORMULA, train).fit()
-    with styled():
-        figure, axes = pyplot().subplots(1, 2, figsize=(10.0, 4.0))
-        result.plot.coefficients(ax=axes[0])
-        result.plot.roc(new, ax=axes[1])
-        figure.savefig(HERE / "docs" / "_static" / "readme.png", dpi=110)
+    left, right = new_axes(1, 2, (10.0, 4.0))[0]
+    result.plot.coefficients(ax=left)
+    result.plot.roc(new, ax=right)
+    left.figure.savefig(HERE / "docs" / "_static" / "readme.png", dpi=110)
 
 
 if __name__ == "__main__":

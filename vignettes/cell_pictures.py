@@ -9,7 +9,9 @@ from drawings import signed_picture
 from numpy.typing import NDArray
 
 import pegasos_stats as ps
-from pegasos_stats.output.plotting.style import pyplot, styled
+from pegasos_stats.output.plotting.style import pyplot
+
+LOOK = {"figure.constrained_layout.use": True, "axes.grid": False}
 
 
 def stages(photograph: NDArray[np.uint8], cell: cells.Cell) -> None:
@@ -22,7 +24,7 @@ def stages(photograph: NDArray[np.uint8], cell: cells.Cell) -> None:
         "6 Centre, 7 crop": photograph,
         "8 Negative": cell.crop,
     }
-    with styled():
+    with pyplot().rc_context(LOOK):
         _, axes = pyplot().subplots(2, 3, figsize=(7.2, 4.4))
         for ax, (title, picture) in zip(axes.flat, shown.items(), strict=True):
             ax.imshow(
@@ -41,7 +43,7 @@ def stages(photograph: NDArray[np.uint8], cell: cells.Cell) -> None:
 
 def crops(train: cells.Cells) -> None:
     """Draw seven crops of each kind of cell."""
-    with styled():
+    with pyplot().rc_context(LOOK):
         _, axes = pyplot().subplots(2, 7, figsize=(7.2, 2.3))
         for row, kind in zip(axes, cells.KINDS, strict=True):
             of_kind = np.flatnonzero(train.kind == kind)
@@ -52,7 +54,7 @@ def crops(train: cells.Cells) -> None:
 
 def components(small: cell_study.Reduced) -> None:
     """Draw the mean crop and the first nine principal components."""
-    with styled():
+    with pyplot().rc_context(LOOK):
         _, axes = pyplot().subplots(2, 5, figsize=(7.2, 3.2))
         axes[0, 0].imshow(small.pca.mean_.reshape(cells.SIDE, cells.SIDE), cmap="gray")
         axes[0, 0].set_title("Mean")
@@ -64,7 +66,7 @@ def components(small: cell_study.Reduced) -> None:
 
 def race(studies: Mapping[str, ps.SolverComparison]) -> None:
     """Draw loss, test error and gap, a column for each kind of data."""
-    with styled():
+    with pyplot().rc_context(LOOK):
         figure, axes = pyplot().subplots(3, 2, figsize=(7.4, 8.6))
         for column, (data, study) in zip(axes.T, studies.items(), strict=True):
             study.plot(ax=column, excess=True)
@@ -78,7 +80,7 @@ def race(studies: Mapping[str, ps.SolverComparison]) -> None:
 
 def coefficients(shown: Mapping[str, NDArray[np.float64]]) -> None:
     """Draw coefficients of pixels as pictures, side by side."""
-    with styled():
+    with pyplot().rc_context(LOOK):
         _, axes = pyplot().subplots(1, len(shown), figsize=(7.2, 2.7))
         for ax, (title, values) in zip(axes, shown.items(), strict=True):
             signed_picture(ax, values, title)

@@ -19,7 +19,7 @@ from matplotlib import pyplot as plt
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.output.plotting.margins import bin_edges, level_shares
-from pegasos_stats.output.plotting.style import NEGATIVE, POSITIVE, styled
+from pegasos_stats.output.plotting.style import NEGATIVE, POSITIVE
 from tests.output.figures import ROUNDING, legend, panels
 from tests.output.figures import line as line_of
 
@@ -72,16 +72,6 @@ def test_a_new_figure_fits_and_is_in_one_style(odd, figure):
     for ax in drawn:
         assert ax.get_xlabel() or ax is not drawn[-1]
         assert ax.get_ylabel() or figure == "coefficients"
-
-
-def test_what_a_figure_switches_on_stays_on():
-    # matplotlib's notebook backend does this as it makes its first figure
-    with mpl.rc_context():
-        with styled():
-            mpl.rcParams["interactive"] = True
-            assert mpl.rcParams["axes.grid"]
-        assert mpl.rcParams["interactive"]
-        assert not mpl.rcParams["axes.grid"]
 
 
 def test_bars_are_the_shares_of_each_level(digits):

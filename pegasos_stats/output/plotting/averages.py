@@ -68,7 +68,5 @@ def _draw_rug(values: Any, ax: "Axes") -> None:
     """A stroke at each value of the predictor in the rows."""
     low, high = ax.get_xlim()
     inside = pd.unique(values[(values >= low) & (values <= high)])
-    look = {"color": style.ink(ax), "alpha": 0.35, "markersize": 7.0}
-    across = ax.get_xaxis_transform()
-    ax.plot(inside, 0.0 * inside, "|", transform=across, scaley=False, **look)
+    style.strokes(ax, inside, style.ink(ax), alpha=0.35, markersize=7.0)
     ax.set_xlim(low, high)

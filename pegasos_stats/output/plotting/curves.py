@@ -69,17 +69,10 @@ def draw_reliability(
         style.draw_line(ax, smooth["probability"], smooth["observed"], look)
     width = used["high"] - used["low"]
     density = used["n"] / width
-    ax.bar(
-        used["low"],
-        BARS * density / density.max(),
-        width,
-        align="edge",
-        color=style.ink(ax),
-        alpha=0.15,
-        linewidth=0.0,
-        transform=ax.get_xaxis_transform(),
-        zorder=0,
-    )
+    grey: Any = {"color": style.ink(ax), "alpha": 0.15, "linewidth": 0.0, "zorder": 0}
+    across = ax.get_xaxis_transform()
+    bars = BARS * density / density.max()
+    ax.bar(used["low"], bars, width, align="edge", transform=across, **grey)
     ax.set_xlabel(f"Predicted probability of {style.short(positive)}")
     ax.set_ylabel(f"Observed share of {style.short(positive)}")
     style.write_percent(ax.xaxis)
@@ -121,46 +114,26 @@ def draw_thresholds(found: Thresholds, ax: "Axes | None", line: Style) -> "Axes"
     label = f"{style.metric_name(name)}, {rows}"
     look = {"drawstyle": "steps-mid"} | dict(line)
     curve = style.draw_line(ax, np.clip(at, low, high), values, look, label=label)
-    own = style.merged(line).get("label")
-    colour = curve.get_color() if own else POSITIVE
-    chosen = (
+    chosen, own = style.labelled(
+        line,
         f"Chosen: {at_text(found.threshold, 3)}, expected "
-        f"{write(found.estimate, 3)} ± {write(found.std_error, 2)}"
+        f"{write(found.estimate, 3)} ± {write(found.std_error, 2)}",
     )
-    ax.errorbar(
-        float(np.clip(found.threshold, low, high)),
-        found.estimate,
-        yerr=error,
-        fmt="D",
-        ms=6,
-        capsize=4,
-        color=colour,
-        label=f"{own}: {chosen[0].lower()}{chosen[1:]}" if own else chosen,
-        zorder=3,
-    )
+    colour = curve.get_color() if own else POSITIVE
+    bar: Any = {"fmt": "D", "ms": 6, "capsize": 4, "zorder": 3, "color": colour}
+    place = float(np.clip(found.threshold, low, high)), found.estimate
+    ax.errorbar(*place, yerr=error, label=chosen["label"], **bar)
     style.reference(ax, found.usual, None, f"Usual: {at_text(found.usual, 3)}")
-    ax.plot(
-        np.clip(folds, low, high),
-        np.zeros(len(folds)),
-        "|",
-        ms=12,
-        mew=1.6,
-        color=colour,
-        transform=ax.get_xaxis_transform(),
-        clip_on=False,
-        label="" if own else "Thresholds of the folds",
-    )
+    label = "" if own else "Thresholds of the folds"
+    look = {"ms": 12, "mew": 1.6, "clip_on": False, "label": label}
+    style.strokes(ax, np.clip(folds, low, high), colour, **look)
     second = style.short(found.levels[1])
-    of = f"probability of {second}"
-    if found.scale != "probability":
-        of = f"score (above: {second})"
-    ax.set(
-        xlim=(low, high),
-        xlabel=f"Threshold of the {of}",
-        ylabel=style.metric_name(name),
-    )
+    scale = f"score (above: {second})"
     if found.scale == "probability":
+        scale = f"probability of {second}"
         style.write_percent(ax.xaxis)
+    ax.set(xlim=(low, high), ylabel=style.metric_name(name))
+    ax.set_xlabel(f"Threshold of the {scale}")
     style.write_metric(ax.yaxis, name)
     top = most if name == "cost" else max(most, 1.0)
     style.finish(ax)

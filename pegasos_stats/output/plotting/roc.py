@@ -72,11 +72,10 @@ def draw_roc(
         area += f", {source} rows"
     elif not np.isnan(low):
         area += f" (95% CI {low:.3f} to {high:.3f})"
-    own = style.merged(line).get("label")
+    look, own = style.labelled(line, area)
     ax = roc_axes(ax, levels, used.size - codes.size)
     curve = bends(roc_curve(codes, scores))
     x, y = curve.false_positive, curve.true_positive
-    look = {**line, "label": f"{own}: {area[0].lower()}{area[1:]}" if own else area}
     drawn = style.draw_line(ax, x, y, look, clip_on=False)
     positive = signs_of(scores, ties, threshold) > 0.0
     false, true = (float(positive[codes == code].mean()) for code in (0, 1))
@@ -134,12 +133,9 @@ def draw_fold_rocs(
         label += f" ({areas.min():.3f} to {areas.max():.3f})"
     if without := len(folds) - len(known):
         label += f"; {counted(without, 'fold')} with one level left out"
-    if own := style.merged(line).get("label"):
-        label = f"{own}: {label[0].lower()}{label[1:]}"
+    look, _ = style.labelled(line, label)
     mean = np.mean(heights, axis=0)
-    drawn = style.draw_line(
-        ax, [0.0, *at], [0.0, *mean], {**line, "label": label}, linewidth=2.2, zorder=3
-    )
+    drawn = style.draw_line(ax, [0.0, *at], [0.0, *mean], look, linewidth=2.2, zorder=3)
     thin = {"color": drawn.get_color(), "linewidth": 0.7, "alpha": 0.45}
     for curve in map(bends, curves):
         ax.plot(curve.false_positive, curve.true_positive, linestyle="-", **thin)

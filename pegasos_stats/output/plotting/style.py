@@ -7,8 +7,7 @@ the colour of the text, so that dark styles show it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -39,22 +38,6 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHES: Sequence[Dashes] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P")
 BAND = 0.18  # opacity
-
-STYLE = {  # of pages that the package writes
-    "font.size": 10.0,
-    "axes.titlesize": 11.0,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "legend.framealpha": 0.85,
-    "legend.edgecolor": "none",
-    "lines.linewidth": 1.6,
-    "figure.constrained_layout.use": True,
-    "svg.fonttype": "path",
-}
 
 DECADE = 10.0  # ratio of the largest to the smallest value, above which axes are log
 LETTER = 0.0075  # inches of a letter, for each point of its size
@@ -94,22 +77,6 @@ def lines(count: int) -> list[Line]:
     return found
 
 
-@contextmanager
-def styled() -> Iterator[None]:
-    """Draw in the style of the package's pages; the user's settings come back.
-
-    Only the settings of the style are restored: the first figure in a notebook also
-    switches on that figures are shown, and that has to last.
-    """
-    settings = pyplot().rcParams
-    before = {name: settings[name] for name in STYLE}
-    settings.update(STYLE)
-    try:
-        yield
-    finally:
-        settings.update(before)
-
-
 def pyplot() -> Any:
     """``matplotlib.pyplot``, loaded when first needed.
 
@@ -135,20 +102,20 @@ def new_axes(
     plt = pyplot()
     from pegasos_stats.output.plotting.figure import PrintedFigure
 
-    made = plt.subplots(
-        rows,
-        columns,
-        figsize=size,
-        layout="constrained",
-        squeeze=False,
-        FigureClass=PrintedFigure,
-    )[1]
+    own: Any = {"layout": "constrained", "FigureClass": PrintedFigure}
+    made = plt.subplots(rows, columns, figsize=size, squeeze=False, **own)[1]
     for ax in made.flat:
-        ax.set_prop_cycle(color=COLOURS, linestyle=DASHES)
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.grid(visible=True, linewidth=0.6, alpha=0.35)
-        ax.set_axisbelow(True)
+        dress(ax)
     return np.asarray(made, dtype=object)
+
+
+def dress(ax: "Axes") -> "Axes":
+    """Give new axes the look of the package: colours, two spines, a light grid."""
+    ax.set_prop_cycle(color=COLOURS, linestyle=DASHES)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(visible=True, linewidth=0.6, alpha=0.35)
+    ax.set_axisbelow(True)
+    return ax
 
 
 def axes_of(ax: "Axes | None", width: float = WIDTH, height: float = HEIGHT) -> "Axes":
@@ -221,6 +188,19 @@ def draw_line(
             x, *band, color=line.get_color(), alpha=BAND, linewidth=0.0, zorder=1
         )
     return line
+
+
+def labelled(line: Style, text: str) -> tuple[dict[str, Any], bool]:
+    """Keywords whose label is `text`, after that of the user; whether there is one."""
+    own = merged(line).get("label")
+    label = f"{own}: {text[0].lower()}{text[1:]}" if own else text
+    return {**line, "label": label}, bool(own)
+
+
+def strokes(ax: "Axes", values: Floats, colour: Any, **look: Any) -> None:
+    """Short strokes at values along the lower edge of axes."""
+    place: Any = {"transform": ax.get_xaxis_transform(), "scaley": False}
+    ax.plot(values, np.zeros(len(values)), "|", color=colour, **place, **look)
 
 
 def ink(ax: "Axes") -> Any:
@@ -373,7 +353,7 @@ def name_rows(ax: "Axes", names: Sequence[object], most: int = 2) -> dict[Any, f
     size = max(min(base, row), SMALLEST)
     inches = ax.figure.bbox.width / dots / _panels(ax)
     width = max(int(NAMES * inches / (LETTER * size)), 8)
-    texts = fitted(names, min(width, 40), min(most, max(int(row / size / 1.2), 1)))
+    texts = fitted(names, min(width, 40), min(most, max(int(row / size / 1.6), 1)))
     new = [text for text in texts if text not in before]
     places = before | {t: float(len(before) + j) for j, t in enumerate(new)}
     every = int(np.ceil(size / row))
@@ -554,8 +534,7 @@ def write_metric(axis: Any, name: str) -> None:
 
 def legend_beside(ax: "Axes") -> None:
     """Put the legend to the right of axes, where it covers nothing."""
-    size = _points("legend.fontsize") * (
-        0.75 if ax.figure.bbox.width / ax.figure.dpi < 4.5 else 1.0
-    )
+    narrow = ax.figure.bbox.width / ax.figure.dpi < 4.5
+    size = _points("legend.fontsize") * (0.75 if narrow else 1.0)
     place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "frameon": False}
     ax.legend(**place, fontsize=size)

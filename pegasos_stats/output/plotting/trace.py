@@ -85,12 +85,6 @@ def draw_trace(
     return np.array(axes, dtype=object)
 
 
-def _named(line: Style, label: str) -> dict[str, object]:
-    """Keywords with a label, which the user's goes before."""
-    own = line.get("label")
-    return {**line, "label": f"{own}: {label[0].lower()}{label[1:]}" if own else label}
-
-
 def _objective(trace: pd.DataFrame, at: Floats, ax: "Axes", line: Style) -> None:
     """Objective and lower bound; the optimum lies between them."""
     objective = trace["objective"].to_numpy()
@@ -103,9 +97,9 @@ def _objective(trace: pd.DataFrame, at: Floats, ax: "Axes", line: Style) -> None
         ax.set_yscale("log")
     fill = {"color": style.ink(ax), "alpha": 0.12, "linewidth": 0}
     ax.fill_between(at, lowest, objective, **fill)
-    style.draw_line(ax, at, objective, _named(line, "Objective of the fit"))
+    style.draw_line(ax, at, objective, style.labelled(line, "Objective of the fit")[0])
     label = "Certified lower bound of the optimum"
-    style.draw_line(ax, at, bound, _named(line, label))
+    style.draw_line(ax, at, bound, style.labelled(line, label)[0])
     if logarithmic:
         values = np.concatenate([objective, lowest])
         if values.min() < floor:  # the bound is far below all objectives
@@ -163,7 +157,7 @@ def _rates(
         drawn += list(rate)
         rate = 1.0 - rate if accuracy else rate
         label = f"{rows}, {rate[-1]:.2%} at the end"
-        style.draw_line(ax, at, rate, _named(line, label))
+        style.draw_line(ax, at, rate, style.labelled(line, label)[0])
     most = float(np.nanmax(drawn))
     low, high = -0.02 * most, BEYOND * most
     ax.set_ylim(*((1.0 - high, 1.0 - low) if accuracy else (low, high)))
@@ -178,4 +172,4 @@ def _log_line(at: Floats, values: Floats, label: str, line: Style, ax: "Axes") -
     if above.size:
         ax.set_yscale("log")
         style.write_decimals(above, ax.yaxis)
-    style.draw_line(ax, at, values, _named(line, label))
+    style.draw_line(ax, at, values, style.labelled(line, label)[0])

@@ -18,13 +18,13 @@ from pegasos_stats.errors import (
     PegasosStatsWarning,
     warn_caller,
 )
-from pegasos_stats.output.plotting.style import Axes, pyplot, styled
+from pegasos_stats.output.plotting.style import Axes, dress, pyplot
 from pegasos_stats.output.report.document import Figure, Picture
 
 WIDTH, HEIGHT = 5.2, 3.7  # inches; small, so that letters are large on a phone
 
 # Without a date and with fixed names the same figure is the same text.
-SETTINGS = {"svg.hashsalt": "pegasos_stats"}
+SETTINGS = {"svg.hashsalt": "pegasos_stats", "svg.fonttype": "path"}
 LACKING = r"(?s)Glyph \d+ .* missing from "  # of matplotlib
 NO_DATE = {"Date": None, "Creator": None}
 
@@ -60,7 +60,7 @@ def drawn(
     >>> drawn(lambda figure: figure.subplots().plot([1, 2]), "A line", 4, 3).svg[:4]
     '<svg'
     """
-    with styled(), pyplot().rc_context(SETTINGS):
+    with pyplot().rc_context(SETTINGS):
         from matplotlib.figure import Figure as Canvas  # one that no window knows of
 
         figure = Canvas(figsize=(width, height), layout="constrained")
@@ -97,7 +97,9 @@ def picture(
     width: float = WIDTH,
 ) -> Picture:
     """One panel with its caption; `draw` takes the axes."""
-    return Picture(drawn(lambda f: draw(f.subplots()), alt, width, height), caption)
+    return Picture(
+        drawn(lambda f: draw(dress(f.subplots())), alt, width, height), caption
+    )
 
 
 class Outline(NamedTuple):
