@@ -73,7 +73,8 @@ class ResultPlots:
     >>> result.plot
     <Figures: trace, margins, confusion, roc, probabilities, coefficients, ...>
     >>> from matplotlib.figure import Figure
-    >>> [panel.get_ylabel() for panel in result.plot.trace(ax=Figure().subplots(3))]
+    >>> panels = result.plot.trace(ax=Figure((6.4, 7.0)).subplots(3))
+    >>> [panel.get_ylabel() for panel in panels]
     ['Objective', 'Duality gap', 'Misclassified rows']
     >>> ax = result.plot.margins(test, ax=Figure().subplots())
     >>> ax.get_legend_handles_labels()[1][0]
@@ -81,7 +82,7 @@ class ResultPlots:
     >>> result.plot.confusion(test, ax=Figure().subplots()).get_title()
     '1 of 163 misclassified (0.6%)'
     >>> ax = result.plot.roc(test, ax=Figure().subplots())
-    >>> ax.get_legend_handles_labels()[1][1]
+    >>> ax.get_legend_handles_labels()[1][0]
     'Area 1.000'
     """
 
