@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import cell_study
 import cells
 import numpy as np
-from drawings import signed_picture
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 import pegasos_stats as ps
@@ -84,3 +84,12 @@ def coefficients(shown: Mapping[str, NDArray[np.float64]]) -> None:
         _, axes = pyplot().subplots(1, len(shown), figsize=(7.2, 2.7))
         for ax, (title, values) in zip(axes, shown.items(), strict=True):
             signed_picture(ax, values, title)
+
+
+def signed_picture(ax: Axes, values: NDArray[np.float64], title: str) -> None:
+    """Draw the numbers of a square picture, white at zero."""
+    side = int(np.sqrt(values.size))
+    most = np.abs(values).max()
+    ax.imshow(values.reshape(side, side), cmap="RdBu_r", vmin=-most, vmax=most)
+    ax.set_title(title)
+    ax.set_axis_off()

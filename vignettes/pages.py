@@ -172,6 +172,7 @@ def _svg(text: str, alt: str) -> str:
 def _html(text: str, alt: str) -> str:
     plain = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)
     plain = re.sub(r' (?:border="1"|style="text-align: \w+;")', "", plain)
+    plain = plain.replace("overflow-x:auto;", "")  # the box around it scrolls
     if "simpletable" not in plain:
         plain = re.sub(r"<table[^>]*>", '<table class="frame">', plain)
     return scrolled(plain, "Output")

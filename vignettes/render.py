@@ -31,7 +31,9 @@ LAST = "import json, time\nprint(json.dumps([time.process_time(), [{}]]))"
 SET_UP = (
     "%matplotlib inline\n"
     "%config InlineBackend.figure_formats = ['svg']\n"
-    "%config InlineBackend.print_figure_kwargs = {'bbox_inches': None}"
+    "%config InlineBackend.print_figure_kwargs = {'bbox_inches': None}\n"
+    "import matplotlib\n"
+    "matplotlib.rcParams['figure.constrained_layout.use'] = True"
 )
 
 

@@ -28,6 +28,7 @@ from pegasos_stats.output.plotting.style import pyplot
 
 Namespace = dict[str, Any]
 mpl.use("agg")
+mpl.rcParams["figure.constrained_layout.use"] = True
 NAMES: dict[str, Namespace] = {}  # of the pages, by document
 FOLDER = tempfile.TemporaryDirectory()  # where the lines read and write files
 
