@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import pegasos_stats as ps
 from pegasos_stats.solvers.dense.resamples import HingeResamples, LogResamples
 from pegasos_stats.solvers.problem import LossName, Problem
 from pegasos_stats.solvers.refining import run_linear
@@ -71,3 +72,10 @@ def test_a_penalty_of_its_own_is_a_column_of_another_scale() -> None:
     assert (gaps <= TOL * risks).all()
     apart = 2.0 * np.sqrt(2.0 * TOL / problem.lam)
     assert np.linalg.norm(found[0, 1:] * scale - best.beta) <= apart
+
+
+@pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")
+def test_two_rows_that_no_resample_moves_are_fitted() -> None:
+    found = ps.SVM(["a", "b"], [[0.0], [1.0]], lam=0.5).fit()
+    drawn = found.covariance.estimates[:, 1]
+    np.testing.assert_allclose(drawn, found.coef["x1"], atol=1e-3)

@@ -192,7 +192,8 @@ class HingeResamples(Resamples):
         s = self._Z[:, -1] - self._Z[:, :-1] @ self._theta
         moves = np.abs(self._Z[:, :-1] @ changes.T).max(axis=1)
         is_near = np.abs(s) <= reach * moves
-        self._near = self._part(is_near, ~is_near & (s > 0.0))
+        if is_near.any():
+            self._near = self._part(is_near, ~is_near & (s > 0.0))
 
     def _part(self, is_near: Mask, is_fixed: Mask) -> Part:
         sides = self._y < 0.0, self._y > 0.0
