@@ -26,6 +26,7 @@ PURPOSES = {
             "coef",
             "intercept",
             "params_original",
+            "reference_levels",
             "dual_coef",
             "tidy",
             "glance",
