@@ -235,9 +235,11 @@ class LinearInference(Judged):
         Returns
         -------
         DataFrame
-            Columns ``term, statistic, df, df_denom, p_value``; `df_denom` is infinite
-            for a chi-squared statistic, finite for F, and missing where the statistic
-            is compared with resamples. The intercept is the first row.
+            Columns ``term, statistic, distribution, df, df_denom, p_value``:
+            `distribution` is ``"chi2"``, ``"F"`` or ``"bootstrap"``, the law that the
+            statistic of this row is compared with; one coefficient by ``"HC3"`` has
+            chi-squared, a term of several F, see `Sandwich`. `df_denom` is infinite
+            for chi-squared and missing for resamples. The intercept is the first row.
 
         Raises
         ------
@@ -262,8 +264,9 @@ class LinearInference(Judged):
             rows = np.eye(len(names))[[names.index(column) for column in columns]]
             found = self._errors.wald_test(rows)
             df = np.nan if found.replicates else found.df_denom
-            lines.append((term, found.statistic, found.df_num, df, found.pvalue))
-        titles = ["term", "statistic", "df", "df_denom", "p_value"]
+            law = found.statistic, found.distribution, found.df_num, df
+            lines.append((term, *law, found.pvalue))
+        titles = ["term", "statistic", "distribution", "df", "df_denom", "p_value"]
         return pd.DataFrame(lines, columns=titles)
 
     @suggest_arguments
@@ -344,6 +347,7 @@ class LinearInference(Judged):
             relative_gap=self.relative_gap,
             groups=self._weighed[2],
             noise=self._noise,
+            to_optimum=self.refinement is None and self.solver.to_optimum,
         )
 
     @property

@@ -9,6 +9,7 @@ from pegasos_stats.checks import check_choice, check_fraction
 from pegasos_stats.data.columns import Mask
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models.inference.options import INTERVALS, Bootstrap, Interval
+from pegasos_stats.models.inference.separation import images
 from pegasos_stats.models.notes.note import Note
 
 ROUNDING = 1e-9  # of a rank
@@ -45,7 +46,12 @@ class Covariance:
     separated : int
         Rows whose scores nothing but the penalty limits.
     unbounded : float64 array, shape (k, q), optional
-        Directions of ``theta`` that nothing but the penalty limits.
+        Directions of ``theta`` that nothing but the penalty limits, and it not enough
+        for a standard error.
+    collinear : float64 array, shape (k, q), optional
+        Directions that change no score, a column for each predictor that is a linear
+        combination of those before it: its last number that is not 0 is that
+        predictor's.
     """
 
     matrix: Matrix
@@ -59,6 +65,7 @@ class Covariance:
     prior: Vector | None = None
     separated: int = 0
     unbounded: Matrix | None = None
+    collinear: Matrix | None = None
 
     def __post_init__(self) -> None:
         for array in vars(self).values():
@@ -77,13 +84,14 @@ class Covariance:
 
     def combined(self, R: Matrix) -> "Covariance":
         """The covariance of the linear combinations ``R theta``."""
-        prior, free = self.prior, self.unbounded
+        prior = self.prior
         return replace(
             self,
             matrix=R @ self.matrix @ R.T,
             fixed=None,
             prior=None if prior is None else np.append(R @ prior[:-1], prior[-1]),
-            unbounded=None if free is None else R @ free,
+            unbounded=images(R, self.unbounded),
+            collinear=images(R, self.collinear),
         )
 
     def original(self, R: Matrix) -> "Covariance":
@@ -128,7 +136,7 @@ class BootstrapResult:
         With balanced weights ``log(n- / n+)`` of each resample.
     agreeing : float
         Share of the pairs of resamples whose coefficients coincide.
-    separated, unbounded
+    separated, unbounded, collinear
         As of `Covariance`.
     """
 
@@ -149,6 +157,7 @@ class BootstrapResult:
     agreeing: float = 0.0
     separated: int = 0
     unbounded: Matrix | None = None
+    collinear: Matrix | None = None
 
     @property
     def matrix(self) -> Matrix:
@@ -201,7 +210,6 @@ class BootstrapResult:
     @np.errstate(over="ignore", invalid="ignore")
     def combined(self, R: Matrix) -> "BootstrapResult":
         """The bootstrap of the linear combinations ``R theta``."""
-        S, free = self.reference, self.unbounded
         return replace(
             self,
             estimate=R @ self.estimate,
@@ -209,8 +217,9 @@ class BootstrapResult:
             covariance=R @ self.covariance @ R.T,
             tolerance=np.abs(R) @ self.solver_noise,
             fixed=None,
-            reference=None if S is None else R @ S @ R.T,
-            unbounded=None if free is None else R @ free,
+            reference=None if self.reference is None else R @ self.reference @ R.T,
+            unbounded=images(R, self.unbounded),
+            collinear=images(R, self.collinear),
         )
 
     def original(self, R: Matrix) -> "BootstrapResult":

@@ -27,6 +27,7 @@ from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.options import OF_LEVERAGES, Cluster, Sandwich
 from pegasos_stats.models.inference.separation import (
+    MOST_COLUMNS,
     DirectionPass,
     IdentifiedPart,
     find_separation,
@@ -46,7 +47,9 @@ LARGEST_LEVERAGE = 0.99
 FORWARD = 1.0 - 1e-6  # of a margin, see `separation`
 SAME = 1e-6  # a smaller spread of margins is none: fits are not more accurate
 FEWEST_ROWS = 0.5  # at the margin, for a curvature in the intercept
-ROUNDING = 1e-13  # of a pivot of H that is 1 before elimination
+ROUNDING = 1e-13  # of a pivot of H that is 1 before elimination, or an eigenvalue
+COLLINEAR = 1e-10  # of a pivot, where some eigenvalue is 0 to rounding
+NEGLIGIBLE = 1e-6  # a penalty, beside H: the square of it is above its rounding
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
 SEPARATED = (
     "no row has a margin below 1, where the hinge has a slope, as the fit separates "
@@ -91,7 +94,8 @@ class Sums(NamedTuple):
     squares : float64 array, shape (k,)
         ``sum w_i z_i^2``.
     H : float64 array, shape (k, k)
-        ``sum_i w_i s_i (1 - s_i) z_i z_i'`` for the log loss.
+        ``sum_i w_i s_i (1 - s_i) z_i z_i'`` for the log loss, ``sum_i w_i z_i z_i'``
+        for the hinge.
     u, margin_weights : list of float64 array
         ``u_i`` and ``w_i`` of all rows, for the hinge.
     """
@@ -232,7 +236,7 @@ class Fitted:
         """Sum over a block what `Sums` holds."""
         Z, y, w, u, s = self.part(block, dual)
         classes = np.array([w * (y < 0.0), w * (y > 0.0)])
-        hinge, k = self.loss == "hinge", Z.shape[1]
+        hinge = self.loss == "hinge"
         return Sums(
             rows=np.count_nonzero(classes, axis=1).astype(np.float64),
             w=classes.sum(axis=1),
@@ -242,7 +246,7 @@ class Fitted:
             uz=(classes * u) @ Z,
             scores=(classes * -(s * y)) @ Z,
             squares=w @ (Z * Z),
-            H=np.zeros((k, k)) if hinge else cross(Z, w * s * (1.0 - s)),
+            H=cross(Z, w if hinge else w * s * (1.0 - s)),
             u=[u] if hinge else [],
             margin_weights=[w] if hinge else [],
         )
@@ -339,8 +343,9 @@ def sandwich(
     Returns
     -------
     Covariance
-        NaN, with a note, if it is not defined: no row at the margin or beyond it, or
-        predictors that are collinear while `lam` is tiny.
+        NaN, with a note, if it is not defined, as without a row at the margin or beyond
+        it. Where predictors are collinear and `lam` tiny that of their coefficients is
+        not: see `Covariance.unbounded`.
 
     Raises
     ------
@@ -363,6 +368,12 @@ def sandwich(
     sums: Sums = rows.read(rows.fitted.sums)
     whole = rows.covariance(sums, options, scaling, groups)
     known = None if np.isnan(whole.matrix).all() else rows.separation(sums)
+    if known is None and (part := rows.collinear(sums)):
+        whole = replace(whole, collinear=part.unbounded)
+        penalty = penalty_of(problem, len(sums.H)) * problem.n
+        excess = np.diag(penalty - NEGLIGIBLE * sums.H)
+        if (excess @ np.square(part.unbounded) < 0.0).any():
+            known = SeparatedRows.of(0, part, rows.fitted, sums)
     if known is None:
         return rows.uncentred(whole)
     number, part, fitted, sums = known
@@ -443,10 +454,8 @@ class Rows:
         if fitted.loss != "log" or not self._may_be_separated(sums):
             return None
         theta = np.append([fitted.alpha] * fitted.intercept, fitted.beta)
-        n, first = self.problem.n_weighed, int(fitted.intercept)
-        known = find_separation(
-            lambda *at: self.read(partial(fitted.pass_over, *at)), theta, n
-        )
+        n, look = self.problem.n_weighed, self.fitted.pass_over
+        known = find_separation(lambda *at: self.read(partial(look, *at)), theta, n)
         if known is None:
             return None
         if known.number < n:
@@ -455,9 +464,21 @@ class Rows:
         else:
             sums = sums._replace(H=np.zeros_like(sums.H))
         part = IdentifiedPart.by(sums.H)
-        slopes = part.change[first:, first:] @ fitted.beta
-        fitted = replace(fitted, columns=part.columns, slopes=slopes)
-        return SeparatedRows(known.number, part, fitted, sums.of_columns(part.columns))
+        return SeparatedRows.of(known.number, part, fitted, sums)
+
+    def collinear(self, sums: Sums) -> IdentifiedPart | None:
+        """Which columns are linear combinations of others, if any.
+
+        Not of constant columns, or where there are more coefficients than rows.
+        """
+        H = sums.H + np.diag(np.diag(sums.H) == 0.0)
+        scale, most = np.sqrt(np.diag(H)), min(MOST_COLUMNS, self.problem.n_weighed)
+        if len(H) > most or not np.isfinite(H).all():
+            return None
+        if np.linalg.eigvalsh(H / scale / scale[:, None])[0] > ROUNDING * len(H):
+            return None
+        part = IdentifiedPart.by(H, COLLINEAR)
+        return part if part.unbounded.size else None
 
     def _may_be_separated(self, sums: Sums) -> bool:
         """Whether Newton's step without the penalty raises a margin by 1 or more."""
@@ -588,12 +609,22 @@ class Rows:
 
 
 class SeparatedRows(NamedTuple):
-    """How many rows are separated, and the fit and the sums of the others."""
+    """How many rows are separated, if any, and the fit and the sums of the others."""
 
     number: int
     part: IdentifiedPart
     fitted: Fitted
     sums: Sums
+
+    @classmethod
+    def of(
+        cls, number: int, part: IdentifiedPart, fitted: Fitted, sums: Sums
+    ) -> "SeparatedRows":
+        """The same with those coefficients alone that are determined."""
+        columns, first = part.columns, int(fitted.intercept)
+        slopes = part.change[first:, first:] @ fitted.beta
+        fitted = replace(fitted, columns=columns, slopes=slopes)
+        return cls(number, part, fitted, sums.of_columns(columns))
 
 
 def why_undefined(problem: Problem, width: float, at: Curvature) -> str:

@@ -214,8 +214,8 @@ class IdentifiedPart:
     unbounded: Matrix
 
     @classmethod
-    def by(cls, H: Matrix) -> "IdentifiedPart":
-        """From ``H = sum_i d_i z_i z_i'`` of these rows.
+    def by(cls, H: Matrix, tol: float = SAME) -> "IdentifiedPart":
+        """From ``H = sum_i d_i z_i z_i'`` of these rows; `tol` of a diagonal is 0.
 
         Examples
         --------
@@ -224,9 +224,11 @@ class IdentifiedPart:
         >>> found.columns, found.unbounded.T
         (array([0, 2]), array([[0., 1., 0.]]))
         """
-        k, chosen, left = len(H), list[int](), H.copy()
+        k, chosen = len(H), list[int]()
+        size = np.sqrt(np.diag(H) + (np.diag(H) == 0.0))
+        left = H / size / size[:, None]
         for j in range(k):  # Gauss and Jordan's elimination, the columns in their order
-            if left[j, j] > SAME * H[j, j]:
+            if left[j, j] > tol:
                 row = left[j] / left[j, j]
                 left -= np.outer(left[:, j], row)
                 left[j] = row
@@ -235,6 +237,7 @@ class IdentifiedPart:
         others = np.setdiff1d(np.arange(k), columns)
         A = left[np.ix_(columns, others)]
         A[np.abs(A) < SAME] = 0.0
+        A *= size[others] / size[columns, None]
         change, unbounded = np.zeros((len(columns), k)), np.zeros((k, len(others)))
         change[np.arange(len(columns)), columns] = 1.0
         change[:, others] = A
@@ -252,6 +255,14 @@ class IdentifiedPart:
         return found
 
 
+def images(R: Matrix, directions: Matrix | None) -> Matrix | None:
+    """``R b`` of directions ``b`` of the coefficients, rounding being 0."""
+    if directions is None:
+        return None
+    found, size = R @ directions, np.abs(R) @ np.abs(directions)
+    return np.asarray(np.where(np.abs(found) > SAME * size, found, 0.0))
+
+
 def is_unbounded(R: Matrix, unbounded: Matrix) -> Mask:
     """Which of the combinations ``R theta`` nothing but the penalty limits, shape (m,).
 
@@ -261,5 +272,4 @@ def is_unbounded(R: Matrix, unbounded: Matrix) -> Mask:
     >>> is_unbounded(np.array([[1.0, 0, 0], [1, 1, 0], [0, 1, -1]]), away)
     array([ True, False, False])
     """
-    size = np.abs(R) @ np.abs(unbounded)
-    return np.asarray((np.abs(R @ unbounded) > SAME * size).any(axis=1))
+    return np.asarray(np.any(images(R, unbounded), axis=1))

@@ -38,6 +38,7 @@ from pegasos_stats.solvers.problem import Problem, Solution
 
 ROUNDING = 1e-14  # of sums over the rows
 SMALL = 0.25  # of a standard error: 95% intervals then cover 94.3%
+UNKNOWN = "separated", "unbounded", "collinear"  # of a bootstrap
 FAR = 1e-4  # relative gap of a hinge fit that is not at its optimum
 MOST_COEFFICIENTS, MOST_PRODUCTS = 1000, 1e10  # some two seconds
 
@@ -59,10 +60,10 @@ def estimated(
     """
     if isinstance(options, Bootstrap):
         resampled = bootstrap(problem, found, options, scaling, groups)
-        if problem.loss == "hinge":
+        if problem.p > MOST_COEFFICIENTS:
             return resampled
         plain = sandwich(problem, found, SANDWICH)
-        return replace(resampled, separated=plain.separated, unbounded=plain.unbounded)
+        return replace(resampled, **{name: getattr(plain, name) for name in UNKNOWN})
     return sandwich(problem, found, options, scaling, groups, relative_gap)
 
 
@@ -156,6 +157,8 @@ class Uncertainty:
         Of rows that depend on each other.
     noise : float64 array, shape (k,), or None
         What of each coefficient is the solver's.
+    to_optimum : bool
+        Whether the solver has a tolerance of its own.
     """
 
     theta: "pd.Series[float]"
@@ -165,6 +168,7 @@ class Uncertainty:
     relative_gap: float
     groups: Groups | None = None
     noise: Vector | None = None
+    to_optimum: bool = False
 
     @property
     def is_defined(self) -> bool:
@@ -224,9 +228,9 @@ class Uncertainty:
             If the covariance is not defined, resamples were left out, or only the
             penalty limits coefficients.
         """
-        for note in (*self.covariance.notes, *self.separated()):
+        for note in (*self.covariance.notes, *self.separated(), *self.collinear(True)):
             warn_caller(note.capital, UndefinedMetricWarning, note.cure)
-        for note in notes.too_far(self.is_far):
+        for note in notes.too_far(self.is_far, self.to_optimum):
             warn_caller(note.capital, ConvergenceWarning, note.cure)
 
     def frame(self, level: float) -> pd.DataFrame:
@@ -282,8 +286,9 @@ class Uncertainty:
         if not self.is_defined:
             return list(V.notes)
         first = [
-            *notes.too_far(self.is_far and problem.loss == "log"),
+            *notes.too_far(self.is_far and problem.loss == "log", self.to_optimum),
             *self.separated(),
+            *self.collinear(),
             *notes.few_groups(self.groups),
         ]
         if self.unlimited.all():  # there are no errors to speak of
@@ -309,18 +314,28 @@ class Uncertainty:
             what = "Pairs bootstrap" if groups is None else f"Bootstrap of {groups}"
             return f"{what}, {len(V.estimates):,} resamples, seed {V.seed}"
         assert isinstance(self.options, Sandwich)
-        if V.bandwidth is not None:
-            name = f"sandwich, kernel at the margin of width {V.bandwidth:.2g}"
-        else:
-            name = self.options.correction
-        return f"Standard errors: {name}" + f", {groups}" * (groups is not None)
+        name = f"sandwich, kernel at the margin of width {V.bandwidth or 0.0:.2g}"
+        name = self.options.correction if V.bandwidth is None else name
+        law = f", t on {V.df:.0f} degrees of freedom" * bool(np.isfinite(V.df))
+        return f"Standard errors: {name}" + f", {groups}" * (groups is not None) + law
 
     def separated(self) -> list[Note]:
         """Which coefficients only the penalty limits, if any."""
         found = self.covariance.separated
         if found and found == self.problem.n_weighed:
             return notes.complete_separation()
-        return notes.separated(list(self.theta.index[self.unlimited]), found)
+        names = list(self.theta.index[self.unlimited]) if found else []
+        return notes.separated(names, found)
+
+    def collinear(self, without_errors: bool = False) -> list[Note]:
+        """Which predictors are linear combinations of others, if any."""
+        B, names = self.covariance.collinear, self.theta.index
+        if B is None or (without_errors and not self.unlimited.any()):
+            return []
+        last = np.array([np.flatnonzero(b)[-1] for b in B.T], dtype=np.intp)
+        others = np.setdiff1d(np.flatnonzero(B.any(axis=1)), last)
+        named = list(names[last]), list(names[others])
+        return notes.collinear(*named, bool(self.unlimited[last].any()))
 
     @property
     def _resampled(self) -> BootstrapResult | None:

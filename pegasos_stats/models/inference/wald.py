@@ -19,16 +19,8 @@ from pegasos_stats.errors import counted
 from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models.inference.covariance import BootstrapResult
 
-TIDY_COLUMNS = [
-    "term",
-    "estimate",
-    "std_error",
-    "statistic",
-    "p_value",
-    "conf_low",
-    "conf_high",
-]
-
+TIDY_COLUMNS = ["term", "estimate", "std_error", "statistic", "p_value"]
+TIDY_COLUMNS += ["conf_low", "conf_high"]
 
 SAME = 1e-5  # of scores, what is the solver's: sqrt(D) is their mean change
 NOISE = 1e-5  # of a score: estimates that move it by less are 0 in tables

@@ -11,12 +11,16 @@ FEW = 10  # rows of the rarer level to a coefficient, or groups
 LISTED = 3  # names in a note
 
 
-def too_far(is_far: bool) -> list[Note]:
-    """Note that a fit is too far from its optimum for these standard errors."""
+def too_far(is_far: bool, to_optimum: bool = False) -> list[Note]:
+    """Note that a fit is too far from its optimum for these standard errors.
+
+    A solver that goes to the optimum takes a smaller tolerance.
+    """
     if not is_far:
         return []
     text = "the fit is too far from its optimum for these standard errors."
-    cure = one_of([Setting("refine", 1e-8)], "{} goes on to the optimum.")
+    smaller = Setting("tol" if to_optimum else "refine", 1e-8)
+    cure = one_of([smaller], "{} goes on to the optimum.")
     return [Note("run", "warning", text, cure)]
 
 
@@ -55,6 +59,26 @@ def separated(names: Sequence[str], n_rows: int) -> list[Note]:
         f"{listing(names, LISTED)}: no standard errors. Merge or drop such a level."
     )
     return [Note("separation", "warning", text)]
+
+
+def collinear(
+    names: Sequence[str], others: Sequence[str], without_errors: bool
+) -> list[Note]:
+    """Note that predictors are linear combinations of others.
+
+    Examples
+    --------
+    >>> collinear(["b"], ["Intercept", "a"], False)[0].text
+    "'b' is a linear combination of 'Intercept', 'a': only the penalty tells ..."
+    """
+    several, so = len(names) > 1, ", which have no standard errors" * without_errors
+    are = "are linear combinations" if several else "is a linear combination"
+    text = (
+        f"{listing(names, LISTED)} {are} of {listing(others, LISTED)}: only the "
+        f"penalty tells their coefficients apart{so}. "
+        f"Leave {'them' if several else 'it'} out."
+    )
+    return [Note("columns", "warning", text)]
 
 
 def complete_separation() -> list[Note]:

@@ -56,10 +56,19 @@ def check_variances(matrix: np.ndarray) -> None:
 
 
 def check_separated(found: Estimate) -> None:
-    """Raise ValueError for separated rows on which nothing hangs, or the reverse."""
-    free = np.zeros(0) if found.unbounded is None else found.unbounded
-    there = isinstance(free, np.ndarray) and np.isfinite(free).all()
-    if not there or bool(header.whole(found.separated, "a count")) != bool(free.size):
+    """Raise ValueError for directions that are no numbers, or without a reason."""
+    free, alike = (
+        np.zeros((1, 0)) if each is None else each
+        for each in (found.unbounded, found.collinear)
+    )
+    if not all(
+        isinstance(a, np.ndarray) and np.isfinite(a).all() for a in (free, alike)
+    ):
+        raise ValueError("a direction is not finite")
+    if not (free.any(axis=0).all() and alike.any(axis=0).all()):
+        raise ValueError("a direction is 0")
+    separated = bool(header.whole(found.separated, "a count"))
+    if (separated and not free.size) or (free.size and not (separated or alike.size)):
         raise ValueError("rows are separated by no direction")
 
 

@@ -235,7 +235,7 @@ def _shape_of(name: str, k: int) -> tuple[int | None, ...]:
         return (k,)
     if name in ("prior", "priors"):
         return (k + 1 if name == "prior" else None,)
-    if name == "unbounded":
+    if name in ("unbounded", "collinear"):
         return (k, None)
     return (None if name in ("estimates", "fixed") else k, k)
 
