@@ -114,7 +114,7 @@ def pinned(names: Sequence[str]) -> list[Note]:
     if not names:
         return []
     text = (
-        f"Identical in all resamples, and so without a standard error: "
+        f"Identical in all resamples, and so without a test: "
         f"{listing(names, LISTED)}."
     )
     return [Note("resamples", "note", text)]
