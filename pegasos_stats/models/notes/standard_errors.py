@@ -114,8 +114,7 @@ def pinned(names: Sequence[str]) -> list[Note]:
     if not names:
         return []
     text = (
-        f"Identical in all resamples, and so without a test: "
-        f"{listing(names, LISTED)}."
+        f"Identical in all resamples, and so without a test: {listing(names, LISTED)}."
     )
     return [Note("resamples", "note", text)]
 
