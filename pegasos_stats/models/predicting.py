@@ -96,7 +96,9 @@ class Predictor(ABC):
             also = [] if offsets is None else offsets.columns([*data.kinds], offset)
             rule = Rule(self, "decision_function", {"unseen": unseen, "offset": offset})
             pieces = scanned_frames(data, self.design, also)
-            scores: pd.Series[float] = pd.concat([*map(rule, pieces)])
+            scores: pd.Series[float] = pd.concat(
+                [*map(rule, pieces)], ignore_index=True
+            )
             return scores
         matrix = self._rows.matrix(data, unseen, offset)
         return self._scores(matrix)

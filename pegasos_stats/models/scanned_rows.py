@@ -108,8 +108,9 @@ def read_rows(
         parts = [asked.of(result, frame) for frame in frames]
     else:
         parts = source.mapped(asked.of, light(result))
-    f = pd.concat([part[0] for part in parts])
-    beside = pd.concat([part[2] for part in parts])
+    of_files = isinstance(source, Scan)  # whose rows are numbered over all of them
+    f = pd.concat([part[0] for part in parts], ignore_index=of_files)
+    beside = pd.concat([part[2] for part in parts]).set_axis(f.index)
     labels = joined([part[1] for part in parts]).set_axis(f.index)
     same = labelled and isinstance(of_fit, Problem) and isinstance(solution, Solution)
     return ReadRows(f, labels, beside, same and are_of_fit(result, data, f, labels))

@@ -96,4 +96,25 @@ def test_predictions_of_pieces_count_what_they_saw(home, tmp_path):
             pytest.raises(ColumnError) as found,
         ):
             call()
-        assert f"in at least 2 rows ({WRONG}, {WRONG + 1})" in str(found.value), name
+        called = (
+            f"{WRONG}, {WRONG + 1}"
+            if home == "dask"
+            else f"{WRONG - 300}, {WRONG - 299} of {tmp_path}/part1.csv"
+        )
+        assert f"in at least 2 rows ({called})" in str(found.value), name
+
+
+@pytest.mark.parametrize("home", ["parquet", "csv"])
+@pytest.mark.parametrize("door", ["decision_function", "confusion"])
+def test_rows_to_predict_are_called_by_their_file(home, door, tmp_path):
+    data = data_of(N)
+    result = ps.logit("y ~ x", data, lam=1.0).fit(cov_type=None)
+    files = placed(data, home, tmp_path)
+    scores = result.decision_function(files)
+    assert scores.index.equals(data.index)
+    assert np.allclose(scores, result.decision_function(data))
+    data.loc[WRONG, "x"] = np.inf
+    files = placed(data, home, tmp_path)
+    with pytest.raises(ColumnError) as found:
+        getattr(result, door)(files)
+    assert f" in at least 1 row ({rows_of(home, tmp_path)}); " in str(found.value)

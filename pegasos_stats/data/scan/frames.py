@@ -18,7 +18,7 @@ def scanned_frames(
 ) -> Iterator[pd.DataFrame]:
     """The columns that a design uses, and others, some rows at a time.
 
-    Rows are numbered from 0.
+    Rows are numbered from 0 in each file, as errors name them.
 
     Raises
     ------
@@ -32,12 +32,11 @@ def scanned_frames(
     variables = inner.variables if isinstance(inner, FormulaDesign) else design.names
     used = [*dict.fromkeys([*variables, *also])]
     scan.check(used)
-    first = 0
-    for _, piece in scan.labelled(used):
-        frame = frame_of(piece)
-        yield frame.set_axis(pd.RangeIndex(first, first + len(frame)))
-        first += len(frame)
+    empty = True
+    for labels, piece in scan.labelled(used):
+        empty = False
+        yield frame_of(piece).set_axis(labels)
     if scan.renewed() != stamps:
         raise DataError("The files have changed while they were read; read them again.")
-    if first == 0:
+    if empty:
         yield pd.DataFrame({name: np.zeros(0) for name in used})

@@ -41,6 +41,8 @@ def predicted_files(
             known = piece.known_to(result.design, options.unseen)
             with in_a_piece():
                 predictions = predictions_of(result, known, deciding)
+            if options.id is None:  # numbered over all files
+                predictions = predictions.set_axis(pd.RangeIndex(n, n + len(frame)))
             write(printed.csv_of(predictions, header=n == 0))
             n += len(frame)
             for level, count in printed.level_counts(result, predictions).items():
