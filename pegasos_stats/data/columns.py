@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import DataColumn, Dense, Predictors
 from pegasos_stats.data.foreign import is_missing, refusing, unreadable
-from pegasos_stats.data.row_names import in_the_rows
+from pegasos_stats.data.row_names import PIECE, in_the_rows
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
@@ -342,10 +342,12 @@ def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
         all_text = all(isinstance(value, str) for value in strange.array)
         what = "" if words.any() or not all_text else "numbers as text, "
         texts = (v if isinstance(v, str) else shown(v) for v in strange.array)
+        why = " (one cell of a CSV file, such as '.', makes its column text)"
+        why = why if what and PIECE.get() else ""
         raise ColumnError(
             f"Column {listing([column.name])} is not numeric: it holds {what}"
             f"{listing(dict.fromkeys(texts), 3)} {in_the_rows(strange.index)}; give "
-            "numbers, or make it a factor of the model: C(...) in a formula."
+            f"numbers{why}, or make it a factor of the model: C(...) in a formula."
         )
     return found
 

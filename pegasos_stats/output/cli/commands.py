@@ -329,9 +329,11 @@ def _rows_for(saved: Saved, options: argparse.Namespace) -> Rows:
     rows = rows.named_by(options.id)
     fitted_on = saved.about.get("format", rows.format)
     if not are_alike(rows.format, fitted_on):
+        by_block = memory and rows.scan is not None and rows.scan.is_svmlight
+        cure = "leave out --memory" if by_block else "give data in that format"
         raise DataError(
             f"The file {options.data} is {rows.format} and the model was fitted on "
-            f"{fitted_on}; give data in that format."
+            f"{fitted_on}; {cure}."
         )
     return rows
 

@@ -127,6 +127,7 @@ class Looking:
     intercept: bool
     sampled: Rows
 
+    @np.errstate(over="ignore")  # the gap says what huge values come to
     def __call__(self, block: Block, a: Values) -> Part:
         """Look at a block, and put its dual weights."""
         first, X, y, w, offset = block
