@@ -299,14 +299,16 @@ def _parsed(text: str, others: "_Names", formula: str) -> "SimpleFormula":
     from pegasos_stats.data.language.materializing import TermParser
 
     context = {"__formulaic_variables_available__": others}
+    parser = TermParser(formula)
     try:
-        terms = Formula.from_spec(text, parser=TermParser(formula), context=context)
+        terms = Formula.from_spec(text, parser=parser, context=context)
     except (ColumnError, FormulaError):
         raise
     except Exception as error:
         raise cannot_use(formula, error) from None
     if not isinstance(terms, SimpleFormula):
         raise unusable(formula, "it has several parts")
+    check_columns(others.data, parser.taken_out)
     return terms
 
 
@@ -318,12 +320,12 @@ class _Names(list[Hashable]):
 
     def __init__(self, data: pd.DataFrame, own: set[str], formula: str) -> None:
         super().__init__(column for column in data.columns if column not in own)
-        self._data, self._formula = data, formula
+        self.data, self._formula = data, formula
 
     def __iter__(self) -> Iterator[Hashable]:
         names = list(super().__iter__())
         check_names(names)
-        absent = self._data.columns[self._data.isna().all()] if len(self._data) else ()
+        absent = self.data.columns[self.data.isna().all()] if len(self.data) else ()
         held = [name for name in names if name not in absent] or names
         empty = [name for name in names if name not in held]
         if empty := [name for name in empty if not is_written(name, self._formula)]:

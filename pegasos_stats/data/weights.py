@@ -298,7 +298,9 @@ def column_named(option: str, name: str, data: object, allowed: str) -> DataColu
             " is no column of the data; ",
             InPython(
                 f"give the name of one, or {allowed}.",
-                "check the spelling or add the column.",
+                "give 'balanced' or a column; weights by level are for Python."
+                if "=" in name
+                else "check the spelling or add the column.",
             ),
         )
     )

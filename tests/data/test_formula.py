@@ -406,3 +406,10 @@ def test_only_the_values_that_are_no_numbers_are_named():
     new = pd.DataFrame({"x": ["0.1", "0.2", ".", "0.3", "7"]}, index=list("abcde"))
     with pytest.raises(ColumnError, match=r"it holds '\.' in 1 row \('c'\)"):
         result.predict(new)
+
+
+def test_a_name_behind_a_minus_is_a_column_too():
+    data = pd.DataFrame({"y": ["a", "b"] * 5, "x": range(10), "z": [1.0, 2.0] * 5})
+    assert ps.logit("y ~ . - z", data, lam=1.0).names == ("x",)
+    with pytest.raises(ColumnError, match="'nope' not found"):
+        ps.logit("y ~ . - nope", data, lam=1.0)

@@ -64,7 +64,8 @@ class TermParser(DefaultFormulaParser):  # type: ignore[misc]
     """Reads one list of terms, and leaves what stands in them as text."""
 
     def __init__(self, formula: str) -> None:
-        super().__init__(operator_resolver=_Operators(formula))
+        self.taken_out: list[str] = []  # names behind a minus
+        super().__init__(operator_resolver=_Operators(formula, self.taken_out))
         self._formula = formula
 
     def get_tokens_from_formula(
@@ -98,9 +99,9 @@ class TermParser(DefaultFormulaParser):  # type: ignore[misc]
 class _Operators(DefaultOperatorResolver):  # type: ignore[misc]
     """Formulaic's operators, with a limit to the products of terms."""
 
-    def __init__(self, formula: str) -> None:
+    def __init__(self, formula: str, taken_out: list[str]) -> None:
         super().__init__()
-        self._formula = formula
+        self._formula, self._taken_out = formula, taken_out
         self._products = 0
 
     @property
@@ -112,6 +113,8 @@ class _Operators(DefaultOperatorResolver):  # type: ignore[misc]
                 operator._to_terms = self._limited(operator._to_terms)
             elif operator.symbol in ("**", "^"):
                 operator._to_terms = self._power
+            elif operator.symbol == "-":
+                operator._to_terms = self._noted(operator._to_terms)
         return found
 
     def _limited(self, join: Join) -> Join:
@@ -120,6 +123,15 @@ class _Operators(DefaultOperatorResolver):  # type: ignore[misc]
             return join(left, right)
 
         return joined
+
+    def _noted(self, take_out: Callable[..., Terms]) -> Callable[..., Terms]:
+        def taken_out(*terms: Terms) -> Terms:
+            factors = (factor for term in terms[-1] for factor in term.factors)
+            names = (f.expr for f in factors if f.eval_method.value == "lookup")
+            self._taken_out.extend(names)
+            return take_out(*terms)
+
+        return taken_out
 
     def _check(self, left: Terms, right: Terms) -> None:
         self._products += len(left) * len(right)

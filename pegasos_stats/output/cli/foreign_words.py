@@ -74,7 +74,7 @@ def own_words(words: Sequence[str], commands: Commands) -> list[str]:
         if instead := _instead(words[0], name, known, commands, _kind(follows, words)):
             if "~" in follows and not follows.startswith("~"):
                 instead = f"write --formula '{follows}'"
-            instead = _with_columns(instead, follows, words)
+            instead = _with_columns(instead, _all_of(name, words), words)
             raise OptionError(f"{words[0]} has no option {name}; {instead}.")
         found.append(name + equals + value)
     return found
@@ -130,7 +130,7 @@ def check_test(path: str | None) -> None:
 def _kind(value: str, words: Sequence[str]) -> str:
     """What the value of an option is, where that decides what the option means.
 
-    One of model, file, number, sign, loss, cov, column (of the first file),
+    One of model, file, number, sign, loss, cov, lasso, column (of the first file),
     encoding; or empty.
     """
     if re.search(MODEL, value):
@@ -145,6 +145,8 @@ def _kind(value: str, words: Sequence[str]) -> str:
         return "loss"
     if re.fullmatch("hc[0-3]|(non)?robust|cluster|bootstrap|sandwich", value.lower()):
         return "cov"
+    if re.fullmatch("l1|lasso|elastic-?net", value.lower()):
+        return "lasso"
     data = next((each for each in words[1:] if os.path.isfile(each)), os.devnull)
     with suppress(OSError), open(data, encoding="latin-1") as handle:
         header = re.split(r"[,;\t|]", handle.readline(100_000))
@@ -160,6 +162,8 @@ def _kind(value: str, words: Sequence[str]) -> str:
 def _no_command(words: Sequence[str], commands: Commands) -> str:
     """What to write for a first word that is no command."""
     word, kind = words[0], _kind("".join(words[1:2]), words)
+    if any(re.search(MODEL, each) for each in words[1:]):
+        kind = "model"
     known = suggestion(word.lstrip("-"), ("commands",))
     if word.startswith("-") and known.startswith("write --"):
         instead = known.replace("write ", f"write {PROGRAM} ")
@@ -211,9 +215,23 @@ def _of_a_word(command: str, name: str, known: Sequence[str]) -> str:
     return ""
 
 
-def _with_columns(instead: str, columns: str, words: Sequence[str]) -> str:
+def _all_of(option: str, words: Sequence[str]) -> list[str]:
+    """All values of an option, which may be given several, and several times."""
+    found, is_value = [], False
+    for word in words[1:]:
+        name, _, value = word.partition("=")
+        if word.startswith("-"):
+            is_value = name.replace("_", "-") == option
+            word = value
+        if is_value and word:
+            found += word.split(",")
+    return found
+
+
+def _with_columns(instead: str, columns: Sequence[str], words: Sequence[str]) -> str:
     """The formula to write with the columns that were given, and the outcome."""
-    names = [name for name in re.split(r"[,\s]+", columns) if name.isidentifier()]
+    names = [name if name.isidentifier() else f"`{name}`" for name in columns]
+    names = [n for n in names if re.search("[^`0-9.]", n) and not set(n) & set("*:+^")]
     if not names:
         return instead
     flags = ("--outcome", "--target", "-y")

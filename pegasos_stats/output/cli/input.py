@@ -116,6 +116,8 @@ class Rows:
         """These rows, named by a column, which is no predictor then."""
         if column is None or (not needed and column not in self.columns):
             return self
+        if len(self.columns) == 1 and column not in self.columns:
+            raise DataError(_no_outcome_message(column, self))
         if column not in self.columns:
             raise DataError(
                 f"--id {column} is no column of {self.path}"
