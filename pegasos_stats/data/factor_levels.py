@@ -1,7 +1,7 @@
 """Levels of factors: those found at fit, and those of new data that are unknown."""
 
 import re
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -54,15 +54,16 @@ def levels_at_fit(spec: "ModelSpec", variables: tuple[str, ...]) -> Levels:
     return {name: levels for name, levels in found.items() if name in variables}
 
 
-def reference_levels(spec: "ModelSpec") -> dict[str, object]:
-    """Reference levels of the factors of a fit, by the factor as terms have it."""
+def reference_levels(spec: "ModelSpec", names: Sequence[str]) -> dict[str, object]:
+    """The one level of each factor that no coefficient names, by the factor."""
     found: dict[str, object] = {}
     for factor, (kind, state) in spec.encoder_state.items():
-        coding = getattr(state.get("contrasts"), "contrasts", None)
-        if kind.value == "categorical" and hasattr(coding, "base"):
-            levels, base = list(state["categories"]), getattr(coding, "base", None)
-            given = [level for level in levels if level == base]
-            found[str(factor)] = (given or levels)[0]
+        if kind.value == "categorical" and "categories" in state:
+            levels = list(state["categories"])
+            signs = [f"{factor}[T.{level}]" for level in levels]
+            named = [any(sign in name for name in names) for sign in signs]
+            if named.count(False) == 1 and any(named):
+                found[str(factor)] = levels[named.index(False)]
     return found
 
 

@@ -409,7 +409,9 @@ class LinearResults(Results, LinearInference):
         """Reference level of each factor in the formula, by the factor's name there."""
         design = self.design
         inner = design.design if isinstance(design, ScaledDesign) else design
-        return reference_levels(inner.spec) if isinstance(inner, FormulaDesign) else {}
+        if not isinstance(inner, FormulaDesign):
+            return {}
+        return reference_levels(inner.spec, inner.names)
 
     def _likelihood(self) -> list[str]:
         """Log-likelihood, AIC and pseudo R2 at the optimum of the log loss."""

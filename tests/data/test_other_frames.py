@@ -295,8 +295,8 @@ def test_calibrated_rows_and_thresholds():
 
 
 def test_a_report_reads_them(plain):
-    page = plain.report(POLARS[9:]).to_markdown()
-    expected = plain.confusion(PANDAS[9:])
+    page = plain.report(POLARS.with_columns(pl.col("x") + 0.25)[9:]).to_markdown()
+    expected = plain.confusion(PANDAS.assign(x=PANDAS["x"] + 0.25)[9:])
     assert f"{expected.n_errors} of {expected.n_classified}" in page
 
 

@@ -88,7 +88,7 @@ def test_a_third_level_on_dropped_rows_does_not_count(data):
         ({"lam": "1"}, "lam='1'"),
         ({"lam": True}, "lam=True"),
         ({"coding": "alphabetical"}, "coding='alphabetical'"),
-        ({"na_action": "omit"}, "na_action='omit'"),
+        ({"na_action": "keep"}, "na_action='keep'"),
     ],
 )
 def test_options_of_the_model_are_checked(data, options, words):

@@ -120,7 +120,7 @@ def test_what_is_no_threshold_of_a_probability(logit, at):
 def test_the_roc_curve_marks_the_threshold(svm, logit, frame):
     for result, at, words in (
         (svm, -0.4, "Score -0.4"),
-        (logit, 0.3, "Probability 0.3"),
+        (logit, 0.3, "Probability 30%"),
     ):
         ax = result.plot.roc(frame, threshold=at, ax=axes(8, 8))
         table = result.confusion(frame, threshold=at, positive="yes").by_class

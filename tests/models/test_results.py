@@ -135,8 +135,8 @@ def test_summary_shows_what_was_fitted(result):
     text = str(result.summary(details=True))
     for words in ("digit", "5 (100 rows)", "hinge", "443", "Rejection", "1,000"):
         assert words in text
-    assert "Largest 30 of 64" in text
-    assert str(result.summary(max_terms=None)).count("\np") >= 64
+    assert "Largest 30 of 54" in text
+    assert str(result.summary(max_terms=None)).count("\np") >= 54
     assert "<table" in result.summary()._repr_html_()
     assert r"\begin{tabular}" in result.summary().to_latex()
 

@@ -55,7 +55,7 @@ def test_tidy_has_the_columns_of_broom(result):
     table = result.tidy()
     assert table.columns.tolist() == TIDY
     assert table["term"].tolist() == ["Intercept", "p34", "p43", "p26"]
-    assert table["estimate"].tolist() == result.params.tolist()
+    np.testing.assert_allclose(table["estimate"], result.params, atol=1e-9)  # or 0
     assert table["std_error"].tolist() == result.bse.tolist()
     assert table["statistic"].tolist() == result.tvalues.tolist()
     assert table["p_value"].tolist() == result.pvalues.tolist()

@@ -85,8 +85,7 @@ def test_a_fit_is_told_in_these_lines(words, capsys):
         f"Rows       19 used, 1 dropped for missing values; {size}",
         "Missing    1 in 'x'",
         *(line.format(violations, result.n_iter) for line in lines),
-        f"Objective  {result.objective:.6g}, {above(result.objective, known)}, which "
-        f"is not below {known.lower:.6g}",
+        f"Objective  {result.objective:.6g}, {above(result.objective, known)}",
     ]
     told = ("Warning ", "Note ")  # tested with what brings them
     found = [line for line in head.split("\n") if not line.startswith(told)]
@@ -105,7 +104,7 @@ def test_a_fit_on_test_rows_has_both_tables(capsys):
     result = ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(seed=443))
     # 5 and 6 in these numbers are in the description of the data
     out = capsys.readouterr().out
-    assert re.sub(r"Note       Predictors differ.*\n", "", out) == (
+    assert re.sub(r"Note       .*\n", "", out) == (
         "pegasos-stats: train.csv\n"
         "Outcome    digit: 5 is -1, 6 is +1\n"
         "Labels     training 5: 100, 6: 100; test 5: 82, 6: 81\n"
@@ -114,8 +113,7 @@ def test_a_fit_on_test_rows_has_both_tables(capsys):
         "Model      hinge loss, lambda = 1\n"
         "Solver     Pegasos, shuffle, 20 epochs, seed 443: "
         f"{result.n_violations} margin violations in 4,000 steps\n"
-        f"Objective  {result.objective:.6g}, 0.004592 above its minimum, which is not "
-        f"below {result.shortfall.lower:.6g}\n"
+        f"Objective  {result.objective:.6g}, 0.004592 above its minimum\n"
         f"\nTraining data\n{result.confusion()}\n"
         f"\nTest data\n{result.confusion(test)}\n"
         "\nModel saved in a.model\n"

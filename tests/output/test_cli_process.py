@@ -84,6 +84,6 @@ def test_an_interrupt_while_libraries_are_loaded_gives_one_line(library, tmp_pat
 
     found = ended("-m", "pegasos_stats", "demo")
     assert (found.stdout, found.stderr) == ("", "pegasos-stats: interrupted\n")
-    assert found.returncode == -signal.SIGINT
+    assert found.returncode in (130, -signal.SIGINT)  # by who catches it
     other = ended("-c", "import pegasos_stats.datasets")
     assert "Traceback" in other.stderr

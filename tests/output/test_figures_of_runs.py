@@ -93,14 +93,14 @@ def test_against_steps_it_is_told_after_which_sdca_went_on():
 
 
 def test_losses_are_drawn_by_their_formulas():
-    ax = ps.plot_losses(panels())
-    m, error = line_of(ax, "0-1").get_data()
+    ax = ps.plot_losses(ax=panels())
+    m, error = line_of(ax, "0-1: an error").get_data()
     np.testing.assert_array_equal(error, m < 0)
     assert m.min() < -1
     assert m.max() > 2
-    hinge = line_of(ax, "hinge").get_ydata()
+    hinge = line_of(ax, "Hinge: max(0, 1 - m)").get_ydata()
     np.testing.assert_array_equal(hinge, [max(0.0, 1.0 - x) for x in m])
-    log = line_of(ax, "log").get_ydata()
+    log = line_of(ax, "Log: log(1 + exp(-m))").get_ydata()
     np.testing.assert_allclose(log, np.log1p(np.exp(-m)), rtol=1e-14)  # by two formulas
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("Margin m", "Loss of a row")
 

@@ -133,8 +133,9 @@ def test_errors_are_out_of_fold_where_there_is_no_test(tmp_path, capsys):
     assert code == 0
     assert "chosen from 30 values" in page
     assert "Cross-validated error" in page
-    small = str(tmp_path / "small.csv")
-    _, page = studied(tmp_path, "--cv", "3", "--test", small)
+    small = pd.read_csv(tmp_path / "small.csv")
+    small.assign(a=small["a"] + 0.5).to_csv(tmp_path / "new.csv", index=False)
+    _, page = studied(tmp_path, "--cv", "3", "--test", str(tmp_path / "new.csv"))
     assert "Cross-validated error" not in page
     capsys.readouterr()
 

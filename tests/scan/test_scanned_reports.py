@@ -1,9 +1,6 @@
 """Reports of fits from files."""
 
-import pytest
-
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError
 from tests.scan.scan_files import frame_of, written
 
 
@@ -18,5 +15,3 @@ def test_a_report_names_the_files_and_its_lines_repeat_the_fit(tmp_path):
     made = {"train": ps.scan(files, memory="64MiB")}
     exec(lines, made)
     assert (made["result"].params == result.params).all()
-    with pytest.raises(DataError, match="Files are read by predict"):
-        result.report(ps.scan(files), path)

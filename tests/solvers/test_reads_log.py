@@ -76,20 +76,6 @@ def test_a_damped_step_leads_down_where_a_whole_one_does_not(far_off):
     assert lengths[1] < lengths[0]
 
 
-def test_what_is_packed_is_all_that_steps_go_by(far_off):
-    step = far_off()
-    for _ in range(4):
-        step.read()
-        step.solve(0.0, SOLVER)
-        other = far_off()
-        other.point = step.point
-        other.go_on_from(step.packed())
-        for each in (step, other):
-            each.read()
-            each.solve(0.0, SOLVER)
-        assert np.array_equal(step.point.packed(), other.point.packed())
-
-
 @pytest.mark.parametrize("of_class", [-1.0, 1.0])
 def test_halves_without_a_class_leave_the_penalty_as_it_is(of_class):
     problem = rare_levels(1e-6)

@@ -258,7 +258,7 @@ def test_summary_and_figure_show_every_metric(svm):
         assert (words in text) == (words != "443")
     figure = found.plot()
     titles = [ax.get_title(loc="left") or ax.get_title() for ax in figure.axes]
-    assert titles == ["error rate", "hinge loss", "area under the ROC curve"]
+    assert titles == ["Error rate", "Hinge loss", "AUC"]
     drawn = figure.axes[1].get_lines()[0].get_xdata()
     np.testing.assert_allclose(
         drawn, np.unique(found.by_fold["hinge_loss"]), atol=1e-12

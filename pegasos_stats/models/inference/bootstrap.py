@@ -1,6 +1,7 @@
 """The pairs bootstrap of a linear fit, on R's random numbers."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -314,7 +315,9 @@ class Refit:
                 found[some, DISTANCE] = np.sqrt(2.0 * gap / problem.lam)
             some = some[~(found[some, GAP] <= self._tol)]
         for b in some:
-            estimates[b], found[b, :STATUS] = self._alone(weights[b], deviations[b])
+            found[b, :STATUS] = np.inf
+            with suppress(DataError):  # of squares that overflow
+                estimates[b], found[b, :STATUS] = self._alone(weights[b], deviations[b])
         return estimates, found
 
     def _alone(self, weights: Vector, deviations: Vector) -> tuple[Vector, Vector]:
@@ -332,10 +335,8 @@ class Refit:
             scores = problem.X @ fit.beta + problem.row_offsets
             alpha = best_intercept(scores, problem.y, "hinge", w)
         at = certificate(problem, fit.beta, alpha, fit.dual, self._tol)
-        distance = np.sqrt(2.0 * at.gap / problem.lam)
-        return np.append(alpha, fit.beta / deviations), np.array(
-            [at.relative_gap, distance]
-        )
+        facts = np.array([at.relative_gap, np.sqrt(2.0 * at.gap / problem.lam)])
+        return np.append(alpha, fit.beta / deviations), facts
 
 
 def moments(X: Any, drawn: Matrix) -> tuple[Matrix, Matrix]:

@@ -280,6 +280,7 @@ class BootstrapResult:
 Estimate = Covariance | BootstrapResult
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def agreeing(estimates: Matrix, tolerance: Vector) -> float:
     """Share of the pairs of resamples with the same coefficients, but for a tolerance.
 
