@@ -102,8 +102,8 @@ def suggestion(name: str, *sections: tuple[str, ...]) -> str:
 
     Examples
     --------
-    >>> suggestion("cv_glmnet", ("names",))
-    "write ps.lambda_path(model): the penalty is ridge's, there is no lasso"
+    >>> suggestion("logit_reg", ("names",))
+    'write ps.logit(formula, data)'
     >>> suggestion("copy_X", ("options",))
     'leave it out'
     """

@@ -306,13 +306,11 @@ def _columns(design: Design) -> list[Level]:
     """Predictors in the order of the formula, or of the data's columns."""
     if isinstance(design, FormulaDesign):
         texts = [f.expr for term in design.spec.formula for f in term.factors]
-        words = [(text, set(re.findall(r"\w+", text))) for text in texts]
-
-        def place(name: str) -> int:
-            found = (j for j, (text, own) in enumerate(words) if name in own | {text})
-            return next(found, len(words))
-
-        return sorted(design.variables, key=place)
+        places: dict[str, int] = {}
+        for text in texts:
+            for word in (text, *re.findall(r"\w+", text)):
+                places.setdefault(word, len(places))
+        return sorted(design.variables, key=lambda name: places.get(name, len(places)))
     return list(design.columns) if isinstance(design, FrameDesign) else []
 
 
