@@ -16,7 +16,6 @@ def resampled(estimates, estimate=0.0, tolerance=0.0, reference=None):
         covariance=np.atleast_2d(np.cov(estimates, rowvar=False)),
         seed=1,
         n_left_out=0,
-        n_not_converged=0,
         relative_gap=0.0,
         distance=0.0,
         options=Bootstrap(len(estimates), seed=1),

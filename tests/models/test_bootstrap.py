@@ -279,7 +279,7 @@ def test_what_the_steps_do_not_reach_warns_once(monkeypatch):
     monkeypatch.setattr(Refit, "__call__", far)
     with pytest.warns(ConvergenceWarning, match="10 resamples of 10") as seen:
         found = run(drawn(60), 10, workers=2)
-    assert (found.n_not_converged, found.relative_gap) == (10, 1.0)
+    assert found.relative_gap == 1.0
     assert len(seen) == 1
     assert seen[0].filename == __file__
 

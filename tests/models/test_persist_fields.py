@@ -137,7 +137,6 @@ HEADERS = [
     ("linear", ["covariance", 1, "newton_step"], 3, "3 is no array"),
     ("bootstrapped", ["covariance", 1, "n_left_out"], 1, "5 of 4 resamples are there"),
     ("bootstrapped", ["covariance", 1, "n_left_out"], -1, "a count is -1"),
-    ("bootstrapped", ["covariance", 1, "n_not_converged"], 5, "a count is 5"),
     ("bootstrapped", ["covariance", 1, "seed"], 2**31, "the seed is 2147483648"),
     ("bootstrapped", ["covariance", 1, "distance"], 1, "1 is no distance"),
     ("bootstrapped", ["covariance", 1, "relative_gap"], None, "None is no distance"),

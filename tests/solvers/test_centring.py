@@ -63,7 +63,7 @@ def test_a_trace_is_that_of_the_columns_as_they_are():
 def test_the_bootstrap_is_that_of_columns_near_zero(model):
     many = ps.Bootstrap(replicates=50, seed=1)
     near, far = (fit(model, X, 0.1, cov_type=many).estimated for X in (NEAR, FAR))
-    assert far.n_not_converged == 0
+    assert far.relative_gap <= far.options.tol
     # Errors of refits by their gap, beside errors of 2e-5 and more
     np.testing.assert_allclose(far.std_error[1:], near.std_error[1:], rtol=1e-4)
 

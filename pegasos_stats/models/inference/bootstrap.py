@@ -197,7 +197,6 @@ def summarised(
         covariance=covariance,
         seed=seed,
         n_left_out=n_left_out,
-        n_not_converged=int((gaps > options.tol).sum()),
         relative_gap=float(gaps.max()),
         distance=float(found[:, DISTANCE].max()),
         options=options,

@@ -116,8 +116,6 @@ class BootstrapResult:
     seed : int
     n_left_out : int
         Resamples without an optimum: of one level alone, with an intercept.
-    n_not_converged : int
-        Resamples whose relative gap is above ``options.tol``.
     relative_gap, distance : float
         The largest relative gap, and the largest ``sqrt(2 gap / lam)``, which bounds
         how far the ``beta`` of a resample is from its optimum.
@@ -145,7 +143,6 @@ class BootstrapResult:
     covariance: Matrix
     seed: int
     n_left_out: int
-    n_not_converged: int
     relative_gap: float
     distance: float
     options: Bootstrap

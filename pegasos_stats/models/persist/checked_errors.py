@@ -93,7 +93,6 @@ def check_bootstrap(found: BootstrapResult) -> None:
     if left != found.options.replicates:
         raise ValueError(f"{left} of {found.options.replicates} resamples are there")
     header.whole(found.seed, "the seed", -LARGEST_SEED, LARGEST_SEED)
-    header.whole(found.n_not_converged, "a count", 0, len(found.estimates))
     for number in (found.relative_gap, found.distance):
         if type(number) is not float:
             raise ValueError(f"{number!r} is no distance")

@@ -9,6 +9,7 @@ fails all rows are solved that any resample may move across the margin; then all
 log loss takes Newton steps from the fit of all rows, which certify themselves.
 """
 
+from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
@@ -51,7 +52,7 @@ class Part(NamedTuple):
     fixed: tuple[Rows, Rows]
 
 
-class Resamples:
+class Resamples(ABC):
     """Fits resamples of a problem, beginning at its solution; for many threads.
 
     Parameters
@@ -76,6 +77,7 @@ class Resamples:
         Z[:, -1] = 1.0 - y * problem.row_offsets
         self._theta = np.append(solution.beta, [solution.alpha] * free)
 
+    @abstractmethod
     def look_near(self, estimates: Matrix, reach: float) -> None:
         """See `HingeResamples`."""
 
@@ -103,14 +105,18 @@ class Resamples:
         alpha = theta[:, -1:] if self._free else none
         return np.hstack([alpha, theta[:, : self._p]]), gap, risk
 
+    @abstractmethod
     def _fitted(
         self, weights: Matrix, penalties: Matrix
     ) -> tuple[Matrix, Vector, Vector]:
-        raise NotImplementedError
+        """``theta``, gap and risk of resamples."""
 
 
 class LogResamples(Resamples):
     """Resamples of the log loss."""
+
+    def look_near(self, estimates: Matrix, reach: float) -> None:
+        """The log loss has no margin: all rows count."""
 
     def _fitted(
         self, weights: Matrix, penalties: Matrix

@@ -235,7 +235,7 @@ def _pairs(key: Any, value: Any) -> Form:
 
 # Fields that earlier versions wrote, of what is no longer estimated.
 GONE = {"bias", "hardly", "nearer", "always", "why", "proportional", "pull", "groups"}
-GONE |= {"joint", "later", "meat", "description"}
+GONE |= {"joint", "later", "meat", "description", "n_not_converged"}
 
 
 def _fields(kind: Any) -> Form:
