@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_choice, check_penalty
 from pegasos_stats.data.foreign import position_of
-from pegasos_stats.errors import DataError, LabelError, OptionError, listing
+from pegasos_stats.errors import DataError, LabelError, OptionError, counted, listing
 from pegasos_stats.foreign_names import suggest_names, suggestion
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.options import values_of
@@ -83,6 +83,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         if getattr(X, "ndim", 0) == 1 and getattr(y, "ndim", 0) == 2:
             raise DataError("The labels come second; write fit(X, y).")
+        check_labels(y)
         try:
             rows, labels = validate_data(self, X, y, **self._accepted())
         except ValueError as error:
@@ -282,6 +283,39 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 given,
             )
         return given
+
+
+def check_labels(y: object) -> None:
+    """Check what scikit-learn does not name: missing labels, text beside others.
+
+    Examples
+    --------
+    >>> check_labels(["a", None, "b"])
+    Traceback (most recent call last):
+        ...
+    pegasos_stats.errors.LabelError: Input y contains NaN: 1 label is missing, ...
+    """
+    if isinstance(y, list | tuple):
+        if any(np.ndim(label) for label in y):
+            return
+        y = pd.Series(y, dtype=object)
+    if not isinstance(y, pd.Series | np.ndarray) or y.ndim != 1:
+        return
+    column = pd.Series(y)
+    missing = np.flatnonzero(column.isna())
+    if missing.size:
+        raise LabelError(
+            f"Input y contains NaN: {counted(missing.size, 'label')} "
+            f"{'is' if missing.size == 1 else 'are'} missing, the first at index "
+            f"{missing[0]}; leave such rows out."
+        )
+    if column.dtype == object:
+        kinds = {isinstance(label, str): label for label in column}
+        if len(kinds) == 2:
+            raise LabelError(
+                f"y has text and other values, such as {listing(kinds.values())}; make "
+                "all labels one type."
+            )
 
 
 def two_classes(labels: NDArray[Any], classifier: str) -> NDArray[Any]:

@@ -20,6 +20,7 @@ from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.sklearn.base import (
     Rows,
     TwoClassClassifier,
+    check_labels,
     two_classes,
     with_options,
 )
@@ -119,6 +120,7 @@ class LinearClassifier(TwoClassClassifier):
         """
         first = not hasattr(self, "coef_")
         solver: Pegasos | SDCA = step_solver(self)
+        check_labels(y)
         rows, labels = validate_data(self, X, y, reset=first, **self._accepted())
         if first or classes is not None:
             known = labels if classes is None else np.asarray(classes)

@@ -369,3 +369,25 @@ def test_labels_may_be_dates(classifier, dtype, rows):
     expected = np.where(plain.predict(X) == "ill", *classes)
     assert np.array_equal(found.predict(X), expected)
     assert found.score(X, dates) == plain.score(X, y)
+
+
+@pytest.mark.parametrize(
+    "missing", [None, np.nan, pd.NA, pd.NaT], ids=["None", "NaN", "NA", "NaT"]
+)
+@pytest.mark.parametrize("make", [list, pd.Series, lambda y: np.array(y, dtype=object)])
+def test_missing_labels_are_an_error_that_names_the_first(missing, make):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = make([*(["a", "b"] * 19), missing, "a"])
+    for fit in (SVMClassifier().fit, KernelSVMClassifier().fit):
+        with pytest.raises(LabelError, match=r"NaN.* 38"):
+            fit(X, y)
+    with pytest.raises(LabelError, match=r"NaN.* 38"):
+        LogitClassifier(lam=1.0, solver="pegasos").partial_fit(X, y, ["a", "b"])
+
+
+@pytest.mark.parametrize("dtype", [None, object])
+def test_text_beside_numbers_is_an_error(dtype):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = [1, "a"] * 20
+    with pytest.raises(LabelError, match="1, 'a'"):
+        SVMClassifier().fit(X, y if dtype is None else np.array(y, dtype=dtype))
