@@ -29,6 +29,7 @@ from pegasos_stats.models.inference.wald import (
 from pegasos_stats.models.linear_inference import LinearInference
 from pegasos_stats.models.notes.level_order import other_reference
 from pegasos_stats.models.notes.note import Note
+from pegasos_stats.models.notes.standard_errors import all_right
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.scoring.sql import Dialect, sql_of
 from pegasos_stats.models.scoring.to_json import json_of
@@ -504,8 +505,11 @@ class LinearResults(Results, LinearInference):
     def notes_on_errors(self) -> list[Note]:
         """Notes on the standard errors, which are computed here if that is quick."""
         found = self._missing() or self._uncertainty.remarks()
-        separated = any(note.topic == "separation" for note in found)
-        if not separated or not self.problem.has_rows:
+        if not any(note.topic == "separation" for note in found):
+            if self.problem.loss == "hinge" or self.problem.offset is not None:
+                return found
+            return [*found, *all_right(self.training_table, len(self.params))]
+        if not self.problem.has_rows:
             return found
         if not (cure := other_reference(self.problem, self.design)):
             return found

@@ -1,6 +1,7 @@
 """A logistic fit that only the penalty keeps finite says so."""
 
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -372,3 +373,45 @@ def test_a_fit_without_errors_needs_no_programme(lam, offset, monkeypatch):
     assert result.bse.isna().all()
     assert result.covariance.separated == len(X)
     np.testing.assert_array_equal(result.covariance.unbounded, np.eye(7))
+
+
+@pytest.fixture(scope="module")
+def leaking() -> pd.DataFrame:
+    """200 rows in which ``leak`` is the outcome, beside three true predictors."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(200, 3))
+    y = (X.sum(axis=1) + rng.logistic(size=200) > 0).astype(int)
+    return pd.DataFrame(X, columns=["a", "b", "c"]).assign(leak=y, y=y)
+
+
+@pytest.mark.parametrize(("lam", "certain"), [(1 / 200, False), (1e-9, True)])
+def test_a_predictor_that_is_the_outcome_is_asked_about_once(
+    leaking: pd.DataFrame, lam: float, certain: bool
+) -> None:
+    result = ps.logit("y ~ a + b + c + leak", leaking, lam=lam).fit()
+    found = [n for n in result.notes_on_errors() if n.topic == "separation"]
+    assert [n.severity for n in found] == ["warning" if certain else "note"]
+    words = " ".join(str(result.summary()).split())
+    assert words.count("contain") == 1
+
+
+def test_a_predictor_that_is_the_outcome_is_asked_about_for_rows_in_files(
+    leaking: pd.DataFrame, tmp_path: Path
+) -> None:
+    leaking.to_parquet(tmp_path / "d.parquet")
+    scan = ps.scan(tmp_path / "d.parquet")
+    result = ps.logit("y ~ a + b + c + leak", scan, lam=1 / 200).fit()
+    assert "contain the outcome" in str(result.summary())
+
+
+def test_rows_that_are_right_by_chance_or_by_the_hinge_are_not_asked_about(
+    leaking: pd.DataFrame,
+) -> None:
+    rng = np.random.default_rng(4)
+    y, X = rng.integers(0, 2, 60), rng.normal(size=(60, 100))
+    wide = ps.Logit(y, X, lam=1 / 60).fit()
+    assert wide.training_table.n_errors == 0
+    hinge = ps.svm("y ~ a + b + c + leak", leaking, lam=1 / 200).fit(cov_type="none")
+    overlapping = ps.logit("y ~ a + b + c", leaking, lam=1 / 200).fit()
+    for result in (wide, hinge, overlapping):
+        assert "contain the outcome" not in str(result.summary())

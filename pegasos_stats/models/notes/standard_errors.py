@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pegasos_stats.advice import Setting, one_of, said
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import counted, listing
+from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.notes.note import Note
 
 FEW = 10  # rows of the rarer level to a coefficient, or groups
@@ -89,6 +90,25 @@ def complete_separation() -> list[Note]:
         "a predictor contains the outcome."
     )
     return [Note("separation", "warning", text)]
+
+
+def all_right(table: ConfusionMatrix, k: int) -> list[Note]:
+    """Note that no training row of the log loss is on the wrong side.
+
+    There are none by chance where rows are fewer than twice the k coefficients (Cover,
+    IEEE Transactions on Electronic Computers, 1965).
+
+    Examples
+    --------
+    >>> from pegasos_stats.metrics.confusion import confusion
+    >>> y = [0, 1] * 50
+    >>> len(all_right(confusion(y, y), 3)), len(all_right(confusion(y, y), 60))
+    (1, 0)
+    """
+    if table.n_errors or table.n_undecided or table.n_classified <= 2 * k:
+        return []
+    text = "Every row is on its right side: does a predictor contain the outcome?"
+    return [Note("separation", "note", text)]
 
 
 def untested(hypotheses: Sequence[str]) -> str:
