@@ -129,40 +129,6 @@ def literal_four(
 
 
 @inlined
-def literal_wide(
-    b: FourLanes, x: Numbers, j: int, s: Lanes, eta: Lanes, lam: float
-) -> FourLanes:
-    """Take one literal step in sixteen coordinates."""
-    return (
-        literal(b[0], load(x, j), s, eta, lam),
-        literal(b[1], load(x, j + LANES), s, eta, lam),
-        literal(b[2], load(x, j + 2 * LANES), s, eta, lam),
-        literal(b[3], load(x, j + 3 * LANES), s, eta, lam),
-    )
-
-
-@inlined
-def literal_sixteen(
-    beta: Vector, x: FourRows, j: int, s: FourLanes, eta: Lanes, lam: float
-) -> None:
-    """Take four literal steps in sixteen coordinates, which do not wait for another."""
-    b = (
-        load(beta, j),
-        load(beta, j + LANES),
-        load(beta, j + 2 * LANES),
-        load(beta, j + 3 * LANES),
-    )
-    b = literal_wide(b, x[0], j, s[0], every(eta, 0), lam)
-    b = literal_wide(b, x[1], j, s[1], every(eta, 1), lam)
-    b = literal_wide(b, x[2], j, s[2], every(eta, 2), lam)
-    b = literal_wide(b, x[3], j, s[3], every(eta, 3), lam)
-    store(beta, j, b[0])
-    store(beta, j + LANES, b[1])
-    store(beta, j + 2 * LANES, b[2])
-    store(beta, j + 3 * LANES, b[3])
-
-
-@inlined
 def literal_update(
     x: FourRows, ahead: FourRows, s: FourLanes, eta: Lanes, lam: float, beta: Vector
 ) -> None:
@@ -171,15 +137,11 @@ def literal_update(
     The last two rows ``ahead`` are prefetched on the way.
     """
     p = x[0].shape[0]
-    wide, whole = p - p % (4 * LANES), p - p % LANES
-    for j in range(0, wide, 4 * LANES):
+    whole = p - p % LANES
+    for j in range(0, whole, LANES):
         prefetch_two(ahead[2], ahead[3], j)
-        prefetch_two(ahead[2], ahead[3], j + 2 * LANES)
-        literal_sixteen(beta, x, j, s, eta, lam)
-    prefetch_two(ahead[2], ahead[3], wide)
-    prefetch_two(ahead[2], ahead[3], p - 1)
-    for j in range(wide, whole, LANES):
         store(beta, j, literal_four(load(beta, j), entries(x, j), s, eta, lam))
+    prefetch_two(ahead[2], ahead[3], p - 1)
     if whole < p:
         e = last_entries(x, whole, p - whole)
         store(beta, whole, literal_four(load(beta, whole), e, s, eta, lam))

@@ -145,48 +145,6 @@ def by_definition(
     return alpha
 
 
-@inlined
-def guarded_segment(
-    X: Numbers,
-    rows: Integers,
-    first: int,
-    last: int,
-    lam: float,
-    t: float,
-    alpha: float,
-    free: float,
-    state: State,
-) -> float:
-    """Visit a segment of rows in reference arithmetic; return ``alpha``."""
-    beta, signs, slopes = state.w, state.signs, state.slopes
-    bound = rounding_bound(state, 1.0 / (lam * (t + 1.0)), alpha, last - first)
-    eta_before = 1.0 / (lam * t) if t > 0.0 else 0.0
-    k = first
-    while k < last:
-        count = min(LANES, last - k)
-        eta = steps(t, lam)
-        done = False
-        if count == LANES:
-            x, ahead = (
-                four(X, rows, k),
-                four(X, rows, min(k + AHEAD, rows.shape[0] - LANES)),
-            )
-            u, g0, g1, g2 = products(x, ahead, beta)
-            y = load(signs, k)
-            m, s = decide((lam * t) * u, (g0, g1, g2), y, eta, eta_before, alpha, free)
-            done = all_apart(m, 1.0, bound)
-            if done:
-                store(slopes, k, below(m, 1.0))
-                literal_update(x, ahead, s, eta, lam, beta)
-                alpha = alpha_after(alpha, eta, s, free)
-        if not done:
-            alpha = by_definition(X, rows, k, k + count, lam, t, alpha, free, state)
-        t += 4.0
-        eta_before = lane(eta, 3)
-        k += LANES
-    return alpha
-
-
 @kernel
 def guarded_epoch(
     X: Numbers, y: Signs, rows: Integers, lam: float, intercept: bool, state: State
@@ -204,19 +162,37 @@ def guarded_epoch(
     Every bit of ``beta`` and ``alpha`` is that of these operations in this order, the
     score summed from the first coordinate to the last.
     """
-    scalars = state.scalars
+    scalars, beta, signs, slopes = state.scalars, state.w, state.signs, state.slopes
     free = 1.0 if intercept else 0.0
     t, alpha, visits = scalars[STEPS], scalars[ALPHA], rows.shape[0]
-    take_signs(y, rows, state.signs)
-    first = 0
-    while first < visits:
-        # a bound for few steps at first, where eta changes quickly
-        last = min(visits, first + int(min(max(t, 16.0), SEGMENT)) // LANES * LANES)
-        alpha = guarded_segment(X, rows, first, last, lam, t, alpha, free, state)
-        t += float(last - first)
-        first = last
+    take_signs(y, rows, signs)
+    eta_before = 1.0 / (lam * t) if t > 0.0 else 0.0
+    k, bound, bounded = 0, 0.0, 0
+    while k < visits:
+        if k == bounded:  # for few steps at first, where eta changes quickly
+            length = int(min(max(t, 16.0), SEGMENT)) // LANES * LANES
+            bounded = min(visits, k + length)
+            bound = rounding_bound(state, 1.0 / (lam * (t + 1.0)), alpha, bounded - k)
+        last = min(k + LANES, visits)
+        eta = steps(t, lam)
+        done = False
+        if last - k == LANES:
+            x, ahead = four(X, rows, k), four(X, rows, min(k + AHEAD, visits - LANES))
+            u, g0, g1, g2 = products(x, ahead, beta)
+            y4 = load(signs, k)
+            m, s = decide((lam * t) * u, (g0, g1, g2), y4, eta, eta_before, alpha, free)
+            done = all_apart(m, 1.0, bound)
+            if done:
+                store(slopes, k, below(m, 1.0))
+                literal_update(x, ahead, s, eta, lam, beta)
+                alpha = alpha_after(alpha, eta, s, free)
+        if not done:
+            alpha = by_definition(X, rows, k, last, lam, t, alpha, free, state)
+        t += float(last - k)
+        eta_before = lane(eta, 3)
+        k = last
     scalars[STEPS], scalars[ALPHA] = t, alpha
-    scalars[VIOLATIONS] += add_slopes(state.slopes, rows, state.weights)
+    scalars[VIOLATIONS] += add_slopes(slopes, rows, state.weights)
 
 
 @kernel
