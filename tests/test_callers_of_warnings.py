@@ -14,7 +14,6 @@ from pegasos_stats.errors import PegasosStatsWarning
 from pegasos_stats.sklearn import SVMClassifier
 
 PACKAGE = Path(ps.__file__).parent
-OF_1 = Path(__file__).parent / "models" / "persist_v1"
 
 
 def frame(n=60):
@@ -64,7 +63,6 @@ WARN = {
     "cross_validate": lambda: ps.cross_validate(
         ps.logit("y ~ a", RARE, lam=1.0), folds=5, seed=1, metrics=["auc"]
     ),
-    "load": lambda: ps.load(OF_1 / "formula.model"),
     "pipeline": lambda: make_pipeline(
         StandardScaler(), SVMClassifier(epochs=1, lam=1e-5)
     ).fit(MANY[["a", "b"]], MANY["y"]),

@@ -5,8 +5,6 @@ import struct
 import time
 import tracemalloc
 import zipfile
-import zlib
-from functools import lru_cache
 
 import pandas as pd
 import pytest
@@ -77,11 +75,3 @@ def npy(described, content=b""):
 
 
 DESCRIBED = "{'descr': %s, 'fortran_order': False, 'shape': %s, }"
-
-
-@lru_cache
-def zeros(size):
-    """A deflated run of zeros, made block by block."""
-    packer, block = zlib.compressobj(9, zlib.DEFLATED, -15), bytes(MIB)
-    parts = [packer.compress(block) for _ in range(size // MIB)]
-    return b"".join([*parts, packer.flush()])

@@ -1,8 +1,7 @@
 """Objects that an earlier version saved are read, and have the numbers that they had.
 
 That every object comes back from its own file in every bit is in
-``tests/studies/test_keeping.py`` and ``tests/models/test_persist.py``; files of the
-first format are in ``tests/models/persist_v1``.
+``tests/studies/test_keeping.py`` and ``tests/models/test_persist.py``.
 """
 
 import numpy as np

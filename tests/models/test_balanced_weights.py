@@ -113,12 +113,10 @@ def test_folds_have_weights_that_are_given():
     assert not problem.balanced
 
 
-def test_earlier_files_balance_by_their_numbers():
+def test_files_say_balanced_only_of_weights_that_are():
     y = np.array([-1.0, 1.0, 1.0])
     weights = np.array([1.5, 0.75, 0.75])
-    assert balanced_in(None, y, weights)
-    assert not balanced_in(None, y, np.array([1.4, 0.8, 0.8]))
-    assert not balanced_in(None, y[:2], None)  # which nobody weighed
+    assert balanced_in(True, y, weights)
     assert balanced_in(True, y[:2], None)
     assert not balanced_in(False, y, weights)
     with pytest.raises(ValueError, match="balanced weights are not"):

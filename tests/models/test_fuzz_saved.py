@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, PegasosStatsError, PegasosStatsWarning
 from pegasos_stats.models.persist import load_saved, save
-from tests.models.saved_models import as_format_1, put_together, taken_apart
+from tests.models.saved_models import put_together, taken_apart
 
 N = 24
 pytestmark = pytest.mark.fuzz
@@ -249,8 +249,7 @@ def test_an_edited_header_is_refused_or_does_no_harm(data, models, path):
     name = data.draw(st.sampled_from(sorted(NEW)))
     _, header, arrays = models[name]
     tree = edited(data.draw, header)
-    packed = data.draw(st.sampled_from([put_together, as_format_1]))
-    saved = opened(path, packed(tree, arrays))
+    saved = opened(path, put_together(tree, arrays))
     if saved is not None:
         check_uses(saved, NEW[name], path)
 
@@ -284,17 +283,6 @@ def test_changed_bytes_are_refused(data, models, path):
     content = models[name][0]
     changed = changed_bytes(data.draw, content)
     assert changed == content or opened(path, changed) is None
-
-
-@given(data=st.data())
-def test_changed_bytes_of_format_1_are_refused_or_do_no_harm(data, models, path):
-    name = data.draw(st.sampled_from(sorted(NEW)))
-    _, header, arrays = models[name]
-    compress = data.draw(st.booleans())
-    changed = changed_bytes(data.draw, as_format_1(header, arrays, compress))
-    saved = opened(path, changed)
-    if saved is not None:
-        check_uses(saved, NEW[name], path)
 
 
 EXTREMES = [0.0, -0.0, 1.0, -1.0, 1e308, -1e308, 5e-324, 1e-160, math.nan, math.inf]

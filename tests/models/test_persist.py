@@ -1,6 +1,7 @@
 """Models in files: everything comes back, bit for bit, and bad files are refused."""
 
 import datetime
+import json
 import pickle
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from scipy.sparse import csr_array
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.persist import load, load_saved, save
-from tests.models.saved_models import as_format_1, put_together, taken_apart
+from tests.models.saved_models import put_together, taken_apart
 
 N = 60
 
@@ -320,10 +321,18 @@ def test_files_that_are_not_saved_models_are_refused(saved, tmp_path):
         archive.writestr("readme.txt", "hello")
     for content in (pickled, text, b"", other.read_bytes()):
         path.write_bytes(content)
-        with pytest.raises(DataError, match=r"is not a model saved by pegasos_stats"):
+        with pytest.raises(DataError, match=r"saved model|is not a model saved by"):
             load(path)
-    with pytest.raises(DataError, match=r"is not a model saved"):
+    with pytest.raises(DataError, match="no saved model"):
         load(tmp_path / "d.zip")
+
+
+def test_a_file_of_format_1_is_refused(saved, tmp_path):
+    header, arrays = taken_apart(saved)
+    text = np.frombuffer(json.dumps(header | {"version": 1}).encode(), dtype=np.uint8)
+    np.savez_compressed(tmp_path / "a.npz", **arrays, header=text)
+    with pytest.raises(DataError, match="of the former format 1"):
+        load(tmp_path / "a.npz")
 
 
 @pytest.mark.parametrize("kept", [0.1, 0.5, 0.9, 0.99])
@@ -331,7 +340,7 @@ def test_a_truncated_file_is_refused(kept, saved, tmp_path):
     content = saved.read_bytes()
     path = tmp_path / "b.model"
     path.write_bytes(content[: int(len(content) * kept)])
-    with pytest.raises(DataError, match=r"is damaged or incomplete .*save it again"):
+    with pytest.raises(DataError, match=r"incomplete.* save it again"):
         load(path)
 
 
@@ -342,16 +351,6 @@ def test_flipped_bits_are_noticed(saved, tmp_path):
     path.write_bytes(bytes(content))
     with pytest.raises(DataError, match=r"is damaged or incomplete"):
         load(path)
-
-
-def test_an_array_of_objects_is_not_read(saved, tmp_path):
-    header, arrays = taken_apart(saved)
-    content = as_format_1(header, arrays | {"beta": np.array([{}], dtype=object)})
-    (tmp_path / "b.model").write_bytes(content)
-    with pytest.raises(
-        DataError, match=r"incomplete \(beta.npy is no array of numbers"
-    ):
-        load(tmp_path / "b.model")
 
 
 def test_newer_formats_and_unknown_kinds_are_named(saved, tmp_path):

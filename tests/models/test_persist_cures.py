@@ -11,7 +11,6 @@ from pegasos_stats.advice import Cure, Setting
 from pegasos_stats.models.persist.judged import (
     packed_cure,
     unpacked_cure,
-    unpacked_notes,
 )
 
 SENTENCE = "Fit with {}."
@@ -31,8 +30,6 @@ def test_notes_on_standard_errors_keep_their_cure(tmp_path):
     assert any(note.cure for note in result.estimated.notes), result.estimated.notes
     ps.save(result, tmp_path / "fit")
     assert ps.load(tmp_path / "fit").estimated.notes == result.estimated.notes
-    earlier = ["Its text."]
-    assert unpacked_notes(earlier, "standard errors")[0].written() == "Its text."
 
 
 @pytest.mark.parametrize("value", [[], [1], {}, {"a": 1}])

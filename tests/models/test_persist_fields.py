@@ -4,12 +4,11 @@ import json
 
 import pytest
 
-import pegasos_stats as ps
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.persist import load
 from pegasos_stats.models.persist.header import DEEPEST, tree_of
-from tests.models.saved_fits import NAN, X, Y, check_refused, edited, saved_in
-from tests.models.saved_models import put_together, taken_apart
+from tests.models.saved_fits import NAN, check_refused, edited, saved_in
+from tests.models.saved_models import put_together
 
 
 @pytest.fixture(scope="module")
@@ -196,25 +195,6 @@ def test_an_outcome_that_is_none_of_the_language_is_named(saved, tmp_path):
     assert str(caught.value) == (
         f"The formula {formula!r} cannot be part of a saved model: {reason}"
     )
-
-
-@pytest.mark.parametrize(
-    ("intercept", "algorithm"), [(True, "newton"), (False, "perm")]
-)
-def test_sdca_without_intercept_was_sdca_perm_in_earlier_versions(
-    tmp_path, intercept, algorithm
-):
-    result = ps.SVM(Y, X, intercept=intercept, lam=1.0).fit(ps.SDCA(seed=1))
-    ps.save(result, tmp_path / "a")
-    header, arrays = taken_apart(tmp_path / "a")
-    name, options = header["fit"]["solver"]
-    later = {"algorithm", "arithmetic"}
-    there = [[k, v] for k, v in options["value"] if k not in later]
-    assert len(there) == len(options["value"]) - 2
-    tree = edited(header, ["solver"], [name, options | {"value": there}])
-    (tmp_path / "a").write_bytes(put_together(tree, arrays))
-    solver = load(tmp_path / "a").solver
-    assert (solver.algorithm, solver.arithmetic) == (algorithm, None)
 
 
 @pytest.mark.parametrize("wrap", [lambda t: [t], lambda t: {"a": t}])

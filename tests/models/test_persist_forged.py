@@ -10,7 +10,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.persist import load, save
 from tests.data.hostile_files import MIB, check_refused, saved_in
-from tests.models.saved_models import as_format_1, put_together, taken_apart
+from tests.models.saved_models import put_together, taken_apart
 
 
 @pytest.fixture(scope="module")
@@ -48,10 +48,9 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("kind", TEXTS)
-@pytest.mark.parametrize("form", [put_together, as_format_1])
-def test_headers_that_are_no_header_are_refused(kind, form, parts, tmp_path):
+def test_headers_that_are_no_header_are_refused(kind, parts, tmp_path):
     header, arrays = parts
-    content = form(TEXTS[kind](json.dumps(header).encode()), arrays)
+    content = put_together(TEXTS[kind](json.dumps(header).encode()), arrays)
     check_refused(tmp_path / "a", content)
 
 
@@ -65,7 +64,6 @@ def changed(header, place, value):
     return tree
 
 
-@pytest.mark.parametrize("form", [put_together, as_format_1])
 @pytest.mark.parametrize(
     ("place", "value"),
     [
@@ -138,16 +136,30 @@ def changed(header, place, value):
     ],
     ids=str,
 )
-def test_fields_are_of_their_types_and_fit_together(
-    place, value, form, parts, tmp_path
-):
+def test_fields_are_of_their_types_and_fit_together(place, value, parts, tmp_path):
     header, arrays = parts
-    content = form(changed(header, place, value), arrays)
+    content = put_together(changed(header, place, value), arrays)
     check_refused(tmp_path / "a", content)
 
 
+@pytest.mark.parametrize(
+    "version", [0, 1, -1, 1.0, 2.0, True, "2", None, [2], float("nan"), 1e400, {}]
+)
+def test_a_format_that_is_no_number_is_refused(version, parts, tmp_path):
+    header, arrays = parts
+    content = put_together(header | {"version": version}, arrays)
+    check_refused(tmp_path / "a", content)
+
+
+@pytest.mark.parametrize("version", [3, 2**40, 10**300])
+def test_a_newer_format_is_named(version, parts, tmp_path):
+    header, arrays = parts
+    (tmp_path / "a").write_bytes(put_together(header | {"version": version}, arrays))
+    with pytest.raises(DataError, match=str(version)[:150]):
+        load(tmp_path / "a")
+
+
 def test_a_digest_has_one_name(parts, tmp_path):
-    """In format 2; format 1 has none."""
     header, arrays = parts
     content = put_together(changed(header, ("digest",), "sha256"), arrays)
     check_refused(tmp_path / "a", content)
@@ -178,9 +190,8 @@ def test_arrays_fit_together(name, change, parts, tmp_path):
     check_refused(tmp_path / "a", put_together(header, arrays))
 
 
-@pytest.mark.parametrize("form", [put_together, as_format_1])
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_coefficients_are_named_as_the_terms_name_them(form, place, tmp_path):
+def test_coefficients_are_named_as_the_terms_name_them(place, tmp_path):
     """Of a spline too, whose columns no row made up at loading may be within."""
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"a": rng.normal(9.0, size=24), "y": np.arange(24) % 2})
@@ -188,7 +199,7 @@ def test_coefficients_are_named_as_the_terms_name_them(form, place, tmp_path):
     save(result, tmp_path / "a")
     header, arrays = taken_apart(tmp_path / "a")
     header["fit"]["design"]["names"][place] = "another"
-    check_refused(tmp_path / "a", form(header, arrays))
+    check_refused(tmp_path / "a", put_together(header, arrays))
 
 
 def test_a_large_header_is_refused_at_saving(saved, tmp_path):

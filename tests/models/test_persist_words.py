@@ -11,12 +11,10 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.errors import ConvergenceWarning, DataError, OptionError
 from pegasos_stats.models.persist import load, save
-from pegasos_stats.models.persist.archive import Archive
-from pegasos_stats.models.persist.container import Container
-from pegasos_stats.models.persist.fit_fields import BELOW
+from pegasos_stats.models.persist.archive import unpacked_archive
 from pegasos_stats.models.persist.header import text_of, tree_of
 from tests.models.saved_fits import FITS, X, Y, check_refused, edited, saved_in
-from tests.models.saved_models import as_format_1, put_together
+from tests.models.saved_models import put_together
 
 
 @pytest.fixture(scope="module")
@@ -173,26 +171,6 @@ def test_what_may_differ_a_little_does(saved, tmp_path):
     assert loads("kernel", limits, saved["kernel"][3]).problem.memory == 1
 
 
-@pytest.mark.parametrize("objective", [0.5, 50.0])
-@pytest.mark.parametrize("share", [0.99, 1.01])
-@pytest.mark.filterwarnings("ignore:The model was saved in format 1")
-def test_a_dual_is_above_its_objective_by_a_little_and_in_format_1_alone(
-    objective, share, saved, tmp_path
-):
-    _, _, header, arrays = saved["linear"]
-    dual = objective + share * BELOW * max(1.0, objective)
-    header = edited(header, ["certificate", "objective"], objective)
-    header = edited(header, ["certificate", "dual_objective"], dual)
-    reason = f"the objective is {objective}, its lower bound {dual}"
-    check_refused(tmp_path / "a", put_together(header, arrays), reason)
-    content = as_format_1(header, arrays)
-    if share > 1.0:
-        check_refused(tmp_path / "a", content, reason)
-        return
-    (tmp_path / "a").write_bytes(content)
-    assert load(tmp_path / "a").certificate.dual_objective == 0.0
-
-
 @pytest.mark.parametrize("above", [False, True])
 def test_a_dual_is_at_most_its_objective(above, saved, tmp_path):
     _, _, header, arrays = saved["linear"]
@@ -252,21 +230,6 @@ def test_what_is_no_fit_is_not_saved(what, tmp_path):
     assert str(caught.value) == f"A {kind} cannot be saved; give what fit() returns."
 
 
-@pytest.mark.parametrize(
-    ("size", "most"),
-    [(1, 64 * 2**20), (2**20, 64 * 2**20), (3 * 2**20, 32 * 3 * 2**20)],
-)
-def test_a_compressed_file_may_inflate_to_64_mib_or_32_times_its_size(size, most):
-    content = as_format_1({}, {"a": np.zeros(size, np.uint8)}, compress=False)
-    found = Container(io.BytesIO(content)).most_memory
-    assert most <= found <= most * (1.0 + 1000.0 / size)
-
-
-def test_a_sealed_file_does_not_inflate():
-    content = put_together({}, {"a": np.zeros(1)})
-    assert Container(io.BytesIO(content)).most_memory == np.inf
-
-
 @pytest.mark.parametrize("about", ["text", [1], 3])
 def test_facts_are_a_dictionary(about, saved, tmp_path):
     with pytest.raises(OptionError) as caught:
@@ -280,12 +243,12 @@ def test_facts_are_a_dictionary(about, saved, tmp_path):
 @pytest.mark.parametrize("width", [0, 3, 1000])
 def test_a_header_has_four_mib_and_a_kib_for_every_row_or_column(width):
     most = 4 * 2**20 + 1024 * width
-    assert tree_of(b"{}".ljust(most), width, np.inf) == {}
+    assert tree_of(b"{}".ljust(most), width) == {}
     with pytest.raises(ValueError, match=f"its header has {most + 1:,} bytes"):
-        tree_of(b"{}".ljust(most + 1), width, np.inf)
-    Archive(io.BytesIO(put_together(b"{}".ljust(most), {"a": np.zeros(width)})))
+        tree_of(b"{}".ljust(most + 1), width)
+    content = put_together(b"{}".ljust(most + 1), {"a": np.zeros(width)})
     with pytest.raises(ValueError, match=rf"its header has the shape \({most + 1},\)"):
-        Archive(io.BytesIO(put_together(b"{}".ljust(most + 1), {"a": np.zeros(width)})))
+        unpacked_archive(io.BytesIO(content))
 
 
 def test_facts_that_hold_themselves_are_refused(saved, tmp_path):

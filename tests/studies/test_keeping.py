@@ -303,22 +303,6 @@ def other_columns(fit):
     fit["object"]["keys"][2][2][0][1][1][0] = "other"
 
 
-def earlier_table(fit):
-    del fit["object"]["n_seen"]
-
-
-def earlier_margins(fit):
-    del fit["object"]["are_shares"]
-
-
-def test_fields_that_earlier_files_do_not_have_are_as_they_were(kept, tmp_path):
-    found = kept["table"][0]
-    check_same(found, ps.load(made_up(found, tmp_path, earlier_table)))
-    found = kept["margins"][0]  # whose intervals had no end
-    plain = dataclasses.replace(found, are_shares=False)
-    check_same(plain, ps.load(made_up(found, tmp_path, earlier_margins)))
-
-
 def other_bins(fit):
     fit["object"]["table"][2][2][0][1][1][0] = "other"
 

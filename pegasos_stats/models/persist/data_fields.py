@@ -14,8 +14,7 @@ from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.persist import designs, header, values
-from pegasos_stats.models.persist.archive import Archive, Header
-from pegasos_stats.models.persist.container import Arrays
+from pegasos_stats.models.persist.archive import Archive, Arrays, Header
 from pegasos_stats.models.persist.header import Json, items, whole
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.problem import RULE_TEXT, ZERO_LOSS
@@ -35,8 +34,6 @@ OF_DATA = {
     "balanced",
     "lam_rule",
 }
-# What earlier files do not say.
-EARLIER_DATA: Header = {"balanced": None, "lam_rule": "given"}
 SHA256 = re.compile("[0-9a-f]{64}")
 ROUNDING = 1e-6  # of weights, whose mean is 1, summed in another order
 SAME_SUM = 1e-9  # relative, of the weights of both classes, to rounding
@@ -102,14 +99,14 @@ class DataFields:
         self.y, self.weights = archive.take("y", "i1", self.n).astype(np.float64), None
         if set(np.unique(self.y).tolist()) != {-1.0, 1.0}:
             raise ValueError("y holds other numbers than -1 and 1")
-        if archive.has("weights"):
+        if "weights" in archive.arrays:
             self.weights = archive.take("weights", "f8", self.n)
             off = abs(self.weights.mean() - 1.0)
             if not (self.weights >= 0.0).all() or off > ROUNDING:
                 raise ValueError("weights do not have the mean 1")
 
         self.balanced = balanced_in(fit["balanced"], self.y, self.weights)
-        self.design = _design(fit["design"], archive.checked, functions)
+        self.design = _design(fit["design"], functions)
         self.coding = values.unpacked_coding(fit["coding"])
         left_out = (whole(n, "rows left out") for n in items(fit["dropped"], "rows", 2))
         outcome, predictors = left_out
@@ -147,20 +144,16 @@ class DataFields:
 
 
 def balanced_in(stored: Json, y: Vector, weights: Vector | None) -> bool:
-    """Whether weights were asked for by which both classes weigh the same.
-
-    Earlier files do not say it: there weights that do so count as asked for.
-    """
-    if stored is not None and not header.flag(stored, "whether weights are balanced"):
+    """Whether weights were asked for by which both classes weigh the same."""
+    if not header.flag(stored, "whether weights are balanced"):
         return False
     classes = [y < 0.0, y > 0.0]
     w = np.ones(y.size) if weights is None else weights
     constant = all(np.ptp(w[rows]) == 0.0 for rows in classes)
     low, high = (float(w[rows].sum()) for rows in classes)
-    are = constant and abs(high - low) <= SAME_SUM * high
-    if stored and not are:
+    if not constant or abs(high - low) > SAME_SUM * high:
         raise ValueError("balanced weights are not")
-    return are and (stored is not None or weights is not None)
+    return True
 
 
 def _missing(stored: Json) -> tuple[tuple[str, int], ...]:
@@ -169,10 +162,10 @@ def _missing(stored: Json) -> tuple[tuple[str, int], ...]:
     return tuple((header.text(k, "a name"), whole(v, "a count", 1)) for k, v in pairs)
 
 
-def _design(stored: Json, exact: bool, functions: Functions) -> Design:
+def _design(stored: Json, functions: Functions) -> Design:
     """The design, checked: it codes rows, and is written again as it was."""
     design = designs.unpacked_design(stored, functions)
-    if not header.same(designs.packed_design(design), stored) and exact:
+    if not header.same(designs.packed_design(design), stored):
         raise ValueError("the design is not as it was written")
     designs.replayed(design)
     if design.formula is not None:

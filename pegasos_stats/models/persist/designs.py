@@ -286,7 +286,7 @@ def packed_offset(offset: Offset) -> list[Json]:
 
 
 def unpacked_offset(stored: Json, functions: Functions) -> Offset | None:
-    """Undo `packed_offset`; None where earlier files, or fits without one, say nothing.
+    """Undo `packed_offset`; None of fits without one.
 
     Raises
     ------

@@ -1,8 +1,6 @@
 """What fits of all kinds have in a file: fields of the header, and arrays."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, replace
-from types import MappingProxyType
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,10 +10,8 @@ from pegasos_stats.data.language.expressions import Functions
 from pegasos_stats.errors import plain
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.persist import header, judged, values
-from pegasos_stats.models.persist.archive import Archive, Header
-from pegasos_stats.models.persist.container import Arrays
+from pegasos_stats.models.persist.archive import Archive, Arrays, Header
 from pegasos_stats.models.persist.data_fields import (
-    EARLIER_DATA,
     OF_DATA,
     DataFields,
     arrays_of_data,
@@ -42,9 +38,6 @@ FIELDS = {
     "judged",
     "trace",
 }
-# What earlier files do not say.
-EARLIER: Header = {"seconds": None, "freq_weights": None, "ran": None, "missing": []}
-EARLIER |= {"judged": None, "digest": None, "offset": None} | EARLIER_DATA
 SOLVERS: dict[str, type[Pegasos] | type[SDCA]] = {"Pegasos": Pegasos, "SDCA": SDCA}
 TRACE = {
     "epoch": "i8",
@@ -59,7 +52,6 @@ TRACE = {
 GIVEN = {"order": "i8", "start": "f8", "step": "f8"}  # options that may be arrays
 LARGEST_SEED = 2**31 - 1
 LARGEST = 1e300  # of a number, whose products with others would overflow
-BELOW = 0.01  # of an objective: in format 1 far columns put the dual so much above it
 
 
 def fields_of(result: Results) -> Header:
@@ -117,16 +109,16 @@ class FitFields(DataFields):
             raise ValueError(f"the intercept is {self.alpha:g}")
         if not self.intercept and self.alpha != 0.0:
             raise ValueError(f"there is no intercept and it is {self.alpha}")
-        self.solver = _solver(fit["solver"], archive, self.n, self.p, self.intercept)
-        self.refinement = _refinement(fit["refinement"], self.solver, self.intercept)
+        self.solver = _solver(fit["solver"], archive, self.n, self.p + self.intercept)
+        self.refinement = _refinement(fit["refinement"], self.solver)
         steps, violations, seed = items(fit["counts"], "counts", 3)
         if seed is not None or self.solver.uses_random_numbers or self.refinement:
             whole(seed, "the seed", -LARGEST_SEED, LARGEST_SEED)
         self.counts = whole(steps, "steps"), whole(violations, "violations"), seed
-        self.ran = _ran(fit.get("ran"))
+        self.ran = _ran(fit["ran"])
 
         self.trace = _trace(fit["trace"], archive)
-        self.certificate = _certificate(fit["certificate"], self.n, archive.checked)
+        self.certificate = _certificate(fit["certificate"], self.n)
         self.table = self._table(fit["training_table"])
         given = fit["judged"], self.certificate, self.n, self.p
         self.judged = judged.unpacked_judgement(*given)
@@ -172,66 +164,50 @@ class FitFields(DataFields):
         return counts.astype(np.int64)
 
 
-def _solver(
-    stored: Json, archive: Archive, n: int, p: int, intercept: bool
-) -> Pegasos | SDCA:
-    solver = solver_in(stored, archive, intercept)
+def _solver(stored: Json, archive: Archive, n: int, width: int) -> Pegasos | SDCA:
+    solver = solver_in(stored, archive)
     if isinstance(solver, Pegasos):
         check_rows(solver.order, n)
-        if isinstance(solver.start, np.ndarray) and solver.start.size != p + intercept:
+        if isinstance(solver.start, np.ndarray) and solver.start.size != width:
             raise ValueError(f"the start has {solver.start.size} numbers")
     return solver
 
 
-def solver_in(stored: Json, archive: Archive, intercept: bool = True) -> Pegasos | SDCA:
+def solver_in(stored: Json, archive: Archive) -> Pegasos | SDCA:
     """A solver, whatever problem it is for."""
     name, options = items(stored, "the solver", 2)
     kind = SOLVERS[header.one_of(name, "the solver", SOLVERS)]
-    options = options_of(kind, options, _earlier(kind, intercept))
+    options = options_of(kind, options)
     if kind is Pegasos:
         for each in GIVEN:
-            if options[each] is None:
-                shape = [None] * archive.ndim(each)
+            if options[each] is None and each in archive.arrays:
+                shape = [None] * archive.arrays[each].ndim
                 options[each] = archive.take(each, GIVEN[each], *shape)
     return kind(**options)
 
 
 def _ran(stored: Json) -> dict[str, Any]:
-    """Epochs that the solver ran, and whether it settled; earlier unknown."""
-    if stored is None:
-        return {}
+    """Epochs that the solver ran, and whether it settled."""
     epochs, settled = items(stored, "the run", 2)
     if epochs is not None:
         whole(epochs, "epochs")
     return {"n_epochs": epochs, "settled": header.flag(settled, "the run")}
 
 
-def _earlier(kind: type, intercept: bool) -> dict[str, Any]:
-    """Options that earlier versions did not have, and what they did."""
-    if kind is Pegasos:
-        begun = {"start": "zero", "first_step": 1, "step": "pegasos"}
-        return begun | {"tol": 0.0, "change_tol": 0.0}
-    return {"algorithm": "newton" if intercept else "perm", "arithmetic": None}
-
-
-def _refinement(stored: Json, solver: Pegasos | SDCA, intercept: bool) -> SDCA | None:
+def _refinement(stored: Json, solver: Pegasos | SDCA) -> SDCA | None:
     if stored is None:
         return None
     name, options = items(stored, "the refinement", 2)
     if name != "SDCA" or solver.to_optimum:
         raise ValueError(f"{name!r} refines {type(solver).__name__}")
-    return SDCA(**options_of(SDCA, options, _earlier(SDCA, intercept)))
+    return SDCA(**options_of(SDCA, options))
 
 
-def options_of(
-    kind: type, stored: Json, earlier: Mapping[str, object] = MappingProxyType({})
-) -> dict[str, Any]:
-    """Options of a dataclass: all of its fields, or what was there in their place."""
+def options_of(kind: type, stored: Json) -> dict[str, Any]:
+    """Options of a dataclass: all of its fields."""
     options = values.restored(stored)
-    if isinstance(options, dict):
-        options = {**earlier, **options}
-        if options.keys() == declared(kind).keys():
-            return options
+    if isinstance(options, dict) and options.keys() == declared(kind).keys():
+        return options
     raise ValueError(f"the options of {kind.__name__} are not complete")
 
 
@@ -251,12 +227,8 @@ def _trace(stored: Json, archive: Archive) -> pd.DataFrame | None:
     return pd.DataFrame(trace)
 
 
-def _certificate(stored: Json, n: int, exact: bool) -> Certificate:
-    """The certificate; in format 1 fields that were added later may be missing.
-
-    A lower bound above the objective is none. Format 1 knew no rounding: there 0 takes
-    its place, below which no objective is.
-    """
+def _certificate(stored: Json, n: int) -> Certificate:
+    """The certificate, whose lower bound is not above the objective."""
     found = values.restored(stored)
     certificate = Certificate(**found)
     objective = header.real(certificate.objective, "the objective")
@@ -267,9 +239,6 @@ def _certificate(stored: Json, n: int, exact: bool) -> Certificate:
     counts = [whole(count, "a count of rows") for count in (certificate.errors, *pair)]
     if type(pair) is not tuple or len(pair) != 2 or sum(counts) > n:
         raise ValueError(f"the certificate counts {counts} of {n} rows")
-    most = objective if exact else objective + BELOW * max(1.0, objective)
-    if objective < 0.0 or dual > most:
+    if objective < 0.0 or dual > objective:
         raise ValueError(f"the objective is {objective}, its lower bound {dual}")
-    return (
-        certificate if dual <= objective else replace(certificate, dual_objective=0.0)
-    )
+    return certificate

@@ -15,7 +15,6 @@ BYTES_EACH = 1024
 MOST_NODES = 300_000  # values in the tree, and for every row or column
 NODES_EACH = 24
 DEEPEST = 60
-NODE = 64  # bytes in memory
 LARGEST = 2**62  # whole number
 
 
@@ -40,7 +39,7 @@ def text_of(tree: Json, width: int) -> bytes:
     return text
 
 
-def tree_of(text: bytes, width: int, most_memory: float = math.inf) -> Json:
+def tree_of(text: bytes, width: int) -> Json:
     """Read JSON that is as `text_of` writes it.
 
     Parameters
@@ -49,8 +48,6 @@ def tree_of(text: bytes, width: int, most_memory: float = math.inf) -> Json:
     width : int
         The largest dimension of an array of the model: with the number of its rows or
         columns the text may grow.
-    most_memory : float
-        Bytes that the tree may take.
 
     Raises
     ------
@@ -61,7 +58,7 @@ def tree_of(text: bytes, width: int, most_memory: float = math.inf) -> Json:
     nodes = sum(text.count(mark) for mark in (b",", b"[", b"{"))
     if len(text) > most_bytes(width):
         raise ValueError(f"its header has {len(text):,} bytes")
-    if nodes > MOST_NODES + NODES_EACH * width or NODE * nodes > most_memory:
+    if nodes > MOST_NODES + NODES_EACH * width:
         raise ValueError(f"its header has {nodes:,} values")
     try:
         tree = json.loads(

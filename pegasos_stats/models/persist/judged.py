@@ -21,9 +21,8 @@ NUMBERS = ("at_least", "at_most", "lower", "upper")
 def packed_judgement(result: Results) -> Json:
     """Write how far a fit is from the minimum.
 
-    The third place has what tables need of the columns of a linear fit; the fourth is
-    for how near coefficients are, which a linear fit may tell; the last has notes on
-    the predictors, which need the training rows.
+    The third place has what tables need of the columns of a linear fit; the last has
+    notes on the predictors, which need the training rows.
     """
     known = result.shortfall
     numbers = [values.packed(float(getattr(known, name))) for name in NUMBERS]
@@ -36,7 +35,7 @@ def packed_judgement(result: Results) -> Json:
             "spread": [values.packed(float(size)) for size in result._spread],
             "constants": np.flatnonzero(result.constants).tolist(),
         }
-    return [numbers, counts, columns, None, [values.packed(reach), said]]
+    return [numbers, counts, columns, [values.packed(reach), said]]
 
 
 def unpacked_judgement(stored: Json, at: Certificate, n: int, p: int) -> dict[str, Any]:
@@ -47,9 +46,7 @@ def unpacked_judgement(stored: Json, at: Certificate, n: int, p: int) -> dict[st
     ValueError and others
         If it is not as that writes it.
     """
-    if stored is None:  # an earlier file
-        return {}
-    numbers, counts, columns, _, *rest = items(stored, "the judgement")
+    numbers, counts, columns, said = items(stored, "the judgement", 4)
     least, most, lower, upper = (
         float(values.restored(number)) for number in items(numbers, "bounds", 4)
     )
@@ -65,23 +62,21 @@ def unpacked_judgement(stored: Json, at: Certificate, n: int, p: int) -> dict[st
         whole(errors, "a count of rows", 0, n),
         header.flag(reached, "whether it is reached"),
     )
-    judged: dict[str, Any] = {"shortfall": known} | _of_columns(columns, p)
-    if rest:
-        (said,) = rest
-        judged["_on_predictors"] = _on_predictors(said)
-    return judged
+    on_predictors = {"_on_predictors": _on_predictors(said)}
+    return {"shortfall": known} | _of_columns(columns, p) | on_predictors
 
 
 def _of_columns(stored: Json, p: int) -> dict[str, Any]:
-    """Deviations of the columns, and which are constant; earlier files have neither."""
-    if not isinstance(stored, dict) or "spread" not in stored:
+    """Deviations of the columns, and which are constant, unless there are too many."""
+    if not stored:
         return {}
-    sizes = items(stored.get("spread"), "deviations", p)
+    header.record(stored, "the columns", ("spread", "constants"))
+    sizes = items(stored["spread"], "deviations", p)
     spread = np.array([float(values.restored(size)) for size in sizes])
     if not (spread >= 0.0).all():
         raise ValueError("a deviation is below zero")
     constants = np.zeros(p, dtype=bool)
-    for place in items(stored.get("constants"), "constant columns"):
+    for place in items(stored["constants"], "constant columns"):
         constants[whole(place, "a column", 0, p - 1)] = True
     return {"_spread": spread, "constants": constants}
 
@@ -92,7 +87,7 @@ def _on_predictors(stored: Json) -> tuple[float, tuple[Note, ...]]:
     far = values.restored(reach)
     if type(far) is not float or far < 0.0:
         raise ValueError(f"predictors move scores by {far!r}")
-    return far, unpacked_notes(notes, "penalty")
+    return far, unpacked_notes(notes)
 
 
 def packed_note(note: Note) -> Json:
@@ -100,13 +95,11 @@ def packed_note(note: Note) -> Json:
     return [note.text, packed_cure(note.cure), note.topic]
 
 
-def unpacked_notes(stored: Json, topic: Topic) -> tuple[Note, ...]:
-    """Undo `packed_note` for a list; earlier files have no topic, or no cure."""
+def unpacked_notes(stored: Json) -> tuple[Note, ...]:
+    """Undo `packed_note` for a list."""
     found = []
     for each in items(stored, "notes"):
-        parts: list[Json] = [each] if isinstance(each, str) else items(each, "a note")
-        defaults: list[Json] = [None, topic]
-        text, cure, name = [*parts, *defaults[len(parts) - 1 :]]
+        text, cure, name = items(each, "a note", 3)
         own = next((each for each in TOPICS if each == name), None)
         if own is None:
             raise ValueError(f"a note is about {name!r}")

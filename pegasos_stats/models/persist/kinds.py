@@ -26,9 +26,8 @@ from pegasos_stats.models.inference.options import (
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.persist import header
-from pegasos_stats.models.persist.archive import Archive, Header
+from pegasos_stats.models.persist.archive import Archive, Arrays, Header
 from pegasos_stats.models.persist.checked_errors import check_bootstrap, check_sandwich
-from pegasos_stats.models.persist.container import Arrays
 from pegasos_stats.models.persist.data_fields import DataFields
 from pegasos_stats.models.persist.fit_fields import FitFields, options_of
 from pegasos_stats.models.persist.judged import packed_note, unpacked_notes
@@ -60,7 +59,7 @@ class Absent:
     rows : int array, shape (k,), optional
         Rows that are there none the less, in rising order, and `values`, theirs.
     digest : str, optional
-        Of all rows, by which they are known; earlier files have none.
+        Of all rows, by which they are known.
     advice : str
         What is said to who asks for them.
     """
@@ -114,8 +113,7 @@ def linear_in(fields: FitFields, fit: Header, archive: Archive) -> LinearResults
     if fit["cov_type"] is not None:
         name, options = header.items(fit["cov_type"], "cov_type", 2)
         kind = COVARIANCES[name]
-        today = packed(renamed(kind, restored(options)))
-        cov_type = kind(**options_of(kind, today))
+        cov_type = kind(**options_of(kind, options))
     result = LinearResults(
         problem=Problem(Absent((n, p), fields.digest), **fields.problem),
         solution=Solution(beta, fields.alpha, dual, *fields.counts, **fields.ran),
@@ -123,33 +121,12 @@ def linear_in(fields: FitFields, fit: Header, archive: Archive) -> LinearResults
         groups=groups_in(fit["groups"], cov_type),
         **fields.results,
     )
-    vars(result)["cov_type"] = cov_type  # of an earlier version perhaps
+    vars(result)["cov_type"] = cov_type
     if fit["covariance"] is not None:
         k = p + fields.intercept
         found = covariance_in(fit["covariance"], k, cov_type, archive)
         vars(result)["estimated"] = found
     return result
-
-
-def renamed(kind: Any, stored: Any) -> Any:
-    """Options of an earlier file by the names of today, those that are gone left out.
-
-    Examples
-    --------
-    >>> renamed(Sandwich, {"move": True, "correction": "shrunk"})
-    {'correction': 'HC3'}
-    """
-    if not isinstance(stored, dict):
-        return stored
-    names = {field.name for field in dataclasses.fields(kind)}
-    found = {name: value for name, value in stored.items() if name in names}
-    today = {"symmetric": "envelope", "shrunk": "HC3", "jackknife": "HC3"}
-    for name in ("interval", "correction"):
-        if isinstance(found.get(name), str):
-            found[name] = today.get(found[name], found[name])
-    if isinstance(found.get("bandwidth"), str):
-        found["bandwidth"] = "silverman"
-    return found
 
 
 def covariance_out(result: LinearResults, fit: Header) -> Arrays:
@@ -210,15 +187,10 @@ def covariance_in(
     """
     kind, facts, names, remarks = header.items(stored, "the covariance", 4)
     is_resampled = isinstance(options, Bootstrap)
-    own = dataclasses.fields(BootstrapResult if is_resampled else Covariance)
-    today = {field.name for field in own}  # earlier files have more
-    values = {name: restored(facts[name]) for name in facts if name in today}
+    values = {name: restored(fact) for name, fact in facts.items()}
     for name in header.items(names, "the names of arrays"):
-        if name in today:
-            values[name] = archive.take(PREFIX + name, "f8", *_shape_of(name, k))
-        else:
-            archive.leave(PREFIX + name)
-    notes = unpacked_notes(remarks, "standard errors")
+        values[name] = archive.take(PREFIX + name, "f8", *_shape_of(name, k))
+    notes = unpacked_notes(remarks)
     if kind != ("BootstrapResult" if is_resampled else "Covariance"):
         raise ValueError(f"a {kind} is estimated by {options}")
     if isinstance(options, Bootstrap):
@@ -341,24 +313,17 @@ class FitKind:
         Puts a fit together again.
     own : set of str
         Fields that this kind has alone.
-    later : set of str
-        Those of them that are not in earlier files.
     """
 
     type: type[Results]
     out: Callable[[Any, Header], Arrays]
     back: Callable[[FitFields, Header, Archive], Results]
     own: set[str]
-    later: frozenset[str] = frozenset()
 
 
 KINDS = {
     "linear": FitKind(
-        LinearResults,
-        linear_out,
-        linear_in,
-        {"cov_type", "covariance", "groups"},
-        frozenset({"groups"}),
+        LinearResults, linear_out, linear_in, {"cov_type", "covariance", "groups"}
     ),
     "kernel": FitKind(KernelResults, kernel_out, kernel_in, {"kernel"}),
 }

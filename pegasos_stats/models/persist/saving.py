@@ -1,5 +1,6 @@
 """Fitted models in files: one archive of arrays and JSON, without pickle."""
 
+import io
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from os import PathLike
@@ -13,14 +14,12 @@ from pegasos_stats.errors import (
     DataError,
     OptionError,
     PegasosStatsError,
-    PegasosStatsWarning,
     listing,
     shown,
-    warn_caller,
 )
 from pegasos_stats.models.persist import archive as files
 from pegasos_stats.models.persist import designs, fit_fields
-from pegasos_stats.models.persist.container import MODEL, Arrays
+from pegasos_stats.models.persist.archive import MODEL, Arrays
 from pegasos_stats.models.persist.header import Json, record
 from pegasos_stats.models.persist.kinds import KINDS
 from pegasos_stats.models.persist.values import packed, restored
@@ -39,15 +38,11 @@ class Saved:
         What `save` was given.
     package : str
         Version of pegasos_stats that wrote the file.
-    checked : bool
-        Whether a digest has shown that the file is as it was written; one of format 1
-        has none.
     """
 
     result: Results
     about: dict[str, Any]
     package: str
-    checked: bool = True
 
 
 def save(
@@ -73,7 +68,9 @@ def save(
     header = files.header_of(kind, facts, fit)
     try:  # whether it can be loaded, and then codes rows the same
         content = files.packed_archive(header, arrays)
-        saved = _rebuilt(files.unpacked_archive(content), result.design.functions)
+        saved = _rebuilt(
+            files.unpacked_archive(io.BytesIO(content)), result.design.functions
+        )
         designs.check_same(result.design, saved.result.design)
     except DataError:
         raise
@@ -132,11 +129,6 @@ def load(
     ------
     DataError, OptionError
         As `pegasos_stats.load` does.
-
-    Warns
-    -----
-    PegasosStatsWarning
-        If the file is of format 1, which has no digest.
     """
     return load_saved(path, functions).result
 
@@ -157,29 +149,17 @@ def load_saved(
     ------
     DataError, OptionError
         As for `load`.
-
-    Warns
-    -----
-    PegasosStatsWarning
-        As for `load`.
     """
     known = check_functions(functions)
     with files.read_archive(path) as archive:
-        if (kind := archive.header["kind"]) in others and archive.checked:
+        if (kind := archive.header["kind"]) in others:
             raise DataError(
                 f"The file {shown_path(checked_path(path))} holds a result of the type "
                 f"{kind} and no fit; read it in "
                 "Python by pegasos_stats.load(path), or give a file that "
                 "`pegasos-stats fit --save` wrote."
             )
-        saved = _rebuilt(archive, known)
-    if not saved.checked:
-        warn_caller(
-            "The model was saved in format 1, which has no digest: that its file is as "
-            "it was written is not checked; save it again.",
-            PegasosStatsWarning,
-        )
-    return saved
+        return _rebuilt(archive, known)
 
 
 def _rebuilt(archive: files.Archive, functions: Functions) -> Saved:
@@ -194,7 +174,7 @@ def _rebuilt(archive: files.Archive, functions: Functions) -> Saved:
     if type(about) is not dict:
         raise ValueError("about is no dictionary")
     result = rebuilt_fit(archive, functions)
-    return Saved(result, about, header["package"], archive.checked)
+    return Saved(result, about, header["package"])
 
 
 def rebuilt_fit(archive: files.Archive, functions: Functions) -> Results:
@@ -208,10 +188,9 @@ def rebuilt_fit(archive: files.Archive, functions: Functions) -> Results:
         If its formula calls a function that is not given.
     """
     header = archive.header
-    fit, kind = fit_fields.EARLIER | header["fit"], KINDS[header["kind"]]
+    fit, kind = header["fit"], KINDS[header["kind"]]
     try:
         with np.errstate(all="ignore"):
-            fit = dict.fromkeys(kind.later) | fit
             record(fit, "the fit", (*sorted(kind.own), *sorted(fit_fields.FIELDS)))
             fields = fit_fields.FitFields(fit, archive, functions)
             result = kind.back(fields, fit, archive)

@@ -7,7 +7,7 @@ from typing import IO
 
 from pegasos_stats import writing
 from pegasos_stats.errors import OptionError
-from pegasos_stats.models.persist.container import MODEL
+from pegasos_stats.models.persist.archive import MODEL
 from pegasos_stats.output.cli.input import files_of
 from pegasos_stats.output.cli.process import no_part_left
 from pegasos_stats.output.report.output_path import REPORT, PagePlace, checked_page

@@ -32,8 +32,6 @@ from pegasos_stats.studies.keeping.frames import frame_in, frame_out
 from pegasos_stats.studies.keeping.shelves import Emptying, Filling
 from pegasos_stats.studies.selection.fold_metrics import Metric
 
-# Fields that are not in earlier files.
-LATER = ("n_seen", "are_shares", "noise", "smooth", "observed")
 NUMBERS = {float: (float, np.floating), int: (int, np.integer), bool: (bool, np.bool_)}
 
 
@@ -233,11 +231,6 @@ def _pairs(key: Any, value: Any) -> Form:
     return Form(lambda given, filling: inner.out(tuple(given.items()), filling), back)
 
 
-# Fields that earlier versions wrote, of what is no longer estimated.
-GONE = {"bias", "hardly", "nearer", "always", "why", "proportional", "pull", "groups"}
-GONE |= {"joint", "later", "meat", "description", "n_not_converged"}
-
-
 def _fields(kind: Any) -> Form:
     """A dataclass or a named tuple, field by field."""
     hints = {k: h for k, h in get_type_hints(kind).items() if k in _names(kind)}
@@ -249,15 +242,9 @@ def _fields(kind: Any) -> Form:
         return {k: form_of(h).out(getattr(value, k), filling) for k, h in each}
 
     def back(stored: Json, emptying: Emptying) -> Any:
-        there = [k for k in hints if k not in LATER or k in stored]
-        gone = [k for k in stored if k in GONE and k not in hints]
-        given, values = record(stored, f"a {kind.__name__}", [*there, *gone]), {}
-        for name, value in given.items():  # arrays stand in the order of the fields
-            if name in hints:
-                values[name] = form_of(hints[name]).back(value, emptying)
-            elif isinstance(value, list) and len(value) == 1:  # an array, if any
-                emptying.take(value[0])
-        found = kind(**values)
+        given = record(stored, f"a {kind.__name__}", list(hints))
+        each = given.items()  # arrays stand in the order of the fields
+        found = kind(**{k: form_of(hints[k]).back(v, emptying) for k, v in each})
         if kind in CHECKS:
             CHECKS[kind](found)
         return found

@@ -10,10 +10,8 @@ from pegasos_stats.models.base import Model
 from pegasos_stats.models.kernel import KernelSVM
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.persist import designs, header
-from pegasos_stats.models.persist.archive import Inside
-from pegasos_stats.models.persist.container import Arrays
+from pegasos_stats.models.persist.archive import Archive, Arrays
 from pegasos_stats.models.persist.data_fields import (
-    EARLIER_DATA,
     OF_DATA,
     DataFields,
     arrays_of_data,
@@ -60,10 +58,10 @@ def inside_out(head: Json, arrays: Arrays, filling: Filling) -> Json:
     return [head, {name: filling.put(array) for name, array in arrays.items()}]
 
 
-def inside_in(stored: Json, emptying: Emptying) -> Inside:
+def inside_in(stored: Json, emptying: Emptying) -> Archive:
     """Undo `inside_out`."""
     head, arrays = items(stored, "a part", 2)
-    return Inside(head, {name: emptying.take(of) for name, of in arrays.items()})
+    return Archive(head, {name: emptying.take(of) for name, of in arrays.items()})
 
 
 def fit_out(result: Results, filling: Filling) -> Json:
@@ -111,8 +109,7 @@ def model_in(stored: Json, emptying: Emptying) -> Model:
     """Undo `model_out`."""
     head, _ = items(stored, "a model", 2)
     record(head, "a model", ("kind", "data", "kernel", "index"))
-    data = EARLIER_DATA | head["data"]
-    record(data, "a model", sorted(OF_DATA))
+    data = record(head["data"], "a model", sorted(OF_DATA))
     index = index_in(head["index"], emptying)
     inside = inside_in(stored, emptying)
     kind = MODELS[one_of(head["kind"], "the kind of a model", MODELS)]

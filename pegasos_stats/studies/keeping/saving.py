@@ -1,5 +1,6 @@
 """To save and load fits, and whatever else a user keeps."""
 
+import io
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,7 +16,7 @@ from pegasos_stats.errors import DataError, PegasosStatsError
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.persist import archive as files
 from pegasos_stats.models.persist import saving as fits
-from pegasos_stats.models.persist.container import MODEL
+from pegasos_stats.models.persist.archive import MODEL
 from pegasos_stats.models.persist.header import items, record, same
 from pegasos_stats.models.persist.values import restored
 from pegasos_stats.models.results import Results
@@ -162,12 +163,6 @@ def load(
     OptionError
         If `functions` is no dictionary of names and functions.
 
-    Warns
-    -----
-    PegasosStatsWarning
-        If the file is of format 1, which has no digest, so that a change of it may go
-        unnoticed.
-
     Notes
     -----
     Nothing in a file is run. A formula is read into a tree of columns, numbers, text,
@@ -179,8 +174,7 @@ def load(
 
     Every field is checked, so that a file that was made up ends in an error as well.
     Loading takes the memory that the arrays take, which is no more than the size of
-    the file, and less than 64 MiB beside; a file of format 1, which is compressed,
-    may inflate to 64 MiB, or to 32 times its size if that is more.
+    the file, and less than 64 MiB beside.
 
     Examples
     --------
@@ -190,7 +184,7 @@ def load(
     """
     known = check_functions(functions)
     with files.read_archive(path) as archive:
-        if archive.header["kind"] in KEPT and archive.checked:
+        if archive.header["kind"] in KEPT:
             return _rebuilt(archive, known)
     return fits.load(path, functions=functions)
 
@@ -214,7 +208,7 @@ def _content_of(kept: Any, kind: str, facts: files.Header) -> bytes:
         tree = _tree_of(kept, kind, filling)
         header = files.header_of(kind, facts, tree)
         content = files.packed_archive(header, filling.arrays())
-        found = _rebuilt(files.unpacked_archive(content), filling.functions)
+        found = _rebuilt(files.unpacked_archive(io.BytesIO(content)), filling.functions)
         again = Filling()
         if not same(_tree_of(found, kind, again), tree):
             raise ValueError("a field would be another one")

@@ -8,8 +8,7 @@ import numpy as np
 
 from pegasos_stats.data.language.expressions import Functions
 from pegasos_stats.errors import DataError
-from pegasos_stats.models.persist.archive import Archive
-from pegasos_stats.models.persist.container import Arrays
+from pegasos_stats.models.persist.archive import Archive, Arrays
 from pegasos_stats.models.persist.header import Json, flag, items, whole
 
 SHELF = "shelf."  # of the names of its arrays
@@ -87,7 +86,7 @@ class Emptying:
         self._archive = archive
         self._shelves: dict[str, np.ndarray] = {}
         self._at: dict[str, int] = {}
-        sizes = (size for shape in archive.shapes.values() for size in shape)
+        sizes = (size for array in archive.arrays.values() for size in array.shape)
         self.longest = max([MOST_EMPTY, *sizes])
 
     def take(self, stored: Json) -> np.ndarray:
