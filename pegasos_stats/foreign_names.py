@@ -34,7 +34,7 @@ BARE = (
     "not offered",
     "import it",
 )  # how an answer begins that is no code to write
-NOTHING = "it is not offered, and dir({}) lists what is"
+NOTHING = "it is not offered: dir({}) lists what is, statsmodels or R may have the rest"
 _OWN = ("self", "cls")
 COV_TYPE = re.compile("HC[0-3]|nonrobust|sandwich|bootstrap")
 
@@ -94,7 +94,19 @@ def of_a_word(name: str) -> str:
     """
     words = re.findall(r"[A-Z]?[a-z0-9]{2,}|[A-Z]{2,}", name)
     found = (suggestion(each, ("names",)) for each in reversed(words))
-    return next(filter(None, found), "") if len(words) > 1 else ""
+    coded = (each for each in found if each.startswith("write "))
+    return next(coded, "") if len(words) > 1 else ""
+
+
+def as_guess(instead: str) -> str:
+    """An answer for a name that is merely like the one that was asked for.
+
+    Examples
+    --------
+    >>> as_guess("write result.params")
+    'it is not known; the nearest is result.params'
+    """
+    return re.sub("^write ", "it is not known; the nearest is ", instead)
 
 
 def suggestion(name: str, *sections: tuple[str, ...]) -> str:
@@ -168,7 +180,7 @@ def missing_in_module(
         near = known.get(folded(name)) or nearest(name, known.values(), ALIKE)
         near = near or nearest(folded(name), suggestions("names"), 0.87)
         instead = f"write {near}" if near in own else suggestion(near, ("names",))
-        instead = instead or of_a_word(name)
+        instead = instead or as_guess(of_a_word(name))
     if not any(each in instead for each in ("auc", "log_loss", "brier")):  # of scores
         tables = "result.confusion(data)", "ps.confusion(actual, predicted)"
         instead = instead.replace(*tables)
@@ -240,12 +252,14 @@ def missing_attribute(
         instead = "" if folded(name) in own else suggestion(name, ("names", "fitted"))
     if not instead:
         same = own.get(folded(name)) or nearest(name, own.values(), ALIKE)
-        known = suggestion(name, ("names",)) or of_a_word(name)
+        named = suggestion(name, ("names",))
+        known = named or of_a_word(name)
         if same and (not known or folded(same) == folded(name)):
             is_method = callable(inspect.getattr_static(type(owner), same, None))
             instead = f"write {called}.{same}{'()' if is_method else ''}"
         else:
             instead = _of_owner(known, owner, called)
+            instead = instead if named else as_guess(instead)
     problem = getattr(owner, "__dict__", {}).get("problem")
     if hasattr(problem, "kernel"):
         instead = _by_function("kernel_svm", instead)
@@ -432,7 +446,9 @@ def _answer(
 ) -> str:
     """What a call has to be, in one sentence."""
     parameters = [
-        each for each in signature.parameters.values() if each.name not in _OWN
+        each
+        for each in signature.parameters.values()
+        if each.name not in _OWN and each.kind is not each.VAR_KEYWORD
     ]
     known = [each.name for each in parameters]
     for other in named:

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from pegasos_stats.errors import OptionError, listing, nearest
 from pegasos_stats.foreign_names import (
+    BARE,
     foreign_value,
     own_value,
     suggestion,
@@ -101,6 +102,8 @@ def more_words(extra: Sequence[str], options: argparse.Namespace) -> OptionError
         instead = f"{PROGRAM} {command} {word} --formula '{train}'"
     elif "~" in word:
         instead = f"--formula '{word}'"
+    elif re.search(MODEL, word):
+        instead = f"--save {word}"
     elif getattr(options, "coefficients", False) and not os.path.exists(word):
         instead = (
             "--coefficients alone, which prints them, with --json > FILE for a file"
@@ -108,13 +111,15 @@ def more_words(extra: Sequence[str], options: argparse.Namespace) -> OptionError
     elif os.path.exists(word) or re.search(r"\.(csv|tsv|txt|svm|parquet|gz)$", word):
         instead = f"--test {word}"
     elif outcome := getattr(options, "outcome", None):
-        known = suggestion(word, ("flags",)).removeprefix("write ")
+        name = re.split(r"\W", " ".join(extra).lstrip(", "))[0]  # robust of ", robust"
+        known = suggestion(name, ("flags",)).removeprefix("write ")
         instead = known or f"--formula '{outcome} ~ {' + '.join(extra)}'"
     elif len(extra) > 1:
         instead = f"--formula '{word} ~ {' + '.join(extra[1:])}'"
     else:
         instead = f"--outcome {word}"
-    return OptionError(f"{command} takes one file, and not {word!r}; write {instead}.")
+    instead = instead if instead.startswith(BARE) else f"write {instead}"
+    return OptionError(f"{command} takes one file, and not {word!r}; {instead}.")
 
 
 def check_test(path: str | None) -> None:
@@ -169,16 +174,27 @@ def _no_command(words: Sequence[str], commands: Commands) -> str:
         instead = known.replace("write ", f"write {PROGRAM} ")
     elif word.startswith("-"):
         instead = f"write {PROGRAM} fit DATA --outcome COL, a command first"
-    elif instead := suggestion(word, ("commands", kind), ("commands",)):
+    elif instead := _command_like(word, kind):
         code = instead.removeprefix("write ")
         instead = f"write {PROGRAM} {code}" if code != instead else instead
-    elif near := nearest(word, commands):
+    elif near := nearest(word, commands, 0.66):
         instead = f"write {PROGRAM} {near}"
-    elif os.path.exists(word) or "." in word:
+    elif os.path.exists(word) or re.search(TABLE, word):
         instead = f"write {PROGRAM} fit {word} --outcome COL"
     else:
         instead = f"give one of {listing(commands, len(commands))}"
+        instead += f", as in {PROGRAM} fit DATA --outcome COL"
     return f"{word} is no command; {instead}."
+
+
+def _command_like(word: str, kind: str) -> str:
+    """What to write for a command of the table, for one like it or a part of it."""
+    word = word.strip(",:").replace("_", "-")
+    near = nearest(word, suggestions("commands"), 0.8)
+    for each in (word, near, *reversed(re.split("[-.]", word))):
+        if instead := suggestion(each, ("commands", kind), ("commands",)):
+            return instead
+    return ""
 
 
 def _instead(

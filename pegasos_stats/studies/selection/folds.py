@@ -59,6 +59,7 @@ class Split:
         return np.flatnonzero(fitted)
 
 
+@suggest_arguments
 @dataclass(frozen=True, eq=False)
 class Folds:
     """The splits of a cross-validation, which can be used in another one.
