@@ -466,7 +466,7 @@ def _answer(
                 return f"{name}() has no argument {other}; write {instead}."
             return unknown_option(name, other, known, section)
     by_place = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
-    count = len(given) - (len(signature.parameters) - len(parameters))
+    count = len(given) - sum(each in _OWN for each in signature.parameters)
     if count > len(by_place):
         extra = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
         cure = f"others by name, such as {extra[0]}=..." if extra else "no others"
