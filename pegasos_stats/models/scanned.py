@@ -163,7 +163,7 @@ def sample_of_scan(
 def warn_of_row_groups(scan: Scan, columns: list[str]) -> None:
     """Warn of a file whose rows cannot be read within the budget."""
     for file in scan.files:
-        if (size := bytes_at_once(file, columns)) > scan.memory:
+        if (size := bytes_at_once(file, columns, scan.width)) > scan.memory:
             warn_caller(
                 said(
                     f"Reading {shown_path(file)} takes some {mebibytes(size)}, more "

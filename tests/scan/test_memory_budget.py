@@ -89,6 +89,17 @@ def test_a_row_group_beyond_it_is_named_before_it_is_read(tmp_path):
         ps.svm("y ~ .", ps.scan(batches, memory="64MiB"), lam=0.1)
 
 
+def test_long_text_of_a_record_batch_beyond_it_is_named(tmp_path):
+    frame = long_text(40_000, np.random.default_rng(3))
+    path = tmp_path / "text.feather"
+    frame.to_feather(path, chunksize=40_000)
+    # 40,000 rows of a predictor of 2,001 bytes and one of 8: 77 MiB
+    with pytest.warns(PegasosStatsWarning, match=r"text\.feather takes some 77 MiB"):
+        ps.svm("y ~ x + g", ps.scan(path, memory="64MiB"), lam=0.1)
+    frame.to_feather(path, chunksize=10_000)
+    ps.svm("y ~ x + g", ps.scan(path, memory="64MiB"), lam=0.1)  # no warning
+
+
 def test_products_of_columns_beyond_it_are_named(tmp_path):
     rng = np.random.default_rng(6)
     X = rng.normal(size=(60, 1300))

@@ -234,11 +234,13 @@ def format_of(file: str) -> Format:
     return FORMATS[str(ending_of(file))]
 
 
-def bytes_at_once(file: str, columns: Sequence[str]) -> float:
+def bytes_at_once(
+    file: str, columns: Sequence[str], width: Callable[[Sequence[str]], float]
+) -> float:
     """Bytes that it takes to read these columns, however few rows are wanted.
 
     Of a row group of Parquet a page of every column is unpacked at a time; a record
-    batch of Arrow is read as a whole. 0 of other formats.
+    batch of Arrow is read as a whole. 0 of other formats. ``width`` is `Scan.width`.
     """
     if format_of(file) is PARQUET:
         facts, most = parquet_file(file).metadata, 0
@@ -252,11 +254,13 @@ def bytes_at_once(file: str, columns: Sequence[str]) -> float:
             )
             most = max(most, sum(sizes))
         return UNPACKED * most
-    return _bytes_of_batch(file, columns) if format_of(file) is ARROW else 0.0
+    return _bytes_of_batch(file, columns, width) if format_of(file) is ARROW else 0.0
 
 
-def _bytes_of_batch(file: str, columns: Sequence[str]) -> float:
-    """Bytes of the largest record batch of a file of Arrow, long text left out."""
+def _bytes_of_batch(
+    file: str, columns: Sequence[str], width: Callable[[Sequence[str]], float]
+) -> float:
+    """Bytes of the largest record batch of a file of Arrow."""
     import pyarrow as pa
 
     reader = arrow_reader(file, [0])
@@ -268,11 +272,11 @@ def _bytes_of_batch(file: str, columns: Sequence[str]) -> float:
         )
         count = reader.num_record_batches
         rows = max((reader.get_batch(k).num_rows for k in range(count)), default=0)
-    schema, bits = arrow_schema(file, {}), 0
+    schema, bits = arrow_schema(file, {}), 0.0
     for name in columns:
         kind = schema.field(name).type
         kind = getattr(kind, "index_type", kind)
-        bits += kind.bit_width if pa.types.is_primitive(kind) else 0
+        bits += kind.bit_width if pa.types.is_primitive(kind) else 64 * width([name])
     return rows * bits / 8
 
 
