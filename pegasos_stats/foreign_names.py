@@ -302,7 +302,8 @@ def _of_owner(instead: str, owner: object, called: str) -> str:
     if not instead.startswith("write result."):
         return instead
     attribute = instead.removeprefix("write result.").partition("(")[0]
-    if hasattr(type(owner), attribute.partition(".")[0]):
+    first, *figures = attribute.split(".")
+    if hasattr(type(owner), first) and not (first == "plot" and figures):
         return instead.replace("result.", f"{called}.", 1)
     if called == "model":
         return f"a model is not fitted: {instead}, of result = model.fit()"
