@@ -97,7 +97,9 @@ def read_svmlight(
     Returns
     -------
     Svmlight
-        ``y, X = read_svmlight(path)`` gives labels and rows.
+        ``y, X = read_svmlight(path)`` gives labels and rows. Models name the columns
+        ``x1``, ``x2`` and so on by their place; `scan` names features by their index,
+        which starts with ``x0`` if they are counted from 0.
 
     Raises
     ------
