@@ -10,6 +10,7 @@ Simulation 8 (1998). The methods of the distributions are named in the kernels.
 """
 
 import secrets
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,11 @@ class RRandom:
         number = checked_seed(seed, sample_kind)
         self.seed: int | None = secrets.randbelow(2**31) if number is None else number
         self.sample_kind: SampleKind = sample_kind
-        self._words = Words.seeded(self.seed)
+
+    @cached_property
+    def _words(self) -> Words:
+        """Words from the seed on, made at the first draw: not all fits draw."""
+        return Words.seeded(self.seed or 0)
 
     def __repr__(self) -> str:
         """Name the seed and the kind of sampling."""

@@ -82,7 +82,8 @@ def gram(X: Dense, h: Vector, free: bool) -> Matrix:
 def solved(H: Matrix, g: Vector) -> Vector:
     """``H^-1 g``, or the shortest of several solutions; whatever the scales are."""
     scale = scales(H)
-    even = H * scale * scale[:, None]
+    even = H * scale
+    even *= scale[:, None]
     try:
         return scale * np.linalg.solve(even, scale * g)
     except np.linalg.LinAlgError:

@@ -111,6 +111,7 @@ class HingeSteps:
         self._lam = float(penalty.max())
         self._free = bool(penalty[-1] == 0.0)
         self._even = bool((w == 1.0).all())
+        self._ridge = np.diag(penalty)
         self._centre, self.gamma = a, gamma
         self._at, self._m, self._here = theta, Z @ theta, 0
         self.theta, self.a = theta, a
@@ -128,7 +129,7 @@ class HingeSteps:
             self.gamma, self._here = max(SMALLEST, self.gamma * factor), 0
             self._smooth()
         self._here += 1
-        rows = np.flatnonzero((self._inner > 0.0) & (self._inner < 1.0))
+        rows = ((self._inner > 0.0) & (self._inner < 1.0)).nonzero()[0]
         self._active = rows.size
         d = self._direction(rows)
         dm = self._Z @ d
@@ -180,17 +181,15 @@ class HingeSteps:
 
     def _direction(self, rows: Rows) -> Vector:
         """Newton's direction, by the active rows."""
-        A, penalty, scale = self._Z.take(rows, axis=0), self._penalty, self._n
+        A = self._Z.take(rows, axis=0)
         if not self._even:
             A *= (1.0 / np.sqrt(self._w[rows]))[:, None]
-        scale = 1.0 / (self.gamma * self._n)
-        k = penalty.size
         H = A.T @ A
-        H *= scale
-        H.flat[:: k + 1] += penalty
+        H *= 1.0 / (self.gamma * self._n)
+        H += self._ridge
         if self._free:
             H[-1, -1] += 1e-12 if rows.size else abs(float(self._g[-1])) / MOVE
-        self.visits += k / 16.0 * rows.size
+        self.visits += len(H) / 16.0 * rows.size
         return solved(H, -self._g)
 
     def _length(self, d: Vector, dm: Vector) -> float:
@@ -201,11 +200,8 @@ class HingeSteps:
         first = float(self._g @ d)
         t, low, low_slope, high, high_slope = 1.0, 0.0, first, math.inf, 0.0
         for _ in range(TRIALS):
-            here = (
-                slope
-                + t * bend
-                - float(within_box(self._inner - t * by_rows) @ dm) / self._n
-            )
+            a = within_box(self._inner - t * by_rows)
+            here = slope + t * bend - float(a @ dm) / self._n
             if abs(here) <= FLAT * abs(first):
                 break
             if here < 0.0:
