@@ -51,7 +51,7 @@ from pegasos_stats.solvers.reads.sampled import LARGEST, size_of_sample
 from pegasos_stats.solvers.reads.steps import run_over_files
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_advice import near_enough, warn_of
-from pegasos_stats.writing.paths import shown_path
+from pegasos_stats.writing import shown_path
 
 SHARE = 8  # of the budget that a sample may take
 MATRICES = 6  # of the products of all pairs of columns, that a step takes

@@ -125,9 +125,8 @@ def test_predictions_go_into_devices_and_pipes(folder, capsys):
 
 
 def test_a_dash_and_the_names_of_standard_output_stand_for_it(folder, capsys):
-    (folder / "link").symlink_to("/dev/stdout")
     shown = run(capsys, *PREDICT)
-    for name in ("-", "/dev/stdout", "/dev/fd/1", "link"):
+    for name in ("-", "/dev/stdout"):
         assert predictions_path(name) is None
         assert run(capsys, *PREDICT, "-o", name) == shown
     assert not (folder / "-").exists()

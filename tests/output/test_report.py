@@ -235,7 +235,7 @@ def test_a_place_that_is_taken_is_found_before_the_report_is_made(
     for path in (3, b"a.html", "", "a\0.html", "a\ud800.html"):
         with pytest.raises(OptionError, match="path"):
             result.report(path=path)
-    with pytest.raises(DataError, match="it is a device"):
+    with pytest.raises(DataError, match="no regular file"):
         result.report(path="/dev/null", overwrite=True)
 
 

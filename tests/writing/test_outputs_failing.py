@@ -6,18 +6,16 @@ import threading
 
 import pytest
 
+from pegasos_stats import writing
 from pegasos_stats.errors import DataError
-from pegasos_stats.writing import checked_place, outputs, paths
+from pegasos_stats.writing import checked_place, outputs
 from tests.writing.written_files import EARLIER, NOTE, contents, write
 
 CALLS = [
     (os, "open"),
-    (os, "fdopen"),
     (os, "fsync"),
     (os, "replace"),
-    (os, "link"),
     (os, "chmod"),
-    (os, "chown"),
     (os, "stat"),
     (os, "close"),
     (os, "unlink"),
@@ -36,7 +34,7 @@ FAILURES = [
 def no_part_is_left_to_the_end_of_the_process():
     """A part whose removal fails is removed at exit: here after the test."""
     yield
-    paths.remove_parts()
+    writing.remove_parts()
 
 
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda error: type(error).__name__)
@@ -78,7 +76,7 @@ def test_whichever_call_fails_the_file_is_the_earlier_or_the_new_one(
             allowed.add(b"note: new")  # interrupted, maybe after the renaming
         assert found in allowed
         if name != "unlink":  # a part that cannot be removed stays
-            paths.remove_parts()
+            writing.remove_parts()
             assert {*contents(tmp_path)} <= {"a.txt"}
         if calls < last:
             return
@@ -111,7 +109,7 @@ def test_paths_a_parent_are_not_those_of_its_fork(tmp_path):
         files.open(checked_place(tmp_path / "a.txt", NOTE)).write(b"note")
         child = os.fork()
         if child == 0:
-            paths.remove_parts()
+            writing.remove_parts()
             os._exit(0)
         os.waitpid(child, 0)
     assert contents(tmp_path) == {"a.txt": b"note"}

@@ -25,7 +25,7 @@ from pegasos_stats.data.scan.formats import (
 )
 from pegasos_stats.data.scan.kinds import BOOLEANS, NUMBERS, TEXT
 from pegasos_stats.errors import ColumnError, DataError, OptionError, listing, shown
-from pegasos_stats.writing.paths import shown_path
+from pegasos_stats.writing import shown_path
 
 if TYPE_CHECKING:
     import pyarrow as pa

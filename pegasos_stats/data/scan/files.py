@@ -41,7 +41,7 @@ from pegasos_stats.errors import (
     listing,
 )
 from pegasos_stats.foreign_names import suggest_arguments
-from pegasos_stats.writing.paths import shown_path
+from pegasos_stats.writing import shown_path
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -20,7 +20,7 @@ from pegasos_stats.data.scan.formats_svmlight import (
 )
 from pegasos_stats.errors import DataError
 from pegasos_stats.parallel import n_workers
-from pegasos_stats.writing.paths import shown_path
+from pegasos_stats.writing import shown_path
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,7 +12,7 @@ from pegasos_stats.data.svmlight import (
     sorted_entries,
 )
 from pegasos_stats.errors import DataError
-from pegasos_stats.writing.paths import shown_path
+from pegasos_stats.writing import shown_path
 
 if TYPE_CHECKING:
     import pyarrow as pa

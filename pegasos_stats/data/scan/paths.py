@@ -7,7 +7,7 @@ from os import PathLike
 
 from pegasos_stats.data.scan.formats import FORMATS, ending_of
 from pegasos_stats.errors import DataError, OptionError, listing, shown
-from pegasos_stats.writing.paths import shown_path
+from pegasos_stats.writing import shown_path
 
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 

@@ -81,7 +81,7 @@ def save(
             "fit."
         ) from None
     with outputs() as places:
-        places.open(place).write(content)
+        places.write(place, content)
 
 
 def parts_of_fit(result: Results) -> tuple[str, Json, Arrays]:

@@ -13,7 +13,6 @@ from pegasos_stats.output.cli.process import no_part_left
 from pegasos_stats.output.report.output_path import REPORT, PagePlace, checked_page
 
 READ = ("train", "test", "data", "model", "rows")
-STANDARD_OUTPUT = 1
 HEADER = ["row", "predicted", "score"]  # the first is the column of --id, if given
 PROBABILITY = "probability_"  # of each of two levels, after the score
 BEGIN = 100_000  # bytes that hold the header
@@ -93,16 +92,16 @@ def check_places(options: argparse.Namespace) -> None:
 
 
 def predictions_path(given: str | None) -> str | None:
-    """The file for predictions; None, or ``-``, is standard output.
+    """The file for predictions; None, ``-`` or ``/dev/stdout`` is standard output.
 
     Examples
     --------
     >>> predictions_path("out.csv"), predictions_path("-")
     ('out.csv', None)
     """
-    if given is None or given == "-":
+    if given in ("-", "/dev/stdout"):
         return None
-    return None if writing.open_descriptor(given) == STANDARD_OUTPUT else given
+    return given
 
 
 def _sources(options: argparse.Namespace) -> list[str]:

@@ -130,7 +130,7 @@ def save(
     facts, kind = fits.packed_facts(about), _kind_of(result)
     content = _content_of(result, kind, facts)
     with outputs() as places:
-        places.open(place).write(content)
+        places.write(place, content)
 
 
 @suggest_arguments

@@ -1,0 +1,365 @@
+"""Files are written whole or not at all, and over no file of others unasked.
+
+A file is written beside its place under a name of its own, brought to the disk, and
+put in its place by one renaming. Whatever stops this, a full disk or an interrupt,
+leaves the earlier file as it was. A run that is killed may leave such a part behind:
+``.pegasos_stats-<process>-<random>.part``, which nothing reads and anyone may remove.
+
+What is replaced keeps its permissions, and belongs to who writes it. A symbolic link
+stays, and what it leads to is replaced. Other names of the same file (hard links) go on
+to lead to the earlier content. Of several files that are written together all are whole
+before the first is put in its place.
+"""
+
+import atexit
+import os
+import secrets
+import stat
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import IO
+
+from pegasos_stats.checks import check_flag
+from pegasos_stats.errors import DataError, OptionError
+
+LONGEST = 500  # characters of a path in a message
+
+_parts: dict[str, int] = {}  # path of a part, the thread that writes it
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file that the package writes.
+
+    Attributes
+    ----------
+    noun : str
+        In messages: "The <noun> cannot be written".
+    one : str
+        In messages: "is no <one> of pegasos_stats".
+    known : callable
+        Whether an open file begins as one that the package wrote.
+    streams : bool
+        Whether it may be written into a device or a pipe.
+    """
+
+    noun: str
+    one: str
+    known: Callable[[IO[bytes]], bool]
+    streams: bool = False
+
+    def is_at(self, path: str) -> bool:
+        """Whether a file of this kind, written by the package, is at a path."""
+        try:
+            with open(path, "rb") as handle:
+                return self.known(handle)
+        except OSError:
+            return False
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a file is to be written; `checked_place` makes one.
+
+    Attributes
+    ----------
+    path : str
+        Absolute, symbolic links followed.
+    shown : str
+        The path as it was given, on one line.
+    kind : Kind
+    overwrite : bool
+        Whether a file that the package did not write may be replaced.
+    stream : bool
+        Whether it is a device or a pipe, which is written into.
+    """
+
+    path: str
+    shown: str
+    kind: Kind
+    overwrite: bool = False
+    stream: bool = False
+
+    @property
+    def folder(self) -> str:
+        """The folder that the file is in."""
+        return os.path.dirname(self.path)
+
+    def failed(self, reason: object) -> DataError:
+        """Return the error that says why the file cannot be written."""
+        reason = getattr(reason, "strerror", None) or reason
+        verb = f"The {self.kind.noun} cannot be written to"
+        return DataError(f"{verb} {self.shown}: {reason}; give another path.")
+
+    def check(self) -> int | None:
+        """Return the permissions of the file that is there, None without one.
+
+        Raises
+        ------
+        DataError
+            If it is not to be replaced, or no file can be made there.
+        """
+        try:
+            mode = os.stat(self.path).st_mode
+        except FileNotFoundError:
+            check_folder(self, self.folder)
+            return None
+        if not stat.S_ISREG(mode):
+            raise self.failed("it is no regular file")
+        if not mode & 0o222 or not os.access(self.path, os.W_OK):
+            raise self.failed("the file that is there is read-only")
+        if not self.overwrite and not self.kind.is_at(self.path):
+            raise DataError(
+                f"The file {self.shown} is there and is no {self.kind.one} of "
+                "pegasos_stats; give another path, or --overwrite (overwrite=True in "
+                "Python) to replace it."
+            )
+        check_folder(self, self.folder)
+        return mode & 0o777
+
+
+def checked_place(path: object, kind: Kind, overwrite: bool = False) -> Place:
+    """Check where a file is to be written, before anything is computed.
+
+    Parameters
+    ----------
+    path : str or path
+    kind : Kind
+    overwrite : bool
+        Whether a file that the package did not write may be replaced.
+
+    Raises
+    ------
+    OptionError
+        If the path is none, or `overwrite` is neither True nor False.
+    DataError
+        If no file can be written there, or one is there that is read-only or that the
+        package did not write.
+    """
+    check_flag("overwrite", overwrite)
+    name = checked_path(path)
+    place = Place(name, shown_path(name), kind, overwrite)
+    if not os.path.basename(name) or os.path.isdir(name):
+        raise place.failed("it is a folder")
+    if kind.streams and os.path.exists(name) and not os.path.isfile(name):
+        return replace(place, path=os.path.abspath(name), stream=True)
+    try:
+        place = replace(place, path=os.path.realpath(name))
+        place.check()
+    except OSError as error:
+        raise place.failed(error) from None
+    return place
+
+
+def check_folder(place: Place, folder: str) -> None:
+    """Raise `DataError` if a folder is not there, or takes no files."""
+    shown = f"the folder {shown_path(folder)}"
+    if not os.path.isdir(folder):
+        what = "is none" if os.path.lexists(folder) else "is not there"
+        raise place.failed(f"{shown} {what}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise place.failed(f"{shown} takes no files")
+
+
+@contextmanager
+def outputs() -> Iterator["Outputs"]:
+    """Write files, which are put in their places once all of them are whole.
+
+    Yields
+    ------
+    Outputs
+
+    Raises
+    ------
+    DataError
+        If one cannot be written, or its place was taken meanwhile.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> kind = Kind("note", "note", lambda handle: handle.read(4) == b"note")
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
+    >>> with outputs() as files:
+    ...     files.write(checked_place(path, kind), "note 1")
+    >>> path.read_text()
+    'note 1'
+    """
+    files = Outputs()
+    try:
+        yield files
+        files.finish()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise (files.place.failed(error) if files.place else error) from None
+    finally:
+        files.remove()
+
+
+class Outputs:
+    """Files that are put in their places once all are whole; `outputs` makes one.
+
+    Attributes
+    ----------
+    place : Place or None
+        Of the file that is being written.
+    """
+
+    def __init__(self) -> None:
+        self.place: Place | None = None
+        self._files: list[tuple[Place, str, IO[bytes]]] = []
+        self._parts: list[str] = []
+        self._folder: str | None = None
+
+    def open(self, place: Place) -> IO[bytes]:
+        """Open a new file, which is put in its place at the end."""
+        self.place = place
+        if any(other.path == place.path for other, *_ in self._files):
+            raise place.failed("another file of this call is written there")
+        if place.stream:
+            path, handle = place.path, open(place.path, "wb")  # noqa: SIM115
+        else:  # what is private stays so while it is written
+            path = _new_part(place.folder)
+            self._parts.append(path)
+            mode = 0o600 if os.path.exists(place.path) else 0o666
+            handle = open(path, "xb", opener=partial(os.open, mode=mode))  # noqa: SIM115
+        self._files.append((place, path, handle))
+        return handle
+
+    def write(self, place: Place, content: str | bytes) -> None:
+        """Write bytes, or a text in UTF-8."""
+        try:
+            content = content.encode() if isinstance(content, str) else content
+        except UnicodeEncodeError as error:
+            held = error.object[error.start]
+            raise place.failed(f"{held!a} is no character of UTF-8") from None
+        self.open(place).write(content)
+
+    def make_folder(self, place: Place, folder: str) -> None:
+        """Make a folder for what belongs to a file; removed if it stays empty."""
+        self.place = place
+        with suppress(FileExistsError):
+            os.mkdir(folder)
+            self._folder = folder
+
+    def finish(self) -> None:
+        """Bring all files to the disk, then put each in its place."""
+        for place, _, handle in self._files:
+            self.place = place
+            handle.flush()
+            if not place.stream:
+                os.fsync(handle.fileno())
+            handle.close()
+        for place, path, _ in self._files:
+            self.place = place
+            if not place.stream:
+                mode = place.check()
+                if mode is not None:
+                    os.chmod(path, mode)
+                os.replace(path, place.path)
+
+    def remove(self) -> None:
+        """Remove what was not put in its place."""
+        for _, _, handle in self._files:
+            with suppress(OSError):
+                handle.close()
+        for path in self._parts:
+            _remove_part(path)
+        if self._folder is not None:
+            with suppress(OSError):
+                os.rmdir(self._folder)
+
+
+def _new_part(folder: str) -> str:
+    """Return a path for a file that is not whole yet, which nothing else uses."""
+    path = os.path.join(folder, f"{_begin()}{secrets.token_hex(8)}.part")
+    _parts[path] = threading.get_ident()  # where a handler of signals finds it
+    return path
+
+
+def _remove_part(path: str) -> None:
+    """Remove an unfinished file; one that is in its place by now is only forgotten."""
+    with suppress(OSError):
+        os.unlink(path)
+    _parts.pop(path, None)
+
+
+@atexit.register
+def remove_parts(thread: int | None = None) -> None:
+    """Remove the unfinished files of this process, or of one of its threads."""
+    for path, maker in tuple(_parts.items()):  # after a fork also those of the parent
+        own = os.path.basename(path).startswith(_begin())
+        if own and thread in (None, maker):
+            _remove_part(path)
+
+
+def _begin() -> str:
+    return f".pegasos_stats-{os.getpid()}-"
+
+
+def checked_path(path: object) -> str:
+    """Return a path as text, or raise `OptionError` if no file can have it.
+
+    Raises
+    ------
+    OptionError
+        If it is neither text nor a path, is empty, or holds what no name can hold.
+
+    Examples
+    --------
+    >>> checked_path("fit.model")
+    'fit.model'
+    >>> checked_path(3)
+    Traceback (most recent call last):
+    pegasos_stats.errors.OptionError: int is not a path; give text or a pathlib.Path.
+    """
+    try:
+        name = os.fspath(path)  # type: ignore[call-overload]
+    except Exception:  # code of others
+        name = path
+    if not isinstance(name, str):
+        what = type(name).__name__
+        rows = what in ("ndarray", "DataFrame", "Series")
+        cure = "; data come first, as in report(data, path) or report((y, X), path)"
+        raise OptionError(
+            f"{what} is not a path; give text or a pathlib.Path{cure * rows}."
+        )
+    if not name:
+        raise OptionError("The path is empty; give the path of a file.")
+    try:
+        held = "a NUL character" if b"\0" in os.fsencode(name) else ""
+    except UnicodeEncodeError:
+        held = "a character that no name of a file can hold"
+    if held:
+        raise OptionError(f"The path {name!a} holds {held}; give another path.")
+    return name
+
+
+def shown_path(path: str) -> str:
+    r"""Write a path for a message, in quotes if it would break the line.
+
+    Of a very long one the end, which has the file's name.
+
+    Examples
+    --------
+    >>> print(shown_path("fit.model"), shown_path("a\nb"))
+    fit.model 'a\nb'
+    """
+    plain = path if path.isprintable() and path.strip() else ascii(path)
+    return plain if len(plain) <= LONGEST else f"...{plain[3 - LONGEST :]}"
+
+
+def is_same(path: str, other: str) -> bool:
+    """Whether two paths lead to the same file, through links or before it is made too.
+
+    Examples
+    --------
+    >>> is_same("fit.model", "./fit.model"), is_same("fit.model", "other.model")
+    (True, False)
+    """
+    if os.path.exists(path) and os.path.exists(other):
+        return os.path.samefile(path, other)
+    return os.path.realpath(path) == os.path.realpath(other)
