@@ -31,7 +31,6 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.solvers.cancelling import cancelled
 from pegasos_stats.solvers.objective import (
     Certificate,
     best_intercept,
@@ -353,7 +352,7 @@ class ActiveSet:
         beta = b / self._spread
         fit, a = (beta, alpha - float(self._centre @ beta)), np.abs(self._u)
         if self.is_exact:
-            a = cancelled(problem, a, beta)
+            a = feasible(a, self._y, problem.intercept, problem.weights)
         at = certificate(problem, *fit, a)
         if at.objective < self._at.objective:
             self._fit = fit

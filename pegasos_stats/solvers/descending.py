@@ -3,9 +3,8 @@
 import numpy as np
 
 from pegasos_stats.arrays import Rows, Vector
-from pegasos_stats.solvers.cancelling import cancelled
 from pegasos_stats.solvers.descent import Descent
-from pegasos_stats.solvers.objective import Certificate, certificate
+from pegasos_stats.solvers.objective import Certificate, certificate, feasible
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import settled
@@ -54,12 +53,12 @@ class Descending:
 
     def solution(self, seed: int | None) -> Solution:
         """Return the best fit and its dual point."""
-        beta, alpha, a = self._best()
+        problem, (beta, alpha, a) = self._problem, self._best()
         assert self._descent is not None  # an epoch comes first
         return Solution(
             beta=beta,
             alpha=alpha,
-            dual=cancelled(self._problem, a, beta),
+            dual=feasible(a, problem.y, problem.intercept, problem.weights),
             n_iter=self._steps,
             n_violations=self._descent.violations,
             seed=seed,

@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.compiled import dual
-from pegasos_stats.solvers.cancelling import cancelled
-from pegasos_stats.solvers.objective import Certificate, certificate
+from pegasos_stats.solvers.objective import Certificate, certificate, feasible
 from pegasos_stats.solvers.pegasos_run import refitted
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.proximal import ProximalNewton
@@ -141,7 +140,7 @@ def solution_of(
     return Solution(
         beta=beta,
         alpha=alpha,
-        dual=cancelled(problem, a, beta),
+        dual=feasible(a, problem.y, problem.intercept, problem.weights),
         n_iter=int(scalars[dual.sdca.STEPS]) + steps,
         n_violations=int(scalars[dual.sdca.VIOLATIONS]) + violations,
         seed=seed,

@@ -9,9 +9,8 @@ import numpy as np
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.compiled import dual
 from pegasos_stats.solvers.active_set import ActiveSet, exactly
-from pegasos_stats.solvers.cancelling import cancelled
 from pegasos_stats.solvers.centring import LARGE
-from pegasos_stats.solvers.objective import Certificate, certificate
+from pegasos_stats.solvers.objective import Certificate, certificate, feasible
 from pegasos_stats.solvers.pegasos_run import (
     Moment,
     Observer,
@@ -207,7 +206,8 @@ class Narrow:
         if not (isinstance(newton, ProximalNewton) and newton.stands_still):
             return False
         beta, alpha, _ = newton.best()
-        a = cancelled(problem, weights_at(problem, beta, alpha), beta)
+        a = weights_at(problem, beta, alpha)
+        a = feasible(a, problem.y, problem.intercept, problem.weights)
         if self._solver.reached(certificate(problem, beta, alpha, a)):
             self._slopes = a
         return self._slopes is not None

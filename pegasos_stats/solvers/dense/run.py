@@ -8,7 +8,6 @@ import numpy as np
 
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.solvers.active_set import ActiveSet, exactly
-from pegasos_stats.solvers.cancelling import cancelled
 from pegasos_stats.solvers.dense.blocks import additions
 from pegasos_stats.solvers.dense.hinge import Goal, Hinge
 from pegasos_stats.solvers.dense.log import LogSteps
@@ -144,11 +143,11 @@ class DenseRun:
                 n_iter=self._count + found.n_iter,
                 n_violations=self._violations + found.n_violations,
             )
-        beta, alpha, a = self.best()
+        problem, (beta, alpha, a) = self._problem, self.best()
         return Solution(
             beta=beta.copy(),
             alpha=alpha,
-            dual=cancelled(self._problem, a, beta),
+            dual=feasible(a, problem.y, problem.intercept, problem.weights),
             n_iter=self._count,
             n_violations=self._violations,
             seed=seed,
