@@ -73,6 +73,7 @@ HIDDEN = {
     *["get_metadata_routing", "without_scores", "counts", "visits_rows"],
     *["at_chosen_lambda", "as_text", "described", "pairs", "to_json_dict"],
     *["Pegasos.converged", "LabelCoding.probabilities"],
+    *["SVMClassifier.model", "LogitClassifier.model"],
 }
 BARE = {"Results", "SDCA"}  # their docstrings say it all
 SHORT = {  # titles of what users reach by another name

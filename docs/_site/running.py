@@ -2,12 +2,17 @@
 
 ``.. run::`` shows Python and what it printed, returned or drew; all blocks of a page go
 on from each other. ``:said:`expression``` puts a value into a sentence, as an f-string
-does. A warning stops the build, unless the block says ``:warns:``.
+does. A warning stops the build, unless the block says ``:warns:``. ``.. commands::``
+runs lines of ``pegasos-stats`` in the same folder.
 """
 
 import ast
 import io
+import os
+import shlex
 import shutil
+import subprocess
+import sys
 import tempfile
 import warnings
 from contextlib import chdir, redirect_stdout
@@ -39,6 +44,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
         for path in folder.glob("*.csv"):
             shutil.copy(path, FOLDER.name)
     app.add_directive("run", Run)
+    app.add_directive("commands", Commands)
     app.add_role("said", Said())
     app.connect("source-read", lambda app, page, source: NAMES.update({page: {}}))
     return {"parallel_read_safe": False}
@@ -65,6 +71,32 @@ class Run(SphinxDirective):
         shown = f".. code-block:: python\n\n{indent(source, '   ')}"
         html = [pages.output_html(output, alt) for output in outputs]
         written = nodes.raw("", "\n".join(html), format="html")
+        return [*self.parse_text_to_nodes(shown), written]
+
+
+class Commands(SphinxDirective):
+    """Run commands, each after ``$ pegasos-stats``, and show them with their output."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Nodes of the commands and of their output."""
+        source = "\n".join(self.content)
+        printed = []
+        for command in source.replace("\\\n", "").split("$ pegasos-stats ")[1:]:
+            done = subprocess.run(
+                [sys.executable, "-m", "pegasos_stats", *shlex.split(command)],
+                cwd=FOLDER.name,
+                env=os.environ | {"COLUMNS": "88", "NO_COLOR": "1"},
+                capture_output=True,
+                text=True,
+            )
+            if done.returncode:
+                raise self.error(done.stderr)
+            printed.append(done.stdout.replace(f"{Path(FOLDER.name).resolve()}/", ""))
+        shown = f".. code-block:: console\n\n{indent(source, '   ')}"
+        output = new_output("stream", name="stdout", text="\n".join(printed))
+        written = nodes.raw("", pages.output_html(output, ""), format="html")
         return [*self.parse_text_to_nodes(shown), written]
 
 

@@ -41,7 +41,7 @@ class KernelSVMClassifier(TwoClassClassifier):
         ``"sdca"`` is ``SDCA(tol=1e-9, gap_tol=1e-9)``; otherwise as for
         `SVMClassifier`. What a solver cannot do with a kernel is an error.
     standardize, class_weight, epochs, tol, random_state
-        As for `SVMClassifier`.
+        As for `SVMClassifier`, but sparse matrices are refused.
 
     Attributes
     ----------

@@ -69,8 +69,7 @@ class Sandwich:
     F on ``q`` and ``n - k - q + 1`` degrees of freedom; others are Wald's, by
     chi-squared. The sandwich of the hinge is right where a continuous predictor with an
     effect keeps rows apart, and too small where rows tie; the default there is
-    `Bootstrap`. HC1 of statsmodels' Logit is HC0, and HC2 and HC3 of its GLM have the
-    leverages of a linear model.
+    `Bootstrap`. HC1 to HC3 of statsmodels' Logit and GLM are HC0.
 
     References
     ----------

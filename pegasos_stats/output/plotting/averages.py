@@ -33,7 +33,8 @@ def draw_averages(
         ax.set_title(style.written(title))
         if found.are_shares:
             style.write_percent(ax.yaxis)
-        style.finish(ax, legend="best")
+        style.finish(ax)
+        style.keep_clear(ax, *ax.get_ylim(), "upper center")
         return ax
     names = list(found.estimates.hypotheses)
     effects = not found.are_predictions

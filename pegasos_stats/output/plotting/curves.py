@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BARS = 0.12  # of the height of axes, for the bars of counts
-LOW = 0.5  # probabilities all below this have axes that end near the largest
+LOW = 0.7  # probabilities all below this have axes that end near the largest
 EDGE = 0.04  # of the width, beyond the outermost thresholds
 PANEL = 0.85  # inches of height for one metric
 ALIKE = 1e-9  # relative spread below which folds are the same
 NARROWEST = 0.02  # width of an axis of folds, at least, as a share of the mean
 LARGEST = 1000  # lines of a figure
 NAME = 24  # letters of a name in a legend
+HIGHEST = 2.0  # times the median of the costs, where their axis ends
 CHOSEN = {"min": ("lambda_min", ":"), "1se": ("lambda_1se", "--")}
 
 
@@ -50,7 +51,9 @@ def draw_reliability(
     """
     used = table[table["n"] > 0]
     x, y = used["mean_predicted"].to_numpy(), used["observed"].to_numpy()
-    top = float(max(x.max(), used["conf_high"].max(), y.max()))
+    top = float(
+        used[["mean_predicted", "observed", "conf_high", "high"]].max(axis=None)
+    )
     ax = style.axes_of(ax, style.SQUARE, style.SQUARE)
     end = max(1.05 * top, ax.get_xlim()[1] * ax.has_data()) if top < LOW else 1.02
     ax.set(xlim=(-0.02 * end, end), ylim=(-0.02 * end, end), aspect="equal")
@@ -61,14 +64,12 @@ def draw_reliability(
     own = style.merged(line).get("label")
     points.set_label(f"{own or 'Observed'}, {level:.0%} interval")
     colour = points.get_color()
-    limits = used["conf_low"], used["conf_high"]
-    ax.vlines(x, *limits, color=colour, linewidth=1.2, linestyle="solid")
+    ax.vlines(x, used["conf_low"], used["conf_high"], colour, "solid", linewidth=1.2)
     if smooth is not None and len(smooth):
         look = {"linestyle": "-", **line, "color": colour, "marker": ""}
         look["label"] = "Smooth curve" if own is None else ""
         style.draw_line(ax, smooth["probability"], smooth["observed"], look)
-    width = used["high"] - used["low"]
-    density = used["n"] / width
+    density = used["n"] / (width := used["high"] - used["low"])
     grey: Any = {"color": style.ink(ax), "alpha": 0.15, "linewidth": 0.0, "zorder": 0}
     across = ax.get_xaxis_transform()
     bars = BARS * density / density.max()
@@ -106,6 +107,8 @@ def draw_thresholds(found: Thresholds, ax: "Axes | None", line: Style) -> "Axes"
     error = 0.0 if np.isnan(found.std_error) else found.std_error
     drawn = [*values, found.estimate - error, found.estimate + error]
     least, most = min(0.0, float(np.nanmin(drawn))), float(np.nanmax(drawn))
+    if name == "cost":  # which is many times as high where all rows are one level
+        most = min(most, max(HIGHEST * float(np.nanmedian(values)), drawn[-1]))
     height = max(most - least, 1e-3)
     write = style.metric_text(name)
     at_text = style.percent if found.scale == "probability" else significant
