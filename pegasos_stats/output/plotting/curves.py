@@ -51,9 +51,7 @@ def draw_reliability(
     """
     used = table[table["n"] > 0]
     x, y = used["mean_predicted"].to_numpy(), used["observed"].to_numpy()
-    top = float(
-        used[["mean_predicted", "observed", "conf_high", "high"]].max(axis=None)
-    )
+    top = max(float(used[end].max()) for end in ("high", "conf_high", "observed"))
     ax = style.axes_of(ax, style.SQUARE, style.SQUARE)
     end = max(1.05 * top, ax.get_xlim()[1] * ax.has_data()) if top < LOW else 1.02
     ax.set(xlim=(-0.02 * end, end), ylim=(-0.02 * end, end), aspect="equal")
