@@ -339,11 +339,11 @@ def scan(
         them, and their zeros are written out. An error names a row by its number in the
         file, counted from 0.
     memory : str or int, default "1GiB"
-        Memory for rows: ``"512MiB"``, ``"4GB"``, or a number of bytes. A fit keeps the
-        rows near its margin, a few percent of all, in memory; if they do not find room
-        it takes a few reads more. It bounds rows and products of columns, not
-        libraries and their buffers: some 250 MB come on top. A record batch of an Arrow
-        file is read as a whole.
+        Memory for rows: ``"512MiB"``, ``"4GB"``, or a number of bytes. A hinge fit
+        keeps the rows near its margin in memory, a few percent of all, with thousands
+        of columns a third or more; if they do not find room it takes more reads. It
+        bounds rows and products of columns, not libraries and their buffers: some
+        250 MB come on top. A record batch of an Arrow file is read as a whole.
     types : dict, optional
         Types of columns of CSV files, ``"numbers"``, ``"text"`` or ``"booleans"``, as
         in ``{"zip": "text"}``. If types are missing, the files are read once more to

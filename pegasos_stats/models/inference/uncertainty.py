@@ -296,11 +296,12 @@ class Uncertainty:
         resampled = self._resampled
         pinned = list(self.theta.index[resampled.pinned]) if resampled else []
         is_hc3 = getattr(self.options, "correction", "") == "HC3"
+        for_glm = is_hc3 and not problem.weighted  # nonrobust does not go with weights
         return [
             *first,
             *notes.few_rows(min(problem.label_counts), problem.n_weighed, k),
             *(notes.coincide() if resampled and resampled.coincide else []),
-            notes.estimate(self.kind, is_hc3, problem.lam_rule == "cv"),
+            notes.estimate(self.kind, for_glm, problem.lam_rule == "cv"),
             *notes.assumptions(self.groups, V.counts_scaling),
             *notes.pinned(pinned),
             *V.notes,
