@@ -11,7 +11,6 @@ by liblinear without intercept, and by LogisticRegression. A case is marked
 * ``d`` if the certified bound is above an objective that someone reached, the gap below
   0, or the objective not that of the coefficients, computed in long double precision,
 * ``c`` if the fit has not converged, or says so,
-* ``w`` if a warning stays after what it names was done, for each thing it names,
 * ``s`` if liblinear is faster to an objective as low as ours, to 1e-6 of it, where it
   has the same problem; processor time, the median of ``--repeats`` runs of each in
   turn. At its default tolerance it often ends far above our objective, and is then
@@ -19,9 +18,8 @@ by liblinear without intercept, and by LogisticRegression. A case is marked
   there, or takes ten times as long as we do. The time at the default tolerance, with
   the objective that was reached in it, is printed beside. Both are counted.
 
-``--bad`` prints marked cases alone, ``--summary`` takes the warnings of ``summary()``
-as well, with sandwich errors. Sets that are not there are named. Compilation is not
-timed.
+``--bad`` prints marked cases alone. Sets that are not there are named. Compilation is
+not timed.
 """
 
 import argparse
@@ -31,7 +29,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -44,8 +42,6 @@ from sklearn.svm import SVC, LinearSVC  # noqa: E402
 from threadpoolctl import threadpool_limits  # noqa: E402
 
 import pegasos_stats as ps  # noqa: E402
-from pegasos_stats.advice import Cure, Together, in_python  # noqa: E402
-from pegasos_stats.errors import Advised  # noqa: E402
 
 LAMBDAS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 TOL = 1e-6
@@ -59,7 +55,7 @@ GIVEN_UP = 10.0  # times our time
 
 @dataclass(frozen=True)
 class Case:
-    """A problem, and how it is fitted; `settings` are what a warning named."""
+    """A problem, and how it is fitted."""
 
     data: Data
     loss: str
@@ -67,7 +63,6 @@ class Case:
     intercept: bool
     standardize: bool
     poor: bool
-    settings: Together = ()
 
     def model(self) -> ps.SVM | ps.Logit:
         """The model, not fitted."""
@@ -77,49 +72,22 @@ class Case:
             "intercept": self.intercept,
             "standardize": self.standardize,
         }
-        given |= {
-            s.name: s.value for s in self.settings if s.name in (*given, "weights")
-        }
         return (ps.SVM if self.loss == "hinge" else ps.Logit)(y, X, **given)
 
     def fitting(self) -> dict[str, Any]:
         """Arguments of fit()."""
-        given = {setting.name: setting.value for setting in self.settings}
-        of_sdca = {k: given[k] for k in ("tol", "epochs", "gap_tol") if k in given}
-        poor = self.poor and not of_sdca and "solver" not in given
-        if not poor:
-            return {"solver": ps.SDCA(seed=SEED, **of_sdca)}
-        solver = ps.Pegasos(
-            epochs=2, seed=SEED, refit_intercept=given.get("refit_intercept", False)
-        )
-        return {"solver": solver, "refine": given.get("refine", TOL)}
+        if not self.poor:
+            return {"solver": ps.SDCA(seed=SEED)}
+        return {"solver": ps.Pegasos(epochs=2, seed=SEED), "refine": TOL}
 
 
-Cures = dict[str, Cure | None]
-
-
-def told(case: Case, summary: bool = False) -> tuple[Any, Cures]:
-    """A fit, and the cures of its warnings by what these are about."""
+def told(case: Case) -> tuple[Any, set[str]]:
+    """A fit, and what its warnings are about."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        of_errors = {"cov_type": "sandwich"} if summary else {}
-        result = case.model().fit(**case.fitting(), **of_errors)
-        notes = [*result.notes, *(result.notes_on_errors() if summary else [])]
-    found = {note.topic: note.cure for note in notes if note.severity == "warning"}
-    for warning in caught:
-        cure = warning.message.cure if isinstance(warning.message, Advised) else None
-        found[warning.category.__name__] = cure
-    return result, found
-
-
-def left_standing(case: Case, found: Cures, summary: bool = False) -> list[str]:
-    """Warnings that are there again after what they named was done."""
-    return [
-        f"{about}: {in_python(settings)}"
-        for about, cure in found.items()
-        for settings in (cure.alternatives if cure else ())
-        if about in told(replace(case, settings=settings), summary)[1]
-    ]
+        result = case.model().fit(**case.fitting())
+    found = {note.topic for note in result.notes if note.severity == "warning"}
+    return result, found | {warning.category.__name__ for warning in caught}
 
 
 def peer(problem: Any) -> tuple[Any, bool]:
@@ -224,28 +192,23 @@ class Outcome:
     """What became of a case."""
 
     marks: str
-    uncured: tuple[str, ...]  # warnings that name nothing that helps
     ratios: Ratios
     line: str
 
 
-def judged(
-    case: Case, best: float, theirs: float, ratios: Ratios, summary: bool
-) -> Outcome:
+def judged(case: Case, best: float, theirs: float, ratios: Ratios) -> Outcome:
     """Fit a case and hold it against the best objective that is known, and others'."""
-    result, found = told(case, summary)
+    result, found = told(case)
     problem, at = result.problem, result.certificate
     true = objective(problem, result.solution.beta, result.solution.alpha)
     best, excess = min(best, true), (at.objective - theirs) / at.objective
     slack = ROUNDING * at.objective
-    stands = left_standing(case, found, summary)
     bad = {
         "x": at.objective > theirs + max(at.gap, 0.0) + slack,
         "d": at.gap < 0.0
         or at.dual_objective > best + slack
         or abs(true - at.objective) > 1e-7 * at.objective,
         "c": not result.converged or "ConvergenceWarning" in found,
-        "w": bool(stands),
         "s": ratios.equal < 1.0,
     }
     marks = "".join(mark for mark, is_so in bad.items() if is_so)
@@ -253,9 +216,8 @@ def judged(
         f"{at.objective:10.4g} gap {at.relative_gap:8.1e} beside {excess:9.1e} "
         f"liblinear {ratios.default:5.1f} times, {ratios.equal:5.1f} to our objective"
     )
-    line += "".join(f"; {text}" for text in (*stands, *sorted(found.keys())))
-    uncured = tuple(about for about, cure in found.items() if cure is None)
-    return Outcome(marks, uncured, ratios, line)
+    line += "".join(f"; {text}" for text in sorted(found))
+    return Outcome(marks, ratios, line)
 
 
 def cases_of(data: Data, options: argparse.Namespace) -> Iterator[tuple[Case, Case]]:
@@ -275,7 +237,7 @@ def try_set(name: str, data: Data, options: argparse.Namespace) -> list[Outcome]
         theirs, ratios = against(plain, options.repeats)
         best = np.fmin(theirs, np.inf)
         for case, times in ((plain, ratios), (poor, NO_RATIOS)):
-            found.append(judged(case, best, theirs, times, options.summary))
+            found.append(judged(case, best, theirs, times))
             if found[-1].marks or not options.bad:
                 kind = "std" if case.standardize else "raw"
                 free = "free" if case.intercept else "none"
@@ -291,10 +253,8 @@ def try_set(name: str, data: Data, options: argparse.Namespace) -> list[Outcome]
 def summed(outcomes: list[Outcome]) -> str:
     """How many cases are as they should be, and the ratios of times."""
     marks = Counter(mark for each in outcomes for mark in each.marks)
-    uncured = Counter(about for each in outcomes for about in each.uncured)
     text = f"{sum(not each.marks for each in outcomes)} of {len(outcomes)} cases as "
     text += "they should be" + "".join(f", {n} {mark}" for mark, n in marks.items())
-    text += "".join(f"; {n} warned of {w}, without cure" for w, n in uncured.items())
     found = [each.ratios for each in outcomes if each.ratios.default > 0.0]
     if found:
         default, equal = np.array(found).T
@@ -320,7 +280,6 @@ def main() -> None:
     parser.add_argument("--loss", nargs="+", default=["hinge", "log"])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--bad", action="store_true")
-    parser.add_argument("--summary", action="store_true")
     options = parser.parse_args()
     outcomes: list[Outcome] = []
     for name, make in SETS.items():

@@ -6,7 +6,6 @@ import sys
 
 import numpy as np
 
-from pegasos_stats.advice import Setting, said
 from pegasos_stats.errors import OptionError, did_you_mean, listing
 from pegasos_stats.foreign_names import foreign_value
 
@@ -84,13 +83,9 @@ def check_penalty(lam: object) -> float:
     """
     if number_of(lam) == 0.0:
         raise OptionError(
-            said(
-                "is not allowed, as a fit without a penalty may have no minimum; give "
-                "a number above zero: 1e-9 is practically none. With the log loss it "
-                "repeats glm(), and ",
-                Setting("cov_type", "nonrobust"),
-                " its standard errors.",
-            ),
+            "is not allowed, as a fit without a penalty may have no minimum; give a "
+            "number above zero: 1e-9 is practically none. With the log loss it repeats "
+            "glm(), and cov_type='nonrobust' its standard errors.",
             "lam",
             lam,
         )

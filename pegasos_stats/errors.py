@@ -5,48 +5,17 @@ import sys
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-
-from pegasos_stats.advice import LONGEST, Cure, Said, Spelling, shortened
 
 HERE = f"{Path(__file__).parent}{os.sep}"
 BETWEEN = ("contextlib", "functools", "joblib", "numba", "numpy", "sklearn")  # callers
 ADDRESS = " object at 0x"  # of what has no text of its own
+LONGEST = 120  # characters of a value in a message
 
 
-class Advised(Exception):  # noqa: N818  (of errors and of warnings)
-    """Message of an error or warning, with a remedy if one is known.
-
-    Parameters
-    ----------
-    message : str or Said
-    cure : Cure, optional
-
-    Examples
-    --------
-    >>> from pegasos_stats.advice import Setting, one_of
-    >>> print(DataError("It overflows.", one_of([Setting("lam", change="a larger")])))
-    It overflows. Try a larger lambda.
-    """
-
-    def __init__(self, message: str | Said = "", cure: Cure | None = None) -> None:
-        self._message = Said((message,)) if isinstance(message, str) else message
-        self.cure = cure
-        super().__init__(self.written())
-
-    def written(self, spell: Spelling | None = None) -> str:
-        """The message, its settings as Python spells them, or as `spell` does."""
-        text = self._message.written(spell)
-        return text if self.cure is None else f"{text} {self.cure.written(spell)}"
-
-    def cured_by(self, cure: Cure) -> Self:
-        """The same with another remedy."""
-        return type(self)(self._message, cure)
-
-
-class PegasosStatsError(Advised):
+class PegasosStatsError(Exception):
     """Base of all errors that the package raises on purpose."""
 
 
@@ -71,9 +40,9 @@ class FormulaError(PegasosStatsError, ValueError):
         What is wrong with the formula, without its text.
     """
 
-    def __init__(self, message: str | Said, reason: str = "") -> None:
+    def __init__(self, message: str, reason: str = "") -> None:
         super().__init__(message)
-        self.reason = reason or self.written()
+        self.reason = reason or message
 
 
 class OptionError(PegasosStatsError, ValueError):
@@ -81,14 +50,13 @@ class OptionError(PegasosStatsError, ValueError):
 
     Parameters
     ----------
-    reason : str or Said
+    reason : str
         What is wrong, and what is allowed.
     option : str
         Name of the option in Python, if the error is about a single one; the message
         then begins with the option and its value.
     value : object
         The value that was given.
-    cure : Cure, optional
 
     Attributes
     ----------
@@ -101,22 +69,9 @@ class OptionError(PegasosStatsError, ValueError):
     'lam=-1.0 is not allowed; give a number above zero.'
     """
 
-    def __init__(
-        self,
-        reason: str | Said,
-        option: str = "",
-        value: object = None,
-        cure: Cure | None = None,
-    ) -> None:
-        self._why = Said((reason,)) if isinstance(reason, str) else reason
-        self.reason, self.option, self.value = self._why.written(), option, shown(value)
-        begin = f"{option}={self.value} " if option else ""
-        super().__init__(Said((begin, *self._why.parts)), cure)
-
-    def explained(self, spell: Spelling) -> str:
-        """The reason and what may help, options as `spell` spells them."""
-        text = self._why.written(spell)
-        return text if self.cure is None else f"{text} {self.cure.written(spell)}"
+    def __init__(self, reason: str, option: str = "", value: object = None) -> None:
+        self.reason, self.option, self.value = reason, option, shown(value)
+        super().__init__(f"{option}={self.value} {reason}" if option else reason)
 
 
 class SeedError(OptionError):
@@ -141,7 +96,7 @@ class DependencyError(PegasosStatsError, ImportError):
     """A library that only this function needs is not installed."""
 
 
-class PegasosStatsWarning(Advised, UserWarning):
+class PegasosStatsWarning(UserWarning):
     """Base of all warnings of the package."""
 
 
@@ -157,9 +112,7 @@ class UndefinedMetricWarning(PegasosStatsWarning):
     """A statistic is not defined for these data and is NaN."""
 
 
-def warn_caller(
-    message: str | Said, category: type[PegasosStatsWarning], cure: Cure | None = None
-) -> None:
+def warn_caller(message: str, category: type[PegasosStatsWarning]) -> None:
     """Warn at the line of the user's code that called the package.
 
     Files of libraries that call it back, or wrap its functions, are passed over.
@@ -170,7 +123,12 @@ def warn_caller(
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(passed):
         frame, level = frame.f_back, level + 1
-    warnings.warn(category(message, cure), stacklevel=level)
+    warnings.warn(category(message), stacklevel=level)
+
+
+def shortened(text: str) -> str:
+    """Text for a message, its end left out where it is long."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 def listing(items: Iterable[object], limit: int = 5) -> str:

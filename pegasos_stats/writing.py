@@ -114,8 +114,7 @@ class Place:
         if not self.overwrite and not self.kind.is_at(self.path):
             raise DataError(
                 f"The file {self.shown} is there and is no {self.kind.one} of "
-                "pegasos_stats; give another path, or --overwrite (overwrite=True in "
-                "Python) to replace it."
+                "pegasos_stats; give another path, or overwrite=True to replace it."
             )
         check_folder(self, self.folder)
         return mode & 0o777

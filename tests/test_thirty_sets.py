@@ -32,9 +32,7 @@ def trial():
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.filterwarnings("ignore")  # scikit-learn's, of its own limits
 def test_every_case_is_as_it_should_be(trial, name, capsys):
-    options = argparse.Namespace(
-        loss=["hinge", "log"], lam=[1e-4], repeats=0, bad=True, summary=False
-    )
+    options = argparse.Namespace(loss=["hinge", "log"], lam=[1e-4], repeats=0, bad=True)
     found = trial.try_set(name, trial.SETS[name](), options)
     assert len(found) == 16
     assert {each.marks for each in found} == {""}, capsys.readouterr().out
@@ -43,11 +41,11 @@ def test_every_case_is_as_it_should_be(trial, name, capsys):
 def test_a_case_that_is_not_so_is_marked(trial):
     case = trial.Case(trial.SETS["iris 1/2"](), "hinge", 0.1, True, False, False)
     reached, _ = trial.against(case, 0)
-    fine = trial.judged(case, reached, reached, trial.Ratios(0.5, 2.0), False)
-    assert (fine.marks, fine.uncured) == ("", ())
+    fine = trial.judged(case, reached, reached, trial.Ratios(0.5, 2.0))
+    assert fine.marks == ""
     # A peer whose objective is half of ours, and twice as fast.
     given = 0.5 * reached, 0.5 * reached, trial.Ratios(0.5, 0.5)
-    bad = trial.judged(case, *given, False)
+    bad = trial.judged(case, *given)
     assert bad.marks == "xds"
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import Setting, bare, said
 from pegasos_stats.arrays import Vector
 from pegasos_stats.data.foreign import check_memory
 from pegasos_stats.data.row_names import rows_listed
@@ -84,11 +83,7 @@ def repeated(
     check_memory(
         total * 8.0 * (width + 2),
         f"A table of {counted(len(index), 'row')} that stand for {total:,.0f}",
-        said(
-            "give the counts as ",
-            Setting("weights"),
-            " if only coefficients are wanted",
-        ),
+        "give the counts as weights= if only coefficients are wanted",
     )
     return np.repeat(np.arange(len(index)), each.astype(np.int64))
 
@@ -99,13 +94,9 @@ def whole_counts(freq_weights: object, data: object, index: pd.Index) -> Vector:
     wrong = (each != np.floor(each)) & ~np.isnan(each) | (each > MOST)
     if wrong.any():
         raise DataError(
-            said(
-                bare("freq_weights"),
-                f" hold {listing(each[wrong])} in the rows "
-                f"{rows_listed(index[wrong])}; give whole numbers up to 2^53, or ",
-                Setting("weights"),
-                " for others.",
-            )
+            f"freq_weights hold {listing(each[wrong])} in the rows "
+            f"{rows_listed(index[wrong])}; give whole numbers up to 2^53, or weights= "
+            "for others."
         )
     return each
 
@@ -113,11 +104,8 @@ def whole_counts(freq_weights: object, data: object, index: pd.Index) -> Vector:
 def all_zero(rows: int) -> DataError:
     """The error for counts none of which is above zero."""
     return DataError(
-        said(
-            bare("freq_weights"),
-            f" are 0 in all of {counted(rows, 'row')}; give how many rows each stands "
-            "for.",
-        )
+        f"freq_weights are 0 in all of {counted(rows, 'row')}; give how many rows each "
+        "stands for."
     )
 
 

@@ -5,10 +5,9 @@ from os import PathLike
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.advice import LONGEST
 from pegasos_stats.data.foreign import check_is_ours, in_known_types
 from pegasos_stats.data.scan.files import Scan
-from pegasos_stats.errors import DataError
+from pegasos_stats.errors import LONGEST, DataError
 
 
 def as_data(data: object) -> pd.DataFrame:

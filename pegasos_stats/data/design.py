@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import Part, Setting, said
 from pegasos_stats.arrays import DataColumn, Predictors
 from pegasos_stats.data.columns import (
     Mask,
@@ -325,29 +324,27 @@ def check_columns(frame: pd.DataFrame, columns: Iterable[Hashable]) -> None:
         noun = "Column" if len(missing) == 1 else "Columns"
         meant = did_you_mean(missing[0], frame.columns) if len(missing) == 1 else ""
         raise ColumnError(
-            said(
-                f"{noun} {listing(missing)} not found{meant}; the data have "
-                f"{listing(frame.columns, 8)}: ",
-                *(*_cure(missing, frame.columns), "."),
-            )
+            f"{noun} {listing(missing)} not found{meant}; the data have "
+            f"{listing(frame.columns, 8)}: {_cure(missing, frame.columns)}."
         )
 
 
-def _cure(missing: Sequence[Hashable], columns: pd.Index) -> tuple[Part, ...]:
+def _cure(missing: Sequence[Hashable], columns: pd.Index) -> str:
     """What helps where columns are missing: a name may have been read as several."""
     if mark := separator_in(columns):
-        read = Setting("sep", mark, call="pd.read_csv(path, sep={})")
-        return f"columns are separated by {SEPARATED[mark]}; read them with ", read
+        return (
+            f"columns are separated by {SEPARATED[mark]}; read them with sep={mark!r}"
+        )
     names = [c for c in columns if isinstance(c, str) and not is_word(c)]
     whole = [c for c in names if set(re.findall(r"\w+", c)) & set(missing)]
     stata = [n for n in map(str, missing) if n[:2] in ("i.", "c.")]
     if stata and stata[0][2:] in columns:
         pairs = [(name[:1], name[2:]) for name in sorted(stata, reverse=True)]
         words = [f"C({name})" if kind == "i" else name for kind, name in pairs]
-        return (f"write {', '.join(words)}",)
+        return f"write {', '.join(words)}"
     if not whole:
-        return ("check the spelling or add the column",)
-    return (f"a formula has such a name in backticks, `{whole[0]}`; or add the column",)
+        return "check the spelling or add the column"
+    return f"a formula has such a name in backticks, `{whole[0]}`; or add the column"
 
 
 def places_of(columns: pd.Index, wanted: Sequence[Hashable]) -> list[int]:

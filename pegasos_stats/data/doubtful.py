@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.advice import InPython, Part, Said, Setting, said
 from pegasos_stats.data.language.syntax import is_word, sides
 from pegasos_stats.errors import ColumnWarning, counted, listing, warn_caller
 
@@ -65,34 +64,23 @@ class Doubtful:
         >>> print(Doubtful("lead", "numbers", 212, 300, ("<5",), "17").text)
         the column 'lead' is text, as '<5' in row 17 is not a number: 212 levels ...
         """
-        return self.said.written()
-
-    @property
-    def said(self) -> Said:
-        """The same, for Python or the command line."""
         name, levels = self.name, counted(self.n_levels, "level")
         became = f"{levels} became {counted(self.n_levels - 1, 'coefficient')}"
         quoted = name if is_word(name) else f"`{name}`"
-        without = Setting("formula", f"{self.outcome} ~ . - {quoted}", call="{}")
+        without = f"'{self.outcome} ~ . - {quoted}'"
         meant = f"; write C({quoted}) if its levels are meant."
         if self.kind == "names":
-            out = "leave it out"
-            named = InPython(out, f"give --id {quote(name)}, or {out}")
-            return said(
+            return (
                 f"the column {name!r} has {levels} in {counted(self.n_rows, 'row')}, "
                 f"as if it named the rows: they became "
-                f"{counted(self.n_levels - 1, 'coefficient')}. If it does, ",
-                named,
-                ", as in ",
-                without,
-                meant,
+                f"{counted(self.n_levels - 1, 'coefficient')}. If it does, leave it "
+                f"out, as in {without} or by --id {quote(name)}{meant}"
             )
         if self.kind == "dates":
-            return said(
+            return (
                 f"the column {name!r} is text that looks like dates: {became}. Make it "
-                "numbers, such as days since a date, or leave it out, as in ",
-                without,
-                meant,
+                "numbers, such as days since a date, or leave it out, as in "
+                f"{without}{meant}"
             )
         why = "though all its values are numbers"
         if self.words:
@@ -101,39 +89,33 @@ class Doubtful:
             if len(self.words) > 1 and place:
                 place = f", the first{place},"
             why = f"as {listing(self.words, 3)}{place} {verb}"
-        return said(
-            f"the column {name!r} is text, {why}: {became}. If it is meant as numbers",
-            ", ",
-            *self.as_numbers,
-            meant,
+        return (
+            f"the column {name!r} is text, {why}: {became}. If it is meant as numbers, "
+            f"{self.as_numbers}{meant}"
         )
 
     @property
-    def as_numbers(self) -> tuple[Part, ...]:
+    def as_numbers(self) -> str:
         """What makes numbers of it.
 
         Examples
         --------
         >>> column = Doubtful("lead", "numbers", 212, 300, ("3,5", "k.A.", "4,1"))
-        >>> print(said(*column.as_numbers).written())
+        >>> print(column.as_numbers)
         read the file with decimal=',' and na_values='k.A.'
         """
         if not self.words:
-            return ("make it a column of numbers",)
+            return "make it a column of numbers"
         commas = list(filter(DECIMAL_COMMA.fullmatch, self.words))
         others = [word for word in self.words if word not in commas]
         thousands = bool(commas) and all(map(THOUSANDS.fullmatch, commas))
-        decimal: Part = Setting("decimal", ",")
-        if thousands:
-            decimal = InPython("thousands=','", "no commas in its numbers")
-        options = [decimal] if commas else []
+        options = ["thousands=','" if thousands else "decimal=','"] if commas else []
         if len(others) == 1 and not re.search(r"\d", others[0]):
-            options.append(Setting("na_values", others[0]))
+            options.append(f"na_values={others[0]!r}")
             others = []
         if others or not options:
-            return ("give such values as numbers, or leave them empty",)
-        joined: list[Part] = ["read the file with ", options[0]]
-        return (*joined, *(part for each in options[1:] for part in (" and ", each)))
+            return "give such values as numbers, or leave them empty"
+        return f"read the file with {' and '.join(options)}"
 
 
 def doubtful_columns(

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import Setting, one_of, said
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.doubtful import Doubtful
 from pegasos_stats.data.formula import unwrapped
@@ -168,16 +167,13 @@ def check_levels(
     for name, known in levels.items():
         unseen = used[name][~used[name].isin(known)]
         if len(unseen):
-            why = [column.said for column in doubtful if column.name == name]
+            why = [column.text for column in doubtful if column.name == name]
             raise ColumnError(
-                said(
-                    f"Column {listing([name])} holds levels that did not occur at fit, "
-                    f"{listing(unseen.unique())}, "
-                    f"{in_the_rows(index[unseen.index])}; the model knows "
-                    f"{listing(known)}: ",
-                    *(why[0].parts if why else ("drop or recode these rows.",)),
-                ),
-                one_of([Setting("unseen", UNSEEN[1])], "{} gives them no prediction."),
+                f"Column {listing([name])} holds levels that did not occur at fit, "
+                f"{listing(unseen.unique())}, {in_the_rows(index[unseen.index])}; the "
+                f"model knows {listing(known)}: "
+                f"{why[0] if why else 'drop or recode these rows.'} "
+                f"unseen={UNSEEN[1]!r} gives them no prediction."
             )
 
 

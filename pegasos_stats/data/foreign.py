@@ -9,7 +9,6 @@ from typing import Any, TypeGuard, TypeVar
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.advice import Said, said
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.errors import (
     DataError,
@@ -325,7 +324,7 @@ def limit() -> float:
     return min(found)
 
 
-def check_memory(needed: float, what: str, cure: str | Said) -> None:
+def check_memory(needed: float, what: str, cure: str) -> None:
     """Raise `DataError` if more memory is needed than there is.
 
     Examples
@@ -335,13 +334,8 @@ def check_memory(needed: float, what: str, cure: str | Said) -> None:
     pegasos_stats.errors.DataError: A table of all pairs takes about 1,000,000.0 GB ...
     """
     if needed > limit():
-        parts = (cure,) if isinstance(cure, str) else cure.parts
         gigabytes = f"{needed / 1e9:,.1f}" if needed < 1e27 else f"{needed / 1e9:.1e}"
         raise DataError(
-            said(
-                f"{what} takes about {gigabytes} GB of memory, and this process may "
-                f"use {limit() / 1e9:,.1f} GB; ",
-                *parts,
-                ".",
-            )
+            f"{what} takes about {gigabytes} GB of memory, and this process may "
+            f"use {limit() / 1e9:,.1f} GB; {cure}."
         )

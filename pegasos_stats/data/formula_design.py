@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import InPython, Part, said
 from pegasos_stats.data.columns import (
     Mask,
     check_finite,
@@ -412,23 +411,17 @@ def _check_levels_are_few(
         names_rows = name == factor and levels > MANY_LEVELS and 3 * levels > n
         if names_rows or levels > MOST_LEVELS:
             known = doubtful_columns(data, {name: ["a"] * levels}, n, formula)
-            text: list[Part] = []
             if known and known[0].words:
-                text = [f", as {known[0].words[0]!r} is no number; "]
-                text += [*known[0].as_numbers, ", or leave it out"]
+                why = f", as {known[0].words[0]!r} is no number; "
+                why += f"{known[0].as_numbers}, or leave it out"
             else:
                 quoted = name if is_word(name) else f"`{name}`"
                 without = f"{sides(formula)[0]} ~ . - {quoted}"
-                text = ["; if it names the rows, write "]
-                text += [InPython(repr(without), f"--id {quote(name)}")]
-                text += ["; else group its levels"]
+                why = f"; if it names the rows, write {without!r} or --id "
+                why += f"{quote(name)}; else group its levels"
             raise ColumnError(
-                said(
-                    f"Column {listing([name])} has {levels:,} levels in "
-                    f"{counted(n, 'row')}",
-                    *text,
-                    ".",
-                )
+                f"Column {listing([name])} has {levels:,} levels in "
+                f"{counted(n, 'row')}{why}."
             )
         check_memory(
             24.0 * n * levels,

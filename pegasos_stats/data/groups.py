@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import InPython, Setting, said
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.counts import Positions
 from pegasos_stats.data.foreign import refusing, series_of
@@ -168,13 +167,8 @@ class Lines:
         if isinstance(way, str):
             if self.frame is None or way not in self.frame.columns:
                 raise ColumnError(
-                    said(
-                        Setting("groups", way),
-                        " is no column of the data that the model was made of; give "
-                        "the name of one",
-                        InPython(f", or {ALLOWED}"),
-                        ".",
-                    )
+                    f"groups={way!r} is no column of the data that the model was made "
+                    f"of; give the name of one, or {ALLOWED}."
                 )
             column = self.frame[way]
             if isinstance(column, pd.DataFrame):

@@ -2,13 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pegasos_stats.advice import Cure, Spelling, as_options
 from pegasos_stats.data.foreign import position_of
-from pegasos_stats.data.formula import split_formula, unwrapped
+from pegasos_stats.data.formula import split_formula
 from pegasos_stats.errors import LabelError, counted, listing, plain, shown
 
 PLAIN = re.compile(r"[\w.]+")  # name of a column, not an expression
@@ -18,31 +16,6 @@ EACH = (
     "Or each against the others, with sklearn.multiclass and pegasos_stats.sklearn: "
     "OneVsRestClassifier(SVMClassifier()).fit(X, y)."
 )
-
-
-@dataclass(frozen=True)
-class FewerLevels(Cure):
-    """Lines that make two levels of more, in Python and on the command line.
-
-    Attributes
-    ----------
-    in_lines, in_options : str
-    in_pieces : str
-        What goes where the rows are in files or partitions.
-    """
-
-    in_lines: str = ""
-    in_options: str = ""
-    in_pieces: str = ""
-
-    def written(self, spell: Spelling | None = None) -> str:
-        """The lines, for Python or for the command line."""
-        return self.in_options if spell is as_options else self.in_lines
-
-    @property
-    def elsewhere(self) -> "FewerLevels":
-        """The same, for rows that are not in memory."""
-        return replace(self, in_lines=self.in_pieces)
 
 
 def not_two_levels(
@@ -55,10 +28,7 @@ def not_two_levels(
         return LabelError(f"{said}: take data in which both classes occur.")
     if same := alike(levels):
         return LabelError(f"{said}.{same}")
-    cure = fewer_levels(levels, name, formula)
-    if cure is None:
-        said += ": keep the rows of two of them, or recode the column"
-    return LabelError(f"{said}.", cure)
+    return LabelError(f"{said}. {fewer_levels(levels, name, formula)}")
 
 
 def alike(levels: Sequence[object]) -> str:
@@ -94,13 +64,11 @@ def not_the_pair(
     missing = [level for level in pair if position_of(level, found) < 0]
     if len(found) < 3 or missing:
         return LabelError(said + alike(found))
-    return LabelError(said, fewer_levels([*pair, *found], name, formula))
+    return LabelError(f"{said} {fewer_levels([*pair, *found], name, formula)}")
 
 
-def fewer_levels(
-    levels: Sequence[object], name: str, formula: str | None
-) -> FewerLevels | None:
-    """What to do with an outcome of these levels; None if no line could say it.
+def fewer_levels(levels: Sequence[object], name: str, formula: str | None) -> str:
+    """What to do with an outcome of these levels.
 
     Parameters
     ----------
@@ -113,47 +81,35 @@ def fewer_levels(
 
     Examples
     --------
-    >>> print(fewer_levels(["a", "b", "c"], "y", "y ~ x").in_options)
-    Keep the rows of two of them, or one against the others: --formula 'I(y == "a") ~ x'
+    >>> print(fewer_levels(["a", "b", "c"], "y", "y ~ x"))
+    Keep the rows of two of them, or one against the others: 'I(y == "a") ~ x'.
     """
+    plainly = "Keep the rows of two of them, or recode the column."
     found = [plain(level) for level in levels]
     if not all(type(level) in (str, int, float) for level in found):
-        return None
+        return plainly
     if any(isinstance(level, int) and abs(level) >= 10**LONGEST for level in found):
-        return None  # too many digits to be written, or to be a double
+        return plainly  # too many digits to be written, or to be a double
     first, second = (_literal(level) for level in found[:2])
     outcome, right = split_formula(formula) if formula is not None else (name, "")
     if max(map(len, (first, second, name, outcome))) > LONGEST:
-        return None
+        return plainly
     is_quantity = len(found) > MANY and not isinstance(found[0], str)
     middle = f"{float(np.median([found])):.6g}" if is_quantity else ""
+    numbers = "Numbers make two levels by a comparison:"
+    if formula is None and is_quantity:
+        return f"{numbers} np.asarray(y) > {middle} for y."
     if formula is None:
-        if is_quantity:
-            asked = f"np.asarray(y) > {middle} for y"
-            lines = f"Numbers make two levels by a comparison: {asked}."
-            return FewerLevels((), in_lines=lines, in_options="Recode the labels.")
-        lines = (
+        return (
             f"Keep two of them: keep = np.isin(y, [{first}, {second}]), then "
             "np.asarray(y)[keep] and X[keep]. Or one against the others: "
             f"np.asarray(y) == {first} for y. {EACH}"
         )
-        return FewerLevels((), in_lines=lines, in_options="Keep the rows of two.")
     right = right if len(right) <= LONGEST else "..."
     if is_quantity:
-        asked = f"'{outcome} > {middle} ~ {right}'"
-        sentence = "Numbers make two levels by a comparison:"
-        lines = f"{sentence} {asked}."
-        options = f"{sentence} --formula {asked}"
-        return FewerLevels((), "", lines, options, lines)
+        return f"{numbers} '{outcome} > {middle} ~ {right}'."
     asked = f"'I({outcome} == {first}) ~ {right}'"
-    sentence = "Keep the rows of two of them, or one against the others:"
-    options, pieces = f"{sentence} --formula {asked}", f"{sentence} {asked}."
-    keep, way = "", "One against the others"
-    if PLAIN.fullmatch(outcome) or unwrapped(outcome) != outcome:
-        place = f"data[data[{_literal(name)}].isin([{first}, {second}])]"
-        keep, way = f"Keep two of them: {place}. ", "Or one against the others"
-    lines = f"{keep}{way}: {asked}. {EACH}"
-    return FewerLevels((), "", lines, options, pieces)
+    return f"Keep the rows of two of them, or one against the others: {asked}."
 
 
 def _literal(value: object) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.advice import InPython, Part, Setting, bare, said
 from pegasos_stats.arrays import DataColumn, Vector
 from pegasos_stats.data.foreign import column_of_frame, position_of
 from pegasos_stats.data.labels import LabelCoding
@@ -233,12 +232,9 @@ def mean_one(weights: Vector) -> Vector:
     lost = (weights > 0.0) & (found < SMALLEST)
     if lost.any():
         raise DataError(
-            said(
-                bare("weights"),
-                f" go from {float(weights[lost].min())!r} to "
-                f"{float(weights.max())!r}: beside their mean the smallest would be 0; "
-                "give 0 for rows that do not count, or weights nearer to each other.",
-            )
+            f"weights go from {float(weights[lost].min())!r} to "
+            f"{float(weights.max())!r}: beside their mean the smallest would be 0; "
+            "give 0 for rows that do not count, or weights nearer to each other."
         )
     return found
 
@@ -293,16 +289,8 @@ def column_named(option: str, name: str, data: object, allowed: str) -> DataColu
     if isinstance(data, pd.DataFrame) and name in data.columns:
         return data[name]
     raise ColumnError(
-        said(
-            Setting(option, name),
-            " is no column of the data; ",
-            InPython(
-                f"give the name of one, or {allowed}.",
-                "give 'balanced' or a column; weights by level are for Python."
-                if "=" in name
-                else "check the spelling or add the column.",
-            ),
-        )
+        f"{option}={name!r} is no column of the data; give the name of one, or "
+        f"{allowed}."
     )
 
 
@@ -315,31 +303,24 @@ def _checked(
     signed: bool = False,
 ) -> Vector:
     """Check that there is one number, 0 or more or NaN, for each row or each level."""
-    named = bare(option) if option.isidentifier() else option  # offset(x) is none
-    who: tuple[Part, ...] = ("The values of ", named) if signed else (named,)
+    who = f"The values of {option}" if signed else option
     values = _numbers(who, numbers, each, allowed)
     if values.shape != (len(index),):
         raise DataError(
-            said(
-                *who,
-                f" have the shape {values.shape} and there are "
-                f"{counted(len(index), 'row')}; give one for each row.",
-            )
+            f"{who} have the shape {values.shape} and there are "
+            f"{counted(len(index), 'row')}; give one for each row."
         )
     wrong = np.isinf(values) if signed else (values < 0.0) | np.isinf(values)
     if wrong.any():
         what = "finite numbers" if signed else "finite numbers, 0 or more"
         raise DataError(
-            said(
-                *who,
-                f" hold {listing(values[wrong])} in the {each} "
-                f"{rows_listed(index[wrong])}; give {what}.",
-            )
+            f"{who} hold {listing(values[wrong])} in the {each} "
+            f"{rows_listed(index[wrong])}; give {what}."
         )
     return values
 
 
-def _numbers(who: tuple[Part, ...], numbers: object, each: str, allowed: str) -> Vector:
+def _numbers(who: str, numbers: object, each: str, allowed: str) -> Vector:
     """Convert numbers to doubles, NaN where one is missing; refuse text and dates."""
     try:
         _check_are_numbers(numbers)
@@ -351,16 +332,12 @@ def _numbers(who: tuple[Part, ...], numbers: object, each: str, allowed: str) ->
             found: Vector = np.array(numbers, dtype=np.float64)
     except OverflowError:
         raise DataError(
-            said(
-                *who,
-                " hold a number beyond the largest double, 1.8e308; give smaller ones.",
-            )
+            f"{who} hold a number beyond the largest double, 1.8e308; give "
+            "smaller ones."
         ) from None
     except Exception:  # also what an object of others raises
         kind = "" if each == "levels" else f" of type {type(numbers).__name__}"
-        cure = InPython(f"give {allowed}.", "give a column of numbers.")
-        words = said(*who, InPython(kind), " are not numbers; ", cure)
-        raise DataError(words) from None
+        raise DataError(f"{who}{kind} are not numbers; give {allowed}.") from None
     return found
 
 

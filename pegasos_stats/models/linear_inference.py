@@ -327,7 +327,7 @@ class LinearInference(Judged):
         """
         if self.cov_type is None:
             (note,) = uncertainty.why_none(self.problem, None)
-            raise OptionError(note.text if note.said is None else note.said)
+            raise OptionError(note.text)
         problem, solution, groups = self._weighed
         given = problem, solution, self.cov_type, self.scaling, groups
         return uncertainty.estimated(*given, self.relative_gap)

@@ -10,7 +10,6 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.advice import Setting, said
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.counts import Counts
@@ -50,7 +49,7 @@ from pegasos_stats.solvers.reads.partitions import in_partitions
 from pegasos_stats.solvers.reads.sampled import LARGEST, size_of_sample
 from pegasos_stats.solvers.reads.steps import run_over_files
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_advice import near_enough, warn_of
+from pegasos_stats.solvers.sdca_warning import near_enough, warn_of
 from pegasos_stats.writing import shown_path
 
 SHARE = 8  # of the budget that a sample may take
@@ -61,11 +60,8 @@ def check_rows_in_memory(lam: object, title: str) -> None:
     """Raise `OptionError` if lambda is to be chosen by folds of rows elsewhere."""
     if isinstance(lam, str):
         raise OptionError(
-            said(
-                Setting("lam", lam),
-                f" needs the rows in memory and does not go with {title}; give a "
-                "number, or leave it out for 1/n.",
-            )
+            f"lam={lam!r} needs the rows in memory and does not go with {title}; give "
+            "a number, or leave it out for 1/n."
         )
 
 
@@ -165,13 +161,10 @@ def warn_of_row_groups(scan: Scan, columns: list[str]) -> None:
     for file in scan.files:
         if (size := bytes_at_once(file, columns, scan.width)) > scan.memory:
             warn_caller(
-                said(
-                    f"Reading {shown_path(file)} takes some {mebibytes(size)}, more "
-                    f"than the {mebibytes(scan.memory)} of ",
-                    *(Setting("memory", call=scan.more), ", as "),
-                    f"{counted(len(columns), 'column')} of a row group or record batch "
-                    "are read together; write it in smaller ones.",
-                ),
+                f"Reading {shown_path(file)} takes some {mebibytes(size)}, more than "
+                f"the {mebibytes(scan.memory)} of {scan.more}, as "
+                f"{counted(len(columns), 'column')} of a row group or record batch are "
+                "read together; write it in smaller ones.",
                 PegasosStatsWarning,
             )
             return
@@ -183,13 +176,10 @@ def warn_of_products(problem: Problem) -> None:
     scan, k = problem.X.measured.scan, problem.p + 1
     if (size := 8.0 * MATRICES * k * k) > scan.memory:
         warn_caller(
-            said(
-                f"A fit of {counted(problem.p, 'coefficient')} takes some "
-                f"{mebibytes(size)} for products of pairs of columns, more than the "
-                f"{mebibytes(scan.memory)} of ",
-                *(Setting("memory", call=scan.more), "; leave columns out, or give "),
-                "more.",
-            ),
+            f"A fit of {counted(problem.p, 'coefficient')} takes some "
+            f"{mebibytes(size)} for products of pairs of columns, more than the "
+            f"{mebibytes(scan.memory)} of {scan.more}; leave columns out, or "
+            "give more.",
             PegasosStatsWarning,
         )
 
@@ -224,11 +214,8 @@ def check_fit(
         )
     if isinstance(solver, SDCA) and solver.algorithm != "newton":
         raise OptionError(
-            said(
-                Setting("algorithm", solver.algorithm),
-                f" takes its rows in random order, and {rows.noun} are read from first "
-                "to last; leave it out.",
-            )
+            f"algorithm={solver.algorithm!r} takes its rows in random order, and "
+            f"{rows.noun} are read from first to last; leave it out."
         )
     for name, value in given.items():
         if value is not None and value is not False:

@@ -18,8 +18,8 @@ from pegasos_stats.solvers.objective import Certificate, best_intercept, feasibl
 from pegasos_stats.solvers.pegasos_run import Observer
 from pegasos_stats.solvers.rounding import CLOSEST
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_advice import near_enough, warn_of
 from pegasos_stats.solvers.sdca_steps import run_epochs
+from pegasos_stats.solvers.sdca_warning import near_enough, warn_of
 
 Vector = NDArray[np.float64]
 Rows = NDArray[np.int64]

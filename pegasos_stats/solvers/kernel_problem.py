@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import Setting, bare, said
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_choice, check_count, check_positive, number_of
 from pegasos_stats.compiled import pegasos
@@ -30,11 +29,9 @@ ASYMMETRY = 1e-8  # of a value of a precomputed kernel, by which its mirror may 
 ROUNDED = 1e-12  # the same, of the geometric mean of both rows' values with themselves
 NAMES: tuple[KernelName, ...] = get_args(KernelName)
 DEGREE, OFFSET = 2, 1.0
-OVERFLOWING = said(
+OVERFLOWING = (
     "The scores overflow: they are no longer finite; bring the predictors to "
-    "a common scale, or give a larger ",
-    bare("lam"),
-    ".",
+    "a common scale, or give a larger lam."
 )
 
 
@@ -150,13 +147,7 @@ def _refuse(name: str, owner: str, **options: Any) -> None:
     for parameter, value in options.items():
         if value is not None and name != owner:
             raise OptionError(
-                said(
-                    "makes no sense for ",
-                    Setting("kernel", name),
-                    "; it belongs to ",
-                    Setting("kernel", owner),
-                    ".",
-                ),
+                f"makes no sense for kernel={name!r}; it belongs to kernel={owner!r}.",
                 parameter,
                 value,
             )

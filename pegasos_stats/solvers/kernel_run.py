@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from pegasos_stats.advice import Setting, one_of
 from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled import pegasos
 from pegasos_stats.errors import OptionError
@@ -141,10 +140,8 @@ def check_kernel_solver(problem: KernelProblem, solver: Pegasos | SDCA) -> None:
     """Raise `OptionError` for options that make no sense with a kernel."""
     if isinstance(solver, Pegasos) and solver.may_end_early:
         raise OptionError(
-            "A kernel model has no run of Pegasos that ends by itself.",
-            cure=one_of(
-                [Setting("solver", "SDCA")], "Leave the tolerances out, or give {}."
-            ),
+            "A kernel model has no run of Pegasos that ends by itself; leave the "
+            "tolerances out, or the solver for the optimum."
         )
     for name, value in given(solver).items():
         if name not in WITH_KERNELS[solver.name]:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import bare, said
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.weights import r_sum
@@ -205,12 +204,8 @@ def finite(objective: float) -> float:
     """Return the objective, or raise `DataError` if it is no finite number."""
     if not np.isfinite(objective):
         raise DataError(
-            said(
-                "The objective overflows: it is not finite; bring the predictors "
-                "to a common scale, or give a larger ",
-                bare("lam"),
-                ".",
-            )
+            "The objective overflows: it is not finite; bring the predictors to a "
+            "common scale, or give a larger lam."
         )
     return objective
 

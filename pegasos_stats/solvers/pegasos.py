@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-from pegasos_stats.advice import Setting, said
 from pegasos_stats.checks import check_count
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError, counted, shown
@@ -26,7 +25,6 @@ from pegasos_stats.solvers.solver import (
     checked_tol,
 )
 
-DRAWN, STEPS, EPOCHS = Setting("order", "replace"), Setting("steps"), Setting("epochs")
 DEFAULT_EPOCHS = 20
 MOST_EPOCHS = 1000  # where a run ends by itself
 
@@ -277,11 +275,11 @@ class Pegasos(Solver):
         """Set `epochs` where they are left out; refuse `steps` and `epochs` at once."""
         if isinstance(self.order, str) and self.order == "replace":
             if self.epochs is not None:
-                why = said("makes no sense with ", DRAWN, "; give ", STEPS, " instead.")
+                why = "makes no sense with order='replace'; give steps= instead."
                 raise OptionError(why, "epochs", self.epochs)
             check_count("steps", self.steps, math.inf)
         elif self.steps is not None:
-            why = said("goes with ", DRAWN, " only; give ", EPOCHS, " for this order.")
+            why = "goes with order='replace' only; give epochs= for this order."
             raise OptionError(why, "steps", self.steps)
         elif self.epochs is None:
             epochs = DEFAULT_EPOCHS if isinstance(self.order, str) else 1

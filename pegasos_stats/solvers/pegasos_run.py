@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import Cure, Setting, one_of, said
 from pegasos_stats.arrays import Vector
 from pegasos_stats.compiled import arithmetic, pegasos
 from pegasos_stats.data.foreign import check_memory
@@ -33,7 +32,6 @@ from pegasos_stats.solvers.starts import check_length, first_iterate
 
 BYTES_OF_ROW = 32  # in a batch: signs, slopes, and the rows drawn twice
 Item = TypeVar("Item")
-REFINED = 1e-6  # relative gap of the cure where there is no tolerance of the gap
 
 
 @dataclass(frozen=True)
@@ -256,19 +254,13 @@ def check_solver(problem: Problem, solver: Solver) -> None:
     """Raise `OptionError` for options that make no sense on this problem."""
     if solver.refit_intercept and not (problem.intercept or solver.to_optimum):
         raise OptionError(
-            said(
-                Setting("refit_intercept", True),
-                " makes no sense for a model without intercept; leave the option out, "
-                "or give the model an intercept.",
-            )
+            "refit_intercept=True makes no sense for a model without intercept; leave "
+            "the option out, or give the model an intercept."
         )
     if solver.intercept is False and problem.intercept:
         raise OptionError(
-            said(
-                f"This form of {solver.name} has no intercept; build the model with ",
-                Setting("intercept", False),
-                ".",
-            )
+            f"This form of {solver.name} has no intercept; build the model with "
+            "intercept=False."
         )
     if isinstance(solver, Pegasos):
         if solver.project and problem.offset is not None:
@@ -376,8 +368,8 @@ class Stopping:
         self.at = self._certify(found)
         return bool(self._solver.reached(self.at))
 
-    def warn(self, epochs: int, cure: Cure | None = None) -> None:
-        """Warn that the run ended at its limit; the cure is to go on with SDCA."""
+    def warn(self, epochs: int) -> None:
+        """Warn that the run ended at its limit."""
         facts = []
         if self.at is not None:
             facts.append(f"the relative gap is {self.at.relative_gap:.2g}")
@@ -388,7 +380,7 @@ class Stopping:
             )
         warn_caller(
             f"Pegasos has not reached {self._solver.goals} after "
-            f"{counted(epochs, 'epoch')}: {', '.join(facts)}.",
+            f"{counted(epochs, 'epoch')}: {', '.join(facts)}. Leave the solver out for "
+            "the optimum.",
             ConvergenceWarning,
-            cure or one_of([Setting("refine", self._solver.tol or REFINED)]),
         )

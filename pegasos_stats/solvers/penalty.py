@@ -2,7 +2,6 @@
 
 from typing import Literal
 
-from pegasos_stats.advice import InPython, Setting, bare, said
 from pegasos_stats.checks import check_penalty
 from pegasos_stats.errors import OptionError
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -51,14 +50,6 @@ def check_has_penalty(problem: Problem, solver: Solver) -> None:
     """Raise `OptionError` for Pegasos on a problem whose lambda is the default."""
     if isinstance(solver, Pegasos) and problem.lam_rule == "1/n":
         raise OptionError(
-            said(
-                "Pegasos takes steps of 1/(lambda t) and has no default ",
-                bare("lam"),
-                "; give ",
-                Setting("lam"),
-                ", such as ",
-                Setting("lam", 1.0),
-                InPython(", or leave the solver out for the optimum"),
-                ".",
-            )
+            "Pegasos takes steps of 1/(lambda t) and has no default lam; give lam=, "
+            "such as lam=1.0, or leave the solver out for the optimum."
         )

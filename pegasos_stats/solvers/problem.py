@@ -7,7 +7,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import bare, said
 from pegasos_stats.arrays import Rows, Vector, read_only
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.weights import class_log_ratio
@@ -295,10 +294,6 @@ class Solution:
             array.flags.writeable = False
         if not (np.isfinite(self.beta).all() and np.isfinite(self.alpha)):
             raise DataError(
-                said(
-                    "The coefficients overflow: they are no longer finite; "
-                    "bring the predictors to a common scale, or give a larger ",
-                    bare("lam"),
-                    ".",
-                )
+                "The coefficients overflow: they are no longer finite; bring the "
+                "predictors to a common scale, or give a larger lam."
             )

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from pegasos_stats.advice import Setting, said
 from pegasos_stats.checks import check_count, check_nonnegative
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError
@@ -152,12 +151,8 @@ class SDCA(Solver):
             check_option(self, name)
         if self.arithmetic == "reference" and self.algorithm != "perm":
             raise OptionError(
-                said(
-                    Setting("arithmetic", "reference"),
-                    " has the bits of SDCA-perm in R; give ",
-                    Setting("algorithm", "perm"),
-                    " too, or leave it out.",
-                )
+                "arithmetic='reference' has the bits of SDCA-perm in R; give "
+                "algorithm='perm' too, or leave it out."
             )
 
     @property

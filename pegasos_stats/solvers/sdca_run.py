@@ -6,16 +6,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from pegasos_stats.advice import Setting, Together
 from pegasos_stats.arrays import Vector
-from pegasos_stats.errors import DataError
 from pegasos_stats.solvers.at_zero import zero_where_best
 from pegasos_stats.solvers.centring import (
     centred,
     constants,
     far_centre,
     moved,
-    on_one_scale,
     without_constants,
 )
 from pegasos_stats.solvers.dense.run import DenseRun
@@ -25,16 +22,9 @@ from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.pegasos_run import Observer, check_solver
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_advice import (
-    call_of,
-    longer_runs,
-    near_enough,
-    warn_of,
-)
 from pegasos_stats.solvers.sdca_steps import Run, run_epochs
+from pegasos_stats.solvers.sdca_warning import near_enough, warn_of
 from pegasos_stats.solvers.wide import Wide
-
-WORK = 1e8  # multiplications of a trial, about a tenth of a second
 
 
 def run_sdca(
@@ -103,14 +93,7 @@ def run_sdca(
         return found
     at = certificate(problem, found.beta, found.alpha, found.dual)
     if not (solver.reached(at) or near_enough(at, solver)):
-        taken_as, enough = ("tol" if dual is None else "refine"), None
-        drawn = solver.with_seed(found.seed)
-        if not reached and dual is None and solver.tol > 0.0:
-            enough = that_reaches(problem, drawn, solver.tol)
-        scaled = None if reached or enough else on_one_scale(problem)
-        if scaled and reaches(scaled, drawn):
-            enough = (Setting("standardize", True),)
-        warn_of(at, solver, reached, taken_as, enough)
+        warn_of(at, solver, reached, "tol" if dual is None else "refine")
     return found
 
 
@@ -124,40 +107,3 @@ def run_of(
     """
     steps = choose_method(problem, solver, a)
     return partial(Wide, is_observed=True) if observed and steps is Wide else steps
-
-
-def that_reaches(problem: Problem, solver: SDCA, tol: float) -> Together | None:
-    """Settings of SDCA that reach a tolerance, tried for `WORK` at most each.
-
-    More epochs are tried, with all else as the solver has it; for SDCA-perm, which may
-    take thousands, Newton steps after that.
-
-    Parameters
-    ----------
-    problem : Problem
-    solver : SDCA
-        What has been run, with its seed.
-    tol : float
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X, y = np.array([[1.0], [-2.0], [0.5]]), np.array([1.0, -1.0, -1.0])
-    >>> found = that_reaches(Problem(X, y, lam=0.1), SDCA(seed=1, start="sgd"), 1e-8)
-    >>> [each.named for each in found]
-    ["start='sgd'", 'tol=1e-08']
-    """
-    for trial in longer_runs(solver, tol):
-        if reaches(problem, trial):
-            return call_of(trial, solver)
-    return None
-
-
-def reaches(problem: Problem, solver: SDCA) -> bool:
-    """Whether a run reaches its tolerance, with `WORK` at most."""
-    entries = float(getattr(problem.X, "nnz", problem.X.size)) / problem.n
-    try:
-        found = run_sdca(problem, solver, warn=False, most=WORK / max(1.0, entries))
-    except DataError:  # coefficients that overflow
-        return False
-    return solver.reached(certificate(problem, found.beta, found.alpha, found.dual))

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import InPython, said
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import number_of
 from pegasos_stats.data.foreign import refusing
@@ -36,12 +35,8 @@ def checked_start(name: str, start: Any) -> str | Vector | dict[str, float]:
     if isinstance(start, str):
         if start not in NAMES:
             raise OptionError(
-                said(
-                    f"is not known{did_you_mean(start, NAMES)}; give one of "
-                    f"{listing(NAMES)}",
-                    InPython(", a fit to go on from, or its coefficients"),
-                    ".",
-                ),
+                f"is not known{did_you_mean(start, NAMES)}; give one of "
+                f"{listing(NAMES)}, a fit to go on from, or its coefficients.",
                 name,
                 start,
             )

@@ -32,7 +32,7 @@ def of_topic(result, topic):
 
 def hints(result):
     notes = (note for note in result.notes if note.severity == "note")
-    return [note.written() for note in notes if note.cure is not None]
+    return [note.text for note in notes if note.topic == "penalty"]
 
 
 def test_a_logit_that_is_not_glm_says_so_and_what_is(survey):

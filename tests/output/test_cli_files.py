@@ -135,8 +135,7 @@ def test_what_files_cannot_do_is_said_in_one_sentence(rows, data, tmp_path, caps
     data[["y", "x0"]].to_csv(apart, index=False, sep=";")
     alone = (
         f"The file {apart} has the single column 'y;x0': its columns are separated by "
-        "semicolons; write it with commas, or give it alone, with --sep ';' and "
-        "without --memory."
+        "semicolons; write it with commas, or read it in memory with --sep ';'."
     )
     begun = "pegasos-stats: "
     for words, told in [

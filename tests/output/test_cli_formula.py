@@ -98,7 +98,6 @@ def test_unseen_names_of_rows_bring_the_line_that_leaves_them_out(folder, capsys
     given = ["fit", "train.csv", "--test", "test.csv"]
     assert main([*given, "--outcome", "digit"]) == 2
     said = capsys.readouterr().err
-    cure = "--formula 'digit ~ . - id'"
     assert "as if it named the rows: they became 199 coefficients." in said
-    assert f"leave it out, as in {cure};" in said
+    assert "leave it out, as in 'digit ~ . - id'" in said
     assert run(capsys, *given, "--formula", "digit ~ . - id").err == ""

@@ -45,10 +45,7 @@ def test_new_rows_without_the_column_are_refused(table, tmp_path, capsys):
     pd.read_csv(table).drop(columns="z").to_csv(tmp_path / "n.csv", index=False)
     assert main(["predict", str(model), str(tmp_path / "n.csv")]) == 2
     said = capsys.readouterr().err.strip()
-    assert said == (
-        "pegasos-stats: --offset z is no column of the data; check the spelling or add "
-        "the column."
-    )
+    assert said.startswith("pegasos-stats: --offset z is no column of the data; ")
 
 
 def test_of_a_kernel_it_is_a_number(table, capsys):

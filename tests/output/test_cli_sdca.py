@@ -126,7 +126,7 @@ def tables_of(facts):
         ),
         (
             ["--start", "sgd"],
-            "--start 'sgd' is not known; give one of 'zero', 'random'.\n",
+            "--start 'sgd' is not known; give one of 'zero', 'random'",
         ),
         (["--start", "random", "--solver", "sdca"], "--start 'random' is not known"),
         (["--solver", "sdca", "--tol", "2"], "--tol 2.0 is"),

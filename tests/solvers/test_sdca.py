@@ -167,7 +167,7 @@ def test_a_limit_of_epochs_warns_with_the_gap():
         run_sdca(problem, SDCA(epochs=1, tol=1e-9, seed=1))
     message = str(told[0].message)
     assert message.startswith("SDCA has not reached tol=1e-09 after 1 epoch: ")
-    assert "Try SDCA(epochs=100, tol=1e-9)" in message
+    assert "more epochs" in message
 
 
 def slow_problem():
@@ -177,19 +177,15 @@ def slow_problem():
     return Problem(rng.standard_normal((300, 4)) * [1.0, 1e2, 1e4, 1e6], y, 1e-4)
 
 
-def test_a_limit_of_epochs_names_what_is_enough():
+def test_a_limit_of_epochs_names_a_tolerance_that_is_reached():
     problem = slow_problem()
     rough = SDCA(epochs=25, tol=1e-9, seed=1)
     with pytest.warns(ConvergenceWarning) as told:
         found = run_sdca(problem, rough)
     at = certificate(problem, found.beta, found.alpha, found.dual)
     reached = 10.0 ** np.ceil(np.log10(at.relative_gap))
-    enough, (larger,) = told[0].message.cure.alternatives
-    named = {setting.name: setting.value for setting in enough}
-    assert named == {"epochs": 100, "tol": 1e-9}
-    assert (larger.name, larger.value) == ("tol", reached)
-    for options in (named, {"tol": reached, "epochs": 25}):
-        run_sdca(problem, SDCA(seed=1, **options))  # a warning would be an error
+    assert f"tol={reached:g}" in str(told[0].message)
+    run_sdca(problem, SDCA(seed=1, tol=reached, epochs=25))  # a warning is an error
 
 
 @pytest.mark.parametrize(("epochs", "warns"), [(8, True), (30, False)])

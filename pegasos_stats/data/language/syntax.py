@@ -9,7 +9,6 @@ from itertools import pairwise
 from keyword import iskeyword
 from typing import TYPE_CHECKING
 
-from pegasos_stats.advice import InPython, Part, said
 from pegasos_stats.errors import ColumnError, FormulaError, listing
 
 if TYPE_CHECKING:
@@ -207,11 +206,9 @@ def check_names(columns: Iterable[Hashable]) -> None:
     if wrong:
         noun, them = ("name", "it") if len(wrong) == 1 else ("names", "them")
         raise ColumnError(
-            said(
-                f"The column {noun} {listing(wrong)} cannot be used in a formula; "
-                f"names must be text, no numbers, and not 'Intercept': rename {them}",
-                InPython(", for example data.add_prefix('x').", "."),
-            )
+            f"The column {noun} {listing(wrong)} cannot be used in a formula; names "
+            f"must be text, no numbers, and not 'Intercept': rename {them}, for "
+            "example data.add_prefix('x')."
         )
 
 
@@ -220,7 +217,7 @@ def unusable(formula: str, reason: str) -> FormulaError:
     return refused(formula, f"cannot be used: {reason}.")
 
 
-def refused(formula: str, *reason: Part) -> FormulaError:
+def refused(formula: str, reason: str) -> FormulaError:
     """The error for a formula, with the reason apart.
 
     Examples
@@ -228,8 +225,7 @@ def refused(formula: str, *reason: Part) -> FormulaError:
     >>> refused("y ~ 1", "has no predictor; add one.")
     FormulaError("The formula 'y ~ 1' has no predictor; add one.")
     """
-    message = said(f"The formula {shown(formula)} ", *reason)
-    return FormulaError(message, said(*reason).written())
+    return FormulaError(f"The formula {shown(formula)} {reason}", reason)
 
 
 def shown(formula: str) -> str:

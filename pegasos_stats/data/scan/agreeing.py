@@ -41,7 +41,6 @@ from pegasos_stats.data.language.expressions import (
 from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.language.syntax import refused
 from pegasos_stats.data.offset import Offset, all_missing
-from pegasos_stats.data.outcome_levels import FewerLevels
 from pegasos_stats.data.row_names import in_a_piece
 from pegasos_stats.data.scan.by_row import check_by_row
 from pegasos_stats.data.scan.files import Scan
@@ -49,7 +48,7 @@ from pegasos_stats.data.scan.joining import frame_of, joined, joined_frames
 from pegasos_stats.data.scan.kinds import ALLOWED, OBJECTS, TEXT
 from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.data.scan.repeating import Repeating
-from pegasos_stats.errors import ColumnError, DataError, LabelError, counted, listing
+from pegasos_stats.errors import ColumnError, DataError, counted, listing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -153,15 +152,10 @@ def agree(
             raise no_value_in(empty)
         warn_empty(empty)
         return agree(scan, formula, intercept, coding, freq_weights, offset, empty)
-    try:
-        given = joined(labels), coding, str(labels[0].name), formula
-        levels = LabelCoding.from_labels(*given)
-        if levels.rule == "factor":
-            levels = as_in_formula(levels, formula)
-    except LabelError as error:
-        if isinstance(error.cure, FewerLevels):
-            raise error.cured_by(error.cure.elsewhere) from None
-        raise
+    given = joined(labels), coding, str(labels[0].name), formula
+    levels = LabelCoding.from_labels(*given)
+    if levels.rule == "factor":
+        levels = as_in_formula(levels, formula)
     pattern = joined_frames(rows, variables)
     everything = np.ones(len(pattern), dtype=bool)
     with in_a_piece():

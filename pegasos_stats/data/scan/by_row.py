@@ -1,16 +1,16 @@
 """What a formula may compute where its rows are read block by block."""
 
-from pegasos_stats.advice import Part, Setting
 from pegasos_stats.data.language.expressions import Call, Constant, Node, walked
 from pegasos_stats.data.language.syntax import refused
 
 NEIGHBOURS = ("lag",)  # functions without state that look at other rows
-SCALES: tuple[Part, ...] = (Setting("standardize", True), " for scales, or ")
-CURES: dict[str, tuple[Part, ...]] = {
-    "bs": ("give bs() its knots, lower_bound and upper_bound, or ",),
-    "cut": ("give cut() its breaks as a list, or ",),
-    "poly": ("give poly() raw=True, or ",),
-    **dict.fromkeys(("center", "scale", "standardize"), ("give ", *SCALES)),
+CURES = {
+    "bs": "give bs() its knots, lower_bound and upper_bound, or ",
+    "cut": "give cut() its breaks as a list, or ",
+    "poly": "give poly() raw=True, or ",
+    **dict.fromkeys(
+        ("center", "scale", "standardize"), "give standardize=True for scales, or "
+    ),
 }
 
 
@@ -29,9 +29,8 @@ def check_by_row(tree: Node, formula: str, noun: str) -> None:
             raise refused(
                 formula,
                 f"calls {part.name}(), which looks at other rows, and {noun} are read "
-                "block by block; ",
-                *CURES.get(part.name, ()),
-                f"compute the column in the {noun}.",
+                f"block by block; {CURES.get(part.name, '')}compute the column in the "
+                f"{noun}.",
             )
 
 

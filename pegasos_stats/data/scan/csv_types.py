@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pegasos_stats.advice import InPython, Part, said
 from pegasos_stats.data.files import SEPARATED, opened, separator_in
 from pegasos_stats.data.scan.formats import (
     BLOCK,
@@ -124,19 +123,12 @@ def _check_separator(file: str, names: Sequence[str], own: str) -> None:
     """Raise `DataError` if columns seem to be separated by something else."""
     if mark := separator_in(names, own):
         ending = {"\t": ".tsv", ",": ".csv"}.get(mark)
-        cure: tuple[Part, ...] = (f"let its name end in {ending}.",)
+        cure = f"let its name end in {ending}"
         if ending is None:
-            alone = InPython(
-                f"read it in memory by pd.read_csv(path, sep={mark!r}).",
-                f"give it alone, with --sep {mark!r} and without --memory.",
-            )
-            cure = "write it with commas, or ", alone
+            cure = f"write it with commas, or read it in memory with sep={mark!r}"
         raise DataError(
-            said(
-                f"The file {shown_path(file)} has the single column {names[0]!r}: its "
-                f"columns are separated by {SEPARATED[mark]}; ",
-                *cure,
-            )
+            f"The file {shown_path(file)} has the single column {names[0]!r}: its "
+            f"columns are separated by {SEPARATED[mark]}; {cure}."
         )
 
 

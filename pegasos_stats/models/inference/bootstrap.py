@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from pegasos_stats.advice import InPython, bare, said
 from pegasos_stats.arrays import Matrix, Rows, Vector
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
@@ -376,14 +375,9 @@ def warn_of_gaps(gaps: Vector, options: Bootstrap) -> None:
     beyond = int((gaps > options.tol).sum())
     if beyond:
         warn_caller(
-            said(
-                f"{counted(beyond, 'resample')} of {options.replicates:,} have not "
-                f"reached the relative gap of {options.tol:g}: the largest is "
-                f"{gaps.max():.2g}; bring the predictors to a common scale, or give a "
-                "larger ",
-                bare("lam"),
-                InPython(" or tolerance"),
-                ".",
-            ),
+            f"{counted(beyond, 'resample')} of {options.replicates:,} have not reached "
+            f"the relative gap of {options.tol:g}: the largest is {gaps.max():.2g}; "
+            "bring the predictors to a common scale, or give a larger lam or "
+            "tolerance.",
             ConvergenceWarning,
         )

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pegasos_stats import checks
-from pegasos_stats.advice import InPython, Setting, bare, said
 from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scan.elsewhere import Elsewhere
@@ -319,54 +318,32 @@ def chosen_options(
     correction = options.correction if isinstance(options, Sandwich) else ""
     if groups is None and isinstance(options, Cluster):
         raise OptionError(
-            said(
-                "needs ",
-                Setting("groups"),
-                ": the name of a column",
-                InPython(", or one label for each row"),
-                ", which says what rows belong together.",
-            ),
+            "needs groups=: the name of a column, or one label for each row, which "
+            "says what rows belong together.",
             "cov_type",
             cov_type,
         )
     if groups is not None and (of_rows or options is None):
-        is_name = isinstance(cov_type, str)
         raise OptionError(
-            said(
-                Setting("groups"),
-                " do not go with ",
-                Setting("cov_type", str(cov_type)) if is_name else shown(cov_type),
-                "; give 'cluster' or 'bootstrap', or leave one of the two out.",
-            )
+            f"groups do not go with cov_type={shown(cov_type)}; give 'cluster' or "
+            "'bootstrap', or leave one of the two out."
         )
     if isinstance(options, Bootstrap) and groups and len(groups.numbers) > 1:
         raise OptionError(
-            said(
-                Setting("groups"),
-                " are of two kinds, and resamples draw groups of one; give one, or ",
-                Setting("cov_type", "cluster"),
-                ", their sandwich.",
-            )
+            "groups are of two kinds, and resamples draw groups of one; give one, or "
+            "cov_type='cluster', their sandwich."
         )
     named = isinstance(cov_type, str) and cov_type in CORRECTIONS
     if problem.loss == "hinge" and of_rows and (named or correction != "HC0"):
         raise OptionError(
-            said(
-                Setting("cov_type", str(cov_type) if named else correction),
-                " is for the log loss; for the hinge give 'bootstrap' or 'sandwich'.",
-            )
+            f"cov_type={str(cov_type) if named else correction!r} is for the log loss; "
+            "for the hinge give 'bootstrap' or 'sandwich'."
         )
     if correction == "nonrobust" and problem.weights is not None:
         raise OptionError(
-            said(
-                Setting("cov_type", "nonrobust"),
-                " does not go with ",
-                Setting("weights"),
-                ": it takes the probabilities of the model for those of the data; "
-                "give 'HC3', or counts (glm's weights) as ",
-                bare("freq_weights"),
-                ".",
-            )
+            "cov_type='nonrobust' does not go with weights=: it takes the "
+            "probabilities of the model for those of the data; give 'HC3', or counts "
+            "(glm's weights) as freq_weights."
         )
     if isinstance(options, Bootstrap) and isinstance(problem.X, Elsewhere):
         other = "'sandwich'" if problem.loss == "hinge" else "'HC3'"

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pegasos_stats.advice import Setting, one_of
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.arrays import Rows as Numbers
 from pegasos_stats.data.columns import is_sparse
@@ -736,13 +735,12 @@ def without_negative(matrix: Matrix, groups: Groups | None) -> tuple[Matrix, boo
 
 def undefined(reason: str, can_resample: bool) -> Note:
     """Why a covariance is not defined, and what may help."""
-    cure = None
-    if reason == SEPARATED and can_resample:
-        cure = one_of([Setting("cov_type", "bootstrap")], "{} resamples rows instead.")
-    if reason == OVERFLOW:
-        cure = one_of([Setting("standardize", True)], "{} brings them to one scale.")
     text = f"The covariance of the coefficients is not defined: {reason}."
-    return Note("standard errors", "note", text, cure)
+    if reason == SEPARATED and can_resample:
+        text += " cov_type='bootstrap' resamples rows instead."
+    if reason == OVERFLOW:
+        text += " standardize=True brings them to one scale."
+    return Note("standard errors", "note", text)
 
 
 BELOW = Note(

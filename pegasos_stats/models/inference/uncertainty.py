@@ -7,7 +7,6 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.advice import InPython, Setting, said
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.columns import Mask
 from pegasos_stats.data.groups import Groups
@@ -95,14 +94,11 @@ def why_left_out(problem: Problem, options: CovType, asked: bool) -> list[Note]:
         takes, quick = f"long for {problem.p:,} coefficients", is_quick(problem)
     if quick:
         return []
-    words = said(
-        f"Standard errors were not computed, which takes {takes}: ",
-        InPython(
-            "result.conf_int() computes them, and the summary then shows them.",
-            "in Python result.conf_int() computes them.",
-        ),
+    words = (
+        f"Standard errors were not computed, which takes {takes}: "
+        "result.conf_int() computes them, and the summary then shows them."
     )
-    return [Note("standard errors", "note", words.written(), said=words)]
+    return [Note("standard errors", "note", words)]
 
 
 def why_none(problem: Problem, options: CovType) -> list[Note]:
@@ -116,28 +112,25 @@ def why_none(problem: Problem, options: CovType) -> list[Note]:
     """
     elsewhere = isinstance(problem.X, Elsewhere)
     if options is None and elsewhere and problem.loss == "hinge":
-        words = said(
+        words = (
             f"There are no standard errors: rows in {problem.X.noun} are not "
-            "resampled. ",
-            Setting("cov_type", "sandwich", call="result.with_covariance({})"),
-            " has those of the sandwich, which are too small where rows tie.",
+            "resampled. result.with_covariance('sandwich') has those of the "
+            "sandwich, which are too small where rows tie."
         )
     elif options is None:
-        words = said(
-            "There are no standard errors: ",
-            Setting("cov_type", "none"),
-            "; ",
-            Setting("cov_type", "default", call="result.with_covariance({})"),
-            " gives the same fit with them.",
+        words = (
+            "There are no standard errors: cov_type='none'; "
+            "result.with_covariance('default') gives the same fit with them."
         )
     elif not (problem.has_rows or elsewhere):
-        words = said(
-            "There are no standard errors: they need the training rows, which a saved "
-            "model does not hold; ask for them, as by result.bse, before saving."
+        words = (
+            "There are no standard errors: they need the training rows, which a "
+            "saved model does not hold; ask for them, as by result.bse, before "
+            "saving."
         )
     else:
         return []
-    return [Note("standard errors", "note", words.written(), said=words)]
+    return [Note("standard errors", "note", words)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,9 +222,9 @@ class Uncertainty:
             penalty limits coefficients.
         """
         for note in (*self.covariance.notes, *self.separated(), *self.collinear(True)):
-            warn_caller(note.capital, UndefinedMetricWarning, note.cure)
+            warn_caller(note.sentence, UndefinedMetricWarning)
         for note in notes.too_far(self.is_far, self.to_optimum):
-            warn_caller(note.capital, ConvergenceWarning, note.cure)
+            warn_caller(note.sentence, ConvergenceWarning)
 
     def frame(self, level: float) -> pd.DataFrame:
         """Coefficients with broom's columns, intervals of this level."""

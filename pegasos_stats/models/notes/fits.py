@@ -2,7 +2,6 @@
 
 import math
 
-from pegasos_stats.advice import Cure, InPython, Setting, said
 from pegasos_stats.data.labels import LabelCoding, near_ties
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
@@ -10,8 +9,7 @@ from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.objective import Certificate, zero_objective
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.sdca import DEFAULT_TOL, SDCA
-from pegasos_stats.solvers.sdca_advice import surely
+from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.shortfall import Shortfall
 from pegasos_stats.solvers.solutions import scores_of
 from pegasos_stats.solvers.solver import Solver
@@ -24,17 +22,12 @@ UNCERTIFIED = (
     "Nothing is certified: the numbers are so large that rounding could hide any gap; "
     "bring the predictors to a common scale."
 )
-HINGE = (
-    ". For probabilities or a ranking use the log loss (",
-    InPython("ps.logit, --loss log", "--loss log"),
-    ")",
-)
+HINGE = ". For probabilities or a ranking use the log loss (ps.logit, --loss log)"
 LOGISTIC = (
-    "; probabilities rank the rows all the same. For labels choose a threshold (",
-    InPython("result.thresholds()", "--threshold"),
-    ")",
+    "; probabilities rank the rows all the same. For labels choose a threshold "
+    "(result.thresholds(), --threshold)"
 )
-BALANCED = InPython("weights='balanced'", "--weights balanced")
+BALANCED = "weights='balanced'"
 
 
 def decided_by_rounding(problem: Problem, found: Solution) -> list[Note]:
@@ -67,7 +60,7 @@ def about_fit(
     ``reach`` is by how much one standard deviation of every predictor moves a score, at
     most.
     """
-    cure = towards_optimum(solver, shortfall)
+    cure = towards_optimum(solver)
     return (
         certified(certificate.objective, shortfall),
         signs(coding),
@@ -80,12 +73,11 @@ def about_fit(
     )
 
 
-def towards_optimum(solver: Solver, shortfall: Shortfall) -> Cure:
-    """What takes a fit to its optimum: another solver, or more of the same."""
+def towards_optimum(solver: Solver) -> str:
+    """What takes a fit to its optimum: the default solver, or more of the same."""
     if isinstance(solver, SDCA):
-        return Cure((surely(solver, min(solver.tol, DEFAULT_TOL) or DEFAULT_TOL),))
-    refine = ((Setting("refine", DEFAULT_TOL),),) if shortfall.reached else ()
-    return Cure(((Setting("solver", "SDCA"),), *refine))
+        return "Give more epochs, tol=1e-6 and the default algorithm."
+    return "Leave the solver out for the optimum, or give refine=1e-6."
 
 
 def is_worse_than_none(problem: Problem, at: Certificate) -> bool:
@@ -185,7 +177,7 @@ def probabilities(problem: Problem) -> list[Note]:
 
 
 def diverged(
-    problem: Problem, at: Certificate, solver: Solver, cure: Cure
+    problem: Problem, at: Certificate, solver: Solver, cure: str
 ) -> list[Note]:
     """Note that a fit is worse than the model that is all zero, if it is."""
     if not is_worse_than_none(problem, at):
@@ -197,13 +189,13 @@ def diverged(
         why = f"the {what} diverged in the first steps, which are large."
     text = (
         f"the objective is above {zero_objective(problem):.4g}, that of the model that "
-        f"is all zero: {why}"
+        f"is all zero: {why} {cure}"
     )
-    return [Note("run", "warning", text, cure)]
+    return [Note("run", "warning", text)]
 
 
 def not_converged(
-    problem: Problem, at: Certificate, shortfall: Shortfall, cure: Cure
+    problem: Problem, at: Certificate, shortfall: Shortfall, cure: str
 ) -> list[Note]:
     """Note that predictions are not those at the minimum, if many are not."""
     worse = is_worse_than_none(problem, at)  # which says as much
@@ -212,9 +204,9 @@ def not_converged(
     where = "at" if shortfall.reached else "nearer to"
     text = (
         f"not converged: {where} the minimum {shortfall.changed:,} of "
-        f"{counted(problem.n, 'training row')} would be predicted otherwise."
+        f"{counted(problem.n, 'training row')} would be predicted otherwise. {cure}"
     )
-    return [Note("run", "warning", text, cure)]
+    return [Note("run", "warning", text)]
 
 
 def constant_prediction(
@@ -227,18 +219,16 @@ def constant_prediction(
     text = f"every row is predicted {level!r}"
     if problem.lam_rule == "cv" and (problem.loss == "hinge" or reach < FLAT):
         text = f"the best fit by cross-validation uses no predictor: {text}"
-    hinge, weights = problem.loss == "hinge", [] if problem.weighted else [BALANCED]
-    words: list[str | InPython] = [text, *(HINGE if hinge else LOGISTIC)]
-    if weights:
-        words += ["; for a balanced rule " if hinge else " or ", *weights]
-    words.append(".")
+    hinge = problem.loss == "hinge"
+    text += HINGE if hinge else LOGISTIC
+    if not problem.weighted:
+        text += f"; for a balanced rule {BALANCED}" if hinge else f" or {BALANCED}"
+    text += "."
     if isinstance(problem, KernelProblem) and not standardized:
-        scaled = InPython("standardize=True", "--standardize")
-        words += [" Predictors on different scales need ", scaled, "."]
+        text += " Predictors on different scales need standardize=True."
     if problem.lam_rule == "given" and problem.lam * problem.n > 1.0:
-        words += [" A smaller ", InPython("lam", "--lambda"), " may help too (1/n)."]
-    found = said(*words)
-    return [Note("predictions", "warning", found.written(), said=found)]
+        text += " A smaller lam= may help too (1/n)."
+    return [Note("predictions", "warning", text)]
 
 
 def no_predictor_helps(metric: str) -> Note:

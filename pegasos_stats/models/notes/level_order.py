@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.advice import InPython, said
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.formula import unwrapped
 from pegasos_stats.data.formula_design import FormulaDesign
@@ -27,23 +26,20 @@ def level_order(coding: LabelCoding, design: Design) -> list[Note]:
     ordered = isinstance(coding.dtype, pd.CategoricalDtype) and coding.dtype.ordered
     if coding.rule == "factor" and not ordered and other_first(coding.levels):
         negative, positive = coding.levels
-        text = said(
+        text = (
             f"The levels of {shown(coding.name)} are in code point order, "
-            f"{shown(negative)} first; R's usual locale has {shown(positive)} first. ",
-            InPython(
-                f"For that give coding=({positive!r}, {negative!r}).",
-                f"For that write the outcome as relevel(..., ref={positive!r}).",
-            ),
+            f"{shown(negative)} first; R's usual locale has {shown(positive)} "
+            f"first. For that give coding=({positive!r}, {negative!r})."
         )
-        found.append(Note("level order", "note", text.written(), said=text))
+        found.append(Note("level order", "note", text))
     for name, levels in _factors(design).items():
         if first := other_first(levels):
-            text = said(
-                f"The baseline of {shown(name)} is {shown(levels[0])}, first in code "
-                f"point order; R's usual locale has {shown(first)} first, which "
-                f"relevel({name}, ref={first!r}) makes the baseline."
+            text = (
+                f"The baseline of {shown(name)} is {shown(levels[0])}, first in "
+                f"code point order; R's usual locale has {shown(first)} first, "
+                f"which relevel({name}, ref={first!r}) makes the baseline."
             )
-            found.append(Note("level order", "note", text.written(), said=text))
+            found.append(Note("level order", "note", text))
     return found
 
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pegasos_stats.advice import Cure, Setting, one_of
 from pegasos_stats.arrays import Vector
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.formula_design import doubtful_in
@@ -29,10 +28,7 @@ CLOSE = 1e-8  # of a slope, relative
 
 def about_data(dropped: Dropped, design: Design) -> list[Note]:
     """Notes on the columns that a fit was given."""
-    found = [
-        Note("columns", "warning", column.text, said=column.said)
-        for column in doubtful_in(design)
-    ]
+    found = [Note("columns", "warning", column.text) for column in doubtful_in(design)]
     if dropped.missing:
         text = (
             f"{counted(dropped.total, 'row')} with missing values were left out: "
@@ -116,27 +112,25 @@ def held_back(lam: float, spread: Vector, names: tuple[str, ...]) -> list[Note]:
         "Predictors differ widely in scale (standard deviation "
         f"{significant(spread[least], 2)} for {names[least]}, "
         f"{significant(spread[most], 2)} for {names[most]}), so that the penalty "
-        f"shrinks {held} of {counted(len(spread), 'predictor')} strongly."
+        f"shrinks {held} of {counted(len(spread), 'predictor')} strongly. "
+        "Try standardize=True."
     )
-    cure = one_of([Setting("standardize", True)])
-    return [Note("penalty", "note", text, cure)]
+    return [Note("penalty", "note", text)]
 
 
 def shrunk_scores(slope: float, spread: Vector, weighted: bool) -> Note:
     """Note that the penalty made scores too small, and what repeats glm()."""
     smallest = float(spread[spread > 0.0].min())
     power = math.floor(math.log10(NEGLIGIBLE) + 2.0 * math.log10(smallest))
-    lam = 10.0 ** max(min(-9, power), -300)
+    lam = f"1e{max(min(-9, power), -300)}"
+    cure = f"lam={lam}, cov_type='nonrobust' repeats glm() and its standard errors."
+    if weighted:  # nonrobust errors do not go with weights
+        cure = f"lam={lam} gives the maximum likelihood of glm()."
     text = (
         "The penalty shrinks the probabilities towards each other (calibration slope "
-        f"{significant(slope, 2)} on the training rows);"
+        f"{significant(slope, 2)} on the training rows); {cure}"
     )
-    settings = Setting("lam", lam), Setting("cov_type", "nonrobust")
-    if weighted:  # nonrobust errors do not go with weights
-        cure = Cure((settings[:1],), "{} gives the maximum likelihood of glm().")
-    else:
-        cure = Cure((settings,), "{} repeats glm() and its standard errors.")
-    return Note("penalty", "note", text, cure)
+    return Note("penalty", "note", text)
 
 
 def calibration_slope(y: Vector, scores: Vector, weights: Vector) -> float:

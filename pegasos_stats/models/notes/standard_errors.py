@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from pegasos_stats.advice import Setting, one_of, said
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import counted, listing
 from pegasos_stats.metrics.confusion import ConfusionMatrix
@@ -19,10 +18,11 @@ def too_far(is_far: bool, to_optimum: bool = False) -> list[Note]:
     """
     if not is_far:
         return []
-    text = "the fit is too far from its optimum for these standard errors."
-    smaller = Setting("tol" if to_optimum else "refine", 1e-8)
-    cure = one_of([smaller], "{} goes on to the optimum.")
-    return [Note("run", "warning", text, cure)]
+    text = (
+        "the fit is too far from its optimum for these standard errors; "
+        f"{'tol' if to_optimum else 'refine'}=1e-8 goes on to the optimum."
+    )
+    return [Note("run", "warning", text)]
 
 
 def few_rows(rarer: int, n: int, k: int) -> list[Note]:
@@ -155,12 +155,9 @@ def estimate(kind: str, for_glm: bool = False, lam_by_cv: bool = False) -> Note:
     >>> print(estimate("Standard errors: HC3", for_glm=True).text)
     Standard errors: HC3 (glm's: cov_type='nonrobust'), for this lambda.
     """
-    words = said(
-        kind,
-        *((" (glm's: ", Setting("cov_type", "nonrobust"), ")") if for_glm else ()),
-        f", for this lambda{', taken as fixed' if lam_by_cv else ''}.",
-    )
-    return Note("standard errors", "note", words.written(), said=words)
+    glm = " (glm's: cov_type='nonrobust')" if for_glm else ""
+    fixed = ", taken as fixed" if lam_by_cv else ""
+    return Note("standard errors", "note", f"{kind}{glm}, for this lambda{fixed}.")
 
 
 def assumptions(groups: Groups | None, counts_scaling: bool) -> list[Note]:

@@ -4,7 +4,6 @@ from typing import Any, get_args
 
 import numpy as np
 
-from pegasos_stats.advice import Cure, Setting, Together
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.notes.note import Note, Topic
 from pegasos_stats.models.persist import header, values
@@ -91,58 +90,17 @@ def _on_predictors(stored: Json) -> tuple[float, tuple[Note, ...]]:
 
 
 def packed_note(note: Note) -> Json:
-    """Write the text of a note, its cure and its topic."""
-    return [note.text, packed_cure(note.cure), note.topic]
+    """Write the text of a note and its topic."""
+    return [note.text, note.topic]
 
 
 def unpacked_notes(stored: Json) -> tuple[Note, ...]:
     """Undo `packed_note` for a list."""
     found = []
     for each in items(stored, "notes"):
-        text, cure, name = items(each, "a note", 3)
-        own = next((each for each in TOPICS if each == name), None)
-        if own is None:
+        text, name = items(each, "a note", 2)
+        topic = next((topic for topic in TOPICS if topic == name), None)
+        if topic is None:
             raise ValueError(f"a note is about {name!r}")
-        words = header.text(text, "a note")
-        found.append(Note(own, "note", words, unpacked_cure(cure)))
-    return tuple(found)
-
-
-def packed_cure(cure: Cure | None) -> Json:
-    """Write a cure as lists."""
-    if cure is None:
-        return None
-    return [
-        cure.sentence,
-        [
-            [[each.name, each.value, each.change] for each in together]
-            for together in cure.alternatives
-        ],
-    ]
-
-
-def unpacked_cure(stored: Json) -> Cure | None:
-    """Undo `packed_cure`."""
-    if stored is None:
-        return None
-    sentence, alternatives = items(stored, "a cure", 2)
-    if header.text(sentence, "a sentence").count("{}") != 1:
-        raise ValueError(f"a cure says {sentence!r}")
-    found = [_together(each) for each in items(alternatives, "the cures")]
-    if not found:
-        raise ValueError("a cure is empty")
-    return Cure(tuple(found), sentence)
-
-
-def _together(stored: Json) -> Together:
-    found = []
-    for each in items(stored, "the settings"):
-        name, value, change = items(each, "a setting", 3)
-        if not isinstance(value, str | bool | int | float | None):
-            raise ValueError(f"a setting is {value!r}")
-        found.append(
-            Setting(header.text(name, "a name"), value, header.text(change, "a change"))
-        )
-    if not found:
-        raise ValueError("a cure is empty")
+        found.append(Note(topic, "note", header.text(text, "a note")))
     return tuple(found)

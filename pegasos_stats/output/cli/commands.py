@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from pegasos_stats.advice import flag
 from pegasos_stats.data import datasets
 from pegasos_stats.data.scan.files import MEMORY
 from pegasos_stats.data.scan.formats import ending_of
@@ -40,7 +39,7 @@ from pegasos_stats.output.cli.output_paths import (
 from pegasos_stats.output.cli.predicted_files import predicted_files, predictions_of
 from pegasos_stats.output.cli.printed import Printed
 from pegasos_stats.output.cli.process import PROGRAM, no_part_left
-from pegasos_stats.output.cli.spelling import spelled_for
+from pegasos_stats.output.option_names import flag
 from pegasos_stats.output.report.subject import Fitted
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
@@ -79,7 +78,7 @@ def report(options: argparse.Namespace) -> Printed:
     made = pages.page_of_files(result, tests, validation, options)
     tables = _tables(result, tests, _choices(result, options))
     threshold = options.threshold
-    noted = cautions(result, spelled_for(options), threshold, tables["training"])
+    noted = cautions(result, threshold, tables["training"])
     warned = [*noted, *_unseen_in(tests)]
     title = f"{PROGRAM}: {options.train}"
     given = title, result, tables, warned, made, threshold
@@ -224,13 +223,13 @@ def _fitted(
             save(result, options.save, about=about, overwrite=options.overwrite)
     notes = [rows.note for rows in tests.values() if rows.note]
     threshold = getattr(options, "threshold", None)  # demo has none
-    noted = cautions(result, spelled_for(options), threshold, tables["training"])
+    noted = cautions(result, threshold, tables["training"])
     warned = [*noted, *_unseen_in(tests)]
     chosen = cross_validation.choice_of_lambda(result)
     given = title, result, tables, notes, warned, options.save, chosen
     shown, asked = None, getattr(options, "coefficients", False)  # demo has none
     if asked and isinstance(result, LinearResults):
-        shown = printed.PrintedCoefficients.of(result, spelled_for(options))
+        shown = printed.PrintedCoefficients.of(result)
     found = printed.PrintedFit(*given, threshold, shown)
     return Printed(found.as_json() if options.json else found.as_text())
 

@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 
-from pegasos_stats.advice import Spelling, as_options
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import UndefinedMetricWarning, counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
@@ -14,6 +13,7 @@ from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.notes.fits import above, is_constant
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import counts_by_visit
+from pegasos_stats.output.option_names import as_options
 from pegasos_stats.output.report.subject import Fitted, factor_levels
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.options import offered
@@ -22,7 +22,7 @@ from pegasos_stats.studies.threshold_results import scale_of
 from pegasos_stats.tables import significant
 
 NO_FACTS = ("seed", "steps", "ties")  # of seed and steps those of the run are told
-ALWAYS = ("probabilities", "columns", "level order")  # topics shown without a cure
+TOLD = ("probabilities", "columns", "level order", "penalty")  # topics of hints
 
 Facts = dict[str, object]  # by name, for JSON
 
@@ -198,7 +198,6 @@ def objective_line(result: Fitted) -> str:
 
 def cautions(
     result: Fitted,
-    spell: Spelling = as_options,
     threshold: float | None = None,
     training: ConfusionMatrix | None = None,
 ) -> list[str]:
@@ -211,7 +210,7 @@ def cautions(
         only = training.levels[int(training.counts.sum(axis=0).argmax())]
         alike = [f"every row is predicted {str(only)!r} at this threshold."]
     return alike + [
-        note.written(spell)
+        as_options(note.text)
         for note in result.notes
         if note.severity == "warning"
         and (threshold is None or note.topic != "predictions")
@@ -221,8 +220,6 @@ def cautions(
 def hints(result: Fitted) -> list[str]:
     """What another option would change, constant columns, whose probabilities."""
     notes = [
-        note
-        for note in result.notes
-        if note.severity == "note" and (note.cure or note.topic in ALWAYS)
+        note for note in result.notes if note.severity == "note" and note.topic in TOLD
     ]
-    return [note.written(as_options) for note in notes]
+    return [as_options(note.text) for note in notes]

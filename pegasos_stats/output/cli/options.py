@@ -13,12 +13,12 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import flag
 from pegasos_stats.data.files import UNREADABLE, opened, unreadable
 from pegasos_stats.errors import DataError, OptionError, listing
 from pegasos_stats.models.inference.options import CovName
 from pegasos_stats.models.kernel import KernelSVM
 from pegasos_stats.models.linear import SVM, Logit
+from pegasos_stats.output.option_names import flag
 from pegasos_stats.solvers.kernel_problem import OFFSET, KernelFunction
 from pegasos_stats.solvers.options import Option, offered
 from pegasos_stats.solvers.orders import Average

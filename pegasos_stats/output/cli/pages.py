@@ -6,7 +6,6 @@ import shlex
 from pegasos_stats.output.cli.cross_validation import level_of
 from pegasos_stats.output.cli.input import Rows
 from pegasos_stats.output.cli.process import PROGRAM, no_part_left
-from pegasos_stats.output.cli.spelling import spelled_for
 from pegasos_stats.output.report.report import Report, report_of
 from pegasos_stats.output.report.subject import Fitted, checked_threshold_of
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
@@ -33,7 +32,6 @@ def page_of_files(
         validation=validation,
         threshold=threshold,
         command=command_line(options),
-        spell=spelled_for(options),
     )
     with no_part_left():
         return made.write(options.output, overwrite=options.overwrite)
@@ -47,7 +45,6 @@ def page_of_digits(result: Fitted, test: Rows, options: argparse.Namespace) -> R
         title="Handwritten fives and sixes",
         image_shape=(8, 8),
         command=command_line(options),
-        spell=spelled_for(options),
     )
 
 

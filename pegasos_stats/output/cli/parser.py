@@ -10,7 +10,6 @@ from inspect import signature
 from typing import Any, TypeAlias, get_args
 
 from pegasos_stats import __version__
-from pegasos_stats.advice import flag
 from pegasos_stats.data.factor_levels import UNSEEN
 from pegasos_stats.data.scan.files import MEMORY
 from pegasos_stats.models.linear import SVM
@@ -18,6 +17,7 @@ from pegasos_stats.output.cli import cross_validation
 from pegasos_stats.output.cli import options as cli
 from pegasos_stats.output.cli.process import PROGRAM
 from pegasos_stats.output.cli.words import Parser
+from pegasos_stats.output.option_names import flag
 from pegasos_stats.solvers.kernel_problem import NAMES, KernelFunction
 from pegasos_stats.solvers.options import Option, offered
 from pegasos_stats.solvers.pegasos import Pegasos

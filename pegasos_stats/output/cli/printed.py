@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from pegasos_stats.advice import Spelling
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.notes.note import listed, most_important
 from pegasos_stats.models.results import Results
 from pegasos_stats.output.cli import facts
 from pegasos_stats.output.cli.facts import label_counts, outcome_line, strict_json
+from pegasos_stats.output.option_names import as_options
 from pegasos_stats.output.report.report import Report
 from pegasos_stats.output.report.subject import Fitted, factor_levels
 from pegasos_stats.solvers.kernel_problem import KernelProblem
@@ -55,16 +55,16 @@ class PrintedCoefficients:
     content: facts.Facts
 
     @classmethod
-    def of(cls, result: LinearResults, spell: Spelling) -> "PrintedCoefficients":
-        """Those of a fit; notes name options as `spell` writes them.
+    def of(cls, result: LinearResults) -> "PrintedCoefficients":
+        """Those of a fit.
 
         The notes to read are those of a summary, for programs they are all.
         """
         cells, notes = result.coefficient_cells(max_terms=None)
-        first = [note_text(note) for note in listed(most_important(notes), spell)]
+        first = [note_text(as_options(n)) for n in listed(most_important(notes))]
         table = result.coefficient_table().to_dict(orient="records")
         lines = [*params_text(cells), *(line for note in first for line in note)]
-        every = listed(notes, spell)
+        every = [as_options(note) for note in listed(notes)]
         return cls(lines, {"coefficients": table, "coefficient_notes": every})
 
 

@@ -1,13 +1,11 @@
 """The command line as a program: arguments in, an exit code out, never a traceback."""
 
-import argparse
 import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from pegasos_stats.advice import as_options, flag
 from pegasos_stats.errors import (
     ColumnWarning,
     OptionError,
@@ -16,6 +14,7 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.output.cli import process
 from pegasos_stats.output.cli.words import checked_words, failed
+from pegasos_stats.output.option_names import as_options, flag
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141  # what a shell reports for a program that a closed pipe ended
@@ -41,13 +40,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return _run(list(sys.argv[1:] if arguments is None else arguments))
         except OptionError as error:
-            told = error.explained(as_options)
+            told = as_options(error.reason)
             if error.option:
                 given = "" if error.value == "True" else f" {error.value}"
                 told = f"{flag(error.option)}{given} {told}"
             return failed(told)
         except PegasosStatsError as error:
-            return failed(error.written(as_options))
+            return failed(as_options(str(error)))
         except KeyboardInterrupt:
             failed("interrupted")
             return INTERRUPTED
@@ -82,7 +81,7 @@ def _run(words: list[str]) -> int:
 
     options = parser().parse_args(known)
     options.arguments = words
-    with _warnings_in_one_line(options), standard_input(options):
+    with _warnings_in_one_line(), standard_input(options):
         printed = COMMANDS[options.command](options)
     process.write_output(printed.out, printed.exact)
     sys.stderr.write(printed.err)
@@ -90,13 +89,12 @@ def _run(words: list[str]) -> int:
 
 
 @contextmanager
-def _warnings_in_one_line(given: argparse.Namespace) -> Iterator[None]:
+def _warnings_in_one_line() -> Iterator[None]:
     """Show a warning as one line, without the place in the source."""
-    from pegasos_stats.output.cli.spelling import spelled_for
 
     def show(message: Warning | str, *args: object, **options: object) -> None:
         if isinstance(message, PegasosStatsWarning):
-            message = message.written(spelled_for(given))
+            message = as_options(str(message))
         process.say(f"warning: {message}")
 
     with warnings.catch_warnings():

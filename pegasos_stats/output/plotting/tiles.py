@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.advice import InPython, said
 from pegasos_stats.checks import check_count
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.errors import OptionError, shown
@@ -194,11 +193,8 @@ def checked_shape(shape: Any, p: int) -> tuple[int, int]:
     rows, columns = (check_count("shape", side) for side in sides)
     if rows * columns != p:
         raise OptionError(
-            said(
-                InPython(f"shape={(rows, columns)}", f"--image-shape {rows}x{columns}"),
-                f" has {rows * columns:,} pixels and the model {p:,} coefficients; "
-                "give rows and columns of which these are the product.",
-            )
+            f"shape={(rows, columns)} has {rows * columns:,} pixels and the model "
+            f"{p:,} coefficients; give rows and columns of which these are the product."
         )
     return rows, columns
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from pegasos_stats.advice import Spelling
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.factor_levels import UNSEEN, Unseen
 from pegasos_stats.data.foreign import is_valid_text, refusing
@@ -321,7 +320,6 @@ def report_of(
     threshold: float | None = None,
     chosen: Thresholds | None = None,
     command: str = "",
-    spell: Spelling | None = None,
 ) -> Report:
     """Report a fit made in Python, or by a command of the command line.
 
@@ -336,8 +334,6 @@ def report_of(
         How the threshold was chosen.
     command : str
         The command line; empty for Python.
-    spell : callable, optional
-        How options are written there.
     """
     # An error if jinja2 is missing comes before any work.
     rendering.templates(escape)
@@ -357,7 +353,6 @@ def report_of(
         threshold=threshold,
         chosen=chosen,
         command=command,
-        spell=spell,
     )
     rows = counted(result.nobs, "row")
     predictors = counted(len(result.design.names), "predictor")

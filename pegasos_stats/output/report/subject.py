@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import Spelling, as_options
 from pegasos_stats.data.counts import column_of_counts, repeated
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.formula import unwrapped
@@ -25,6 +24,7 @@ from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.predicting import checked_threshold, thresholded
+from pegasos_stats.output.option_names import as_options
 from pegasos_stats.solvers.kernel_problem import KernelFunction, KernelProblem
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
 from pegasos_stats.studies.selection.path_results import LambdaPath
@@ -132,8 +132,6 @@ class Subject:
         How that threshold was chosen.
     command : str
         The command line, if that is where the fit was made.
-    spell : callable or None
-        How options are written then.
     """
 
     result: Fitted
@@ -145,12 +143,10 @@ class Subject:
     threshold: float | None = None
     chosen: Thresholds | None = None
     command: str = ""
-    spell: Spelling | None = None
 
     def note_text(self, note: Note) -> str:
-        """A note with its remedy, written for Python or for the command line."""
-        usual = as_options if self.command else None
-        return note.spelled(self.spell or usual)
+        """A note, written for Python or for the command line."""
+        return as_options(note.sentence) if self.command else note.sentence
 
     def words(self, python: str, command: str) -> str:
         """The words of Python, or those of the command line."""

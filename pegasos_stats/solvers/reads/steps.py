@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import Setting, one_of
 from pegasos_stats.arrays import Vector
 from pegasos_stats.compiled import arithmetic, pegasos
 from pegasos_stats.data.scan.measuring import Measured
@@ -36,8 +35,6 @@ from pegasos_stats.solvers.reads.seeing import (
 )
 from pegasos_stats.solvers.reads.visits import Epochs, Part
 from pegasos_stats.solvers.rounding import Rounding
-
-SDCA_INSTEAD = one_of([Setting("solver", "SDCA")])
 
 
 class FileVisitor(Visitor):
@@ -204,7 +201,7 @@ def run_over_files(
         found = visitor.solution(seed)
         stopping.at = certify(replace(found, settled=stopping.settled))
     if solver.may_end_early and not reached:
-        stopping.warn(visitor.epoch, SDCA_INSTEAD)
+        stopping.warn(visitor.epoch)
     (found, at), done = last[0], reached or not solver.may_end_early
     return Reads(found, at.certificate, at.table, done, visitor.n_reads)
 

@@ -5,15 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pegasos_stats.advice import Setting, said
 from pegasos_stats.arrays import Dense, Rows
 from pegasos_stats.data.scan.blocks import in_sequence
 from pegasos_stats.data.scan.measuring import Measured
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.parallel import one_ahead
 from pegasos_stats.solvers.pegasos import Pegasos
-
-IN_SEQUENCE = Setting("order", "sequential")
 
 
 class Part(NamedTuple):
@@ -51,22 +48,15 @@ class Epochs:
         is_name = isinstance(solver.order, str)
         if not is_name or solver.order != "sequential":
             raise OptionError(
-                said(
-                    Setting("order", solver.order) if is_name else "A list of rows",
-                    " takes rows from anywhere, and files are read from first to "
-                    "last; give ",
-                    *(IN_SEQUENCE, "."),
-                )
+                f"{f'order={solver.order!r}' if is_name else 'A list of rows'} takes "
+                "rows from anywhere, and files are read from first to last; give "
+                "order='sequential'."
             )
         if solver.batch_size > measured.step:
             raise OptionError(
-                said(
-                    Setting("batch_size", solver.batch_size),
-                    " is more than a block of the files, which has "
-                    f"{counted(measured.step, 'row')}; give at most as many, or more "
-                    "memory: ",
-                    *(Setting("memory", call=measured.scan.more), "."),
-                )
+                f"batch_size={solver.batch_size!r} is more than a block of the files, "
+                f"which has {counted(measured.step, 'row')}; give at most as many, or "
+                f"more memory: {measured.scan.more}."
             )
         self._measured, self._size = measured, solver.batch_size
 

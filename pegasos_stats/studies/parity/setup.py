@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 
-from pegasos_stats.advice import Setting, said
 from pegasos_stats.arrays import DataColumn, Vector
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models.base import Model, checked_solver
@@ -170,11 +169,8 @@ def _check_in_r(model: Model, solver: Pegasos | SDCA) -> None:
         )
     if arithmetic == "fast":
         raise OptionError(
-            said(
-                "is not in the R reference, whose sums go from left to right; give ",
-                Setting("arithmetic", "reference"),
-                ".",
-            ),
+            "is not in the R reference, whose sums go from left to right; give "
+            "arithmetic='reference'.",
             "arithmetic",
             arithmetic,
         )
@@ -182,20 +178,11 @@ def _check_in_r(model: Model, solver: Pegasos | SDCA) -> None:
         return
     if hasattr(model.problem, "kernel"):
         raise OptionError(
-            said(
-                "SDCA with a kernel has no steps in the R reference to compare; give ",
-                Setting("solver", "Pegasos"),
-                ".",
-            )
+            "SDCA with a kernel has no steps in the R reference to compare; give "
+            "solver='Pegasos'."
         )
     if solver.algorithm != "perm":
         raise OptionError(
-            said(
-                "SDCA goes on by Newton steps, which the R reference does not have; "
-                "give ",
-                Setting("algorithm", "perm"),
-                " for a model without intercept, or ",
-                Setting("solver", "Pegasos"),
-                ".",
-            )
+            "SDCA goes on by Newton steps, which the R reference does not have; give "
+            "algorithm='perm' for a model without intercept, or solver='Pegasos'."
         )

@@ -34,7 +34,6 @@ from pegasos_stats.solvers.pegasos_run import check_solver
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.refining import kernel_path, run_linear
 from pegasos_stats.solvers.sdca import DEFAULT_TOL, SDCA
-from pegasos_stats.solvers.sdca_advice import within_reach
 from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
 from pegasos_stats.studies.selection.folds import Folds, Split
 
@@ -198,11 +197,8 @@ def warn_of_gaps(solver: Pegasos | SDCA, certificates: Sequence[Gap]) -> None:
         warn_caller(
             f"{solver.name} has not reached its tolerance in {len(late)} of "
             f"{counted(len(certificates), 'fit')}; their largest relative gap is "
-            f"{max(late):.2g}.",
+            f"{max(late):.2g}. Give more epochs or a larger tolerance.",
             ConvergenceWarning,
-            within_reach(max(late), solver)
-            if isinstance(solver, SDCA) and solver.tol > 0.0
-            else None,
         )
 
 
