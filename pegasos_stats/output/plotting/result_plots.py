@@ -224,8 +224,8 @@ class ResultPlots:
         That is the score 0, or the `threshold`, as for ``result.predict()``.
 
         The second level is the positive one. Rows of the same score pass together, so
-        that the area under the line is that of `ConfusionMatrix.overall`; its interval
-        is DeLong's.
+        that the area under the line is that of `ConfusionMatrix.overall`; its interval,
+        of new rows alone, has DeLong's variance on the logit scale.
 
         Raises
         ------
