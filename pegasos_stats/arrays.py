@@ -16,6 +16,8 @@ Matrix = NDArray[np.float64]
 Dense = NDArray[np.float64] | NDArray[np.float32]
 Predictors: TypeAlias = Union[Dense, "csr_array"]  # shape (n, p)
 Rows = NDArray[np.int64]  # numbers of rows, counted from zero
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 Codes = NDArray[np.intp]  # positions of labels among their levels, -1 for none
 DataColumn: TypeAlias = "pd.Series[Any]"  # of numbers, text, categories, ...
 

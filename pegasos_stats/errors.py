@@ -126,7 +126,7 @@ def warn_caller(message: str, category: type[PegasosStatsWarning]) -> None:
     warnings.warn(category(message), stacklevel=level)
 
 
-def shortened(text: str) -> str:
+def _shortened(text: str) -> str:
     """Text for a message, its end left out where it is long."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
@@ -196,7 +196,7 @@ def shown(value: object) -> str:
     table = "\n" in whole and not isinstance(value, np.ndarray)
     if (table and len(text) > LONGEST) or ADDRESS in text or not text.isprintable():
         return unread
-    return shortened(text)
+    return _shortened(text)
 
 
 def counted(number: int, noun: str) -> str:

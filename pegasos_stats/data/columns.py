@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import DataColumn, Dense, Predictors
+from pegasos_stats.arrays import DataColumn, Dense, Mask, Predictors
 from pegasos_stats.data.foreign import is_missing, refusing, unreadable
 from pegasos_stats.data.row_names import PIECE, in_the_rows
 from pegasos_stats.errors import (
@@ -23,8 +23,6 @@ from pegasos_stats.errors import (
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-Mask = NDArray[np.bool_]
 
 
 def check_hashable(name: Hashable, values: Iterable[object]) -> None:

@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import DataColumn, Predictors
+from pegasos_stats.arrays import DataColumn, Mask, Predictors
 from pegasos_stats.data.columns import (
-    Mask,
     checked_rows,
     is_plain,
     is_sparse,

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Mask
 from pegasos_stats.data.columns import (
-    Mask,
     check_finite,
     check_hashable,
     checked_rows,

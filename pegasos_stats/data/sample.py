@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import DataColumn, Predictors, Vector, owned
+from pegasos_stats.arrays import DataColumn, Mask, Predictors, Vector, owned
 from pegasos_stats.checks import check_flag
-from pegasos_stats.data.columns import Mask, selected
+from pegasos_stats.data.columns import selected
 from pegasos_stats.data.counts import Counts, Positions, repeated, whole_counts
 from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, row_labels

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import DataColumn
+from pegasos_stats.arrays import DataColumn, Integers
 from pegasos_stats.checks import check_count, check_flag
 from pegasos_stats.data.files import (
     UNREADABLE,
@@ -28,7 +28,6 @@ from pegasos_stats.writing import checked_path
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 BLOCK = 1 << 22  # bytes of text parsed at a time

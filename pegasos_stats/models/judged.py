@@ -7,24 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pegasos_stats.data.columns import Mask
+from pegasos_stats.arrays import Mask
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.notes.fits import (
-    about_fit,
-    decided_by_rounding,
-    no_predictor_helps,
-)
-from pegasos_stats.models.notes.level_order import level_order
-from pegasos_stats.models.notes.note import Note
-from pegasos_stats.models.notes.predictors import (
+from pegasos_stats.models.notes import (
+    Note,
     about_data,
+    about_fit,
     about_predictors,
     constant,
+    decided_by_rounding,
+    level_order,
+    no_predictor_helps,
     spreads,
 )
 from pegasos_stats.solvers.centring import constants, constants_of

@@ -10,9 +10,12 @@ import pandas as pd
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_fraction
+from pegasos_stats.data.design import Design
+from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.groups import Groups, Lines
+from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.elsewhere import Elsewhere, in_memory_only
-from pegasos_stats.data.terms import terms_of
+from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import OptionError
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.inference import options, uncertainty
@@ -20,9 +23,62 @@ from pegasos_stats.models.inference.covariance import Estimate
 from pegasos_stats.models.inference.uncertainty import Uncertainty
 from pegasos_stats.models.inference.wald import ContrastTests, JointTest
 from pegasos_stats.models.judged import Judged
-from pegasos_stats.models.notes.note import Note
+from pegasos_stats.models.notes import Note
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.weightless import without_weightless
+
+
+def without_weightless(
+    problem: Problem, found: Solution, groups: Groups | None = None
+) -> tuple[Problem, Solution, Groups | None]:
+    """Problem, solution and groups of the rows that have a weight, with mean 1 again.
+
+    The objective and its minimiser are the same. Rows in files stay: sums over them do
+    not change.
+
+    Examples
+    --------
+    >>> X, y, w = np.eye(3), np.array([-1.0, 1.0, 1.0]), np.array([1.5, 0.0, 1.5])
+    >>> at = Solution(np.zeros(3), 0.0, w.copy(), 0, 0, None)
+    >>> problem, at, _ = without_weightless(Problem(X, y, 0.1, weights=w), at)
+    >>> problem.n, problem.weights, at.dual
+    (2, None, array([1., 1.]))
+    """
+    if not (problem.n_weightless and problem.has_rows):
+        return problem, found, groups
+    rows = np.flatnonzero(problem.row_weights)
+    problem = problem.of_rows(rows)
+    weights = mean_one(np.asarray(problem.weights))
+    if (weights == weights[0]).all():
+        problem, weights = replace(problem, weights=None), np.ones(problem.n)
+    else:
+        problem = replace(problem, weights=weights)
+    share = len(rows) / len(found.dual)
+    dual = np.minimum(share * found.dual[rows], weights)
+    groups = None if groups is None else groups.among(rows)
+    return problem, replace(found, dual=dual), groups
+
+
+def terms_of(design: Design) -> dict[str, list[str]]:
+    """Names of the columns of every term, the intercept left out.
+
+    A factor is one term, an interaction another; of data without a formula every
+    column is one.
+
+    Examples
+    --------
+    >>> from pegasos_stats.data.design import FrameDesign
+    >>> terms_of(FrameDesign(("age", "dose"), named=True))
+    {'age': ['age'], 'dose': ['dose']}
+    """
+    if isinstance(design, ScaledDesign):
+        return terms_of(design.design)
+    if not isinstance(design, FormulaDesign):
+        return {name: [name] for name in design.names}
+    columns = [str(name) for name in design.spec.column_names]
+    found = {str(t): columns[where] for t, where in design.spec.term_slices.items()}
+    kept = {t: [n for n in names if n != "Intercept"] for t, names in found.items()}
+    return {term: names for term, names in kept.items() if names}
+
 
 # What another covariance does not change.
 CARRIED = frozenset(

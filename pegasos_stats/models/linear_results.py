@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import Mask, Vector
 from pegasos_stats.checks import check_flag, check_fraction
-from pegasos_stats.data.columns import Mask
 from pegasos_stats.data.factor_levels import reference_levels
 from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign, moments
@@ -27,9 +26,7 @@ from pegasos_stats.models.inference.wald import (
     without_noise,
 )
 from pegasos_stats.models.linear_inference import LinearInference
-from pegasos_stats.models.notes.level_order import other_reference
-from pegasos_stats.models.notes.note import Note
-from pegasos_stats.models.notes.standard_errors import all_right
+from pegasos_stats.models.notes import Note, all_right, other_reference
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.scoring.sql import Dialect, sql_of
 from pegasos_stats.models.scoring.to_json import json_of

@@ -13,8 +13,7 @@ from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.notes.fits import TINY
-from pegasos_stats.models.notes.note import Note, most_important, ranked
+from pegasos_stats.models.notes import TINY, Note, most_important, ranked
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.pegasos import Pegasos

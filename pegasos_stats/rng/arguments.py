@@ -6,13 +6,12 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import Integers, Vector
 from pegasos_stats.checks import number_of
 from pegasos_stats.data.columns import floats_of
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.errors import OptionError, shown
 
-Integers = NDArray[np.int64]
 Verdict: TypeAlias = bool | np.bool_ | NDArray[np.bool_]
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import Integers, Vector
 from pegasos_stats.checks import check_flag, number_of
 from pegasos_stats.compiled import random
 from pegasos_stats.errors import shown
@@ -38,8 +38,6 @@ from pegasos_stats.rng.mersenne import (
     checked_state,
     draw_by_rejection,
 )
-
-Integers = NDArray[np.int64]
 
 LEAST_RATE = 5.6e-309  # below it 1 / rate is infinite
 LARGEST_N = 4_500_000_000_000_000

@@ -16,13 +16,13 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pegasos_stats.arrays import Integers
 from pegasos_stats.compiled import random
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.errors import OptionError, SeedError, shown
 from pegasos_stats.rng.arguments import is_number, require
 
 Key = NDArray[np.uint32]
-Integers = NDArray[np.int64]
 
 BLOCK = 624  # words that one turn of the twister gives
 CHUNK = 48 * BLOCK  # words made at once for a kernel that asks for more, at most

@@ -31,6 +31,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.solvers.objective import (
     Certificate,
     best_intercept,
@@ -39,8 +40,6 @@ from pegasos_stats.solvers.objective import (
 )
 from pegasos_stats.solvers.problem import Problem, Solution
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 MOST_ENTRIES = 2**22  # of a copy of the rows: 32 MB

@@ -3,12 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Vector
 from pegasos_stats.solvers.dense.blocks import moments
 from pegasos_stats.solvers.problem import Problem, Solution
-
-Vector = NDArray[np.float64]
 
 FAR = 30.0  # standard deviations from 0 to the mean
 SOME = 2000  # rows that tell whether a column may be far

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.checks import check_choice, check_count, check_positive, number_of
 from pegasos_stats.compiled import pegasos
 from pegasos_stats.errors import DataError, OptionError
@@ -18,7 +18,6 @@ from pegasos_stats.solvers.options import option, values_of
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import UNIT, Within, lower_bound
 
-Matrix = NDArray[np.float64]
 KernelName = Literal["linear", "polynomial", "gaussian", "precomputed"]
 
 CHOLESKY_ROWS = 3000  # some seconds at most

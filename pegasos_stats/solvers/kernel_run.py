@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from pegasos_stats.arrays import read_only
+from pegasos_stats.arrays import Rows, read_only
 from pegasos_stats.compiled import pegasos
 from pegasos_stats.errors import OptionError
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.objective import best_intercept
 from pegasos_stats.solvers.options import given
-from pegasos_stats.solvers.orders import Rows
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import (
     Observer,

@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.compiled import pegasos
 from pegasos_stats.errors import DataError
 from pegasos_stats.solvers.kernel_problem import OVERFLOWING, KernelProblem
 from pegasos_stats.solvers.rounding import UNIT
 
 Matrix = NDArray[np.floating[Any]]  # of float32 or float64
-Vector = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 TILE = 512  # rows and columns of a piece, which stays in the second cache
 ADDED = 128  # values that are summed up before they are added to others

@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Rows
 from pegasos_stats.checks import check_choice, check_count
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.errors import OptionError, counted, did_you_mean, listing, shown
 from pegasos_stats.rng import RRandom
-
-Rows = NDArray[np.int64]
 
 Order = Literal["shuffle", "sequential", "replace"]
 Average = Literal["none", "all"] | int

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.compiled import arithmetic, pegasos
 from pegasos_stats.data.foreign import check_memory
 from pegasos_stats.errors import (
@@ -21,7 +21,6 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.objective import Certificate, best_intercept
-from pegasos_stats.solvers.orders import Rows
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.penalty import check_has_penalty
 from pegasos_stats.solvers.problem import Problem, Solution

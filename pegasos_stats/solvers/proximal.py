@@ -31,8 +31,8 @@ Optimization Methods and Software 35 (2020).
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Vector
 from pegasos_stats.compiled import dual
 from pegasos_stats.solvers.objective import (
     Certificate,
@@ -41,8 +41,6 @@ from pegasos_stats.solvers.objective import (
     mean_loss,
 )
 from pegasos_stats.solvers.problem import Problem
-
-Vector = NDArray[np.float64]
 
 PATIENCE = 20  # steps in which the gap is to be halved
 PASSES = 3  # over all rows in a step, beside its products with the active ones

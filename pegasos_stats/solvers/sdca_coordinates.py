@@ -1,17 +1,14 @@
 """SDCA one dual weight at a time: its state and its solution."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.compiled import dual
 from pegasos_stats.solvers.objective import Certificate, certificate, feasible
 from pegasos_stats.solvers.pegasos_run import refitted
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.proximal import ProximalNewton
 from pegasos_stats.solvers.sdca import SDCA
-
-Vector = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 WIDEST = (
     4096.0  # of a first gamma: one far column would make it a million, for all rows

@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.solvers.active_set import ActiveSet, can_be_exact, exactly
 from pegasos_stats.solvers.lengths import Lengths, lengths
@@ -14,9 +15,6 @@ from pegasos_stats.solvers.proximal import ProximalNewton
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain, solution_of
 from pegasos_stats.solvers.shrinking import PASSES, Shrinking
-
-Vector = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 RATIO = 0.07  # square of the constant column over the mean of ||x_i||^2
 FIRST_LOOK = 2  # epoch of the first look at the gap, of runs that may be quick

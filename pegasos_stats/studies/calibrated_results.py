@@ -1,14 +1,16 @@
 """Results of `calibrate`: probabilities by Platt's sigmoid, and their losses."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from pegasos_stats.checks import check_rows_have_own
 from pegasos_stats.data.counts import column_of_counts
+from pegasos_stats.errors import OptionError
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import confusion
 from pegasos_stats.metrics.matrix import ConfusionMatrix
@@ -17,19 +19,75 @@ from pegasos_stats.models.results import Results
 from pegasos_stats.models.seen_rows import Seen, seen_of
 from pegasos_stats.models.summaries import MORE, header_lines, solver_lines
 from pegasos_stats.rng import RRandom
-from pegasos_stats.studies.calibrated_thresholds import (
-    calibrated_parts,
-    check_folds_are_drawn,
-)
-from pegasos_stats.studies.platt import Sigmoid
+from pegasos_stats.studies.platt import Sigmoid, base_rate, fit_sigmoid
 from pegasos_stats.studies.reliability import Reliability, Strategy, reliability
-from pegasos_stats.studies.selection import cross_validation, fold_metrics
-from pegasos_stats.studies.threshold_results import Thresholds, judged, probability
-from pegasos_stats.studies.thresholds import INNER, checked_target, new_rows, parts_of
+from pegasos_stats.studies.selection import cross_validation, fold_fits, fold_metrics
+from pegasos_stats.studies.selection.folds import Folds
+from pegasos_stats.studies.selection.nested import within
+from pegasos_stats.studies.selection.side_by_side import run_tasks
+from pegasos_stats.studies.threshold_results import (
+    Part,
+    Thresholds,
+    judged,
+    probability,
+)
+from pegasos_stats.studies.thresholds import (
+    INNER,
+    checked_target,
+    inside_rows,
+    new_rows,
+    parts_of,
+    rows_of,
+)
 from pegasos_stats.tables import Fields, Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+def check_folds_are_drawn(**given: object) -> None:
+    """Raise OptionError if folds are asked for that the calibration has drawn."""
+    for name, value in given.items():
+        if value is not None:
+            raise OptionError(
+                f"{name}= is of new rows; leave it out, as without new rows the "
+                f"folds are those of the calibration, and give {name}= to "
+                "ps.calibrate()."
+            )
+
+
+def calibrated_parts(
+    found: "CalibratedResults", rng: RRandom, workers: int | None, progress: bool
+) -> list[Part]:
+    """Probabilities out of fold, and by inner folds those of the rows fitted on.
+
+    A sigmoid of the scores of the inner folds makes them probabilities.
+    """
+    model, solver = found.validation.model, found.validation.solver
+    folds, problem = found.validation.folds, model.problem
+    inner = [within(model, folds, s, INNER, 1, rng) for s in folds.splits]
+    every = Folds(tuple(s for each in inner for s in each.splits), folds.n)
+    lam = np.array([found.result.problem.lam])
+    tasks = fold_fits.fold_tasks(model, every, solver, lam, rng)
+    fits = run_tasks(tasks, workers, progress)
+    fold_fits.warn_of_gaps(solver, [fit.certificates[0] for fit in fits])
+    fitting = base_rate if found.without_scores else fit_sigmoid
+    logits, parts = found.logits.to_numpy(), []
+    for split, inside in zip(
+        folds.splits, inside_rows(problem, inner, fits), strict=True
+    ):
+        labels = np.where(inside.second, 1.0, -1.0)
+        sigmoid = fitting(labels, inside.values, inside.weights)
+        own = expit(logits[split.test, split.repeat - 1])
+        parts.append(
+            Part(
+                split,
+                replace(inside, values=expit(sigmoid.logits(inside.values))),
+                rows_of(problem, split.test, own),
+            )
+        )
+    return parts
+
 
 SHARES = "every probability is the share of its level"
 

@@ -7,8 +7,7 @@ import pytest
 
 from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled.arithmetic import balance as balances
-from pegasos_stats.solvers.balance import balanced
-from pegasos_stats.solvers.objective import feasible
+from pegasos_stats.solvers.objective import balanced, feasible
 
 
 def excess(a, y):

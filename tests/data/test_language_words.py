@@ -10,7 +10,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.data.formula import check_functions, outcome_of
 from pegasos_stats.data.language.arithmetic import in_range
-from pegasos_stats.data.language.vocabulary import cut
+from pegasos_stats.data.language.functions import cut
 from pegasos_stats.errors import ColumnError, FormulaError, OptionError
 
 DATA = pd.DataFrame(

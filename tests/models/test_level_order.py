@@ -13,7 +13,7 @@ from pegasos_stats.errors import (
     FormulaError,
     UndefinedMetricWarning,
 )
-from pegasos_stats.models.notes.level_order import other_first
+from pegasos_stats.models.notes import other_first
 from tests.output.command_line import run
 
 

@@ -6,7 +6,7 @@ import pytest
 import statsmodels.api as sm
 
 import pegasos_stats as ps
-from pegasos_stats.models.notes.predictors import calibration_slope, spreads
+from pegasos_stats.models.notes import calibration_slope, spreads
 from pegasos_stats.solvers.problem import Problem
 
 

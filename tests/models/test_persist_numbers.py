@@ -8,7 +8,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import PegasosStatsError
-from pegasos_stats.models.persist.checked_errors import check_sandwich
+from pegasos_stats.models.persist.kinds import check_sandwich
 
 
 def fitted():

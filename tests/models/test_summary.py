@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.models.notes.note import most_important
+from pegasos_stats.models.notes import most_important
 from pegasos_stats.solvers import refining, shortfall
 from pegasos_stats.tables import Summary, latex
 

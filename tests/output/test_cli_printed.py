@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.models.notes.fits import above
+from pegasos_stats.models.notes import above
 from pegasos_stats.output.cli import main
 from pegasos_stats.output.cli.parser import parser
 

@@ -12,6 +12,7 @@ from scipy.special import expit
 import pegasos_stats as ps
 from pegasos_stats.errors import PegasosStatsWarning
 from pegasos_stats.output.plotting.margins import bin_edges, draw_margins, level_shares
+from pegasos_stats.output.plotting.result_plots import draw_trace
 from pegasos_stats.output.plotting.roc import draw_roc
 from pegasos_stats.output.plotting.style import (
     LONGEST,
@@ -23,7 +24,6 @@ from pegasos_stats.output.plotting.style import (
     write_percent,
     written,
 )
-from pegasos_stats.output.plotting.trace import draw_trace
 from pegasos_stats.output.report.drawing import drawn
 from tests.output.figures import ROUNDING, axes, legend, line
 

@@ -9,7 +9,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import DataError, DependencyError, OptionError
 from pegasos_stats.studies.parity import check, session
 from pegasos_stats.studies.parity.check import checked_in
-from pegasos_stats.studies.parity.serialized import from_r, to_r
+from pegasos_stats.studies.parity.session import from_r, to_r
 from pegasos_stats.studies.parity.setup import setup_of
 
 

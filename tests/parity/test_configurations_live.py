@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pegasos_stats.studies.parity.parting import first_parting
+from pegasos_stats.studies.parity.check import first_parting
 from pegasos_stats.studies.parity.setup import Setup
 from pegasos_stats.studies.parity.sides import compared, in_python, in_r
 from tests.parity.agreement import words_if_apart

@@ -14,8 +14,8 @@ from pegasos_stats.solvers.dense.threads import LIMIT, library, one_thread
 from pegasos_stats.solvers.methods import MOST_COLUMNS, choose_method
 from pegasos_stats.solvers.objective import certificate, feasible
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import run_sdca
 from pegasos_stats.solvers.sdca_steps import Narrow, run_epochs
 from tests.solvers.exactly import TEN, fractions, log_loss, risk, rows_of
 

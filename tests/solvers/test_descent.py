@@ -10,8 +10,8 @@ from pegasos_stats.solvers.descending import Descending
 from pegasos_stats.solvers.methods import choose_method
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import run_sdca
 from pegasos_stats.solvers.sdca_steps import Narrow, run_epochs
 
 TOL = 1e-8

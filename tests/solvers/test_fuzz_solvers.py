@@ -29,7 +29,7 @@ from pegasos_stats.errors import OptionError
 from pegasos_stats.solvers.objective import best_intercept, primal
 from pegasos_stats.solvers.orders import checked_order, replaced
 from pegasos_stats.solvers.pegasos_run import run_pegasos
-from pegasos_stats.solvers.sdca_run import run_sdca
+from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.studies.compare_results import runs_at_tolerance
 from tests.problems import problems
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pegasos_stats.solvers.kernel_newton import newton_steps
+from pegasos_stats.solvers.kernel_ascent import newton_steps
 
 FREE = pytest.mark.parametrize("free", [True, False])
 

@@ -7,15 +7,14 @@ from pegasos_stats.compiled.dual.fixing import FULL, KEPT, ZERO
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads import budget, rows
+from pegasos_stats.solvers.reads.budget import RoundedHinge
 from pegasos_stats.solvers.reads.few_reads import few_reads
-from pegasos_stats.solvers.reads.foreseeing import Foreseen
-from pegasos_stats.solvers.reads.hinge import Hinge, NoRoomError
-from pegasos_stats.solvers.reads.rounded import RoundedHinge
+from pegasos_stats.solvers.reads.hinge import Foreseen, Hinge, NoRoomError
 from pegasos_stats.solvers.reads.rows import InMemory, Taken
 from pegasos_stats.solvers.reads.seeing import Point
 from pegasos_stats.solvers.reads.whole_weights import UNIT, balanced, cut, units
+from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import run_sdca
 
 TOL = 1e-7
 SOLVER = SDCA(tol=TOL, seed=1)

@@ -6,14 +6,13 @@ from scipy.special import expit
 
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.reads.few_reads import few_reads
-from pegasos_stats.solvers.reads.log import Log
+from pegasos_stats.solvers.reads.few_reads import Log, few_reads
 from pegasos_stats.solvers.reads.newton import within
 from pegasos_stats.solvers.reads.rows import InMemory
 from pegasos_stats.solvers.reads.sampled import penalised_by
 from pegasos_stats.solvers.reads.seeing import Described, Point
+from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import run_sdca
 
 TOL = 1e-9
 SOLVER = SDCA(tol=TOL, seed=1)

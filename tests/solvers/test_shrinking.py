@@ -17,9 +17,9 @@ from pegasos_stats.compiled.dual.shrinking import (
 )
 from pegasos_stats.solvers.objective import certificate, primal
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain
-from pegasos_stats.solvers.sdca_run import run_sdca
 from pegasos_stats.solvers.shrinking import FEWEST, LEAST_COLUMNS, PASSES, Shrinking
 
 ROUNDING = 1e-12

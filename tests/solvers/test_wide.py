@@ -15,8 +15,8 @@ from pegasos_stats.solvers.lengths import lengths
 from pegasos_stats.solvers.methods import is_wide
 from pegasos_stats.solvers.objective import certificate, feasible, primal
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import run_sdca
 from pegasos_stats.solvers.wide import MOST_SPARSE, PairSteps, Wide, inner_products
 
 ROUNDING = 1e-12

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, PegasosStatsError
-from pegasos_stats.studies.keeping.fields import meant_by
-from pegasos_stats.studies.keeping.saving import KEPT
+from pegasos_stats.studies.keeping.saving import KEPT, meant_by
 from tests.models.saved_models import put_together, taken_apart
 from tests.studies.kept_objects import DATA, FUNCTIONS, OBJECTS, model
 

@@ -10,13 +10,9 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Integers, Matrix, Vector
 from pegasos_stats.compiled.compiling import with_python_division
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 MEMORY_BUDGET = 512 * 2**20  # bytes, for a `Gram` as a whole
 WIDTH = 512  # rows in a block: their sums, 4 KiB, stay in the first cache

@@ -11,8 +11,8 @@ solver for SVM*, Mathematical Programming B 127 (2011), figure 3.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Integers, Matrix, Vector
 from pegasos_stats.compiled.arithmetic.balance import balance
 from pegasos_stats.compiled.compiling import with_python_division
 from pegasos_stats.compiled.pegasos.gram import (
@@ -29,10 +29,6 @@ from pegasos_stats.compiled.pegasos.gram import (
 UNIT = 2.0**-53  # rounding of one operation, relative
 SMALLEST = 2.0**-1000  # beside which what underflows does not count
 MARGIN = 1.01  # for higher powers, and the rounding of a bound
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @with_python_division

@@ -18,10 +18,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Integers, Vector
 from pegasos_stats.compiled.compiling import with_python_division
-
-Vector = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 WORD = 2.0**-32
 SMALLEST = 2.328306437080797e-10 / 2  # what runif of R gives for the word 0

@@ -1,11 +1,7 @@
 """Draws without replacement by the words of the Mersenne-Twister."""
 
-import numpy as np
-from numpy.typing import NDArray
-
+from pegasos_stats.arrays import Integers
 from pegasos_stats.compiled.compiling import inlined, kernel
-
-Integers = NDArray[np.int64]
 
 
 @inlined

@@ -15,13 +15,10 @@ distributions*, Communications of the ACM 15 (1972), algorithm SA.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Integers, Vector
 from pegasos_stats.compiled.compiling import with_python_division
 from pegasos_stats.compiled.random.sampling import uniform
-
-Vector = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 # LN2_SUMS[k] is the sum of ln(2)**i / i! over i = 1..k+1, correctly rounded.
 LN2_SUMS = (

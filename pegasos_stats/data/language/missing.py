@@ -9,12 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from pegasos_stats.arrays import DataColumn
+from pegasos_stats.arrays import DataColumn, Mask
 from pegasos_stats.data.language.arithmetic import Value, is_column, is_text
-
-Mask = NDArray[np.bool_]
 
 # Functions that may have a value where an argument has none, or look at other rows.
 LOOKING = {

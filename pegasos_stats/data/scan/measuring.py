@@ -1,26 +1,36 @@
 """The read that counts: complete rows, labels, weights, scales, and a sample."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from copy import copy
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Vector
-from pegasos_stats.data.columns import Mask
+from pegasos_stats.arrays import Dense, Mask, Vector
+from pegasos_stats.compiled import arithmetic
+from pegasos_stats.data.design import ModelMatrix
+from pegasos_stats.data.scaling import ScaledDesign, Scaling, overflow, power_of_two
+from pegasos_stats.data.scan.agreeing import Agreed
+from pegasos_stats.data.scan.joining import frame_of
+from pegasos_stats.data.scan.kinds import BOOLEANS, NUMBERS, kind_of
+from pegasos_stats.errors import ColumnError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
 from pegasos_stats.data.doubtful import of_all_rows
 from pegasos_stats.data.formula import outcome_of
 from pegasos_stats.data.offset import missing_in, total
 from pegasos_stats.data.row_names import in_a_piece
 from pegasos_stats.data.sample import Dropped, NaAction
-from pegasos_stats.data.scaling import ScaledDesign, Scaling
-from pegasos_stats.data.scan.agreeing import Agreed, Source, no_rows
+from pegasos_stats.data.scan.agreeing import Source, no_rows
 from pegasos_stats.data.scan.files import Scan, rows_of_piece
-from pegasos_stats.data.scan.joining import frame_of
-from pegasos_stats.data.scan.matrices import Matrices
-from pegasos_stats.data.scan.moments import Columns
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.scan.sampling import Sampled, Sampling
 from pegasos_stats.data.scan.stamps import Stamps, stamp_of
@@ -35,6 +45,213 @@ from pegasos_stats.parallel import one_ahead
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+NONE = np.int32(-1100)  # the power of two of squares that are all 0
+SMALLEST = -1000  # power of two whose inverse is a number
+
+
+class Columns:
+    """Means, deviations and ranges of the columns, a piece at a time.
+
+    `n` is the number of rows, or the sum of their weights.
+    Means and squares of pieces are put together as by Chan, Golub & LeVeque,
+    *Algorithms for computing the sample variance*, The American Statistician 37 (1983).
+    Squares of a column are those of its values times a power of two.
+    """
+
+    def __init__(self, p: int) -> None:
+        self.n: float = 0
+        self.mean, self._squares = np.zeros(p), np.zeros(p)
+        self._power = np.full(p, NONE)
+        self.low, self.high = np.full(p, np.inf), np.full(p, -np.inf)
+
+    def add(self, columns: Sequence[Vector], weights: Vector | None = None) -> None:
+        """Add the rows of a piece, which are given by its columns."""
+        piece = Columns(self.mean.size)
+        piece.n = columns[0].size if weights is None else float(weights.sum())
+        apart = np.empty(columns[0].size)
+        for j, x in enumerate(columns if piece.n else ()):
+            with np.errstate(over="ignore", invalid="ignore"):
+                mean, low, high = x.mean(dtype=np.float64), x.min(), x.max()
+                if weights is not None:
+                    mean = weights @ x / piece.n
+                furthest = max(float(high - mean), float(mean - low))
+                power = max(int(power_of(furthest)), SMALLEST)
+                np.subtract(x, mean, out=apart)
+                apart *= 2.0**-power
+                np.square(apart, out=apart)
+                piece._squares[j] = apart.sum() if weights is None else weights @ apart
+            piece.mean[j], piece.low[j], piece.high[j] = mean, low, high
+            piece._power[j] = power
+        self.join(piece)
+
+    def join(self, other: "Columns") -> None:
+        """Add rows that were summed by themselves."""
+        if other.n == 0:
+            return
+        count = self.n + other.n
+        apart = other.mean - self.mean
+        power = np.maximum(self._power, other._power)
+        if self.n > 0:
+            power = np.maximum(power, power_of(np.abs(apart)))
+        self._squares = np.ldexp(self._squares, 2 * (self._power - power))
+        self._squares += np.ldexp(other._squares, 2 * (other._power - power))
+        if self.n > 0:
+            between = np.square(np.ldexp(apart, -power))
+            self._squares += between * (self.n * (other.n / count))
+        self._power = power
+        self.mean = self.mean + apart * (other.n / count)
+        self.n = count
+        self.low = np.minimum(self.low, other.low)
+        self.high = np.maximum(self.high, other.high)
+
+    def times(self, factor: float) -> "Columns":
+        """The same rows with weights that are multiplied."""
+        found = copy(self)
+        found.n, found._squares = factor * self.n, factor * self._squares
+        return found
+
+    def scaling(self, intercept: bool, count: float | None = None) -> Scaling:
+        """Means and standard deviations, as by `Scaling.of`."""
+        deviation = self._deviations(self.n - self.n / (count or self.n) or self.n)
+        if not np.isfinite(deviation).all():
+            raise overflow()
+        return Scaling.of_moments(self.mean, deviation, intercept)
+
+    def spread(self) -> Vector:
+        """Standard deviations with divisor ``n``; exactly 0 of constant columns."""
+        return np.where(self.low == self.high, 0.0, self._deviations(self.n))
+
+    def radius(self, scaling: Scaling | None) -> float:
+        """A bound of the largest ``||x_i||``."""
+        ends = np.maximum(np.abs(self.low), np.abs(self.high))
+        if scaling is not None:
+            ends = [scaling.apply(each[None])[0] for each in (self.low, self.high)]
+            ends = np.abs(ends).max(axis=0) * (1.0 + 1e-9)
+        power = power_of_two(ends.max(initial=0.0))
+        ends = np.ldexp(ends, -power)
+        with np.errstate(over="ignore"):
+            return float(np.ldexp(np.sqrt(ends @ ends), power))
+
+    def _deviations(self, divisor: float) -> Vector:
+        return np.ldexp(np.sqrt(self._squares / (divisor or 1.0)), self._power)
+
+
+def power_of(sizes: Vector | float) -> NDArray[np.int32]:
+    """Powers of two near sizes, `NONE` of those of 0."""
+    return np.where(sizes > 0.0, power_of_two(sizes), NONE)
+
+
+class Matrices:
+    """How pieces become rows of numbers.
+
+    Attributes
+    ----------
+    design : Design
+        What was agreed on, scaled if it is to be.
+    """
+
+    def __init__(
+        self, agreed: Agreed, single: bool, scaled: ScaledDesign | None = None
+    ) -> None:
+        self.design = agreed.design if scaled is None else scaled
+        self.variables = agreed.design.variables
+        self._scaling = None if scaled is None else scaled.scaling
+        self._names = agreed.design.names if agreed.plain else None
+        self.single = single and agreed.plain
+        self.dtype = np.dtype(np.float32 if self.single else np.float64)
+
+    def room(self, count: int, p: int) -> Dense:
+        """Room for so many rows, in the precision of the files."""
+        if self.single:
+            return np.empty((count, p), dtype=np.float32)
+        return np.empty((count, p))
+
+    def columns(self, piece: "pa.RecordBatch") -> list[Vector] | None:
+        """Columns of a piece that is clean; None if it is not.
+
+        It is clean if all of its values are finite numbers, which are the matrix as
+        they are.
+        """
+        if self._names is None:
+            return None
+        columns = [piece.column(name) for name in self._names]
+        if any(column.null_count for column in columns):
+            return None
+        found = [_numbers(column).astype(self.dtype, copy=False) for column in columns]
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = [each.sum() for each in found]
+        return found if np.isfinite(sums).all() else None
+
+    def has_numbers(self, piece: "pa.RecordBatch") -> bool:
+        """Whether columns are of numbers, and lack none, as those of a clean piece."""
+        columns = [piece.column(name) for name in self._names or ()]
+        kinds = NUMBERS, BOOLEANS
+        return all(kind_of(c.type) in kinds and not c.null_count for c in columns)
+
+    def numbers(self, piece: "pa.RecordBatch") -> list[Vector]:
+        """Columns of a piece that is known to be clean, before any scaling."""
+        return [_numbers(piece.column(name)) for name in self._names or ()]
+
+    def rows(self, numbers: Sequence[Vector]) -> Dense:
+        """Rows, C-contiguous, of some columns that `numbers` gave."""
+        columns = np.array(numbers, dtype=self.dtype)
+        if self._scaling is not None:
+            columns -= self._scaling.centre[:, None].astype(self.dtype)
+            columns /= self._scaling.scale[:, None].astype(self.dtype)
+        X = self.room(columns.shape[1], columns.shape[0])
+        arithmetic.columns.put_rows(columns, X)
+        return X
+
+    def matrix(
+        self,
+        piece: "pa.RecordBatch",
+        index: pd.Index | None = None,
+        usable: Mask | None = None,
+    ) -> ModelMatrix:
+        """Rows of any piece, with these labels, without those that lack a value.
+
+        Values of rows that are not usable may be any, as levels that no other row has.
+        """
+        frame = frame_of(piece)
+        frame = frame if index is None else frame.set_axis(index)
+        try:
+            found = self.design.matrix(frame)
+        except ColumnError:
+            if usable is None or usable.all():
+                raise
+            found = self._of_usable(frame, usable)
+        return ModelMatrix(
+            np.ascontiguousarray(found.values, dtype=self.dtype),
+            *(found.kept, found.index, found.missing),
+        )
+
+    def _of_usable(self, frame: pd.DataFrame, usable: Mask) -> ModelMatrix:
+        """Rows among the usable ones alone."""
+        rows, kept = np.flatnonzero(usable), np.zeros(len(frame), dtype=bool)
+        found = self.design.matrix(frame.iloc[rows])
+        kept[rows[found.kept]] = True
+        missing = {
+            name: np.flatnonzero(frame[name].isna().to_numpy(dtype=bool) & ~usable)
+            for name in self.variables
+        }
+        for name, places in found.missing.items():
+            others = missing.get(name, np.zeros(0, dtype=np.intp))
+            missing[name] = np.sort(np.concatenate([others, rows[places]]))
+        missing = {name: places for name, places in missing.items() if places.size}
+        return ModelMatrix(found.values, kept, frame.index, missing)
+
+
+def _numbers(column: "pa.Array") -> Vector:
+    """Numbers of a column without missing values; booleans and decimals too."""
+    import pyarrow as pa
+
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.float64())
+    found: Vector = column.to_numpy(zero_copy_only=False)
+    return found
+
 
 SEED = 1  # of the rows of a sample
 SHARE = 4  # of the budget, that a piece of the matrix may take

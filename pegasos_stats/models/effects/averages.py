@@ -29,11 +29,35 @@ from pegasos_stats.models.effects.rows import (
 )
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.models.inference.uncertainty import why_none
-from pegasos_stats.models.notes import effects as notes_on
-from pegasos_stats.models.notes.note import Note
+from pegasos_stats.models.notes import Note
 
 if TYPE_CHECKING:
     from pegasos_stats.models.linear_results import LinearResults
+
+
+OVER_ROWS = "Means over the rows, in which other predictors have their own values."
+OF_PENALISED = (
+    "Estimates, errors and intervals are of the penalised fit, with lambda taken as "
+    "fixed beforehand. They are for these rows: for the population that the rows are "
+    "from, intervals would be wider."
+)
+AT_MEANS = "Predictors are at their means, factors at the shares of their levels."
+NO_RESAMPLES = (
+    "There are no standard errors: those of shares are from resamples of the training "
+    "rows, which a saved model does not hold; fit with cov_type='bootstrap', and ask "
+    "for result.bse before saving."
+)
+
+
+def none_elsewhere(noun: str) -> Note:
+    """That there are no standard errors of shares, for rows in files or partitions."""
+    text = (
+        "There are no standard errors: those of shares are from resamples of the "
+        f"training rows in memory, and those of the fit are in {noun}; fit a sample of "
+        "them that is read into memory."
+    )
+    return Note("standard errors", "note", text)
+
 
 Scale = Literal["response", "link"]
 Key = tuple[str, str, Place, str]  # predictor, contrast or value, at= what, label
@@ -163,7 +187,7 @@ def margins(
 
     lowered: dict[Level, int] = {}
     kinds = {change is None for _, change in moved.values()}
-    notes = [notes_on.AT_MEANS if at_means else notes_on.OVER_ROWS]
+    notes = [AT_MEANS if at_means else OVER_ROWS]
     notes += ["dY/dX is the derivative of the prediction."] * (True in kinds)
     notes += ["+ is the change if each value is increased by this amount."] * (
         False in kinds
@@ -250,7 +274,7 @@ def predictions(
             key = term, value, place, written(chosen) or term
             yield key, Estimand(base.shares, Z, offset=base.offset)
 
-    notes = [notes_on.AT_MEANS if at_means else notes_on.OVER_ROWS]
+    notes = [AT_MEANS if at_means else OVER_ROWS]
     title = "Predictions at Means" if at_means else "Average Predictions"
     varied = {str(name): name for name in [*names, *settings[0][0]]}
     made = estimated(self, found(), rows, heights, title, "value", notes)
@@ -348,11 +372,11 @@ def estimated(
     if from_rows and result.has_covariance:
         missing = []
     elif not (from_rows or missing) and isinstance(result.problem.X, Elsewhere):
-        missing = [notes_on.none_elsewhere(result.problem.X.noun)]
+        missing = [none_elsewhere(result.problem.X.noun)]
     elif not (from_rows or missing):
         result = result.with_covariance(RESAMPLES)
     elif result.has_covariance:
-        missing = [Note("standard errors", "note", notes_on.NO_RESAMPLES)]
+        missing = [Note("standard errors", "note", NO_RESAMPLES)]
     errors = None
     if not missing:  # for predictors as the fit has standardized them
         errors = result._errors.covariance.original(np.eye(len(theta)))
@@ -371,7 +395,7 @@ def estimated(
             said = [note.sentence for note in errors.notes]
         said += [note.sentence for note in result._uncertainty.separated()]
         notes = [*notes, *said]
-        notes.append(notes_on.OF_PENALISED)
+        notes.append(OF_PENALISED)
     notes = [*notes, *(note.sentence for note in missing)]
     problem, positive = result.problem, result.coding.positive
     outcomes = {

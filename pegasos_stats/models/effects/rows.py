@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.arrays import Mask, Matrix, Vector
 from pegasos_stats.checks import number_of
-from pegasos_stats.data.columns import Mask, is_sparse
+from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.counts import Positions
 from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.factor_levels import factored, levels_at_fit

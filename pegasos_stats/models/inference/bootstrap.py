@@ -16,7 +16,7 @@ from pegasos_stats.models.inference.covariance import BootstrapResult, agreeing
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.models.inference.sandwich import cross
 from pegasos_stats.models.inference.wald import whitening
-from pegasos_stats.models.notes.note import Note
+from pegasos_stats.models.notes import Note
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.centring import centre_for_errors, centred, moved

@@ -4,13 +4,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.arrays import Mask, Matrix, Vector
 from pegasos_stats.checks import check_choice, check_fraction
-from pegasos_stats.data.columns import Mask
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models.inference.options import INTERVALS, Bootstrap, Interval
 from pegasos_stats.models.inference.separation import images
-from pegasos_stats.models.notes.note import Note
+from pegasos_stats.models.notes import Note
 
 ROUNDING = 1e-9  # of a rank
 USUAL = 0.95  # level of intervals

@@ -33,7 +33,7 @@ from pegasos_stats.models.inference.separation import (
     pass_over,
     separated_by,
 )
-from pegasos_stats.models.notes.note import Note
+from pegasos_stats.models.notes import Note
 from pegasos_stats.solvers.centring import centre_for_errors, centre_of
 from pegasos_stats.solvers.dense.blocks import solved
 from pegasos_stats.solvers.dense.threads import one_thread

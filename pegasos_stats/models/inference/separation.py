@@ -30,8 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Matrix, Vector
-from pegasos_stats.data.columns import Mask
+from pegasos_stats.arrays import Mask, Matrix, Vector
 
 CERTAIN = 1e-3  # probability of the other level, in rows that are predicted surely
 MOSTLY = 0.5  # of the rows

@@ -7,13 +7,13 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Matrix, Vector
-from pegasos_stats.data.columns import Mask
+from pegasos_stats.arrays import Mask, Matrix, Vector
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.language import hypotheses as linear
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import ConvergenceWarning, UndefinedMetricWarning, warn_caller
+from pegasos_stats.models import notes
 from pegasos_stats.models.inference import wald
 from pegasos_stats.models.inference.bootstrap import bootstrap
 from pegasos_stats.models.inference.covariance import (
@@ -31,8 +31,7 @@ from pegasos_stats.models.inference.options import (
 )
 from pegasos_stats.models.inference.sandwich import sandwich
 from pegasos_stats.models.inference.separation import is_unbounded
-from pegasos_stats.models.notes import standard_errors as notes
-from pegasos_stats.models.notes.note import Note
+from pegasos_stats.models.notes import Note
 from pegasos_stats.solvers.problem import Problem, Solution
 
 ROUNDING = 1e-14  # of sums over the rows

@@ -5,7 +5,7 @@ from typing import Any, get_args
 import numpy as np
 
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.notes.note import Note, Topic
+from pegasos_stats.models.notes import Note, Topic
 from pegasos_stats.models.persist import header, values
 from pegasos_stats.models.persist.header import Json, items, whole
 from pegasos_stats.models.results import Results

@@ -2,24 +2,42 @@
 
 import argparse
 import json
-from collections.abc import Callable
+import shlex
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 
 from pegasos_stats.data import datasets
-from pegasos_stats.data.scan.files import MEMORY
+from pegasos_stats.data.row_names import in_a_piece
+from pegasos_stats.data.scan.files import MEMORY, scan
 from pegasos_stats.data.scan.formats import ending_of
 from pegasos_stats.data.scan.formats_svmlight import SVMLIGHT
-from pegasos_stats.errors import DataError, LabelError, OptionError, listing
+from pegasos_stats.data.scan.frames import scanned_frames
+from pegasos_stats.errors import (
+    DataError,
+    FormulaError,
+    LabelError,
+    OptionError,
+    listing,
+)
 from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.models.kernel import KernelSVM
 from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.persist import Saved, load_saved, save
 from pegasos_stats.models.results import Results
-from pegasos_stats.output.cli import cross_validation, pages, printed
-from pegasos_stats.output.cli.compiling import compile_all
+from pegasos_stats.output.cli import cross_validation, printed
+from pegasos_stats.output.cli.cross_validation import level_of
 from pegasos_stats.output.cli.facts import cautions
 from pegasos_stats.output.cli.foreign_words import check_test
 from pegasos_stats.output.cli.input import (
@@ -36,17 +54,220 @@ from pegasos_stats.output.cli.output_paths import (
     check_places,
     predictions_path,
 )
-from pegasos_stats.output.cli.predicted_files import predicted_files, predictions_of
 from pegasos_stats.output.cli.printed import Printed
-from pegasos_stats.output.cli.process import PROGRAM, no_part_left
+from pegasos_stats.output.cli.process import PROGRAM, no_part_left, write_output
 from pegasos_stats.output.option_names import flag
-from pegasos_stats.output.report.subject import Fitted
+from pegasos_stats.output.report.report import Report, report_of
+from pegasos_stats.output.report.subject import Fitted, checked_threshold_of
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.keeping.saving import KEPT
 from pegasos_stats.studies.parity.check import check_against_r
-from pegasos_stats.studies.selection.cross_validation import CrossValidation
+from pegasos_stats.studies.selection.cross_validation import (
+    CrossValidation,
+    cross_validate,
+)
 from pegasos_stats.writing import checked_place, outputs
+
+WIDTH = 76  # of a line of the command
+
+
+def page_of_files(
+    result: Fitted,
+    tests: dict[str, Rows],
+    validation: CrossValidation | None,
+    options: argparse.Namespace,
+) -> Report:
+    """Report a fit of files, and write the report to its file."""
+    test = tests.get("test")
+    threshold, _ = checked_threshold_of(options.threshold, result)
+    made = report_of(
+        result,
+        None if test is None else test.labelled(),
+        title=options.title,
+        image_shape=options.image_shape,
+        positive=level_of(result, options.positive),
+        path=result.lambda_path,
+        validation=validation,
+        threshold=threshold,
+        command=command_line(options),
+    )
+    with no_part_left():
+        return made.write(options.output, overwrite=options.overwrite)
+
+
+def page_of_digits(result: Fitted, test: Rows, options: argparse.Namespace) -> Report:
+    """Report a fit of the data that come with the package."""
+    return report_of(
+        result,
+        test.frame,
+        title="Handwritten fives and sixes",
+        image_shape=(8, 8),
+        command=command_line(options),
+    )
+
+
+def written(made: Report, options: argparse.Namespace) -> Report:
+    """Write a report to the file that ``--report`` names."""
+    with no_part_left():
+        return made.write(options.report, overwrite=options.overwrite)
+
+
+def command_line(options: argparse.Namespace) -> str:
+    """The command as it was typed, on as many lines as it takes."""
+    lines = [PROGRAM]
+    for word in map(shlex.quote, options.arguments):
+        if len(lines[-1]) + len(word) > WIDTH:
+            lines[-1] += " \\"
+            lines.append("   ")
+        lines[-1] += f" {word}"
+    return "\n".join(lines)
+
+
+def predicted_files(
+    result: Results, rows: Rows, options: argparse.Namespace
+) -> printed.Printed:
+    """Predict the rows of files with a saved model, and write them as they come."""
+    assert rows.scan is not None
+    if options.json and options.output is None:
+        raise OptionError(
+            "--json without --output would hold the predictions of all rows in memory; "
+            "give --output too."
+        )
+    deciding = {"ties": options.ties, "threshold": options.threshold}
+    table, notes = _table(result, rows, options, deciding)
+    offsets = result.offsets
+    also = [] if offsets is None else offsets.columns([*rows.scan.kinds])
+    also = also if options.id is None else [*also, options.id]
+    n, counts = 0, dict.fromkeys(map(str, result.coding.levels), 0)
+    with _written(options) as write:
+        for frame in scanned_frames(rows.scan, result.design, also):
+            piece = Rows(rows.path, frame=frame).named_by(options.id)
+            known = piece.known_to(result.design, options.unseen)
+            with in_a_piece():
+                predictions = predictions_of(result, known, deciding)
+            if options.id is None:  # numbered over all files
+                predictions = predictions.set_axis(pd.RangeIndex(n, n + len(frame)))
+            write(printed.csv_of(predictions, header=n == 0))
+            n += len(frame)
+            for level, count in printed.level_counts(result, predictions).items():
+                counts[level] += count
+            if known.unseen and len(notes) == 0:
+                notes = ["levels that the fit did not see have no prediction"]
+    found = printed.PrintedPredictions(
+        title=f"{PROGRAM}: {options.model} on {options.data}",
+        result=result,
+        rows=n,
+        counts=counts,
+        table=table,
+        notes=notes,
+        written=options.output,
+    )
+    shown = found.as_json(None) if options.json else found.as_text()
+    if options.output is None:
+        return printed.Printed("", shown, exact=True)
+    return printed.Printed(shown)
+
+
+def predictions_of(
+    result: Results, rows: Rows, deciding: dict[str, Any]
+) -> pd.DataFrame:
+    """Labels, scores and probabilities; `deciding` are ties and threshold."""
+    scores = result.decision_function(rows.X)
+    labels = result.predict(rows.X, **deciding)
+    frame = pd.DataFrame({"predicted": labels, "score": scores})
+    if result.problem.loss == "log":
+        found = result.predict_proba(rows.X)
+        for level in found.columns:
+            frame[f"probability_{level}"] = found[level]
+    return frame
+
+
+@contextmanager
+def _written(options: argparse.Namespace) -> Iterator[Callable[[str], object]]:
+    """Where texts are written to: standard output, or a file once all are there."""
+    if options.output is None:
+        yield lambda text: write_output(text, exact=True)
+        return
+    with no_part_left(), outputs() as files:
+        place = checked_place(options.output, PREDICTIONS, options.overwrite)
+        handle = files.open(place)
+        yield lambda text: handle.write(text.encode())
+
+
+def _table(
+    result: Results, rows: Rows, options: argparse.Namespace, deciding: dict[str, Any]
+) -> tuple[ConfusionMatrix | None, list[str]]:
+    """The confusion table, for which the rows are read once; or why there is none."""
+    if options.unlabelled:
+        return None, []
+    positive = cross_validation.level_of(result, options.positive)
+    choices: dict[str, Any] = {"unseen": options.unseen} | deciding
+    if positive is not None:
+        choices |= {"positive": positive, "mode": "sens_spec"}
+    try:
+        found = result.confusion(rows.scan, **choices)
+    except LabelError:
+        known = ", ".join(map(str, result.coding.levels))
+        return None, [
+            f"the labels in {rows.path} are not all among the model's levels, {known}: "
+            "predictions only"
+        ]
+    except (DataError, FormulaError):  # of other columns the predictions tell
+        return None, ["no labels among the data"]
+    return found, []
+
+
+RUNS = [
+    Pegasos(epochs=2, seed=1),
+    Pegasos(epochs=2, seed=1, arithmetic="fast"),
+    Pegasos(epochs=2, seed=1, batch_size=10),
+    Pegasos(order="replace", steps=20, seed=1),
+]
+PERM = [SDCA(algorithm="perm", start=start, seed=1) for start in ("zero", "sgd")]
+
+
+def compile_all(options: argparse.Namespace) -> Printed:
+    """Fill the cache of compiled kernels; tell how many there are, and where."""
+    from pegasos_stats.compiled.cache import folder, sources  # loads numba
+
+    began = time.perf_counter()
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as place:
+        warnings.simplefilter("ignore")
+        fit_all(Path(place) / "rows.csv")
+    kept = folder()
+    count = 0 if kept is None else len(list(kept.glob(f"*.{sources()}-*.nbc")))
+    seconds = time.perf_counter() - began
+    return Printed(f"{count} compiled kernels in {kept} ({seconds:.0f} s)\n")
+
+
+def fit_all(file: Path) -> None:
+    """Fit all kinds of rows by all solvers; rows of a file are written there."""
+    rng = np.random.default_rng(1)
+    y = np.tile([-1, 1], 200)
+    few, many = rng.normal(size=(80, 4)), rng.normal(size=(400, 70))
+    wide = rng.normal(size=(40, 60))
+    sparse = csr_array((rng.random((80, 30)) < 0.3).astype(np.float64))
+    frame = pd.DataFrame(np.tile(few, (20, 1)), columns=list("abcd"))
+    frame.assign(y=np.tile(y, 4)).to_csv(file, index=False)
+    for kind in (SVM, Logit):
+        for X in (few, sparse):
+            model = kind(y[:80], X, lam=0.1)
+            for run in RUNS:
+                model.fit(run)
+            model.fit().summary()
+            cross_validate(model, folds=3)
+            free = kind(y[:80], X, lam=0.1, intercept=False)
+            for solver in PERM:
+                free.fit(solver)
+        for X in (wide, many):
+            for intercept in (True, False):
+                kind(y[: len(X)], X, lam=0.1, intercept=intercept).fit()
+        kind.from_formula("y ~ .", scan(file), lam=0.1).fit()
+    kernel = KernelSVM(y[:80], few, lam=0.1)
+    kernel.fit().summary()
+    kernel.fit(RUNS[0])
+
 
 Solver = Pegasos | SDCA
 
@@ -75,7 +296,7 @@ def report(options: argparse.Namespace) -> Printed:
             "block; give fit, or a file that is read at once."
         )
     result, tests, validation = _studied_fit(formula, train, tests, options)
-    made = pages.page_of_files(result, tests, validation, options)
+    made = page_of_files(result, tests, validation, options)
     tables = _tables(result, tests, _choices(result, options))
     threshold = options.threshold
     noted = cautions(result, threshold, tables["training"])
@@ -126,11 +347,9 @@ def demo(options: argparse.Namespace) -> Printed:
     if options.report is None:
         return _fitted(title, *given, options)
     result, _, _ = _studied_fit(*given, options)
-    page = pages.page_of_digits(result, test, options)
+    page = page_of_digits(result, test, options)
     shown = _fitted(title, *given, options)
-    return Printed(
-        f"{shown.out}{printed.where(pages.written(page, options))}\n", shown.err
-    )
+    return Printed(f"{shown.out}{printed.where(written(page, options))}\n", shown.err)
 
 
 def predict(options: argparse.Namespace) -> Printed:

@@ -10,7 +10,7 @@ from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import UndefinedMetricWarning, counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
-from pegasos_stats.models.notes.fits import above, is_constant
+from pegasos_stats.models.notes import above, is_constant
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import counts_by_visit
 from pegasos_stats.output.option_names import as_options

@@ -8,7 +8,7 @@ import pandas as pd
 
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.notes.note import listed, most_important
+from pegasos_stats.models.notes import listed, most_important
 from pegasos_stats.models.results import Results
 from pegasos_stats.output.cli import facts
 from pegasos_stats.output.cli.facts import label_counts, outcome_line, strict_json

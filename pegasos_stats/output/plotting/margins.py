@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Codes
 from pegasos_stats.errors import DataError, counted
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.style import Axes, Floats, Style
@@ -14,8 +15,6 @@ FEWEST, MOST = 10, 40  # bars that the middle of the margins is divided into
 MIDDLE = (1.0, 99.0)  # percentiles between which the width of bars is found
 WHOLE = 1000  # bars in all
 FINEST = 1e-9  # width of a bar, at least, as a share of the largest margin
-
-Codes = NDArray[np.intp]
 
 
 def draw_margins(

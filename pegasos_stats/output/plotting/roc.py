@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Codes
 from pegasos_stats.data.labels import Ties, signs_of
 from pegasos_stats.errors import DataError, counted
 from pegasos_stats.metrics import RocCurve, area_under_curve, auc_interval, roc_curve
@@ -16,8 +16,6 @@ from pegasos_stats.output.plotting.style import Axes, Floats, Style
 from pegasos_stats.solvers.problem import Problem
 
 EDGE = 0.02  # beyond 0 and 1, so that lines along them are visible
-
-Codes = NDArray[np.intp]
 
 
 def draw_roc(

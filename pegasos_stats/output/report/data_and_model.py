@@ -7,7 +7,7 @@ import numpy as np
 from pegasos_stats.data.counts import column_of_counts, repeated
 from pegasos_stats.errors import counted
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.notes.fits import UNCERTIFIED, above
+from pegasos_stats.models.notes import UNCERTIFIED, above
 from pegasos_stats.output.report import document as doc
 from pegasos_stats.output.report.coefficients import column_of, is_dummy
 from pegasos_stats.output.report.document import Math, Text, prose

@@ -22,7 +22,7 @@ from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import checked_choices
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.notes.note import Note
+from pegasos_stats.models.notes import Note
 from pegasos_stats.models.predicting import checked_threshold, thresholded
 from pegasos_stats.output.option_names import as_options
 from pegasos_stats.solvers.kernel_problem import KernelFunction, KernelProblem

@@ -39,13 +39,10 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Dense, Matrix, Rows, Vector
+from pegasos_stats.arrays import Dense, Mask, Matrix, Rows, Vector
 from pegasos_stats.solvers.dense.blocks import blocks, doubles, solved
 from pegasos_stats.solvers.problem import Problem
-
-Mask = NDArray[np.bool_]
 
 SOLVED = 3.0  # times the smoothing, what a centre may leave open
 MOST_ACTIVE, WIDE_SHRINK = 0.9, 0.1

@@ -13,14 +13,11 @@ from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
-from pegasos_stats.arrays import Matrix, Rows, Vector
+from pegasos_stats.arrays import Mask, Matrix, Rows, Vector
 from pegasos_stats.compiled import dual
 from pegasos_stats.solvers.problem import Problem, Solution
-
-Mask = NDArray[np.bool_]
 
 WIDTH = 1e-2  # times a row's curvature, ``||x_i||^2 / (lam n)``: the first gamma
 NARROW = 0.1  # times the farthest of the own rows: theirs

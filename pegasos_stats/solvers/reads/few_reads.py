@@ -21,16 +21,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Vector
+from pegasos_stats.compiled import arithmetic
 from pegasos_stats.solvers.centring import without_constants
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import LossName, Solution
 from pegasos_stats.solvers.reads.budget import WithinBudget, far
 from pegasos_stats.solvers.reads.hinge import Hinge
-from pegasos_stats.solvers.reads.log import Log
+from pegasos_stats.solvers.reads.newton import Newton
 from pegasos_stats.solvers.reads.rows import Home, Taken
 from pegasos_stats.solvers.reads.sampled import size_of_sample, solved
 from pegasos_stats.solvers.reads.seeing import Bound, Described, Point, Risk
 from pegasos_stats.solvers.sdca import SDCA
+
+
+class Logistic:
+    """``log(1 + exp(-m))``."""
+
+    def code(self) -> int:
+        """Code of the loss in the risk."""
+        return int(arithmetic.losses.LOG)
+
+    def slopes(self, m: Vector) -> Vector:
+        """``1 / (1 + exp(m))``."""
+        from scipy.special import expit
+
+        return np.asarray(expit(-m), dtype=np.float64)
+
+    def bends(self, w: Vector, s: Vector) -> Vector:
+        """``w s (1 - s)``."""
+        return w * s * (1.0 - s)
+
+    def violated(self, m: Vector) -> int:
+        """How many margins are below 0."""
+        return int(np.count_nonzero(m < 0.0))
+
+    def above(self, w: Vector, m: Vector) -> float:
+        """Nothing: it is the loss in the risk."""
+        return 0.0
+
+
+class Log(Newton):
+    """The log loss between two reads."""
+
+    @property
+    def curve(self) -> Logistic:
+        """The log loss itself."""
+        return Logistic()
+
 
 FINER = 0.25  # of the tolerance, to which problems in memory are solved
 FINEST = 1e-13  # relative gap of a problem in memory

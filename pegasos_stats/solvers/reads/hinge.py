@@ -16,18 +16,17 @@
 No choice of ``delta`` can make the certificate wrong, which looks at all rows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Matrix, Rows, Vector, read_only
+from pegasos_stats.arrays import Dense, Matrix, Rows, Vector, read_only
 from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.solvers.methods import solved_by_steps
-from pegasos_stats.solvers.reads.foreseeing import Foreseen
-from pegasos_stats.solvers.reads.kept import Kept
+from pegasos_stats.solvers.problem import LossName, Problem
 from pegasos_stats.solvers.reads.rows import Block, Taken, Values, plus
 from pegasos_stats.solvers.reads.seeing import (
     NO_BOUND,
@@ -44,6 +43,157 @@ from pegasos_stats.solvers.sdca import SDCA
 
 if TYPE_CHECKING:  # numba is loaded with the first kernel that is asked for
     from pegasos_stats.compiled.arithmetic.risk import Seen
+
+
+class Kept:
+    """Rows in memory, in the order in which they came.
+
+    Attributes
+    ----------
+    numbers : int64 array, shape (m,)
+    y, w, a, o : float64 array, shape (m,)
+        Labels, weights in the risk, dual weights, and offsets.
+    """
+
+    def __init__(self, p: int) -> None:
+        self.numbers = np.zeros(0, dtype=np.int64)
+        self.y, self.w, self.a, self.o = (np.zeros(0) for _ in range(4))
+        self._room = np.zeros((0, p))
+
+    @property
+    def m(self) -> int:
+        """Number of rows."""
+        return self.y.size
+
+    @property
+    def rows(self) -> Matrix:
+        """The rows, shape (m, p), in double precision."""
+        return self._room[: self.m]
+
+    def add(self, parts: Iterable[tuple[Taken, Vector]]) -> None:
+        """Keep further rows, with dual weights to begin with."""
+        pieces, count = [(self.numbers, self.y, self.w, self.a, self.o)], self.m
+        for rows, a in parts:
+            self._put(count, rows.X)
+            count += rows.y.size
+            o = np.zeros(a.size) if rows.offset is None else rows.offset
+            pieces.append((rows.numbers, rows.y, rows.w, a, o))
+        self.numbers = np.concatenate([piece[0] for piece in pieces])
+        self.y = np.concatenate([piece[1] for piece in pieces])
+        self.w = np.concatenate([piece[2] for piece in pieces])
+        self.a = np.concatenate([piece[3] for piece in pieces])
+        self.o = np.concatenate([piece[4] for piece in pieces])
+
+    def forget_rows(self) -> None:
+        """Keep their numbers and dual weights alone."""
+        self._room = self._room[:0].copy()
+        self.y = self.w = self.o = self.y[:0].copy()
+
+    def _put(self, count: int, further: Dense) -> None:
+        """Put rows after the first `count`, in more room if there is not enough."""
+        needed = count + len(further)
+        if needed > len(self._room):  # grown in place, a quarter at a time
+            room = max(needed + 16, len(self._room) * 5 // 4)
+            self._room.resize((room, self._room.shape[1]), refcheck=False)
+        self._room[count:needed] = further
+
+    def problem(
+        self,
+        lam: float,
+        loss: LossName,
+        intercept: bool,
+        n: int,
+        others: Taken,
+    ) -> Problem:
+        """The problem of these rows and of others that stand for those not kept.
+
+        ``lam/2 ||beta||^2 + (1/n) sum_i w_i loss(m_i)`` over both.
+        """
+        self._put(self.m, others.X)
+        y = np.concatenate([self.y, others.y])
+        w = np.concatenate([self.w, others.w])
+        known = others.offset
+        offset = None if known is None else np.concatenate([self.o, known])
+        # A problem divides by the number of its rows, and here it is to be by n.
+        return Problem(
+            *(self._room[: y.size], y, lam, loss, intercept),
+            weights=w * (y.size / n),
+            offset=offset,
+        )
+
+
+NUMBERS = 2**20  # of the rows: eight megabytes
+HALVINGS = 8  # of a step at most; what needs more has no end
+
+
+def is_wrong(state: Values, m: Vector) -> Values:
+    """Whether rows are fixed at a dual weight that their margins contradict.
+
+    Examples
+    --------
+    >>> zero, full, kept = dual.fixing.ZERO, dual.fixing.FULL, dual.fixing.KEPT
+    >>> is_wrong(np.array([full, full, zero, kept]), np.array([0.5, 1.5, 0.5, 0.5]))
+    array([False,  True,  True, False])
+    """
+    at_zero, at_full = state == dual.fixing.ZERO, state == dual.fixing.FULL
+    wrong: Values = (at_full & (m > 1.0)) | (at_zero & (m < 1.0))
+    return wrong
+
+
+class Foreseen:
+    """Some rows of each class of a sample, and what a fit knows of them.
+
+    Attributes
+    ----------
+    block : Block
+    state : int8 array
+        As of all rows.
+    """
+
+    def __init__(self, sample: Taken) -> None:
+        most = max(1, NUMBERS // max(1, sample.X.shape[1]) // 2)
+        rows = np.concatenate([thinned(sample.y == sign, most) for sign in (-1.0, 1.0)])
+        offset = None if sample.offset is None else sample.offset[rows]
+        self.block = Block(0, sample.X[rows], sample.y[rows], sample.w[rows], offset)
+        self.state = np.zeros(rows.size, dtype=np.int8)
+
+    def wrong(self, point: Point, of_class: NDArray[np.int64]) -> float:
+        """About how many of all rows are fixed wrongly at a point.
+
+        Parameters
+        ----------
+        point : Point
+        of_class : int array, shape (2,)
+            Rows of -1, and of +1, that there are.
+        """
+        y = self.block.y
+        found = is_wrong(self.state, y * scores(self.block.X, point, self.block.offset))
+        shares = [float(found[y == sign].mean()) for sign in (-1.0, 1.0)]
+        return float(np.dot(shares, of_class))
+
+    def step(
+        self, start: Point, end: Point, of_class: NDArray[np.int64], room: float
+    ) -> Point | None:
+        """The end of a step, or a point halfway and so on; None if none has room."""
+        for _ in range(1 + HALVINGS):
+            if self.wrong(end, of_class) <= room:
+                return end
+            beta, alpha = (start.beta + end.beta) / 2.0, (start.alpha + end.alpha) / 2.0
+            end = Point(beta, alpha)
+        return None
+
+
+def thinned(chosen: Values, most: int) -> Rows:
+    """Numbers of about so many chosen rows, evenly spread.
+
+    Examples
+    --------
+    >>> thinned(np.array([True, True, False, True, True, True]), 2).tolist()
+    [0, 4]
+    """
+    rows = np.flatnonzero(chosen)
+    return rows[:: max(1, -(-rows.size // most))]
+
 
 NO_ROWS = np.zeros(0, dtype=np.int64)
 WIDTHS = 4.0  # times sqrt(p / m)

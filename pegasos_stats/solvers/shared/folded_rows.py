@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pegasos_stats.arrays import Rows, Vector
-from pegasos_stats.data.columns import Mask
+from pegasos_stats.arrays import Mask, Rows, Vector
 from pegasos_stats.solvers.centring import far_centre
 from pegasos_stats.solvers.problem import Problem
 

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pegasos_stats.arrays import Rows, Vector
-from pegasos_stats.data.columns import Mask
+from pegasos_stats.arrays import Mask, Rows, Vector
 from pegasos_stats.solvers.at_zero import NEAR
 from pegasos_stats.solvers.objective import best_intercept
 from pegasos_stats.solvers.shared.folded_rows import FoldedRows

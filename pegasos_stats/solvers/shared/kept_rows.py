@@ -10,8 +10,7 @@ from copy import copy
 
 import numpy as np
 
-from pegasos_stats.arrays import Rows, Vector
-from pegasos_stats.data.columns import Mask
+from pegasos_stats.arrays import Mask, Rows, Vector
 from pegasos_stats.solvers.shared.folded_rows import FoldedRows
 
 NO_WEIGHT = 1e-9  # instead of 0, of a class without rows inside

@@ -16,8 +16,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from pegasos_stats.arrays import Rows, Vector
-from pegasos_stats.data.columns import Mask
+from pegasos_stats.arrays import Mask, Rows, Vector
 from pegasos_stats.solvers.shared.kept_rows import KeptRows
 
 MOST = 200  # steps

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from pegasos_stats.arrays import Predictors, Rows, Vector
+from pegasos_stats.arrays import Mask, Predictors, Rows, Vector
 from pegasos_stats.checks import LARGEST_INTEGER
-from pegasos_stats.data.columns import Mask, selected
+from pegasos_stats.data.columns import selected
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign, Scaling

@@ -1,0 +1,782 @@
+"""Notes on a fit: what its numbers alone do not say, how bad it is, what may help."""
+
+import math
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.arrays import Vector
+from pegasos_stats.data.design import Design
+from pegasos_stats.data.formula import unwrapped
+from pegasos_stats.data.formula_design import FormulaDesign, doubtful_in
+from pegasos_stats.data.groups import Groups
+from pegasos_stats.data.labels import LabelCoding, near_ties
+from pegasos_stats.data.sample import Dropped
+from pegasos_stats.data.scaling import ScaledDesign, moments
+from pegasos_stats.errors import counted, listing, shown
+from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.solvers.kernel_problem import KernelProblem
+from pegasos_stats.solvers.objective import Certificate, zero_objective
+from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.shortfall import Shortfall
+from pegasos_stats.solvers.solutions import scores_of
+from pegasos_stats.solvers.solver import Solver
+from pegasos_stats.tables import significant
+
+Topic = Literal[
+    "predictions",  # one level for all rows
+    "separation",
+    "run",  # not converged
+    "resamples",  # that coincide
+    "few events",
+    "level order",
+    "columns",  # of no use, or probably misread
+    "penalty",  # that is strong
+    "standard errors",  # which estimate the table has, or why it has none
+    "certificate",
+    "inference",  # what standard errors, intervals and tests assume
+    "labels",
+    "model",
+    "probabilities",
+    "rows",
+    "seed",
+]
+Severity = Literal["note", "warning"]
+
+# Topics that a summary shows, the most important first; others are among its details.
+RANKED: tuple[Topic, ...] = get_args(Topic)[:9]
+MOST = 3  # notes of a summary
+
+
+@dataclass(frozen=True)
+class Note:
+    """A fact about a fit that its numbers alone do not say.
+
+    Attributes
+    ----------
+    topic : str
+        What it is about; who shows notes chooses them by it.
+    severity : "note" or "warning"
+        A warning is a reason not to trust the numbers.
+    text : str
+        Sentences. That of a warning begins with a small letter, as it goes on after a
+        word such as ``WARNING:``.
+    """
+
+    topic: Topic
+    severity: Severity
+    text: str
+
+    @property
+    def sentence(self) -> str:
+        """The text, beginning with a capital."""
+        return self.text[:1].upper() + self.text[1:]
+
+
+def most_important(notes: Iterable[Note], most: int = MOST) -> list[Note]:
+    """The notes of a summary: one for each topic, in the order of `RANKED`.
+
+    The estimate of the standard errors is always among them, as the table cannot be
+    read without it.
+
+    Examples
+    --------
+    >>> found = [Note("seed", "note", "1"), Note("penalty", "note", "2")]
+    >>> found += [Note("separation", "warning", "3"), Note("penalty", "note", "4")]
+    >>> [note.text for note in most_important(found)]
+    ['3', '2']
+    """
+    first: dict[Topic, Note] = {}
+    for note in notes:
+        first.setdefault(note.topic, note)
+    found = [first[topic] for topic in RANKED if topic in first]
+    *others, last = RANKED
+    if last not in first:
+        return found[:most]
+    return [*[note for note in found if note.topic in others][: most - 1], first[last]]
+
+
+def ranked(notes: Iterable[Note]) -> list[Note]:
+    """All notes, those of the topics in `RANKED` first."""
+    return sorted(
+        notes, key=lambda n: RANKED.index(n.topic) if n.topic in RANKED else len(RANKED)
+    )
+
+
+def listed(notes: Iterable[Note]) -> list[str]:
+    """Notes as a summary lists them, warnings first."""
+    ordered = sorted(notes, key=lambda note: note.severity != "warning")
+    return [
+        f"{'WARNING: ' * (note.severity == 'warning')}{note.text}" for note in ordered
+    ]
+
+
+FLAT = 1e-3  # of a margin of 1: predictors that move scores by less have no effect
+CHANCE = 1.96  # standard errors of the number of errors, within which rows do not count
+TINY = 1e-4  # of the objective, about which there is no more to say
+UNCERTIFIED = (
+    "Nothing is certified: the numbers are so large that rounding could hide any gap; "
+    "bring the predictors to a common scale."
+)
+HINGE = ". For probabilities or a ranking use the log loss (ps.logit, --loss log)"
+LOGISTIC = (
+    "; probabilities rank the rows all the same. For labels choose a threshold "
+    "(result.thresholds(), --threshold)"
+)
+BALANCED = "weights='balanced'"
+
+
+def decided_by_rounding(problem: Problem, found: Solution) -> list[Note]:
+    """Note that the hinge holds rows at a score of 0, whose labels are chance."""
+    if problem.loss != "hinge":
+        return []
+    near = near_ties(scores_of(problem, found, problem.X, problem.offset))
+    tied, n = int((near & (problem.row_weights > 0.0)).sum()), problem.n_weighed
+    if not tied:
+        return []
+    text = (
+        f"Ties hold {tied:,} of {counted(n, 'training row')} at a score of 0; rounding "
+        "decides their predicted level, which may change with the seed."
+    )
+    return [Note("labels", "note", text)]
+
+
+def about_fit(
+    problem: Problem,
+    certificate: Certificate,
+    solver: Solver,
+    coding: LabelCoding,
+    standardized: bool,
+    training: ConfusionMatrix,
+    shortfall: Shortfall,
+    reach: float = math.inf,
+) -> tuple[Note, ...]:
+    """Notes on a fit, and on its table of the training rows.
+
+    ``reach`` is by how much one standard deviation of every predictor moves a score, at
+    most.
+    """
+    cure = towards_optimum(solver)
+    return (
+        certified(certificate.objective, shortfall),
+        signs(coding),
+        penalised(problem, standardized),
+        *probabilities(problem),
+        *diverged(problem, certificate, solver, cure),
+        *not_converged(problem, certificate, shortfall, cure),
+        *constant_prediction(problem, training, reach, standardized),
+        *repeated(solver),
+    )
+
+
+def towards_optimum(solver: Solver) -> str:
+    """What takes a fit to its optimum: the default solver, or more of the same."""
+    if isinstance(solver, SDCA):
+        return "Give more epochs, tol=1e-6 and the default algorithm."
+    return "Leave the solver out for the optimum, or give refine=1e-6."
+
+
+def is_worse_than_none(problem: Problem, at: Certificate) -> bool:
+    """Whether a fit is worse than the model that is all zero."""
+    return at.objective > zero_objective(problem)
+
+
+def is_constant(training: ConfusionMatrix) -> bool:
+    """Whether all training rows are predicted as one level."""
+    answers = training.counts.sum(axis=0)
+    return bool((answers > 0).sum() == 1 and not answers[-1])
+
+
+def is_too_short(problem: Problem, shortfall: Shortfall) -> bool:
+    """Whether more labels change at the minimum than the number of errors may vary.
+
+    That has a standard error of ``sqrt(e (1 - e / n))``, for ``e`` errors of ``n``;
+    with none or one it is taken as 1.
+    """
+    n, errors = problem.n, max(1, shortfall.errors)
+    return shortfall.changed > CHANCE * math.sqrt(errors * (1.0 - errors / n))
+
+
+def certified(objective: float, shortfall: Shortfall) -> Note:
+    """How far the objective of a fit is from its minimum."""
+    if shortfall.at_most == math.inf:
+        return Note("certificate", "note", UNCERTIFIED)
+    text = (
+        f"Certified by duality: the objective is {above(objective, shortfall)}, which "
+        f"is at least {significant(shortfall.lower, 6)}."
+    )
+    return Note("certificate", "note", text)
+
+
+def above(objective: float, shortfall: Shortfall) -> str:
+    """How far an objective is above its minimum, in words.
+
+    Examples
+    --------
+    >>> above(0.271, Shortfall(0.26779, 0.26781, 0.003465, 0.003471))
+    '0.2678 above its minimum'
+    >>> above(0.271, Shortfall(0.25, 0.2678, 0.0032, 0.021))
+    'between 0.25 and 0.2678 above its minimum'
+    >>> above(0.271, Shortfall(0.0, 0.02, 0.251, 0.271))
+    'at most 0.02 above its minimum'
+    """
+    if shortfall.at_most < TINY * objective:
+        return "less than 0.01% above its minimum"
+    ends = shortfall.at_least, shortfall.at_most
+    low, high = (significant(end, 4) for end in ends)
+    if low == high:
+        return f"{low} above its minimum"
+    if shortfall.at_least > 0.1 * shortfall.at_most:
+        return f"between {low} and {high} above its minimum"
+    return f"at most {high} above its minimum"
+
+
+def signs(coding: LabelCoding) -> Note:
+    """Which level a positive score predicts."""
+    negative, positive = coding.levels
+    text = f"A positive score predicts {positive!r}, a negative one {negative!r}."
+    return Note("labels", "note", text)
+
+
+def penalised(problem: Problem, standardized: bool) -> Note:
+    """What is penalised, and on which scale."""
+    is_kernel = isinstance(problem, KernelProblem)
+    what = "The length of the function is" if is_kernel else "Coefficients are"
+    free = ", the intercept is not" if problem.intercept else "; there is no intercept"
+    text = f"{what} penalised{free}."
+    if standardized and is_kernel:
+        text += " It is a function of standardized predictors."
+    elif standardized:
+        text += (
+            " They are those of standardized predictors; params_original has them on "
+            "the original scale."
+        )
+    return Note("model", "note", text)
+
+
+def probabilities(problem: Problem) -> list[Note]:
+    """For which population probabilities are, where weights make a difference."""
+    if problem.loss != "log" or problem.weights is None:
+        return []
+    text = "Probabilities are for a population in which rows count by their weights."
+    if problem.prior_shift:
+        added = significant(problem.prior_shift, 3)
+        usual = significant(1.0 / (1.0 + math.exp(problem.prior_shift)), 3)
+        text = (
+            "Probabilities are for levels as frequent as in the data: the weights of "
+            f"the classes add {added} to the score, and predict_proba() takes that out "
+            "of the log odds. Without a threshold of your own labels follow the sign "
+            "of the score: the level coded +1 is predicted where its probability is "
+            f"above {usual}."
+        )
+    return [Note("probabilities", "note", text)]
+
+
+def diverged(
+    problem: Problem, at: Certificate, solver: Solver, cure: str
+) -> list[Note]:
+    """Note that a fit is worse than the model that is all zero, if it is."""
+    if not is_worse_than_none(problem, at):
+        return []
+    moving = problem.intercept and not solver.refit_intercept
+    what = "intercept" if moving else "coefficients"
+    why = "the steps were too large."
+    if solver.has_own_steps:
+        why = f"the {what} diverged in the first steps, which are large."
+    text = (
+        f"the objective is above {zero_objective(problem):.4g}, that of the model that "
+        f"is all zero: {why} {cure}"
+    )
+    return [Note("run", "warning", text)]
+
+
+def not_converged(
+    problem: Problem, at: Certificate, shortfall: Shortfall, cure: str
+) -> list[Note]:
+    """Note that predictions are not those at the minimum, if many are not."""
+    worse = is_worse_than_none(problem, at)  # which says as much
+    if worse or not is_too_short(problem, shortfall):
+        return []
+    where = "at" if shortfall.reached else "nearer to"
+    text = (
+        f"not converged: {where} the minimum {shortfall.changed:,} of "
+        f"{counted(problem.n, 'training row')} would be predicted otherwise. {cure}"
+    )
+    return [Note("run", "warning", text)]
+
+
+def constant_prediction(
+    problem: Problem, training: ConfusionMatrix, reach: float, standardized: bool
+) -> list[Note]:
+    """Note that all training rows are predicted as one level, if they are."""
+    if not is_constant(training):
+        return []
+    level = str(training.levels[int(training.counts.sum(axis=0).argmax())])
+    text = f"every row is predicted {level!r}"
+    if problem.lam_rule == "cv" and (problem.loss == "hinge" or reach < FLAT):
+        text = f"the best fit by cross-validation uses no predictor: {text}"
+    hinge = problem.loss == "hinge"
+    text += HINGE if hinge else LOGISTIC
+    if not problem.weighted:
+        text += f"; for a balanced rule {BALANCED}" if hinge else f" or {BALANCED}"
+    text += "."
+    if isinstance(problem, KernelProblem) and not standardized:
+        text += " Predictors on different scales need standardize=True."
+    if problem.lam_rule == "given" and problem.lam * problem.n > 1.0:
+        text += " A smaller lam= may help too (1/n)."
+    return [Note("predictions", "warning", text)]
+
+
+def no_predictor_helps(metric: str) -> Note:
+    """Note that the best lambda of a path is one at which no predictor is used."""
+    text = (
+        "Cross-validation found no use for the predictors: at no lambda of the path is "
+        f"the mean {metric.replace('_', ' ')} smaller than without them."
+    )
+    return Note("penalty", "warning", text)
+
+
+def repeated(solver: Solver) -> list[Note]:
+    """Note that the seed repeats the fit, where random numbers were used."""
+    if not solver.uses_random_numbers:
+        return []
+    seed = "The seed was drawn; it" if solver.seed is None else "The seed"
+    also = "" if solver.to_optimum else ", in R too"
+    text = f"{seed} repeats this fit{also}."
+    return [Note("seed", "note", text)]
+
+
+SHRUNK = 1.25  # slope of calibration
+OPTIMAL = 0.01  # relative gap, beyond which a fit is no optimum to speak of
+APART = 100.0  # ratio of standard deviations
+HALF = 2.0  # a logistic coefficient is halved at least where spread < 2 sqrt(lam)
+NEGLIGIBLE = 1e-7  # a penalty, beside the curvature of the log loss
+MOST_STEPS = 50  # of Newton's method, which takes five or ten
+CLOSE = 1e-8  # of a slope, relative
+
+
+def about_data(dropped: Dropped, design: Design) -> list[Note]:
+    """Notes on the columns that a fit was given."""
+    found = [Note("columns", "warning", column.text) for column in doubtful_in(design)]
+    if dropped.missing:
+        text = (
+            f"{counted(dropped.total, 'row')} with missing values were left out: "
+            f"{dropped.by_column}."
+        )
+        found.append(Note("rows", "note", text))
+    return found
+
+
+def about_predictors(
+    problem: Problem,
+    solution: Solution,
+    names: tuple[str, ...],
+    spread: Vector,
+    relative_gap: float,
+    standardized: bool,
+) -> list[Note]:
+    """Notes on predictors of a linear fit and the penalty.
+
+    Parameters
+    ----------
+    problem : Problem
+    solution : Solution
+    names : tuple of str
+        Of the predictors.
+    spread : float64 array, shape (p,)
+        Their standard deviations.
+    relative_gap : float
+    standardized : bool
+    """
+    if not np.isfinite(spread).all():
+        return []
+    found = []
+    if not standardized:
+        found += held_back(problem.lam, spread, names)
+    enough = problem.n >= FEW * (problem.p + 1)
+    shrinks = problem.loss == "log" and problem.offset is None  # all of the scores
+    if shrinks and enough and relative_gap <= OPTIMAL:
+        scores = scores_of(problem, solution, problem.X, None)
+        slope = calibration_slope(problem.y, scores, problem.row_weights)
+        if SHRUNK < slope < math.inf:
+            found.append(shrunk_scores(slope, spread, problem.weights is not None))
+    return found
+
+
+def constant(names: Sequence[str]) -> list[Note]:
+    """Note that predictors with one value do nothing that the intercept does not.
+
+    Examples
+    --------
+    >>> constant(["c"])[0].text
+    "'c' is constant: its coefficient is 0 at the optimum. Leave it out."
+    """
+    if not names:
+        return []
+    several = len(names) > 1
+    text = (
+        f"{listing(names, 3)} {'are' if several else 'is'} constant: "
+        f"{'their coefficients are' if several else 'its coefficient is'} 0 at the "
+        f"optimum. Leave {'them' if several else 'it'} out."
+    )
+    return [Note("columns", "note", text)]
+
+
+def held_back(lam: float, spread: Vector, names: tuple[str, ...]) -> list[Note]:
+    """Note that predictors of a small spread are held back beside those of a large.
+
+    Of many predictors some may be constant but for a few rows: the tenth of them that
+    vary least is left out of account.
+    """
+    ordered = np.argsort(spread, kind="stable")
+    ordered = ordered[spread[ordered] > 0.0]
+    if not ordered.size:
+        return []
+    least, most = ordered[ordered.size // 10], ordered[-1]
+    small = HALF * math.sqrt(lam)
+    held = int((spread[ordered] < small).sum())
+    if spread[most] / APART < spread[least] or spread[least] >= small:
+        return []
+    text = (
+        "Predictors differ widely in scale (standard deviation "
+        f"{significant(spread[least], 2)} for {names[least]}, "
+        f"{significant(spread[most], 2)} for {names[most]}), so that the penalty "
+        f"shrinks {held} of {counted(len(spread), 'predictor')} strongly. "
+        "Try standardize=True."
+    )
+    return [Note("penalty", "note", text)]
+
+
+def shrunk_scores(slope: float, spread: Vector, weighted: bool) -> Note:
+    """Note that the penalty made scores too small, and what repeats glm()."""
+    smallest = float(spread[spread > 0.0].min())
+    power = math.floor(math.log10(NEGLIGIBLE) + 2.0 * math.log10(smallest))
+    lam = f"1e{max(min(-9, power), -300)}"
+    cure = f"lam={lam}, cov_type='nonrobust' repeats glm() and its standard errors."
+    if weighted:  # nonrobust errors do not go with weights
+        cure = f"lam={lam} gives the maximum likelihood of glm()."
+    text = (
+        "The penalty shrinks the probabilities towards each other (calibration slope "
+        f"{significant(slope, 2)} on the training rows); {cure}"
+    )
+    return Note("penalty", "note", text)
+
+
+def calibration_slope(y: Vector, scores: Vector, weights: Vector) -> float:
+    """Slope ``b`` of the logistic regression of the labels on the scores.
+
+    ``P(y = 1) = 1 / (1 + exp(-(a + b score)))`` by maximum likelihood. It is 1 for the
+    rows of a fit without penalty, and above 1 where the penalty made scores too small.
+
+    Parameters
+    ----------
+    y, scores, weights : float64 array, shape (n,)
+
+    Returns
+    -------
+    float
+        Infinite if the scores separate the labels, ties allowed; NaN if they are all
+        the same, below 0 or NaN if they separate them the wrong way round.
+
+    Examples
+    --------
+    >>> y, scores = np.array([-1.0, 1.0, -1.0, 1.0]), np.array([-2.0, -1.0, 1.0, 2.0])
+    >>> slope = calibration_slope(y, scores, np.ones(4))
+    >>> abs(calibration_slope(y, slope * scores, np.ones(4)) - 1.0) < 1e-9
+    True
+    """
+    from scipy.special import expit
+
+    if scores.min() == scores.max():
+        return float("nan")
+    if scores[y > 0.0].min() >= scores[y < 0.0].max():
+        return float("inf")
+    size = float(np.abs(scores).max())
+    f, a, b = scores / size, 0.0, 0.0
+    with np.errstate(all="ignore"):
+        for _ in range(MOST_STEPS):
+            s = weights * expit(-y * (a + b * f))
+            d = s * (1.0 - s / weights.clip(min=np.finfo(float).tiny))
+            g = float(s @ y), float((s * y) @ f)
+            h = float(d.sum()), float(d @ f), float((d * f) @ f)
+            determinant = h[0] * h[2] - h[1] * h[1]
+            if determinant == 0.0:  # the slope is minus infinity
+                break
+            step = (h[0] * g[1] - h[1] * g[0]) / determinant
+            a, b = a + (h[2] * g[0] - h[1] * g[1]) / determinant, b + step
+            if abs(step) <= CLOSE * abs(b):
+                return b / size
+    return float("nan")
+
+
+def spreads(problem: Problem) -> Vector:
+    """Standard deviation of each predictor, shape (p,); 0 for a constant one."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        means, deviations = moments(problem.X)
+    return np.where(deviations > 1e-12 * np.abs(means), deviations, 0.0)
+
+
+def level_order(coding: LabelCoding, design: Design) -> list[Note]:
+    """Note levels that R's usual locale has in another order than code points.
+
+    Levels of the outcome, and first levels of factors whose baseline no `relevel` or
+    contrast names.
+    """
+    found = []
+    ordered = isinstance(coding.dtype, pd.CategoricalDtype) and coding.dtype.ordered
+    if coding.rule == "factor" and not ordered and other_first(coding.levels):
+        negative, positive = coding.levels
+        text = (
+            f"The levels of {shown(coding.name)} are in code point order, "
+            f"{shown(negative)} first; R's usual locale has {shown(positive)} "
+            f"first. For that give coding=({positive!r}, {negative!r})."
+        )
+        found.append(Note("level order", "note", text))
+    for name, levels in _factors(design).items():
+        if first := other_first(levels):
+            text = (
+                f"The baseline of {shown(name)} is {shown(levels[0])}, first in "
+                f"code point order; R's usual locale has {shown(first)} first, "
+                f"which relevel({name}, ref={first!r}) makes the baseline."
+            )
+            found.append(Note("level order", "note", text))
+    return found
+
+
+def other_first(levels: Sequence[object]) -> str:
+    """The level that is first by letters, if by code points another one is; or "".
+
+    Examples
+    --------
+    >>> other_first(["Malignant", "benign"]), other_first(["Zoe", "\u00c9va"])
+    ('benign', '\u00c9va')
+    >>> other_first(["a", "b"]), other_first(["b", "A"])  # an order of categories
+    ('', '')
+    """
+    if not len(levels) or not all(isinstance(level, str) for level in levels):
+        return ""
+    texts = [str(level) for level in levels]
+    first = min(texts, key=_by_letters)
+    return "" if texts != sorted(texts) or first == texts[0] else first
+
+
+def other_reference(problem: Problem, design: Design) -> str:
+    """`relevel` with a level of both outcomes, where the first has one; else ""."""
+    names = list(design.names)
+    for name, levels in _factors(design).items():
+        made = [
+            [names.index(f"{term}[T.{level}]") for level in levels[1:]]
+            for term in (name, f"C({name})")
+            if all(f"{term}[T.{level}]" in names for level in levels[1:])
+        ]
+        if not made or not made[0]:
+            continue
+        X = problem.X[:, made[0]]
+        X = X if isinstance(X, np.ndarray) else X.toarray()
+        there = X.min(axis=0) < X
+        if np.unique(problem.y[~there.any(axis=1)]).size != 1:
+            continue
+        for level, rows in zip(levels[1:], there.T, strict=True):
+            if np.unique(problem.y[rows]).size == 2:
+                return f"relevel({name}, ref={level!r})"
+    return ""
+
+
+def _by_letters(text: str) -> tuple[str, str, str]:
+    """Letters without case and accents, then with accents, small ones first."""
+    apart = unicodedata.normalize("NFD", text)
+    letters = "".join(c for c in apart if not unicodedata.combining(c))
+    return letters.casefold(), apart.casefold(), apart.swapcase()
+
+
+def _factors(design: Design) -> dict[str, list[object]]:
+    """Levels of the columns that are factors by themselves, or by `C()` alone."""
+    if isinstance(design, ScaledDesign):
+        design = design.design
+    if not isinstance(design, FormulaDesign):
+        return {}
+    states = design.spec.encoder_state.items()
+    columns = {
+        name if name in design.variables else unwrapped(name): state["categories"]
+        for name, (_, state) in states
+        if "categories" in state
+    }
+    return {name: [*v] for name, v in columns.items() if name in design.variables}
+
+
+FEW = 10  # rows of the rarer level to a coefficient, or groups
+LISTED = 3  # names in a note
+
+
+def too_far(is_far: bool, to_optimum: bool = False) -> list[Note]:
+    """Note that a fit is too far from its optimum for these standard errors.
+
+    A solver that goes to the optimum takes a smaller tolerance.
+    """
+    if not is_far:
+        return []
+    text = (
+        "the fit is too far from its optimum for these standard errors; "
+        f"{'tol' if to_optimum else 'refine'}=1e-8 goes on to the optimum."
+    )
+    return [Note("run", "warning", text)]
+
+
+def few_rows(rarer: int, n: int, k: int) -> list[Note]:
+    """Note that the rows of the rarer level are few for k coefficients."""
+    if rarer >= FEW * k:
+        return []
+    what = f"the rarer level has {counted(rarer, 'row')}"
+    if n < FEW * k:
+        what = f"there are {counted(n, 'row')}"
+    text = (
+        f"{what} for {counted(k, 'coefficient')}: with fewer than {FEW} for each, "
+        "intervals can be too short. Use fewer predictors."
+    )
+    return [Note("few events", "warning", text)]
+
+
+def few_groups(groups: Groups | None) -> list[Note]:
+    """Note that groups are few."""
+    if groups is None or groups.fewest >= FEW:
+        return []
+    text = (
+        f"there are {groups}: with fewer than {FEW} groups standard errors are rough "
+        "and may be far too small."
+    )
+    return [Note("few events", "warning", text)]
+
+
+def separated(names: Sequence[str], n_rows: int) -> list[Note]:
+    """Note that coefficients without penalty would have no limit."""
+    if not names:
+        return []
+    text = (
+        f"{counted(n_rows, 'row')} can be predicted with certainty (separation), as "
+        "where all rows of a level have one outcome. Only the penalty limits "
+        f"{listing(names, LISTED)}: no standard errors. Merge or drop such a level."
+    )
+    return [Note("separation", "warning", text)]
+
+
+def collinear(
+    names: Sequence[str], others: Sequence[str], without_errors: bool
+) -> list[Note]:
+    """Note that predictors are linear combinations of others.
+
+    Examples
+    --------
+    >>> collinear(["b"], ["Intercept", "a"], False)[0].text
+    "'b' is a linear combination of 'Intercept', 'a': only the penalty tells ..."
+    """
+    several, so = len(names) > 1, ", which have no standard errors" * without_errors
+    are = "are linear combinations" if several else "is a linear combination"
+    text = (
+        f"{listing(names, LISTED)} {are} of {listing(others, LISTED)}: only the "
+        f"penalty tells their coefficients apart{so}. "
+        f"Leave {'them' if several else 'it'} out."
+    )
+    return [Note("columns", "warning", text)]
+
+
+def complete_separation() -> list[Note]:
+    """Note that no row is on the wrong side, so that only the penalty limits all."""
+    text = (
+        "the predictors separate the levels perfectly (complete separation): only the "
+        "penalty limits the coefficients, which have no standard errors. Check whether "
+        "a predictor contains the outcome."
+    )
+    return [Note("separation", "warning", text)]
+
+
+def all_right(table: ConfusionMatrix, k: int) -> list[Note]:
+    """Note that no training row of the log loss is on the wrong side.
+
+    There are none by chance where rows are fewer than twice the k coefficients (Cover,
+    IEEE Transactions on Electronic Computers, 1965).
+
+    Examples
+    --------
+    >>> from pegasos_stats.metrics.confusion import confusion
+    >>> y = [0, 1] * 50
+    >>> len(all_right(confusion(y, y), 3)), len(all_right(confusion(y, y), 60))
+    (1, 0)
+    """
+    if table.n_errors or table.n_undecided or table.n_classified <= 2 * k:
+        return []
+    text = "Every row is on its right side: does a predictor contain the outcome?"
+    return [Note("separation", "note", text)]
+
+
+def untested(hypotheses: Sequence[str]) -> str:
+    """That what is the same in all samples has no test."""
+    return (
+        f"There is no test of {listing(hypotheses)}: it is the same in all samples, up "
+        "to rounding (constant or collinear columns, or ties at the margin), and has "
+        "no standard error."
+    )
+
+
+def coincide() -> list[Note]:
+    """Note that resamples coincide, where nothing is known to cover."""
+    text = (
+        "resamples coincide: rows tie at the margin, and estimates jump between "
+        "corners. No theory covers this; simulated coverage is 0.69 to 1."
+    )
+    return [Note("resamples", "warning", text)]
+
+
+def pinned(names: Sequence[str]) -> list[Note]:
+    """That coefficients have no spread to test them with."""
+    if not names:
+        return []
+    text = (
+        f"Identical in all resamples, and so without a test: {listing(names, LISTED)}."
+    )
+    return [Note("resamples", "note", text)]
+
+
+def estimate(kind: str, for_glm: bool = False, lam_by_cv: bool = False) -> Note:
+    """Which standard errors and intervals a table has, in a line.
+
+    Parameters
+    ----------
+    kind : str
+    for_glm : bool
+        Whether to name those that R's ``glm`` prints.
+    lam_by_cv : bool
+        Whether lambda was chosen by cross-validation.
+
+    Examples
+    --------
+    >>> print(estimate("Standard errors: HC3", for_glm=True).text)
+    Standard errors: HC3 (glm's: cov_type='nonrobust'), for this lambda.
+    """
+    glm = " (glm's: cov_type='nonrobust')" if for_glm else ""
+    fixed = ", taken as fixed" if lam_by_cv else ""
+    return Note("standard errors", "note", f"{kind}{glm}, for this lambda{fixed}.")
+
+
+def assumptions(groups: Groups | None, counts_scaling: bool) -> list[Note]:
+    """Which rows an estimate takes as independent.
+
+    Parameters
+    ----------
+    groups : Groups, optional
+        Which are independent, instead of the rows.
+    counts_scaling : bool
+        Whether means and deviations of standardized predictors are estimates too.
+    """
+    text = "Intervals and tests are about penalised coefficients. "
+    if groups is None:
+        text += "Rows are taken as independent; otherwise give their groups."
+    else:
+        text += "Groups are taken as independent of each other, rows of one are not."
+    if counts_scaling:
+        text += " Means and standard deviations of predictors count as estimated."
+    return [Note("inference", "note", text)]

@@ -1,1 +1,0 @@
-"""Notes on a fit: one for each fact that its numbers do not show."""
