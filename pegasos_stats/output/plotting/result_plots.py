@@ -261,7 +261,10 @@ class ResultPlots:
         CallError
         """
         figures = ", ".join(f"result.plot.{name}()" for name in self.names)
-        raise CallError(f"There are several figures; write one of {figures}.")
+        raise CallError(
+            "There are several figures, none of them of regions of two predictors; "
+            f"write one of {figures}."
+        )
 
     def trace(
         self,
