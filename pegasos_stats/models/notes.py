@@ -397,7 +397,7 @@ def about_predictors(
         return []
     found = []
     if not standardized:
-        found += held_back(problem.lam, spread, names)
+        found += held_back(problem.lam, spread, names, problem.lam_rule == "1/n")
     enough = problem.n >= FEW * (problem.p + 1)
     shrinks = problem.loss == "log" and problem.offset is None  # all of the scores
     if shrinks and enough and relative_gap <= OPTIMAL:
@@ -427,8 +427,13 @@ def constant(names: Sequence[str]) -> list[Note]:
     return [Note("columns", "note", text)]
 
 
-def held_back(lam: float, spread: Vector, names: tuple[str, ...]) -> list[Note]:
+def held_back(
+    lam: float, spread: Vector, names: tuple[str, ...], by_default: bool
+) -> list[Note]:
     """Note that predictors of a small spread are held back beside those of a large.
+
+    With the default lambda those are large that are not held back, such as others
+    beside the columns of ``poly()``, of length 1; else those of `APART` times a spread.
 
     Of many predictors some may be constant but for a few rows: the tenth of them that
     vary least is left out of account.
@@ -440,10 +445,11 @@ def held_back(lam: float, spread: Vector, names: tuple[str, ...]) -> list[Note]:
     least, most = ordered[ordered.size // 10], ordered[-1]
     small = HALF * math.sqrt(lam)
     held = int((spread[ordered] < small).sum())
-    if spread[most] / APART < spread[least] or spread[least] >= small:
+    large = small if by_default else APART * spread[least]
+    if spread[least] >= small or spread[most] < large:
         return []
     text = (
-        "Predictors differ widely in scale (standard deviation "
+        "Predictors differ in scale (standard deviation "
         f"{significant(spread[least], 2)} for {names[least]}, "
         f"{significant(spread[most], 2)} for {names[most]}), so that the penalty "
         f"shrinks {held} of {counted(len(spread), 'predictor')} strongly. "

@@ -213,3 +213,14 @@ def test_a_level_with_rows_of_one_label_has_no_slope_to_tell_of():
     odds = np.log(2.0) / fit.params["g[T.usual]"]
     (hint,) = hints(fit)
     assert f"(calibration slope {odds:.2g} on" in hint
+
+
+@pytest.mark.parametrize("make", [ps.svm, ps.logit])
+def test_columns_of_unit_length_are_held_back_beside_others(survey, make):
+    # poly() has columns of deviation n^-1/2, and at 1/n the penalty halves whatever is
+    # below 2 n^-1/2: the curvature of the log loss is at most a quarter.
+    polynomial = make("bought ~ poly(age, 2) + income + sex", survey).fit()
+    assert any(
+        "standardize=True" in note.text for note in of_topic(polynomial, "penalty")
+    )
+    assert not of_topic(make("bought ~ age + sex", survey).fit(), "penalty")
