@@ -41,8 +41,9 @@ def warn_of(
     if not solver.tol > 0.0:
         taken_as, goal, near = "gap_tol", f"gap_tol={solver.gap_tol:g}", at.gap
     gaps = f"the relative gap is {at.relative_gap:.2g}, the gap {at.gap:.2g}"
-    larger = f"{taken_as}={10.0 ** math.ceil(math.log10(near)):g}" if near > 0.0 else ""
-    larger = f" Give {larger}." if near < 0.1 and larger else ""
+    larger = ""
+    if 0.0 < near < 0.1:
+        larger = f" Give {taken_as}={10.0 ** math.ceil(math.log10(near)):g}."
     if rounded:
         text = (
             f"SDCA has reached {goal} for centred columns only: {gaps}, because "

@@ -209,14 +209,12 @@ def test_no_line_is_for_rows_in_memory(levels, said, home, tmp_path):
 @pytest.mark.parametrize(
     ("mark", "told"),
     [
-        (";", "semicolons; write it with commas, or read it in memory by "
-         "pd.read_csv(path, sep=';')."),
-        ("|", "bars; write it with commas, or read it in memory by pd.read_csv(path, "
-         "sep='|')."),
+        (";", "semicolons; write it with commas, or read it in memory with sep=';'."),
+        ("|", "bars; write it with commas, or read it in memory with sep='|'."),
         ("\t", "tabs; let its name end in .tsv."),
         (",", "commas; let its name end in .csv."),
     ],
-)  # fmt: skip
+)
 def test_columns_that_something_else_separates_are_told_so(mark, told, tmp_path):
     file = tmp_path / ("a.tsv" if mark == "," else "a.csv")
     data_of().to_csv(file, sep=mark, index=False)
@@ -233,7 +231,7 @@ def test_columns_that_something_else_separates_are_told_so(mark, told, tmp_path)
             ps.logit("y ~ x", pd.read_csv(file), lam=1.0)
         assert str(found.value) == (
             "Column 'y' not found; the data have 'y;x;g': columns are separated by "
-            "semicolons; read them with pd.read_csv(path, sep=';')."
+            "semicolons; read them with sep=';'."
         )
 
 
