@@ -55,6 +55,7 @@ def test_the_limit_is_1e_5_of_a_score_for_a_standard_deviation(make, cov_type):
     assert above.tidy()["estimate"].iloc[2] == above.params["b"]
 
 
+@pytest.mark.filterwarnings("ignore:SDCA has not reached")  # not at this scale
 def test_the_unit_of_a_column_is_no_reason():
     other = DATA.assign(b=DATA["b"] * 1e9)
     result = ps.logit("y ~ a + b", other, lam=1e-9).fit(SOLVER)

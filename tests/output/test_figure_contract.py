@@ -244,3 +244,8 @@ def test_probabilities_are_shares_by_level(found):
     shares, edges = ax.patches[2].get_data()[:2]
     own = p[NEW["outcome"] == found["fit"].coding.positive]
     np.testing.assert_allclose(shares, np.histogram(own, edges)[0] / own.size)
+
+
+def test_an_effect_is_of_one_predictor(found):
+    with pytest.raises(OptionError, match="assay"):
+        found["fit"].plot.effect(["dose", "assay"])

@@ -584,7 +584,13 @@ class LinearPlots(ResultPlots):
         if scale is None:
             scale = "response" if result.problem.loss == "log" else "link"
         rows = rows_of(result, data, None, False)
-        (name,) = rows.checked(variable)
+        name, *others = rows.checked(variable)
+        if others:
+            raise OptionError(
+                "is of several predictors; give one, and values of others by at=.",
+                "variable",
+                variable,
+            )
         if name in rows.levels:
             found = result.predictions(variable, data, at=at, scale=scale)
         else:
