@@ -540,7 +540,8 @@ def level_order(coding: LabelCoding, design: Design) -> list[Note]:
         text = (
             f"The levels of {shown(coding.name)} are in code point order, "
             f"{shown(negative)} first; R's usual locale has {shown(positive)} "
-            f"first. For that give coding=({positive!r}, {negative!r})."
+            f"first. For that give coding=({positive!r}, {negative!r}), or "
+            f"relevel({coding.name}, ref={positive!r}) in a formula."
         )
         found.append(Note("level order", "note", text))
     for name, levels in _factors(design).items():
