@@ -5,7 +5,6 @@ import codecs
 import csv
 import gzip
 import io
-import json
 import os
 import re
 import stat
@@ -26,6 +25,7 @@ from pegasos_stats.errors import (
     DataError,
     OptionError,
     PegasosStatsError,
+    PegasosStatsWarning,
     counted,
     did_you_mean,
     listing,
@@ -166,8 +166,9 @@ class CsvStyle:
         One character each; ``"tab"`` may stand for a tab.
     encoding : str
         Of the text, by a name that Python knows.
-    na_values : str
-        What stands for a missing value, beside an empty cell, NA and the like.
+    na_values : tuple of str
+        What stands for a missing value, beside an empty cell, NA and the like; one text
+        may stand for a tuple.
 
     Raises
     ------
@@ -177,18 +178,19 @@ class CsvStyle:
 
     Examples
     --------
-    >>> CsvStyle(";", ",").arguments
-    ', sep=";", decimal=","'
-    >>> CsvStyle().arguments
-    ''
+    >>> CsvStyle(";", ",", na_values="?").na_values
+    ('?',)
     """
 
     sep: str = ","
     decimal: str = "."
     encoding: str = "utf-8"
-    na_values: str = ""
+    na_values: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        codes: str | Sequence[str] = self.na_values
+        codes = [codes] if isinstance(codes, str) else codes
+        object.__setattr__(self, "na_values", tuple(filter(None, codes)))
         if self.sep in ("tab", r"\t"):
             object.__setattr__(self, "sep", "\t")
         for name, value in (("sep", self.sep), ("decimal", self.decimal)):
@@ -216,17 +218,6 @@ class CsvStyle:
         """Whether text in this encoding has bytes of zero, as UTF-16 has."""
         return b"\0" in "a".encode(self.encoding)
 
-    @property
-    def arguments(self) -> str:
-        """Arguments for ``pd.read_csv`` after the path; defaults are left out."""
-        usual = CsvStyle.__dataclass_fields__
-        given = {name: getattr(self, name) for name in usual}
-        return "".join(
-            f", {name}={json.dumps(value)}"
-            for name, value in given.items()
-            if value != usual[name].default
-        )
-
 
 COMMAS = CsvStyle()
 
@@ -247,7 +238,7 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
                 sep=style.sep,
                 decimal=style.decimal,
                 encoding=style.encoding,
-                na_values=style.na_values or None,
+                na_values=list(style.na_values),
                 low_memory=False,
             )
         _check_fields(path, data)
@@ -269,6 +260,28 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
     if str(data.columns[0]).startswith("Unnamed: 0"):
         return data.set_index(data.columns[0]).rename_axis(None)
     return data
+
+
+def warn_unmatched(path: str, style: CsvStyle) -> None:
+    """Warn of codes for missing values that no cell of a CSV file has."""
+    with opened(path) as handle:
+        cells = pd.read_csv(
+            handle,
+            sep=style.sep,
+            encoding=style.encoding,
+            dtype=str,
+            keep_default_na=False,
+        )
+    found = pd.Series(pd.unique(cells.to_numpy().ravel()), dtype=object)
+    numbers = set(pd.to_numeric(found, errors="coerce").dropna())
+    for code in style.na_values:
+        number = pd.to_numeric(code, errors="coerce")
+        if code not in set(found) and number not in numbers:
+            warn_caller(
+                f"na_values={code!r} matches no cell of {shown_path(path)}; of several "
+                "codes, give each an option of its own.",
+                PegasosStatsWarning,
+            )
 
 
 def warn_unnamed(path: str, number: int) -> None:

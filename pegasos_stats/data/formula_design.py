@@ -419,6 +419,9 @@ def _check_levels_are_few(
                 without = f"{sides(formula)[0]} ~ . - {quoted}"
                 why = f"; if it names the rows, write {without!r} or --id "
                 why += f"{quote(name)}; else group its levels"
+                if known and known[0].kind == "dates":
+                    why = "; it looks like dates: make it numbers, such as days since "
+                    why += f"a date, or leave it out, as in {without!r}"
             raise ColumnError(
                 f"Column {listing([name])} has {levels:,} levels in "
                 f"{counted(n, 'row')}{why}."

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
+from pegasos_stats.data.files import CsvStyle
 from pegasos_stats.output.cli import main
 from pegasos_stats.output.cli.parser import parser
 from pegasos_stats.output.cli.words import FILE, described
@@ -39,6 +40,7 @@ def folder(tmp_path_factory):
     frame.to_csv(place / "semi.csv", index=False, sep=";", decimal=",")
     frame.to_csv(place / "cp1252.csv", index=False, encoding="cp1252")
     frame.to_csv(place / "bare.csv", index=False, header=False)
+    (place / "rows.vw").write_text("1 |f age:1 b:2\n-1 |f age:2 b:1\n")
     frame.mask(frame == frame.iat[3, 1]).to_csv(place / "na.csv", na_rep="?")
     data, model = str(place / "d.csv"), str(place / "m.npz")
     assert main(["fit", data, "-y", "had", "--id", "patient", "--save", model]) == 0
@@ -121,6 +123,35 @@ def test_a_column_names_the_rows(here, capsys):
     assert printed_of(capsys, *read_by_block) == Path("out.csv").read_text("utf-8")
     assert main(["fit", "d.csv", "-y", "had", "--id", "nobody"]) == 2
     assert "nobody" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("default:na_values:UserWarning")
+def test_several_codes_for_missing_values(here, capsys):
+    frame = pd.read_csv("d.csv").astype({"age": object})
+    frame.loc[[3, 5, 7, 8], "age"] = ["-99", "k.A.", "-k", "-99"]
+    frame.to_csv("codes.csv", index=False)
+    fit = ["fit", "codes.csv", "-y", "had", "--id", "patient", "--json"]
+    codes = ["--na-values", "-99", "--na-values", "k.A.", "--na=-k"]
+    assert main([*fit, *codes, "--save", "codes.npz"]) == 0
+    found = capsys.readouterr()
+    assert json.loads(found.out)["missing"] == {"age": 4}
+    assert "--na-values" not in found.err
+    assert ps.load("codes.npz").nobs == 76
+    predicted = printed_of(capsys, "predict", "codes.npz", "codes.csv")
+    assert pd.read_csv(io.StringIO(predicted))["predicted"].isna().sum() == 4
+    assert main([*fit, *codes, "--na-values", "-99,k.A."]) == 0
+    assert "'-99,k.A.' matches no cell of codes.csv" in capsys.readouterr().err
+
+
+def test_a_style_of_one_code_is_that_of_older_models():
+    assert CsvStyle(na_values="?") == CsvStyle(na_values=("?",))
+    assert CsvStyle(na_values="") == CsvStyle()
+
+
+def test_a_report_prints_the_error_out_of_fold(here, capsys):
+    words = ["-y", "had", "--id", "patient", "--cv", "5", "-o", "cv.html"]
+    lines = printed_of(capsys, "report", "d.csv", *words).splitlines()
+    assert any(line.startswith("Out-of-fold") and "of 80" in line for line in lines)
 
 
 def test_the_words_are_those_of_the_parser():

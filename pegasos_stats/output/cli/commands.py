@@ -17,6 +17,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from pegasos_stats.data import datasets
+from pegasos_stats.data.files import warn_unmatched
 from pegasos_stats.data.row_names import in_a_piece
 from pegasos_stats.data.scan.files import MEMORY, scan
 from pegasos_stats.data.scan.formats import ending_of
@@ -298,6 +299,10 @@ def report(options: argparse.Namespace) -> Printed:
     result, tests, validation = _studied_fit(formula, train, tests, options)
     made = page_of_files(result, tests, validation, options)
     tables = _tables(result, tests, _choices(result, options))
+    if validation is not None:
+        tables["out-of-fold"] = cross_validation.out_of_fold(
+            validation, result, options
+        )
     threshold = options.threshold
     noted = cautions(result, threshold, tables["training"])
     warned = [*noted, *_unseen_in(tests)]
@@ -316,6 +321,8 @@ def _files(
     train = read_data(
         options.train, options.format, dense=dense, style=style, memory=options.memory
     ).named_by(options.id)
+    if options.na_values and train.frame is not None:
+        warn_unmatched(options.train, style)
     if train.scan is not None:
         if dense:
             raise OptionError(
@@ -541,6 +548,8 @@ def _rows_for(saved: Saved, options: argparse.Namespace) -> Rows:
         style=style_of(options, {} if memory else saved.about),
         memory=memory,
     )
+    if options.na_values and rows.frame is not None:
+        warn_unmatched(options.data, rows.style)
     by = saved.about.get("id")
     if options.id is None and by in rows.columns:
         options.id = by

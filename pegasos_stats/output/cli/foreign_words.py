@@ -23,6 +23,7 @@ from pegasos_stats.output.cli.process import PROGRAM
 
 NUMBER = re.compile(r"-[0-9.].*")
 MODEL, TABLE = r"\.(npz|pkl|model|rds|joblib)$", r"\.(csv|tsv|txt|svm|parquet|gz|dat)$"
+CODES = "--na-values", "--na"  # whose values may begin as options do
 Commands = Mapping[str, Sequence[str]]  # their options by name
 
 
@@ -52,6 +53,10 @@ def own_words(words: Sequence[str], commands: Commands) -> list[str]:
     known = commands[words[0]]
     found = [words[0]]
     words = list(words)
+    for place in range(len(words) - 2, 0, -1):  # -k.A. is no option after --na-values
+        name, value = words[place].replace("_", "-"), words[place + 1]
+        if name in CODES and value.startswith("-") and value not in known:
+            words[place : place + 2] = [f"{name}={value}"]
     for place in range(1, len(words)):
         word = words[place]
         if word == "--":
@@ -102,6 +107,8 @@ def more_words(extra: Sequence[str], options: argparse.Namespace) -> OptionError
         instead = f"{PROGRAM} {command} {word} --formula '{train}'"
     elif "~" in word:
         instead = f"--formula '{word}'"
+    elif getattr(options, "na_values", None) and not os.path.exists(word):
+        instead = f"--na-values {word}, the option again for each code"
     elif re.search(MODEL, word):
         instead = f"--save {word}"
     elif getattr(options, "coefficients", False) and not os.path.exists(word):
@@ -135,11 +142,13 @@ def check_test(path: str | None) -> None:
 def _kind(value: str, words: Sequence[str]) -> str:
     """What the value of an option is, where that decides what the option means.
 
-    One of model, file, number, sign, loss, cov, lasso, column (of the first file),
+    One of model, vw, file, number, sign, loss, cov, lasso, column (of the first file),
     encoding; or empty.
     """
     if re.search(MODEL, value):
         return "model"
+    if value.endswith(".vw"):
+        return "vw"
     if os.path.isfile(value) or re.search(TABLE, value):
         return "file"
     if re.fullmatch(r"[-+]?[0-9.]+(e-?[0-9]+)?", value):

@@ -228,6 +228,11 @@ def read_data(
         return Rows(path, scan=found)
     if format_ == "auto":
         format_ = "svmlight" if looks_like_svmlight(path) else "csv"
+        if format_ == "csv" and path.endswith((".vw", ".vw.gz")):
+            raise DataError(
+                f"{path} is a file of Vowpal Wabbit, whose format is not read; give "
+                "CSV or svmlight."
+            )
     if format_ == "csv":
         frame = read_csv(path, style)
         check_header(path, frame.columns, style)

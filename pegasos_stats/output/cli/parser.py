@@ -242,9 +242,10 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--na-values",
         "--na",
+        action="append",
         metavar="TEXT",
         help="stands for a missing value in CSV files, as '?' may, beside an empty "
-        "cell, NA and the like",
+        "cell, NA and the like; may be repeated: --na-values -99 --na-values k.A.",
     )
     parser.add_argument(
         "--id",

@@ -76,11 +76,16 @@ def described(main: argparse.ArgumentParser) -> dict[str, Any]:
 def _option(action: argparse.Action) -> dict[str, Any]:
     settings = {
         "names": action.option_strings or [action.dest],
-        "action": "store_true" if action.nargs == 0 else None,
+        "action": "store_true" if action.nargs == 0 else _repeated(action),
         "choices": action.choices and list(action.choices),
         "metavar": action.metavar,
     }
     return {name: value for name, value in settings.items() if value is not None}
+
+
+def _repeated(action: argparse.Action) -> str | None:
+    """The name of the action of an option that may be repeated."""
+    return "append" if isinstance(action, argparse._AppendAction) else None
 
 
 @cache
