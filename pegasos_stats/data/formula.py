@@ -315,7 +315,7 @@ def _parsed(text: str, others: "_Names", formula: str) -> "SimpleFormula":
 class _Names(list[Hashable]):
     """Columns that ``.`` stands for, checked when it is read.
 
-    Those without a single value are left out, unless all are.
+    Those without a single value, blank text included, are left out, unless all are.
     """
 
     def __init__(self, data: pd.DataFrame, own: set[str], formula: str) -> None:
@@ -325,12 +325,25 @@ class _Names(list[Hashable]):
     def __iter__(self) -> Iterator[Hashable]:
         names = list(super().__iter__())
         check_names(names)
-        absent = self.data.columns[self.data.isna().all()] if len(self.data) else ()
-        held = [name for name in names if name not in absent] or names
+        some = [has_value(column) for _, column in self.data.items()]
+        present = self.data.columns[some] if len(self.data) else names
+        held = [name for name in names if name in present] or names
         empty = [name for name in names if name not in held]
         if empty := [name for name in empty if not is_written(name, self._formula)]:
             warn_empty(empty)
         return iter(held)
+
+
+def has_value(column: DataColumn) -> bool:
+    """Whether a column holds a value that is not missing nor blank text.
+
+    Examples
+    --------
+    >>> has_value(pd.Series([None, "  "])), has_value(pd.Series([" ", "a"]))
+    (False, True)
+    """
+    values = column.dropna()
+    return any(not isinstance(value, str) or value.strip() for value in values)
 
 
 def is_written(name: Hashable, formula: str) -> bool:

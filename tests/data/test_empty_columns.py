@@ -79,3 +79,46 @@ def test_trailing_commas_and_columns_without_a_name(
     terms = [line.split()[0] for line in found.out.splitlines() if line]
     assert [term for term in terms if term in ("Intercept", "x", "e")] == FITTED
     assert "Unnamed" not in found.out
+
+
+@pytest.mark.parametrize("blank", ["   ", "\t", "\u00a0"])
+def test_a_column_of_blank_text_holds_no_value_either(blank, tmp_path, capsys):
+    data = DATA.assign(e=blank)
+    data.to_csv(tmp_path / "rows.csv", index=False)
+    data.to_parquet(tmp_path / "rows.parquet")
+    data.to_feather(tmp_path / "rows.arrow", compression="uncompressed")
+    dask = pytest.importorskip("dask.dataframe")
+    plain = ps.svm("y ~ .", DATA, lam=0.1).fit(ps.SDCA(seed=1))
+    scans = [ps.scan(path) for path in sorted(tmp_path.glob("rows.*"))]
+    frames = [
+        data,
+        data.astype({"e": "category"}),
+        data.assign(e=[None, *[blank] * 39]),
+    ]
+    for source in (*frames, *scans, dask.from_pandas(data, npartitions=3)):
+        with pytest.warns(ColumnWarning, match="'e' holds no value"):
+            model = ps.svm("y ~ .", source, lam=0.1)
+        result = model.fit(ps.SDCA(seed=1))
+        assert result.nobs == 40
+        np.testing.assert_allclose(result.params, plain.params, atol=1e-3)
+    for memory in ((), ("--memory", "64MiB")):
+        found = run(
+            capsys,
+            "fit",
+            tmp_path / "rows.csv",
+            "--outcome",
+            "y",
+            "--coefficients",
+            *memory,
+        )
+        assert "'e' holds no value" in found.err
+        assert "40 used, 0 dropped" in found.out
+
+
+def test_text_that_is_blank_in_some_rows_is_a_factor(tmp_path, recwarn):
+    data = DATA.assign(e=[" ", "k"] * 20)
+    data.to_csv(tmp_path / "rows.csv", index=False)
+    for source in (data, ps.scan(tmp_path / "rows.csv")):
+        result = ps.svm("y ~ .", source, lam=0.1).fit(ps.SDCA(seed=1))
+        assert list(result.params.index) == [*FITTED, "e[T.k]"]
+    assert not [each for each in recwarn if each.category is ColumnWarning]

@@ -12,6 +12,7 @@ from pegasos_stats.data.counts import all_zero
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.factor_levels import factored
 from pegasos_stats.data.formula import (
+    has_value,
     is_written,
     no_value_in,
     offset_terms,
@@ -198,16 +199,20 @@ def agree(
         if many or (not telling.watched and joined(labels).nunique() > 1):
             to_the_end = False
             break
+    empty = [name for name in telling.variables if name not in telling.held]
+    dotted = not without and not any(is_written(name, formula) for name in empty)
+    if rows and empty and dotted and len(empty) < len(telling.variables):
+        warn_empty(empty)
+        return agree(scan, formula, intercept, coding, freq_weights, offset, empty)
     if not rows:
         if total == 0 and freq_weights is not None:
             raise all_zero(repeating.lines)
         every = telling.lacking.items()
         if none := [name for name, count in every if count == total > 0]:
             raise all_missing(none[0], total)
-        empty = [name for name in telling.variables if name not in telling.held]
         if not empty or not total:
             raise no_rows(total)
-        if without or any(is_written(name, formula) for name in empty):
+        if not dotted:
             raise no_value_in(empty)
         warn_empty(empty)
         return agree(scan, formula, intercept, coding, freq_weights, offset, empty)
@@ -320,7 +325,7 @@ class Telling:
         for missing in lacking.values():
             usable = usable & ~missing
         new = set(self.variables) - self.held
-        held = {name for name in new if frame[name].notna().any()}
+        held = {name for name in new if has_value(frame[name])}
         self.add({name: int(each.sum()) for name, each in lacking.items()}, held)
         given = self._given[0], self.terms, frame, self.variables, usable
         known: dict[str, dict[str, Value]] = {}
