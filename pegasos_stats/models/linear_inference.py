@@ -21,7 +21,11 @@ from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.inference import options, uncertainty
 from pegasos_stats.models.inference.covariance import Estimate
 from pegasos_stats.models.inference.uncertainty import Uncertainty
-from pegasos_stats.models.inference.wald import ContrastTests, JointTest
+from pegasos_stats.models.inference.wald import (
+    ContrastTests,
+    JointTest,
+    without_noise,
+)
 from pegasos_stats.models.judged import Judged
 from pegasos_stats.models.notes import Note
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -225,7 +229,7 @@ class LinearInference(Judged):
         Returns
         -------
         DataFrame, shape (k, 2)
-            Lower limits in column 0, upper limits in column 1.
+            Lower limits in column 0, upper limits in column 1, as in `tidy`.
 
         Raises
         ------
@@ -233,7 +237,8 @@ class LinearInference(Judged):
             If `alpha` is not between 0 and 1, or as for `bse`.
         """
         level = 1.0 - check_fraction("alpha", alpha)
-        limits = self._errors.frame(level)[["conf_low", "conf_high"]]
+        table = without_noise(self._errors.frame(level), self._noise)
+        limits = table[["conf_low", "conf_high"]]
         return limits.set_axis([0, 1], axis=1).set_axis(self.params.index)
 
     def t_test(self, r_matrix: object) -> ContrastTests:

@@ -1,5 +1,6 @@
 """Coefficients below the accuracy of solvers are shown as 0, and stay what they are."""
 
+import json
 import re
 from dataclasses import replace
 
@@ -129,3 +130,28 @@ def test_a_loaded_fit_shows_the_same(cov_type, tmp_path):
     assert loaded.params["b"] == small.params["b"]
     if cov_type != "none":
         assert loaded.t_test("b = 0").tidy()["estimate"].iloc[0] == 0.0
+
+
+@pytest.mark.parametrize("make", [ps.svm, ps.logit])
+def test_a_zero_has_the_statistic_0_and_its_interval_everywhere(make, tmp_path, capsys):
+    data = DATA.assign(tiny=1e-7 * np.random.default_rng(6).normal(size=len(DATA)))
+    result = make("y ~ a + b + tiny", data).fit(ps.SDCA(seed=1))
+    table = result.tidy().set_index("term")
+    # Each row is there with b and with -b: no effect, but for the solver.
+    assert table.loc["b", ["estimate", "statistic"]].tolist() == [0.0, 0.0]
+    assert table.loc["b", "p_value"] == pytest.approx(1.0, abs=1e-6)
+    assert table.loc["b", "conf_low"] < 0.0 < table.loc["b", "conf_high"]
+    assert table.loc["a", "statistic"] == result.tvalues["a"]
+    limits = table[["conf_low", "conf_high"]].to_numpy()
+    assert (result.conf_int().to_numpy() == limits).all()
+    test = result.t_test("b = 1").tidy()  # of another value it is none of 0
+    assert test["statistic"].iloc[0] < -1.0
+    data.to_csv(tmp_path / "rows.csv", index=False)
+    options = "--formula", "y ~ a + b + tiny", "--loss", result.problem.loss
+    for more in ((), ("--memory", "64MiB")):
+        given = tmp_path / "rows.csv", *options, "--coefficients", *more
+        assert row_of(run(capsys, "fit", *given).out).split()[1] == "0.0000"
+        printed = json.loads(run(capsys, "fit", *given, "--json").out)
+        found = next(row for row in printed["coefficients"] if row["term"] == "b")
+        assert found["estimate"] == 0.0
+        assert found["statistic"] in (0.0, None)  # the hinge has no errors from files

@@ -30,6 +30,8 @@ SHOWN = ["estimate", "std_error", "conf_low", "conf_high"]
 def without_noise(table: pd.DataFrame, noise: Vector) -> pd.DataFrame:
     """The same table with 0 for estimates, errors and limits that are the solver's.
 
+    So is the statistic of an estimate that is 0, unless its standard error is too.
+
     Parameters
     ----------
     table : DataFrame, m rows
@@ -39,12 +41,16 @@ def without_noise(table: pd.DataFrame, noise: Vector) -> pd.DataFrame:
 
     Examples
     --------
-    >>> table = pd.DataFrame({name: [2e-6, 0.4] for name in SHOWN})
+    >>> table = pd.DataFrame({name: [2e-6, 0.4] for name in TIDY_COLUMNS})
     >>> without_noise(table, np.full(2, NOISE))["estimate"].tolist()
     [0.0, 0.4]
     """
-    numbers = table[SHOWN].astype(np.float64)
-    return table.assign(**numbers.mask(numbers.abs().le(1.001 * noise, axis=0), 0.0))
+    numbers, least = table[SHOWN].astype(np.float64), 1.001 * noise
+    small = numbers.abs().le(least, axis=0)
+    ratio = table["statistic"].astype(np.float64)
+    apart = (ratio * numbers["std_error"]).abs()  # of the estimate and the hypothesis
+    zero = small["estimate"] & ~small["std_error"] & (apart <= least)
+    return table.assign(**numbers.mask(small, 0.0), statistic=ratio.mask(zero, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
