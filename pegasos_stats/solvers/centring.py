@@ -164,32 +164,3 @@ def without_constants(
     if values is None:
         return beta, alpha
     return np.where(values != 0.0, 0.0, beta), alpha + float(values @ beta)
-
-
-def on_one_scale(problem: Problem) -> Problem | None:
-    """The problem of ``standardize=True``, where a column is far larger than 1.
-
-    Parameters
-    ----------
-    problem : Problem
-
-    Returns
-    -------
-    Problem or None
-        None where no column is, or the matrix is not dense.
-
-    Examples
-    --------
-    >>> X, y = np.array([[1e18, 2.0], [3e18, 6.0]]), np.array([-1.0, 1.0])
-    >>> on_one_scale(Problem(X, y, lam=1.0)).X.tolist()
-    [[-1.0, -1.0], [1.0, 1.0]]
-    """
-    X = problem.X
-    if not isinstance(X, np.ndarray):
-        return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        moved = X - X.mean(axis=0) if problem.intercept else X
-        sizes = np.sqrt(np.square(moved).mean(axis=0))
-    if not (np.isfinite(sizes).all() and sizes.max(initial=0.0) > LARGE):
-        return None
-    return replace(problem, X=moved / np.where(sizes > 0.0, sizes, 1.0))

@@ -6,7 +6,6 @@ from pegasos_stats.compiled import loading_on_demand
 
 __all__ = [
     "balance",
-    "best_intercept",
     "blocks",
     "columns",
     "compensated",
@@ -25,7 +24,6 @@ __all__ = [
 if TYPE_CHECKING:
     from pegasos_stats.compiled.arithmetic import (
         balance,
-        best_intercept,
         blocks,
         columns,
         compensated,

@@ -174,27 +174,6 @@ def step(
 
 
 @kernel
-def steps_to(
-    X: Rows,
-    lam: float,
-    free: bool,
-    tol: float,
-    limit: int,
-    at: Smooth,
-    to: Direction,
-    state: Proximal,
-) -> int:
-    """Take steps to a relative gap of ``tol``, at most ``limit``; return how many."""
-    scalars = state.scalars
-    for count in range(limit):
-        gap = scalars[OBJECTIVE] - max(0.0, scalars[DUAL_OBJECTIVE])
-        if gap <= tol * scalars[OBJECTIVE]:
-            return count
-        step(X, lam, free, at, to, state)
-    return limit
-
-
-@kernel
 def move_on(
     factor: float, X: Rows, lam: float, free: bool, at: Smooth, state: Proximal
 ) -> None:

@@ -58,11 +58,6 @@ class Sums(NamedTuple):
     known_rest: float = 0.0
 
 
-def dense_products(p: int) -> float:
-    """Roundings of ``x_i'beta + alpha + offset_i`` at most, in whatever order."""
-    return p + 2.0
-
-
 @one_thread()
 def risk_and_image(
     X: Dense,
