@@ -112,6 +112,27 @@ def test_a_file_replaced_while_it_is_read_is_an_error(tmp_path, monkeypatch):
         ps.svm("label ~ x1 + x2", scan, lam=0.1)
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of Dask itself
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_files_of_dask_replaced_before_the_fit_are_an_error(ending, tmp_path):
+    dask = pytest.importorskip("dask.dataframe")
+    file = tmp_path / f"rows.{ending}"
+    written(rows_of(1), file)
+    frame = getattr(dask, f"read_{ending}")(str(file))
+    model = ps.svm("label ~ x1 + x2", frame, lam=0.1)
+    replaced(file, "moved")
+    with pytest.raises(DataError, match="have changed since they were first read"):
+        model.fit(SOLVERS[0])
+
+
+def test_text_that_is_not_utf_8_in_dask_is_an_error_of_the_data():
+    dask = pytest.importorskip("dask.dataframe")
+    level = pd.Series(["a", "\ud800"] * 150, dtype=object)
+    data = rows_of(1).assign(g=level)
+    with pytest.raises(DataError):
+        ps.svm("label ~ x1 + g", dask.from_pandas(data, npartitions=2), lam=0.1)
+
+
 def damaged(folder, what):
     """A file of Arrow with a text, or a level, that is not where it should be."""
     rng = np.random.default_rng(1)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from copy import copy
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -190,6 +191,12 @@ class Matrices:
         kinds = NUMBERS, BOOLEANS
         return all(kind_of(c.type) in kinds and not c.null_count for c in columns)
 
+    def ends(self, piece: "pa.RecordBatch") -> int:
+        """A checksum of the predictors in the first and the last row of a piece."""
+        few, last = piece.select(list(self.variables)), max(0, piece.num_rows - 1)
+        rows = [few.slice(at, 1).to_pylist() for at in (0, last)]
+        return crc32(repr(rows).encode())
+
     def numbers(self, piece: "pa.RecordBatch") -> list[Vector]:
         """Columns of a piece that is known to be clean, before any scaling."""
         return [_numbers(piece.column(name)) for name in self._names or ()]
@@ -270,12 +277,15 @@ class Piece(NamedTuple):
         Whether all of its predictors are finite numbers.
     usable : bool array, shape (size,), or None
         Rows with a label, a weight and an offset; None if all are.
+    ends : int
+        Of `Matrices.ends`: which tell that the files behind a Dask frame were replaced.
     """
 
     size: int
     used: int
     clean: bool
     usable: Mask | None
+    ends: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -350,6 +360,8 @@ class Measured:
             if piece is None or piece.size != table.num_rows:
                 raise self.changed()
             if piece.clean and not self.matrices.has_numbers(table):
+                raise self.changed()
+            if piece.ends != self.matrices.ends(table):
                 raise self.changed()
             yield piece, first, table
             first += piece.used
@@ -547,7 +559,8 @@ class Counting:
         if offsets is not None:
             self._offset.append(total(parts)[kept])
         used = None if usable.all() else usable
-        self._pieces.append(Piece(size, len(y), clean, used))
+        ends = self._matrices.ends(table)
+        self._pieces.append(Piece(size, len(y), clean, used, ends))
         self._rows, self._n = self._rows + size, self._n + len(y)
 
     @classmethod

@@ -169,8 +169,8 @@ class Partitions:
 
     def parts(self, columns: Sequence[str]) -> list[Any]:
         """Each partition of these columns, as a task of Dask."""
-        found: list[Any] = self.frame[list(columns)].to_delayed()
-        return found
+        with of_partitions():
+            return list(self.frame[list(columns)].to_delayed())
 
     def telling(
         self, columns: Sequence[str], rows: "Repeating", few: "Telling"
