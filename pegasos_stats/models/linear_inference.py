@@ -234,7 +234,8 @@ class LinearInference(Judged):
         Raises
         ------
         OptionError
-            If `alpha` is not between 0 and 1, or as for `bse`.
+            If `alpha` is not between 0 and 1, or too small for the number of
+            resamples; or as for `bse`.
         """
         level = 1.0 - check_fraction("alpha", alpha)
         table = without_noise(self._errors.frame(level), self._noise)

@@ -357,7 +357,7 @@ class LinearResults(Results, LinearInference):
         p34         -0.14715    0.03581     <0.001    -0.2173   -0.07697
         p43         0.048603    0.03201      0.129   -0.01414     0.1114
         ------------------------------------------------------------------------------
-        Standard errors: HC3 (glm's: cov_type='nonrobust'), for this lambda.
+        Standard errors: HC3, for penalised coefficients at this lambda (glm's:
         More: summary(details=True)
         """
         check_flag("details", details)

@@ -643,7 +643,7 @@ def few_rows(rarer: int, n: int, k: int) -> list[Note]:
         what = f"there are {counted(n, 'row')}"
     text = (
         f"{what} for {counted(k, 'coefficient')}: with fewer than {FEW} for each, "
-        "intervals can be too short. Use fewer predictors."
+        "estimates and intervals are rough. Use fewer predictors."
     )
     return [Note("few events", "warning", text)]
 
@@ -762,11 +762,12 @@ def estimate(kind: str, for_glm: bool = False, lam_by_cv: bool = False) -> Note:
     Examples
     --------
     >>> print(estimate("Standard errors: HC3", for_glm=True).text)
-    Standard errors: HC3 (glm's: cov_type='nonrobust'), for this lambda.
+    Standard errors: HC3, for penalised coefficients at this lambda (glm's: ...
     """
-    glm = " (glm's: cov_type='nonrobust')" if for_glm else ""
+    glm = " (glm's: lam=1e-9, cov_type='nonrobust')" if for_glm else ""
     fixed = ", taken as fixed" if lam_by_cv else ""
-    return Note("standard errors", "note", f"{kind}{glm}, for this lambda{fixed}.")
+    what = f"for penalised coefficients at this lambda{fixed}"
+    return Note("standard errors", "note", f"{kind}, {what}{glm}.")
 
 
 def assumptions(groups: Groups | None, counts_scaling: bool) -> list[Note]:

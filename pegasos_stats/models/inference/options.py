@@ -46,15 +46,15 @@ class Sandwich:
     Parameters
     ----------
     bandwidth : "silverman" or float, default "silverman"
-        ``h`` of the hinge, or Silverman's rule for it, ``1.06 min(sd, IQR / 1.34)
-        n^(-1/5)`` of the ``u_i``.
+        ``h`` of the hinge, or the rule ``1.06 min(sd, IQR / 1.34) n^(-1/5)`` of the
+        ``u_i`` for it, as R's ``bw.nrd`` has it.
     correction : "HC0", "HC1", "HC2", "HC3" or "nonrobust", default "HC0"
         For the log loss; the hinge has the formula alone, ``"HC0"``. ``"HC1"``
         multiplies by ``n / (n - d)``, ``d = tr(H^-1 (H - lam J))``; ``"HC2"`` divides
         the score of a row by ``sqrt(1 - h_i)`` and ``"HC3"`` by ``1 - h_i``, ``h_i``
         its leverage ``w_i s_i (1 - s_i) z_i'H^-1 z_i / n``. ``"nonrobust"`` has the
         information ``H - lam J`` for ``G``, as any logistic regression prints it: right
-        if the model holds. It is not for weights.
+        if the model holds and lambda goes to 0. It is not for weights.
 
     Raises
     ------
@@ -75,7 +75,7 @@ class Sandwich:
     Huber, Proceedings of the fifth Berkeley symposium 1 (1967).
     MacKinnon & White, Journal of Econometrics 29 (1985), for HC1 to HC3.
     Koo, Lee, Kim & Park, JMLR 9 (2008), theorem 1, for the hinge.
-    Silverman, *Density estimation* (1986), equation 3.30.
+    Scott, *Multivariate density estimation* (1992), for the bandwidth.
     Li, JASA 86 (1991), condition 3.1, for the regression lines.
 
     Examples
@@ -127,7 +127,7 @@ class Cluster(Sandwich):
     For the log loss and ``lam -> 0`` the standard errors are those of R's
     ``sandwich::vcovCL(type = "HC1")`` and of statsmodels, which use the normal
     distribution, as ``use_t=False`` does; in two ways those of ``cadjust = TRUE, multi0
-    = FALSE``. They are rough with fewer than 10 groups.
+    = FALSE``. With few groups, 20 to 50 or fewer, intervals can be too short.
 
     References
     ----------

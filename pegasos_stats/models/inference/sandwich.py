@@ -755,7 +755,7 @@ def silverman(u: Vector, w: Vector | None = None) -> float:
     """``1.06 min(sd, IQR / 1.34) n^(-1/5)``; where one is 0, to rounding, the other.
 
     With weights ``n = (sum w_i)^2 / sum w_i^2``, and the spread is that of the weighted
-    rows. Silverman (1986), equation 3.30; R's ``bw.nrd``.
+    rows. Scott (1992); R's ``bw.nrd``.
 
     Examples
     --------

@@ -9,6 +9,7 @@ import pandas as pd
 from pegasos_stats.arrays import Vector
 from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign, moments
+from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.summaries import largest_terms
@@ -179,7 +180,11 @@ def coefficients(subject: Subject) -> doc.Section:
     figures = [coefficient_figure(subject), _image(subject)]
     blocks = [
         doc.Paragraph(_reading(subject)),
-        _table(table, "Original scale" if subject.is_scaled else "Per SD"),
+        _table(
+            table,
+            "Original scale" if subject.is_scaled else "Per SD",
+            "Boot. sd" if isinstance(result.cov_type, Bootstrap) else "Std. error",
+        ),
         *(doc.Paragraph(subject.note_text(note)) for note in result.notes_on_errors()),
         doc.Beside([figure for figure in figures if figure is not None]),
     ]
@@ -201,13 +206,13 @@ def _reading(subject: Subject) -> Text:
     )
 
 
-def _table(table: pd.DataFrame, other: str) -> doc.Table:
+def _table(table: pd.DataFrame, other: str, error: str) -> doc.Table:
     """Coefficients with what is known of their precision."""
     shown = largest_terms(table, MOST_TERMS)
     columns: list[Text] = ["Term", "Estimate"]
     cells: list[list[str]] = [list(map(str, shown["term"])), aligned(shown["estimate"])]
     if shown["std_error"].notna().any():
-        columns = ["Term", "Estimate [95% interval]", "Std. error", "p-value"]
+        columns = ["Term", "Estimate [95% interval]", error, "p-value"]
         names = ("estimate", "conf_low", "conf_high", "std_error")
         value, low, high, errors = (
             aligned(shown[name], shown["std_error"]) for name in names
