@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.data.language.syntax import is_word, sides
-from pegasos_stats.errors import ColumnWarning, counted, listing, warn_caller
+from pegasos_stats.errors import ColumnWarning, counted, listing, shown, warn_caller
 
 MANY = 10  # levels that a factor may well have, however many rows there are
 ROWS = 3  # to a level, with fewer of which a column seems to name its rows
@@ -111,7 +111,7 @@ class Doubtful:
         thousands = bool(commas) and all(map(THOUSANDS.fullmatch, commas))
         options = ["thousands=','" if thousands else "decimal=','"] if commas else []
         if len(others) == 1 and not re.search(r"\d", others[0]):
-            options.append(f"na_values={others[0]!r}")
+            options.append(f"na_values={shown(others[0])}")
             others = []
         if others or not options:
             return "give such values as numbers, or leave them empty"

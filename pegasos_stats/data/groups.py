@@ -167,8 +167,8 @@ class Lines:
         if isinstance(way, str):
             if self.frame is None or way not in self.frame.columns:
                 raise ColumnError(
-                    f"groups={way!r} is no column of the data that the model was made "
-                    f"of; give the name of one, or {ALLOWED}."
+                    f"groups={shown(way)} is no column of the data that the model was "
+                    f"made of; give the name of one, or {ALLOWED}."
                 )
             column = self.frame[way]
             if isinstance(column, pd.DataFrame):

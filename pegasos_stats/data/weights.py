@@ -12,7 +12,14 @@ from pegasos_stats.arrays import DataColumn, Vector
 from pegasos_stats.data.foreign import column_of_frame, position_of
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.row_names import rows_listed
-from pegasos_stats.errors import ColumnError, DataError, OptionError, counted, listing
+from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
+    OptionError,
+    counted,
+    listing,
+    shown,
+)
 
 ROUNDING = 1e-14  # of a mean that is 1
 SMALLEST = 2.0**-1022  # the least double with all its digits
@@ -289,7 +296,7 @@ def column_named(option: str, name: str, data: object, allowed: str) -> DataColu
     if isinstance(data, pd.DataFrame) and name in data.columns:
         return data[name]
     raise ColumnError(
-        f"{option}={name!r} is no column of the data; give the name of one, or "
+        f"{option}={shown(name)} is no column of the data; give the name of one, or "
         f"{allowed}."
     )
 

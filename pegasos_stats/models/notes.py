@@ -541,7 +541,7 @@ def level_order(coding: LabelCoding, design: Design) -> list[Note]:
             f"The levels of {shown(coding.name)} are in code point order, "
             f"{shown(negative)} first; R's usual locale has {shown(positive)} "
             f"first. For that give coding=({positive!r}, {negative!r}), or "
-            f"relevel({coding.name}, ref={positive!r}) in a formula."
+            f"relevel({coding.name}, ref={shown(positive)}) in a formula."
         )
         found.append(Note("level order", "note", text))
     for name, levels in _factors(design).items():

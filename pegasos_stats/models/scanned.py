@@ -60,7 +60,8 @@ def check_rows_in_memory(lam: object, title: str) -> None:
     """Raise `OptionError` if lambda is to be chosen by folds of rows elsewhere."""
     if isinstance(lam, str):
         raise OptionError(
-            f"lam={lam!r} needs the rows in memory and does not go with {title}; give "
+            f"lam={shown(lam)} needs the rows in memory and does not go with {title}; "
+            "give "
             "a number, or leave it out for 1/n."
         )
 

@@ -8,7 +8,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.data.scan import files as scans
 from pegasos_stats.errors import ConvergenceWarning, DataError, OptionError
-from pegasos_stats.solvers.reads import rows, visits
+from pegasos_stats.solvers.reads import rows, steps
 from tests.scan.scan_files import written
 
 FORMULA = "y ~ x0 + x2 * C(k) + g"
@@ -157,7 +157,7 @@ def test_files_that_change_between_epochs_are_an_error(data, tmp_path, monkeypat
 def test_two_blocks_are_in_memory_at_a_time(files, monkeypatch):
     made, alive = [], []
 
-    class Counted(visits.Part):
+    class Counted(steps.Part):
         pass
 
     def counted(*given):
@@ -166,7 +166,7 @@ def test_two_blocks_are_in_memory_at_a_time(files, monkeypatch):
         alive.append(sum(each() is not None for each in made))
         return part
 
-    monkeypatch.setattr(visits, "Part", counted)
+    monkeypatch.setattr(steps, "Part", counted)
     model = ps.svm("y ~ x0 + x2", ps.scan(files), lam=0.1)
     model.fit(ps.Pegasos(epochs=2, order="sequential"))
     assert len(made) == 32

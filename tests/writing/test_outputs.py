@@ -84,7 +84,7 @@ def test_other_names_of_a_file_keep_its_earlier_content(earlier, tmp_path):
 def test_an_unknown_file_is_replaced_only_on_demand(earlier, tmp_path):
     for content in (b"mine", b"", b"\0\xff"):
         earlier.write_bytes(content)
-        with pytest.raises(DataError, match=r"no note of .* --overwrite \(overwrite=T"):
+        with pytest.raises(DataError, match=r"no note of .* overwrite=True"):
             write(earlier)
         assert contents(tmp_path) == {"a.txt": content}
     write(earlier, overwrite=True)
