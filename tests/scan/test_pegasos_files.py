@@ -133,8 +133,7 @@ def test_it_warns_of_a_tolerance_that_is_not_reached(files):
     solver = ps.Pegasos(epochs=2, order="sequential", tol=1e-9)
     with pytest.warns(
         ConvergenceWarning,
-        match=r"^Pegasos has not reached tol 1e-09 after 2 epochs: the relative gap is "
-        r"[\d.]+\. Try SDCA\(\)\.$",
+        match=r"tol 1e-09 after 2 epochs: the relative gap is [\d.]+\. ",
     ):
         result = model.fit(solver)
     assert result.converged is False
