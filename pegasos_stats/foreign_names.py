@@ -89,8 +89,8 @@ def of_a_word(name: str) -> str:
 
     Examples
     --------
-    >>> of_a_word("my_auc"), of_a_word("nonsense")
-    ('write result.confusion(data).overall["auc"]', '')
+    >>> of_a_word("my_tidy")[:20], of_a_word("nonsense")
+    ('write result.tidy()', '')
     """
     words = re.findall(r"[A-Z]?[a-z0-9]{2,}|[A-Z]{2,}", name)
     found = (suggestion(each, ("names",)) for each in reversed(words))

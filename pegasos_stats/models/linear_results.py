@@ -358,6 +358,7 @@ class LinearResults(Results, LinearInference):
         p43         0.048603    0.03201      0.129   -0.01414     0.1114
         ------------------------------------------------------------------------------
         Standard errors: HC3, for penalised coefficients at this lambda (glm's:
+        lam=1e-9, cov_type='nonrobust').
         More: summary(details=True)
         """
         check_flag("details", details)
