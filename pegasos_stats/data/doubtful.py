@@ -3,7 +3,6 @@
 import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from shlex import quote
 from typing import Literal
 
 import numpy as np
@@ -74,7 +73,7 @@ class Doubtful:
                 f"the column {name!r} has {levels} in {counted(self.n_rows, 'row')}, "
                 f"as if it named the rows: they became "
                 f"{counted(self.n_levels - 1, 'coefficient')}. If it does, leave it "
-                f"out, as in {without} or by --id {quote(name)}{meant}"
+                f"out, as in {without}{meant}"
             )
         if self.kind == "dates":
             return (

@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapp
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from shlex import quote
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -417,8 +416,8 @@ def _check_levels_are_few(
             else:
                 quoted = name if is_word(name) else f"`{name}`"
                 without = f"{sides(formula)[0]} ~ . - {quoted}"
-                why = f"; if it names the rows, write {without!r} or --id "
-                why += f"{quote(name)}; else group its levels"
+                why = f"; if it names the rows, leave it out, as in {without!r}; else "
+                why += "group its levels"
                 if known and known[0].kind == "dates":
                     why = "; it looks like dates: make it numbers, such as days since "
                     why += f"a date, or leave it out, as in {without!r}"

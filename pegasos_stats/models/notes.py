@@ -126,7 +126,7 @@ UNCERTIFIED = (
 HINGE = ". For probabilities or a ranking use the log loss (ps.logit, --loss log)"
 LOGISTIC = (
     "; probabilities rank the rows all the same. For labels choose a threshold "
-    "(result.thresholds(), --threshold)"
+    "(threshold=)"
 )
 BALANCED = "weights='balanced'"
 

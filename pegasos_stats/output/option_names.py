@@ -50,4 +50,5 @@ def as_options(text: str) -> str:
         )
         return name + given
 
+    text = text.replace("leave it out, as in", "leave it out by --id, as in")
     return NAMED.sub(option, text)

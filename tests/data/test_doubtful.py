@@ -60,7 +60,7 @@ CASES = {
     "names": (
         [f"P{i // 2}" for i in range(N)],
         "The column 'x' has 30 levels in 60 rows, as if it named the rows: they became "
-        "29 coefficients. If it does, leave it out, as in 'y ~ . - x' or by --id x; "
+        "29 coefficients. If it does, leave it out, as in 'y ~ . - x'; "
         "write C(x) if its levels are meant.",
     ),
 }
@@ -145,7 +145,7 @@ def test_codes_are_names_of_rows_and_no_numbers(case):
 
 def test_a_name_that_is_no_word_is_quoted():
     said, _ = told(frame().assign(**{"my id": [f"P{i}" for i in range(N)]}))
-    assert "'y ~ . - `my id`' or by --id 'my id'; write C(`my id`) if" in said[0]
+    assert "'y ~ . - `my id`'; write C(`my id`) if" in said[0]
 
 
 ORDINARY = {

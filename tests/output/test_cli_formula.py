@@ -99,5 +99,5 @@ def test_unseen_names_of_rows_bring_the_line_that_leaves_them_out(folder, capsys
     assert main([*given, "--outcome", "digit"]) == 2
     said = capsys.readouterr().err
     assert "as if it named the rows: they became 199 coefficients." in said
-    assert "leave it out, as in 'digit ~ . - id'" in said
+    assert "by --id, as in 'digit ~ . - id'" in said
     assert run(capsys, *given, "--formula", "digit ~ . - id").err == ""
