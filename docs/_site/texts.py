@@ -9,7 +9,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from pegasos_stats.output.cli.parser import parser
+from pegasos_stats.output.cli.options import parser
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,6 +47,5 @@ class HelpOf(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """The help as text."""
         with patch.dict(os.environ, COLUMNS="88", NO_COLOR="1"):
-            (commands,) = (a.choices for a in parser()._actions if a.choices)
-            text = commands[self.arguments[0]].format_help()
+            text = parser(self.arguments[0]).format_help()
         return [nodes.literal_block(text, text, language="none")]

@@ -1,11 +1,9 @@
 """Options of Python in a message, written as the command line has them."""
 
-import json
 import re
-from functools import cache
-from pathlib import Path
 
-FILE = Path(__file__).parent / "cli" / "words.json"
+from pegasos_stats.output.cli.options import every_flag
+
 FLAGS = {"lam": "--lambda", "folds": "--cv"}  # other names
 NAMED = re.compile(r"(?<![\w.])(?<!\w\()([a-z]\w*)=('[^']*'|[\w.+-]*\w|)(?![\w(])")
 
@@ -21,14 +19,6 @@ def flag(name: str) -> str:
     return FLAGS.get(name) or f"--{name.replace('_', '-')}"
 
 
-@cache
-def _flags() -> set[str]:
-    commands = json.loads(FILE.read_text()).values()
-    return {
-        name for each in commands for one in each["options"] for name in one["names"]
-    }
-
-
 def as_options(text: str) -> str:
     """A message whose arguments of Python are options of the command line.
 
@@ -42,7 +32,7 @@ def as_options(text: str) -> str:
         name, value = flag(found[1]), found[2]
         if value == "False":
             name = name.replace("--", "--no-", 1)
-        if name not in _flags():
+        if name not in every_flag():
             return found[0]
         word = re.fullmatch(r"'([\w.+-]+)'", value)
         given = (

@@ -49,11 +49,9 @@ class KernelFunction:
     """
 
     name: KernelName
-    degree: int | None = option(None, "of the polynomial kernel", f"{DEGREE}")
-    offset: float | None = option(None, "of the polynomial kernel", f"{OFFSET:g}")
-    gamma: float | None = option(
-        None, "of the Gaussian kernel", "1 / (features * variance)"
-    )
+    degree: int | None = option(None)
+    offset: float | None = option(None)
+    gamma: float | None = option(None)
 
     def __str__(self) -> str:
         words = [f"{name} {value:g}" for name, value in self.parameters.items()]

@@ -1,8 +1,8 @@
 """Options, each declared once: as a field of the dataclass that has them.
 
 Name, type, allowed values and default are those of the field; `option` says the rest.
-Checks, the command line, summaries, saved models and the lines that repeat a fit read
-them from there.
+Checks, summaries, saved models and the lines that repeat a fit read them from there;
+what the command line says of them is in its own list.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ class Option:
     optional : bool
         Whether None is allowed.
     default : object
-    help, default_words, metavar, check, form, said, in_r
+    check, form, said, in_r
         As for `option`.
     """
 
@@ -41,9 +41,6 @@ class Option:
     choices: tuple[str, ...] = ()
     optional: bool = True
     default: Any = None
-    help: str = ""
-    default_words: str = ""
-    metavar: str | None = None
     check: Check | None = None
     form: str = ""
     said: str = ""
@@ -64,10 +61,7 @@ class Option:
 
 def option(
     default: Value,
-    help: str = "",
-    default_words: str = "",
     *,
-    metavar: str | None = None,
     check: Check | None = None,
     form: str = "",
     said: str = "",
@@ -78,12 +72,6 @@ def option(
     Parameters
     ----------
     default : object
-    help : str
-        One line for the command line, which does not offer the option without it.
-    default_words : str
-        The default as the help has it, where the value alone does not say it.
-    metavar : str, optional
-        What stands for the value in the help.
     check : callable, optional
         Takes name and value; returns the value to keep, or raises `OptionError`. Flags
         and choices by name need none.
@@ -99,14 +87,11 @@ def option(
     >>> from dataclasses import dataclass
     >>> @dataclass
     ... class Jump:
-    ...     way: Literal["high", "far"] = option("high", "how to jump")
+    ...     way: Literal["high", "far"] = option("high")
     >>> declared(Jump)["way"].choices
     ('high', 'far')
     """
     told = {
-        "help": help,
-        "default_words": default_words,
-        "metavar": metavar,
         "check": check,
         "form": form,
         "said": said or form,
@@ -136,11 +121,6 @@ def _kind(hint: Any) -> tuple[Any, tuple[str, ...], bool]:
     some = tuple(kind for kind in kinds if kind is not NoneType)
     named = [get_args(kind) for kind in some if get_origin(kind) is Literal]
     return Union[some], sum(named, ()), NoneType in kinds  # noqa: UP007
-
-
-def offered(owner: type) -> dict[str, Option]:
-    """Options of a dataclass that the command line has."""
-    return {name: each for name, each in declared(owner).items() if each.help}
 
 
 def check_option(owner: object, name: str) -> None:

@@ -14,10 +14,6 @@ from pegasos_stats.rng import SampleKind
 from pegasos_stats.solvers import orders, sizes, starts
 from pegasos_stats.solvers.options import check_option, option, values_of
 from pegasos_stats.solvers.solver import (
-    SEED,
-    START,
-    TIES,
-    TOL,
     Arithmetic,
     Solver,
     check_sample_kind,
@@ -140,98 +136,39 @@ class Pegasos(Solver):
     'replace'
     """
 
-    epochs: int | None = option(
-        None,
-        "passes over the rows",
-        f"{DEFAULT_EPOCHS}; 1 with --rows; at most {MOST_EPOCHS} with --tol or "
-        "--change-tol",
-        check=check_count,
-        in_r=True,
-    )
-    seed: int | None = option(None, *SEED, check=check_seed)
+    epochs: int | None = option(None, check=check_count, in_r=True)
+    seed: int | None = option(None, check=check_seed)
     order: orders.Order | Any = option(
-        "shuffle",
-        "permutations, the order of the file, or draws",
-        check=lambda name, order: orders.checked_order(order),
-        in_r=True,
+        "shuffle", check=lambda name, order: orders.checked_order(order), in_r=True
     )
-    steps: int | None = option(
-        None, "number of steps, with --order replace", check=_any_count, in_r=True
-    )
-    batch_size: int = option(
-        1, "rows in a step", metavar="ROWS", check=_any_count, in_r=True
-    )
-    project: bool = option(
-        False,
-        "keep the coefficients in the ball of radius 1 / sqrt(lambda)",
-        form="projected",
-        said="projection",
-        in_r=True,
-    )
+    steps: int | None = option(None, check=_any_count, in_r=True)
+    batch_size: int = option(1, check=_any_count, in_r=True)
+    project: bool = option(False, form="projected", said="projection", in_r=True)
     average: orders.Average = option(
-        "none",
-        "return the last iterate, the mean of all, or that of the last N epochs",
-        metavar="none|all|N",
-        check=orders.checked_average,
-        form="average {}",
-        in_r=True,
+        "none", check=orders.checked_average, form="average {}", in_r=True
     )
     refit_intercept: bool = option(
-        False,
-        "at the end take the best intercept for these coefficients",
-        form="intercept refitted",
-        said="refitted intercept",
-        in_r=True,
+        False, form="intercept refitted", said="refitted intercept", in_r=True
     )
-    arithmetic: Arithmetic = option(
-        "reference",
-        "R's bits, or sums as they suit the machine",
-        form="{} arithmetic",
-    )
+    arithmetic: Arithmetic = option("reference", form="{} arithmetic")
     sample_kind: SampleKind = option("rejection", check=check_sample_kind)
-    ties: Ties = option("na", *TIES)
+    ties: Ties = option("na")
     intercept: Literal[False] | None = option(None, check=_checked_intercept)
     start: starts.Start | Any = option(
-        "zero",
-        *START,
-        check=starts.checked_start,
-        form="{} start",
-        in_r=True,
+        "zero", check=starts.checked_start, form="{} start", in_r=True
     )
     first_step: int = option(
         1,
-        "number t of the first step",
-        metavar="T",
         check=partial(check_count, most=2**53),  # t is a double
         form="from step {}",
         in_r=True,
     )
     step: sizes.Step = option(
-        "pegasos",
-        "size of the steps: 1/(lambda t), one of the names, or a number",
-        metavar="pegasos|1/(lambda n)|1/sqrt(t)|SIZE",
-        check=sizes.checked_step,
-        form="step size {}",
-        in_r=True,
+        "pegasos", check=sizes.checked_step, form="step size {}", in_r=True
     )
-    tol: float = option(
-        0.0,
-        *TOL,
-        "none with pegasos",
-        metavar="GAP",
-        check=checked_tol,
-        said="tol {:g}",
-        in_r=True,
-    )
+    tol: float = option(0.0, check=checked_tol, said="tol {:g}", in_r=True)
     change_tol: float = option(
-        0.0,
-        "stop where an epoch changes no coefficient by more than this share of the "
-        "largest",
-        "none",
-        metavar="SHARE",
-        check=checked_tol,
-        said="change_tol {:g}",
-        in_r=True,
+        0.0, check=checked_tol, said="change_tol {:g}", in_r=True
     )
 
     name = "Pegasos"

@@ -10,10 +10,6 @@ from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import SampleKind
 from pegasos_stats.solvers.options import check_option, option, values_of
 from pegasos_stats.solvers.solver import (
-    SEED,
-    START,
-    TIES,
-    TOL,
     Arithmetic,
     Solver,
     check_sample_kind,
@@ -113,34 +109,15 @@ class SDCA(Solver):
     100
     """
 
-    epochs: int = option(
-        DEFAULT_EPOCHS,
-        "passes over the rows",
-        f"at most {DEFAULT_EPOCHS} with sdca",
-        check=check_count,
-    )
-    tol: float = option(
-        DEFAULT_TOL,
-        *TOL,
-        f"{DEFAULT_TOL:g} with sdca",
-        metavar="GAP",
-        check=checked_tol,
-    )
+    epochs: int = option(DEFAULT_EPOCHS, check=check_count)
+    tol: float = option(DEFAULT_TOL, check=checked_tol)
     gap_tol: float | None = option(None, check=check_nonnegative)
-    start: Start = option("zero", *START, form="started by SGD")
-    seed: int = option(1, *SEED, check=check_seed)
+    start: Start = option("zero", form="started by SGD")
+    seed: int = option(1, check=check_seed)
     sample_kind: SampleKind = option("rejection", check=check_sample_kind)
-    ties: Ties = option("na", *TIES)
-    algorithm: Algorithm = option(
-        "newton",
-        "go on by Newton steps, or SDCA-perm as published",
-        form="SDCA-{}",
-    )
-    arithmetic: Arithmetic | None = option(
-        None,
-        "R's bits, or sums as they suit the machine",
-        form="{} arithmetic",
-    )
+    ties: Ties = option("na")
+    algorithm: Algorithm = option("newton", form="SDCA-{}")
+    arithmetic: Arithmetic | None = option(None, form="{} arithmetic")
 
     name = "SDCA"
     to_optimum = True

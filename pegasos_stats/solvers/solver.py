@@ -13,12 +13,6 @@ from pegasos_stats.solvers.options import declared, given, values_of
 
 Arithmetic = Literal["reference", "fast"]
 
-# Help of the options that every solver has; the default in words where it needs some.
-SEED = ("as for set.seed() in R",)
-START = ("begin at 0, in a random direction (pegasos), or by an epoch of SGD (sdca)",)
-TOL = ("stop at this relative duality gap",)
-TIES = ("label of a score of exactly 0", "na, no label")
-
 
 def check_seed(name: str, seed: Any) -> Any:
     """Return the seed, 1 for None, or raise `SeedError` if R would refuse it."""

@@ -30,7 +30,7 @@ ENDS = [
 @pytest.mark.parametrize(("error", "code", "said"), ENDS)
 def test_one_line_and_an_exit_code(error, code, said, capsys, monkeypatch):
     monkeypatch.delenv("PEGASOS_STATS_TRACEBACK", raising=False)
-    monkeypatch.setattr("pegasos_stats.output.cli.commands._fitted", raising(error))
+    monkeypatch.setattr("pegasos_stats.output.cli.commands._evaluated", raising(error))
     assert main(["demo"]) == code
     assert capsys.readouterr().err == (
         "" if said is None else f"pegasos-stats: {said}\n"
@@ -40,7 +40,7 @@ def test_one_line_and_an_exit_code(error, code, said, capsys, monkeypatch):
 def test_the_traceback_can_be_asked_for(monkeypatch):
     monkeypatch.setenv("PEGASOS_STATS_TRACEBACK", "1")
     monkeypatch.setattr(
-        "pegasos_stats.output.cli.commands._fitted", raising(KeyError("a"))
+        "pegasos_stats.output.cli.commands._evaluated", raising(KeyError("a"))
     )
     with pytest.raises(KeyError):
         main(["demo"])

@@ -16,8 +16,6 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.data.files import CsvStyle
 from pegasos_stats.output.cli import main
-from pegasos_stats.output.cli.parser import parser
-from pegasos_stats.output.cli.words import FILE, described
 
 TABLE = Path(__file__).parents[1].joinpath("habits_cli.txt").read_text("utf-8")
 CALLS = [
@@ -152,16 +150,6 @@ def test_a_report_prints_the_error_out_of_fold(here, capsys):
     words = ["-y", "had", "--id", "patient", "--cv", "5", "-o", "cv.html"]
     lines = printed_of(capsys, "report", "d.csv", *words).splitlines()
     assert any(line.startswith("Out-of-fold") and "of 80" in line for line in lines)
-
-
-def test_the_words_are_those_of_the_parser():
-    """Written by scripts/cli_words.py."""
-    found, known = described(parser()), json.loads(FILE.read_text("utf-8"))
-    assert [*found] == [*known]
-    for command in found:
-        assert found[command]["options"] == known[command]["options"]
-        shown = [" ".join(each[command]["help"].split()) for each in (found, known)]
-        assert sys.version_info >= (3, 13) or shown[0] == shown[1]
 
 
 @pytest.mark.parametrize("words", [["fit", "--help"], ["fit", "d.csv", "--nosuch"]])

@@ -121,7 +121,7 @@ def test_labels_that_are_not_the_levels_are_noted(files, tmp_path, capsys):
     data = tmp_path / "d.svm"
     data.write_text("-1 1:1\n-1 2:1\n")
     printed = run(capsys, "predict", model, data)
-    assert "-1, are not all among the model's levels, 5, 6: predictions" in printed.err
+    assert "are not all among the model's levels, 5, 6: predictions" in printed.err
 
 
 def test_a_model_predicts_data_of_its_own_format_only(files, tmp_path, capsys):

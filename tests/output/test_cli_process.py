@@ -67,7 +67,7 @@ def test_an_interrupt_gives_one_line(capsys, monkeypatch):
     def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pegasos_stats.output.cli.commands._fitted", interrupted)
+    monkeypatch.setattr("pegasos_stats.output.cli.commands._evaluated", interrupted)
     assert main(["demo"]) == 130
     assert capsys.readouterr().err == "pegasos-stats: interrupted\n"
 

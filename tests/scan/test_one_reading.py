@@ -5,7 +5,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, PegasosStatsError
-from pegasos_stats.output.cli.input import read_data
+from pegasos_stats.output.cli.files import read_data
 from tests.scan.test_same_as_in_memory import data_of
 
 pytest.importorskip("pyarrow")

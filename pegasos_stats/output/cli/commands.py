@@ -1,6 +1,5 @@
 """The commands: ``fit``, ``report``, ``predict``, ``parity``, ``demo``, ``compile``."""
 
-import argparse
 import json
 import shlex
 import tempfile
@@ -8,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,95 +28,359 @@ from pegasos_stats.errors import (
     LabelError,
     OptionError,
     listing,
+    shown,
 )
 from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.metrics.inputs import checked_choices
 from pegasos_stats.models.kernel import KernelSVM
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear import SVM, Logit
-from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.persist import Saved, load_saved, save
 from pegasos_stats.models.results import Results
-from pegasos_stats.output.cli import cross_validation, printed
-from pegasos_stats.output.cli.cross_validation import level_of
-from pegasos_stats.output.cli.facts import cautions
-from pegasos_stats.output.cli.foreign_words import check_test
-from pegasos_stats.output.cli.input import (
+from pegasos_stats.output.cli import printed
+from pegasos_stats.output.cli.files import (
+    PREDICTIONS,
     Rows,
     are_alike,
+    check_places,
     formula_for,
     read_alike,
     read_data,
+    read_rows,
     style_of,
 )
-from pegasos_stats.output.cli.options import PENALTIES, model_of, solver_of
-from pegasos_stats.output.cli.output_paths import (
-    PREDICTIONS,
-    check_places,
-    predictions_path,
-)
-from pegasos_stats.output.cli.printed import Printed
+from pegasos_stats.output.cli.foreign_words import check_test
+from pegasos_stats.output.cli.options import Options
+from pegasos_stats.output.cli.printed import Evaluated, Predicted, Printed
 from pegasos_stats.output.cli.process import PROGRAM, no_part_left, write_output
 from pegasos_stats.output.option_names import flag
 from pegasos_stats.output.report.report import Report, report_of
-from pegasos_stats.output.report.subject import Fitted, checked_threshold_of
+from pegasos_stats.output.report.subject import checked_threshold_of
+from pegasos_stats.solvers.kernel_problem import KernelFunction
+from pegasos_stats.solvers.options import declared
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.keeping.saving import KEPT
 from pegasos_stats.studies.parity.check import check_against_r
-from pegasos_stats.studies.selection.cross_validation import (
-    CrossValidation,
-    cross_validate,
-)
+from pegasos_stats.studies.selection.cross_validation import cross_validate
 from pegasos_stats.writing import checked_place, outputs
 
-WIDTH = 76  # of a line of the command
+SEED = 443  # of the reference run, which demo repeats
+PENALTIES = {"homework": 1e-4}  # of profiles, where --lambda is not given
+WIDTH = 76  # of a line of a command
+Solver = Pegasos | SDCA
+
+# ---------------------------------------------------------- solver and model
 
 
-def page_of_files(
-    result: Fitted,
-    tests: dict[str, Rows],
-    validation: CrossValidation | None,
-    options: argparse.Namespace,
-) -> Report:
-    """Report a fit of files, and write the report to its file."""
-    test = tests.get("test")
+def solver_of(options: Options) -> Solver:
+    """Build the solver that the options describe: a named profile with changes, or new.
+
+    Raises
+    ------
+    OptionError
+        If options do not go together.
+    """
+    own, others = _given(options, Pegasos), _given(options, SDCA)
+    of_runs = {"rows", "profile", "refine"} & _asked(options)
+    if _solver_name(options) == "sdca":
+        _refuse({*own} - {*others} | of_runs, "pegasos", options)
+        return SDCA(**others)
+    _refuse({*others} - {*own}, "sdca", options)
+    if options.rows is not None:
+        if options.order is not None:
+            raise OptionError("--rows and --order exclude each other; give one.")
+        own["order"] = read_rows(options.rows)
+    drawn = options.order == "replace" or options.profile == "paper"
+    if drawn and options.steps is None:
+        raise OptionError(
+            "Draws with replacement need --steps, the number of steps to take."
+        )
+    if options.profile is None:
+        return Pegasos(**own)
+    if options.profile == "paper":
+        return replace(Pegasos.paper(own.pop("steps")), **own)
+    profile: Pegasos = getattr(Pegasos, options.profile)()
+    return replace(profile, **own)
+
+
+def _asked(options: Options) -> set[str]:
+    return {name for name, value in vars(options).items() if value is not None}
+
+
+def _given(options: Options, owner: type) -> dict[str, Any]:
+    """Options of a dataclass that were given."""
+    known = vars(options).keys() & declared(owner).keys() - {"intercept"}
+    return {name: vars(options)[name] for name in known & _asked(options)}
+
+
+def _solver_name(options: Options) -> str:
+    """The solver; where none is named the optimum, but for options of a run."""
+    if options.solver is not None:
+        return options.solver
+    if options.command in ("demo", "parity"):
+        return "pegasos"
+    known, others = declared(Pegasos), declared(SDCA)
+    own = {*known} - {*others, "intercept"} | {"epochs", "rows", "profile", "refine"}
+    named = any(
+        getattr(options, name) in {*known[name].choices} - {*others[name].choices}
+        for name in ({*known} & {*others}) - {"sample_kind"}
+    )
+    return "pegasos" if own & _asked(options) or named else "sdca"
+
+
+def _refuse(names: set[str], solver: str, options: Options) -> None:
+    """Raise `OptionError` for options that only the other solver has."""
+    for name in sorted(names):
+        which = f"give that too, or leave {flag(name)} out"
+        if options.solver is not None:
+            which = "leave one of them out"
+        raise OptionError(f"{flag(name)} goes with --solver {solver}; {which}.")
+
+
+def model_of(formula: str | None, train: Rows, solver: Solver, options: Options) -> Any:
+    """The model of the training data, not yet fitted.
+
+    Raises
+    ------
+    OptionError
+        If options do not go together.
+    """
+    lam = PENALTIES.get(options.profile or "") if options.lam is None else options.lam
+    arguments = {
+        **({} if lam is None else {"lam": lam}),
+        "intercept": options.intercept and solver.intercept is not False,
+        "coding": options.coding,
+        "weights": options.weights,
+        "freq_weights": options.freq_weights,
+        "standardize": options.standardize,
+    }
+    kernel = _given(options, KernelFunction)
+    kind: type[Any] = Logit if options.loss == "log" else SVM
+    if options.kernel is None:
+        arguments["offset"] = kernel.pop("offset", None)
+        if kernel:
+            raise OptionError(f"--{next(iter(kernel))} needs --kernel; give both.")
+    else:
+        if options.loss == "log":
+            raise OptionError("--kernel goes with --loss hinge only; leave one out.")
+        if "offset" in kernel:
+            kernel["offset"] = _kernel_offset(kernel["offset"])
+        kind = KernelSVM
+        arguments |= kernel | {"kernel": options.kernel}
+    if formula is None:
+        y, X = train.labelled
+        return kind(y, X, **arguments)
+    return kind.from_formula(formula, train.X, **arguments)
+
+
+def _kernel_offset(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise OptionError(
+            f"--offset {text!r} is no number, and kernel machines take no column as an "
+            "offset; give a number, or leave --kernel out."
+        ) from None
+
+
+# ----------------------------------------------------------- fit and report
+
+
+def fit(options: Options) -> Printed:
+    """Fit a file, and test on another."""
+    check_places(options)
+    if options.coefficients and options.kernel is not None:
+        raise OptionError(
+            "--coefficients does not go with --kernel, whose fit has none; leave one "
+            "of them out."
+        )
+    train, test = _read(options)
+    formula = formula_for(options, train)
+    if train.scan is not None and options.solver is None:
+        in_order = options.order or options.rows or options.profile
+        options = replace(options, solver="pegasos" if in_order else "sdca")
+    found = _evaluated(formula, train, test, options)
+    return _shown(found, train, options)
+
+
+def report(options: Options) -> Printed:
+    """Fit a file, test on another, and write a report."""
+    output = "report.html" if options.output is None else options.output
+    loss = options.loss or ("log" if options.kernel is None else "hinge")
+    options = replace(options, output=output, loss=loss)
+    check_places(options)
+    train, test = _read(options)
+    formula = formula_for(options, train)
+    if train.scan is not None:
+        raise OptionError(
+            f"report shows single rows, and those of {train.path} are read block by "
+            "block; give fit, or a file that is read at once."
+        )
+    found = _evaluated(formula, train, test, options)
+    page = _page(found, test, options)
+    with no_part_left():
+        made = page.write(output, overwrite=options.overwrite)
+    return Printed(printed.report_text(found, made.path))
+
+
+def demo(options: Options) -> Printed:
+    """Fit the data that come with the package."""
+    check_places(options)
+    options = replace(
+        options,
+        seed=SEED if options.seed is None else options.seed,
+        title="Handwritten fives and sixes",
+        image_shape=(8, 8),
+    )
+    if options.lam is None and options.profile not in PENALTIES:
+        options = replace(options, lam=1.0)
+    train, test = (Rows("digits56", frame) for frame in datasets.load_digits56())
+    found = _evaluated("digit ~ .", train, test, options)
+    found = replace(
+        found, title=f"{PROGRAM}: handwritten fives and sixes, 8 x 8 pixels"
+    )
+    if options.report is None:
+        return _shown(found, train, options)
+    page = _page(found, test, options)
+    text = _shown(found, train, options).out
+    with no_part_left():
+        made = page.write(options.report, overwrite=options.overwrite)
+    return Printed(f"{text}{printed.report_line(made.path)}\n")
+
+
+def _read(options: Options) -> tuple[Rows, Rows | None]:
+    """The training data and the test data that the options name."""
+    style = style_of(options)
+    check_test(options.test)
+    dense = options.kernel is not None
+    train = read_data(
+        options.train, options.format, dense=dense, style=style, memory=options.memory
+    ).named_by(options.id)
+    if options.na_values and train.frame is not None:
+        warn_unmatched(options.train, style)
+    if train.scan is not None and dense:
+        raise OptionError(
+            f"--kernel needs all rows in memory, and {train.path} is read block by "
+            "block; leave it out."
+        )
+    if options.test is None:
+        return train, None
+    test = read_alike(options.test, options.format, train)
+    return train, test.named_by(options.id, needed=False)
+
+
+def _evaluated(
+    formula: str | None, train: Rows, test: Rows | None, options: Options
+) -> Evaluated:
+    """The fit that the options describe, and its tables."""
+    solver = solver_of(options)
+    model = model_of(formula, train, solver, options)
+    validation = None
+    if options.cv is not None:
+        validation = cross_validate(
+            model,
+            None if solver.to_optimum else solver,  # that of studies is enough
+            folds=options.cv,
+            groups=options.groups,
+            seed=1 if options.seed is None else options.seed,
+        )
+    test = None if test is None else test.known_to(model.design, options.unseen)
+    errors = {"cov_type": options.cov_type, "groups": options.groups}
+    if options.kernel is not None:
+        if options.cv is not None:
+            del errors["groups"]  # they are those of the folds
+        for name in (name for name, value in errors.items() if value is not None):
+            raise OptionError(
+                f"{flag(name)} does not go with --kernel, which has no standard errors."
+            )
+    fitting = errors | {"refine": options.refine}
+    result = model.fit(
+        solver,
+        trace=options.trace,
+        progress=options.progress,
+        test=test.labelled if options.trace and test is not None else None,
+        **{name: value for name, value in fitting.items() if value is not None},
+    )
+    choices = _choices(result, options)
+    tables = {"training": result.confusion(**choices)}
+    if test is not None:
+        tables["test"] = result.confusion(test.X, test.labels, **choices)
+    if validation is not None:
+        table = validation.confusion(threshold=options.threshold)
+        level = choices.get("positive")
+        if level is not None:
+            chosen = checked_choices(table.levels, level, mode="sens_spec")
+            table = replace(table, choices=chosen)
+        tables["out-of-fold"] = table
+    return Evaluated(
+        title=f"{PROGRAM}: {options.train}",
+        result=result,
+        tables=tables,
+        validation=validation,
+        threshold=options.threshold,
+        notes=[test.note] if test is not None and test.note else [],
+        unseen=[f"test data: {test.unseen}"]
+        if test is not None and test.unseen
+        else [],
+    )
+
+
+def _choices(result: Results, options: Options) -> dict[str, Any]:
+    """What is asked of confusion tables: statistics of a class, a threshold."""
+    found: dict[str, Any] = {}
+    if options.positive is not None:
+        positive = _level_of(result, options.positive)
+        found = {"positive": positive, "mode": "sens_spec"}
+    if options.threshold is not None:
+        found["threshold"] = options.threshold
+    return found
+
+
+def _level_of(result: Results, text: str) -> object:
+    """The level that is written so, or an error."""
+    for level in result.coding.levels:
+        if str(level) == text:
+            return level
+    raise OptionError(
+        f"--positive {shown(text)} is not among the levels; give one of "
+        f"{listing(result.coding.levels)}."
+    )
+
+
+def _shown(found: Evaluated, train: Rows, options: Options) -> Printed:
+    """Save a fit, and print it."""
+    if options.save is not None:
+        about = {"format": train.format, "zero_based": train.zero_based}
+        about |= asdict(train.style) | {"id": options.id}
+        with no_part_left():
+            save(found.result, options.save, about=about, overwrite=options.overwrite)
+    if options.json:
+        return Printed(printed.fit_json(found, options.coefficients))
+    return Printed(printed.fit_text(found, options.save, options.coefficients))
+
+
+def _page(found: Evaluated, test: Rows | None, options: Options) -> Report:
+    """The report of a fit."""
+    result = found.result
     threshold, _ = checked_threshold_of(options.threshold, result)
-    made = report_of(
+    return report_of(
         result,
-        None if test is None else test.labelled(),
+        None if test is None else test.known_to(result.design, options.unseen).labelled,
         title=options.title,
         image_shape=options.image_shape,
-        positive=level_of(result, options.positive),
+        positive=_choices(result, options).get("positive"),
         path=result.lambda_path,
-        validation=validation,
+        validation=found.validation,
         threshold=threshold,
         command=command_line(options),
     )
-    with no_part_left():
-        return made.write(options.output, overwrite=options.overwrite)
 
 
-def page_of_digits(result: Fitted, test: Rows, options: argparse.Namespace) -> Report:
-    """Report a fit of the data that come with the package."""
-    return report_of(
-        result,
-        test.frame,
-        title="Handwritten fives and sixes",
-        image_shape=(8, 8),
-        command=command_line(options),
-    )
-
-
-def written(made: Report, options: argparse.Namespace) -> Report:
-    """Write a report to the file that ``--report`` names."""
-    with no_part_left():
-        return made.write(options.report, overwrite=options.overwrite)
-
-
-def command_line(options: argparse.Namespace) -> str:
+def command_line(options: Options) -> str:
     """The command as it was typed, on as many lines as it takes."""
     lines = [PROGRAM]
-    for word in map(shlex.quote, options.arguments):
+    for word in map(shlex.quote, options.words):
         if len(lines[-1]) + len(word) > WIDTH:
             lines[-1] += " \\"
             lines.append("   ")
@@ -125,57 +388,133 @@ def command_line(options: argparse.Namespace) -> str:
     return "\n".join(lines)
 
 
-def predicted_files(
-    result: Results, rows: Rows, options: argparse.Namespace
-) -> printed.Printed:
+# ------------------------------------------------------------------ predict
+
+
+def predict(options: Options) -> Printed:
     """Predict the rows of files with a saved model, and write them as they come."""
-    assert rows.scan is not None
+    if options.output in ("-", "/dev/stdout"):
+        options = replace(options, output=None)
+    check_places(options)
+    saved = load_saved(options.model, others=KEPT)
+    result = saved.result
+    rows, options = _rows_for(saved, options)
+    collected: list[pd.DataFrame] | None = None
     if options.json and options.output is None:
-        raise OptionError(
-            "--json without --output would hold the predictions of all rows in memory; "
-            "give --output too."
-        )
-    deciding = {"ties": options.ties, "threshold": options.threshold}
-    table, notes = _table(result, rows, options, deciding)
-    offsets = result.offsets
-    also = [] if offsets is None else offsets.columns([*rows.scan.kinds])
-    also = also if options.id is None else [*also, options.id]
-    n, counts = 0, dict.fromkeys(map(str, result.coding.levels), 0)
+        if rows.scan is not None:
+            raise OptionError(
+                "--json without --output would hold the predictions of all rows in "
+                "memory; give --output too."
+            )
+        collected = []
+    pieces = _predictions(result, rows, options)
+    table, why = _table(result, rows, options)
+    unseen, n, counts = "", 0, dict.fromkeys(map(str, result.coding.levels), 0)
     with _written(options) as write:
-        for frame in scanned_frames(rows.scan, result.design, also):
-            piece = Rows(rows.path, frame=frame).named_by(options.id)
-            known = piece.known_to(result.design, options.unseen)
-            with in_a_piece():
-                predictions = predictions_of(result, known, deciding)
-            if options.id is None:  # numbered over all files
-                predictions = predictions.set_axis(pd.RangeIndex(n, n + len(frame)))
-            write(printed.csv_of(predictions, header=n == 0))
-            n += len(frame)
-            for level, count in printed.level_counts(result, predictions).items():
-                counts[level] += count
-            if known.unseen and len(notes) == 0:
-                notes = ["levels that the fit did not see have no prediction"]
-    found = printed.PrintedPredictions(
+        for predictions, blanked in pieces:
+            if collected is None:
+                write(printed.csv_of(predictions, header=n == 0))
+            else:
+                collected.append(predictions)
+            n += len(predictions)
+            unseen = unseen or blanked
+            for level in result.coding.levels:
+                counts[str(level)] += int((predictions["predicted"] == level).sum())
+    if unseen and rows.scan is not None:
+        unseen = "levels that the fit did not see have no prediction"
+    found = Predicted(
         title=f"{PROGRAM}: {options.model} on {options.data}",
         result=result,
-        rows=n,
-        counts=counts,
         table=table,
-        notes=notes,
+        n_rows=n,
+        counts=counts,
+        notes=[note for note in (rows.note, unseen, why) if note],
         written=options.output,
     )
-    shown = found.as_json(None) if options.json else found.as_text()
-    if options.output is None:
-        return printed.Printed("", shown, exact=True)
-    return printed.Printed(shown)
+    if options.json:
+        return Printed(found.as_json(pd.concat(collected) if collected else None))
+    text = found.as_text()
+    return Printed("", text) if options.output is None else Printed(text)
 
 
-def predictions_of(
-    result: Results, rows: Rows, deciding: dict[str, Any]
-) -> pd.DataFrame:
-    """Labels, scores and probabilities; `deciding` are ties and threshold."""
+def _rows_for(saved: Saved, options: Options) -> tuple[Rows, Options]:
+    """Read data in the format and style of those that the model was fitted on."""
+    result, about, memory = saved.result, saved.about, options.memory
+    if about.get("format") == "files" and ending_of(options.data) in SVMLIGHT:
+        memory = memory or MEMORY
+    rows = read_data(
+        options.data,
+        options.format,
+        len(result.design.names),
+        about.get("zero_based"),
+        dense=isinstance(result, KernelResults),
+        style=style_of(options, {} if memory else about),
+        memory=memory,
+    )
+    if options.na_values and rows.frame is not None:
+        warn_unmatched(options.data, rows.style)
+    if options.id is None and about.get("id") in rows.columns:
+        options = replace(options, id=about["id"])
+    fitted_on = about.get("format", rows.format)
+    if not are_alike(rows.format, fitted_on):
+        by_block = memory and rows.scan is not None and rows.scan.is_svmlight
+        cure = "leave out --memory" if by_block else "give data in that format"
+        raise DataError(
+            f"The file {options.data} is {rows.format} and the model was fitted on "
+            f"{fitted_on}; {cure}."
+        )
+    return rows.named_by(options.id), options
+
+
+def _table(
+    result: Results, rows: Rows, options: Options
+) -> tuple[ConfusionMatrix | None, str]:
+    """The confusion table, if the rows have labels; or why there is none."""
+    if options.unlabelled:
+        return None, ""
+    choices = _choices(result, options) | {"ties": options.ties}
+    choices["unseen"] = options.unseen
+    try:
+        table = result.confusion(rows.X, rows.labels, **choices)
+    except LabelError:
+        known = listing(result.coding.levels)
+        return None, (
+            f"the labels in {rows.path} are not all among the model's levels, {known}: "
+            "predictions only"
+        )
+    except (DataError, FormulaError):  # of other columns the predictions tell
+        return None, "no labels among the data"
+    if not table.counts.sum():
+        return None, "no labels among the data"
+    return table, ""
+
+
+def _predictions(
+    result: Results, rows: Rows, options: Options
+) -> Iterator[tuple[pd.DataFrame, str]]:
+    """Predictions of rows, some at a time, and which levels have none, in words."""
+    if rows.scan is None:
+        known = rows.known_to(result.design, options.unseen)
+        yield predictions_of(result, known, options), known.unseen
+        return
+    offsets, n = result.offsets, 0
+    also = [] if offsets is None else offsets.columns([*rows.scan.kinds])
+    also = also if options.id is None else [*also, options.id]
+    for frame in scanned_frames(rows.scan, result.design, also):
+        piece = Rows(rows.path, frame=frame).named_by(options.id)
+        known = piece.known_to(result.design, options.unseen)
+        with in_a_piece():
+            found = predictions_of(result, known, options)
+        if options.id is None:  # numbered over all files
+            found = found.set_axis(pd.RangeIndex(n, n + len(frame)))
+        yield found, known.unseen
+        n += len(frame)
+
+
+def predictions_of(result: Results, rows: Rows, options: Options) -> pd.DataFrame:
+    """Labels, scores and probabilities."""
     scores = result.decision_function(rows.X)
-    labels = result.predict(rows.X, **deciding)
+    labels = result.predict(rows.X, ties=options.ties, threshold=options.threshold)
     frame = pd.DataFrame({"predicted": labels, "score": scores})
     if result.problem.loss == "log":
         found = result.predict_proba(rows.X)
@@ -185,7 +524,7 @@ def predictions_of(
 
 
 @contextmanager
-def _written(options: argparse.Namespace) -> Iterator[Callable[[str], object]]:
+def _written(options: Options) -> Iterator[Callable[[str], object]]:
     """Where texts are written to: standard output, or a file once all are there."""
     if options.output is None:
         yield lambda text: write_output(text, exact=True)
@@ -196,27 +535,30 @@ def _written(options: argparse.Namespace) -> Iterator[Callable[[str], object]]:
         yield lambda text: handle.write(text.encode())
 
 
-def _table(
-    result: Results, rows: Rows, options: argparse.Namespace, deciding: dict[str, Any]
-) -> tuple[ConfusionMatrix | None, list[str]]:
-    """The confusion table, for which the rows are read once; or why there is none."""
-    if options.unlabelled:
-        return None, []
-    positive = cross_validation.level_of(result, options.positive)
-    choices: dict[str, Any] = {"unseen": options.unseen} | deciding
-    if positive is not None:
-        choices |= {"positive": positive, "mode": "sens_spec"}
-    try:
-        found = result.confusion(rows.scan, **choices)
-    except LabelError:
-        known = ", ".join(map(str, result.coding.levels))
-        return None, [
-            f"the labels in {rows.path} are not all among the model's levels, {known}: "
-            "predictions only"
-        ]
-    except (DataError, FormulaError):  # of other columns the predictions tell
-        return None, ["no labels among the data"]
-    return found, []
+# ------------------------------------------------------- parity and compile
+
+
+def parity(options: Options) -> Printed:
+    """Run a fit in Python and by the reference in R; 1 if something differs."""
+    if options.refine is not None:
+        raise OptionError(
+            "--refine goes on with SDCA, which has no counterpart in the R reference; "
+            "leave it out."
+        )
+    train, _ = _read(options)
+    formula = formula_for(options, train)
+    if train.scan is not None:
+        raise OptionError(
+            f"parity runs R on all rows, and those of {train.path} are read block by "
+            "block; give a file that is read at once."
+        )
+    solver = solver_of(options)
+    model = model_of(formula, train, solver, options)
+    found = check_against_r(model, solver, via=options.via)
+    text = f"{PROGRAM}: {options.train}\n\n{found}"
+    if options.json:
+        text = json.dumps(found.to_json_dict(), indent=2)
+    return Printed(f"{text}\n", code=0 if found.equal else 1)
 
 
 RUNS = [
@@ -228,7 +570,7 @@ RUNS = [
 PERM = [SDCA(algorithm="perm", start=start, seed=1) for start in ("zero", "sgd")]
 
 
-def compile_all(options: argparse.Namespace) -> Printed:
+def compile_all(options: Options) -> Printed:
     """Fill the cache of compiled kernels; tell how many there are, and where."""
     from pegasos_stats.compiled.cache import folder, sources  # loads numba
 
@@ -236,10 +578,10 @@ def compile_all(options: argparse.Namespace) -> Printed:
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as place:
         warnings.simplefilter("ignore")
         fit_all(Path(place) / "rows.csv")
-    kept = folder()
-    count = 0 if kept is None else len(list(kept.glob(f"*.{sources()}-*.nbc")))
+    cache = folder()
+    count = 0 if cache is None else len(list(cache.glob(f"*.{sources()}-*.nbc")))
     seconds = time.perf_counter() - began
-    return Printed(f"{count} compiled kernels in {kept} ({seconds:.0f} s)\n")
+    return Printed(f"{count} compiled kernels in {cache} ({seconds:.0f} s)\n")
 
 
 def fit_all(file: Path) -> None:
@@ -270,156 +612,7 @@ def fit_all(file: Path) -> None:
     kernel.fit(RUNS[0])
 
 
-Solver = Pegasos | SDCA
-
-
-def fit(options: argparse.Namespace) -> Printed:
-    """Fit a file, and test on another."""
-    check_places(options)
-    if options.coefficients and options.kernel is not None:
-        raise OptionError(
-            "--coefficients does not go with --kernel, whose fit has none; leave one "
-            "of them out."
-        )
-    title = f"{PROGRAM}: {options.train}"
-    return _fitted(title, *_files(options), options)
-
-
-def report(options: argparse.Namespace) -> Printed:
-    """Fit a file, test on another, and write a report."""
-    check_places(options)
-    if options.loss is None:
-        options.loss = "log" if options.kernel is None else "hinge"
-    formula, train, tests = _files(options)
-    if train.scan is not None:
-        raise OptionError(
-            f"report shows single rows, and those of {train.path} are read block by "
-            "block; give fit, or a file that is read at once."
-        )
-    result, tests, validation = _studied_fit(formula, train, tests, options)
-    made = page_of_files(result, tests, validation, options)
-    tables = _tables(result, tests, _choices(result, options))
-    if validation is not None:
-        tables["out-of-fold"] = cross_validation.out_of_fold(
-            validation, result, options
-        )
-    threshold = options.threshold
-    noted = cautions(result, threshold, tables["training"])
-    warned = [*noted, *_unseen_in(tests)]
-    title = f"{PROGRAM}: {options.train}"
-    given = title, result, tables, warned, made, threshold
-    return Printed(printed.printed_report(*given))
-
-
-def _files(
-    options: argparse.Namespace,
-) -> tuple[str | None, Rows, dict[str, Rows]]:
-    """The formula, the training data and the test data that the options name."""
-    style = style_of(options)
-    check_test(options.test)
-    dense = options.kernel is not None
-    train = read_data(
-        options.train, options.format, dense=dense, style=style, memory=options.memory
-    ).named_by(options.id)
-    if options.na_values and train.frame is not None:
-        warn_unmatched(options.train, style)
-    if train.scan is not None:
-        if dense:
-            raise OptionError(
-                f"--kernel needs all rows in memory, and {train.path} is read block by "
-                "block; leave it out."
-            )
-        if "solver" not in options.given:
-            in_order = options.order or options.rows or options.profile
-            options.solver = "pegasos" if in_order else "sdca"
-    offset = None if dense else options.offset  # of a kernel it is a number
-    apart = options.weights, options.freq_weights, offset, options.groups, options.id
-    named = options.outcome, train, apart, options.formula
-    formula = formula_for(*named)
-    tests = {}
-    if options.test:
-        test = read_alike(options.test, options.format, train)
-        tests["test"] = test.named_by(options.id, needed=False)
-    return formula, train, tests
-
-
-def demo(options: argparse.Namespace) -> Printed:
-    """Fit the data that come with the package."""
-    check_places(options)
-    train, test = (Rows("digits56", frame) for frame in datasets.load_digits56())
-    if options.lam is None and options.profile not in PENALTIES:
-        options.lam = 1.0
-    title = f"{PROGRAM}: handwritten fives and sixes, 8 x 8 pixels"
-    given = "digit ~ .", train, {"test": test}
-    if options.report is None:
-        return _fitted(title, *given, options)
-    result, _, _ = _studied_fit(*given, options)
-    page = page_of_digits(result, test, options)
-    shown = _fitted(title, *given, options)
-    return Printed(f"{shown.out}{printed.where(written(page, options))}\n", shown.err)
-
-
-def predict(options: argparse.Namespace) -> Printed:
-    """Predict the rows of a file with a saved model."""
-    options.output = predictions_path(options.output)
-    check_places(options)
-    saved = load_saved(options.model, others=KEPT)
-    result = saved.result
-    rows = _rows_for(saved, options)
-    if rows.scan is not None:
-        return predicted_files(result, rows, options)
-    rows = rows.known_to(result.design, options.unseen)
-    deciding = {"ties": options.ties, "threshold": options.threshold}
-    predictions = predictions_of(result, rows, deciding)
-    actual, why = _known_labels(result, rows, options.unlabelled)
-    table, choices = None, _choices(result, options)
-    if actual is not None:
-        table = result.confusion(rows.X, actual, **choices | deciding)
-    found = printed.PrintedPredictions(
-        title=f"{PROGRAM}: {options.model} on {options.data}",
-        result=result,
-        rows=len(predictions),
-        counts=printed.level_counts(result, predictions),
-        table=table,
-        notes=[note for note in (rows.note, rows.unseen, why) if note],
-        written=options.output,
-    )
-    text = printed.csv_of(predictions)
-    shown = found.as_json(predictions) if options.json else found.as_text()
-    if options.output is None and not options.json:
-        return Printed(text, shown, exact=True)
-    if options.output is not None:
-        with no_part_left(), outputs() as files:
-            place = checked_place(options.output, PREDICTIONS, options.overwrite)
-            files.write(place, text)
-    return Printed(shown)
-
-
-def parity(options: argparse.Namespace) -> Printed:
-    """Run a fit in Python and by the reference in R; 1 if something differs."""
-    if options.refine is not None:
-        raise OptionError(
-            "--refine goes on with SDCA, which has no counterpart in the R reference; "
-            "leave it out."
-        )
-    formula, train, _ = _files(options)
-    if train.scan is not None:
-        raise OptionError(
-            f"parity runs R on all rows, and those of {train.path} are read block by "
-            "block; give a file that is read at once."
-        )
-    solver = solver_of(options)
-    found = check_against_r(
-        _model(formula, train, solver, options), solver, via=options.via
-    )
-    if options.json:
-        text = json.dumps(found.to_json_dict(), indent=2)
-    else:
-        text = f"{PROGRAM}: {options.train}\n\n{found}"
-    return Printed(f"{text}\n", code=0 if found.equal else 1)
-
-
-COMMANDS: dict[str, Callable[[argparse.Namespace], Printed]] = {
+COMMANDS: dict[str, Callable[[Options], Printed]] = {
     "fit": fit,
     "report": report,
     "predict": predict,
@@ -427,158 +620,3 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], Printed]] = {
     "demo": demo,
     "compile": compile_all,
 }
-
-
-def _fitted(
-    title: str,
-    formula: str | None,
-    train: Rows,
-    tests: dict[str, Rows],
-    options: argparse.Namespace,
-) -> Printed:
-    result, tests, validation = _studied_fit(formula, train, tests, options)
-    tables = _tables(result, tests, _choices(result, options))
-    if validation is not None:
-        tables["out-of-fold"] = cross_validation.out_of_fold(
-            validation, result, options
-        )
-    if options.save is not None:
-        about = {"format": train.format, "zero_based": train.zero_based}
-        about |= asdict(train.style) | {"id": getattr(options, "id", None)}
-        with no_part_left():
-            save(result, options.save, about=about, overwrite=options.overwrite)
-    notes = [rows.note for rows in tests.values() if rows.note]
-    threshold = getattr(options, "threshold", None)  # demo has none
-    noted = cautions(result, threshold, tables["training"])
-    warned = [*noted, *_unseen_in(tests)]
-    chosen = cross_validation.choice_of_lambda(result)
-    given = title, result, tables, notes, warned, options.save, chosen
-    shown, asked = None, getattr(options, "coefficients", False)  # demo has none
-    if asked and isinstance(result, LinearResults):
-        shown = printed.PrintedCoefficients.of(result)
-    found = printed.PrintedFit(*given, threshold, shown)
-    return Printed(found.as_json() if options.json else found.as_text())
-
-
-def _choices(result: Results, options: argparse.Namespace) -> dict[str, Any]:
-    """What is asked of confusion tables: ``--positive`` statistics of a class."""
-    positive = cross_validation.level_of(result, getattr(options, "positive", None))
-    found = {} if positive is None else {"positive": positive, "mode": "sens_spec"}
-    threshold = getattr(options, "threshold", None)  # demo has none
-    return found if threshold is None else found | {"threshold": threshold}
-
-
-def _tables(
-    result: Fitted, tests: dict[str, Rows], choices: dict[str, Any] | None = None
-) -> dict[str, ConfusionMatrix]:
-    """Confusion tables of the training data and of the test data."""
-    choices = choices or {}
-    tables = {"training": result.training_table}
-    if choices:
-        tables["training"] = result.confusion(**choices)
-    for name, rows in tests.items():
-        labels = None if rows.sparse is None else rows.sparse.y
-        tables[name] = result.confusion(rows.X, labels, **choices)
-    return tables
-
-
-def _studied_fit(
-    formula: str | None,
-    train: Rows,
-    tests: dict[str, Rows],
-    options: argparse.Namespace,
-) -> tuple[Fitted, dict[str, Rows], CrossValidation | None]:
-    """The fit, the test data as its model takes them, and what ``--cv`` asks for."""
-    solver = solver_of(options)
-    model = _model(formula, train, solver, options)
-    validation = cross_validation.validated(model, solver, options)
-    return *_fit(model, solver, tests, options), validation
-
-
-def _model(
-    formula: str | None, train: Rows, solver: Solver, options: argparse.Namespace
-) -> Any:
-    """The model of the training data, not yet fitted."""
-    model_class, arguments = model_of(options, solver)
-    if formula is None:
-        y, X = train.labelled()
-        return model_class(y, X, **arguments)
-    return model_class.from_formula(formula, train.X, **arguments)
-
-
-def _fit(
-    model: Any, solver: Solver, tests: dict[str, Rows], options: argparse.Namespace
-) -> tuple[Fitted, dict[str, Rows]]:
-    """The fit of a model, and the test data as it takes them."""
-    unseen = getattr(options, "unseen", None)
-    tests = {name: rows.known_to(model.design, unseen) for name, rows in tests.items()}
-    held_out = tests["test"].labelled() if options.trace and tests else None
-    fitting = {"trace": options.trace, "test": held_out, "progress": options.progress}
-    if getattr(options, "refine", None) is not None:
-        fitting["refine"] = options.refine
-    for name in ("cov_type", "groups"):
-        value = getattr(options, name, None)  # demo has none
-        if name == "groups" and options.kernel and getattr(options, "cv", None):
-            continue  # they are those of the folds
-        if value is not None and options.kernel is not None:
-            raise OptionError(
-                f"{flag(name)} does not go with --kernel, which has no standard errors."
-            )
-        if value is not None:
-            fitting[name] = value
-    return model.fit(solver, **fitting), tests
-
-
-def _unseen_in(tests: dict[str, Rows]) -> list[str]:
-    """What was not seen at fit in the test data."""
-    return [f"{name} data: {r.unseen}" for name, r in tests.items() if r.unseen]
-
-
-def _rows_for(saved: Saved, options: argparse.Namespace) -> Rows:
-    """Read data in the format and style of those that the model was fitted on."""
-    result, format_, memory = saved.result, options.format, options.memory
-    if saved.about.get("format") == "files" and ending_of(options.data) in SVMLIGHT:
-        memory = memory or MEMORY
-    rows = read_data(
-        options.data,
-        format_,
-        len(result.design.names),
-        saved.about.get("zero_based"),
-        dense=isinstance(result, KernelResults),
-        style=style_of(options, {} if memory else saved.about),
-        memory=memory,
-    )
-    if options.na_values and rows.frame is not None:
-        warn_unmatched(options.data, rows.style)
-    by = saved.about.get("id")
-    if options.id is None and by in rows.columns:
-        options.id = by
-    rows = rows.named_by(options.id)
-    fitted_on = saved.about.get("format", rows.format)
-    if not are_alike(rows.format, fitted_on):
-        by_block = memory and rows.scan is not None and rows.scan.is_svmlight
-        cure = "leave out --memory" if by_block else "give data in that format"
-        raise DataError(
-            f"The file {options.data} is {rows.format} and the model was fitted on "
-            f"{fitted_on}; {cure}."
-        )
-    return rows
-
-
-def _known_labels(
-    result: Results, rows: Rows, unlabelled: bool
-) -> tuple["pd.Series[Any] | None", str]:
-    """Labels to compare with, or why there are none."""
-    labels = None if unlabelled else rows.labels(result)
-    if labels is None or not labels.notna().any():
-        return None, "" if unlabelled else "no labels among the data"
-    try:
-        result.coding.encode(labels)
-    except LabelError:
-        found = listing(labels.dropna().unique(), 3)
-        known = listing(result.coding.levels)
-        return None, (
-            f"the labels in {rows.path}, {found}, are not all among the model's "
-            f"levels, {known}: predictions only"
-        )
-    return labels, ""

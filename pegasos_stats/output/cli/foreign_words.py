@@ -3,13 +3,13 @@
 The words are in ``foreign_names.toml``; so argparse sees only those of this program.
 """
 
-import argparse
 import codecs
 import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from pegasos_stats.errors import OptionError, listing, nearest
 from pegasos_stats.foreign_names import (
@@ -20,6 +20,9 @@ from pegasos_stats.foreign_names import (
     suggestions,
 )
 from pegasos_stats.output.cli.process import PROGRAM
+
+if TYPE_CHECKING:
+    from pegasos_stats.output.cli.options import Options
 
 NUMBER = re.compile(r"-[0-9.].*")
 MODEL, TABLE = r"\.(npz|pkl|model|rds|joblib)$", r"\.(csv|tsv|txt|svm|parquet|gz|dat)$"
@@ -86,7 +89,7 @@ def own_words(words: Sequence[str], commands: Commands) -> list[str]:
     return found
 
 
-def more_words(extra: Sequence[str], options: argparse.Namespace) -> OptionError:
+def more_words(extra: Sequence[str], options: "Options") -> OptionError:
     """The error for words that the parser does not know."""
     word, command = extra[0], options.command
     if word.startswith("-"):
@@ -98,7 +101,7 @@ def more_words(extra: Sequence[str], options: argparse.Namespace) -> OptionError
             f"predict takes a model and a file of rows, and not {word!r}; write "
             f"{PROGRAM} predict MODEL DATA -o OUT.csv."
         )
-    train = getattr(options, "train", "")
+    train = options.train or ""
     if word == "~":
         instead = f"the formula in quotes: --formula '{train} ~ ...'"
     elif train.endswith((".npz", ".pkl", ".model")):
@@ -107,17 +110,17 @@ def more_words(extra: Sequence[str], options: argparse.Namespace) -> OptionError
         instead = f"{PROGRAM} {command} {word} --formula '{train}'"
     elif "~" in word:
         instead = f"--formula '{word}'"
-    elif getattr(options, "na_values", None) and not os.path.exists(word):
+    elif options.na_values and not os.path.exists(word):
         instead = f"--na-values {word}, the option again for each code"
     elif re.search(MODEL, word):
         instead = f"--save {word}"
-    elif getattr(options, "coefficients", False) and not os.path.exists(word):
+    elif options.coefficients and not os.path.exists(word):
         instead = (
             "--coefficients alone, which prints them, with --json > FILE for a file"
         )
     elif os.path.exists(word) or re.search(r"\.(csv|tsv|txt|svm|parquet|gz)$", word):
         instead = f"--test {word}"
-    elif outcome := getattr(options, "outcome", None):
+    elif outcome := options.outcome:
         name = re.split(r"\W", " ".join(extra).lstrip(", "))[0]  # robust of ", robust"
         known = suggestion(name, ("flags",)).removeprefix("write ")
         instead = known or f"--formula '{outcome} ~ {' + '.join(extra)}'"

@@ -13,9 +13,10 @@ from pegasos_stats.errors import (
     PegasosStatsWarning,
 )
 from pegasos_stats.output.cli import process
-from pegasos_stats.output.cli.words import checked_words, failed
+from pegasos_stats.output.cli.options import read_words
 from pegasos_stats.output.option_names import as_options, flag
 
+BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141  # what a shell reports for a program that a closed pipe ended
 TRACEBACK = "PEGASOS_STATS_TRACEBACK"
@@ -40,28 +41,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return _run(list(sys.argv[1:] if arguments is None else arguments))
         except OptionError as error:
-            told = as_options(error.reason)
+            text = as_options(error.reason)
             if error.option:
-                given = "" if error.value == "True" else f" {error.value}"
-                told = f"{flag(error.option)}{given} {told}"
-            return failed(told)
+                value = "" if error.value == "True" else f" {error.value}"
+                text = f"{flag(error.option)}{value} {text}"
         except PegasosStatsError as error:
-            return failed(as_options(str(error)))
+            text = as_options(str(error))
         except KeyboardInterrupt:
-            failed("interrupted")
+            process.say("interrupted")
             return INTERRUPTED
         except BrokenPipeError:
             return BROKEN_PIPE
         except MemoryError as error:
             what = f": {error}" if str(error) else ""
-            return failed(f"The memory is not enough for these data and options{what}.")
+            text = f"The memory is not enough for these data and options{what}."
         except Exception as error:
             if os.environ.get(TRACEBACK):
                 raise
-            return failed(
+            text = (
                 f"unexpected {type(error).__name__}: {error}; this should not happen, "
                 f"please report it with what {TRACEBACK}=1 shows."
             )
+        process.say(text)
+        return BAD_INPUT
 
 
 def _run(words: list[str]) -> int:
@@ -74,16 +76,13 @@ def _run(words: list[str]) -> int:
                 f"The argument {word!a} is not text in UTF-8; give the file another "
                 "name, or set PYTHONUTF8=1 if it is."
             ) from None
-    known = checked_words(words)
+    options = read_words(words)
     from pegasos_stats.output.cli.commands import COMMANDS  # loads every library
-    from pegasos_stats.output.cli.input import standard_input
-    from pegasos_stats.output.cli.parser import parser
+    from pegasos_stats.output.cli.files import standard_input
 
-    options = parser().parse_args(known)
-    options.arguments = words
     with _warnings_in_one_line(), standard_input(options):
         printed = COMMANDS[options.command](options)
-    process.write_output(printed.out, printed.exact)
+    process.write_output(printed.out)
     sys.stderr.write(printed.err)
     return printed.code
 

@@ -1,29 +1,35 @@
-"""Data files of the command line: CSV or svmlight by their content, others by name."""
+"""Files of the command line: data that it reads, and places that it writes to."""
 
-import argparse
+import csv
+import io
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from keyword import iskeyword
-from typing import Any
+from typing import IO, Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from pegasos_stats import writing
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.files import (
     COMMAS,
     IN_MEMORY,
     SEPARATED,
+    UNREADABLE,
     CsvStyle,
     check_header,
+    opened,
     read_csv,
     separator_in,
+    unreadable,
 )
-from pegasos_stats.data.formula import outcome_of
 from pegasos_stats.data.formula_design import blanked_for
 from pegasos_stats.data.scan.files import MEMORY, Scan, scan
 from pegasos_stats.data.scan.formats import SEPARATORS, ending_of
@@ -35,17 +41,15 @@ from pegasos_stats.data.svmlight import (
     looks_like_svmlight,
     read_svmlight,
 )
-from pegasos_stats.errors import (
-    ColumnError,
-    DataError,
-    FormulaError,
-    OptionError,
-    counted,
-    did_you_mean,
-)
-from pegasos_stats.models.results import Results
+from pegasos_stats.errors import DataError, OptionError, counted, did_you_mean
+from pegasos_stats.models.persist.archive import MODEL
+from pegasos_stats.output.cli.options import Options
+from pegasos_stats.output.cli.process import no_part_left
+from pegasos_stats.output.report.output_path import REPORT, PagePlace, checked_page
 
 STANDARD_INPUT = "-"
+
+# -------------------------------------------------------------------- read
 
 
 @dataclass(frozen=True)
@@ -59,23 +63,23 @@ class Rows:
         Of a CSV file.
     sparse : Svmlight or None
         Of an svmlight file.
+    scan : Scan or None
+        Files that are read block by block.
     dense : bool
         Whether sparse rows are wanted as an array.
     style : CsvStyle
         How a CSV file is written.
     unseen : str
         Which levels that did not occur at fit became missing values, in words.
-    scan : Scan or None
-        Files that are read block by block.
     """
 
     path: str
     frame: pd.DataFrame | None = None
     sparse: Svmlight | None = None
+    scan: Scan | None = None
     dense: bool = False
     style: CsvStyle = COMMAS
     unseen: str = ""
-    scan: Scan | None = None
 
     @property
     def format(self) -> str:
@@ -97,6 +101,11 @@ class Rows:
         return None if self.sparse is None else self.sparse.zero_based
 
     @property
+    def labels(self) -> "pd.Series[Any] | None":
+        """Labels that are beside the rows, not in a column."""
+        return None if self.sparse is None else self.sparse.y
+
+    @property
     def note(self) -> str:
         """Features of the file that the training data do not have, in words."""
         if self.sparse is None or not self.sparse.n_dropped:
@@ -111,6 +120,11 @@ class Rows:
         if self.sparse is None:
             return self.frame if self.scan is None else self.scan
         return self.sparse.X.toarray() if self.dense else self.sparse.X
+
+    @property
+    def labelled(self) -> Any:
+        """What a model takes as data with labels: a frame, or labels and rows."""
+        return self.X if self.sparse is None else (self.sparse.y, self.X)
 
     def named_by(self, column: str | None, needed: bool = True) -> "Rows":
         """These rows, named by a column, which is no predictor then."""
@@ -127,41 +141,25 @@ class Rows:
             return self
         return replace(self, frame=self.frame.set_index(column))
 
-    def known_to(self, design: Design, unseen: str | None) -> "Rows":
+    def known_to(self, design: Design, unseen: str) -> "Rows":
         """These rows, unseen levels being missing values if they are to be missing."""
-        if self.scan is not None and unseen == "missing":
+        if unseen != "missing":
+            return self
+        if self.scan is not None:
             raise OptionError(
                 f"--unseen missing does not go with {self.path}, which is read block "
                 "by block for its errors; leave it out."
             )
-        if self.frame is None or unseen != "missing":
-            return self
-        found = blanked_for(design, self.frame)
-        if found is None:
-            return self
-        return replace(self, frame=found.data, unseen=found.text)
-
-    def labelled(self) -> Any:
-        """What a model takes as data with labels: a frame, or labels and rows."""
-        return self.X if self.sparse is None else (self.sparse.y, self.X)
-
-    def labels(self, result: Results) -> "pd.Series[Any] | None":
-        """Labels of the rows, if there are any."""
-        if self.sparse is not None:
-            return self.sparse.y
-        frame, formula = self.frame, result.design.formula
-        assert frame is not None  # labels of files are read where they are counted
-        if formula is None:
-            name = result.coding.name
-            return frame[name] if name in frame.columns else None
-        try:
-            return outcome_of(formula, frame, result.design.functions)
-        except (ColumnError, FormulaError):
-            return None
+        found = None if self.frame is None else blanked_for(design, self.frame)
+        return (
+            self
+            if found is None
+            else replace(self, frame=found.data, unseen=found.text)
+        )
 
 
 @contextmanager
-def standard_input(options: argparse.Namespace) -> Iterator[None]:
+def standard_input(options: Options) -> Iterator[None]:
     """Hold what standard input has, where a file of data is called ``-``.
 
     Raises
@@ -169,7 +167,7 @@ def standard_input(options: argparse.Namespace) -> Iterator[None]:
     OptionError
         If two files are called so, or there is no standard input.
     """
-    names = [getattr(options, name, None) for name in ("train", "test", "data")]
+    names = [options.train, options.test, options.data]
     if names.count(STANDARD_INPUT) > 1:
         raise OptionError("Standard input is read once; give a file for one of both.")
     if STANDARD_INPUT in names:
@@ -182,9 +180,7 @@ def standard_input(options: argparse.Namespace) -> Iterator[None]:
         IN_MEMORY.pop(STANDARD_INPUT, None)
 
 
-def style_of(
-    options: argparse.Namespace, about: Mapping[str, Any] | None = None
-) -> CsvStyle:
+def style_of(options: Options, about: Mapping[str, Any] | None = None) -> CsvStyle:
     """How CSV files are written: as the options say, or those of a saved model."""
     known = asdict(COMMAS) | dict(about or {})
     return CsvStyle(**{n: getattr(options, n) or known[n] for n in asdict(COMMAS)})
@@ -212,18 +208,11 @@ def read_data(
         found = scan(path, memory=memory or MEMORY)
         other = format_ == "svmlight" and not found.is_svmlight
         if other or style != COMMAS:
-            flags = (
-                "--format" if other else "--sep, --decimal, --encoding or --na-values"
-            )
-            if memory is not None and not are_scanned(path):
-                raise OptionError(
-                    f"--memory has {path} read block by block, and {flags} is for one "
-                    "file that is read at once; leave one of them out."
-                )
+            why = "" if are_scanned(path) else ", as --memory asks"
+            which = "--format" if other else "--sep, --decimal, --encoding, --na-values"
             raise OptionError(
-                f"{path} is read block by block, as the ending says (.parquet, .arrow, "
-                f".csv, .tsv), and {flags} is for one file that is read at once; leave "
-                "it out."
+                f"{path} is read block by block{why}, and {which} are for a file that "
+                "is read at once; leave one of them out."
             )
         return Rows(path, scan=found)
     if format_ == "auto":
@@ -253,14 +242,6 @@ def are_scanned(path: str) -> bool:
     return by_rows or is_pattern(path) or os.path.isdir(path)
 
 
-def files_of(path: str) -> list[str]:
-    """The files that a path stands for, if they are there."""
-    with suppress(DataError):
-        if are_scanned(path):
-            return matched(path)
-    return [path] if os.path.isfile(path) else []
-
-
 def read_alike(path: str, format_: str, train: Rows) -> Rows:
     """Read a file for a model that was fitted on `train`.
 
@@ -269,10 +250,15 @@ def read_alike(path: str, format_: str, train: Rows) -> Rows:
     DataError
         If it is not of the same format.
     """
-    n_features = None if train.sparse is None else train.sparse.X.shape[1]
-    memory = None if train.scan is None else f"{train.scan.memory}B"
-    given = n_features, train.zero_based, train.dense, train.style, memory
-    rows = read_data(path, format_, *given)
+    rows = read_data(
+        path,
+        format_,
+        n_features=None if train.sparse is None else train.sparse.X.shape[1],
+        zero_based=train.zero_based,
+        dense=train.dense,
+        style=train.style,
+        memory=None if train.scan is None else f"{train.scan.memory}B",
+    )
     if not are_alike(rows.format, train.format):
         raise DataError(
             f"The file {path} is {rows.format} and {train.path} is {train.format}; "
@@ -292,17 +278,41 @@ def are_alike(one: str, other: str) -> bool:
     return (one == "svmlight") == (other == "svmlight")
 
 
-def formula_for(
-    outcome: str | None,
-    train: Rows,
-    apart: Sequence[str | None] = (),
-    formula: str | None = None,
-) -> str | None:
+def read_rows(path: str) -> NDArray[np.int64]:
+    """Read row numbers, counted from zero, one a line.
+
+    Raises
+    ------
+    DataError
+        If the file is not there, is empty, or holds something else.
+    """
+    with opened(path) as handle:
+        try:
+            words = handle.read().split()
+        except UNREADABLE as error:
+            raise DataError(unreadable(path, error)) from None
+    wrong = next(
+        (word for word in words if not re.fullmatch(b"[0-9]{1,18}", word)), b""
+    )
+    if wrong:
+        raise DataError(
+            f"The file {path} holds {wrong[:30].decode('latin-1')!r}; give one row "
+            "number a line, counted from zero."
+        )
+    if not words:
+        raise DataError(f"The file {path} has no row numbers; give one a line.")
+    return np.array([int(word) for word in words], dtype=np.int64)
+
+
+# ----------------------------------------------------------------- formula
+
+
+def formula_for(options: Options, train: Rows) -> str | None:
     """The formula given, or that of the outcome on all other columns.
 
     The outcome of svmlight files that are read block by block is their label. Columns
-    `apart`, such as that of weights, are no predictors. None for an svmlight file that
-    is read at once.
+    of weights, offsets, groups and names are no predictors. None for an svmlight file
+    that is read at once.
 
     Raises
     ------
@@ -312,6 +322,7 @@ def formula_for(
     DataError
         If there is no such column.
     """
+    outcome, formula = options.outcome, options.formula
     if outcome is not None and formula is not None:
         *left, right = formula.split("~", 1)
         if "".join(left).strip() not in ("", outcome):
@@ -334,14 +345,13 @@ def formula_for(
         outcome = LABEL_NAME
     if outcome is None:
         raise OptionError(
-            f"{train.path} has columns with names; name its two-level one with "
-            "--outcome, or the model with --formula."
-            if train.scan
-            else f"{train.path} is a CSV file; name its two-level column with "
+            f"{train.path} has columns with names; name its two-level column with "
             "--outcome, or the model with --formula."
         )
     if outcome not in train.columns:
         raise DataError(_no_outcome_message(outcome, train))
+    offset = None if options.kernel else options.offset  # of a kernel it is a number
+    apart = options.weights, options.freq_weights, offset, options.groups, options.id
     left_out = "".join(
         f" - {_quoted(name)}"
         for name in apart
@@ -376,3 +386,117 @@ def _no_outcome_message(outcome: str, train: Rows) -> str:
         f"The column {outcome} is not in {path}{did_you_mean(outcome, columns)}, which "
         f"has {counted(len(columns), 'column')}{last} {header}; {cure}."
     )
+
+
+# ----------------------------------------------------------------- written
+
+HEADER = ["row", "predicted", "score"]  # the first is the column of --id, if given
+PROBABILITY = "probability_"  # of each of two levels, after the score
+BEGIN = 100_000  # bytes that hold the header
+
+
+def is_predictions(handle: IO[bytes]) -> bool:
+    r"""Whether a file has the header line of predictions.
+
+    Examples
+    --------
+    >>> is_predictions(io.BytesIO(b"row,predicted,score\n0,6,1.5\n"))
+    True
+    >>> is_predictions(io.BytesIO(b"row,predicted,score,mine\n0,6,1,2\n"))
+    False
+    """
+    try:
+        text = handle.read(BEGIN).decode("utf-8", errors="replace")
+        header = next(csv.reader(io.StringIO(text, newline="")), [])
+    except csv.Error:
+        return False
+    more = header[len(HEADER) :]
+    known = [name.startswith(PROBABILITY) for name in more]
+    return header[1 : len(HEADER)] == HEADER[1:] and known in ([], [True, True])
+
+
+PREDICTIONS = writing.Kind(
+    "predictions", "file of predictions", is_predictions, streams=True
+)
+
+
+@no_part_left()
+def check_places(options: Options) -> None:
+    """Check the files that a command will write, before anything is read or fitted.
+
+    Raises
+    ------
+    OptionError
+        If a file that is read would be written over, or two outputs are one file.
+    DataError
+        If a file cannot be written, or one that the package did not write is there
+        and is not to be overwritten.
+
+    Examples
+    --------
+    >>> check_places(Options(command="predict", data="new.csv", output="out.csv"))
+    """
+    kind = PREDICTIONS if options.command == "predict" else REPORT
+    written = {
+        "--save": (options.save, MODEL),
+        "--output": (options.output, kind),
+        "--report": (options.report, REPORT),
+    }
+    page: PagePlace | None = None
+    file: writing.Place | None = None
+    for flag, (path, kind) in written.items():
+        if path is None:
+            continue
+        _check_not_read(flag, path, kind, options)
+        if kind is not REPORT:
+            file = writing.checked_place(path, kind, options.overwrite)
+            continue
+        page = checked_page(path, overwrite=options.overwrite)
+        for source in filter(page.writes, _sources(options)):
+            raise OptionError(
+                f"{flag} {page.place.shown} would write a figure over a file that is "
+                f"read, {writing.shown_path(source)}; give another path."
+            )
+    if page is None or file is None:
+        return
+    if page.writes(file.path):
+        raise OptionError(
+            f"--report {page.place.shown} and --save {file.shown} would be written to "
+            "one file; give two paths."
+        )
+    if page.folder is not None and any(
+        writing.is_same(page.folder, path) for path in (file.path, file.folder)
+    ):
+        raise OptionError(
+            f"--save {file.shown} is in the folder of the figures of --report "
+            f"{page.place.shown}; give another path."
+        )
+
+
+def _check_not_read(flag: str, path: str, kind: writing.Kind, options: Options) -> None:
+    name = writing.checked_path(path)
+    if name == "-":
+        raise OptionError(
+            f"{flag} - is no file, and no {kind.noun} is written to standard output; "
+            "give a path, or ./- for a file of that name."
+        )
+    if any(writing.is_same(name, source) for source in _sources(options)):
+        what = "" if kind.is_at(name) else f" is no {kind.one}: it"
+        raise OptionError(
+            f"{flag} {writing.shown_path(name)}{what} would write over a file that is "
+            "read; give another path."
+        )
+
+
+def _sources(options: Options) -> list[str]:
+    """Files that a command reads."""
+    given = options.train, options.test, options.data, options.model, options.rows
+    return [file for path in given if path for file in _files_of(path)]
+
+
+def _files_of(path: str) -> list[str]:
+    """The files that a path stands for, if they are there."""
+    with suppress(DataError):
+        if are_scanned(path):
+            return matched(path)
+    return [path] if os.path.isfile(path) else []
