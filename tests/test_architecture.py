@@ -33,7 +33,16 @@ def printed(code):
 
 def test_import_loads_no_heavy_library():
     used = ["scipy", "numba", "formulaic", "statsmodels", "matplotlib", "jinja2"]
-    heavy = [*used, "sklearn", "rpy2", "narwhals", "polars", "duckdb", "dask"]
+    heavy = [
+        *used,
+        "markdown_it",
+        "sklearn",
+        "rpy2",
+        "narwhals",
+        "polars",
+        "duckdb",
+        "dask",
+    ]
     code = (
         "import sys, pegasos_stats; "
         f"print([name for name in {heavy!r} if name in sys.modules])"
@@ -135,7 +144,15 @@ def test_the_rooms_of_compiled_code_name_all_their_modules(name):
 
 
 # What is slow to load, or missing on some machines, may be loaded inside a function.
-SLOW = {"formulaic", "jinja2", "markupsafe", "matplotlib", "scipy", "statsmodels"}
+SLOW = {
+    "formulaic",
+    "jinja2",
+    "markdown_it",
+    "markupsafe",
+    "matplotlib",
+    "scipy",
+    "statsmodels",
+}
 SLOW |= {
     "dask",
     "difflib",
@@ -187,7 +204,7 @@ def test_files_beside_the_modules_are_package_data():
         for path in PACKAGE.rglob("*.*")
         if path.suffix != ".py" and "__pycache__" not in path.parts and path.is_file()
     ]
-    assert {path.suffix for path in others} >= {".html", ".md", ".css", ".svg", ".csv"}
+    assert {path.suffix for path in others} >= {".html", ".md", ".css", ".csv"}
     for path in others:
         assert any(path.match(str(pattern)) for pattern in known), path
 

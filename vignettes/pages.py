@@ -16,12 +16,8 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexer import Lexer
 from pygments.lexers import PythonLexer, SLexer
 
-from pegasos_stats.output.report.rendering import (
-    formula_svg,
-    page,
-    scrolled,
-    templates,
-)
+from pegasos_stats.output.report.drawing import formula_svg
+from pegasos_stats.output.report.rendering import page, templates
 
 STYLE = """
 pre.input { border-left: 3px solid var(--link); }
@@ -122,7 +118,8 @@ def _cell(cell: Any, markdown: MarkdownIt) -> Iterator[str]:
 
 def prose(text: str, markdown: MarkdownIt) -> str:
     """Markdown as HTML, wide tables in boxes that scroll."""
-    return TABLE.sub(lambda t: scrolled(t[0], "Table"), markdown.render(text))
+    html = markdown.render(text)
+    return TABLE.sub(lambda t: _written("scrolled", t[0], "Table"), html)
 
 
 def _input(source: str, tags: list[str]) -> str:
@@ -175,7 +172,7 @@ def _html(text: str, alt: str) -> str:
     plain = plain.replace("overflow-x:auto;", "")  # the box around it scrolls
     if "simpletable" not in plain:
         plain = re.sub(r"<table[^>]*>", '<table class="frame">', plain)
-    return scrolled(plain, "Output")
+    return _written("scrolled", plain, "Output")
 
 
 FORMS: dict[str, Callable[[str, str], str]] = {

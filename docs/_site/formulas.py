@@ -5,7 +5,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from pegasos_stats.output.report.rendering import formula_svg
+from pegasos_stats.output.report.drawing import formula_svg
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -75,9 +75,9 @@ def test_other_tables_show_it_too(tmp_path, capsys):
         assert table.tidy()["estimate"].iloc[2] == 0.0
     page = tmp_path / "page.html"
     result.report(DATA, page)
-    cells = re.findall(r'"row">b</th>(.*?)</tr>', page.read_text(encoding="utf-8"))[1]
-    assert ">0.00 [" in cells
-    assert cells.endswith(">0.000</td>")
+    rows = re.findall(r'"row">b</th>(.*?)</tr>', page.read_text("utf-8"), re.DOTALL)
+    assert ">0.00 [" in rows[1]
+    assert rows[1].strip().endswith(">0.000</td>")
     path = tmp_path / "rows.parquet"
     DATA.to_parquet(path)
     scanned = ps.logit("y ~ a + b", ps.scan(path), **given).fit(SOLVER)

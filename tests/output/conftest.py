@@ -8,7 +8,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.output.report import drawing
-from pegasos_stats.output.report.document import Figure
+from pegasos_stats.output.report.drawing import Figure
 from tests.output.cli_folders import filled, saved_model
 
 
@@ -88,8 +88,8 @@ def kernel():
 def empty_figures():
     """Nothing is drawn, for tests of what a page says: two thirds of its time."""
 
-    def empty(draw, alt, width, height):
-        return Figure("<svg></svg>", alt)
+    def empty(draw, alt, caption="", *size, **named):
+        return Figure("<svg></svg>", alt, caption)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(drawing, "drawn", empty)

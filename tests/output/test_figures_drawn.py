@@ -247,16 +247,13 @@ def test_of_a_name_only_the_beginning_is_written(name):
 
 
 def test_letters_that_the_font_lacks_are_told_once_for_a_figure():
-    def draw(figure):
-        for ax in figure.subplots(2):
-            ax.set(
-                xlabel="\N{CJK UNIFIED IDEOGRAPH-7537}", ylabel="\N{HANGUL SYLLABLE GA}"
-            )
+    def draw(ax):
+        ax.set(xlabel="\N{CJK UNIFIED IDEOGRAPH-7537}", ylabel="\N{HANGUL SYLLABLE GA}")
         warnings.warn("of others", FutureWarning, stacklevel=1)
 
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        drawn(draw, "", 4, 3)
+        drawn(draw, "")
     assert [each.category for each in said] == [FutureWarning, PegasosStatsWarning]
     assert str(said[1].message) == (
         "Figures have boxes in the place of letters that their font lacks; give "
@@ -268,6 +265,6 @@ def test_the_same_figure_is_the_same_svg_on_any_day(monkeypatch):
     pages = []
     for day in ("0", "86400"):
         monkeypatch.setenv("SOURCE_DATE_EPOCH", day)  # matplotlib takes its date
-        pages.append(drawn(lambda figure: figure.subplots().plot([1, 2]), "", 4, 3))
+        pages.append(drawn(lambda ax: ax.plot([1, 2]), ""))
     assert pages[0] == pages[1]
     assert mpl.__version__ not in pages[0].svg

@@ -12,8 +12,9 @@ from jinja2 import UndefinedError
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, DependencyError, FormulaError, OptionError
-from pegasos_stats.output.report.rendering import formula_svg, templates
-from pegasos_stats.output.report.subject import held_out_rows, misclassified
+from pegasos_stats.output.report.drawing import formula_svg
+from pegasos_stats.output.report.facts import held_out_rows, misclassified
+from pegasos_stats.output.report.rendering import templates
 from pegasos_stats.tables import markdown
 
 SCRIPT, PIPES, LONG = "<script>alert(1)</script>", "a|b*_`$x$", "x" * 200
@@ -189,7 +190,7 @@ def test_matplotlib_is_asked_for(result, monkeypatch):
 def test_jinja2_is_asked_for_before_there_is_work_done(result, monkeypatch):
     templates.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    monkeypatch.setattr("pegasos_stats.output.report.subject.training_rows", None)
+    monkeypatch.setattr("pegasos_stats.output.report.facts.training_rows", None)
     with pytest.raises(DependencyError, match=r"pegasos_stats\[report\]"):
         result.report()
 
@@ -251,7 +252,7 @@ def test_overwrite_replaces_what_is_no_report(report, tmp_path):
 def visible(page):
     """Words of a page before anything is unfolded."""
     body = page.split("<main>")[1]
-    body = re.sub(r"<summary>(.*?)</summary>", r"\1", body)
+    body = re.sub(r"<summary>(.*?)</summary>", r"\1", body, flags=re.DOTALL)
     body = re.sub(r"<details\b(.*?)</details>", "", body, flags=re.DOTALL)
     return Reader(f"<main>{body.split('</main>')[0]}</main>").text
 
@@ -325,7 +326,9 @@ def test_the_rows_of_the_fit_are_no_new_rows(result, digits):
 def test_a_model_of_one_answer_is_called_so_first(pages):
     for name in ("rare", "rare, hinge"):
         lead = Reader(
-            re.search(r'<p class="conclusion">.*?</p>', pages[name].to_html())[0]
+            re.search(
+                r'<div class="conclusion">.*?</div>', pages[name].to_html(), re.S
+            )[0]
         ).text
         assert lead.startswith("Every row is predicted 'no'.")
         assert ("AUC" in lead) == (name == "rare")

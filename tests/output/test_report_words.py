@@ -1,7 +1,6 @@
 """Pieces of reports, whole: what Markdown and HTML they become, what captions say."""
 
 import warnings
-from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -9,66 +8,17 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import ColumnError, ColumnWarning, OptionError
-from pegasos_stats.output.report.document import (
-    Block,
-    Code,
-    Document,
-    Listing,
-    Math,
-    Section,
-    Strong,
-    Table,
-    Tile,
-    Tiles,
-    prose,
-)
+from pegasos_stats.output.report.facts import EvaluatedRows
 from pegasos_stats.output.report.formatting import aligned
-from pegasos_stats.output.report.rendering import (
-    UNBROKEN,
-    inline,
-    templates,
-    written_markdown,
-)
-from pegasos_stats.output.report.subject import EvaluatedRows
+from pegasos_stats.output.report.rendering import longer_ticks
 
 pytestmark = pytest.mark.usefixtures("empty_figures")
 
 
-def markdown(block):
-    return written_markdown(block, lambda figure: "").removesuffix("\n")
-
-
-@pytest.mark.parametrize("name", ["report.html", "report.md"])
-def test_every_type_of_a_document_has_its_macro(name):
-    macros = templates(str).get_template(name).make_module({})
-    for kind in (Document, Section, *get_args(Block), Code, Math, Strong):
-        assert hasattr(macros, kind.__name__), kind
-
-
 @pytest.mark.parametrize("ticks", range(7))
-def test_a_fence_is_longer_than_any_ticks_of_its_code(ticks):
+def test_ticks_around_code_are_more_than_any_within(ticks):
     code = "`x` " + "`" * ticks
-    fence = "`" * {0: 3, 1: 3, 2: 3}.get(ticks, ticks + 1)
-    assert markdown(Listing(code, "r")) == f"{fence}r\n{code}\n{fence}"
-
-
-def test_columns_of_words_are_on_the_left_and_numbers_on_the_right():
-    table = Table(["a", "b", "c", "d"], [["1", "2", "3", "4"]], words=(2,))
-    assert markdown(table).splitlines()[1] == "| :--- | ---: | :--- | ---: |"
-    tiles = markdown(Tiles([Tile("name", "value", "note")]))
-    assert tiles == "|  |  |  |\n| :--- | :--- | :--- |\n| name | value | note |"
-
-
-def test_each_mark_of_prose_is_of_its_kind():
-    found = prose("a $b$, `c`, **d**, {} and {}", Strong("$e$"), "f")
-    parts = ("a ", Math("b"), ", ", Code("c"), ", ", Strong("d"), ", ", Strong("$e$"))
-    assert found == (*parts, " and ", "f")
-
-
-@pytest.mark.parametrize(("more", "kind"), [(0, ' class="short"'), (1, "")])
-def test_short_code_is_not_broken(more, kind):
-    code = "<" * (UNBROKEN + more)
-    assert inline(Code(code)) == f"<code{kind}>{'&lt;' * len(code)}</code>"
+    assert longer_ticks(code, 3) == "`" * max(3, ticks + 1)
 
 
 @pytest.mark.parametrize(

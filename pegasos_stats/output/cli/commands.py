@@ -54,8 +54,11 @@ from pegasos_stats.output.cli.options import Options
 from pegasos_stats.output.cli.printed import Evaluated, Predicted, Printed
 from pegasos_stats.output.cli.process import PROGRAM, no_part_left, write_output
 from pegasos_stats.output.option_names import flag
-from pegasos_stats.output.report.report import Report, report_of
-from pegasos_stats.output.report.subject import checked_threshold_of
+from pegasos_stats.output.report.report import (
+    Report,
+    checked_threshold_of,
+    report_of,
+)
 from pegasos_stats.solvers.kernel_problem import KernelFunction
 from pegasos_stats.solvers.options import declared
 from pegasos_stats.solvers.pegasos import Pegasos

@@ -17,7 +17,7 @@ from pegasos_stats.models.notes import above, is_constant, listed, most_importan
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import counts_by_visit
 from pegasos_stats.output.option_names import as_options
-from pegasos_stats.output.report.subject import Fitted, factor_levels
+from pegasos_stats.output.report.facts import Fitted, factor_levels
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.options import declared
 from pegasos_stats.solvers.pegasos import Pegasos

@@ -3,11 +3,15 @@
 Letters are outlines: no font is needed to read them, and no script.
 """
 
+import base64
 import re
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from html import escape
 from io import StringIO
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +23,6 @@ from pegasos_stats.errors import (
     warn_caller,
 )
 from pegasos_stats.output.plotting.style import Axes, dress, pyplot
-from pegasos_stats.output.report.document import Figure, Picture
 
 WIDTH, HEIGHT = 5.2, 3.7  # inches; small, so that letters are large on a phone
 
@@ -36,17 +39,46 @@ MARGIN = 3.0
 COMMANDS = {1: ("M", 1), 2: ("L", 1), 3: ("Q", 2), 4: ("C", 3), 79: ("Z", 1)}
 
 
+@dataclass(frozen=True)
+class Figure:
+    """A drawn figure.
+
+    Attributes
+    ----------
+    svg : str
+        Text is drawn as outlines; no font is needed.
+    alt : str
+        What the figure shows, for those who do not see it.
+    caption : str
+    """
+
+    svg: str
+    alt: str
+    caption: str = ""
+
+    @property
+    def uri(self) -> str:
+        """The figure as the address of an image that holds all of it."""
+        coded = base64.b64encode(self.svg.encode("utf-8")).decode("ascii")
+        return f"data:image/svg+xml;base64,{coded}"
+
+
 def drawn(
-    draw: Callable[[Any], object], alt: str, width: float, height: float
+    draw: Callable[["Axes"], object],
+    alt: str,
+    caption: str = "",
+    width: float = WIDTH,
+    height: float = HEIGHT,
 ) -> Figure:
-    """Draw on an empty figure of matplotlib, and keep it as SVG.
+    """Draw on empty axes of matplotlib, and keep the figure as SVG.
 
     Parameters
     ----------
     draw : callable
-        Draws on the figure that it is given.
+        Draws on the axes that it is given.
     alt : str
         What the figure shows.
+    caption : str
     width, height : float
         In inches.
 
@@ -57,7 +89,7 @@ def drawn(
 
     Examples
     --------
-    >>> drawn(lambda figure: figure.subplots().plot([1, 2]), "A line", 4, 3).svg[:4]
+    >>> drawn(lambda ax: ax.plot([1, 2]), "A line").svg[:4]
     '<svg'
     """
     with pyplot().rc_context(SETTINGS):
@@ -65,19 +97,19 @@ def drawn(
 
         figure = Canvas(figsize=(width, height), layout="constrained")
         text = StringIO()
-        with warnings.catch_warnings(record=True) as said:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.filterwarnings("always", LACKING, UserWarning)
-            draw(figure)
+            draw(dress(figure.subplots()))
             figure.savefig(text, format="svg", metadata=NO_DATE)
-    _tell(said)
+    _warn(caught)
     svg = text.getvalue()
-    return Figure(svg[svg.index("<svg") :], alt)
+    return Figure(svg[svg.index("<svg") :], alt, caption)
 
 
-def _tell(said: list[warnings.WarningMessage]) -> None:
+def _warn(caught: list[warnings.WarningMessage]) -> None:
     """Pass warnings on, those about letters that the font lacks as one of ours."""
-    lacking = [each for each in said if re.match(LACKING, str(each.message))]
-    for each in said:
+    lacking = [each for each in caught if re.match(LACKING, str(each.message))]
+    for each in caught:
         if each not in lacking:
             message: Any = each.message
             warnings.warn_explicit(message, each.category, each.filename, each.lineno)
@@ -89,45 +121,12 @@ def _tell(said: list[warnings.WarningMessage]) -> None:
         )
 
 
-def picture(
-    draw: Callable[["Axes"], object],
-    alt: str,
-    caption: str,
-    height: float = HEIGHT,
-    width: float = WIDTH,
-) -> Picture:
-    """One panel with its caption; `draw` takes the axes."""
-    return Picture(
-        drawn(lambda f: draw(dress(f.subplots())), alt, width, height), caption
-    )
+@lru_cache(maxsize=512)
+def formula_svg(tex: str) -> str:
+    r"""Draw a formula as an SVG element that stands on the base line of a text.
 
-
-class Outline(NamedTuple):
-    """The letters of a formula as a path of SVG, y downwards.
-
-    Attributes
-    ----------
-    path : str
-        The ``d`` of a ``<path>``, in tenths of a unit.
-    left, top, width, height : float
-        The box around it.
-    bottom : float
-        Height of the lower edge above the base line of the text; negative below it.
-    em : float
-        Units in one em of the text around it.
-    """
-
-    path: str
-    left: float
-    top: float
-    width: float
-    height: float
-    bottom: float
-    em: float = EM / SCALE
-
-
-def outline(tex: str) -> Outline:
-    r"""Outlines of a formula.
+    It takes colour and size from the text around it, and reads as its TeX where
+    it cannot be seen.
 
     Parameters
     ----------
@@ -143,8 +142,8 @@ def outline(tex: str) -> Outline:
 
     Examples
     --------
-    >>> outline(r"\lambda").path[0]
-    'M'
+    >>> formula_svg(r"\lambda")
+    '<svg class="math" role="img" aria-label="\\lambda" ...</svg>'
     """
     try:
         from matplotlib.font_manager import FontProperties
@@ -168,11 +167,18 @@ def outline(tex: str) -> Outline:
     points: NDArray[np.float64] = np.array(corners)
     left, bottom = points.min(axis=0) - MARGIN
     right, top = points.max(axis=0) + MARGIN
-    written, at = "", 0
+    path, at = "", 0
     while at < len(codes):
         letter, count = COMMANDS[codes[at]]
         ends = points[at : at + count * (letter != "Z")]
         numbers = [f"{x:.1f} {-y:.1f}".replace(".0", "") for x, y in ends]
-        written += letter + " ".join(numbers)
+        path += letter + " ".join(numbers)
         at += count
-    return Outline(written, left, -top, right - left, top - bottom, bottom)
+    width, height, em = right - left, top - bottom, EM / SCALE
+    return (
+        f'<svg class="math" role="img" aria-label="{escape(tex)}" '
+        f'style="width:{width / em:.3f}em;height:{height / em:.3f}em;'
+        f'vertical-align:{bottom / em:.3f}em" '
+        f'viewBox="{left:.0f} {-top:.0f} {width:.0f} {height:.0f}">'
+        f'<path fill="currentColor" d="{path}"/></svg>'
+    )

@@ -96,17 +96,32 @@ def limits(interval: Interval) -> str:
     return f"{percent(interval.low)} to {percent(interval.high)}"
 
 
-def joined(items: Sequence[str], limit: int = 12) -> str:
+def bracketed(value: float, interval: Interval | None) -> str:
+    r"""Write a share or a statistic, with its interval where there is one.
+
+    Examples
+    --------
+    >>> bracketed(0.5, Interval(0.25, 0.75)), bracketed(0.5, None)
+    ('0.5000 [0.2500,\xa00.7500]', '0.5000')
+    """
+    if interval is None or math.isnan(interval.low):
+        return decimals(value)
+    low, high = decimals(interval.low), decimals(interval.high)
+    return f"{decimals(value)} [{low},{NBSP}{high}]"
+
+
+def shortened(items: Sequence[object], limit: int = 12) -> str:
     """Write a list of names; of a long one the first and the last.
 
     Examples
     --------
-    >>> joined(["a", "b", "c"]), joined([f"x{i}" for i in range(30)], 4)
+    >>> shortened(["a", "b", "c"]), shortened([f"x{i}" for i in range(30)], 4)
     ('a, b, c', 'x0, x1, x2, …, x29')
     """
-    if len(items) <= limit:
-        return ", ".join(items)
-    return ", ".join([*items[: limit - 1], "…", items[-1]])
+    names = [str(item) for item in items]
+    if len(names) > limit:
+        names = [*names[: limit - 1], "…", names[-1]]
+    return ", ".join(names)
 
 
 def p_value(value: float) -> str:

@@ -12,7 +12,6 @@ from pegasos_stats import writing
 from pegasos_stats.checks import check_choice
 from pegasos_stats.errors import OptionError
 from pegasos_stats.output.report import rendering
-from pegasos_stats.output.report.document import Document, Figure
 
 Format = Literal["html", "markdown"]
 
@@ -149,46 +148,3 @@ def checked_page(
     for figure in page.figures:
         writing.checked_place(figure, FIGURE, overwrite)
     return page
-
-
-def write_page(document: Document, page: PagePlace) -> None:
-    """Write a document: HTML to one file, Markdown with its figures in a folder.
-
-    Misclassified rows go to a CSV file beside it.
-
-    For ``report.md`` the figures are ``report_files/figure-1.svg`` and so on.
-
-    Raises
-    ------
-    DataError
-        If a file cannot be written, or its place was taken meanwhile.
-    """
-    if page.folder is None:
-        with writing.outputs() as files:
-            _write_csv(document, page, files)
-            name = os.path.basename(page.csv.path)
-            files.write(page.place, rendering.written_html(document, name))
-        return
-    folder, figures = os.path.basename(page.folder), dict[str, Figure]()
-
-    def address(figure: Figure) -> str:
-        name = f"figure-{len(figures) + 1}.svg"
-        figures[name] = figure
-        return f"{folder}/{name}"
-
-    name = os.path.basename(page.csv.path)
-    text = rendering.written_markdown(document, address, name)
-    with writing.outputs() as files:
-        _write_csv(document, page, files)
-        if figures:
-            files.make_folder(page.place, page.folder)
-        for name, figure in figures.items():
-            path = os.path.join(page.folder, name)
-            drawing = figure.svg.replace(">", f">\n {rendering.MARK}", 1)
-            files.write(writing.checked_place(path, FIGURE, page.overwrite), drawing)
-        files.write(page.place, text)
-
-
-def _write_csv(document: Document, page: PagePlace, files: writing.Outputs) -> None:
-    if document.csv is not None:
-        files.write(page.csv, document.csv)

@@ -9,23 +9,23 @@ from pegasos_stats.data.offset import Offset
 from pegasos_stats.errors import plain
 from pegasos_stats.models.inference.options import chosen_options
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.output.report.subject import Fitted, Subject
+from pegasos_stats.output.report.facts import Fitted, Study
 from pegasos_stats.solvers.options import given
 
 LONGEST = 88  # characters of a line
 SHORT = 20  # numbers of an array that are written out
 
 
-def python_lines(subject: Subject) -> str:
+def python_lines(study: Study) -> str:
     """Lines that fit the model again, from data that are in memory.
 
     Parameters
     ----------
-    subject : Subject
+    study : Study
     """
-    result = subject.result
+    result = study.result
     names = ["y, X" if result.design.formula is None else "train"]
-    if _weights(subject) == "weights":
+    if _weights(study) == "weights":
         names.append("weights")
     if result.counted is not None and not result.counted.column:
         names.append("freq_weights")
@@ -39,7 +39,7 @@ def python_lines(subject: Subject) -> str:
             "",
             f"# {', '.join(names)}: as they were given to the fit",
             *_array_lines(result),
-            call(f"model = ps.{_model(subject)}", model_arguments(subject)),
+            call(f"model = ps.{_model(study)}", model_arguments(study)),
             call("result = model.fit", fit_arguments(result)),
             "print(result.summary())",
         ]
@@ -61,28 +61,28 @@ def call(function: str, arguments: list[str]) -> str:
     return f"{function}(\n{inner})"
 
 
-def _model(subject: Subject) -> str:
+def _model(study: Study) -> str:
     """Name of the function, or the class, that made the model."""
-    by_formula = subject.result.design.formula is not None
-    if subject.kernel is not None:
+    by_formula = study.result.design.formula is not None
+    if study.kernel is not None:
         return "kernel_svm" if by_formula else "KernelSVM"
-    if subject.is_logistic:
+    if study.is_logistic:
         return "logit" if by_formula else "Logit"
     return "svm" if by_formula else "SVM"
 
 
-def model_arguments(subject: Subject) -> list[str]:
+def model_arguments(study: Study) -> list[str]:
     """Arguments of the model, as they are written; defaults are left out."""
-    result = subject.result
+    result = study.result
     problem, coding, formula = result.problem, result.coding, result.design.formula
     data = ["y", "X"] if formula is None else [literal(formula), "train"]
     rule = coding.levels if coding.rule == "explicit" else coding.rule
-    weights = _weights(subject)
+    weights = _weights(study)
     kernel = []
-    if subject.kernel is not None:
-        parameters = subject.kernel.parameters.items()
+    if study.kernel is not None:
+        parameters = study.kernel.parameters.items()
         kernel = [
-            f'kernel="{subject.kernel.name}"',
+            f'kernel="{study.kernel.name}"',
             *(f"{k}={v!r}" for k, v in parameters),
         ]
     pairs = ", ".join(f"{literal(name)}: {name}" for name in result.design.functions)
@@ -99,7 +99,7 @@ def model_arguments(subject: Subject) -> list[str]:
             else [f"freq_weights={_counts(result.counted)}"]
         ),
         *_offset(result.offsets),
-        *(["standardize=True"] if subject.is_scaled else []),
+        *(["standardize=True"] if study.result.scaling is not None else []),
         *([f"functions={{{pairs}}}"] if pairs else []),
     ]
 
@@ -123,9 +123,9 @@ def _offset(offset: Offset | None) -> list[str]:
     return [f"offset={literal(offset.column) if offset.column else 'offset'}"]
 
 
-def _weights(subject: Subject) -> str:
+def _weights(study: Study) -> str:
     """Weights of a call: by level where each level has one weight, else by name."""
-    weights, result = subject.weights, subject.result
+    weights, result = study.result.problem.weights, study.result
     if result.problem.balanced:
         return literal("balanced")
     if weights is None:

@@ -1,15 +1,15 @@
-"""Reports: put together from their parts, shown, and written to files."""
+"""Reports: checked, put together, shown, and written to files."""
 
-import math
-from collections.abc import Callable
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date
 from html import escape
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
+from pegasos_stats import writing
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.factor_levels import UNSEEN, Unseen
 from pegasos_stats.data.foreign import is_valid_text, refusing
@@ -18,282 +18,33 @@ from pegasos_stats.errors import (
     ColumnWarning,
     DataError,
     OptionError,
-    counted,
     listing,
     warn_caller,
 )
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
-from pegasos_stats.metrics.agreement import mcnemar_exact
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.models.predicting import checked_threshold
 from pegasos_stats.models.results import Results
 from pegasos_stats.output.plotting.tiles import checked_shape
-from pegasos_stats.output.report import document as doc
+from pegasos_stats.output.report import facts as rows_of
 from pegasos_stats.output.report import rendering
-from pegasos_stats.output.report import subject as about
-from pegasos_stats.output.report.coefficients import (
-    coefficient_figure,
-    coefficients,
-    strongest,
+from pegasos_stats.output.report.drawing import Figure
+from pegasos_stats.output.report.facts import Facts, Fitted, Study, facts_of
+from pegasos_stats.output.report.figures import figures_of
+from pegasos_stats.output.report.output_path import (
+    FIGURE,
+    Format,
+    PagePlace,
+    checked_page,
 )
-from pegasos_stats.output.report.data_and_model import (
-    data,
-    glossary,
-    method,
-    model_name,
-    repeat,
-)
-from pegasos_stats.output.report.document import Document, Section, Text, Tile
-from pegasos_stats.output.report.formatting import limits, number, percent
-from pegasos_stats.output.report.misclassification import (
-    confusion_table,
-    misclassified_rows,
-    roc_figure,
-    statistics,
-)
-from pegasos_stats.output.report.output_path import Format, checked_page, write_page
-from pegasos_stats.output.report.subject import (
-    EvaluatedRows,
-    Fitted,
-    Subject,
-    checked_threshold_of,
-)
-from pegasos_stats.session import session_info
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
 from pegasos_stats.studies.selection.path_results import LambdaPath
-from pegasos_stats.studies.threshold_results import Thresholds
+from pegasos_stats.studies.threshold_results import Thresholds, scale_of
 
-SMALL = 0.05  # of p-values
-FEW_ROWS = 30
-FEW_OF_A_LEVEL = 20  # an interval of the AUC covers 91% with 20 rows, 83% with 5
-MOST_WARNINGS = 3
-
-
-def summary(subject: Subject) -> list[doc.Block]:
-    """What the fit is worth: in words, as numbers, and as one figure."""
-    rows = subject.evaluated[-1]
-    sentences = [*conclusion(subject, rows), *_threshold(subject)]
-    left = [
-        *strongest(subject),
-        *([confusion_table(rows)] if rows.table.n_classified else []),
-    ]
-    figure = roc_figure(subject, rows) or coefficient_figure(subject)
-    right = [] if figure is None else [figure]
-    return [
-        doc.Lead([text for each in sentences for text in (each, " ")][:-1]),
-        doc.Tiles(_tiles(subject, rows)),
-        doc.Columns([left, right] if left and right else [left or right]),
-        *(doc.Notice(text, "warning") for text in warnings_of(subject, rows)),
-        *_incomplete(subject),
-    ]
-
-
-def conclusion(subject: Subject, rows: EvaluatedRows) -> list[str]:
-    """What the predictions are worth, in sentences."""
-    table, result = rows.table, subject.result
-    if not table.n_classified:
-        return ["No new row has both an outcome and a prediction."]
-    naive, share = rows.largest_class
-    only, found = _only_prediction(subject.training), []
-    if only is not None:
-        found = [f"Every row is predicted '{only}'."]
-    elif (only := _only_prediction(rows)) is not None:
-        found = [f"Every new row is predicted '{only}'."]
-    if only == naive and _only_prediction(rows) == naive:
-        found.append(f"The error is that of the majority class, {percent(share)}.")
-    else:
-        found.append(_verdict(rows, naive, share))
-    area = _area(rows)
-    if result.problem.loss == "hinge" and only is not None:
-        log, weights = ("ps.logit", "weights='balanced'")
-        if subject.command:
-            log, weights = ("--loss log", "--weights balanced")
-        found.append(
-            f"For probabilities or a ranking use the log loss ({log}); for a balanced "
-            f"rule {weights}."
-        )
-    elif area is not None:
-        low, high = result.coding.levels
-        still = "As a ranking it" if only is not None else "It"
-        found.append(
-            f"{still} gives a '{high}' row a larger score than a '{low}' row in "
-            f"{percent(area)} of pairs (AUC)."
-        )
-        if only is not None:
-            how = subject.words("predict(threshold=)", "--threshold")
-            which, other = ("lower", high) if only == low else ("higher", low)
-            found.append(f"A {which} threshold ({how}) predicts rows as '{other}'.")
-    if rows.name == "training":
-        more = subject.words(
-            "report(test, ...) or validation=ps.cross_validate(model)",
-            "--test FILE or --cv 10",
-        )
-        found.append(
-            "No new rows were given, and errors on new rows are usually higher; "
-            f"{more} estimates them."
-        )
-    return found
-
-
-def _verdict(rows: EvaluatedRows, naive: object, share: float) -> str:
-    """The error beside that of always predicting the majority."""
-    table, name = rows.table, rows.name
-    n = f"{table.n_classified:,} {'training ' * (name == 'training')}rows"
-    wrong, always = percent(rows.error_rate), f"always predicting '{naive}'"
-    if rows.is_new:
-        p = _p_value(rows, naive)
-        word = "better" if rows.error_rate < share else "worse"
-        verdict = f"{word} than" if p < SMALL else "not clearly better than"
-        shown = "p < 0.0001" if p < 1e-4 else f"p = {number(p, 2)}"
-        return (
-            f"On new rows the model is {verdict} {always}: it is wrong in {wrong} of "
-            f"{n} instead of {percent(share)} ({shown})."
-        )
-    start = "In cross-validation the" if name == "out-of-fold" else "The"
-    if table.source == "partly training":
-        n += f" ({table.n_seen:,} of them training rows)"
-    return (
-        f"{start} model is wrong in {wrong} of {n}; {always} would be wrong in "
-        f"{percent(share)}."
-    )
-
-
-def _p_value(rows: EvaluatedRows, naive: object) -> float:
-    """Exact p-value of McNemar's test against always predicting one level.
-
-    The two rules differ in the rows that the model predicts as the other level.
-    """
-    counts, at = rows.table.counts, rows.table.levels.index(naive)
-    return float(mcnemar_exact(int(counts[at, 1 - at]), int(counts[1 - at, 1 - at])))
-
-
-def _only_prediction(rows: EvaluatedRows) -> object | None:
-    """The level that every row is predicted to have, if there is one."""
-    predicted = rows.table.counts[:, :2].sum(axis=0)
-    if (predicted > 0).sum() != 1:
-        return None
-    level: object = rows.table.levels[int(predicted.argmax())]
-    return level
-
-
-def _area(rows: EvaluatedRows) -> float | None:
-    """Area under the ROC curve; None where it is not defined."""
-    overall = rows.report.overall
-    area = overall.get("auc", overall.get("auc_pooled", math.nan))
-    return None if math.isnan(area) else area
-
-
-def _tiles(subject: Subject, rows: EvaluatedRows) -> list[Tile]:
-    """Error, error of the majority rule, area under the ROC curve."""
-    table = rows.table
-    if not table.n_classified:
-        return []
-    names = {
-        "test": "Error on new rows" if rows.is_new else "Error on the test rows",
-        "out-of-fold": "Cross-validated error",
-        "training": "Training error",
-    }
-    note = f"{table.n_errors:,} of {counted(table.n_classified, 'row')}"
-    if rows.is_new:
-        note = f"95% interval {limits(table.error_interval('exact'))}"
-    elif rows.name == "out-of-fold":
-        note = _standard_error(subject, rows)
-    level, share = rows.largest_class
-    tiles = [
-        Tile(names[rows.name], percent(rows.error_rate), note),
-        Tile(f"Always '{level}'", percent(share), "error of the majority class"),
-    ]
-    area = _area(rows)
-    if area is not None:
-        interval = rows.report.intervals.get("auc")
-        note = "0.5 is guessing, 1 is perfect"
-        if interval is not None and not math.isnan(interval.low):
-            note = f"95% interval {interval.low:.3f} to {interval.high:.3f}"
-        tiles.append(Tile("AUC", f"{area:.3f}", note))
-    return tiles
-
-
-def _standard_error(subject: Subject, rows: EvaluatedRows) -> str:
-    """The standard error of the cross-validated error, at least that of rows."""
-    validation = subject.validation
-    assert validation is not None
-    folds = validation.folds.description
-    spread = float(validation.std_error.get("error_rate", math.nan))
-    if subject.threshold is not None or math.isnan(spread):
-        return folds
-    rate = rows.error_rate
-    chance = math.sqrt(rate * (1.0 - rate) / rows.table.n_classified)
-    optimistic = subject.path is not None and validation.choosing is None
-    more = "; optimistic, as lambda was chosen on these rows" if optimistic else ""
-    return f"standard error {percent(max(spread, chance))}, {folds}{more}"
-
-
-def _threshold(subject: Subject) -> list[str]:
-    """The threshold of the labels, where it is not the usual one."""
-    value, chosen = subject.threshold, subject.chosen
-    if value is None:
-        return []
-    positive = subject.result.coding.positive
-    scale = f"probability of '{positive}'" if subject.is_logistic else "score"
-    text = f"Rows with a {scale} above {number(value)} are predicted '{positive}'."
-    if chosen is None:
-        return [text]
-    name = chosen.target.name.replace("_", " ")
-    at, usually = chosen.tidy()["estimate"]
-    return [
-        text,
-        f"This threshold was chosen for its {name} ({chosen.folds.description}): "
-        f"{number(at, 3)} is expected on new rows, {number(usually, 3)} at the usual "
-        "threshold.",
-    ]
-
-
-def warnings_of(subject: Subject, rows: EvaluatedRows) -> list[Text]:
-    """What a reader must know before using the numbers; the first three."""
-    result, table = subject.result, rows.table
-    notes = list(result.notes)
-    if isinstance(result, LinearResults):
-        notes += result.notes_on_errors()
-    found: list[Text] = [
-        subject.note_text(note)
-        for note in notes
-        if note.severity == "warning" and note.topic != "predictions"
-    ]
-    if rows.n_ties:
-        found.append(
-            f"{counted(rows.n_ties, 'row')} with a score exactly at the threshold "
-            "cannot be predicted; error rates leave them out."
-        )
-    rarer = int(table.counts[:, :2].sum(axis=1).min())
-    if rows.is_new and min(table.n_classified - FEW_ROWS, rarer - FEW_OF_A_LEVEL) < 0:
-        found.append(
-            f"Only {counted(table.n_classified, 'new row')}, {rarer:,} of the rarer "
-            "level: the error rate and the AUC are rough."
-        )
-    return found[:MOST_WARNINGS]
-
-
-def _incomplete(subject: Subject) -> list[doc.Block]:
-    """That rows with missing values were left out."""
-    dropped, nobs = subject.result.dropped.total, subject.result.nobs
-    if not dropped:
-        return []
-    text = (
-        f"Only complete rows were used: {dropped:,} of {dropped + nobs:,} training "
-        "rows were left out. Results may not carry over if values are missing for a "
-        "reason."
-    )
-    return [doc.Notice(text)]
-
-
-SECTIONS: tuple[Callable[[Subject], Section], ...] = (
-    coefficients,
-    statistics,
-    misclassified_rows,
-    data,
-    method,
-    repeat,
-    glossary,
+FRAME = (
+    '<iframe title="Report" srcdoc="{}" '
+    'style="width:100%;height:40rem;border:1px solid #d0d7de"></iframe>'
 )
 
 
@@ -304,8 +55,10 @@ class Report:
 
     Attributes
     ----------
-    document : Document
-        Its sections.
+    title : str
+    facts : Facts
+        What was computed for it.
+    figures : dict of Figure
     path : Path or None
         The file it was written to.
 
@@ -321,16 +74,18 @@ class Report:
     True
     """
 
-    document: Document
+    title: str
+    facts: Facts
+    figures: Mapping[str, Figure]
     path: Path | None = None
 
     def to_html(self) -> str:
         """The report as one HTML page that includes its style, figures and formulas."""
-        return rendering.written_html(self.document)
+        return rendering.written_html(self.facts, self.figures, self.title)
 
     def to_markdown(self) -> str:
         """The report as Markdown, with the figures embedded as data."""
-        return rendering.written_markdown(self.document, lambda figure: figure.uri)
+        return rendering.written_markdown(self.facts, self.figures, self.title)
 
     def write(
         self,
@@ -364,15 +119,44 @@ class Report:
             If `path` is a file that is not a report, or the file cannot be written.
         """
         page = checked_page(path, format, overwrite)
-        write_page(self.document, page)
+        csv, given = os.path.basename(page.csv.path), (self.facts, self.figures)
+        linked: dict[str, Figure] = {}
+
+        def address(figure: Figure) -> str:
+            name = f"figure-{len(linked) + 1}.svg"
+            linked[name] = figure
+            return f"{os.path.basename(str(page.folder))}/{name}"
+
+        if page.folder is None:
+            text = rendering.written_html(*given, self.title, csv=csv)
+        else:
+            text = rendering.written_markdown(
+                *given, self.title, csv=csv, address=address
+            )
+        self._write(page, text, linked)
         return replace(self, path=Path(page.place.path))
+
+    def _write(self, page: PagePlace, text: str, linked: Mapping[str, Figure]) -> None:
+        """Write a page, its figures and its rows, all of them or none."""
+        rows = self.facts.misclassified.to_csv(index=False, lineterminator="\n")
+        with writing.outputs() as files:
+            if self.facts.study.rows.scores is not None:
+                files.write(page.csv, rows)
+            if page.folder is not None and linked:
+                files.make_folder(page.place, page.folder)
+            for name, figure in linked.items():
+                path = os.path.join(str(page.folder), name)
+                marked = figure.svg.replace(">", f">\n {rendering.MARK}", 1)
+                place = writing.checked_place(path, FIGURE, page.overwrite)
+                files.write(place, marked)
+            files.write(page.place, text)
 
     def __repr__(self) -> str:
         where = "" if self.path is None else f", {self.path}"
-        return f"<Report: {self.document.title}{where}>"
+        return f"<Report: {self.title}{where}>"
 
     def _repr_html_(self) -> str:
-        return rendering.framed(self.to_html())
+        return FRAME.format(escape(self.to_html()))
 
 
 @suggest_arguments
@@ -395,8 +179,8 @@ def report(
     """Make a one-page report of a fit: data, model, certificate, errors, code.
 
     The page is one self-contained HTML file, for screen, phone and paper; beside it
-    stands a CSV of the misclassified rows. It needs jinja2, and matplotlib for figures
-    and formulas.
+    stands a CSV of the misclassified rows. It needs jinja2, markdown-it-py, and
+    matplotlib for figures and formulas.
 
     Parameters
     ----------
@@ -444,7 +228,7 @@ def report(
     Raises
     ------
     DependencyError
-        If matplotlib or jinja2 is not installed.
+        If matplotlib, jinja2 or markdown-it-py is not installed.
     DataError
         If the file cannot be written, or `path` is a file that is not a report.
     ColumnError
@@ -575,18 +359,19 @@ def report_of(
     command : str
         The command line; empty for Python.
     """
-    # An error if jinja2 is missing comes before any work.
-    rendering.templates(escape)
+    rendering.templates(escape)  # an error before any work where jinja2 is missing
     lambda_path, validated = _checked_studies(result, path, validation)
-    held_out = None
+    sets = [rows_of.training_rows(result, positive, threshold)]
+    if validated is not None:
+        positive = sets[0].table.positive
+        sets.append(rows_of.out_of_fold_rows(validated, positive, threshold))
     if test is not None:
-        held_out = about.held_out_rows(result, test, positive, offset, threshold)
-        if held_out.table.source == "training":  # and no new row among them
-            held_out = None
-    subject = Subject(
+        new = rows_of.held_out_rows(result, test, positive, offset, threshold)
+        if new.table.source != "training":  # which has no new row among them
+            sets.append(new)
+    study = Study(
         result,
-        about.training_rows(result, positive, threshold),
-        held_out,
+        sets,
         image_shape,
         path=lambda_path,
         validation=validated,
@@ -594,19 +379,31 @@ def report_of(
         chosen=chosen,
         command=command,
     )
-    rows = counted(result.nobs, "row")
-    predictors = counted(len(result.design.names), "predictor")
-    lead = f"{model_name(subject).capitalize()}, {rows}, {predictors}"
-    if held_out is not None:
-        kind = "new row" if held_out.is_new else "test row"
-        lead += f"; {counted(int(held_out.table.n_classified), kind)}"
     low, high = result.coding.levels
-    version = session_info().versions["pegasos_stats"]
-    document = Document(
-        title or f"{result.coding.name}: {low} or {high}",
-        lead,
-        [section(subject) for section in SECTIONS],
-        f"pegasos_stats {version}, {date.today().isoformat()}",
-        summary(subject),
-    )
-    return Report(document)
+    facts = facts_of(study)
+    title = title or f"{result.coding.name}: {low} or {high}"
+    return Report(title, facts, figures_of(facts))
+
+
+def checked_threshold_of(
+    threshold: object, result: Fitted
+) -> tuple[float | None, Thresholds | None]:
+    """A threshold given as a number, or as the result of ``result.thresholds()``.
+
+    Raises
+    ------
+    OptionError
+        If it is no threshold of the fit.
+    """
+    if threshold is None:
+        return None, None
+    if not isinstance(threshold, Thresholds):
+        return checked_threshold(threshold, result.problem), None
+    scale, levels = scale_of(result.problem).name, result.coding.levels
+    if (threshold.scale, threshold.levels) != (scale, levels):
+        raise OptionError(
+            f"threshold is for the {threshold.scale} of a fit of "
+            f"{listing(threshold.levels)}, and this fit has a {scale} of "
+            f"{listing(levels)}; give what its thresholds() returns, or a number."
+        )
+    return threshold.threshold, threshold
