@@ -7,7 +7,6 @@ from scipy.special import expit
 
 import pegasos_stats as ps
 from pegasos_stats.models.inference.options import Bootstrap
-from pegasos_stats.models.persist.data_fields import balanced_in
 from pegasos_stats.studies.selection.fold_fits import training
 from pegasos_stats.studies.selection.folds import Split
 
@@ -44,17 +43,6 @@ def test_given_weights_are_known_even_if_they_balance(model):
     assert balanced["Intercept"] < 0.8 * given["Intercept"]
     np.testing.assert_allclose(found[0].params, found[2].params, atol=1e-4)
     assert [fit.problem.balanced for fit in found] == [False, False, True]
-
-
-def test_resamples_make_anew_what_was_asked_for_alone():
-    data = thirds()
-    boot = Bootstrap(60, seed=1, tol=1e-9)
-    spread = [
-        ps.logit("y ~ u", data, lam=0.1, weights=weights).fit(cov_type=boot).bse
-        for weights in ({"a": 2.0, "b": 1.0}, "balanced")
-    ]
-    # by the formula the intercept's is about 0.122 and 0.006: its own, and the slope's
-    assert spread[1]["Intercept"] < 0.3 * spread[0]["Intercept"]
 
 
 def test_classes_of_the_same_size_are_balanced_if_asked():
@@ -113,16 +101,6 @@ def test_folds_have_weights_that_are_given():
     assert not problem.balanced
 
 
-def test_files_say_balanced_only_of_weights_that_are():
-    y = np.array([-1.0, 1.0, 1.0])
-    weights = np.array([1.5, 0.75, 0.75])
-    assert balanced_in(True, y, weights)
-    assert balanced_in(True, y[:2], None)
-    assert not balanced_in(False, y, weights)
-    with pytest.raises(ValueError, match="balanced weights are not"):
-        balanced_in(True, y, None)
-
-
 def errors_of(result, **at):
     """Standard errors of mean predictions and of the slope."""
     at = at or None
@@ -142,21 +120,6 @@ def test_errors_of_probabilities_are_those_of_the_same_fit_without_the_detour():
         (row,) = fit.predictions().tidy().itertuples()
         assert row.estimate == pytest.approx(0.25, abs=1e-4)
         assert row.std_error == pytest.approx(np.sqrt(0.25 * 0.75 / 400), rel=1e-3)
-
-
-def test_errors_of_probabilities_are_those_of_samples():
-    """200 samples know a standard deviation to 5%: four of these are 20%."""
-    found, errors = [], []
-    at = {"x1": [0.0, 1.0]}
-    for seed in range(200):
-        X, y = rows(seed=seed)
-        data = pd.DataFrame(X, columns=["x1", "x2"])
-        fit = ps.Logit(y, data, lam=1e-4, weights="balanced").fit(TIGHT)
-        table = fit.predictions(at=at).tidy()
-        found.append(table["estimate"])
-        errors.append(table["std_error"])
-    spread, mean = np.std(found, axis=0), np.mean(errors, axis=0)
-    np.testing.assert_allclose(mean, spread, rtol=0.2)
 
 
 @pytest.mark.parametrize("standardize", [False, True])

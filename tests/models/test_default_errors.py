@@ -9,10 +9,9 @@ from scipy.sparse import csr_array
 from scipy.stats import f as law_of_f
 
 import pegasos_stats as ps
-from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import OptionError, UndefinedMetricWarning
 from pegasos_stats.models.inference import uncertainty
-from pegasos_stats.models.inference.covariance import OFTEN, agreeing
+from pegasos_stats.models.inference.covariance import OFTEN
 from pegasos_stats.models.inference.options import chosen_options
 from pegasos_stats.models.inference.wald import resampled_test
 from pegasos_stats.solvers.problem import Problem
@@ -243,13 +242,6 @@ def test_a_warning_where_resamples_coincide(tied):
     assert log.covariance.agreeing == 0.0
 
 
-def test_pairs_that_coincide_are_counted():
-    draws = np.arange(10.0)[:, None]
-    draws[:3] = draws[3] + [[1e-7], [0.0], [-1e-7]]
-    assert agreeing(draws, np.full(1, 1e-5)) == pytest.approx(6 / 45)
-    assert OFTEN == 0.002
-
-
 @pytest.mark.parametrize("kind", ["default", "sandwich"])
 def test_saved_defaults_are_there_again(tmp_path, kind):
     for standardize in (False, True):
@@ -261,13 +253,3 @@ def test_saved_defaults_are_there_again(tmp_path, kind):
         assert loaded.tidy(original=True).equals(result.tidy(original=True))
         joint = result.wald_test("a = b = 0")
         assert repr(loaded.wald_test("a = b = 0")) == repr(joint)
-
-
-def test_groups_of_two_kinds_are_refused_by_resamples_alone():
-    codes = np.arange(8) % 2, np.arange(8) // 4
-    two = Groups(("g", "h"), (2, 2), codes)
-    y = np.tile([-1.0, 1.0], 4)
-    log = Problem(np.zeros((8, 1)), y, lam=0.1, loss="log")
-    assert chosen_options("default", log, two) == ps.Cluster()
-    with pytest.raises(OptionError, match="'cluster'"):
-        chosen_options("default", Problem(log.X, y, lam=0.1), two)

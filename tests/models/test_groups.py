@@ -7,9 +7,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import ColumnError, DataError, OptionError
-from pegasos_stats.models.inference.sandwich import without_negative
 
 # At lam = 1e-10 the optimum is that far from the one without penalty: 3e-9 measured.
 TINY, PEER = 1e-10, 1e-6
@@ -187,15 +185,6 @@ def test_resamples_are_of_whole_groups():
         np.testing.assert_allclose(estimate, again.params, atol=1e-5)
 
 
-def test_unequal_groups_give_resamples_of_other_sizes():
-    data = hospitals()
-    groups = np.where(np.arange(240) < 150, "big", data["hospital"])
-    one = fit(data, cov_type=ps.Bootstrap(30, seed=1), groups=groups)
-    two = fit(data, cov_type=ps.Bootstrap(30, seed=1), groups="hospital")
-    assert np.isfinite(one.bse).all()
-    assert not one.bse.equals(two.bse)
-
-
 def test_few_groups_are_warned_of():
     few, many = (fit(hospitals(number=m), groups="hospital") for m in (6, 24))
     assert "HC1, 6 groups of hospital" in few.summary().as_text()
@@ -229,17 +218,6 @@ def test_saved_fits_know_their_groups(tmp_path, cov_type):
     assert loaded.bse.equals(result.bse)
     with pytest.raises(OptionError, match="a loaded fit does not hold"):
         loaded.with_covariance("cluster", groups=["a"] * 240)
-
-
-def test_two_ways_with_variances_below_zero():
-    groups = Groups(("a", "b"), (3, 3))
-    below = np.array([[1.0, 0.0], [0.0, -0.5]])
-    found, known = without_negative(below, groups)
-    np.testing.assert_allclose(found, [[1.0, 0.0], [0.0, 0.0]])
-    assert known
-    above = np.array([[1.0, 2.0], [2.0, 1.0]])  # not definite, but both are variances
-    assert without_negative(above, groups) == (above, False)
-    assert without_negative(below, Groups(("a",), (3,)))[0] is below
 
 
 def without(rows):

@@ -53,66 +53,44 @@ def logit(data):
     return ps.Logit(data[WICKED], data.drop(columns=WICKED), lam=0.01)
 
 
-def test_models_say_what_is_minimised(data, logit):
-    text = shown(logit)
-    assert text.startswith("Logit Outcome: ")
-    assert f"{WICKED} (20 rows)" in text
-    assert "lambda: 0.01 " in text
-    assert "Solver: not fitted yet: see fit()" in text
-    kernel = ps.KernelSVM(data[WICKED], data.drop(columns=WICKED), lam=1.0, gamma=0.5)
-    assert "Kernel: gaussian, gamma 0.5" in shown(kernel)
-
-
-def test_a_linear_fit_shows_coefficients_and_then_their_errors(logit):
+def everything(data, logit):
+    """A model, fits, studies and tables, with names that are written in HTML."""
+    y, X = data[WICKED], data.drop(columns=WICKED)
+    quick = ps.SDCA(seed=1)
     result = logit.fit(ps.SDCA(tol=1e-8, seed=1))
-    text = shown(result)
-    assert f"x {WICKED}" in text
-    assert "std err" not in text
-    assert "For standard errors" in text
+    boot = ps.SVM(y, X, lam=0.1).fit(quick, cov_type=ps.Bootstrap(79, seed=1))
+    return {
+        "model": logit,
+        "kernel model": ps.KernelSVM(y, X, lam=1.0),
+        "fit": result,
+        "kernel": ps.KernelSVM(y, X, lam=0.1).fit(ps.Pegasos(epochs=2, seed=1)),
+        "validation": ps.cross_validate(logit, quick, folds=3, seed=1),
+        "path": ps.lambda_path(logit, [0.1, 0.01]),
+        "calibrated": ps.calibrate(logit, quick, folds=3, seed=1),
+        "confusion": result.confusion(),
+        "test": result.with_covariance("HC0").wald_test("z = 0"),
+        "resampled test": boot.wald_test("z = 0"),
+        "compared": ps.compare_predictions(
+            y, y, result.predict(), names=(WICKED, "B & B")
+        ),
+    }
+
+
+def test_everything_is_whole_and_escaped_in_a_notebook(data, logit):
+    found = everything(data, logit)
+    text = {name: shown(thing) for name, thing in found.items()}
+    for name in ("model", "kernel model", "fit", "confusion", "compared"):
+        assert WICKED in text[name]
+    for name in ("kernel", "validation", "path", "calibrated"):
+        assert found[name]._repr_html_() == found[name].summary().to_html()
+
+
+def test_a_notebook_computes_no_standard_errors_by_itself(logit):
+    result = logit.fit(ps.SDCA(tol=1e-8, seed=1))
+    assert "std err" not in shown(result)
     assert not result.has_covariance
     result.bse  # noqa: B018
     assert "std err" in shown(result)
-    assert result._repr_html_() == result.summary().to_html()
-
-
-def test_a_kernel_fit_shows_its_summary(data):
-    model = ps.KernelSVM(data[WICKED], data.drop(columns=WICKED), lam=0.1)
-    result = model.fit(ps.Pegasos(epochs=2, seed=1))
-    assert result._repr_html_() == result.summary().to_html()
-    assert WICKED in shown(result.summary(details=True))
-
-
-def test_studies_show_their_summaries(logit):
-    cv = ps.cross_validate(logit, ps.SDCA(seed=1), folds=3, seed=1)
-    path = ps.lambda_path(logit, [0.1, 0.01])
-    calibrated = ps.calibrate(logit, ps.SDCA(seed=1), folds=3, seed=1)
-    for made in (cv, path, calibrated):
-        assert made._repr_html_() == made.summary().to_html()
-        shown(made)
-
-
-def test_tables_are_tables(data, logit):
-    result = logit.fit(ps.SDCA(tol=1e-8, seed=1))
-    assert WICKED in shown(result.confusion())
-    test = result.with_covariance("HC0").wald_test("z = 0")
-    assert shown(test).startswith("Wald Test Hypotheses z = 0 chi2 ")
-    assert " df 1 p " in shown(test)
-    actual = data[WICKED]
-    other = ps.compare_predictions(
-        actual, actual, result.predict(), names=(WICKED, "B & B")
-    )
-    text = shown(other)
-    assert f"Error rate {WICKED} 0.0000 of 40 rows" in text
-    assert " McNemar p " in text
-
-
-def test_the_statistic_of_resamples_is_shown_with_their_number(data):
-    model = ps.SVM(data[WICKED], data.drop(columns=WICKED), lam=0.1)
-    boot = ps.Bootstrap(replicates=79, seed=1)
-    result = model.fit(ps.SDCA(tol=1e-8, seed=1), cov_type=boot)
-    text = shown(result.wald_test("z = 0"))
-    assert " W " in text
-    assert text.endswith(" Replicates 79")
 
 
 def test_what_is_public_is_listed():

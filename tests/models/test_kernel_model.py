@@ -123,18 +123,6 @@ def test_refit_and_trace_work_for_kernels():
     )
 
 
-def test_summary_and_support():
-    X, y = rings()
-    result = ps.KernelSVM(y, X, kernel="polynomial", degree=3, offset=0.5, lam=1.0).fit(
-        SOLVER
-    )
-    text = str(result.summary())
-    assert "polynomial, degree 3, offset 0.5" in text
-    assert f"{result.n_support} of 100" in text
-    assert len(result.dual_coef) == result.n_support
-    assert "support rows" in repr(result)
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [

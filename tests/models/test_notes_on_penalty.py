@@ -6,8 +6,7 @@ import pytest
 import statsmodels.api as sm
 
 import pegasos_stats as ps
-from pegasos_stats.models.notes import calibration_slope, spreads
-from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.models.notes import calibration_slope
 
 
 @pytest.fixture(scope="module")
@@ -136,12 +135,6 @@ def test_slopes_of_calibration():
     assert np.isnan(calibration_slope(y, np.zeros(200), w))
 
 
-def test_spreads_are_standard_deviations_and_none_of_a_constant():
-    X = np.column_stack([[1.0, 3.0, 8.0], [0.1, 0.1, 0.1]])
-    problem = Problem(X, np.array([-1.0, 1.0, 1.0]), lam=1.0)
-    assert spreads(problem).tolist() == [np.std(X[:, 0], ddof=1), 0.0]
-
-
 def test_a_saved_model_says_it_without_its_rows(survey, tmp_path):
     fit = ps.logit("bought ~ age + sex", survey, lam=1.0).fit()
     ps.save(fit, tmp_path / "model")
@@ -158,18 +151,10 @@ def test_a_saved_model_says_it_without_its_rows(survey, tmp_path):
     ],
 )
 def test_no_penalty_at_all_is_refused_with_what_comes_near(made):
-    for lam in (0, 0.0):
-        with pytest.raises(ps.errors.OptionError) as caught:
-            made(lam)
-        message = str(caught.value)
-        assert message.startswith(f"lam={lam} is not allowed")
-        assert "1e-9" in message
-        assert "cov_type='nonrobust'" in message
-    with pytest.raises(ps.errors.OptionError) as caught:
+    with pytest.raises(ps.errors.OptionError, match=r"^lam=0 .*1e-9"):
+        made(0)
+    with pytest.raises(ps.errors.OptionError, match=r"^lam=-1\.0 "):
         made(-1.0)
-    assert str(caught.value) == (
-        "lam=-1.0 is not allowed; give a finite number above zero."
-    )
 
 
 def test_a_tenth_of_the_predictors_may_vary_little():
@@ -184,11 +169,6 @@ def test_a_tenth_of_the_predictors_may_vary_little():
     assert "3 of 20 predictors" in hint
     constant = np.zeros((60, 2))
     assert hints(ps.SVM(y, constant, lam=0.1).fit()) == []
-
-
-def test_pixels_have_one_scale():
-    train, _ = ps.datasets.load_digits56()
-    assert hints(ps.svm("digit ~ .", train, lam=1.0).fit()) == []
 
 
 def test_scores_that_separate_but_for_ties_have_no_finite_slope():

@@ -8,8 +8,6 @@ from scipy import sparse
 import pegasos_stats as ps
 from pegasos_stats.data.digests import digest_of
 from pegasos_stats.models.persist import load, save
-from tests.models.saved_fits import edited
-from tests.models.saved_models import put_together, taken_apart
 
 
 def data():
@@ -71,17 +69,6 @@ def test_equal_matrices_have_one_digest():
     assert len(others | {digest_of(X)}) == 4
 
 
-def test_the_digest_of_the_rows_is_checked(tmp_path):
-    frame = data()
-    save(ps.logit("y ~ x + g", frame, lam=0.1).fit(), tmp_path / "fit")
-    header, arrays = taken_apart(tmp_path / "fit")
-    for value, said in (("0" * 63, "0" * 63), (7, "7")):
-        forged = put_together(edited(header, ["digest"], value), arrays)
-        (tmp_path / "bad").write_bytes(forged)
-        with pytest.raises(ps.errors.DataError, match=f"the digest is '?{said}'?"):
-            load(tmp_path / "bad")
-
-
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_rows_in_another_order_or_a_part_of_them_are_training_rows(is_sparse):
     rng = np.random.default_rng(5)
@@ -120,18 +107,6 @@ def test_new_rows_that_are_equal_by_chance_are_new():
     by_count = ps.logit("y ~ x", counted, freq_weights="n", lam=1.0).fit()
     assert by_count.confusion(counted[::-1]).source == "training"
     assert by_count.confusion(counted[::-1].assign(n=1)).source == "training"
-
-
-def test_the_report_of_known_rows_says_so():
-    rng = np.random.default_rng(7)
-    frame = pd.DataFrame({"x": rng.normal(size=90), "y": rng.choice(["u", "v"], 90)})
-    fit = ps.logit("y ~ x", frame[:60], lam=1.0).fit()
-    shuffled = frame[:60].sample(frac=1.0, random_state=1)
-    text = " ".join(fit.report(shuffled).to_markdown().split())
-    assert "On new rows" not in text
-    text = " ".join(fit.report(frame[30:]).to_markdown().split())
-    assert "On new rows" not in text
-    assert "60 new rows" not in text
 
 
 def test_all_rows_in_another_order_are_known_where_many_are_alike():

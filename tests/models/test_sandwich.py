@@ -9,7 +9,8 @@ import scipy.sparse as sp
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.models.inference.options import Sandwich
-from pegasos_stats.models.inference.sandwich import sandwich
+from pegasos_stats.models.inference.sandwich import ROUNDING as PIVOT
+from pegasos_stats.models.inference.sandwich import inverse_of, sandwich
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.refining import run_sdca
 from tests.models.formulas import by_the_formula, curvature, rows_of, theta_of
@@ -96,32 +97,6 @@ def test_the_model_s_own_is_the_information():
     expected = np.linalg.inv(H) @ information @ np.linalg.inv(H) / problem.n
     V = estimated(problem, found, correction="nonrobust").matrix
     np.testing.assert_allclose(V, expected, rtol=ROUNDING)
-
-
-@LOSSES
-def test_a_row_of_weight_zero_is_as_good_as_left_out(loss):
-    whole = problem_of(loss)
-    w = np.where(np.arange(whole.n) < 60, whole.n / 60, 0.0)
-    weighted = Problem(whole.X, whole.y, 0.05, loss, weights=w)
-    part = Problem(whole.X[:60], whole.y[:60], 0.05, loss)
-    found = fitted(part, 1e-6)
-    left, right = (
-        estimated(each, found, bandwidth=0.5).matrix for each in (weighted, part)
-    )
-    np.testing.assert_allclose(left, right, rtol=ROUNDING)
-
-
-@LOSSES
-def test_units_and_names_of_the_levels_do_not_matter(loss):
-    problem = problem_of(loss)
-    found = beside(problem)
-    se = estimated(problem, found).std_error
-    in_units = Problem(problem.X * 8.0, problem.y, 0.05 * 64.0, loss)
-    other = estimated(in_units, at(found.beta / 8.0, found.alpha)).std_error
-    np.testing.assert_allclose(other, se / [1.0, 8.0, 8.0, 8.0], rtol=ROUNDING)
-    swapped = Problem(problem.X, -problem.y, 0.05, loss)
-    other = estimated(swapped, at(-found.beta, -found.alpha)).std_error
-    np.testing.assert_allclose(other, se, rtol=ROUNDING)
 
 
 @LOSSES
@@ -306,3 +281,14 @@ def test_squares_that_overflow_are_named_or_no_number(
     assert str(result.summary()).count("\n") >= 8
     matrix = result.cov_params().to_numpy()
     assert np.isfinite(matrix).all() or np.isnan(matrix).all()
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_a_pivot_is_zero_up_to_rounding_and_not_beyond(k):
+    """The last pivot of a correlation ``r`` is ``1 - r^2``, and the others are 1."""
+    for times, singular in ((0.97, True), (1.03, False)):
+        H = np.eye(k)
+        H[-1, 0] = H[0, -1] = np.sqrt(1.0 - times * PIVOT * k)
+        assert np.isnan(inverse_of(H)).all() == singular
+    for value in (0.0, -1.0, np.inf, np.nan):
+        assert np.isnan(inverse_of(np.diag([1.0] * (k - 1) + [value]))).all()

@@ -1,7 +1,6 @@
 """A logistic fit that only the penalty keeps finite says so."""
 
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,6 @@ import pegasos_stats as ps
 from pegasos_stats.errors import UndefinedMetricWarning
 from pegasos_stats.models.inference import separation
 
-WARDS = "'Intercept', 'ward[T.medicine]', 'ward[T.surgery]'"
 TIGHT = ps.SDCA(tol=1e-10, epochs=2000, seed=1)
 
 
@@ -28,15 +26,6 @@ def wards():
     data["back"] = np.where(rng.random(402) < chance, "yes", "no")
     data.loc[:1, "back"] = "no"
     return data
-
-
-def test_a_level_with_one_outcome_is_told(wards, tmp_path):
-    result = ps.logit("back ~ ward + age", wards, lam=1e-9).fit(TIGHT)
-    ps.save(result, tmp_path / "fit")
-    for each in (result, ps.load(tmp_path / "fit")):
-        said = " ".join(str(each.summary()).split())
-        assert "2 rows can be predicted with certainty (separation)" in said
-        assert WARDS in said
 
 
 @pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")
@@ -358,23 +347,6 @@ def test_two_separated_levels_are_not_compared():
     ]
 
 
-@pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")
-@pytest.mark.parametrize("lam", [1e-9, 1e-5])
-@pytest.mark.parametrize("offset", [None, 2.0])
-def test_a_fit_without_errors_needs_no_programme(lam, offset, monkeypatch):
-    rng = np.random.default_rng(8)
-    X = rng.normal(size=(2000, 6)) * [1.0, 1e-3, 1e4, 1.0, 1.0, 1.0] + 3.0
-    score = (X - 3.0) @ [2.0, 1e3, 1e-4, -1.0, 0.0, 1.0]
-    X, score = X[np.abs(score) > 0.4], score[np.abs(score) > 0.4]
-    given = {} if offset is None else {"offset": np.full(len(X), offset)}
-    model = ps.Logit(score > 0.0, X, lam=lam, standardize=True, **given)
-    result = model.fit(TIGHT)
-    monkeypatch.setattr(separation, "best_direction", None)
-    assert result.bse.isna().all()
-    assert result.covariance.separated == len(X)
-    np.testing.assert_array_equal(result.covariance.unbounded, np.eye(7))
-
-
 @pytest.fixture(scope="module")
 def leaking() -> pd.DataFrame:
     """200 rows in which ``leak`` is the outcome, beside three true predictors."""
@@ -393,15 +365,6 @@ def test_a_predictor_that_is_the_outcome_is_asked_about_once(
     assert [n.severity for n in found] == ["warning" if certain else "note"]
     words = " ".join(str(result.summary()).split())
     assert words.count("contain") == 1
-
-
-def test_a_predictor_that_is_the_outcome_is_asked_about_for_rows_in_files(
-    leaking: pd.DataFrame, tmp_path: Path
-) -> None:
-    leaking.to_parquet(tmp_path / "d.parquet")
-    scan = ps.scan(tmp_path / "d.parquet")
-    result = ps.logit("y ~ a + b + c + leak", scan, lam=1 / 200).fit()
-    assert "contain the outcome" in str(result.summary())
 
 
 def test_rows_that_are_right_by_chance_or_by_the_hinge_are_not_asked_about(

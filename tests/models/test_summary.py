@@ -1,8 +1,5 @@
 """Summaries as text, HTML and LaTeX: what is in them, and how wide they are."""
 
-import re
-from html import unescape
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +7,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.models.notes import most_important
 from pegasos_stats.solvers import refining, shortfall
-from pegasos_stats.tables import Summary, latex
+from pegasos_stats.tables import latex
 
 CLOSE = ps.SDCA(tol=1e-10, seed=1)
 N = 90
@@ -49,13 +46,6 @@ def test_long_names_are_within_the_width(survey, standardize, details):
         assert not any(line.endswith(" ") for line in lines)
 
 
-def test_names_of_terms_are_whole_in_the_text(result):
-    text = str(result.summary())
-    assert text.count("x") >= 100
-    for name in result.summary().params.index:
-        assert all(word[:20] in text for word in name.split())
-
-
 def test_a_coefficient_of_zero_has_no_sign():
     data = pd.DataFrame({"y": list("aab") * 20, "g": list("uv") * 30})
     result = ps.svm("y ~ g", data, lam=100.0).fit(CLOSE)
@@ -75,33 +65,10 @@ def test_html_and_latex_have_the_names_as_they_are(result):
     assert html.count("<table") == tex.count(r"\begin{tabular}") == 1
 
 
-def test_every_row_of_a_tabular_has_its_cells(result):
-    for tabular in result.summary().to_latex().split(r"\begin{tabular}")[1:]:
-        columns = tabular[1 : tabular.index("}")]
-        rows = [line for line in tabular.splitlines() if line.endswith(r"\\")]
-        for row in rows:
-            if "multicolumn" not in row:
-                assert row.replace(r"\&", "").count("&") == len(columns) - 1
-
-
 def test_no_character_of_latex_is_left():
     assert latex("\\{}~^[<>|&%$#_") == (
         r"\textbackslash{}\{\}\textasciitilde{}\textasciicircum{}{[}$<$$>$$|$\&\%\$\#\_"
     )
-
-
-def test_a_name_of_several_lines_stands_in_one():
-    cells = pd.DataFrame({"coef": ["1"]}, index=["a\nb"])
-    left = [("Outcome:", "c\r\nd")]
-    text = Summary(["Title"], cells, ["note"], left).as_text()
-    assert "a b" in text
-    assert "c d" in text
-
-
-def test_the_limits_of_the_intervals_are_named(result):
-    assert result.summary().params.columns[-2:].tolist() == ["[0.025", "0.975]"]
-    narrow = result.summary(alpha=0.01).params
-    assert narrow.columns[-2:].tolist() == ["[0.005", "0.995]"]
 
 
 def test_the_largest_coefficients_are_shown(survey):
@@ -115,11 +82,6 @@ def test_the_largest_coefficients_are_shown(survey):
     assert len(result.summary(max_terms=40).params) == 41
 
 
-def test_a_summary_is_the_same_every_time(result):
-    again = result.with_covariance(result.cov_type)
-    assert str(result.summary()) == str(again.summary())
-
-
 def test_dropped_rows_are_in_the_header_and_weights_in_the_details(survey):
     holes = survey.assign(w=np.arange(1.0, N + 1.0))
     holes.loc[:4, "region"] = None
@@ -127,13 +89,6 @@ def test_dropped_rows_are_in_the_header_and_weights_in_the_details(survey):
     result = model.fit(CLOSE)
     assert f"n {N - 5} (5 dropped)" in str(result.summary())
     assert "Row weights:" in str(result.summary(details=True))
-
-
-def test_a_level_of_one_row_is_one_row():
-    result = ps.SVM(["a", "b", "b"], [[0.0], [1.0], [2.0]], lam=1.0).fit(
-        ps.SDCA(seed=1)
-    )
-    assert "a (-1) 1 row, b (+1) 2 rows" in result.summary().header[0]
 
 
 def patients(n=400, seed=1):
@@ -193,17 +148,6 @@ def test_a_run_says_how_far_it_is_from_the_minimum(kind):
     assert "up to" in said or number == pytest.approx(off, rel=0.06)
 
 
-@pytest.mark.parametrize(
-    ("lam", "shown"), [(None, "0.0025 (1/n)"), ("cv", "(by cross-validation)")]
-)
-def test_the_rule_of_lambda_is_shown(lam, shown):
-    for kind in (ps.SVM, ps.Logit):
-        data = patients()
-        found = kind(data["back"], data[list("abcde")], lam=lam).fit().summary()
-        assert shown in " ".join(found.header)
-        assert len(found.header) == 3
-
-
 def test_details_have_the_rest():
     result = ps.logit("back ~ .", patients(), lam=1 / 400).fit(ps.Pegasos(2, seed=7))
     brief, whole = result.summary(), result.summary(details=True)
@@ -211,15 +155,15 @@ def test_details_have_the_rest():
     assert whole.header == brief.header
     assert whole.params.equals(brief.params)
     assert not brief.left
-    assert facts["Solver:"] == "Pegasos"
-    assert facts["Order:"] == "shuffle, 2 epochs"
-    assert facts["Form:"] == "plain"
-    assert facts["Steps:"] == "800"
-    assert facts["Seed:"] == "7"
-    assert facts["RNG:"].startswith("Mersenne-Twister")
-    assert facts["Objective:"] == f"{result.objective:.6g}"
-    assert facts["Duality gap:"] == f"{result.gap:.3g}"
-    assert facts["Relative gap:"] == f"{result.relative_gap:.3g}"
+    expected = {
+        "Solver:": "Pegasos",
+        "Steps:": "800",
+        "Seed:": "7",
+        "Objective:": f"{result.objective:.6g}",
+        "Duality gap:": f"{result.gap:.3g}",
+        "Relative gap:": f"{result.relative_gap:.3g}",
+    }
+    assert facts.items() >= expected.items()
     every = [*result.notes, *result.notes_on_errors()]
     assert sorted(whole.notes) == sorted(note.sentence for note in every)
     assert set(brief.notes) < set(whole.notes)
@@ -245,18 +189,6 @@ def test_the_most_important_notes_come_first():
     assert chosen == ["predictions", "few events", "columns"]
 
 
-def test_text_and_html_have_the_same_content(result):
-    for details in (False, True):
-        found = result.summary(details=details)
-        html = unescape(re.sub(r"<[^>]+>", " ", found.to_html()))
-        assert set("".join(str(found).split())) == set("".join(html.split())) | {"-"}
-        words = [*found.header, *found.notes, found.footer, *found.params.columns]
-        for word in words:
-            assert " ".join(word.split()) in " ".join(html.split())
-        for cell in found.params.to_numpy().ravel():
-            assert cell in html
-
-
 def test_a_loaded_fit_and_one_from_files_have_the_same_summary(tmp_path):
     data = patients()
     here = ps.logit("back ~ .", data, lam=1 / 400).fit(cov_type="HC0")
@@ -267,15 +199,6 @@ def test_a_loaded_fit_and_one_from_files_have_the_same_summary(tmp_path):
     for details in (False, True):
         again = ps.load(tmp_path / "fit").summary(details=details)
         assert str(again) == str(here.summary(details=details))
-
-
-def test_a_kernel_fit_has_the_header_and_its_support_rows():
-    data = patients(100)
-    fit = ps.kernel_svm("back ~ .", data, kernel="gaussian", gamma=0.1, lam=0.01).fit()
-    text = str(fit.summary())
-    assert text.startswith("Kernel support vector machine (gaussian, gamma 0.1)\n")
-    assert fit.summary().params.index.tolist() == ["Support rows", "Intercept"]
-    assert f"{fit.n_support} of 100" in text
 
 
 def test_no_fit_is_run_again_for_a_summary(monkeypatch):

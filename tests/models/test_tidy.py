@@ -8,21 +8,12 @@ from scipy.sparse import csr_array
 import pegasos_stats as ps
 from pegasos_stats.errors import (
     ColumnError,
-    DataError,
     LabelError,
     OptionError,
     UndefinedMetricWarning,
 )
 
-TIDY = [
-    "term",
-    "estimate",
-    "std_error",
-    "statistic",
-    "p_value",
-    "conf_low",
-    "conf_high",
-]
+TIDY = "term estimate std_error statistic p_value conf_low conf_high"
 SOLVER = ps.Pegasos(epochs=5, seed=443)
 CLOSE = ps.SDCA(tol=1e-10, seed=1)
 
@@ -53,7 +44,7 @@ def people():
 
 def test_tidy_has_the_columns_of_broom(result):
     table = result.tidy()
-    assert table.columns.tolist() == TIDY
+    assert " ".join(table.columns) == TIDY
     assert table["term"].tolist() == ["Intercept", "p34", "p43", "p26"]
     np.testing.assert_allclose(table["estimate"], result.params, atol=1e-9)  # or 0
     assert table["std_error"].tolist() == result.bse.tolist()
@@ -64,34 +55,23 @@ def test_tidy_has_the_columns_of_broom(result):
     assert (narrow["conf_low"] > table["conf_low"]).all()
 
 
-GLANCE = [
-    "nobs",
-    "dropped",
-    "loss",
-    "lam",
-    "objective",
-    "dual_objective",
-    "gap",
-    "relative_gap",
-    "n_iter",
-    "n_violations",
-    "n_support",
-    "error_rate",
-    "solver",
-    "seed",
-    "converged",
-    "llf",
-    "df_effective",
-    "aic",
-    "bic",
-    "prsquared",
-]
+GLANCE = (
+    "nobs dropped loss lam objective dual_objective gap relative_gap n_iter "
+    "n_violations n_support error_rate solver seed converged llf df_effective aic bic "
+    "prsquared"
+)
 
 
 def test_glance_is_one_row_of_what_the_properties_say(result):
     (row,) = result.glance().itertuples(index=False)
-    assert result.glance().columns.tolist() == GLANCE
-    for name in set(GLANCE) - {"dropped", "loss", "lam", "error_rate", "solver"}:
+    assert " ".join(result.glance().columns) == GLANCE
+    for name in set(result.glance()) - {
+        "dropped",
+        "loss",
+        "lam",
+        "error_rate",
+        "solver",
+    }:
         np.testing.assert_equal(getattr(row, name), getattr(result, name))
     assert row.error_rate == result.confusion().error_rate
     assert (row.loss, row.lam, row.solver, row.converged) == (
@@ -124,12 +104,6 @@ def test_glances_of_all_kinds_of_fits_stand_in_one_frame(digits):
     assert table.dtypes["seed"] == "Int64"
 
 
-def test_the_support_of_an_svm_is_where_its_dual_weights_are(result):
-    inside = (result.augment()["margin"] > 1.0 + 1e-6).sum()
-    assert result.n_support <= result.nobs - inside
-    assert result.n_support == (result.solution.dual > 0.0).sum()
-
-
 def test_glance_counts_dropped_rows_and_undecided_fits(people):
     row = ps.svm("ill ~ age + sex", people, lam=1.0).fit(SOLVER).glance()
     assert row[["nobs", "dropped"]].iloc[0].tolist() == [5, 3]
@@ -160,14 +134,6 @@ def test_a_logistic_fit_adds_the_probability_of_the_second_level(digits):
     assert table["probability"].tolist() == result.predict_proba(test)[6].tolist()
     expected = np.log1p(np.exp(-table["margin"]))
     np.testing.assert_allclose(table["loss"], expected, rtol=1e-12, atol=1e-15)
-
-
-def test_the_losses_of_the_training_rows_make_the_objective(digits):
-    for build in (ps.svm, ps.logit):
-        result = build("digit ~ .", digits[0], lam=0.5).fit(SOLVER)
-        loss = result.augment(digits[0])["loss"].mean()
-        expected = 0.25 * (result.coef**2).sum() + loss
-        assert result.objective == pytest.approx(expected, rel=1e-13)  # order of sums
 
 
 def test_without_data_the_rows_of_the_fit_are_meant(people):
@@ -296,28 +262,3 @@ def test_kernel_fits_have_all_three(digits):
     assert result.glance()["n_support"][0] == len(table) - 1
     bare = ps.kernel_svm("digit ~ . - 1", train, lam=1e-3).fit(SOLVER)
     assert "Intercept" not in bare.tidy()["term"].tolist()
-
-
-def test_a_precomputed_kernel_has_no_predictors():
-    result = ps.KernelSVM([0, 1, 0, 1], X @ X.T, kernel="precomputed", lam=1.0).fit(
-        SOLVER
-    )
-    columns = ["y", "predicted", "score", "margin", "loss"]
-    assert result.augment().columns.tolist() == columns
-
-
-def test_a_loaded_model_augments_new_data(result, digits, tmp_path):
-    ps.save(result, tmp_path / "a.model")
-    loaded = ps.load(tmp_path / "a.model")
-    pd.testing.assert_frame_equal(loaded.glance(), result.glance())
-    pd.testing.assert_frame_equal(loaded.augment(digits[1]), result.augment(digits[1]))
-    with pytest.raises(DataError, match="training rows are not in a saved model"):
-        loaded.augment()
-
-
-def test_every_label_type_is_predicted_in_kind(digits):
-    train, _ = digits
-    frame = train[["p34", "p43"]]
-    for labels in (train["digit"] == 6, train["digit"].astype("category")):
-        result = ps.SVM(labels, frame, lam=1.0).fit(SOLVER)
-        assert result.augment(frame)["predicted"].dtype == labels.dtype

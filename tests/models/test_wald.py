@@ -60,15 +60,6 @@ def test_it_is_that_of_statsmodels(hypotheses, model, request):
     assert together.df_num == len(R)
 
 
-def test_text_says_what_statsmodels_reads_in_it(logit):
-    text = "GPA - 2 * TUCE = 1, PSI / 4 + TUCE = 0"
-    R, q = constraints(text, NAMES)
-    peer = logit.t_test(text)
-    np.testing.assert_allclose(R @ logit.params, peer.effect, rtol=SAME)
-    each = t_test(logit.params.to_numpy(), logit.cov_params().to_numpy(), R, q)
-    np.testing.assert_allclose(each.statistic, peer.tvalue.ravel(), rtol=SAME)
-
-
 def test_intervals_of_coefficients_are_those_of_statsmodels(logit):
     for level in (0.9, 0.99):
         found = estimates(logit.params.to_numpy(), logit.bse.to_numpy(), level=level)
@@ -103,14 +94,6 @@ def test_units_do_not_matter(logit):
     scaled = wald_test(theta * scale, V * np.outer(scale, scale), np.eye(4)[1:])
     assert scaled.statistic == pytest.approx(plain.statistic, rel=1e-6)
     assert scaled.df_num == 3
-
-
-def test_what_is_not_defined_stays_so():
-    V = np.full((2, 2), np.nan)
-    assert np.isnan(wald_test(np.ones(2), V, np.eye(2)).pvalue)
-    found = t_test(np.ones(2), V, np.eye(2))
-    assert np.isnan(found.p_value).all()
-    assert np.isnan(found.conf_low).all()
 
 
 READ = {
