@@ -50,7 +50,7 @@ from pegasos_stats.output.cli.files import (
     style_of,
 )
 from pegasos_stats.output.cli.foreign_words import check_test
-from pegasos_stats.output.cli.options import Options
+from pegasos_stats.output.cli.options import NUMBER, Options
 from pegasos_stats.output.cli.printed import Evaluated, Predicted, Printed
 from pegasos_stats.output.cli.process import PROGRAM, no_part_left, write_output
 from pegasos_stats.output.option_names import flag
@@ -76,6 +76,10 @@ Solver = Pegasos | SDCA
 # ---------------------------------------------------------- solver and model
 
 
+OF_RUNS = {"rows", "profile", "refine"}  # options beside the fields of Pegasos
+ONLY_PEGASOS = OF_RUNS | {*declared(Pegasos)} - {*declared(SDCA), "intercept"}
+
+
 def solver_of(options: Options) -> Solver:
     """Build the solver that the options describe: a named profile with changes, or new.
 
@@ -84,61 +88,54 @@ def solver_of(options: Options) -> Solver:
     OptionError
         If options do not go together.
     """
-    own, others = _given(options, Pegasos), _given(options, SDCA)
-    of_runs = {"rows", "profile", "refine"} & _asked(options)
     if _solver_name(options) == "sdca":
-        _refuse({*own} - {*others} | of_runs, "pegasos", options)
-        return SDCA(**others)
-    _refuse({*others} - {*own}, "sdca", options)
+        _refuse(ONLY_PEGASOS, "pegasos", options)
+        return SDCA(**_given(options, SDCA))
+    _refuse({*declared(SDCA)} - {*declared(Pegasos)}, "sdca", options)
+    given = _given(options, Pegasos)
     if options.rows is not None:
         if options.order is not None:
             raise OptionError("--rows and --order exclude each other; give one.")
-        own["order"] = read_rows(options.rows)
+        given["order"] = read_rows(options.rows)
     drawn = options.order == "replace" or options.profile == "paper"
     if drawn and options.steps is None:
         raise OptionError(
             "Draws with replacement need --steps, the number of steps to take."
         )
     if options.profile is None:
-        return Pegasos(**own)
+        return Pegasos(**given)
     if options.profile == "paper":
-        return replace(Pegasos.paper(own.pop("steps")), **own)
+        return replace(Pegasos.paper(given.pop("steps")), **given)
     profile: Pegasos = getattr(Pegasos, options.profile)()
-    return replace(profile, **own)
-
-
-def _asked(options: Options) -> set[str]:
-    return {name for name, value in vars(options).items() if value is not None}
+    return replace(profile, **given)
 
 
 def _given(options: Options, owner: type) -> dict[str, Any]:
     """Options of a dataclass that were given."""
-    known = vars(options).keys() & declared(owner).keys() - {"intercept"}
-    return {name: vars(options)[name] for name in known & _asked(options)}
+    found = {name: getattr(options, name, None) for name in declared(owner)}
+    found.pop("intercept", None)  # of the model, and not of the solver
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _solver_name(options: Options) -> str:
     """The solver; where none is named the optimum, but for options of a run."""
     if options.solver is not None:
         return options.solver
-    if options.command in ("demo", "parity"):
-        return "pegasos"
-    known, others = declared(Pegasos), declared(SDCA)
-    own = {*known} - {*others, "intercept"} | {"epochs", "rows", "profile", "refine"}
-    named = any(
-        getattr(options, name) in {*known[name].choices} - {*others[name].choices}
-        for name in ({*known} & {*others}) - {"sample_kind"}
+    of_a_run = any(
+        getattr(options, name) is not None for name in {*ONLY_PEGASOS, "epochs"}
     )
-    return "pegasos" if own & _asked(options) or named else "sdca"
+    usual = options.command in ("demo", "parity")
+    return "pegasos" if usual or of_a_run or options.start == "random" else "sdca"
 
 
 def _refuse(names: set[str], solver: str, options: Options) -> None:
     """Raise `OptionError` for options that only the other solver has."""
     for name in sorted(names):
-        which = f"give that too, or leave {flag(name)} out"
-        if options.solver is not None:
-            which = "leave one of them out"
-        raise OptionError(f"{flag(name)} goes with --solver {solver}; {which}.")
+        if getattr(options, name, None) is not None:
+            raise OptionError(
+                f"{flag(name)} goes with --solver {solver}; give that, or leave "
+                f"{flag(name)} out."
+            )
 
 
 def model_of(formula: str | None, train: Rows, solver: Solver, options: Options) -> Any:
@@ -167,24 +164,14 @@ def model_of(formula: str | None, train: Rows, solver: Solver, options: Options)
     else:
         if options.loss == "log":
             raise OptionError("--kernel goes with --loss hinge only; leave one out.")
-        if "offset" in kernel:
-            kernel["offset"] = _kernel_offset(kernel["offset"])
+        if NUMBER.fullmatch(kernel.get("offset", "")):
+            kernel["offset"] = float(kernel["offset"])
         kind = KernelSVM
         arguments |= kernel | {"kernel": options.kernel}
     if formula is None:
         y, X = train.labelled
         return kind(y, X, **arguments)
     return kind.from_formula(formula, train.X, **arguments)
-
-
-def _kernel_offset(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise OptionError(
-            f"--offset {text!r} is no number, and kernel machines take no column as an "
-            "offset; give a number, or leave --kernel out."
-        ) from None
 
 
 # ----------------------------------------------------------- fit and report

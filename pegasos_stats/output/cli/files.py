@@ -21,7 +21,6 @@ from pegasos_stats.data.design import Design
 from pegasos_stats.data.files import (
     COMMAS,
     IN_MEMORY,
-    SEPARATED,
     UNREADABLE,
     CsvStyle,
     check_header,
@@ -41,7 +40,7 @@ from pegasos_stats.data.svmlight import (
     looks_like_svmlight,
     read_svmlight,
 )
-from pegasos_stats.errors import DataError, OptionError, counted, did_you_mean
+from pegasos_stats.errors import DataError, OptionError, counted, did_you_mean, listing
 from pegasos_stats.models.persist.archive import MODEL
 from pegasos_stats.output.cli.options import Options
 from pegasos_stats.output.cli.process import no_part_left
@@ -130,8 +129,6 @@ class Rows:
         """These rows, named by a column, which is no predictor then."""
         if column is None or (not needed and column not in self.columns):
             return self
-        if len(self.columns) == 1 and column not in self.columns:
-            raise DataError(_no_outcome_message(column, self))
         if column not in self.columns:
             raise DataError(
                 f"--id {column} is no column of {self.path}"
@@ -367,24 +364,17 @@ def _quoted(name: str) -> str:
 
 
 def _no_outcome_message(outcome: str, train: Rows) -> str:
-    path, columns = train.path, train.columns
-    header = ", ".join(columns[-8:])
+    columns = train.columns
+    cure = "give one of them to --outcome"
     if len(columns) == 1:
         mark = separator_in(columns, train.style.sep)
-        signs = f"'{mark}'".replace("'\t'", "tab") if mark else "';' or --sep tab"
-        there = f", separated by {SEPARATED[mark]}" if mark else ""
-        return (
-            f"The column {outcome} is not in {path}, which has the single column "
-            f"{header!r}{there}; give --sep {signs}, and --decimal ',' if numbers are "
-            "like 1,5."
-        )
-    last = ", the last ones" if len(columns) > 8 else ":"
-    cure = "give one of them to --outcome"
-    if any(re.fullmatch(r"-?[\d.]+", name) for name in columns):
+        sign = f"'{mark}'".replace("'\t'", "tab") if mark else "';' or --sep tab"
+        cure = f"give --sep {sign}, and --decimal ',' if numbers are like 1,5"
+    elif any(re.fullmatch(r"-?[\d.]+", name) for name in columns):
         cure = "the first line of the file has to be a header, names of columns"
     return (
-        f"The column {outcome} is not in {path}{did_you_mean(outcome, columns)}, which "
-        f"has {counted(len(columns), 'column')}{last} {header}; {cure}."
+        f"The column {outcome} is not in {train.path}{did_you_mean(outcome, columns)}, "
+        f"which has {listing(columns)}; {cure}."
     )
 
 

@@ -1,31 +1,34 @@
 """The options of the command line, each described once, and commands that have them.
 
-The annotated classes below are name, type, default and help of every option; `parser`
-makes a command of those that it offers. Nothing here loads more than numpy, so that
-help and refusals come at once. Without a value an option is left to Python's default.
+The classes below are name, type, default and help of every option, where the docstring
+of a class is the help of its fields; `parser` makes a command of those that it offers.
+Nothing here loads more than numpy, so that help and refusals come at once. An option
+that is None is left to the default of Python.
 """
 
 import argparse
 import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
+from inspect import getdoc
+from types import UnionType
+from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
 from pegasos_stats import __version__
 from pegasos_stats.errors import OptionError, listing
 from pegasos_stats.output.cli.foreign_words import more_words, own_words
 from pegasos_stats.output.cli.process import PROGRAM, say, write_output
 
+# ------------------------------------------------------------------ values
+
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")  # fits into 64 bits
 NUMBER = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|nan|inf|infinity)", re.I
 )
 SHOWN = 40  # characters of a wrong word
-STEP_NAMES = ("pegasos", "1/(lambda n)", "1/sqrt(t)")
-
-# ------------------------------------------------------------------ values
+STEPS = ("pegasos", "1/(lambda n)", "1/sqrt(t)")
 
 
 def whole(text: str) -> int:
@@ -54,41 +57,32 @@ def number(text: str) -> float:
     return float(text)
 
 
-def read_penalty(text: str) -> float | Literal["cv"]:
+def read_penalty(text: str) -> float | str:
     """Read a number, or ``cv``."""
     if re.fullmatch(r"[0-9.e-]+([,:][0-9.e-]+)+", text):
-        raise _wrong(
-            text,
-            "{} is more than a number such as 0.01; give cv for the best of many by "
-            "cross-validation",
-        )
+        raise _wrong(text, "{} is more than one number; give cv for the best of many")
     return "cv" if text == "cv" else number(text)
 
 
 def read_average(text: str) -> int | str:
     """Read ``none``, ``all``, or a number of last epochs."""
-    if text in ("none", "all"):
-        return text
-    if not WHOLE.fullmatch(text):
+    if text not in ("none", "all") and not WHOLE.fullmatch(text):
         raise _wrong(text, "{} is not 'none', 'all' or a number of last epochs")
-    return int(text)
+    return text if text in ("none", "all") else int(text)
 
 
 def read_step(text: str) -> float | str:
     """Read the name of a step size, or one size."""
-    if text in STEP_NAMES:
-        return text
-    if not NUMBER.fullmatch(text):
-        raise _wrong(text, f"{{}} is neither a number nor one of {listing(STEP_NAMES)}")
-    return float(text)
+    if text not in STEPS and not NUMBER.fullmatch(text):
+        raise _wrong(text, f"{{}} is neither a number nor one of {listing(STEPS)}")
+    return text if text in STEPS else float(text)
 
 
-def read_shape(text: str) -> tuple[int, int]:
+def read_shape(text: str) -> tuple[int, ...]:
     """Read rows and columns, as in ``16x16``."""
     if not re.fullmatch("[0-9]{1,9}x[0-9]{1,9}", text.lower()):
         raise _wrong(text, "{} is not of the form 16x16, rows and columns")
-    rows, columns = map(int, text.lower().split("x"))
-    return rows, columns
+    return tuple(map(int, text.lower().split("x")))
 
 
 def _wrong(text: str, message: str) -> argparse.ArgumentTypeError:
@@ -96,327 +90,326 @@ def _wrong(text: str, message: str) -> argparse.ArgumentTypeError:
     return argparse.ArgumentTypeError(message.format(ascii(short)))
 
 
+READERS: dict[object, Callable[[str], Any]] = {  # by name, or by type
+    "lam": read_penalty,
+    "average": read_average,
+    "step": read_step,
+    "image_shape": read_shape,
+    int: whole,
+    float: number,
+}
+
 # ----------------------------------------------------------------- options
-
-
-def option(
-    help: str,
-    default: Any = None,
-    *,
-    flags: str = "",
-    metavar: str | None = None,
-    read: Callable[[str], Any] | None = None,
-) -> Any:
-    """Describe a field that is an option.
-
-    Parameters
-    ----------
-    help : str
-    default : object
-    flags : str
-        How it is spelled, if not as its name; without a dash it stands alone.
-    metavar : str, optional
-        What stands for the value in the help.
-    read : callable, optional
-        Makes the value of its text; a type of numbers and choices need none.
-    """
-    words = {"help": help, "flags": flags, "metavar": metavar, "read": read}
-    return field(default=default, metadata=words)
-
-
-INPUT = (
-    "CSV with a header, or svmlight ('label index:value ...'), plain, gzip or bzip2; "
-    "or, block by block, Parquet, Arrow, a folder, or 'rows/*.parquet', "
-    "'rows/*.svm'; -: standard input"
-)
 
 
 @dataclass(kw_only=True)
 class Training:
-    """The rows of a fit, and its model."""
+    """The rows of a fit, and its model.
 
-    train: str = option(f"training data: {INPUT}", flags="TRAIN")
-    outcome: str | None = option(
-        "two-level column of a CSV file; all others are predictors",
-        flags="--outcome -y --target",
-        metavar="COL",
-    )
-    formula: str | None = option(
-        "the model instead, as in R: 'y ~ a + b', 'y ~ . - id'"
-    )
+    Attributes
+    ----------
+    train
+        training data: CSV with a header, or svmlight ('label index:value ...'),
+        plain, gzip or bzip2; or, block by block, Parquet, Arrow, a folder, or
+        'rows/*.parquet', 'rows/*.svm'; -: standard input
+    outcome : COL
+        two-level column of a CSV file; all others are predictors
+    formula
+        the model instead, as in R: 'y ~ a + b', 'y ~ . - id'
+    """
+
+    train: str = ""
+    outcome: str | None = None
+    formula: str | None = None
 
 
 @dataclass(kw_only=True)
 class Testing:
-    """Rows to test on."""
+    """Rows to test on.
 
-    test: str | None = option("labelled data to test on", metavar="TEST")
+    Attributes
+    ----------
+    test : TEST
+        labelled data to test on
+    """
+
+    test: str | None = None
 
 
 @dataclass(kw_only=True)
 class Reading:
-    """How files of rows are read."""
+    """How files of rows are read.
 
-    unseen: Literal["error", "missing"] = option(
-        "levels of a factor in new rows that the fit did not see: an error, or rows "
-        "without a prediction (default: error)",
-        "error",
-    )
-    format: Literal["auto", "csv", "svmlight"] = option(
-        "of the data files (default: auto, found in the first lines)", "auto"
-    )
-    sep: str | None = option(
-        "between the columns of CSV files, or 'tab' (default: a comma)", metavar="CHAR"
-    )
-    decimal: str | None = option(
-        "in the numbers of CSV files (default: a point)", metavar="CHAR"
-    )
-    encoding: str | None = option(
-        "of the text in CSV files, such as latin-1 (default: utf-8)", metavar="NAME"
-    )
-    na_values: list[str] | None = option(
-        "stands for a missing value in CSV files, as '?' may, beside an empty cell, NA "
-        "and the like; may be repeated: --na-values -99 --na-values k.A.",
-        flags="--na-values --na",
-        metavar="TEXT",
-    )
-    id: str | None = option(
-        "column of a CSV file that names the rows: no predictor, and the first column "
-        "of predictions",
-        metavar="COL",
-    )
-    memory: str | None = option(
-        "budget for files that are read block by block, such as 512MiB; CSV and .svm "
-        "too if it is given (default: 1GiB)",
-        metavar="SIZE",
-    )
+    Attributes
+    ----------
+    unseen
+        levels of a factor in new rows that the fit did not see: an error, or
+        rows without a prediction (default: error)
+    format
+        of the data files (default: auto, found in the first lines)
+    sep : CHAR
+        between the columns of CSV files, or 'tab' (default: a comma)
+    decimal : CHAR
+        in the numbers of CSV files (default: a point)
+    encoding : NAME
+        of the text in CSV files, such as latin-1 (default: utf-8)
+    na_values : TEXT
+        stands for a missing value in CSV files, as '?' may, beside an empty
+        cell, NA and the like; may be repeated: --na-values -99 --na-values k.A.
+    id : COL
+        column of a CSV file that names the rows: no predictor, and the first
+        column of predictions
+    memory : SIZE
+        budget for files that are read block by block, such as 512MiB; CSV and
+        .svm too if it is given (default: 1GiB)
+    """
+
+    unseen: Literal["error", "missing"] = "error"
+    format: Literal["auto", "csv", "svmlight"] = "auto"
+    sep: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    na_values: list[str] | None = None
+    id: str | None = None
+    memory: str | None = None
 
 
 @dataclass(kw_only=True)
 class Evaluation:
-    """How the errors of a fit are shown."""
+    """How the errors of a fit are shown.
 
-    cv: int | None = option(
-        "estimate the errors on new rows by cross-validation; with --lambda cv lambda "
-        "is chosen anew in each fold",
-        metavar="FOLDS",
-    )
-    positive: str | None = option(
-        "positive class of sensitivity and similar statistics, which report has for "
-        "the level coded +1 without it",
-        metavar="LEVEL",
-    )
-    threshold: float | None = option(
-        "rows above it are predicted as the level coded +1: of its probability with "
-        "the log loss, else of the score (default: where the score is 0)",
-        metavar="NUMBER",
-    )
+    Attributes
+    ----------
+    cv : FOLDS
+        estimate the errors on new rows by cross-validation; with --lambda cv
+        lambda is chosen anew in each fold
+    positive : LEVEL
+        positive class of sensitivity and similar statistics, which report has
+        for the level coded +1 without it
+    threshold : NUMBER
+        rows above it are predicted as the level coded +1: of its probability
+        with the log loss, else of the score (default: where the score is 0)
+    """
+
+    cv: int | None = None
+    positive: str | None = None
+    threshold: float | None = None
 
 
 @dataclass(kw_only=True)
 class Model:
-    """What is minimised."""
+    """What is minimised.
 
-    lam: float | Literal["cv"] | None = option(
-        "penalty, above zero; cv: the best by ten-fold cross-validation; of pegasos, "
-        "whose steps are 1/(lambda t), there is no default (default: 1/n, n the rows; "
-        "of demo 1; 0.0001 with --profile homework)",
-        flags="--lambda --lam",
-        metavar="NUMBER|cv",
-        read=read_penalty,
-    )
-    loss: Literal["hinge", "log"] | None = option(
-        "support vector machine, or logistic regression (default: hinge; of report "
-        "log, but hinge with --kernel)"
-    )
-    intercept: bool = option("fix the intercept at 0", True)
-    coding: Literal["factor", "first-seen"] = option(
-        "which level is -1: the first in order, or the first in the data (default: "
-        "factor)",
-        "factor",
-    )
-    kernel: Literal["linear", "polynomial", "gaussian"] | None = option(
-        "fit a kernel machine (default: no kernel, one coefficient a feature)"
-    )
-    degree: int | None = option("of the polynomial kernel (default: 2)")
-    gamma: float | None = option(
-        "of the Gaussian kernel (default: 1 / (features * variance))"
-    )
-    weights: str | None = option(
-        "weight of each row: a column of a CSV file, or the same total for both levels "
-        "(default: all the same)",
-        metavar="COL|balanced",
-    )
-    freq_weights: str | None = option(
-        "column of a CSV file that says how many rows each row stands for, in all "
-        "files (default: one each)",
-        metavar="COL",
-    )
-    offset: str | None = option(
-        "column of a CSV file that is a known part of each score, in all files; of the "
-        "polynomial kernel its number (default: none; 1 of the kernel)",
-        metavar="COL|NUMBER",
-    )
-    standardize: bool = option(
-        "bring the features to mean 0 and standard deviation 1", False
-    )
+    Attributes
+    ----------
+    lam : NUMBER|cv
+        penalty, above zero; cv: the best by ten-fold cross-validation; of
+        pegasos, whose steps are 1/(lambda t), there is no default (default:
+        1/n, n the rows; of demo 1; 0.0001 with --profile homework)
+    loss
+        support vector machine, or logistic regression (default: hinge; of
+        report log, but hinge with --kernel)
+    intercept
+        fix the intercept at 0
+    coding
+        which level is -1: the first in order, or the first in the data
+        (default: factor)
+    kernel
+        fit a kernel machine (default: no kernel, one coefficient a feature)
+    degree
+        of the polynomial kernel (default: 2)
+    gamma
+        of the Gaussian kernel (default: 1 / (features * variance))
+    weights : COL|balanced
+        weight of each row: a column of a CSV file, or the same total for both
+        levels (default: all the same)
+    freq_weights : COL
+        column of a CSV file that says how many rows each row stands for, in all
+        files (default: one each)
+    offset : COL|NUMBER
+        column of a CSV file that is a known part of each score, in all files;
+        of the polynomial kernel its number (default: none; 1 of the kernel)
+    standardize
+        bring the features to mean 0 and standard deviation 1
+    """
+
+    lam: float | Literal["cv"] | None = None
+    loss: Literal["hinge", "log"] | None = None
+    intercept: bool = True
+    coding: Literal["factor", "first-seen"] = "factor"
+    kernel: Literal["linear", "polynomial", "gaussian"] | None = None
+    degree: int | None = None
+    gamma: float | None = None
+    weights: str | None = None
+    freq_weights: str | None = None
+    offset: str | None = None
+    standardize: bool = False
 
 
 @dataclass(kw_only=True)
 class StandardErrors:
-    """How standard errors are estimated."""
+    """How standard errors are estimated.
 
-    cov_type: (
-        Literal[
-            "default",
-            "nonrobust",
-            "HC0",
-            "HC1",
-            "HC2",
-            "HC3",
-            "cluster",
-            "bootstrap",
-            "sandwich",
-            "none",
-        ]
-        | None
-    ) = option(
-        "how they are estimated: default, nonrobust, HC0, HC1, HC2, HC3, cluster, "
-        "bootstrap, sandwich, none; 'cluster' and 'bootstrap' take --groups (default: "
-        "by formula, where that holds)",
-        metavar="NAME",
-    )
-    groups: str | None = option(
-        "column of a CSV file that says which rows belong together (default: each row "
-        "alone)",
-        metavar="COL",
-    )
+    Attributes
+    ----------
+    cov_type : NAME
+        how they are estimated: default, nonrobust, HC0, HC1, HC2, HC3, cluster,
+        bootstrap, sandwich, none; 'cluster' and 'bootstrap' take --groups
+        (default: by formula, where that holds)
+    groups : COL
+        column of a CSV file that says which rows belong together (default: each
+        row alone)
+    """
+
+    cov_type: str | None = None
+    groups: str | None = None
 
 
 @dataclass(kw_only=True)
 class Solver:
-    """How it is minimised."""
+    """How it is minimised.
 
-    solver: Literal["pegasos", "sdca"] | None = option(
-        "steps as in R, or on to the optimum (default: sdca, but pegasos with options "
-        "of a run of it, such as --epochs, and in demo and parity)"
-    )
-    epochs: int | None = option(
-        "passes over the rows (default: 20; 1 with --rows; at most 1000 with --tol or "
-        "--change-tol; at most 100 with sdca)"
-    )
-    tol: float | None = option(
-        "stop at this relative duality gap (default: none with pegasos; 1e-06 with "
-        "sdca)",
-        metavar="GAP",
-    )
-    start: Literal["zero", "random", "sgd"] | None = option(
-        "begin at 0, in a random direction (pegasos), or by an epoch of SGD (sdca) "
-        "(default: zero)"
-    )
-    refine: float | None = option(
-        "after pegasos, go on with sdca to this relative duality gap", metavar="GAP"
-    )
-    seed: int | None = option("as for set.seed() in R (default: 1; of demo 443)")
-    order: Literal["shuffle", "sequential", "replace"] | None = option(
-        "permutations, the order of the file, or draws (default: shuffle)"
-    )
-    steps: int | None = option("number of steps, with --order replace")
-    rows: str | None = option(
-        "visit these rows: numbers counted from zero, one a line", metavar="FILE"
-    )
-    batch_size: int | None = option("rows in a step (default: 1)", metavar="ROWS")
-    project: bool | None = option(
-        "keep the coefficients in the ball of radius 1 / sqrt(lambda)"
-    )
-    average: int | Literal["none", "all"] | None = option(
-        "return the last iterate, the mean of all, or that of the last N epochs "
-        "(default: none)",
-        metavar="none|all|N",
-        read=read_average,
-    )
-    refit_intercept: bool | None = option(
-        "at the end take the best intercept for these coefficients"
-    )
-    ties: Literal["na", "positive", "negative"] | None = option(
-        "label of a score of exactly 0 (default: na, no label)"
-    )
-    profile: Literal["paper", "r_script", "homework", "minibatch"] | None = option(
-        "start from a named form of Pegasos: as published (needs --steps), as the R "
-        "script, as set in courses (in order, 5 epochs, no intercept, ties positive), "
-        "or in batches of 100, 10 epochs"
-    )
-    algorithm: Literal["newton", "perm"] | None = option(
-        "go on by Newton steps, or SDCA-perm as published (default: newton)"
-    )
-    arithmetic: Literal["reference", "fast"] | None = option(
-        "R's bits, or sums as they suit the machine (default: reference)"
-    )
-    first_step: int | None = option(
-        "number t of the first step (default: 1)", metavar="T"
-    )
-    step: float | str | None = option(
-        "size of the steps: 1/(lambda t), one of the names, or a number (default: "
-        "pegasos)",
-        metavar="|".join([*STEP_NAMES, "SIZE"]),
-        read=read_step,
-    )
-    change_tol: float | None = option(
-        "stop where an epoch changes no coefficient by more than this share of the "
-        "largest (default: none)",
-        metavar="SHARE",
-    )
+    Attributes
+    ----------
+    solver
+        steps as in R, or on to the optimum (default: sdca, but pegasos with
+        options of a run of it, such as --epochs, and in demo and parity)
+    epochs
+        passes over the rows (default: 20; 1 with --rows; at most 1000 with
+        --tol or --change-tol; at most 100 with sdca)
+    tol : GAP
+        stop at this relative duality gap (default: none with pegasos; 1e-06
+        with sdca)
+    start
+        begin at 0, in a random direction (pegasos), or by an epoch of SGD
+        (sdca) (default: zero)
+    refine : GAP
+        after pegasos, go on with sdca to this relative duality gap
+    seed
+        as for set.seed() in R (default: 1; of demo 443)
+    order
+        permutations, the order of the file, or draws (default: shuffle)
+    steps
+        number of steps, with --order replace
+    rows : FILE
+        visit these rows: numbers counted from zero, one a line
+    batch_size : ROWS
+        rows in a step (default: 1)
+    project
+        keep the coefficients in the ball of radius 1 / sqrt(lambda)
+    average : none|all|N
+        return the last iterate, the mean of all, or that of the last N epochs
+        (default: none)
+    refit_intercept
+        at the end take the best intercept for these coefficients
+    ties
+        label of a score of exactly 0 (default: na, no label)
+    profile
+        start from a named form of Pegasos: as published (needs --steps), as the
+        R script, as set in courses (in order, 5 epochs, no intercept, ties
+        positive), or in batches of 100, 10 epochs
+    algorithm
+        go on by Newton steps, or SDCA-perm as published (default: newton)
+    arithmetic
+        R's bits, or sums as they suit the machine (default: reference)
+    first_step : T
+        number t of the first step (default: 1)
+    step : pegasos|1/(lambda n)|1/sqrt(t)|SIZE
+        size of the steps: 1/(lambda t), one of the names, or a number (default:
+        pegasos)
+    change_tol : SHARE
+        stop where an epoch changes no coefficient by more than this share of
+        the largest (default: none)
+    """
+
+    solver: Literal["pegasos", "sdca"] | None = None
+    epochs: int | None = None
+    tol: float | None = None
+    start: Literal["zero", "random", "sgd"] | None = None
+    refine: float | None = None
+    seed: int | None = None
+    order: Literal["shuffle", "sequential", "replace"] | None = None
+    steps: int | None = None
+    rows: str | None = None
+    batch_size: int | None = None
+    project: bool | None = None
+    average: int | Literal["none", "all"] | None = None
+    refit_intercept: bool | None = None
+    ties: Literal["na", "positive", "negative"] | None = None
+    profile: Literal["paper", "r_script", "homework", "minibatch"] | None = None
+    algorithm: Literal["newton", "perm"] | None = None
+    arithmetic: Literal["reference", "fast"] | None = None
+    first_step: int | None = None
+    step: float | str | None = None
+    change_tol: float | None = None
 
 
 @dataclass(kw_only=True)
 class Output:
-    """What is printed and saved."""
+    """What is printed and saved.
 
-    trace: bool = option("print a line of progress for every epoch", False)
-    progress: bool = option("show a progress bar", False)
-    save: str | None = option(
-        "write the fit to a file, for predict; an earlier model is replaced, any other "
-        "file is not",
-        metavar="MODEL",
-    )
-    overwrite: bool = option(
-        "replace files that pegasos-stats did not write too", False
-    )
-    json: bool = option("print JSON", False)
-    coefficients: bool = option(
-        "print the coefficients too, with standard errors, intervals and p-values",
-        False,
-    )
+    Attributes
+    ----------
+    trace
+        print a line of progress for every epoch
+    progress
+        show a progress bar
+    save : MODEL
+        write the fit to a file, for predict; an earlier model is replaced, any
+        other file is not
+    overwrite
+        replace files that pegasos-stats did not write too
+    json
+        print JSON
+    coefficients
+        print the coefficients too, with standard errors, intervals and p-values
+    """
+
+    trace: bool = False
+    progress: bool = False
+    save: str | None = None
+    overwrite: bool = False
+    json: bool = False
+    coefficients: bool = False
 
 
 @dataclass(kw_only=True)
 class Further:
-    """Options of one or two commands."""
+    """Options of one or two commands.
 
-    model: str = option("file that fit --save wrote", flags="MODEL")
-    data: str = option(f"rows to predict: {INPUT}", flags="DATA")
-    output: str | None = option(
-        "file to write: a page (default: report.html; Markdown if it ends in .md), "
-        "with a CSV file of all misclassified rows beside it, or predictions (default, "
-        "and -: standard output; a device or a pipe is written into); an earlier one "
-        "is replaced, any other file is not",
-        flags="-o --output",
-        metavar="FILE",
-    )
-    unlabelled: bool = option("ignore labels in DATA", False)
-    title: str | None = option("of the report (default: from the outcome)")
-    image_shape: tuple[int, int] | None = option(
-        "the features are the pixels of an image, row by row: draw the coefficients as "
-        "one",
-        metavar="ROWSxCOLUMNS",
-        read=read_shape,
-    )
-    report: str | None = option(
-        "write a report too: Markdown if it ends in .md, else HTML", metavar="FILE"
-    )
-    via: Literal["rpy2", "Rscript"] | None = option(
-        "how R is run (default: rpy2 where it can be imported, else Rscript)"
-    )
+    Attributes
+    ----------
+    model
+        file that fit --save wrote
+    data
+        rows to predict: a file, a folder or a pattern, as TRAIN of fit; -: standard
+        input
+    output : FILE
+        file to write: a page (default: report.html; Markdown if it ends in
+        .md), with a CSV file of all misclassified rows beside it, or
+        predictions (default, and -: standard output; a device or a pipe is
+        written into); an earlier one is replaced, any other file is not
+    unlabelled
+        ignore labels in DATA
+    title
+        of the report (default: from the outcome)
+    image_shape : ROWSxCOLUMNS
+        the features are the pixels of an image, row by row: draw the
+        coefficients as one
+    report : FILE
+        write a report too: Markdown if it ends in .md, else HTML
+    via
+        how R is run (default: rpy2 where it can be imported, else Rscript)
+    """
+
+    model: str = ""
+    data: str = ""
+    output: str | None = None
+    unlabelled: bool = False
+    title: str | None = None
+    image_shape: tuple[int, int] | None = None
+    report: str | None = None
+    via: Literal["rpy2", "Rscript"] | None = None
 
 
 @dataclass(kw_only=True)
@@ -444,12 +437,43 @@ class Options(
     words: Sequence[str] = ()
 
 
-TITLES: dict[type, str] = {
+POSITIONAL = ("train", "model", "data")
+SPELLINGS = {  # where they are not the name alone
+    "lam": ["--lambda", "--lam"],
+    "outcome": ["--outcome", "-y", "--target"],
+    "na_values": ["--na-values", "--na"],
+    "output": ["-o", "--output"],
+    "intercept": ["--no-intercept"],
+}
+TITLES: dict[type, str] = {  # of groups in the help
     Model: "model",
     StandardErrors: "standard errors",
     Solver: "solver",
     Output: "output",
-}  # of groups in the help
+}
+
+
+def flags_of(name: str) -> list[str]:
+    """How an option is spelled.
+
+    Examples
+    --------
+    >>> flags_of("batch_size"), flags_of("lam")
+    (['--batch-size'], ['--lambda', '--lam'])
+    """
+    return SPELLINGS.get(name) or [f"--{name.replace('_', '-')}"]
+
+
+def described(group: type) -> dict[str, tuple[str, str]]:
+    """Metavar and help of each field of a group, by its docstring."""
+    text = (getdoc(group) or "").partition("----------\n")[2]
+    parts = re.split(r"^(\w+)(?: : (.*))?\n", text, flags=re.M)[1:]
+    return {
+        name: (metavar, " ".join(help.split()))
+        for name, metavar, help in zip(
+            parts[::3], parts[1::3], parts[2::3], strict=True
+        )
+    }
 
 
 # ---------------------------------------------------------------- commands
@@ -568,60 +592,58 @@ def parser(name: str) -> Parser:
         description=command.description,
         epilog=f"example: {PROGRAM} {command.example}",
     )
-    every = {each.name: each for each in fields(Options)}
     for offer in command.offers:
         if isinstance(offer, str):
-            _add(made, every[offer])
+            _add(made, offer)
             continue
         group = made.add_argument_group(TITLES[offer]) if offer in TITLES else made
         for each in fields(offer):
-            _add(group, each)
+            _add(group, each.name)
     return made
 
 
-def _add(group: argparse._ActionsContainer, each: Any) -> None:
-    words, kinds = each.metadata, _kinds()[each.name]
-    flags = _spellings(each)
-    settings: dict[str, Any] = {"help": words["help"]}
-    if flags[0].startswith("-"):
-        settings |= {"dest": each.name, "default": each.default}
+def _add(group: argparse._ActionsContainer, name: str) -> None:
+    """Add an option, as its type and the docstring of its group describe it."""
+    hints, defaults, texts = _every()
+    hint, default = hints[name], defaults[name]
+    metavar, help = texts.get(name, (None, ""))  # none with python -OO
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    if name in POSITIONAL:
+        group.add_argument(name, metavar=name.upper(), help=help)
+    elif bool in kinds:
+        action = "store_false" if default else "store_true"
+        group.add_argument(
+            *flags_of(name), dest=name, default=default, action=action, help=help
+        )
     else:
-        flags, settings["metavar"] = [each.name], flags[0]
-    if bool in kinds:
-        settings["action"] = "store_false" if each.default else "store_true"
-    else:
-        read = {int: whole, float: number}.get(kinds[0])
-        choices = [get_args(kind) for kind in kinds if get_origin(kind) is Literal]
-        settings["action"] = "append" if list[str] in kinds else _Once
-        settings["type"] = words["read"] or read
-        settings.setdefault("metavar", words["metavar"])
-        if choices and not words["read"]:
-            settings["choices"] = choices[0]
-    group.add_argument(*flags, **settings)
+        read = READERS.get(name) or READERS.get(kinds[0]) or str
+        choices = get_args(kinds[0]) if get_origin(kinds[0]) is Literal else None
+        group.add_argument(
+            *flags_of(name),
+            dest=name,
+            default=default,
+            action="append" if list[str] in kinds else _Once,
+            type=read,
+            choices=choices,
+            metavar=metavar,
+            help=help,
+        )
 
 
 @cache
-def _kinds() -> dict[str, tuple[Any, ...]]:
-    """The types of each option, one after the other."""
-    hints = get_type_hints(Options)
-    several = {name: get_args(hint) for name, hint in hints.items()}
-    plain = (list, tuple, Literal)
-    return {
-        name: (hint,) if get_origin(hint) in (None, *plain) else several[name]
-        for name, hint in hints.items()
-    }
-
-
-def _spellings(each: Any) -> list[str]:
-    no = "no-" if each.default is True else ""
-    return (each.metadata["flags"] or f"--{no}{each.name.replace('_', '-')}").split()
+def _every() -> tuple[dict[str, Any], dict[str, Any], dict[str, tuple[str, str]]]:
+    """Types, defaults and texts of all options, by name."""
+    texts: dict[str, tuple[str, str]] = {}
+    for group in Options.__bases__:
+        texts |= described(group)
+    defaults = {each.name: each.default for each in fields(Options)}
+    return get_type_hints(Options), defaults, texts
 
 
 @cache
 def every_flag() -> frozenset[str]:
     """The spellings of all options."""
-    described = [each for each in fields(Options) if each.metadata]
-    return frozenset(flag for each in described for flag in _spellings(each))
+    return frozenset(flag for each in fields(Options) for flag in flags_of(each.name))
 
 
 def overview() -> str:
