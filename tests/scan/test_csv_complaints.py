@@ -27,6 +27,7 @@ EUROPEAN = "y;x;k\n" + "".join(LINES).replace(",", ";").replace(".", ",")
         (EUROPEAN, "semicolons"),
         (EUROPEAN, "--sep ';'"),
         ("y\tx\tk\n" + "".join(LINES).replace(",", "\t"), "tabs"),
+        ("y|x|k\n" + "".join(LINES).replace(",", "|"), "bars"),
     ],
 )
 def test_the_line_and_the_separator_are_named(tmp_path, capsys, memory, text, named):

@@ -193,53 +193,44 @@ def test_an_array_has_its_columns_named():
     assert_as_near_as_certified(far, near)
 
 
-def test_what_does_not_go_is_said_in_one_sentence(there, fitted):
-    def said(error, call, *given, **named):
-        with dask.config.set(scheduler="synchronous"), pytest.raises(error) as info:
-            call(*given, **named)
-        return str(info.value)
+REFUSED = {
+    "Column 'z' not found": (ColumnError, lambda there: ps.svm("y ~ z", there)),
+    "weights='v'": (ColumnError, lambda there: ps.svm("y ~ x0", there, weights="v")),
+    "standardize=True": (FormulaError, lambda there: ps.svm("y ~ scale(x0)", there)),
+    "list": (DataError, lambda there: rows([1.0])),
+    r"columns=\['a'\] is for an array": (
+        *(OptionError, lambda there: rows(there, columns=["a"])),
+    ),
+    "name each of the 2 columns": (
+        *(OptionError, lambda there: rows(dask.array.ones((4, 2)), columns=["a"])),
+    ),
+    "'x0' holds no value": (
+        *(DataError, lambda there: ps.svm("y ~ x0", there.assign(x0=np.nan))),
+    ),
+    "data.compute": (DataError, lambda there: ps.kernel_svm("y ~ x0", there)),
+    r"dask\.rows": (DataError, lambda there: ps.svm("y ~ .", dask.array.ones((4, 2)))),
+    "Pegasos": (
+        OptionError,
+        lambda there: ps.svm("y ~ x0", there, lam=1.0).fit(
+            ps.Pegasos(order="sequential")
+        ),
+    ),
+}
 
-    assert said(ColumnError, ps.svm, "y ~ z", there).startswith("Column 'z' not found")
-    assert said(ColumnError, ps.svm, "y ~ x0", there, weights="v") == (
-        "weights='v' is no column of the data; give the name of one, or one number for "
-        "each row, a weight for each level, or 'balanced'."
-    )
-    assert said(FormulaError, ps.svm, "y ~ scale(x0)", there).endswith(
-        "give standardize=True for scales, or compute the column in the partitions."
-    )
-    assert "Dask" in said(OptionError, fitted.with_covariance, "bootstrap")
-    assert said(DataError, rows, [1.0]) == (
-        "A list is no frame of Dask, nor an array of Dask of two dimensions; give one "
-        "of these."
-    )
-    assert said(OptionError, rows, there, columns=["a"]) == (
-        "columns=['a'] is for an array, and a frame has names already; leave it out."
-    )
-    assert said(OptionError, fitted.augment, there, ["yes"]) == (
-        "actual= does not go with a frame of Dask; give the labels as its column 'y'."
-    )
-    ones = dask.array.ones((4, 2))
-    assert said(OptionError, rows, ones, columns=["a"]) == (
-        "columns=['a'] is not allowed; name each of the 2 columns of the array."
-    )
-    model = ps.svm("y ~ x0", there, lam=1.0)
-    assert said(OptionError, model.fit, ps.Pegasos(order="sequential")) == (
-        "A fit from partitions is one of ps.SDCA(tol=...), and Pegasos was given; "
-        "leave the solver out, or give SDCA."
-    )
-    incomplete = there.assign(x0=np.nan)
-    assert said(DataError, ps.svm, "y ~ x0", incomplete) == (
-        "No row is complete: 'x0' holds no value at all; leave it out of the model."
-    )
-    assert said(DataError, ps.kernel_svm, "y ~ x0", there) == (
-        "The data are a DataFrame of dask, which has its rows elsewhere; give the "
-        "rows, data.compute(), or data with a formula to svm or logit."
-    )
-    assert said(DataError, ps.svm, "y ~ .", dask.array.ones((4, 2))) == (
-        "The data are an Array of dask, which has its rows elsewhere; give the rows, "
-        "data.compute(), or pegasos_stats.dask.rows(data, columns=) with a formula to "
-        "svm or logit."
-    )
+
+@pytest.mark.parametrize("named", REFUSED)
+def test_what_does_not_go_is_named(named, there):
+    error, call = REFUSED[named]
+    with dask.config.set(scheduler="synchronous"), pytest.raises(error, match=named):
+        call(there)
+
+
+def test_what_a_fit_of_partitions_does_not_do(fitted, there):
+    with dask.config.set(scheduler="synchronous"):
+        with pytest.raises(OptionError, match="Dask"):
+            fitted.with_covariance("bootstrap")
+        with pytest.raises(OptionError, match="actual="):
+            fitted.augment(there, ["yes"])
 
 
 def test_a_warning_names_the_memory_that_is_lacking(there):
@@ -248,13 +239,8 @@ def test_a_warning_names_the_memory_that_is_lacking(there):
         svm.problem.X.home.most_kept = 1
         with pytest.warns(ConvergenceWarning) as told:
             fit = svm.fit(SOLVER)
-    reads = fit.solution.n_epochs
-    assert 4 < reads < SOLVER.epochs
-    assert str(told[0].message).startswith(
-        f"SDCA has not reached tol=1e-08 after {reads} epochs: the relative gap is "
-        f"{fit.relative_gap:.2g}, the gap {fit.gap:.2g}; more memory may help: "
-        "pegasos_stats.dask.rows(data, memory=)."
-    )
+    assert 4 < fit.solution.n_epochs < SOLVER.epochs
+    assert "memory=" in str(told[0].message)
 
 
 def test_rows_that_find_no_room_at_home_are_worked_on_where_they_are(there):

@@ -56,13 +56,8 @@ def test_a_cluster_without_workers_is_waited_for_and_no_longer(
     monkeypatch.setattr(workers, "PATIENCE", 0.5)
     within.scale(0)
     within.sync(within._correct_state)
-    with pytest.raises(DataError) as found:
+    with pytest.raises(DataError, match=r"^0 workers of Dask"):
         ps.svm("y ~ x0", there, lam=LAM)
-    assert str(found.value) == (
-        "0 workers of Dask did nothing for 0.5 seconds while rows were to be read; "
-        "start workers, and fit again. A LocalCluster gives up a worker that is lost "
-        "for longer than the setting distributed.deploy.lost-worker-timeout."
-    )
 
 
 @pytest.fixture(scope="module")

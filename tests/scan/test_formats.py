@@ -1,6 +1,7 @@
 """Parquet, CSV and Arrow: the same rows give the same bits."""
 
 import gzip
+import re
 
 import numpy as np
 import pandas as pd
@@ -9,9 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.files import NOT_UTF8
 from pegasos_stats.data.scan import files, formats
-from pegasos_stats.data.scan.formats import of_equal_size
 from pegasos_stats.errors import ColumnError, DataError, OptionError
 from tests.scan.scan_files import frame_of
 
@@ -134,50 +133,33 @@ def test_types_may_be_stated(tmp_path):
 @pytest.mark.parametrize("types", [["x"], {"x": "float"}, {1: "text"}, "text"], ids=str)
 def test_types_that_are_none(types, tmp_path):
     (tmp_path / "a.csv").write_text("y,x\n")
-    with pytest.raises(OptionError) as found:
+    with pytest.raises(OptionError, match=f"^types={re.escape(repr(types))} "):
         ps.scan(tmp_path / "a.csv", types=types)
-    assert str(found.value) == (
-        f"types={types!r} is not allowed; give a dictionary of columns and what they "
-        "hold, 'numbers', 'text', 'booleans', such as {'zip': 'text'}."
-    )
 
 
 def test_types_without_csv_or_of_no_column(tmp_path):
     parquet(frame_of(20), tmp_path / "a")
-    with pytest.raises(OptionError) as refused:
+    with pytest.raises(OptionError, match=r"^types= "):
         ps.scan(tmp_path / "a.parquet", types={"x0": "text"})
-    assert str(refused.value) == (
-        "types= is for CSV files, and there is none among the files; leave it out."
-    )
     (tmp_path / "b.csv").write_text("y,x\n0,1\n1,2\n")
     scan = ps.scan(tmp_path / "b.csv", types={"z": "text"})
-    with pytest.raises(ColumnError) as found:
+    with pytest.raises(ColumnError, match=r"^types= states 'z'"):
         ps.svm("y ~ x", scan, lam=1.0)
-    assert str(found.value) == (
-        "types= states 'z', which is a column of no CSV file; they have 'y', 'x'."
-    )
-
-
-CSV, ARROW = "cannot be read as CSV (", "cannot be read as Arrow ("
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content"),
     [
-        ("a.csv.gz", b"y,x\n0,1\n1,2\n", CSV),
-        ("a.arrow", b"", ARROW),
-        ("a.arrow", b"ARROW1 and nothing that is one", ARROW),
-        ("a.feather", b"y,x\n0,1\n1,2\n", ARROW),
+        ("a.csv.gz", b"y,x\n0,1\n1,2\n"),
+        ("a.arrow", b""),
+        ("a.arrow", b"ARROW1 and nothing that is one"),
+        ("a.feather", b"y,x\n0,1\n1,2\n"),
     ],
 )
-def test_files_that_are_broken(name, content, told, tmp_path):
+def test_files_that_are_broken(name, content, tmp_path):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(DataError) as found:
+    with pytest.raises(DataError, match=rf"{name} cannot be read as (CSV|Arrow) \("):
         ps.svm("y ~ x", ps.scan(tmp_path / name), lam=1.0)
-    message = str(found.value).replace(f"{tmp_path}/", "")
-    assert message.startswith(f"The file {name} {told}")
-    assert message.endswith("); write it again, or leave it out.")
-    assert "\n" not in message
 
 
 def test_a_file_of_arrow_that_ends_in_the_middle(tmp_path):
@@ -206,12 +188,8 @@ def test_csv_files_without_rows_or_header(tmp_path):
     (tmp_path / "b.csv").write_text("y,x\nno,1\nyes,2\nyes,3\nno,2.5\n")
     assert ps.svm("y ~ x", ps.scan(str(tmp_path / "*.csv")), lam=1.0).problem.n == 4
     (tmp_path / "c.csv").write_text("yes,4\nno,5\n")
-    with pytest.raises(ColumnError) as found:
+    with pytest.raises(ColumnError, match=r"'y', 'x' not found in .*c\.csv"):
         ps.svm("y ~ x", ps.scan(str(tmp_path / "*.csv")), lam=1.0)
-    assert str(found.value).replace(f"{tmp_path}/", "") == (
-        "Columns 'y', 'x' not found in c.csv, which has 'yes', '4'; its first line has "
-        "to name the columns: write it, or leave the file out."
-    )
     with pytest.raises(ColumnError, match=r"^Column 'x' not found; the data have "):
         ps.svm("y ~ x", ps.scan(tmp_path / "c.csv"), lam=1.0)
 
@@ -225,11 +203,8 @@ def test_columns_that_differ_or_stand_twice(tmp_path):
     with pytest.raises(ColumnError, match=r"^Column 'z' not found in .*a\.csv, which "):
         ps.svm("y ~ z", both, lam=1.0)
     (tmp_path / "b.csv").write_text("x,y,x\n0,1,1\n1,2,0\n")
-    with pytest.raises(ColumnError) as found:
+    with pytest.raises(ColumnError, match=r"^Column 'x' .* in .*b\.csv"):
         ps.svm("y ~ x", ps.scan(str(tmp_path / "*.csv")), lam=1.0)
-    assert str(found.value).replace(f"{tmp_path}/", "") == (
-        "Column 'x' stands more than once in b.csv; rename the columns."
-    )
 
 
 def test_formats_may_be_mixed(tmp_path, data):
@@ -240,20 +215,6 @@ def test_formats_may_be_mixed(tmp_path, data):
     there = ps.svm("y ~ x0 + C(k) + g + flag", scan, lam=0.01)
     assert there.names == here.names
     assert (there.problem.y == here.problem.y).all()
-
-
-def test_pieces_are_of_equal_size_and_keep_their_rows():
-    parts = [pa.record_batch({"t": list("ab"), "x": [1.0, None]})]
-    parts += [pa.record_batch({"t": list("bcdef"), "x": np.arange(5.0)})]
-    coded = [pa.record_batch({"t": part["t"].dictionary_encode()}) for part in parts]
-    for given in (parts, coded):
-        for rows in (1, 2, 3, 7, 9):
-            found = list(of_equal_size(given, rows))
-            sizes = [piece.num_rows for piece in found]
-            assert sum(sizes) == 7
-            assert all(size == rows for size in sizes[:-1])
-            text = [each for piece in found for each in piece["t"].to_pylist()]
-            assert text == list("abbcdef")
 
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
@@ -273,38 +234,32 @@ def test_labels_of_rows_that_pandas_wrote_are_no_columns(ending, tmp_path):
     assert ps.svm("y ~ .", ps.scan(file), lam=1.0).names == ("x",)
 
 
-def test_what_is_wrong_with_a_csv_file_is_told_as_in_memory(tmp_path):
-    good = "".join(f"{'ab'[i % 2]},{i}.5,c\n" for i in range(8))
-    begin, utf8 = "y,x,g\n" + good, NOT_UTF8
-    fields = (
-        "are expected; a cell that holds the separator stands in quotes, and one "
-        "without a value is left empty"
-    )
-    quote = "a quote that line 10 opens is never closed"
-    for content, told in {
-        begin.encode() + b"a,1,\xe9\n": utf8,
-        b"y,x,\xe9\n" + good.encode(): utf8,
-        begin.encode("utf-16"): utf8,
-        begin.encode() + b"a,1,b,c\n": f"line 10 has 4 fields where 3 {fields}",
-        begin.encode() + b"a,1\n": f"line 10 has 2 fields where 3 {fields}",
-        b"": "it is empty; give a header and rows",
-        gzip.compress(begin.encode()): "it is packed by gzip; let its name end in .gz",
-        begin.encode() + b'a,1,"c\n': quote,
-        begin.encode() + b'a,1,"c\na,2,c\nb,7,c\n': quote,
-        begin.encode() + b'a,1,"c\nb,2,c': quote,
-        begin.encode() + b'a,1,"c\n' + b"a,2,c\n" * 2_000_000: (
-            "a row has more than 2 MB; close the quote that it may begin with"
-        ),
-    }.items():
-        (tmp_path / "a.csv").write_bytes(content)
-        with pytest.raises(DataError) as found:
-            ps.svm("y ~ x", ps.scan(tmp_path / "a.csv"), lam=1.0)
-        assert str(found.value) == (
-            f"The file {tmp_path}/a.csv cannot be read as CSV: {told}."
-        )
-    for end in ('a,1,"c\nd"', 'a,1,"c\n"\n', 'a,1,5" pipe\n'):
-        (tmp_path / "a.csv").write_text(begin + end)
-        assert ps.svm("y ~ x", ps.scan(tmp_path / "a.csv"), lam=1.0).problem.n == 9
+CSV_TEXT = b"y,x,g\n" + b"".join(b"%c,%d.5,c\n" % (b"ab"[i % 2], i) for i in range(8))
+DAMAGED = {
+    "byte of another encoding": (CSV_TEXT + b"a,1,\xe9\n", "UTF-8"),
+    "header of another encoding": (b"y,x,\xe9\n" + CSV_TEXT[6:], "UTF-8"),
+    "UTF-16": (CSV_TEXT.decode().encode("utf-16"), "UTF-8"),
+    "nothing": (b"", "it is empty"),
+    "gzip": (gzip.compress(CSV_TEXT), r"\.gz"),
+    "open quote": (CSV_TEXT + b'a,1,"c\n', "line 10"),
+    "open quote before rows": (CSV_TEXT + b'a,1,"c\na,2,c\nb,7,c\n', "line 10"),
+    "open quote at the end": (CSV_TEXT + b'a,1,"c\nb,2,c', "line 10"),
+    "long quote": (CSV_TEXT + b'a,1,"c\n' + b"a,2,c\n" * 2_000_000, "2 MB"),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGED)
+def test_what_is_wrong_with_a_csv_file_is_named(what, tmp_path):
+    content, named = DAMAGED[what]
+    (tmp_path / "a.csv").write_bytes(content)
+    with pytest.raises(DataError, match=rf"a\.csv cannot be read as CSV: .*{named}"):
+        ps.svm("y ~ x", ps.scan(tmp_path / "a.csv"), lam=1.0)
+
+
+@pytest.mark.parametrize("end", [b'a,1,"c\nd"', b'a,1,"c\n"\n', b'a,1,5" pipe\n'])
+def test_quotes_that_are_closed_or_within_a_cell(end, tmp_path):
+    (tmp_path / "a.csv").write_bytes(CSV_TEXT + end)
+    assert ps.svm("y ~ x", ps.scan(tmp_path / "a.csv"), lam=1.0).problem.n == 9
 
 
 def test_hexadecimal_text_is_text_as_in_memory(tmp_path):
@@ -312,13 +267,6 @@ def test_hexadecimal_text_is_text_as_in_memory(tmp_path):
     data.to_csv(tmp_path / "a.csv", index=False)
     here = ps.svm("y ~ h", pd.read_csv(tmp_path / "a.csv"), lam=1.0)
     assert ps.svm("y ~ h", ps.scan(tmp_path / "a.csv"), lam=1.0).names == here.names
-
-
-def test_a_piece_has_a_row_at_least():
-    numbers = 1000 * 8  # bytes of a row
-    given = (1, 32 * numbers - 1, 32 * numbers, 64 * numbers - 1, 64 * numbers)
-    found = [files.rows_of_piece(memory, 1000) for memory in given]
-    assert found == [1, 1, 1, 1, 2]
 
 
 @pytest.mark.parametrize(

@@ -37,20 +37,13 @@ def scanned(tmp_path):
     return write
 
 
-def check(message, error, call, folder=""):
-    with pytest.raises(error) as found:
-        call()
-    assert str(found.value).replace(f"{folder}/", "") == message
-
-
-def test_a_column_that_one_file_lacks(parts, scanned, tmp_path):
+def test_a_column_that_one_file_lacks(parts, scanned):
     scan = scanned([parts[0], parts[1].drop(columns="x1"), parts[2]])
-    message = (
-        "Column 'x1' not found in b.parquet, which has 'y', 'x0', 'x2', 'k', 'g', "
-        "'w'; add what lacks, or leave the file out."
-    )
-    check(message, ColumnError, lambda: ps.svm("y ~ x0 + x1", scan, lam=1.0), tmp_path)
-    check(message, ColumnError, lambda: ps.svm("y ~ .", scan, lam=1.0), tmp_path)
+    for formula in ("y ~ x0 + x1", "y ~ ."):
+        with pytest.raises(
+            ColumnError, match=r"^Column 'x1' not found in .*b\.parquet"
+        ):
+            ps.svm(formula, scan, lam=1.0)
     assert ps.svm("y ~ x0", scan, lam=1.0).problem.n == sum(map(len, parts))
 
 
@@ -62,13 +55,11 @@ def test_a_column_in_no_file(parts, scanned):
         ps.svm("y ~ x0", scan, weights="z", lam=1.0)
 
 
-def test_text_in_one_file_and_numbers_in_another(parts, scanned, tmp_path):
+def test_text_in_one_file_and_numbers_in_another(parts, scanned):
     scan = scanned([parts[0], parts[1].assign(x0=parts[1]["x0"].astype(str))])
-    message = (
-        "Column 'x0' holds text in b.parquet and numbers in a.parquet; give it one "
-        "type in all files."
-    )
-    check(message, ColumnError, lambda: ps.svm("y ~ x0", scan, lam=1.0), tmp_path)
+    named = r"^Column 'x0' .*b\.parquet .*a\.parquet"
+    with pytest.raises(ColumnError, match=named):
+        ps.svm("y ~ x0", scan, lam=1.0)
 
 
 def test_other_types_of_numbers_and_an_empty_file_are_no_matter(parts, scanned):
@@ -102,13 +93,8 @@ def test_categories_keep_their_order(parts, scanned):
 def test_a_file_that_is_none_of_parquet(parts, scanned, tmp_path):
     scan = scanned(parts[:2])
     (tmp_path / "b.parquet").write_bytes(b"no parquet")
-    with pytest.raises(DataError) as found:
+    with pytest.raises(DataError, match=r"b\.parquet cannot be read as Parquet \("):
         ps.svm("y ~ x0", scan, lam=1.0)
-    assert re.fullmatch(
-        r"The file .*b\.parquet cannot be read as Parquet \(.+\); write it again, or "
-        r"leave it out\.",
-        str(found.value),
-    )
 
 
 def test_a_file_that_ends_in_the_middle(parts, scanned, tmp_path):
@@ -120,70 +106,31 @@ def test_a_file_that_ends_in_the_middle(parts, scanned, tmp_path):
         ps.svm("y ~ x0", scan, lam=1.0)
 
 
-def test_a_file_that_changes_between_two_reads(parts, scanned, tmp_path):
-    model = ps.svm("y ~ x0", scanned(parts), lam=0.01)
-    parts[1][:100].to_parquet(tmp_path / "b.parquet", index=False)
-    check(
-        "The files have changed since they were first read; fit them again.",
-        DataError,
-        lambda: model.fit(SOLVER),
-    )
-
-
-def test_files_that_are_not_there(tmp_path):
-    check(
-        "No file matches '*.parquet'; give a pattern such as 'folder/*.parquet'.",
-        DataError,
-        lambda: ps.scan(f"{tmp_path}/*.parquet"),
-        tmp_path,
-    )
-    check(
-        "The file no.parquet is not there; give files, or a pattern such as "
-        "'folder/*.parquet'.",
-        DataError,
-        lambda: ps.scan(tmp_path / "no.parquet"),
-        tmp_path,
-    )
+@pytest.mark.parametrize("name", ["*.parquet", "no.parquet", "rows.xlsx"])
+def test_files_that_are_not_there(name, tmp_path):
     (tmp_path / "rows.xlsx").write_text("")
-    check(
-        "The file rows.xlsx is of no format that is known by its name; give files that "
-        "end in '.parquet', '.pq', '.csv', '.tsv', '.csv.gz', '.tsv.gz', "
-        "'.arrow', '.arrows', '.feather', '.ipc', '.svm', '.svmlight', '.libsvm', "
-        "'.svm.gz', '.svmlight.gz', '.libsvm.gz'.",
-        DataError,
-        lambda: ps.scan(tmp_path / "rows.xlsx"),
-        tmp_path,
-    )
+    with pytest.raises(DataError, match=re.escape(name)):
+        ps.scan(f"{tmp_path}/{name}")
 
 
 @pytest.mark.parametrize("paths", [3, [], [None], {"a": "b"}], ids=str)
 def test_paths_that_are_none(paths):
-    with pytest.raises(OptionError) as found:
+    with pytest.raises(OptionError, match=f"^paths={re.escape(repr(paths))} "):
         ps.scan(paths)
-    assert str(found.value) == (
-        f"paths={paths!r} is not allowed; give a file, a pattern such as "
-        "'folder/*.parquet', or a list of them."
-    )
 
 
 @pytest.mark.parametrize("memory", ["a lot", "1 MiB", -1, True, 1.5, None, "1GiBs"])
 def test_budgets_that_are_none(memory, parts, scanned, tmp_path):
     scanned(parts[:1])
-    with pytest.raises(OptionError) as found:
+    with pytest.raises(OptionError, match=f"^memory={re.escape(repr(memory))} "):
         ps.scan(tmp_path / "a.parquet", memory=memory)
-    assert str(found.value) == (
-        f"memory={memory!r} is not allowed; give a budget of 64MiB or more, such as "
-        "'1GiB', or a number of bytes."
-    )
 
 
 def test_a_file_named_twice(parts, scanned, tmp_path):
     scanned(parts[:1])
     file = str(tmp_path / "a.parquet")
-    with pytest.raises(OptionError) as found:
+    with pytest.raises(OptionError, match=r"^paths= names .*a\.parquet"):
         ps.scan([file, str(tmp_path / "*.parquet")])
-    assert str(found.value).startswith("paths= names '/")
-    assert str(found.value).endswith("more than once; give each file once.")
 
 
 def test_outcomes_without_two_levels(parts, scanned):
@@ -211,12 +158,8 @@ def test_no_complete_row(parts, scanned):
         ]
     )
     n = sum(map(len, parts))
-    check(
-        f"None of {n:,} rows is complete; give data with values for the outcome and "
-        "all predictors.",
-        DataError,
-        lambda: ps.svm("y ~ x0 + x1", lacking, lam=1.0),
-    )
+    with pytest.raises(DataError, match=f"^None of {n:,} rows"):
+        ps.svm("y ~ x0 + x1", lacking, lam=1.0)
 
 
 def test_values_lacking_in_every_row_of_a_file_are_counted(tmp_path):
@@ -232,12 +175,8 @@ def test_values_lacking_in_every_row_of_a_file_are_counted(tmp_path):
 def test_missing_values_may_be_refused(parts, scanned):
     parts[1] = parts[1].assign(x0=parts[1]["x0"].where(parts[1]["k"] != 1))
     lacking = int(parts[1]["x0"].isna().sum())
-    check(
-        f"There are missing values in {lacking} rows: {lacking} in 'x0'; fill them, or "
-        "leave the rows out with na_action='drop'.",
-        DataError,
-        lambda: ps.svm("y ~ x0", scanned(parts), na_action="raise", lam=1.0),
-    )
+    with pytest.raises(DataError, match=f"{lacking} in 'x0'"):
+        ps.svm("y ~ x0", scanned(parts), na_action="raise", lam=1.0)
 
 
 def test_infinite_values_are_refused_by_name_and_row(parts, scanned):

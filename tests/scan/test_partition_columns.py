@@ -109,17 +109,10 @@ def refused(formula, data):
 def test_numbers_and_text_in_one_column_are_refused():
     data = data_of(N)
     data["o"] = objects("a" if i % 2 else 1 for i in range(N))
-    assert refused("y ~ o", there(data)) == (
-        "Column 'o' holds values of the types int, str, and partitions are read as "
-        "numbers, booleans or text, one of these in a column; make it one, or leave it "
-        "out."
-    )
+    assert "'o' holds values of the types int, str" in refused("y ~ o", there(data))
     parts = data[:300].copy(), data[300:].copy()
     parts[0]["o"], parts[1]["o"] = objects([1] * 300), objects(["a"] * 300).to_numpy()
-    assert refused("y ~ o", in_parts(*parts)) == (
-        "Column 'o' holds numbers in some rows and text in others; give it one type, "
-        "such as by .astype(str)."
-    )
+    assert "'o' holds numbers in some rows" in refused("y ~ o", in_parts(*parts))
 
 
 def test_lists_are_refused_as_in_memory():
@@ -142,10 +135,7 @@ def test_lists_are_refused_as_in_memory():
 def test_types_without_numbers_are_refused_by_name(kind, values):
     data = data_of(N)
     data["o"] = values
-    assert refused("y ~ o", there(data)) == (
-        f"Column 'o' is of type {kind}; a fit from partitions takes numbers, text and "
-        "booleans: make it one of these, or leave it out."
-    )
+    assert f"'o' is of type {kind}" in refused("y ~ o", there(data))
     assert "'o'" in refused("y ~ o", data)
     assert fitted("y ~ x", there(data)).nobs == N
 
@@ -157,11 +147,8 @@ def test_names_that_stand_for_two_columns_are_refused_as_in_memory():
         assert refused(formula, there(twice)) == refused(formula, twice)
     assert fitted("y ~ g", there(twice)).nobs == N
     array = dask.array.zeros((4, 3))
-    with pytest.raises(ColumnError) as found:
+    with pytest.raises(ColumnError, match="'a'"):
         rows(array, columns=["y", "a", "a"])
-    assert str(found.value) == (
-        "The column name 'a' occurs more than once; rename the columns."
-    )
 
 
 def test_objects_of_an_array_stay_what_they_are():

