@@ -54,3 +54,35 @@ def risk(rows, y, lam, loss, weights, beta, alpha):
         m = int(sign) * (sum(x * b for x, b in zip(row, beta, strict=True)) + alpha)
         total += w * (max(Fraction(0), 1 - m) if loss == "hinge" else log_loss(m))
     return Fraction(lam) / 2 * sum(b * b for b in beta) + total / len(rows)
+
+
+def entropy(share):
+    """``-p log p - (1 - p) log(1 - p)`` to some 40 digits."""
+    if share in (0, 1):
+        return Fraction(0)
+    p = TEN.divide(Decimal(share.numerator), Decimal(share.denominator))
+    q = TEN.subtract(Decimal(1), p)
+    terms = [TEN.multiply(s, TEN.ln(s)) for s in (p, q)]
+    return -Fraction(terms[0]) - Fraction(terms[1])
+
+
+def both_objectives(problem, beta, alpha, a):
+    """Primal, and dual at weights in balance, as they are defined: fractions."""
+    rows, lam, n = rows_of(problem.X), Fraction(problem.lam), problem.n
+    given = problem.y, problem.row_weights, problem.row_offsets
+    y, w, o = (fractions(v) for v in given)
+    b, a, hinge = fractions(beta), fractions(a), problem.loss == "hinge"
+    # an offset is a column of coefficient 1 that has no penalty
+    moved = [[*row, known] for row, known in zip(rows, o, strict=True)]
+    at = [*b, Fraction(1)], Fraction(alpha)
+    primal = risk(moved, y, problem.lam, problem.loss, w, *at) - lam / 2
+    reward = Fraction(0)
+    for each, sign, weight, known in zip(a, y, w, o, strict=True):
+        if weight:
+            value = each if hinge else weight * entropy(each / weight)
+            reward += value - each * sign * known
+    image = [
+        sum(each * sign * x for each, sign, x in zip(a, y, column, strict=True))
+        for column in zip(*rows, strict=True)
+    ]
+    return primal, reward / n - sum(v * v for v in image) / (2 * lam * n * n)

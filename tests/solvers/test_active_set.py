@@ -53,21 +53,6 @@ def test_the_optimum_is_exact(form, weighted, intercept):
         assert steps.best()[1] == 0.0
 
 
-@pytest.mark.parametrize("intercept", [True, False])
-def test_equations_without_the_coefficients_have_the_same_solution(intercept):
-    problem = Problem(FORMS["many columns"], Y, 1e-3, intercept=intercept)
-    steps = from_zero(problem)
-    steps.step()
-    free = np.flatnonzero(steps._free)
-    assert free.size > 50
-    b, alpha, u = steps._solved(free)
-    of_rows = steps._solved_by_rows(free)
-    # Each gives way to a move of the weights, by 1e-10 of something else.
-    assert of_rows[1] == pytest.approx(alpha, rel=1e-6, abs=1e-8)
-    for ours, theirs in ((of_rows[0], b), (of_rows[2], u)):
-        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-6 * np.abs(u).max())
-
-
 def test_grey_values_without_intercept_are_fitted_to_the_tolerance():
     # Separable, so that margins of 1 are held to rounding, by columns far from zero.
     rng = np.random.default_rng(24)
@@ -89,28 +74,6 @@ def test_steps_that_are_slow_give_way_before_the_last_default_epoch():
     assert SDCA().epochs == 100
     found = certificate(problem, fit.beta, fit.alpha, fit.dual)
     assert 0.0 <= found.relative_gap <= 1e-10
-
-
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("weighted", [True, False])
-def test_rows_are_bound_and_the_fit_stays(weighted, intercept):
-    weights = 0.5 + np.arange(N) % 3 / 2.0 if weighted else None
-    problem = Problem(UNITS, Y, 1e-3, intercept=intercept, weights=weights)
-    steps = ActiveSet(problem, np.zeros(4), 0.0, 0.3 * problem.row_weights)
-    before, columns = np.copy(steps._u), 4 + intercept
-    assert steps._free.all()
-    steps._bind(np.arange(N))
-    assert steps._free.sum() <= columns
-    a = steps._u * Y
-    assert (a >= 0.0).all()
-    assert (a <= problem.row_weights).all()
-    bound = ~steps._free
-    assert np.isin(a[bound] / problem.row_weights[bound], (0.0, 1.0)).all()
-    # To rounding: coefficients, balance; the dual is the sum of the weights beside.
-    np.testing.assert_allclose(steps._X.T @ steps._u, steps._X.T @ before, atol=1e-9)
-    if intercept:
-        assert abs((steps._u - before).sum()) < 1e-9
-    assert a.sum() > (before * Y).sum() + 1.0
 
 
 def test_libsvm_finds_no_better_one():

@@ -3,13 +3,12 @@
 import dataclasses
 
 import numpy as np
-import pandas as pd
 import pytest
-from scipy.sparse import csr_array
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 
 import pegasos_stats as ps
-from pegasos_stats.compiled import arithmetic
-from pegasos_stats.errors import ConvergenceWarning, UndefinedMetricWarning
 from pegasos_stats.solvers.centring import far_centre
 from pegasos_stats.solvers.problem import Problem
 
@@ -81,30 +80,6 @@ def test_standard_errors_are_those_of_columns_near_zero(model):
     np.testing.assert_allclose(far.bread, C.T @ near.bread @ C, rtol=1e-8)
 
 
-def test_columns_near_zero_are_left_as_they_are():
-    assert far_centre(Problem(NEAR, Y, lam=1.0)) is None
-    assert far_centre(Problem(np.full((N, 1), 7.0), Y, lam=1.0)) is None
-    assert far_centre(Problem(csr_array(FAR), Y, lam=1.0)) is None
-    assert far_centre(Problem(FAR, Y, lam=1.0, intercept=False)) is None
-    centre = far_centre(Problem(FAR, Y, lam=1.0))
-    assert centre.nonzero()[0].tolist() == [0, 2]
-
-
-def test_columns_far_below_zero_and_constant_ones_are_far_too():
-    centre = far_centre(Problem(NEAR - 1e8, Y, lam=1.0))
-    # Means: sums in another order.
-    np.testing.assert_allclose(centre, (NEAR - 1e8).mean(axis=0), rtol=1e-12)
-    constant = np.column_stack([NEAR[:, 1], np.full(N, -1e9)])
-    assert far_centre(Problem(constant, Y, lam=1.0)).tolist() == [0.0, -1e9]
-
-
-def test_all_rows_are_looked_at():
-    often = np.where(np.arange(N) % 2, 1e6 + NEAR[:, 1], 1e6)  # every second is a tie
-    assert far_centre(Problem(often[:, None], Y, lam=1.0)) is not None
-    two = np.where(np.arange(N) % 2, 1e6, -1e6)  # its spread is as large as its values
-    assert far_centre(Problem(two[:, None], Y, lam=1.0)) is None
-
-
 def test_a_tolerance_reached_only_for_centred_columns_is_said():
     X = NEAR[:, :1] + 1e15  # whole numbers are all that is left
     with pytest.warns(
@@ -115,23 +90,10 @@ def test_a_tolerance_reached_only_for_centred_columns_is_said():
         ps.SVM(Y, X, lam=0.01).fit(ps.SDCA(tol=1e-12, seed=1))
 
 
-@pytest.mark.parametrize("kind", ["f8", "f4"])
-@pytest.mark.parametrize("shape", [(1, 1), (6, 3), (131, 21)])
-def test_radius_and_moments_are_those_of_all_rows(shape, kind):
-    X = np.random.default_rng(3).normal(5.0, 2.0, shape).astype(kind)
-    problem = Problem(X, np.ones(shape[0]), 1.0)
-    norm2 = arithmetic.rows.largest_norm2(problem.rows)
-    np.testing.assert_allclose(problem.radius, np.sqrt(norm2), rtol=1e-14)
-    means, spreads = problem.moments
-    # Sums of at most 131 numbers; differences to the first row are some spreads.
-    np.testing.assert_allclose(means, X.mean(axis=0, dtype="f8"), rtol=1e-12)
-    np.testing.assert_allclose(spreads, X.std(axis=0, dtype="f8"), atol=1e-12)
-
-
 @pytest.mark.parametrize("model", [ps.SVM, ps.Logit])
 @pytest.mark.parametrize("value", [1.0, -1e-3, 1e5])
 @pytest.mark.parametrize("lam", [1.0, 1e-2, 1e-4])
-@pytest.mark.parametrize("make", [np.asarray, csr_array])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
 def test_the_coefficient_of_a_constant_column_is_0(model, value, lam, make):
     # alpha + value beta is not penalised where alpha alone has it
     X = make(np.column_stack([NEAR[:, :2], np.full(N, value)]))
@@ -150,50 +112,39 @@ def test_a_constant_column_is_0_however_many_rows_there_are():
     assert result.converged
 
 
-@pytest.mark.parametrize("make", [ps.svm, ps.logit])
-@pytest.mark.parametrize("standardize", [False, True])
-def test_a_constant_column_has_no_error_and_no_test(make, standardize):
-    frame = pd.DataFrame(NEAR[:, :2], columns=["a", "b"]).assign(c=1.0, y=Y)
-    model = make("y ~ a + b + c", frame, lam=0.01, standardize=standardize)
-    found = model.fit().tidy().set_index("term").loc["c"]
-    assert found["estimate"] == found["std_error"] == 0.0
-    assert np.isnan(found["p_value"])
-    others = make("y ~ a + b", frame, lam=0.01, standardize=standardize).fit()
-    # Both fits are within 1e-6 of the optimum, and near it errors change smoothly.
-    np.testing.assert_allclose(model.fit().bse.iloc[:3], others.bse, rtol=1e-2)
-    result = model.fit()
-    assert any("'c' is constant" in note.text for note in result.notes)
-    assert list(result.summary().params.index) == ["Intercept", "a", "b"]
-
-
-def test_nothing_is_tested_of_a_constant_column_however_far_the_fit_is():
-    frame = pd.DataFrame(NEAR[:, :2], columns=["a", "b"]).assign(c=1.0, y=Y)
-    model = ps.logit("y ~ a + b + c", frame, lam=0.01)
-    with (
-        pytest.warns(ConvergenceWarning, match="too far from its optimum"),
-        pytest.warns(UndefinedMetricWarning, match="There is no test of 'c = 0'"),
-    ):
-        far = model.fit(ps.Pegasos(2, seed=1)).t_test("c = 0")
-    assert far.effect[0] != 0.0
-    assert np.isnan(far.pvalue).all()
-    near = model.fit()
-    for value in (0, 1):
-        no_test = f"There is no test of 'c = {value}'"
-        with pytest.warns(UndefinedMetricWarning, match=no_test):
-            found = near.wald_test(f"a = 0, c = {value}")
-        assert found.pvalue == near.wald_test("a = 0").pvalue
-        assert found.hypotheses == ["a = 0"]
-
-
 @pytest.mark.parametrize("model", [ps.SVM, ps.Logit])
 @pytest.mark.parametrize("value", [1.0, 1e4, 1e6])
 def test_errors_beside_a_constant_sparse_column_are_those_of_dense_rows(model, value):
     X = np.column_stack([NEAR[:, :2], np.full(N, value)])
     sparse, dense = (
         model(Y, rows, lam=0.01).fit(ps.SDCA(tol=TOL, seed=1), cov_type="sandwich")
-        for rows in (csr_array(X), X)
+        for rows in (sp.csr_array(X), X)
     )
     assert sparse.bse.iloc[-1] == dense.bse.iloc[-1] == 0.0
     assert np.isnan(sparse.pvalues.iloc[-1])
     # Both are within 1e-8 of the optimum, near which errors change smoothly.
     np.testing.assert_allclose(sparse.bse, dense.bse, rtol=1e-2)
+
+
+@pytest.mark.fuzz
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    sign=st.sampled_from([-1.0, 1.0]),
+    near=st.booleans(),
+)
+def test_a_column_is_far_beyond_thirty_deviations_on_either_side(seed, sign, near):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 90))
+    X = rng.standard_normal((n, 3))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    X[:, 1] += sign * 30.0 * (0.99 if near else 1.01)
+    X[:, 2] = sign * 1e6  # constant: any distance is far
+    y = np.where(np.arange(n) % 3, 1.0, -1.0)
+    found = far_centre(Problem(X, y, 1.0))
+    mean = 0.0 if near else X[:, 1].mean()
+    # Means: sums in another order.
+    np.testing.assert_allclose(found, [0.0, mean, sign * 1e6], rtol=1e-12)
+    if near:
+        assert far_centre(Problem(X[:, :2], y, 1.0)) is None
+    assert far_centre(Problem(X, y, 1.0, intercept=False)) is None
+    assert far_centre(Problem(sp.csr_array(X), y, 1.0)) is None

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from pegasos_stats.solvers.objective import certificate
-from pegasos_stats.solvers.problem import FEW, LEAST, OF_A_ROW, Problem
+from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.solvers.sdca import SDCA
 
@@ -32,31 +32,6 @@ def test_the_rows_are_the_same_numbers(dtype):
     assert found is problem.in_few_entries
 
 
-def test_entries_of_a_row_decide():
-    X = np.zeros((100, 100))
-    most = int(100 / FEW - OF_A_ROW)
-    X[:, :most] = 1.0
-    y = np.tile([-1.0, 1.0], 50)
-    assert isinstance(Problem(X, y, 0.1).in_few_entries.X, csr_array)
-    X[0, most] = 1.0
-    assert isinstance(Problem(X, y, 0.1).in_few_entries.X, np.ndarray)
-    # the first of the rows have few entries, and the others not
-    X[50:] = 1.0
-    assert isinstance(Problem(X, y, 0.1).in_few_entries.X, np.ndarray)
-
-
-def test_the_log_loss_on_many_rows_wants_fewer():
-    X = np.zeros((LEAST, 100))
-    X[:, : int(100 / FEW - OF_A_ROW)] = 1.0
-    y = np.tile([-1.0, 1.0], len(X) // 2)
-    problem = Problem(X, y, 0.1)
-    assert isinstance(problem.in_few_entries.X, csr_array)
-    log = replace(problem, loss="log")
-    assert log.in_few_entries is log
-    few = log.of_rows(np.arange(100))
-    assert isinstance(few.in_few_entries.X, csr_array)
-
-
 @pytest.mark.parametrize("loss", ["hinge", "log"])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
@@ -75,21 +50,3 @@ def test_the_fit_is_that_of_the_sparse_rows(loss, intercept, weighted):
     assert dense.alpha == sparse.alpha
     at = certificate(given, dense.beta, dense.alpha, dense.dual)
     assert at.relative_gap <= 1e-6
-
-
-def test_the_bits_of_the_reference_are_those_of_the_dense_rows(monkeypatch):
-    def refused(problem):
-        raise AssertionError
-
-    monkeypatch.setattr(Problem, "in_few_entries", property(refused))
-    problem = Problem(*factors(n=60, levels=20), 0.1, "hinge", False)
-    run_sdca(problem, SDCA(algorithm="perm", epochs=3, tol=0.0))
-    with pytest.raises(AssertionError):
-        run_sdca(problem, SDCA())
-
-
-def test_wide_rows_of_the_hinge_stay_dense():
-    X, y = factors(n=60)
-    problem = Problem(X, y, 0.1)
-    assert problem.in_few_entries is problem
-    assert isinstance(replace(problem, loss="log").in_few_entries.X, csr_array)

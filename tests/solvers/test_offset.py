@@ -1,7 +1,6 @@
 """Certificates of problems with an offset, in exact arithmetic; and their optimum."""
 
 from dataclasses import replace
-from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -11,17 +10,14 @@ from scipy.sparse import csr_array
 
 from pegasos_stats.errors import OptionError
 from pegasos_stats.solvers.objective import (
-    best_intercept,
     certificate,
     feasible,
-    zero_objective,
 )
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.pegasos_run import refitted
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.refining import run_linear
 from pegasos_stats.solvers.sdca import SDCA
-from tests.solvers.exactly import TEN, fractions, log_loss, rows_of
+from tests.solvers.exactly import both_objectives
 
 LOSSES = pytest.mark.parametrize("loss", ["hinge", "log"])
 BOTH = pytest.mark.parametrize("intercept", [True, False])
@@ -38,40 +34,6 @@ def drawn(loss="hinge", intercept=True, form="dense", lam=0.02):
     X = csr_array(np.where(np.abs(X) > 0.6, X, 0.0)) if form == "sparse" else X
     given = {"weights": w / w.mean(), "offset": offset}
     return Problem(X, y, lam, loss, intercept, **given)
-
-
-def entropy(share):
-    """``-p log p - (1 - p) log(1 - p)`` to some 40 digits."""
-    if share in (0, 1):
-        return Fraction(0)
-    p = TEN.divide(Decimal(share.numerator), Decimal(share.denominator))
-    q = TEN.subtract(Decimal(1), p)
-    terms = [TEN.multiply(s, TEN.ln(s)) for s in (p, q)]
-    return -Fraction(terms[0]) - Fraction(terms[1])
-
-
-def both_objectives(problem, beta, alpha, a):
-    """Primal and dual as they are defined, without rounding."""
-    rows, lam, n = rows_of(problem.X), Fraction(problem.lam), problem.n
-    y, w, o = (fractions(v) for v in (problem.y, problem.weights, problem.offset))
-    b, a, alpha = fractions(beta), fractions(a), Fraction(alpha)
-    loss = Fraction(0)
-    for row, sign, weight, known in zip(rows, y, w, o, strict=True):
-        dot = sum(x * v for x, v in zip(row, b, strict=True))
-        m = sign * (dot + alpha + known)
-        hinge = problem.loss == "hinge"
-        loss += weight * (max(Fraction(0), 1 - m) if hinge else log_loss(m))
-    reward = Fraction(0)
-    for each, sign, weight, known in zip(a, y, w, o, strict=True):
-        value = each if problem.loss == "hinge" else weight * entropy(each / weight)
-        reward += value - each * sign * known
-    image = [
-        sum(each * sign * row[j] for each, sign, row in zip(a, y, rows, strict=True))
-        for j in range(problem.p)
-    ]
-    of_dual = sum(v * v for v in image) / (lam * n) / (lam * n)
-    primal = lam / 2 * sum(v * v for v in b) + loss / n
-    return primal, reward / n - lam / 2 * of_dual
 
 
 @LOSSES
@@ -159,26 +121,6 @@ def test_coordinate_steps_alone_close_the_gap(loss, start):
         assert at.relative_gap <= 1e-6
 
 
-@LOSSES
-def test_the_best_intercept_knows_it(loss):
-    problem, beta = drawn(loss), np.array([0.5, -0.2, 0.1])
-    scores = problem.X @ beta + problem.offset
-    theirs = best_intercept(scores, problem.y, loss, problem.weights)
-    assert refitted(problem, beta) == pytest.approx(theirs, rel=1e-12)
-
-
-@LOSSES
-def test_the_model_that_is_all_zero_has_the_loss_of_the_offset(loss):
-    problem = drawn(loss)
-    m = problem.y * problem.offset
-    each = np.maximum(0.0, 1.0 - m) if loss == "hinge" else np.logaddexp(0.0, -m)
-    assert zero_objective(problem) == pytest.approx(np.mean(problem.weights * each))
-
-
 def test_a_ball_that_may_leave_the_optimum_out_is_refused():
-    with pytest.raises(OptionError) as caught:
+    with pytest.raises(OptionError, match=r"^project=True"):
         run_linear(drawn(), Pegasos(2, seed=1, project=True))
-    assert str(caught.value) == (
-        "project=True keeps coefficients within 1 / sqrt(lam), and with an offset the "
-        "best ones may be beyond it; leave the option out."
-    )

@@ -3,16 +3,13 @@
 import numpy as np
 import pytest
 
-from pegasos_stats.compiled.dual.fixing import FULL, KEPT, ZERO
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.reads import budget, rows
-from pegasos_stats.solvers.reads.budget import RoundedHinge
+from pegasos_stats.solvers.reads import rows
 from pegasos_stats.solvers.reads.few_reads import few_reads
-from pegasos_stats.solvers.reads.hinge import Foreseen, Hinge, NoRoomError
-from pegasos_stats.solvers.reads.rows import InMemory, Taken
-from pegasos_stats.solvers.reads.seeing import Point
-from pegasos_stats.solvers.reads.whole_weights import UNIT, balanced, cut, units
+from pegasos_stats.solvers.reads.hinge import Hinge, NoRoomError
+from pegasos_stats.solvers.reads.rows import InMemory
+from pegasos_stats.solvers.reads.whole_weights import cut, units
 from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.solvers.sdca import SDCA
 
@@ -213,80 +210,6 @@ def test_rows_that_find_no_room_after_all_are_let_go(failing, monkeypatch):
     # thousandth as long, says where it is.
     assert found.certificate.dual_objective <= closer.certificate.objective
     assert closer.certificate.dual_objective <= found.certificate.objective
-
-
-def test_a_sample_that_says_too_little_costs_reads_alone(monkeypatch):
-    """The read that was to keep the few rows it told of is broken off."""
-    monkeypatch.setattr(budget, "near_margin", lambda *_: 0.003)
-    _, found, seen = of_budget(800)
-    assert found.reached
-    assert len(seen) <= 8
-
-
-def test_a_rounded_corner_is_what_its_slopes_say():
-    curve, m = RoundedHinge(0.5), np.linspace(0.0, 2.0, 4001)
-    values = np.maximum(0.0, 1.0 - m)
-    values = values + [curve.above(np.ones(1), m[i : i + 1]) for i in range(m.size)]
-    s = curve.slopes(m)
-    # The mean of two slopes is exact for a quadratic, but for the two kinks at most.
-    between = -np.diff(values) / np.diff(m)
-    assert between == pytest.approx((s[1:] + s[:-1]) / 2.0, abs=1e-3)
-    reward = s * (1.0 - m) + 0.5 * s * (1.0 - s) / 2.0
-    assert values == pytest.approx(reward, abs=1e-12)
-    bends = curve.bends(np.full(m.size, 3.0), s)
-    assert set(bends.tolist()) == {0.0, 6.0}
-    assert ((bends > 0.0) == (np.abs(m - 1.0) < 0.25)).mean() > 0.999
-
-
-def test_rows_foreseen_are_counted_by_class():
-    rng = np.random.default_rng(1)
-    y = np.repeat([-1.0, 1.0], [30_000, 300])
-    X = rng.standard_normal((y.size, 2))
-    sample = Taken(np.arange(y.size), X, y, np.ones(y.size))
-    foreseen = Foreseen(sample)
-    point, counts = Point(np.array([1.0, 0.0]), 0.0), np.array([30_000, 300])
-    m = y * X[:, 0]
-    for fixed, wrong in ((FULL, m > 1.0), (ZERO, m < 1.0)):
-        foreseen.state[:] = fixed
-        assert foreseen.wrong(point, counts) == wrong.sum()  # the sample is all rows
-    foreseen.state[:] = KEPT
-    assert foreseen.wrong(point, counts) == 0.0
-
-
-def test_a_step_is_halved_until_there_is_room():
-    X = np.arange(1.0, 9.0)[:, None]
-    sample = Taken(np.arange(8), X, np.array([-1.0, 1.0] * 4), np.ones(8))
-    foreseen = Foreseen(sample)
-    foreseen.state[:] = np.where(foreseen.block.y > 0.0, FULL, ZERO)
-    start, end = Point(np.zeros(1), 0.0), Point(np.ones(1), 0.0)
-    given = start, end, np.array([4, 4])
-    # At beta = 1/2^k the four rows of -1 are wrong, and those of +1 with x > 2^k.
-    assert foreseen.wrong(start, given[2]) == 4.0
-    for room, beta in ((8.0, 1.0), (7.0, 0.5), (6.0, 0.25), (5.0, 0.125), (4.0, 0.125)):
-        assert foreseen.step(*given, room).beta.tolist() == [beta]
-    assert foreseen.step(*given, 3.0) is None
-
-
-@pytest.mark.parametrize("excess", [0, 1, -1, 2**33 + 7, -(2**33) - 7])
-def test_weights_are_lowered_to_balance_exactly(excess):
-    rng = np.random.default_rng(1)
-    a, y = rng.random(50), np.repeat([-1.0, 1.0], 25)
-    found = balanced(a, y, np.ones(50), excess)
-    assert excess + units(found[y > 0.0]) - units(found[y < 0.0]) == 0
-    assert (found >= 0.0).all()
-    assert (found <= a).all()
-    lowered = y == (1.0 if (cut(a) * y).sum() + excess * UNIT > 0.0 else -1.0)
-    assert (found[~lowered] == cut(a)[~lowered]).all()
-
-
-def test_weights_are_raised_where_the_other_class_has_none():
-    y = np.array([1.0, -1.0, -1.0, -1.0])
-    a, w = np.array([0.0, 0.5, 0.9, 2.0]), np.array([1.0, 1.0, 1.0, 2.0])
-    found = balanced(a, y, w, int(3.7 / UNIT))
-    assert units(found[1:]) == int(3.7 / UNIT)
-    assert (found <= w).all()
-    assert found[3] == 2.0
-    assert balanced(a, y, w, int(4.1 / UNIT)) is None
 
 
 def test_a_rare_class_that_is_given_up_is_certified_too():

@@ -6,11 +6,8 @@ from scipy.special import expit
 
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.reads.few_reads import Log, few_reads
-from pegasos_stats.solvers.reads.newton import within
+from pegasos_stats.solvers.reads.few_reads import few_reads
 from pegasos_stats.solvers.reads.rows import InMemory
-from pegasos_stats.solvers.reads.sampled import penalised_by
-from pegasos_stats.solvers.reads.seeing import Described, Point
 from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.solvers.sdca import SDCA
 
@@ -51,59 +48,6 @@ def test_a_sample_is_no_worse_to_begin_with_than_zero(lam):
     assert found.reached
     least = found.certificate.dual_objective
     assert found.n_reads <= 1 + steps_from_zero(problem, least)
-
-
-@pytest.fixture
-def far_off():
-    """Steps from a point where most of the losses are flat."""
-    problem = rare_levels(1e-6)
-    home = InMemory(problem, 1)
-    point = Point(np.linspace(-4.0, 4.0, problem.p), 0.0)
-    described, sample = Described(home, 1e-6, "log", True), home.sample(2000)
-    return lambda: Log(described, sample, point)
-
-
-def test_a_damped_step_leads_down_where_a_whole_one_does_not(far_off):
-    step = far_off()
-    begin, before = step.point, step.read().objective
-    step.solve(0.0, SOLVER)
-    whole, after_whole = step.point, step.read().objective
-    step.solve(0.0, SOLVER)
-    damped, after_damped = step.point, step.read().objective
-    assert after_damped < before < after_whole
-    lengths = [np.linalg.norm(each.beta - begin.beta) for each in (whole, damped)]
-    assert lengths[1] < lengths[0]
-
-
-@pytest.mark.parametrize("of_class", [-1.0, 1.0])
-def test_halves_without_a_class_leave_the_penalty_as_it_is(of_class):
-    problem = rare_levels(1e-6)
-    many = np.flatnonzero(problem.y == of_class)[:50]
-    one = np.flatnonzero(problem.y != of_class)[:1]
-    assert penalised_by(problem.of_rows(np.r_[many, one]), SOLVER) == 1.0
-
-
-def test_a_class_without_weight_in_a_half_leaves_the_penalty_as_it_is():
-    plain = rare_levels(1e-6)
-    weights = np.where(plain.y > 0.0, 0.0, 1.0)
-    weights[np.flatnonzero(plain.y > 0.0)[0]] = 1.0
-    assert penalised_by(rare_levels(1e-6, weights), SOLVER) == 1.0
-
-
-def test_a_step_within_a_radius_is_the_best_there():
-    rng = np.random.default_rng(3)
-    root = rng.standard_normal((6, 4))
-    H, g, sizes = root.T @ root, rng.standard_normal(4), rng.uniform(0.5, 2.0, 4)
-    whole = np.linalg.solve(H, g)
-    length = np.linalg.norm(sizes * whole)
-    np.testing.assert_allclose(within(H, g, sizes, 1.01 * length), whole, rtol=1e-12)
-    radius = 0.3 * length
-    step = within(H, g, sizes, radius)
-    assert np.linalg.norm(sizes * step) == pytest.approx(radius, rel=1e-12)
-    # At the least of the model on the boundary (g - H step) is a multiple of D step.
-    mu = (g - H @ step) / (sizes**2 * step)
-    assert mu.min() > 0.0
-    assert mu.max() == pytest.approx(mu.min(), rel=1e-9)  # of 60 halvings
 
 
 @pytest.mark.parametrize("lam", [1e-6, 1e-9])

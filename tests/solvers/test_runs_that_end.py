@@ -85,19 +85,6 @@ def test_limits_of_epochs():
     assert ps.Pegasos(order=[1, 0]).epochs == 1
 
 
-def test_the_summary_says_it_all():
-    made = svm(lam=20.0)
-    solver = ps.Pegasos(seed=4, tol=0.5, start="random", first_step=3, step=0.0625)
-    lines = dict(quietly(made, solver).summary(details=True).right)
-    assert lines["Order:"] == "shuffle, at most 1,000 epochs"
-    assert lines["Form:"] == "random start, from step 3, step size 0.0625"
-    assert lines["Epochs:"].endswith(", tol 0.5")
-    sizes = ps.Pegasos(1, seed=4, step=np.full(N, 0.01), start=[0.0] * K)
-    lines = dict(made.fit(sizes).summary(details=True).right)
-    assert lines["Form:"] == "given start, step size given"
-    assert "Epochs:" not in lines
-
-
 FITS = {
     "start": ps.Pegasos(
         2, seed=1, start=[0.1, -0.2, 1.0 / 3.0, 0.0, 5.0], first_step=9
@@ -136,12 +123,8 @@ def test_kernel_models_refuse_what_they_do_not_have():
         "first_step": 2,
         "step": 0.5,
     }.items():
-        with pytest.raises(OptionError) as caught:
+        with pytest.raises(OptionError, match=f"^{name}={value!r} "):
             made.fit(ps.Pegasos(2, **{name: value}))
-        assert str(caught.value) == (
-            f"{name}={value!r} makes no sense for a kernel model, whose state is a "
-            "count for each row; leave it out."
-        )
     for tolerance in ({"tol": 0.1}, {"change_tol": 0.1}):
         with pytest.raises(OptionError, match="ends by itself"):
             made.fit(ps.Pegasos(2, **tolerance))
