@@ -76,28 +76,16 @@ def test_new_rows_have_folds_of_their_own(calibrated):
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("given", "named"),
     [
-        (
-            {"folds": 4},
-            "folds= is of new rows; leave it out, as without new rows the folds are "
-            "those of the calibration, and give folds= to ps.calibrate().",
-        ),
-        (
-            {"freq_weights": "a"},
-            "freq_weights= is of the rows of data=; give both, or neither: the rows "
-            "of the fit have their own.",
-        ),
-        (
-            {"positive": "maybe"},
-            "positive='maybe' is not among the levels; give one of 'no', 'yes'.",
-        ),
+        ({"folds": 4}, "folds="),
+        ({"freq_weights": "a"}, "freq_weights="),
+        ({"positive": "maybe"}, "positive='maybe'"),
     ],
 )
-def test_what_goes_with_other_rows_is_refused(calibrated, given, words):
-    with pytest.raises(OptionError) as caught:
+def test_what_goes_with_other_rows_is_refused(calibrated, given, named):
+    with pytest.raises(OptionError, match=f"^{named}"):
         calibrated.thresholds(**given)
-    assert str(caught.value) == words
 
 
 def test_rows_of_the_fit_are_refused_and_useless_scores_choose_nothing(calibrated):
@@ -109,5 +97,4 @@ def test_rows_of_the_fit_are_refused_and_useless_scores_choose_nothing(calibrate
     with pytest.warns(ps.errors.UndefinedMetricWarning):
         flat = ps.calibrate(model, SOLVER, folds=3, seed=7)
     found = flat.thresholds(metric="accuracy", seed=1)
-    assert "At this threshold all rows are predicted alike." in str(found.summary())
     assert found.threshold == 0.5

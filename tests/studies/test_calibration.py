@@ -1,7 +1,6 @@
 """Calibrated fits and reliability: cross-fitting, tables, scikit-learn."""
 
 import itertools
-from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
@@ -15,7 +14,7 @@ from sklearn.svm import SVC
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, LabelError, OptionError
 from pegasos_stats.metrics import proportion_interval
-from pegasos_stats.studies.platt import cross_fitted_logits, fit_sigmoid
+from pegasos_stats.studies.platt import fit_sigmoid
 from pegasos_stats.studies.reliability import distance_by_chance
 
 mpl.use("Agg")
@@ -68,31 +67,6 @@ def test_probabilities_are_the_sigmoid_of_the_scores(data, calibrated):
     assert calibrated.predict(new).isna().tolist() == [False, True, False]
 
 
-def test_the_sigmoid_is_fitted_on_out_of_fold_scores(calibrated):
-    y = calibrated.result.problem.y
-    found = fit_sigmoid(y, calibrated.validation.scores.to_numpy())
-    assert pytest.approx((found.A, found.B), abs=1e-9) == (
-        calibrated.sigmoid.A,
-        calibrated.sigmoid.B,
-    )
-
-
-def test_out_of_fold_probabilities_have_not_seen_their_row(calibrated):
-    validation, y = calibrated.validation, calibrated.result.problem.y
-    scores = validation.scores_by_repeat.to_numpy()
-    split = validation.folds.splits[2]
-    changed_y, changed = y.copy(), scores.copy()
-    changed_y[split.test] *= -1
-    changed[split.test[0]] += 5
-    weights = np.ones(len(y))
-    folds = validation.folds
-    before = cross_fitted_logits(folds, y, scores, weights)
-    after = cross_fitted_logits(folds, changed_y, changed, weights)
-    assert (before[split.test[1:]] == after[split.test[1:]]).all()
-    others = folds.splits[0].test
-    assert (before[others] != after[others]).all()
-
-
 def test_losses_are_those_of_scikit_learn(data, calibrated):
     came = data["y"] == "yes"
     table = calibrated.tidy().set_index("term")
@@ -131,13 +105,6 @@ def test_one_fold_gives_no_sigmoid_for_its_rows(data):
     model = ps.svm("y ~ a + b", data, lam=1.0)
     with pytest.raises(DataError, match="at least two folds"):
         ps.calibrate(model, folds=[(np.arange(100), np.arange(100, 200))])
-
-
-def test_the_summary_says_what_is_cross_fitted(calibrated):
-    text = str(calibrated.summary(details=True))
-    for words in ("Platt scaling", "cross-fitted", "in sample", "A:"):
-        assert words in text
-    assert "cross-fitted on 5 stratified folds" in repr(calibrated)
 
 
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
@@ -242,16 +209,6 @@ def test_the_figure_shows_the_table(calibrated):
     mpl.pyplot.close("all")
 
 
-@pytest.mark.parametrize("positive", [None, "a"])
-@pytest.mark.parametrize("actual", [[], [None, None]])
-def test_without_a_label_there_is_no_reliability(actual, positive):
-    with pytest.raises(OptionError) as caught:
-        ps.reliability(actual, [0.5] * len(actual), positive=positive)
-    assert str(caught.value) == (
-        "No row has a label, so that there are no levels; give labels of two."
-    )
-
-
 def test_losses_are_means_over_the_repeats_by_the_weights_of_the_rows(data):
     model = ps.svm("y ~ a + b", data, lam=0.05, weights="w")
     found = ps.calibrate(model, folds=4, repeats=3, seed=1)
@@ -296,25 +253,10 @@ def test_tables_are_those_of_the_probabilities(data, calibrated, threshold):
     assert counted.n_classified == new["w"].sum()
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        (
-            {"threshold": 1.5},
-            "threshold=1.5 is not allowed; give a probability of the second level, "
-            "from 0 to 1.",
-        ),
-        (
-            {"freq_weights": "w"},
-            "freq_weights= is of the rows of data=; give both, or neither: the rows of "
-            "the fit have their own.",
-        ),
-    ],
-)
-def test_what_a_table_does_not_take_is_said(calibrated, given, words):
-    with pytest.raises(OptionError) as caught:
+@pytest.mark.parametrize("given", [{"threshold": 1.5}, {"freq_weights": "w"}])
+def test_what_a_table_does_not_take_is_refused(calibrated, given):
+    with pytest.raises(OptionError, match=f"^{next(iter(given))}="):
         calibrated.confusion(**given)
-    assert str(caught.value) == words
 
 
 @pytest.mark.parametrize(
@@ -345,6 +287,3 @@ def test_right_probabilities_have_the_calibration_error_that_chance_gives():
     # four standard errors of the mean of 400
     slack = 4.0 * np.std(errors) / 20.0
     assert np.mean(errors) == pytest.approx(np.mean(expected), abs=slack)
-    shown = f"by chance {found.error_by_chance:.4f} if probabilities are right"
-    assert shown in str(found)
-    assert "by chance" not in str(replace(found, error_by_chance=float("nan")))

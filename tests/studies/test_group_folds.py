@@ -100,13 +100,6 @@ def test_groups_may_be_a_column_or_labels_of_all_rows(frame, model):
     drawn = ps.Folds.stratified(y, 4, groups=known, seed=3)
     assert (drawn.assignment == by_name.folds.assignment).all()
     assert by_name.folds.kind == "4, stratified by group"
-    assert repr(by_name.folds) == (
-        "<Folds: 4 stratified folds of 47 rows in 16 groups, seed 3>"
-    )
-    assert by_name.summary().notes[-1] == (
-        "The seed repeats folds and fits; grouped_folds() of the R reference draws the "
-        "same folds."
-    )
     rows = ps.cross_validate(model, SOLVER, **given)
     assert not apart(rows.folds, known)
 
@@ -145,39 +138,23 @@ def test_inner_folds_keep_groups_whole_too(frame, model):
         assert many.k == len(set(known[split.train]))
 
 
-def refusal(kind, model, **given):
-    with pytest.raises(kind) as caught:
-        ps.cross_validate(model, SOLVER, seed=1, **given)
-    return str(caught.value)
-
-
 def test_folds_that_part_a_group_are_refused(frame, model):
     halves = np.arange(48) % 2
     kept = frame.drop(3).assign(half=np.delete(halves, 3))
     both = int((kept.groupby("patient")["half"].nunique() == 2).sum())
     assert both > 3
-    assert refusal(DataError, model, folds=halves, groups="patient") == (
-        f"Fold 0 of repeat 1 parts {both} groups, with rows to fit and rows held out; "
-        "give a number of folds, or folds of whole groups."
-    )
+    with pytest.raises(DataError, match=f"^Fold 0 of repeat 1 parts {both} groups"):
+        ps.cross_validate(model, SOLVER, seed=1, folds=halves, groups="patient")
     whole = frame["patient"].isin([f"p{i}" for i in range(8)])
     found = ps.cross_validate(model, SOLVER, seed=1, folds=whole, groups="patient")
     assert found.folds.kind == "2, given by group"
     assert (found.folds.groups == pd.factorize(frame["patient"].drop(3))[0]).all()
 
 
-def test_what_is_no_group_is_refused(frame, model):
-    assert refusal(OptionError, model, folds=17, groups="patient") == (
-        "folds=17 is not allowed with 16 groups; give a number from 2 to that of the "
-        "groups."
-    )
-    assert refusal(OptionError, model, groups=["patient", "y"]) == (
-        "groups are of 2 kinds, and folds keep whole groups of one; give the larger "
-        "ones."
-    )
-    with pytest.raises(OptionError) as caught:
+def test_what_is_no_group_is_refused(model):
+    with pytest.raises(OptionError, match=r"folds=17 .* 16 groups"):
+        ps.cross_validate(model, SOLVER, seed=1, folds=17, groups="patient")
+    with pytest.raises(OptionError, match=r"groups are of 2 kinds"):
+        ps.cross_validate(model, SOLVER, seed=1, groups=["patient", "y"])
+    with pytest.raises(OptionError, match=r"folds=3 .* 2 groups"):
         ps.Folds.stratified([0, 1, 0, 1], 3, groups=list("aabb"))
-    assert str(caught.value) == (
-        "folds=3 is not allowed with 2 groups; give a number from 2 to that of the "
-        "groups."
-    )

@@ -16,6 +16,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import (
     ConvergenceWarning,
     OptionError,
+    PegasosStatsError,
     UndefinedMetricWarning,
 )
 from pegasos_stats.studies.selection.fold_metrics import mean_and_error
@@ -264,3 +265,40 @@ def test_summary_and_figure_show_every_metric(svm):
         drawn, np.unique(found.by_fold["hinge_loss"]), atol=1e-12
     )
     mpl.pyplot.close("all")
+
+
+X = np.array([[0.0], [1.0], [3.0], [2.0], [5.0], [4.0]])
+Y = ["no", "no", "yes", "no", "yes", "yes"]
+SMALL = ps.SVM(Y, X, lam=0.5)
+ALIKE = ps.SVM([0, 1, 0, 1], [[1.0], [1.0], [2.0], [2.0]], lam=1.0)
+
+
+def seed(y, scores):
+    return 0.0
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: ps.Folds.stratified(["a"], 2), "^1 row "),
+        (lambda: SMALL.fit().thresholds(X[:0], []), "^0 rows "),
+        (lambda: ps.cross_validate(SMALL, groups=["a"] * 6), "'a' in all rows"),
+        (lambda: ps.Folds.stratified(Y, 2, groups=[1] * 6), "groups are 1 in all"),
+        (
+            lambda: ps.cross_validate(
+                SMALL, groups=[1, 1, 1, 2, 2, 2], folds=2, lambda_path=[0.5, 0.1]
+            ),
+            "leaves 1 group to fit",
+        ),
+        (lambda: ps.cross_validate(SMALL, metrics="r2"), "'r2'"),
+        (lambda: ps.cross_validate(SMALL, metrics="AUC"), "did you mean 'auc'"),
+        (lambda: ps.cross_validate(SMALL, metrics=["auc", seed]), "called 'seed'"),
+        (lambda: ps.cross_validate(SMALL, metrics="brier_score"), "'brier_score'"),
+        (lambda: ps.cross_validate(3), "model is of type int"),
+        (lambda: ps.lambda_grid(ALIKE), "same mean in both levels"),
+        (lambda: ps.lambda_grid(SMALL, ratio=1.0), r"ratio=1\.0"),
+    ],
+)
+def test_what_cannot_be_validated_is_named(call, named):
+    with pytest.raises(PegasosStatsError, match=named):
+        call()

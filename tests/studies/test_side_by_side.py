@@ -8,13 +8,12 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.solvers.objective import primal
-from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.solvers.shared.folded_rows import FoldedRows
 from pegasos_stats.solvers.shared.hinge_path import hinge_path
 from pegasos_stats.solvers.shared.log_path import log_path
 from pegasos_stats.studies.selection import fold_fits, side_by_side
-from pegasos_stats.studies.selection.side_by_side import shared_fits, suits
+from pegasos_stats.studies.selection.side_by_side import shared_fits
 
 EXACT = ps.SDCA(epochs=1000, tol=1e-11, seed=1)
 TIGHT = ps.SDCA(epochs=1000, tol=1e-7, seed=1)
@@ -232,23 +231,3 @@ def test_fits_that_are_not_certified_are_made_alone(monkeypatch):
         usual.fits["objective"], other.fits["objective"], rtol=2e-7
     )
     assert other.coefficients.shape == usual.coefficients.shape
-
-
-def test_which_fits_are_found_side_by_side():
-    _, X, y = drawn(1, 100, 3)
-    problem = Problem(X, y.astype(float), lam=1.0)
-    assert suits(problem, ps.SDCA())
-    for other in (
-        ps.Pegasos(),
-        ps.SDCA(epochs=3),
-        ps.SDCA(tol=1e-11),
-        ps.SDCA(gap_tol=0.1),
-    ):
-        assert not suits(problem, other)
-    assert not suits(
-        replace(
-            problem,
-            X=ps.SVM(y, pd.DataFrame(X).astype(pd.SparseDtype(float))).problem.X,
-        ),
-        ps.SDCA(),
-    )

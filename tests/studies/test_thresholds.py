@@ -6,6 +6,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import TunedThresholdClassifierCV
 
 import pegasos_stats as ps
+from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.metrics.thresholds import Cuts, ScoredRows, Target
 from pegasos_stats.studies.selection.folds import drawn_folds
 from tests.output.figures import axes
@@ -263,15 +264,48 @@ def test_the_figure(found):
     inner = np.isfinite(table["threshold"])
     assert (line.get_ydata() == table["cost"]).all()
     assert (line.get_xdata()[inner] == table["threshold"][inner]).all()
-    labels = ax.get_legend_handles_labels()[1]
-    assert labels == [
-        "Mean cost of a row, out of fold",
-        "Usual: 0",
-        "Thresholds of the folds",
-        f"Chosen: {found.threshold:.3g}, expected {found.estimate:.3g} ± "
-        f"{found.std_error:.2g}",
-    ]
-    assert ax.get_xlabel() == "Threshold of the score (above: yes)"
-    assert ax.get_ylabel() == "Mean cost of a row"
     ticks = next(each for each in ax.lines if each.get_marker() == "|")
     assert (np.asarray(ticks.get_xdata()) == found.by_fold["threshold"]).all()
+
+
+def test_rows_that_choose_no_threshold_are_refused(svm, tmp_path):
+    with pytest.raises(DataError, match="These are the rows of the fit"):
+        svm.thresholds(frame(1))
+    ps.save(svm, tmp_path / "fit.model")
+    loaded = ps.load(tmp_path / "fit.model")
+    with pytest.raises(DataError, match="A loaded fit"):
+        loaded.thresholds()
+    new = frame(2, 70)
+    ours, theirs = (fit.thresholds(new, seed=1) for fit in (loaded, svm))
+    assert ours.by_fold.equals(theirs.by_fold)
+    with pytest.raises(DataError, match="No row of level 'yes'"):
+        svm.thresholds(new[new["y"] == "no"], seed=1)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"metric": "sensitivity"}, "metric='sensitivity'"),
+        ({"metric": "F1"}, "did you mean 'f1'"),
+        ({"metric": ["f1"]}, r"metric=\['f1'\]"),
+        ({"metric": "mcc", "cost": COST}, "metric='mcc' and cost="),
+        ({"cost": {"no": 0, "yes": 0}}, "cost={'no': 0, 'yes': 0}"),
+        ({"cost": {"no": 1}}, "cost={'no': 1}"),
+        ({"cost": {"no": -1, "yes": 1}}, "cost=-1"),
+        ({"positive": "maybe"}, "positive='maybe'"),
+        ({"freq_weights": np.ones(90)}, "freq_weights="),
+        ({"offset": np.ones(90)}, "offset="),
+    ],
+)
+def test_options_that_make_no_sense(svm, given, named):
+    with pytest.raises(OptionError, match=named):
+        svm.thresholds(**given)
+
+
+def test_a_threshold_beyond_all_scores(svm):
+    ours = svm.thresholds(cost={"no": 0, "yes": 1}, folds=3, seed=7)
+    assert ours.apparent == 0.0
+    dearer = ours.table["threshold"] > ours.threshold
+    assert (ours.table["cost"][dearer] > 0.0).all()
+    never = svm.thresholds(cost={"no": 1, "yes": 1e-9}, folds=3, seed=7)
+    assert (svm.predict(threshold=never.threshold) == "no").all()
