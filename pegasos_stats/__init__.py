@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pegasos_stats.models.results import Results
     from pegasos_stats.output.plotting.losses import plot_losses
     from pegasos_stats.output.report.report import Report, report
+    from pegasos_stats.persist import load, save
     from pegasos_stats.rng import RRandom
     from pegasos_stats.session import SessionInfo, session_info
     from pegasos_stats.solvers.pegasos import Pegasos
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from pegasos_stats.studies.compare_errors import ErrorComparison, compare_errors
     from pegasos_stats.studies.compare_models import compare_models
     from pegasos_stats.studies.compare_results import SolverComparison
-    from pegasos_stats.studies.keeping import load, save
     from pegasos_stats.studies.model_comparison import ModelComparison
     from pegasos_stats.studies.parity.check import ParityCheck, check_against_r
     from pegasos_stats.studies.reliability import Reliability, reliability
@@ -134,8 +134,8 @@ LATER = {  # public name, the module that has it: loaded when first asked for
     "session_info": "session",
     "Pegasos": "solvers.pegasos",
     "SDCA": "solvers.sdca",
-    "load": "studies.keeping",
-    "save": "studies.keeping",
+    "load": "persist",
+    "save": "persist",
     "plot_losses": "output.plotting.losses",
     "Report": "output.report.report",
     "report": "output.report.report",

@@ -22,11 +22,10 @@ from pegasos_stats.errors import (
     OptionError,
     PegasosStatsError,
 )
-from pegasos_stats.models.persist import load, save
-from pegasos_stats.models.persist.designs import packed_design, unpacked_design
+from pegasos_stats.persist import load, save
 from tests.data.accepted_formulas import ACCEPTED, everything
 from tests.data.hostile_formulas import HOSTILE, RUNNING, UNREADABLE
-from tests.models.test_persist import with_header
+from tests.persist.parts import put_together, read, taken_apart, written
 
 N = 30
 SECONDS = 10.0  # far above what refusing takes, far below what running would
@@ -97,25 +96,29 @@ def test_what_cannot_be_read_is_an_error_of_ours(payload, data):
 
 
 def designs(data):
-    """A design of every kind, as JSON."""
+    """A design of every kind: its type, JSON and arrays."""
     sparse = data.assign(x=data["x"].astype(pd.SparseDtype(float, 0.0)))
     models = {
         "formula": ps.svm("x > 1.5 ~ scale(z) + C(g) + x:z", data, lam=1.0),
         "frame": ps.svm("z > 0 ~ x", sparse, lam=1.0),
         "scaled": ps.svm("x > 1.5 ~ scale(z) + g", data, standardize=True, lam=1.0),
     }
-    return {kind: packed_design(model.design) for kind, model in models.items()}
+    return {
+        kind: (type(model.design), *written(model.design, type(model.design)))
+        for kind, model in models.items()
+    }
 
 
 def planted(stored, payload, everywhere):
     """Copies of a design, the payload at the places where text stands."""
-    inner = ["design"] if stored["kind"] == "scaled" else []
+    inner = ["design", "FormulaDesign"] if "design" in stored else []
+    is_frame = "named" in stored
     places = [["formula", f"{payload} ~ z"], ["formula", f"({payload}) > 0 ~ z"]]
-    if stored["kind"] == "frame":
+    if is_frame:
         places += [["columns", [payload]], ["functions", [payload]]]
     else:
         places += [["spec", "terms", 1, 0, 0, payload]]
-    if stored["kind"] != "frame" and everywhere:
+    if not is_frame and everywhere:
         places += [["spec", "terms", 1, 0, part, payload] for part in (1, 2)]
         places += [[part, [payload]] for part in ("names", "variables", "numeric")]
         places += [["spec", "levels", 0, part, payload] for part in (0, 1, 2)]
@@ -132,11 +135,11 @@ def planted(stored, payload, everywhere):
 
 @pytest.mark.parametrize("kind", ["formula", "frame", "scaled"])
 def test_a_payload_planted_in_a_saved_design_is_never_run(kind, data):
-    stored = designs(data)[kind]
+    cls, stored, arrays = designs(data)[kind]
     for i, payload in enumerate(HOSTILE):
         for changed in planted(stored, payload, everywhere=i % 8 == 0):
             try:
-                design = unpacked_design(changed)
+                design = read(changed, arrays, cls)
                 design.matrix(data)
                 outcome_of(design.formula, data)
             except Exception:
@@ -149,16 +152,15 @@ def test_a_payload_in_a_file_is_refused_when_it_is_loaded(payload, place, data, 
     result = ps.svm("x > 1.5 ~ scale(z) + g", data, lam=1.0).fit(ps.SDCA(seed=1))
     save(result, folder / "a.model")
 
-    def change(header):
-        design = header["fit"]["design"]
-        if place == "outcome":
-            design["formula"] = f"{payload} ~ scale(z) + g"
-        else:
-            design["spec"]["terms"][1][0][0] = payload
-
-    path = with_header(folder / "a.model", folder / "b.model", change)
+    header, arrays = taken_apart(folder / "a.model")
+    design = header["object"]["design"]["FormulaDesign"]
+    if place == "outcome":
+        design["formula"] = f"{payload} ~ scale(z) + g"
+    else:
+        design["spec"]["terms"][1][0][0] = payload
+    (folder / "b.model").write_bytes(put_together(header, arrays))
     with pytest.raises(DataError) as caught:
-        load(path)
+        load(folder / "b.model")
     assert "\n" not in str(caught.value)
 
 
@@ -176,8 +178,8 @@ def test_no_formula_reaches_an_evaluator(monkeypatch):
 
     def once(formula):
         model = ps.svm(formula, data, lam=1.0)
-        stored = packed_design(model.design)
-        again = unpacked_design(stored).matrix(data)
+        cls = type(model.design)
+        again = read(*written(model.design, cls), cls).matrix(data)
         np.testing.assert_array_equal(again.values, model.design.matrix(data).values)
         outcome_of(formula, data)
 

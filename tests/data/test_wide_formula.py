@@ -10,7 +10,8 @@ import pegasos_stats as ps
 from pegasos_stats.data.formula import read_terms
 from pegasos_stats.data.language.materializing import Materializer
 from pegasos_stats.errors import FormulaError, LabelError
-from pegasos_stats.models.persist.designs import packed_spec
+from pegasos_stats.persist.fits import spec_out
+from pegasos_stats.persist.values import ArrayWriter
 
 N, WIDE = 12, 10_000
 SECONDS = 30.0  # of the processor for all; work that is quadratic takes minutes
@@ -61,7 +62,9 @@ def test_columns_of_numbers_are_coded_as_by_formulaic(terms, data):
     pd.testing.assert_frame_equal(
         ours.__wrapped__, theirs.__wrapped__, check_dtype=False
     )
-    found, expected = (packed_spec(each.model_spec) for each in (ours, theirs))
+    found, expected = (
+        spec_out(each.model_spec, ArrayWriter()) for each in (ours, theirs)
+    )
     for spec in (found, expected):
         spec["levels"].sort(key=str)
     assert found == expected

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 import pegasos_stats as ps
-from tests.models import saved_fits
-from tests.studies import kept_objects
+from tests.persist import fits, studies
 
 FOLDER = Path(__file__).parent / "kept"
 FITS = ["linear", "refined", "bootstrapped", "kernel", "gram"]
@@ -36,7 +35,7 @@ STUDIES = [
 def save() -> None:
     """Write the files."""
     FOLDER.mkdir(exist_ok=True)
-    for names, makers in ((FITS, saved_fits.FITS), (STUDIES, kept_objects.OBJECTS)):
+    for names, makers in ((FITS, fits.FITS), (STUDIES, studies.OBJECTS)):
         for name in names:
             path = FOLDER / f"{name}.model"
             ps.save(makers[name](), path, about=None, overwrite=True)

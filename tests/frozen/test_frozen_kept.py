@@ -1,7 +1,7 @@
 """Objects that an earlier version saved are read, and have the numbers that they had.
 
 That every object comes back from its own file in every bit is in
-``tests/studies/test_keeping.py`` and ``tests/models/test_persist.py``.
+``tests/persist``.
 """
 
 import numpy as np

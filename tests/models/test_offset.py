@@ -196,6 +196,16 @@ def test_a_saved_fit_keeps_it(data, fit, tmp_path):
     assert again.tolist() == fit.decision_function(new).tolist()
 
 
+def test_a_saved_fit_asks_for_functions_of_its_offset(data, tmp_path):
+    given = {"functions": {"half": lambda x: x / 2.0}}
+    fit = ps.svm("y ~ a + offset(half(z))", data, **given).fit(EXACTLY)
+    ps.save(fit, tmp_path / "fit")
+    again = ps.load(tmp_path / "fit", **given).decision_function(data)
+    assert again.tolist() == fit.decision_function(data).tolist()
+    with pytest.raises(ps.errors.DataError, match="the function 'half'"):
+        ps.load(tmp_path / "fit")
+
+
 def test_sql_adds_it(data, fit):
     query = f"SELECT {fit.to_sql('sqlite')} AS score FROM d"
     with closing(sqlite3.connect(":memory:")) as base:

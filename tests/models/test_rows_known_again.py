@@ -7,7 +7,7 @@ from scipy import sparse
 
 import pegasos_stats as ps
 from pegasos_stats.data.digests import digest_of
-from pegasos_stats.models.persist import load, save
+from pegasos_stats.persist import load, save
 
 
 def data():

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.models.persist import save
 from pegasos_stats.output.cli import main
+from pegasos_stats.persist import save
 from tests.output.command_line import run, strict
 
 

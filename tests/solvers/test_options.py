@@ -15,7 +15,6 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
-from pegasos_stats.models.persist.fit_fields import packed_solver
 from pegasos_stats.output.cli.commands import solver_of
 from pegasos_stats.output.cli.options import Options, parser, read_words
 from pegasos_stats.output.report.repeat import solver_call
@@ -28,6 +27,7 @@ from pegasos_stats.solvers.options import (
     values_of,
 )
 from pegasos_stats.solvers.solver import Solver
+from tests.persist.parts import written
 
 SOLVERS = [ps.Pegasos, ps.SDCA]
 # What the command line does not offer, by decision; all else that is a field it has.
@@ -134,9 +134,7 @@ def test_repeated_lines_name_every_option_that_is_not_at_its_default(kind):
 
 @pytest.mark.parametrize("kind", SOLVERS)
 def test_every_option_is_saved(kind):
-    (name, stored) = packed_solver(kind(seed=1))
-    assert name == kind.name
-    assert [key for key, _ in stored["value"]] == list(declared(kind))
+    assert list(written(kind(seed=1), kind)[0]) == list(declared(kind))
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +150,7 @@ def test_a_new_option_is_written_in_one_place(model):
     assert made.options == "hard spring"
     result = model.fit(replace(made, epochs=1))
     assert 'spring="hard", stiff=True' in solver_call(result)
-    assert ["spring", "hard"] in packed_solver(made)[1]["value"]
+    assert written(made, Sprung)[0]["spring"] == "hard"
     kernel = ps.kernel_svm("digit ~ .", ps.datasets.load_digits56()[0], lam=1.0)
     with pytest.raises(
         OptionError, match=r"^spring='hard' makes no sense for a kernel"

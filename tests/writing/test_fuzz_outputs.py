@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasos_stats.errors import DataError, PegasosStatsError
-from pegasos_stats.models.persist.archive import MODEL
 from pegasos_stats.output.cli.files import PREDICTIONS, is_predictions
 from pegasos_stats.output.report.output_path import FIGURE, REPORT
+from pegasos_stats.persist.archive import MODEL
 from pegasos_stats.writing import Kind, checked_place, outputs
 
 pytestmark = pytest.mark.fuzz

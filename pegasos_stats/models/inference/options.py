@@ -236,7 +236,7 @@ class Bootstrap:
         n_workers(self.workers)
 
 
-CovType = Sandwich | Bootstrap | None
+CovType = Sandwich | Cluster | Bootstrap | None
 CovName = Literal[
     "default",
     "nonrobust",

@@ -35,7 +35,6 @@ from pegasos_stats.metrics.inputs import checked_choices
 from pegasos_stats.models.kernel import KernelSVM
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear import SVM, Logit
-from pegasos_stats.models.persist import Saved, load_saved, save
 from pegasos_stats.models.results import Results
 from pegasos_stats.output.cli import printed
 from pegasos_stats.output.cli.files import (
@@ -59,11 +58,11 @@ from pegasos_stats.output.report.report import (
     checked_threshold_of,
     report_of,
 )
+from pegasos_stats.persist import Saved, load_saved, save
 from pegasos_stats.solvers.kernel_problem import KernelFunction
 from pegasos_stats.solvers.options import declared
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.keeping.saving import KEPT
 from pegasos_stats.studies.parity.check import check_against_r
 from pegasos_stats.studies.selection.cross_validation import cross_validate
 from pegasos_stats.writing import checked_place, outputs
@@ -386,7 +385,7 @@ def predict(options: Options) -> Printed:
     if options.output in ("-", "/dev/stdout"):
         options = replace(options, output=None)
     check_places(options)
-    saved = load_saved(options.model, others=KEPT)
+    saved = load_saved(options.model, fits_only=True)
     result = saved.result
     rows, options = _rows_for(saved, options)
     collected: list[pd.DataFrame] | None = None

@@ -12,8 +12,8 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError
-from pegasos_stats.models.persist import load, save
-from pegasos_stats.models.persist.archive import is_model
+from pegasos_stats.persist import load, save
+from pegasos_stats.persist.archive import is_model
 
 
 @pytest.fixture(scope="module")

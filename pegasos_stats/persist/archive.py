@@ -1,4 +1,4 @@
-"""The file of a saved model: an npz archive of arrays and one JSON text, with a digest.
+"""The file of a saved object: an npz archive of arrays and JSON, with a digest.
 
 A zip archive as numpy writes it, whose members are stored as they are. The comment at
 its end is `SEAL` and the SHA-256 digest, in hexadecimal, of all bytes before it. So a
@@ -7,6 +7,7 @@ change of any byte is found; whoever can write the file can write the digest ane
 
 import hashlib
 import io
+import json
 import math
 import os
 import struct
@@ -14,22 +15,26 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
-from typing import IO
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 
 from pegasos_stats.errors import DataError
-from pegasos_stats.models.persist.header import Json, most_bytes, text_of, tree_of
 from pegasos_stats.writing import Kind, checked_path, shown_path
 
+Json: TypeAlias = Any  # what `json.loads` gives, of a file that anyone may have written
 Arrays = dict[str, np.ndarray]
 Header = dict[str, Json]
 
 FORMAT = "pegasos_stats model"
-VERSION = 2
-DIGEST = "sha256 of all bytes before it, at the end of the file"
-FIELDS = {"format", "version", "digest", "package", "kind", "about", "fit"}
+VERSION = 3
+FIELDS = {"format", "version", "package", "kind", "about", "object"}
 LONGEST = 200  # characters of a file's own words in a message
+
+MOST_BYTES = 4 * 2**20  # of the JSON text, and for every row or column
+BYTES_EACH = 1024
+MOST_NODES = 300_000  # values in it, and for every row or column
+NODES_EACH = 24
 
 SEAL = b"pegasos_stats sha256 "
 DIGITS = 64
@@ -43,70 +48,67 @@ MOST_DIRECTORY = 2**16  # bytes
 MOST_DESCRIBED = 1024  # bytes of the description in front of an array
 
 
-class Archive:
-    """A header, and arrays of which each is to be taken.
-
-    Attributes
-    ----------
-    header : dict
-    arrays : dict of str to array
-    """
-
-    def __init__(self, header: Header, arrays: Arrays) -> None:
-        self.header, self.arrays = header, arrays
-        self._left = set(arrays)
-
-    def take(self, name: str, dtypes: str, *shape: int | None) -> np.ndarray:
-        """Return an array of one of these types and this shape, None being any length.
-
-        Raises
-        ------
-        ValueError
-            If there is none, or it is another one.
-        """
-        if name not in self.arrays:
-            raise ValueError(f"it has no {name}")
-        array = self.arrays[name]
-        fits = array.ndim == len(shape) and all(
-            asked in (None, size)
-            for size, asked in zip(array.shape, shape, strict=True)
-        )
-        if not fits or array.dtype.str[1:] not in dtypes.split():
-            raise ValueError(f"{name} has shape {array.shape} and type {array.dtype}")
-        self._left.discard(name)
-        return array
-
-    def check_all_taken(self) -> None:
-        """Raise ValueError if there is an array that nobody asked for."""
-        if self._left:
-            raise ValueError(f"{min(self._left)} is no part of it")
-
-
-def header_of(kind: str, about: object, fit: object) -> Header:
-    """The header of a file that this version writes."""
-    from importlib.metadata import version
-
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "digest": DIGEST,
-        "package": version("pegasos_stats"),
-        "kind": kind,
-        "about": about,
-        "fit": fit,
-    }
-
-
-def packed_archive(header: Header, arrays: Arrays) -> bytes:
-    """Write a header and arrays as the content of a file.
+def pack(kind: str, about: Json, tree: Json, arrays: Arrays) -> bytes:
+    """Write an object, as JSON and arrays, as the content of a file.
 
     Raises
     ------
     ValueError
-        If the header is too large.
+        If the JSON text is too large.
     """
-    text = np.frombuffer(text_of(header, _width(arrays)), dtype=np.uint8)
-    return write_npz({"header": text} | arrays)
+    from importlib.metadata import version
+
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "package": version("pegasos_stats"),
+        "kind": kind,
+        "about": about,
+        "object": tree,
+    }
+    text = json_text(header)
+    parse_json(text, _width(arrays))
+    return write_npz({"header": np.frombuffer(text, dtype=np.uint8)} | arrays)
+
+
+def json_text(tree: Json) -> bytes:
+    """Write a tree as JSON, in the one form that `parse_json` reads.
+
+    Examples
+    --------
+    >>> parse_json(json_text({"a": [1, 0.5, None]}))
+    {'a': [1, 0.5, None]}
+    """
+    return json.dumps(tree, allow_nan=False, ensure_ascii=False).encode()
+
+
+def parse_json(text: bytes, width: int = 0) -> Json:
+    """Read JSON that `json_text` wrote.
+
+    Parameters
+    ----------
+    text : bytes
+    width : int
+        The largest dimension of an array beside it: with the number of rows or columns
+        the text may grow.
+
+    Raises
+    ------
+    ValueError
+        If it is another text, or larger than the bounds of this module.
+    """
+    nodes = sum(text.count(mark) for mark in (b",", b"[", b"{"))
+    if len(text) > MOST_BYTES + BYTES_EACH * width:
+        raise ValueError(f"its header has {len(text):,} bytes")
+    if nodes > MOST_NODES + NODES_EACH * width:
+        raise ValueError(f"its header has {nodes:,} values")
+    try:
+        tree = json.loads(text.decode())
+        if json_text(tree) != text:
+            raise ValueError("its header is not as it was written")
+    except RecursionError:
+        raise ValueError("its header is nested too deep") from None
+    return tree
 
 
 def _width(arrays: Arrays) -> int:
@@ -115,7 +117,7 @@ def _width(arrays: Arrays) -> int:
 
 
 @contextmanager
-def read_archive(path: str | PathLike[str]) -> Iterator[Archive]:
+def opened(path: str | PathLike[str]) -> Iterator[tuple[Header, Arrays]]:
     """Read a file that is ours; whatever is wrong with it becomes a DataError.
 
     Raises
@@ -142,7 +144,7 @@ def read_archive(path: str | PathLike[str]) -> Iterator[Archive]:
         ) from None
     with handle:
         try:
-            yield unpacked_archive(handle, shown)
+            yield unpack(handle, shown)
         except DataError:
             raise
         except Exception as error:  # what a damaged file raises, from wherever
@@ -152,8 +154,8 @@ def read_archive(path: str | PathLike[str]) -> Iterator[Archive]:
             ) from None
 
 
-def unpacked_archive(handle: IO[bytes], shown: str = "to be written") -> Archive:
-    """Read the content of a file, and check the format in its header.
+def unpack(handle: IO[bytes], shown: str = "to be written") -> tuple[Header, Arrays]:
+    """Read the content of a file: its header and its arrays.
 
     Raises
     ------
@@ -162,31 +164,6 @@ def unpacked_archive(handle: IO[bytes], shown: str = "to be written") -> Archive
     ValueError, zipfile.BadZipFile and others
         If it is damaged.
     """
-    _check_ours(handle, shown)
-    arrays = read_npz(handle)
-    text = arrays.pop("header")
-    width = _width(arrays)
-    if text.ndim != 1 or text.size > most_bytes(width):
-        raise ValueError(f"its header has the shape {text.shape}")
-    header = tree_of(text.tobytes(), width)
-    version = header["version"]
-    if type(version) is int and version > VERSION:
-        by = shortened(header["package"])
-        raise DataError(
-            f"The file {shown} has format {shortened(version)}, written by "
-            f"pegasos_stats {by}; this version reads format {VERSION}: install the "
-            "newer one."
-        )
-    ours = {"format": FORMAT, "version": VERSION, "digest": DIGEST}
-    if set(header) != FIELDS or type(version) is not int or header | ours != header:
-        raise ValueError("its header has not the fields of its format")
-    if not isinstance(header["kind"], str) or not isinstance(header["package"], str):
-        raise ValueError("its header has no kind or package")
-    return Archive(header, arrays)
-
-
-def _check_ours(handle: IO[bytes], shown: str) -> None:
-    """Raise `DataError` for a file that this version has not written."""
     handle.seek(0)
     if handle.read(len(START)) != START:
         raise DataError(
@@ -195,9 +172,26 @@ def _check_ours(handle: IO[bytes], shown: str) -> None:
         )
     if not is_model(handle):
         raise DataError(
-            f"The file {shown} has no digest: it is incomplete, of the former format "
-            "1, or no saved model; fit the model and save it again."
+            f"The file {shown} is incomplete, or no saved model of this version; fit "
+            "the model and save it again."
         )
+    arrays = read_npz(handle)
+    text = arrays.pop("header")
+    if text.dtype != np.uint8 or text.ndim != 1:
+        raise ValueError(f"its header has the shape {text.shape}")
+    header = parse_json(text.tobytes(), _width(arrays))
+    version, package = header["version"], header["package"]
+    if type(version) is not int or version != VERSION:
+        raise DataError(
+            f"The file {shown} was saved by pegasos_stats {shortened(package)} in "
+            f"format {shortened(version)}, and this version reads format {VERSION}; "
+            "fit the model again and save it."
+        )
+    if set(header) != FIELDS or header["format"] != FORMAT:
+        raise ValueError("its header has not the fields of its format")
+    if not isinstance(header["kind"], str) or not isinstance(package, str):
+        raise ValueError("its header has no kind or package")
+    return header, arrays
 
 
 def shortened(text: object) -> str:

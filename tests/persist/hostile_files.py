@@ -11,7 +11,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError
-from pegasos_stats.models.persist import load, save
+from pegasos_stats.persist import load, save
 
 MIB = 2**20
 SECONDS = 5.0  # of the processor; refused at once these are milliseconds

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from pegasos_stats.errors import DataError, PegasosStatsError
-from pegasos_stats.models.persist import archive, load, save
-from pegasos_stats.models.persist.archive import unpacked_archive, write_npz
-from tests.data.hostile_files import (
+from pegasos_stats.persist import archive, load, save
+from pegasos_stats.persist.archive import json_text, parse_json, unpack, write_npz
+from tests.persist.hostile_files import (
     DESCRIBED,
     MIB,
     check_refused,
@@ -23,7 +23,7 @@ from tests.data.hostile_files import (
     rezipped,
     saved_in,
 )
-from tests.models.saved_models import taken_apart
+from tests.persist.parts import taken_apart
 
 
 @pytest.fixture(scope="module")
@@ -43,12 +43,12 @@ def members(saved):
 
 def test_every_bit_that_is_flipped_is_noticed(saved):
     content = bytearray(saved.read_bytes())
-    unpacked_archive(io.BytesIO(content))
+    unpack(io.BytesIO(content))
     refused = 0
     for place in range(len(content)):
         content[place] ^= 1 << (place % 8)
         try:
-            unpacked_archive(io.BytesIO(content))
+            unpack(io.BytesIO(content))
         except Exception:  # load makes a DataError of any
             refused += 1
         content[place] ^= 1 << (place % 8)
@@ -69,7 +69,7 @@ def test_the_same_fit_gives_the_same_bytes(saved, tmp_path):
 
 def test_numpy_opens_the_file(saved):
     with np.load(saved) as archive:
-        assert set(archive.files) >= {"header", "y", "beta", "dual"}
+        assert set(archive.files) >= {"header", "f8", "i1"}
 
 
 def test_the_helper_makes_files_that_load(members, tmp_path):
@@ -86,10 +86,10 @@ def test_members_are_those_that_were_written(members, tmp_path):
     check_refused(path, rezipped([*members, ("note.txt", b"hello")]))
     check_refused(path, rezipped([*members, ("../../up.npy", members[1][1])]))
     check_refused(path, rezipped(members[:-1]))
-    renamed = [(n.replace("beta", "Beta"), c) for n, c in members]
+    renamed = [(n.replace("f8", "F8"), c) for n, c in members]
     check_refused(path, rezipped(renamed))
     names = dict(members)
-    names["beta.npy"], names["dual.npy"] = names["dual.npy"], names["beta.npy"]
+    names["f8.npy"], names["i1.npy"] = names["i1.npy"], names["f8.npy"]
     check_refused(path, rezipped(list(names.items())))
     check_refused(path, rezipped(members, packing=zipfile.ZIP_DEFLATED))
     many = [(f"m{'x' * i}.npy", b"") for i in range(100)]
@@ -98,8 +98,8 @@ def test_members_are_those_that_were_written(members, tmp_path):
 
 def test_a_local_header_that_differs_is_refused(saved, tmp_path):
     content = bytearray(saved.read_bytes())
-    at = content.index(b"beta.npy")
-    content[at : at + 8] = b"zeta.npy"
+    at = content.index(b"f8.npy")
+    content[at : at + 6] = b"g8.npy"
     check_refused(tmp_path / "a", resealed(content))
 
 
@@ -138,13 +138,13 @@ def test_other_packing_is_refused(members, packing, tmp_path):
 )
 def test_descriptions_of_arrays_are_not_believed(descr, shape, members, tmp_path):
     member = npy(DESCRIBED % (descr, shape), b"\0" * 16)
-    changed = [(n, member if n == "beta.npy" else c) for n, c in members]
+    changed = [(n, member if n == "f8.npy" else c) for n, c in members]
     check_refused(tmp_path / "a", rezipped(changed))
 
 
 def test_a_long_description_is_not_read(members, tmp_path):
     member = npy(DESCRIBED % ("'<f8'", "(2,)") + " " * 60000, b"\0" * 16)
-    changed = [(n, member if n == "beta.npy" else c) for n, c in members]
+    changed = [(n, member if n == "f8.npy" else c) for n, c in members]
     check_refused(tmp_path / "a", rezipped(changed))
 
 
@@ -220,3 +220,18 @@ def test_members_that_share_their_bytes_are_refused(members, tmp_path):
     facts = struct.pack("<2HL", count, count, length)
     out = out[: place + 8] + facts + out[place + 16 :]
     check_refused(tmp_path / "a", resealed(out))
+
+
+@pytest.mark.parametrize("width", [0, 3, 1000])
+def test_a_header_has_four_mib_and_a_kib_for_every_row_or_column(width):
+    most = archive.MOST_BYTES + archive.BYTES_EACH * width
+    text = b'"' + b"x" * (most - 2) + b'"'
+    assert len(parse_json(text, width)) == most - 2
+    with pytest.raises(ValueError, match=f"its header has {most + 1:,} bytes"):
+        parse_json(text[:-1] + b'x"', width)
+
+
+@pytest.mark.parametrize("tree", [{"a": [float("nan")]}, {"\ud800": 1}, ["\udfff"]])
+def test_what_json_cannot_hold_is_not_written(tree):
+    with pytest.raises(ValueError, match=r"JSON|surrogates"):
+        json_text(tree)

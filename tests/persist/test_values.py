@@ -2,13 +2,21 @@
 
 import datetime
 import json
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from pegasos_stats.errors import DataError
-from pegasos_stats.models.persist.values import packed, unpacked
+from pegasos_stats.persist.values import ArrayWriter, any_out
+from tests.persist.parts import read, written
+
+
+def again(value):
+    """The value, written and read."""
+    stored, arrays = written(value, Any)
+    return read(json.loads(json.dumps(stored, allow_nan=False)), arrays, Any)
 
 
 @pytest.mark.parametrize(
@@ -32,23 +40,33 @@ from pegasos_stats.models.persist.values import packed, unpacked
     ],
 )
 def test_values_come_back_with_their_type(value):
-    found = unpacked(json.loads(json.dumps(packed(value), allow_nan=False)))
+    found = again(value)
     assert type(found) is type(value)
     assert repr(found) == repr(value)
 
 
+ARRAYS = [
+    np.array([[0.1, np.nan], [np.inf, -1]], dtype=np.float32),
+    np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+    np.array([["a", "long"]], dtype="<U9"),
+    np.array([1, "a", None, (2, 3)], dtype=object),
+    np.arange(3, dtype=">i4"),
+]
+
+
 def test_missing_values_and_arrays_come_back():
-    assert unpacked(packed(pd.NA)) is pd.NA
-    assert unpacked(packed(pd.NaT)) is pd.NaT
-    assert np.isnan(unpacked(packed(float("nan"))))
-    array = np.array([[0.1, np.nan], [np.inf, -1]], dtype=np.float32)
-    np.testing.assert_array_equal(
-        unpacked(json.loads(json.dumps(packed(array)))), array
-    )
+    assert again(pd.NA) is pd.NA
+    assert again(pd.NaT) is pd.NaT
+    assert np.isnan(again(float("nan")))
+    for array in ARRAYS:
+        found = again(array)
+        np.testing.assert_array_equal(found, array)
+        assert found.dtype == array.dtype.newbyteorder("=")
+        assert found.flags.f_contiguous == array.flags.f_contiguous
 
 
 @pytest.mark.parametrize("value", [1j, np.complex64(1j), object(), np.longdouble(0.1)])
 @pytest.mark.parametrize("within", [lambda v: v, lambda v: [v], lambda v: {1: (v,)}])
 def test_other_values_are_refused(value, within):
     with pytest.raises(DataError, match="which a saved model cannot hold; convert it"):
-        packed(within(value))
+        any_out(within(value), ArrayWriter())

@@ -1,5 +1,0 @@
-"""Fitted models in files: one archive of arrays and JSON, without pickle."""
-
-from pegasos_stats.models.persist.saving import Saved, load, load_saved, save
-
-__all__ = ["Saved", "load", "load_saved", "save"]

@@ -1,0 +1,324 @@
+"""To save and load fits, studies and tables."""
+
+import io
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from pegasos_stats.data.formula import check_functions
+from pegasos_stats.data.language.expressions import Functions
+from pegasos_stats.errors import (
+    DataError,
+    OptionError,
+    PegasosStatsError,
+    listing,
+    shown,
+)
+from pegasos_stats.foreign_names import suggest_arguments
+from pegasos_stats.models.results import Results
+from pegasos_stats.persist import archive, checks  # noqa: F401 checks fills the rules
+from pegasos_stats.persist.archive import MODEL, Arrays, Header, Json, shortened
+from pegasos_stats.persist.codec import form_of
+from pegasos_stats.persist.values import ArrayReader, ArrayWriter, any_back, any_out
+from pegasos_stats.writing import checked_path, checked_place, outputs, shown_path
+
+KINDS = {  # what a file may hold, and the module that has it
+    "CalibratedResults": "studies.calibrated_results",
+    "ConfusionMatrix": "metrics.matrix",
+    "ConfusionReport": "metrics.caret",
+    "ContrastTests": "models.inference.wald",
+    "CrossValidation": "studies.selection.cross_validation",
+    "ErrorComparison": "studies.compare_errors",
+    "Folds": "studies.selection.folds",
+    "JointTest": "models.inference.wald",
+    "KernelResults": "models.kernel_results",
+    "KernelTuning": "studies.selection.kernel_tuning",
+    "LabelCoding": "data.labels",
+    "LambdaPath": "studies.selection.path_results",
+    "LinearResults": "models.linear_results",
+    "Margins": "models.effects.margins",
+    "ModelComparison": "studies.model_comparison",
+    "PairedComparison": "metrics.paired",
+    "ParityCheck": "studies.parity.check",
+    "Reliability": "studies.reliability",
+    "SessionInfo": "session",
+    "SolverComparison": "studies.compare_results",
+    "Summary": "tables",
+    "Thresholds": "studies.threshold_results",
+}
+# What a study's fields have to be good for, beside being shown.
+USED = ("tidy", "glance", "table", "by_class", "overall", "calibration_error")
+INSTEAD = {  # what else may be given to save(), and what to do
+    "Report": "take its write(path)",
+    "DataFrame": "take its to_csv(path) or to_parquet(path)",
+    "SVM": "save what fit() returns",
+    "Logit": "save what fit() returns",
+    "KernelSVM": "save what fit() returns",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Saved:
+    """What a file holds: the object, and facts that were saved beside it.
+
+    Attributes
+    ----------
+    result : LinearResults, KernelResults or another object
+    about : dict
+        What `save` was given.
+    package : str
+        Version of pegasos_stats that wrote the file.
+    """
+
+    result: Any
+    about: dict[str, Any]
+    package: str
+
+
+@suggest_arguments
+def save(
+    result: object,
+    path: str | PathLike[str],
+    *,
+    about: dict[str, Any] | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Write a fit, a study or a table to a file.
+
+    The file is a zip archive of arrays and one JSON text, as numpy writes it (npz),
+    sealed by a digest of the whole. It has every bit of the coefficients and all that
+    predictions on new data need: coding of the labels and of the predictors, and what
+    the summary shows. The covariance of the coefficients is in it if it was computed
+    before, or there are no more than 256 and it takes little time. The file holds no
+    pickle, and no training rows but the support of a kernel model; a digest of them
+    says whether rows are those of the fit. The same fit gives the same bytes. An
+    earlier file of this kind is replaced as a whole, with its permissions; a symbolic
+    link stays, and what it leads to is replaced.
+
+    The digest finds damage. It is no signature: whoever can write the file can write a
+    new digest.
+
+    Parameters
+    ----------
+    result : LinearResults or KernelResults, or another object of the package
+        Cross-validations, folds, paths of lambda, tuned kernels, calibrated fits,
+        thresholds, reliabilities, comparisons of models, errors, predictions and
+        solvers, confusion tables and their reports, margins and tests, checks against
+        R, summaries.
+    path : str or path
+    about : dict, optional
+        Further facts of text, numbers and dates to keep with it.
+    overwrite : bool
+        Whether another file than one of this kind may be replaced.
+
+    Raises
+    ------
+    DataError
+        If something in the object cannot be written so that it comes back the same, or
+        the file cannot be written, or another one is there that is no model.
+    OptionError
+        If `path` is none, or `about` no dictionary.
+
+    See Also
+    --------
+    load : reads it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> model = ps.svm("digit ~ .", train, lam=1.0)
+    >>> result = model.fit(ps.Pegasos(epochs=20, seed=443))
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> save(result, folder / "digits.model")
+    >>> bool((load(folder / "digits.model").params == result.params).all())
+    True
+    >>> save(ps.cross_validate(model, folds=5, seed=443), folder / "digits.study")
+    >>> load(folder / "digits.study")
+    <CrossValidation: 5 stratified folds of 200 rows, error_rate ...>
+    """
+    place = checked_place(path, MODEL, overwrite)
+    kind = _kind_of(result)
+    content = _content_of(result, kind, _facts(about))
+    with outputs() as places:
+        places.write(place, content)
+
+
+@suggest_arguments
+def load(
+    path: str | PathLike[str],
+    *,
+    functions: dict[str, Callable[..., Any]] | None = None,
+) -> Any:
+    """Read what `save` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+    functions : dict of str to callable, optional
+        The functions that the model was given for its formula, and those of your own
+        among the metrics: a file holds only their names.
+
+    Returns
+    -------
+    LinearResults, KernelResults, or what else was saved
+        As it was saved, for everything that does not need the training rows: those
+        are not in the file, and ``predict()`` without data raises `DataError`, as does
+        ``refit()`` of a study.
+
+    Raises
+    ------
+    DataError
+        If the file is not there, is not a saved model, is damaged or changed, was
+        written by a newer version, or calls a function that is not given.
+    OptionError
+        If `functions` is no dictionary of names and functions.
+
+    Notes
+    -----
+    Nothing in a file is run. A formula is read into a tree of columns, numbers, text,
+    arithmetic and known functions, and columns of new data are computed from the tree.
+
+    The digest, SHA-256 of the whole file, finds damage, and changes made without
+    writing it anew. It is no signature: whoever can write the file can write a new
+    digest. Load models only from where you would take a script.
+
+    Every field is checked, so that a file that was made up ends in an error as well.
+    Loading takes the memory that the arrays take, which is no more than the size of
+    the file, and less than 64 MiB beside.
+
+    Examples
+    --------
+    >>> load("nosuch.model")
+    Traceback (most recent call last):
+    pegasos_stats.errors.DataError: The file nosuch.model is not there; give ...
+    """
+    return load_saved(path, functions).result
+
+
+def load_saved(
+    path: str | PathLike[str], functions: object = None, fits_only: bool = False
+) -> Saved:
+    """Read what `save` wrote, with the facts that were saved beside it.
+
+    Parameters
+    ----------
+    path : str or path
+    functions : dict of str to callable, optional
+    fits_only : bool, default False
+        Whether to refuse what is no fit.
+
+    Raises
+    ------
+    DataError, OptionError
+        As for `load`.
+    """
+    known = check_functions(functions)
+    with archive.opened(path) as (header, arrays):
+        found = _rebuilt(header, arrays, known)
+        if fits_only and not isinstance(found, Results):
+            raise DataError(
+                f"The file {shown_path(checked_path(path))} holds a result of the type "
+                f"{header['kind']} and no fit; read it in Python by "
+                "pegasos_stats.load(path), or give a file that `pegasos-stats fit "
+                "--save` wrote."
+            )
+        about = any_back(header["about"], ArrayReader({}, {}))
+        if type(about) is not dict:
+            raise ValueError("about is no dictionary")
+        return Saved(found, about, header["package"])
+
+
+def _kind_of(kept: object) -> str:
+    """The name of an object in a file, or `DataError` if no file holds such objects."""
+    kind = type(kept)
+    if kind.__module__ == f"pegasos_stats.{KINDS.get(kind.__name__)}":
+        return kind.__name__
+    cure = INSTEAD.get(
+        kind.__name__, "give what fit() returns, or a study or table of the package"
+    )
+    raise DataError(f"A {kind.__name__} cannot be saved; {cure}.")
+
+
+def _facts(about: object) -> Json:
+    """Read ``about=``, which has no arrays."""
+    refused = "; give a dictionary of names and facts, such as {'study': 'pilot'}."
+    if not isinstance(about, dict | None):
+        raise OptionError(f"about={shown(about)} is not allowed{refused}")
+    writer = ArrayWriter()
+    try:
+        facts = any_out(dict(about or {}), writer)
+    except RecursionError:
+        raise OptionError(
+            f"about= holds itself, or is nested too deeply{refused}"
+        ) from None
+    if writer.arrays():
+        raise OptionError(f"about= holds an array{refused}")
+    return facts
+
+
+def _content_of(kept: Any, kind: str, facts: Json) -> bytes:
+    """The content of a file, which can be loaded and is then written the same."""
+    try:
+        content, functions = _packed(kept, kind, facts)
+        header, arrays = archive.unpack(io.BytesIO(content))
+        again, _ = _packed(_rebuilt(header, arrays, functions), kind, facts)
+        if again != content:
+            raise ValueError("a field would be another one")
+    except DataError:
+        raise
+    except Exception as error:
+        raise DataError(
+            f"The {kind} cannot be saved so that it comes back the same "
+            f"({shortened(error)}); use labels and options of plain types in it."
+        ) from None
+    return content
+
+
+def _packed(kept: Any, kind: str, facts: Json) -> tuple[bytes, Functions]:
+    """The content of a file, and the functions that are to be given to read it."""
+    writer = ArrayWriter()
+    cls: Any = type(kept)
+    tree: Json = form_of(cls).out(kept, writer)
+    return archive.pack(kind, facts, tree, writer.arrays()), writer.functions
+
+
+def _rebuilt(header: Header, arrays: Arrays, functions: Functions) -> Any:
+    """Put together what an archive holds, every field being checked."""
+    kind = header["kind"]
+    if kind not in KINDS:
+        raise DataError(
+            f"The file holds a {shortened(kind)!r}; known are {listing(KINDS)}."
+        )
+    cls = getattr(import_module(f"pegasos_stats.{KINDS[kind]}"), kind)
+    reader = ArrayReader(arrays, dict(functions))
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            found = form_of(cls).back(header["object"], reader)
+            reader.check_all_taken()
+            if not isinstance(found, Results):
+                _use(found)
+    except DataError:
+        raise
+    except PegasosStatsError as error:
+        raise ValueError(str(error)) from None
+    return found
+
+
+def _use(found: Any) -> None:
+    """Ask for what is computed from several fields; errors of ours are answers too."""
+    for show in (repr, str, getattr(type(found), "_repr_html_", repr)):
+        show(found)
+    for name in USED:
+        with suppress(PegasosStatsError):
+            answer = getattr(found, name, None)
+            if callable(answer):
+                answer()

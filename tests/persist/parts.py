@@ -1,0 +1,82 @@
+"""Saved objects taken apart, changed, and put together again as hostile hands would."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.persist import load_saved
+from pegasos_stats.persist.archive import json_text, write_npz
+from pegasos_stats.persist.codec import form_of
+from pegasos_stats.persist.saving import _packed
+from pegasos_stats.persist.values import ArrayReader, ArrayWriter
+
+
+def taken_apart(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Header and arrays of a file."""
+    with np.load(path, allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    return json.loads(arrays.pop("header").tobytes()), arrays
+
+
+def put_together(header: Any, arrays: dict[str, Any]) -> bytes:
+    """A file with a digest that is right; a header may be given as its text."""
+    text = header if isinstance(header, bytes) else json_text(header)
+    return write_npz({"header": np.frombuffer(text, dtype=np.uint8)} | arrays)
+
+
+def written(value: Any, kind: Any) -> tuple[Any, dict[str, Any]]:
+    """A value of a type as JSON and arrays."""
+    writer = ArrayWriter()
+    return form_of(kind).out(value, writer), writer.arrays()
+
+
+def read(stored: Any, arrays: dict[str, Any], kind: Any) -> Any:
+    """Undo `written`."""
+    return form_of(kind).back(stored, ArrayReader(arrays, {}))
+
+
+def forged(path: Any, place: str, value: Any, functions: Any = None) -> bytes:
+    """The file of an object with another value at a place, such as ``problem.lam``.
+
+    A function makes it of the value that is there. The digest is right.
+    """
+    found = load_saved(path, functions).result
+    *steps, last = place.split(".")
+    parent = found
+    for step in steps:
+        parent = getattr(parent, step)
+    value = value(getattr(parent, last)) if callable(value) else value
+    object.__setattr__(parent, last, value)
+    return _packed(found, type(found).__name__, {"dict": []})[0]
+
+
+def check_bits(one: Any, other: Any, where: str) -> None:
+    """The same types and bits, in all attributes of whatever holds them."""
+    assert type(one) is type(other), where
+    if isinstance(one, pd.DataFrame):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+    elif isinstance(one, pd.Index):
+        pd.testing.assert_index_equal(one, other, exact=True)
+    elif isinstance(one, np.ndarray):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape), where
+        assert one.tobytes() == other.tobytes(), where
+    elif isinstance(one, float):
+        assert np.float64(one).tobytes() == np.float64(other).tobytes(), where
+    elif isinstance(one, dict):
+        assert list(one) == list(other), where
+        for key in one:
+            check_bits(one[key], other[key], f"{where}.{key}")
+    elif isinstance(one, list | tuple):
+        assert len(one) == len(other), where
+        for place, pair in enumerate(zip(one, other, strict=True)):
+            check_bits(*pair, f"{where}[{place}]")
+    elif type(one).__module__.startswith("formulaic"):
+        assert repr(one) == repr(other), where
+        assert repr(one.structure) == repr(other.structure), where
+        assert repr(one.encoder_state) == repr(other.encoder_state), where
+    elif hasattr(one, "__dict__") and type(one).__module__.startswith("pegasos_stats"):
+        check_bits(vars(one), vars(other), where)
+    else:
+        assert one == other, where

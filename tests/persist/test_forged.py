@@ -1,0 +1,378 @@
+"""Files with a right digest and fields that no object has: an error of ours each."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.data.groups import Groups
+from pegasos_stats.errors import DataError
+from pegasos_stats.persist import load, save
+from tests.persist.fits import saved_in
+from tests.persist.hostile_files import MIB, check_refused
+from tests.persist.hostile_files import saved_in as small_fit_in
+from tests.persist.parts import forged, put_together, taken_apart
+from tests.persist.studies import OBJECTS
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """The path of every fit."""
+    folder = tmp_path_factory.mktemp("saved")
+    found = {name: path for name, (_, path) in saved_in(folder).items()}
+    X, y = np.random.default_rng(3).normal(size=(60, 2)), np.arange(60) % 2
+    model = ps.Logit(y, X, lam=0.1, standardize=True)
+    result = model.fit(ps.SDCA(tol=1e-8, seed=1), cov_type="HC3")
+    save(result, folder / "sandwich")
+    return found | {"sandwich": folder / "sandwich"}
+
+
+def at(place, value):
+    """Change one number of an array."""
+
+    def change(array):
+        array = array.copy()
+        array[place] = value
+        return array
+
+    return change
+
+
+NAN, INF = np.nan, np.inf
+FITS = {
+    "problem.X.shape": [(12,), (0, 2), (12, 0), (-12, 2), (12.0, 2), (True, 2)],
+    "problem.X.digest": ["0" * 63, 7, "g" * 64],
+    "problem.lam": [0.0, -0.1, INF, NAN, "1", None],
+    "problem.loss": ["square", None, "log "],
+    "problem.intercept": [1, None, False],
+    "problem.lam_rule": ["own", 3],
+    "problem.balanced": [True, 0],
+    "problem.y": [lambda y: y * 2, lambda y: y * 0 + 1, lambda y: y[:-1], at(0, 0)],
+    "problem.offset": [np.zeros(12)],
+    "problem.weights": [
+        at(0, -0.5),
+        lambda w: w * 1.00001,
+        lambda w: w * 0.99999,
+        lambda w: w[:-1],
+        lambda w: w.astype(np.float32),
+        np.full(12, -1.0),
+    ],
+    "solution.alpha": ["1", NAN, INF, 1e308, -1e301, None],
+    "solution.beta": [
+        at(1, INF),
+        lambda b: np.r_[b, 0.0],
+        lambda b: b[:, None],
+        lambda b: b.astype(np.float32),
+        at(0, 1e3),
+        at(0, 1e100),
+        at(0, -1e200),
+    ],
+    "solution.dual": [at(3, NAN), at(3, INF), lambda a: a[:-1]],
+    "solution.n_iter": [-1, True, 2**63, "1", 1.5],
+    "solution.n_violations": [-1, None],
+    "solution.n_epochs": [-1],
+    "solution.seed": [2**31, "1"],
+    "solution.settled": [1],
+    "solver.epochs": [-1, 10**30, "1"],
+    "solver.order": ["own", np.full((2, 3), 12), np.zeros((2, 3))],
+    "solver.start": [np.zeros(7), "one"],
+    "solver.ties": ["x"],
+    "dropped.predictors": [-1],
+    "dropped.missing": [(("a", -1),), ((1, 1),), (("a",),)],
+    "seconds": [-1e-9, NAN, "1"],
+    "training_table.counts": [
+        np.array([[8, 0, 0], [3, 0, 0]]),
+        np.array([[9, -1, 0], [0, 4, 0]]),
+        np.array([[8, 0], [0, 4]]),
+    ],
+    "trace": [lambda t: t[["epoch", "gap"]], lambda t: t.astype(float), "epoch"],
+    "certificate.objective": [-1.0, NAN, "1", 1e-9],
+    "certificate.dual_objective": [1e9, NAN],
+    "certificate.rounding": [-1.0, NAN],
+    "certificate.errors": [13, -1],
+    "certificate.at_zero": [(5, 8), (0,), (0, -1)],
+    "shortfall.at_least": [-1.0, 1e9, NAN],
+    "shortfall.upper": [1e9],
+    "shortfall.lower": [-1.0],
+    "shortfall.changed": [13, -1],
+    "_on_predictors": [(-1.0, ()), (NAN, ()), (1.0, ("note",))],
+    "_spread": [-np.ones(2), np.ones(1), np.full(2, NAN)],
+    "constants": [np.zeros(1, dtype=bool)],
+    "index": [pd.RangeIndex(11), pd.RangeIndex(10**15), pd.Index(list("abcdefghijkl"))],
+    "design.scaling.scale": [np.ones(1), np.array([1.0, 0]), np.array([1.0, -1.0])],
+    "design.scaling.centre": [np.full(2, NAN)],
+    "design.design.columns": [("a", "Intercept"), ("a", "a"), ("a",), ()],
+    "design.design.named": [1],
+    "design.design.formula": [3, "import os ~ a"],
+    "coding.name": [3, None],
+    "coding.rule": ["own"],
+    "coding.positive": ["no", None, 1, ["a"]],
+    "groups": [Groups(("g",), (3,))],
+    "cov_type": [None, ps.Bootstrap(replicates=4)],
+}
+COVARIANCES = {
+    "estimated.matrix": [
+        lambda m: m[:2],
+        lambda m: m[:2, :2],
+        lambda m: m * INF,
+        at((0, 1), NAN),
+        lambda m: -m,
+        lambda m: np.full_like(m, 1e308),
+        at((0, 2), 1e3),
+    ],
+    "estimated.bread": [lambda m: np.full_like(m, NAN), lambda m: m * INF, None],
+    "estimated.fixed": [lambda m: -m, at((0, 2), 1e3), lambda m: m[:2]],
+    "estimated.newton_step": [np.zeros(2), 3],
+    "estimated.bandwidth": [0.0, -1.0, NAN],
+    "estimated.df": [0.0, NAN, "3"],
+    "estimated.rows": [-1.0],
+    "estimated.unbounded": [np.empty((0, 10**9)), np.ones((3, 1)), np.zeros((3, 1))],
+    "estimated.collinear": [np.full((3, 1), NAN), np.empty((10**17, 0))],
+    "estimated.separated": [-1, 1],
+    "estimated.notes": ["word", (1,)],
+}
+RESAMPLES = {
+    "estimated.estimates": [at((0, 0), NAN), lambda b: b[:-1], lambda b: b[:, :1]],
+    "estimated.covariance": [at((1, 1), -1.0), lambda m: -m, lambda m: m[:2, :2]],
+    "estimated.estimate": [lambda b: b[1:]],
+    "estimated.fixed": [np.zeros((1, 3)), np.zeros((0, 3))],
+    "estimated.reference": [lambda m: m * NAN, lambda m: m[:1]],
+    "estimated.n_left_out": [1, -1],
+    "estimated.seed": [2**31],
+    "estimated.agreeing": [2.0, NAN],
+    "estimated.distance": [None],
+    "refinement": [ps.SDCA(seed=1)],
+    "groups": [
+        Groups(("g", "h"), (3, 4)),
+        Groups(("g",), (1,)),
+        Groups(("g",), (3, 4)),
+        Groups(("g",), (3,), (np.zeros(12, dtype=np.intp),)),
+    ],
+}
+KERNELS = {
+    "problem.kernel.gamma": [-1.0, None, NAN],
+    "problem.kernel.degree": [3],
+    "problem.memory": [0, 1.0],
+    "problem.loss": ["log"],
+    "problem.X.values": [at((0, 0), NAN), lambda v: v[:, :1], lambda v: v[:-1]],
+    "problem.X.rows": [lambda r: r[::-1], lambda r: r + 100, lambda r: r * 0],
+    "solution.counts": [at(2, -1), lambda c: c[:-1], lambda c: c * 0],
+    "solution.g": [at(2, INF), lambda g: g[:-1]],
+    "solution.n_iter": [0],
+    "solution.seed": [None],
+    "design.columns": [("a",)],
+}
+GRAMS = {
+    "columns": [at(0, 1), at(0, -1), at(0, 12), lambda c: c[:-1], None],
+    "design.columns": [("a", "b")],
+}
+ALL = [
+    ("linear", FITS),
+    ("sandwich", COVARIANCES),
+    ("bootstrapped", RESAMPLES),
+    ("kernel", KERNELS),
+    ("gram", GRAMS),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [(n, p, value) for n, places in ALL for p in places for value in places[p]],
+)
+def test_fields_that_no_fit_has_are_refused(name, place, value, saved, tmp_path):
+    try:
+        content = forged(saved[name], place, value)
+    except (DataError, ValueError, AttributeError):  # of which no file can be made
+        return
+    check_refused(tmp_path / "a", content)
+
+
+@pytest.mark.parametrize("name", ["linear", "sandwich", "bootstrapped", "kernel"])
+def test_the_files_themselves_load(name, saved, tmp_path):
+    content = forged(saved[name], "seconds", 1.0)
+    (tmp_path / "a").write_bytes(content)
+    assert load(tmp_path / "a").seconds == 1.0
+
+
+def test_what_may_differ_a_little_does(saved, tmp_path):
+    def loaded(name, place, value):
+        (tmp_path / "a").write_bytes(forged(saved[name], place, value))
+        return load(tmp_path / "a")
+
+    for factor in (1.0 - 5e-7, 1.0 + 5e-7):
+        loaded("linear", "problem.weights", lambda w, f=factor: w * f)
+    undefined = loaded("linear", "estimated.matrix", np.full((3, 3), np.nan))
+    with pytest.warns(ps.errors.ConvergenceWarning):
+        assert np.isnan(undefined.bse).all()
+    for seed in (-(2**31) + 1, 2**31 - 1):
+        assert loaded("kernel", "solution.seed", seed).seed == seed
+    assert loaded("kernel", "problem.memory", 1).problem.memory == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [
+        ("table", "choices.positive", "of no level"),
+        ("margins", "keys", lambda keys: keys.set_axis(["x"] * keys.shape[1], axis=1)),
+        ("reliability", "table", lambda t: t.rename(columns={"low": "other"})),
+        ("reliability", "table", lambda t: t.assign(observed=-0.01)),
+        ("reliability", "table", lambda t: t.assign(observed=1.5)),
+        ("reliability", "table", lambda t: t.assign(n=0.5)),
+        ("table", "scored.probabilities", lambda p: p + 1.0),
+        ("table", "scored.probabilities", lambda p: p[:-1]),
+        ("table", "scored.scores", lambda f: f[:-1]),
+        ("table", "counts", lambda counts: counts[:, :1]),
+        ("folds", "n", 3),
+        ("folds", "n", 2**60),
+        ("folds", "splits", lambda splits: splits[1:1]),
+        ("folds", "groups", lambda groups: groups[:-1]),
+        ("coding", "positive", "no"),
+    ],
+)
+def test_fields_that_no_study_has_are_refused(name, place, value, tmp_path):
+    ps.save(OBJECTS[name](), tmp_path / "a")
+    check_refused(tmp_path / "b", forged(tmp_path / "a", place, value))
+
+
+@pytest.mark.parametrize("weight", [-2.5, np.inf, np.nan])
+def test_weights_of_rows_are_none_below_0(weight, tmp_path):
+    given = {"scores": [-1.0, 1.0, 2.0], "weights": [1.0, 2.5, 1.0]}
+    ps.save(ps.confusion([0, 1, 1], [0, 1, 0], **given), tmp_path / "a")
+    content = forged(tmp_path / "a", "scored.weights", at(1, weight))
+    check_refused(tmp_path / "b", content)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    return small_fit_in(tmp_path_factory.mktemp("small"))
+
+
+VERSION = b'"version": 3'
+TEXTS = {
+    "blanks": lambda text: b" " * (50 * MIB) + text,
+    "half its limit of blanks": lambda text: b" " * (10 * MIB) + text,
+    "one blank": lambda text: text + b" ",
+    "lists": lambda text: b"[" + b"[]," * (10 * MIB) + b"[]]",
+    "many short lists": lambda text: b"[" + b"[]," * MIB + b"[]]",
+    "names": lambda text: b"{" + b'"":0,' * MIB + b'"":0}',
+    "numbers": lambda text: b"[" + b"-9," * MIB + b"0]",
+    "deep": lambda text: b"[" * 100_000 + b"]" * 100_000,
+    "deeper": lambda text: b'{"a":' * 700_000 + b"1" + b"}" * 700_000,
+    "a long integer": lambda text: text.replace(b"2, ", b"9" * 10**6 + b", ", 1),
+    "a long float": lambda text: text.replace(b"2, ", b"2." + b"9" * 10**6 + b", ", 1),
+    "1e400": lambda text: text.replace(VERSION, b'"version": 1e400'),
+    "NaN": lambda text: text.replace(VERSION, b'"version": NaN'),
+    "two versions": lambda text: text.replace(b"{", b'{"version": 3, ', 1),
+    "no UTF-8": lambda text: text.replace(b'"factor"', b'"\xff\xfe"'),
+    "half a character": lambda text: text.replace(b'"factor"', b'"\\ud800"'),
+    "half a name": lambda text: text.replace(b'"package"', b'"\\udfff"'),
+    "empty": lambda text: b"",
+    "null": lambda text: b"null",
+    "text": lambda text: b'"pegasos_stats model"',
+    "list": lambda text: b"[" + text + b"]",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_headers_that_are_no_header_are_refused(kind, small, tmp_path):
+    header, arrays = taken_apart(small)
+    changed = TEXTS[kind](json.dumps(header, ensure_ascii=False).encode())
+    check_refused(tmp_path / "a", put_together(changed, arrays))
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("about",), None),
+        (("about",), []),
+        (("about",), {"numpy": ["<U2000000000", "a"]}),
+        (("about",), {"dict": [[[], 1]]}),
+        (("about",), {"objects": ["|O", [2**40], []]}),
+        (("package",), None),
+        (("kind",), ["LinearResults"]),
+        (("kind",), "KernelResults"),
+        (("kind",), "x" * 3000),
+        (("further",), 1),
+        (("object", "further"), 1),
+        (("object", "problem"), None),
+        (("object", "problem"), []),
+        (("object", "solution", "beta"), ["f8", [2], 1]),
+        (("object", "solution", "beta"), ["f8", [10**18], False]),
+        (("object", "solution", "beta"), ["f8", [-2], False]),
+        (("object", "solution", "beta"), ["f2", [2], False]),
+        (("object", "solution", "beta"), ["header", [2], False]),
+        (("object", "index"), ["range", [None], [0, 2**61, 1]]),
+        (("object", "solver"), {"Adam": {}}),
+        (("object", "coding", "dtype"), {"numpy": "<U2000000000"}),
+        (("object", "coding", "dtype"), {"numpy": "|V2000000000"}),
+        (("object", "coding", "dtype"), {"pandas": "datetime64[ns, dateutil//dev/a]"}),
+        (("format",), "another"),
+    ],
+    ids=str,
+)
+def test_json_of_another_form_is_refused(place, value, small, tmp_path):
+    header, arrays = taken_apart(small)
+    parent = header
+    *steps, last = place
+    for step in steps:
+        parent = parent[step]
+    parent[last] = value
+    check_refused(tmp_path / "a", put_together(header, arrays))
+
+
+def test_fields_that_are_not_there_and_arrays_that_nobody_takes(small, tmp_path):
+    header, arrays = taken_apart(small)
+    for name in [*header, *header["object"]]:
+        changed = json.loads(json.dumps(header))
+        (changed if name in changed else changed["object"]).pop(name)
+        if name == "estimated":  # it need not be there
+            continue
+        check_refused(tmp_path / "a", put_together(changed, arrays))
+    for name, array in {"f8": np.zeros(1), "i8": np.zeros(1, np.int64)}.items():
+        longer = arrays | {name: np.r_[arrays.get(name, array[:0]), array]}
+        check_refused(tmp_path / "a", put_together(header, longer))
+        shorter = arrays | {name: arrays.get(name, array)[:-1]}
+        if name in arrays:
+            check_refused(tmp_path / "a", put_together(header, shorter))
+    check_refused(tmp_path / "a", put_together(header, arrays | {"x": np.zeros(3)}))
+
+
+@pytest.mark.parametrize("version", [0, 1, 2, 4, -1, 3.0, True, "3", None, [3], {}])
+def test_another_format_is_to_be_fitted_again(version, small, tmp_path):
+    header, arrays = taken_apart(small)
+    (tmp_path / "a").write_bytes(put_together(header | {"version": version}, arrays))
+    with pytest.raises(DataError, match=re.escape(str(version)) + ".*fit the model"):
+        load(tmp_path / "a")
+
+
+def test_coefficients_are_named_as_the_terms_name_them(tmp_path):
+    """Of a spline too, whose columns no row made up at loading may be within."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"a": rng.normal(9.0, size=24), "y": np.arange(24) % 2})
+    result = ps.svm("y ~ bs(a, df=3)", data, lam=1.0).fit(ps.Pegasos(epochs=2, seed=1))
+    save(result, tmp_path / "a")
+    for place in range(3):
+        header, arrays = taken_apart(tmp_path / "a")
+        header["object"]["design"]["FormulaDesign"]["names"][place] = "another"
+        check_refused(tmp_path / "b", put_together(header, arrays))
+
+
+def test_a_large_header_is_refused_at_saving(small, tmp_path):
+    result = load(small)
+    for about in ({"text": "x" * (5 * MIB)}, {"half": "\ud800"}):
+        with pytest.raises(DataError):
+            save(result, tmp_path / "a", about=about)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_arrays_without_numbers_raise_no_limit(small, tmp_path):
+    """A header may grow with the rows of a model, of which there are none here."""
+    header, arrays = taken_apart(small)
+    text = json.dumps(header).replace("{", '{"more": [' + "0, " * (8 * MIB) + "0], ", 1)
+    for shape in ((10**17, 0), (0, 10**9)):
+        more = arrays | {"u8": np.empty(shape, dtype=np.uint64)}
+        check_refused(tmp_path / "a", put_together(text.encode(), more))
+        check_refused(tmp_path / "a", put_together(header, more))
