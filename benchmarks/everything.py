@@ -36,7 +36,8 @@ HEAD = [
     *("Task", "Beside", "Data", "Rows", "Columns", "Times", "Lowest", "Highest"),
     *("Milliseconds", "Stored", "Until", "Its until", "Remark"),
 ]
-LABEL = {"ha": "right", "va": "center", "fontsize": 8}
+DRAWN = "Task", "Beside", "Times", "Until"
+LABEL = {"ha": "right", "va": "center", "fontsize": 9}
 
 
 def line(found: Comparison) -> list[str]:
@@ -66,12 +67,14 @@ def made_on() -> str:
     )
 
 
-def draw(found: list[Comparison], path: Path) -> None:
+def draw(table: list[list[str]], path: Path) -> None:
     """One row for each task and peer, a dot for each data set."""
     rows: dict[tuple[str, str], list[float]] = {}
-    for each in found:
-        rows.setdefault((each.task, each.peer), []).append(each.ratio.times)
-    size = 7.0, 0.45 * len(rows) + 0.8
+    for cells in table:
+        task, peer, times, until = (cells[HEAD.index(name)] for name in DRAWN)
+        task += ", new process" if until == "a new process" else ""
+        rows.setdefault((task, peer), []).append(float(times))
+    size = 4.8, 0.5 * len(rows) + 0.8
     figure, ax = plt.subplots(figsize=size, layout="constrained")
     for place, (names, times) in enumerate(reversed(rows.items())):
         ax.plot(times, [place] * len(times), "o", color="#3366aa", alpha=0.6, ms=5)
@@ -96,9 +99,10 @@ def main() -> None:
             print(each, flush=True)
             found.append(each)
     with (options.folder / "benchmarks.csv").open("w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([HEAD, *map(line, found)])
+        table = [*map(line, found)]
+        csv.writer(file, lineterminator="\n").writerows([HEAD, *table])
     (options.folder / "benchmarks.txt").write_text(made_on(), encoding="utf-8")
-    draw(found, options.folder / "benchmarks.svg")
+    draw(table, options.folder / "benchmarks.svg")
 
 
 if __name__ == "__main__":

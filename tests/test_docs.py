@@ -4,9 +4,11 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import pegasos_stats as ps
@@ -50,13 +52,31 @@ def test_each_name_and_its_members_are_in_the_reference(built):
     }
 
 
-def test_patients_of_the_tutorials_are_those_that_their_script_draws(tmp_path):
+def test_data_of_the_tutorials_are_those_that_their_script_draws(tmp_path):
     spec = spec_from_file_location("make_patients", DOCS / "data/make_patients.py")
     script = module_from_spec(spec)
     spec.loader.exec_module(script)
-    script.patients().to_csv(tmp_path / "patients.csv", index=False)
-    drawn = (tmp_path / "patients.csv").read_bytes()
-    assert drawn == (DOCS / "data" / "patients.csv").read_bytes()
+    for name, data in script.files().items():
+        data.to_csv(tmp_path / name, index=False)
+        assert (tmp_path / name).read_bytes() == (DOCS / "data" / name).read_bytes()
+
+
+def test_functions_of_the_reference_are_known_in_a_formula():
+    page = (DOCS / "reference" / "models.rst").read_text(encoding="utf-8")
+    table = page.partition("**Functions**")[2].partition("**Names")[0]
+    names = set(re.findall(r"``([a-zA-Z][\w.]*)``", table))
+    rows = {"y": list("ab" * 4), "x": range(1, 9), "g": list("ABCABCAB")}
+    rest = ("", ", 2", ", 2, 3", ", [0, 4, 9]", ", df=3", ", 'A'", ", 1, 1")
+
+    def is_known(name):
+        for call in (f"{name}({c}{more})" for c in "xg" for more in rest):
+            with suppress(ps.errors.PegasosStatsError):
+                ps.logit(f"y ~ I(x > 2) + {call}", pd.DataFrame(rows))
+                return True
+        return False
+
+    assert len(names) > 50
+    assert {name for name in names if not is_known(name)} == set()
 
 
 def test_the_site_loads_nothing_from_elsewhere_and_its_links_lead_on(built):

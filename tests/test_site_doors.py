@@ -12,10 +12,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import numpy as np
-import pandas as pd
 import pytest
-
-import pegasos_stats as ps
 
 DOCS = Path(__file__).parents[1] / "docs"
 sys.path.insert(0, str(DOCS / "_site"))
@@ -55,7 +52,7 @@ def run(lines: str, names: Names) -> Names:
 
 @cache
 def shared(name: str) -> Names:
-    names: Names = {"np": np, "pd": pd, "ps": ps}
+    names: Names = {}
     for part in door(name).shared:
         if name != "r":
             run(part.theirs, names)
@@ -63,8 +60,8 @@ def shared(name: str) -> Names:
     return names
 
 
-def ours(name: str, row: Row, folder: Path, names: Names | None = None) -> np.ndarray:
-    names = (names or dict(shared(name))) | {"folder": folder}
+def ours(name: str, row: Row, names: Names | None = None) -> np.ndarray:
+    names = dict(shared(name)) if names is None else names
     return np.asarray(eval(row.our_value, run(row.ours, names)))
 
 
@@ -83,10 +80,11 @@ def assert_equal(found: np.ndarray, expected: np.ndarray, row: Row) -> None:
 
 @pytest.mark.filterwarnings("default::FutureWarning")  # of the other side's own
 @pytest.mark.parametrize(("name", "row"), PYTHON_ROWS, ids=label)
-def test_a_row_in_python(name, row, tmp_path):
-    names = run(row.theirs, dict(shared(name)) | {"folder": tmp_path})
+def test_a_row_in_python(name, row, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = run(row.theirs, dict(shared(name)))
     expected = np.asarray(eval(row.their_value, names))
-    assert_equal(ours(name, row, tmp_path, names), expected, row)
+    assert_equal(ours(name, row, names), expected, row)
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +95,8 @@ def r_with_data(r):
 
 
 @pytest.mark.parametrize("row", R_ROWS, ids=label)
-def test_a_row_in_r(r_with_data, row, tmp_path):
+def test_a_row_in_r(r_with_data, row, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     r = r_with_data
     if row.needs and not r.eval(f'nzchar(system.file(package = "{row.needs}"))')[0]:
         pytest.skip(f"R's package {row.needs} is not installed")
@@ -108,7 +107,7 @@ def test_a_row_in_r(r_with_data, row, tmp_path):
     )
     code = f"local({{{value}{plain}}}, row)"
     expected = np.asarray(r.eval(code))
-    assert_equal(ours("r", row, tmp_path), expected, row)
+    assert_equal(ours("r", row), expected, row)
 
 
 def test_the_lines_for_a_colleague_hold_in_r(r, tmp_path, monkeypatch):

@@ -47,6 +47,7 @@ class Door:
     """A page: what is shared by its rows, and the rows."""
 
     shared: list[Shared] = field(default_factory=list)
+    elsewhere: dict[str, str] = field(default_factory=dict)  # calls that have no row
     row: list[Row] = field(default_factory=list)
 
 
@@ -55,7 +56,8 @@ def door(name: str) -> Door:
     with (FOLDER / f"{name}.toml").open("rb") as file:
         read = tomllib.load(file)
     shared = [Shared(**_stripped(given)) for given in read["shared"]]
-    return Door(shared, [Row(**_stripped(given)) for given in read["row"]])
+    rows = [Row(**_stripped(given)) for given in read["row"]]
+    return Door(shared, read["elsewhere"], rows)
 
 
 def _stripped(given: dict[str, str | float]) -> dict[str, str | float]:
@@ -79,7 +81,7 @@ class DoorTable(SphinxDirective):
         self.env.note_dependency(str(FOLDER / f"{name}.toml"))
         theirs = LANGUAGES.get(name, ("scikit-learn", "python"))
         found = door(name)
-        parts = [_titled("Index of calls"), _index(found.row), _titled("Data")]
+        parts = [_titled("Index of calls"), _index(found), _titled("Data")]
         parts += [_head(theirs[0])]
         parts += [_pair(part.theirs, part.ours, theirs) for part in found.shared]
         numbered = enumerate(found.row)
@@ -99,11 +101,12 @@ def _titled(title: str) -> str:
     return f"{title}\n{'-' * len(title)}"
 
 
-def _index(rows: list[Row]) -> str:
-    """Links to the rows, in the order of the alphabet."""
-    calls = [(call, number) for number, row in enumerate(rows) for call in row.calls]
-    ordered = sorted(calls, key=lambda call: call[0].lower())
-    links = ",\n".join(f"`{call} <#row-{number}>`__" for call, number in ordered)
+def _index(found: Door) -> str:
+    """Links to the rows and to other places, in the order of the alphabet."""
+    numbered = enumerate(found.row)
+    rows = {call: f"#row-{number}" for number, row in numbered for call in row.calls}
+    places = sorted((rows | found.elsewhere).items(), key=lambda at: at[0].lower())
+    links = ",\n".join(f"`{call} <{place}>`__" for call, place in places)
     return f".. container:: calls\n\n{indent(links, '   ')}"
 
 

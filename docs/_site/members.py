@@ -75,6 +75,7 @@ HIDDEN = {
     *["Pegasos.converged", "LabelCoding.probabilities"],
     *["SVMClassifier.model", "LogitClassifier.model"],
 }
+MANY = 15  # members, from which a class has a list of them
 BARE = {"Results", "SDCA"}  # their docstrings say it all
 SHORT = {  # titles of what users reach by another name
     "output.plotting.result_plots.LinearPlots": "result.plot",
@@ -110,6 +111,7 @@ def _section(name: str, described: dict[int, str]) -> str:
     if not isclass(thing):
         return "\n".join([*parts, f".. autofunction:: pegasos_stats.{name}"])
     parts += [f".. autoclass:: pegasos_stats.{name}", "   :no-members:", ""]
+    parts += _overview(name, thing)
     before: dict[str, list[str]] = {}
     for purpose, members in [] if name in BARE else _grouped(thing).items():
         here = []
@@ -124,6 +126,18 @@ def _section(name: str, described: dict[int, str]) -> str:
     for known, names in before.items():
         parts += [f"As those of ``{known}``: {', '.join(names)}.", ""]
     return "\n".join(parts)
+
+
+def _overview(name: str, cls: type) -> list[str]:
+    """Links to the members, by purpose, where they are many."""
+    grouped = {} if name in BARE else _grouped(cls)
+    if sum(map(len, grouped.values())) < MANY:
+        return []
+    lines = []
+    for purpose, members in grouped.items():
+        links = (f":obj:`~pegasos_stats.{name}.{member}`" for _, member in members)
+        lines.append(f"| *{purpose}*: {', '.join(links)}")
+    return [*lines, ""]
 
 
 def _identity(cls: type, name: str) -> int:

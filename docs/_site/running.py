@@ -35,6 +35,7 @@ Namespace = dict[str, Any]
 mpl.use("agg")
 mpl.rcParams["figure.constrained_layout.use"] = True
 NAMES: dict[str, Namespace] = {}  # of the pages, by document
+WIDTH = 4.8  # inches of a figure, so that a phone shows letters of 10 pixels
 FOLDER = tempfile.TemporaryDirectory()  # where the lines read and write files
 
 
@@ -147,8 +148,10 @@ def _figures() -> list[NotebookNode]:
     """The figures that are open, which are closed."""
     found, plt = [], pyplot()
     for number in plt.get_fignums():
-        drawn = io.StringIO()
-        plt.figure(number).savefig(drawn, format="svg")
+        figure, drawn = plt.figure(number), io.StringIO()
+        width, height = figure.get_size_inches()
+        figure.set_size_inches(min(width, WIDTH), height)
+        figure.savefig(drawn, format="svg")
         found.append(new_output("display_data", {"image/svg+xml": drawn.getvalue()}))
     plt.close("all")
     return found

@@ -1,5 +1,8 @@
 """Draw the patients of the tutorials, and write them to patients.csv.
 
+Beside it: new.csv has three of them without the outcome; coded.csv has them as other
+programs write them, with codes for wards and missing values.
+
     python docs/data/make_patients.py
 
 No patient is real. The draws are R's, from seed 11.
@@ -44,5 +47,24 @@ def patients(n: int = 1600) -> pd.DataFrame:
     return data
 
 
+def coded(data: pd.DataFrame) -> pd.DataFrame:
+    """The patients with numbers for wards, 999 for missing, and days for dates."""
+    wards = ["Medicine", "Surgery", "Cardiology", "Geriatrics", "Burns"]
+    data = data.fillna({"haemoglobin": 999})
+    data["outcome"] = data["readmitted"].map({"yes": "back", "no": "well"})
+    data["ward"] = data["ward"].map(wards.index) + 1
+    since = pd.to_datetime(data["admitted"]) - pd.Timestamp("2023-01-01")
+    data = data.drop(columns=["admitted", "readmitted", "crp"])
+    return data.assign(day=since.dt.days)
+
+
+def files() -> dict[str, pd.DataFrame]:
+    """The data by the names of their files."""
+    data = patients()
+    new = data.head(3).drop(columns="readmitted")
+    return {"patients.csv": data, "new.csv": new, "coded.csv": coded(data)}
+
+
 if __name__ == "__main__":
-    patients().to_csv(Path(__file__).with_name("patients.csv"), index=False)
+    for name, table in files().items():
+        table.to_csv(Path(__file__).with_name(name), index=False)

@@ -1,6 +1,7 @@
 """Linear models: support vector machine and logistic regression."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar, Self
 
@@ -95,10 +96,9 @@ class LinearModel(Model):
         formula : str
             ``"y ~ ."``, ``"y ~ a + C(b)"``, ``"y > 20 ~ log(a)"``. Text and categories
             become treatment contrasts with the first level dropped. It may hold
-            columns, numbers, text, arithmetic, comparisons, and the functions of R and
-            numpy that `pegasos_stats.data.language.functions` lists: ``log``,
-            ``np.sqrt``, ``scale``, ``poly``, ``bs``, ``ns``, ``cut``,
-            ``ifelse``, ``x.clip(0, 1)``, ...
+            columns, numbers, text, arithmetic, comparisons, and functions of R and
+            numpy: ``log``, ``np.sqrt``, ``scale``, ``poly``, ``bs``, ``ns``, ``cut``,
+            ``ifelse``, ``x.clip(0, 1)``, ... The reference has a list, *Formulas*.
         data : DataFrame or Scan, or a frame of Dask
             A data frame, of pandas or another library; files named by `scan`; or a Dask
             frame, whose partitions stay where they are. For files and Dask, `weights`,
@@ -394,3 +394,14 @@ class Logit(LinearModel):
 
 svm = renamed("svm", SVM.from_formula)
 logit = renamed("logit", Logit.from_formula)
+
+
+def _document(function: Callable[..., LinearModel], model: str) -> None:
+    """Put the model, and a call of the function, into the words of `from_formula`."""
+    called, text = f"ps.{function.__name__}(", function.__doc__ or ""
+    text = text.replace("Build the model from", f"Build a {model} from")
+    function.__doc__ = text.replace("ps.SVM.from_formula(", called)
+
+
+_document(svm, "support vector machine")
+_document(logit, "logistic regression")

@@ -306,8 +306,9 @@ class Results(Predictor, Judged):
         -------
         ConfusionMatrix
             Without intervals and tests if these are rows of the fit, in any order, or
-            more than one in twenty is and hardly by chance, see its ``source``. A fit
-            from files, or loaded, knows its rows all together in their order alone.
+            more than one in twenty is and chance would not repeat so many; ``source``
+            says which rows they are. A fit from files, or loaded, knows its rows all
+            together in their order alone.
         """
         read = matrix = None
         if isinstance(data, tuple) and len(data) == 2 and actual is None:
