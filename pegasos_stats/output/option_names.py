@@ -2,9 +2,8 @@
 
 import re
 
-from pegasos_stats.output.cli.options import every_flag
+from pegasos_stats.output.cli.options import every_flag, flags_of
 
-FLAGS = {"lam": "--lambda", "folds": "--cv"}  # other names
 NAMED = re.compile(r"(?<![\w.])(?<!\w\()([a-z]\w*)=('[^']*'|[\w.+-]*\w|)(?![\w(])")
 
 
@@ -16,7 +15,7 @@ def flag(name: str) -> str:
     >>> flag("batch_size"), flag("lam")
     ('--batch-size', '--lambda')
     """
-    return FLAGS.get(name) or f"--{name.replace('_', '-')}"
+    return "--cv" if name == "folds" else flags_of(name)[0]
 
 
 def as_options(text: str) -> str:
@@ -30,15 +29,13 @@ def as_options(text: str) -> str:
 
     def option(found: re.Match[str]) -> str:
         name, value = flag(found[1]), found[2]
-        if value == "False":
-            name = name.replace("--", "--no-", 1)
-        if name not in every_flag():
+        turned_off = name.startswith("--no-")
+        if name not in every_flag() or turned_off != (value == "False"):
             return found[0]
+        if value in ("True", "False", ""):
+            return name
         word = re.fullmatch(r"'([\w.+-]+)'", value)
-        given = (
-            "" if value in ("True", "False", "") else f" {word[1] if word else value}"
-        )
-        return name + given
+        return f"{name} {word[1] if word else value}"
 
     text = text.replace("leave it out, as in", "leave it out by --id, as in")
     return NAMED.sub(option, text)

@@ -158,20 +158,9 @@ def test_text_predictors_become_factors(tmp_path, capsys):
 
 
 def test_packed_csv_and_svmlight_give_the_same_fit(files, capsys):
+    given = "--json --lambda 1 --epochs 2 --seed 1"
     fits = [
-        run(
-            capsys,
-            "fit",
-            files / name,
-            *outcome,
-            "--json",
-            "--lambda",
-            1,
-            "--epochs",
-            2,
-            "--seed",
-            1,
-        )
+        run(capsys, "fit", files / name, *outcome, *given.split())
         for name, outcome in [
             ("train.csv", ["--outcome", "digit"]),
             ("train.csv.gz", ["--outcome", "digit"]),

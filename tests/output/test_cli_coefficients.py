@@ -68,7 +68,4 @@ def test_a_kernel_has_none(table, capsys):
     path, _ = table
     asked = ["fit", str(path), "--formula", "died~age", "--kernel", "gaussian"]
     assert main([*asked, "--gamma", "1", "--coefficients"]) == 2
-    assert capsys.readouterr().err.strip() == (
-        "pegasos-stats: --coefficients does not go with --kernel, whose fit has none; "
-        "leave one of them out."
-    )
+    assert "--coefficients does not go with --kernel" in capsys.readouterr().err

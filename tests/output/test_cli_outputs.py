@@ -175,6 +175,10 @@ def test_two_outputs_are_not_written_to_one_path(
 
 
 OVER = {
+    "predictions over data": [*PREDICT, "-o", "./train.csv"],
+    "over the model": [*PREDICT, "-o", "a.model"],
+    "a model over data": [*FIT, "--save", "train.csv"],
+    "over test data": [*FIT, "--test", "link.csv", "--save", "train.csv"],
     "rows": [*FIT, "--rows", "rows.txt", "--save", "rows.txt"],
     "a hard link of the data": [*FIT, "--save", "hard.csv"],
     "a page over the data": [*REPORT, "-o", "train.csv"],
@@ -192,6 +196,7 @@ def test_what_is_read_is_not_written_over(case, overwrite, folder, capsys):
     (folder / "rows.txt").write_text("0\n1\n")
     (folder / "a.md").write_text("<!-- written by pegasos_stats -->\n")
     os.link("train.csv", "hard.csv")
+    (folder / "link.csv").symlink_to("train.csv")
     (folder / "linked_files").mkdir()
     (folder / "linked_files" / "figure-1.svg").symlink_to("../train.csv")
     (folder / "linked_files" / "figure-2.svg").write_text(ROWS)

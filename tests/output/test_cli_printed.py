@@ -1,7 +1,5 @@
 """What the command line prints, as a whole: of a fit before its tables, and after."""
 
-import re
-
 import pandas as pd
 import pytest
 
@@ -93,49 +91,11 @@ def test_a_fit_is_told_in_these_lines(words, capsys):
     assert table == f"{result.confusion()}\n"
 
 
-@pytest.mark.usefixtures("folder")
-def test_a_fit_on_test_rows_has_both_tables(capsys):
-    train, test = ps.datasets.load_digits56()
-    train.to_csv("train.csv")
-    test.to_csv("test.csv")
-    fit = ["fit", "train.csv", "--outcome", "digit", "--test", "test.csv"]
-    fit += ["--lambda", "1", "--epochs", "20", "--seed", "443"]
-    assert main([*fit, "--save", "a.model"]) == 0
-    result = ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(seed=443))
-    # 5 and 6 in these numbers are in the description of the data
-    out = capsys.readouterr().out
-    assert re.sub(r"Note       .*\n", "", out) == (
-        "pegasos-stats: train.csv\n"
-        "Outcome    digit: 5 is -1, 6 is +1\n"
-        "Labels     training 5: 100, 6: 100; test 5: 82, 6: 81\n"
-        "Rows       200 used, 0 dropped for missing values; 64 coefficients and an "
-        "intercept\n"
-        "Model      hinge loss, lambda = 1\n"
-        "Solver     Pegasos, shuffle, 20 epochs, seed 443: "
-        f"{result.n_violations} margin violations in 4,000 steps\n"
-        f"Objective  {result.objective:.6g}, 0.004592 above its minimum\n"
-        f"\nTraining data\n{result.confusion()}\n"
-        f"\nTest data\n{result.confusion(test)}\n"
-        "\nModel saved in a.model\n"
-    )
-
-
 @pytest.mark.parametrize("labelled", [True, False])
 @pytest.mark.usefixtures("folder")
 def test_predictions_are_told_in_these_lines(labelled, capsys):
-    fit = [
-        "fit",
-        "small.csv",
-        "--formula",
-        "y~x",
-        "--lambda",
-        "1",
-        "--epochs",
-        "3",
-        "--seed",
-        "2",
-    ]
-    assert main([*fit, "--no-intercept", "--save", "l.model"]) == 0
+    fit = "fit small.csv --formula y~x --lambda 1 --epochs 3 --seed 2 --no-intercept"
+    assert main([*fit.split(), "--save", "l.model"]) == 0
     result = ps.svm("y ~ x", DATA, intercept=False, lam=1.0).fit(PEGASOS)
     new = DATA if labelled else DATA.drop(columns="y")
     new.to_csv("new.csv", index=False)
@@ -154,24 +114,6 @@ def test_predictions_are_told_in_these_lines(labelled, capsys):
         f"Predicted  no: {counts['no']}, yes: {counts['yes']}\n"
         f"{ending}\nPredictions written to out.csv\n"
     )
-
-
-def test_what_is_printed_beside_a_file_of_predictions(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    DATA.to_csv("train.csv", index=False)
-    result = ps.svm("y ~ x", DATA, lam=0.1).fit(ps.SDCA(seed=1))
-    ps.save(result, "a.model")
-    assert main(["predict", "a.model", "train.csv", "-o", "p.csv"]) == 0
-    printed = capsys.readouterr().out.splitlines()
-    counts = result.predict(DATA).value_counts()
-    assert printed[:4] == [
-        "pegasos-stats: a.model on train.csv",
-        "Outcome    y: no is -1, yes is +1",
-        "Rows       20, 1 of them without a prediction",
-        f"Predicted  no: {counts.get('no', 0)}, yes: {counts.get('yes', 0)}",
-    ]
-    assert counts.sum() == 19
-    assert printed[-1] == "Predictions written to p.csv"
 
 
 def test_every_option_of_every_command_is_explained():

@@ -76,10 +76,8 @@ def test_text_is_written_with_escapes_which_is_said(
     code, out, err = outcome(monkeypatch, FIT, stream(encoding, errors))
     assert code == 0
     assert "Outcome    y: x is -1, \\U0001f600 is +1" in out
-    assert err == (
-        f"pegasos-stats: warning: standard output is {encoding}, which has no "
-        "'\\U0001f600'; it is written as an escape, unless PYTHONUTF8=1 is set\n"
-    )
+    assert f"standard output is {encoding}, which has no '\\U0001f600'" in err
+    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize("errors", ["strict", "surrogateescape", "replace"])
@@ -87,10 +85,8 @@ def test_predictions_are_never_altered(errors, folder, monkeypatch):
     arguments = ["predict", "m", "d.csv"]
     code, out, err = outcome(monkeypatch, arguments, stream("ascii", errors))
     assert (code, out) == (2, "")
-    assert err == (
-        "pegasos-stats: standard output is ascii, which has no '\\xe4'; set "
-        "PYTHONUTF8=1, or give a file with -o.\n"
-    )
+    assert "PYTHONUTF8=1" in err
+    assert err.count("\n") == 1
     code, out, _ = outcome(monkeypatch, arguments, stream("latin-1"))
     assert code == 0
     assert {row["predicted"] for row in csv.DictReader(io.StringIO(out))} <= {"ß", "ä"}
@@ -117,10 +113,7 @@ def test_without_standard_output_nothing_is_begun(arguments, folder, monkeypatch
             patch.setattr(sys, "stdout", missing)
             patch.setattr(sys, "stderr", io.StringIO())
             assert main(arguments) == 2
-            assert sys.stderr.getvalue() == (
-                "pegasos-stats: Standard output is closed; send it to a file, or to "
-                "/dev/null if it is not wanted.\n"
-            )
+            assert "Standard output is closed" in sys.stderr.getvalue()
 
 
 @pytest.mark.parametrize("bad", [None, Full()])

@@ -48,13 +48,6 @@ def test_a_saved_model_knows_how_its_files_are_written(capsys, folder):
     assert german.count("\n") == 201
 
 
-def test_one_column_says_how_to_separate(capsys, folder):
-    assert main(["fit", str(folder / "german.csv"), "--outcome", "digit"]) == 2
-    error = capsys.readouterr().err
-    assert "--sep ';'" in error
-    assert error.count("\n") == 1
-
-
 @pytest.mark.parametrize(
     ("given", "words"),
     [(("", "."), "sep=''"), ((";;", "."), "sep=';;'"), ((",", ","), "both ','")],

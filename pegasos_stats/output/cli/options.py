@@ -442,7 +442,7 @@ SPELLINGS = {  # where they are not the name alone
     "lam": ["--lambda", "--lam"],
     "outcome": ["--outcome", "-y", "--target"],
     "na_values": ["--na-values", "--na"],
-    "output": ["-o", "--output"],
+    "output": ["--output", "-o"],
     "intercept": ["--no-intercept"],
 }
 TITLES: dict[type, str] = {  # of groups in the help
