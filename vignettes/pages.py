@@ -11,12 +11,12 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 from mdit_py_plugins.anchors import anchors_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
+from outlines import formula_svg
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexer import Lexer
 from pygments.lexers import PythonLexer, SLexer
 
-from pegasos_stats.output.report.drawing import formula_svg
 from pegasos_stats.output.report.rendering import page, templates
 
 STYLE = """

@@ -3,9 +3,8 @@
 from typing import Any
 
 from docutils import nodes
+from outlines import formula_svg
 from sphinx.application import Sphinx
-
-from pegasos_stats.output.report.drawing import formula_svg
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -601,19 +601,25 @@ def _by_letters(text: str) -> tuple[str, str, str]:
     return letters.casefold(), apart.casefold(), apart.swapcase()
 
 
-def _factors(design: Design) -> dict[str, list[object]]:
-    """Levels of the columns that are factors by themselves, or by `C()` alone."""
+def factor_levels(design: Design) -> dict[str, list[object]]:
+    """Levels of each column that became a factor, the reference level first."""
     if isinstance(design, ScaledDesign):
         design = design.design
     if not isinstance(design, FormulaDesign):
         return {}
-    states = design.spec.encoder_state.items()
-    columns = {
-        name if name in design.variables else unwrapped(name): state["categories"]
-        for name, (_, state) in states
+    return {
+        name if name in design.variables else unwrapped(name): [*state["categories"]]
+        for name, (_, state) in design.spec.encoder_state.items()
         if "categories" in state
     }
-    return {name: [*v] for name, v in columns.items() if name in design.variables}
+
+
+def _factors(design: Design) -> dict[str, list[object]]:
+    """Levels of the columns that are factors by themselves, or by `C()` alone."""
+    known = design.design if isinstance(design, ScaledDesign) else design
+    variables = known.variables if isinstance(known, FormulaDesign) else ()
+    found = factor_levels(design).items()
+    return {name: levels for name, levels in found if name in variables}
 
 
 FEW = 10  # rows of the rarer level to a coefficient, or groups

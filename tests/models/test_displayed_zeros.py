@@ -68,7 +68,7 @@ def test_other_tables_show_it_too(tmp_path, capsys):
     page = tmp_path / "page.html"
     result.report(DATA, page)
     rows = re.findall(r'"row">b</th>(.*?)</tr>', page.read_text("utf-8"), re.DOTALL)
-    assert ">0.00 [" in rows[1]
+    assert ">0.0000<" in rows[1]
     assert rows[1].strip().endswith(">0.000</td>")
     path = tmp_path / "rows.parquet"
     DATA.to_parquet(path)

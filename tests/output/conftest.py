@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.output.report import drawing
-from pegasos_stats.output.report.drawing import Figure
+from pegasos_stats.output.report import figures
 from tests.output.cli_folders import filled, saved_model
 
 
@@ -89,8 +88,8 @@ def empty_figures():
     """Nothing is drawn, for tests of what a page says: two thirds of its time."""
 
     def empty(draw, alt, caption="", *size, **named):
-        return Figure("<svg></svg>", alt, caption)
+        return figures.Figure("<svg></svg>", alt, caption)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(drawing, "drawn", empty)
+        patch.setattr(figures, "drawn", empty)
         yield

@@ -158,7 +158,7 @@ def test_a_report_that_cannot_be_made_leaves_no_model(folder, capsys, monkeypatc
     def failing(*given, **options):
         raise DependencyError("no figures")
 
-    monkeypatch.setattr("pegasos_stats.output.cli.commands.report_of", failing)
+    monkeypatch.setattr("pegasos_stats.output.report.report.report", failing)
     assert main(["demo", "--save", "d.model", "--report", "d.html"]) == 2
     assert capsys.readouterr() == ("", "pegasos-stats: no figures\n")
     assert not Path("d.model").exists()

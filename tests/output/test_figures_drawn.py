@@ -24,7 +24,7 @@ from pegasos_stats.output.plotting.style import (
     write_percent,
     written,
 )
-from pegasos_stats.output.report.drawing import drawn
+from pegasos_stats.output.report.figures import drawn
 from tests.output.figures import ROUNDING, axes, legend, line
 
 mpl.use("Agg")

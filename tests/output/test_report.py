@@ -11,8 +11,7 @@ import pytest
 from jinja2 import UndefinedError
 
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError, DependencyError, FormulaError, OptionError
-from pegasos_stats.output.report.drawing import formula_svg
+from pegasos_stats.errors import DataError, DependencyError, OptionError
 from pegasos_stats.output.report.facts import held_out_rows, misclassified
 from pegasos_stats.output.report.rendering import templates
 from pegasos_stats.tables import markdown
@@ -175,11 +174,6 @@ def test_misclassified_rows_are_those_of_the_table(strange):
     assert (found["actual"] != found["predicted"]).all()
 
 
-def test_a_sum_stands_clear_of_its_neighbours(page):
-    labels = [a["aria-label"] for tag, a in page.tags if "aria-label" in a]
-    assert any(r"\dfrac{1}{n}\;\sum_{i=1}^{n}\, \max" in label for label in labels)
-
-
 def test_matplotlib_is_asked_for(result, monkeypatch):
     for name in ("matplotlib", "matplotlib.pyplot"):
         monkeypatch.setitem(sys.modules, name, None)
@@ -209,22 +203,13 @@ def test_a_value_in_a_template_is_escaped_unless_it_is_called_safe():
         templates(markdown).from_string("{{ nosuch }}").render()
 
 
-def test_a_formula_is_an_outline_with_its_tex():
-    drawn = formula_svg(r"\frac{\alpha}{2}")
-    assert "<text" not in drawn
-    assert r'aria-label="\frac{\alpha}{2}"' in drawn
-    assert formula_svg("x\n+ 1").count("<path") == 1
-    with pytest.raises(FormulaError, match="cannot be drawn"):
-        formula_svg(r"\frac{1")
-
-
 def test_a_place_that_is_taken_is_found_before_the_report_is_made(
     result, tmp_path, monkeypatch
 ):
     def made(*args, **options):
         raise AssertionError("the report was made")
 
-    monkeypatch.setattr("pegasos_stats.output.report.report.report_of", made)
+    monkeypatch.setattr("pegasos_stats.output.report.report.Facts", made)
     (tmp_path / "a.html").write_text(
         '<p><meta name="generator" content="pegasos_stats">'
     )

@@ -2,14 +2,12 @@
 
 import warnings
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import ColumnError, ColumnWarning, OptionError
 from pegasos_stats.output.report.facts import EvaluatedRows
-from pegasos_stats.output.report.formatting import aligned
 from pegasos_stats.output.report.rendering import longer_ticks
 
 pytestmark = pytest.mark.usefixtures("empty_figures")
@@ -36,23 +34,6 @@ def test_the_rule_without_predictors_names_the_more_frequent_level(
     table = ps.confusion(list(actual), list(predicted), levels=["a", "b"])
     judged = EvaluatedRows("test", len(actual), table, None)
     assert judged.largest_class == (level, error)
-
-
-@pytest.mark.parametrize(
-    ("values", "errors", "shown"),
-    [
-        ([0.0, 12.5], [], ["0.00", "12.50"]),  # zero has no digits to keep
-        ([0.0, -0.25, 1.0], [], ["0.000", "−0.250", "1.000"]),
-        ([np.nan, 0.0, 1.0], [], ["NA", "0.000", "1.000"]),
-        ([0.1, 100.0], [], ["0.1", "100"]),  # two digits would be one of 0.1
-        ([1.0, 100.0], [], ["1.0", "100.0"]),
-        ([2.0, 30.0], [0.25, 0.0, np.inf], ["2.00", "30.00"]),
-    ],
-)
-def test_a_column_of_numbers_has_the_decimals_that_mean_something(
-    values, errors, shown
-):
-    assert aligned(values, errors) == shown
 
 
 def test_levels_that_did_not_occur_are_an_error_or_missing():

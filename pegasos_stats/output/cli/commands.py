@@ -53,11 +53,7 @@ from pegasos_stats.output.cli.options import NUMBER, Options
 from pegasos_stats.output.cli.printed import Evaluated, Predicted, Printed
 from pegasos_stats.output.cli.process import PROGRAM, no_part_left, write_output
 from pegasos_stats.output.option_names import flag
-from pegasos_stats.output.report.report import (
-    Report,
-    checked_threshold_of,
-    report_of,
-)
+from pegasos_stats.output.report import report as reports
 from pegasos_stats.persist import Saved, load_saved, save
 from pegasos_stats.solvers.kernel_problem import KernelFunction
 from pegasos_stats.solvers.options import declared
@@ -349,21 +345,20 @@ def _shown(found: Evaluated, train: Rows, options: Options) -> Printed:
     return Printed(printed.fit_text(found, options.save, options.coefficients))
 
 
-def _page(found: Evaluated, test: Rows | None, options: Options) -> Report:
+def _page(found: Evaluated, test: Rows | None, options: Options) -> reports.Report:
     """The report of a fit."""
     result = found.result
-    threshold, _ = checked_threshold_of(options.threshold, result)
-    return report_of(
+    made = reports.report(
         result,
         None if test is None else test.known_to(result.design, options.unseen).labelled,
         title=options.title,
         image_shape=options.image_shape,
         positive=_choices(result, options).get("positive"),
-        path=result.lambda_path,
+        path_of_lambda=result.lambda_path,
         validation=found.validation,
-        threshold=threshold,
-        command=command_line(options),
+        threshold=options.threshold,
     )
+    return replace(made, page=replace(made.page, command=command_line(options)))
 
 
 def command_line(options: Options) -> str:

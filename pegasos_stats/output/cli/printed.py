@@ -13,11 +13,17 @@ from pegasos_stats.errors import UndefinedMetricWarning, counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.notes import above, is_constant, listed, most_important
+from pegasos_stats.models.notes import (
+    above,
+    factor_levels,
+    is_constant,
+    listed,
+    most_important,
+)
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import counts_by_visit
 from pegasos_stats.output.option_names import as_options
-from pegasos_stats.output.report.facts import Fitted, factor_levels
+from pegasos_stats.output.report.facts import Fitted
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.options import declared
 from pegasos_stats.solvers.pegasos import Pegasos

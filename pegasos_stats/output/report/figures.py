@@ -1,23 +1,117 @@
-"""The figures of a report, drawn by those of `pegasos_stats.output.plotting`."""
+"""The figures of a report as SVG, drawn by those of `pegasos_stats.output.plotting`.
 
+Letters are outlines: no font is needed to read them.
+"""
+
+import base64
 import math
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from io import StringIO
+from typing import Any
 
-import numpy as np
-
-from pegasos_stats.metrics import area_under_curve
+from pegasos_stats.errors import PegasosStatsWarning, warn_caller
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.predicting import score_at
 from pegasos_stats.output.plotting.margins import draw_margins
 from pegasos_stats.output.plotting.roc import at_threshold, draw_roc
-from pegasos_stats.output.plotting.style import Axes
-from pegasos_stats.output.report import drawing
-from pegasos_stats.output.report.drawing import Figure
-from pegasos_stats.output.report.facts import Facts, Study
+from pegasos_stats.output.plotting.style import Axes, dress, pyplot
+from pegasos_stats.output.report.facts import Facts
 from pegasos_stats.output.report.formatting import decimals
 
+WIDTH, HEIGHT = 5.2, 3.7  # inches; small, so that letters are large on a phone
 SQUARE = 4.2  # inches of the ROC curve
 MOST = 20  # coefficients
 LINE = 0.22  # inches of a coefficient
+
+# Without a date and with fixed names the same figure is the same text.
+SETTINGS = {"svg.hashsalt": "pegasos_stats", "svg.fonttype": "path"}
+LACKING = r"(?s)Glyph \d+ .* missing from "  # of matplotlib
+NO_DATE = {"Date": None, "Creator": None}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawn figure.
+
+    Attributes
+    ----------
+    svg : str
+        Text is drawn as outlines; no font is needed.
+    alt : str
+        What the figure shows, for those who do not see it.
+    caption : str
+    """
+
+    svg: str
+    alt: str
+    caption: str = ""
+
+    @property
+    def uri(self) -> str:
+        """The figure as the address of an image that holds all of it."""
+        coded = base64.b64encode(self.svg.encode("utf-8")).decode("ascii")
+        return f"data:image/svg+xml;base64,{coded}"
+
+
+def drawn(
+    draw: Callable[["Axes"], object],
+    alt: str,
+    caption: str = "",
+    width: float = WIDTH,
+    height: float = HEIGHT,
+) -> Figure:
+    """Draw on empty axes of matplotlib, and keep the figure as SVG.
+
+    Parameters
+    ----------
+    draw : callable
+        Draws on the axes that it is given.
+    alt : str
+        What the figure shows.
+    caption : str
+    width, height : float
+        In inches.
+
+    Raises
+    ------
+    DependencyError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> drawn(lambda ax: ax.plot([1, 2]), "A line").svg[:4]
+    '<svg'
+    """
+    with pyplot().rc_context(SETTINGS):
+        from matplotlib.figure import Figure as Canvas  # one that no window knows of
+
+        figure = Canvas(figsize=(width, height), layout="constrained")
+        text = StringIO()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.filterwarnings("always", LACKING, UserWarning)
+            draw(dress(figure.subplots()))
+            figure.savefig(text, format="svg", metadata=NO_DATE)
+    _warn(caught)
+    svg = text.getvalue()
+    return Figure(svg[svg.index("<svg") :], alt, caption)
+
+
+def _warn(caught: list[warnings.WarningMessage]) -> None:
+    """Pass warnings on, those about letters that the font lacks as one of ours."""
+    lacking = [each for each in caught if re.match(LACKING, str(each.message))]
+    for each in caught:
+        if each not in lacking:
+            message: Any = each.message
+            warnings.warn_explicit(message, each.category, each.filename, each.lineno)
+    if lacking:
+        warn_caller(
+            "Figures have boxes in the place of letters that their font lacks; give "
+            "matplotlib.rcParams['font.family'] a font that has them.",
+            PegasosStatsWarning,
+        )
 
 
 def figures_of(facts: Facts) -> dict[str, Figure]:
@@ -28,59 +122,48 @@ def figures_of(facts: Facts) -> dict[str, Figure]:
     DependencyError
         If matplotlib is not installed.
     """
-    study = facts.study
     found = {
-        "roc": _roc(study),
-        "coefficients": _coefficients(study),
-        "image": _image(study),
-        "margins": _margins(study),
+        "roc": _roc(facts),
+        "coefficients": _coefficients(facts),
+        "image": _image(facts),
+        "margins": _margins(facts),
         "calibration": _calibration(facts),
     }
     return {name: figure for name, figure in found.items() if figure is not None}
 
 
-def _roc(study: Study) -> Figure | None:
-    """The ROC curve of the quoted rows, of the positive class of the page."""
-    rows, result = study.rows, study.result
-    scored, levels = rows.table.scored, list(result.coding.levels)
-    if scored is None or scored.scores is None or not rows.table.n_classified:
+def _roc(facts: Facts) -> Figure | None:
+    """The ROC curve of the quoted rows."""
+    rows, result = facts.rows, facts.result
+    scored = rows.table.scored
+    if scored is None or scored.scores is None or rows.auc is None:
         return None
-    used = (scored.codes >= 0) & ~np.isnan(scored.scores)
-    area = area_under_curve(scored.codes[used], scored.scores[used])
-    if math.isnan(area):
-        return None
-    codes, ties = scored.codes, result.solver.ties
     scores, cut, mark = at_threshold(scored.scores, result.problem, rows.threshold)
-    if study.positive == levels[0]:
-        codes, scores, cut = np.where(codes < 0, -1, 1 - codes), -scores, -cut
-        levels = levels[::-1]
-        # At the threshold the level is now the positive one that was the negative one.
-        ties = "positive" if ties == "negative" else "negative"
 
     def draw(ax: "Axes") -> None:
         draw_roc(
-            codes,
+            scored.codes,
             scores,
-            levels,
+            result.coding.levels,
             ax,
             {},
-            ties=ties,
+            ties=result.solver.ties,
             source=rows.table.source,
             threshold=cut,
             mark=mark,
         )
 
-    alt = f"ROC curve of the {rows.name} rows, area {decimals(area)}"
-    return drawing.drawn(draw, alt, f"ROC curve, {rows.name} rows.", SQUARE, SQUARE)
+    alt = f"ROC curve of the {rows.name} rows, area {decimals(rows.auc)}"
+    return drawn(draw, alt, f"ROC curve, {rows.name} rows.", SQUARE, SQUARE)
 
 
-def _coefficients(study: Study) -> Figure | None:
+def _coefficients(facts: Facts) -> Figure | None:
     """The largest coefficients, sorted."""
-    result = study.result
+    result = facts.result
     if not isinstance(result, LinearResults) or not len(result.coef):
         return None
     plot, n = result.plot, min(len(result.coef), MOST)
-    return drawing.drawn(
+    return drawn(
         lambda ax: plot.coefficients(n, ax=ax),
         f"The {n} largest coefficients by absolute value, sorted",
         "Coefficients without the intercept.",
@@ -88,22 +171,22 @@ def _coefficients(study: Study) -> Figure | None:
     )
 
 
-def _image(study: Study) -> Figure | None:
+def _image(facts: Facts) -> Figure | None:
     """Coefficients at the places of their pixels, where predictors are pixels."""
-    shape, result = study.image_shape, study.result
+    shape, result = facts.image_shape, facts.result
     if shape is None or not isinstance(result, LinearResults):
         return None
-    return drawing.drawn(
+    return drawn(
         lambda ax: result.plot.coefficient_image(shape, ax=ax),
         f"Coefficients as an image of {shape[0]} by {shape[1]} pixels",
         "Coefficients at the places of their pixels.",
-        height=drawing.WIDTH,
+        height=WIDTH,
     )
 
 
-def _margins(study: Study) -> Figure | None:
+def _margins(facts: Facts) -> Figure | None:
     """Histogram of the margins of the quoted rows."""
-    rows, result = study.rows, study.result
+    rows, result = facts.rows, facts.result
     scored, moved = rows.table.scored, rows.threshold is not None
     cut = 0.0 if rows.threshold is None else score_at(rows.threshold, result.problem)
     if scored is None or scored.scores is None or not rows.table.n_classified:
@@ -111,8 +194,8 @@ def _margins(study: Study) -> Figure | None:
     if not math.isfinite(cut):
         return None
     codes, scores, levels = scored.codes, scored.scores - cut, result.coding.levels
-    logistic = study.is_logistic
-    return drawing.drawn(
+    logistic = facts.is_logistic
+    return drawn(
         lambda ax: draw_margins(
             codes, scores, levels, ax, {}, logistic=logistic, moved=moved
         ),
@@ -124,10 +207,10 @@ def _margins(study: Study) -> Figure | None:
 
 def _calibration(facts: Facts) -> Figure | None:
     """Observed shares against probabilities."""
-    calibration, name = facts.calibration, facts.study.rows.name
+    calibration, name = facts.calibration, facts.rows.name
     if calibration is None:
         return None
-    return drawing.drawn(
+    return drawn(
         lambda ax: calibration.curve.plot(ax=ax),
         f"Observed shares of the {name} rows against their probabilities",
         f"Calibration: observed shares of the {name} rows against mean probabilities; "

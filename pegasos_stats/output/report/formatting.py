@@ -1,14 +1,13 @@
 """Numbers, shares and lists of names as a report writes them."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from pegasos_stats.metrics import Interval
 from pegasos_stats.tables import significant
 
 UNDEFINED = "NA"
 NBSP = "\N{NO-BREAK SPACE}"  # an interval stays on one line
-MOST_DIGITS = 1e8  # of a number with fixed decimals
 SMALLEST = 1e-4  # share that is written in digits
 
 
@@ -25,37 +24,6 @@ def number(value: float, digits: int = 4) -> str:
     return significant(value, digits).replace("-", "−")
 
 
-def aligned(values: Iterable[float], errors: Iterable[float] = ()) -> list[str]:
-    """Write a column of numbers with as many decimals as their errors justify.
-
-    These show two digits of the smallest error; without errors, four digits of the
-    largest number. If the numbers differ too much in size, each has four digits.
-
-    Examples
-    --------
-    >>> aligned([-0.25, 12.5], [0.031, 1.2]), aligned([-0.25, 12.5])
-    (['−0.250', '12.500'], ['−0.25', '12.50'])
-    >>> aligned([0.00025, 12.5])
-    ['0.00025', '12.5']
-    """
-    values = [float(value) for value in values]
-    known = [float(e) for e in errors if 0.0 < e < math.inf]
-    sizes = [abs(v) for v in values if math.isfinite(v) and v != 0.0]
-    largest, least = max(sizes, default=1.0), min(sizes, default=1.0)
-    exponent = min(known) if known else largest / 100.0
-    places = max(0, 1 - math.floor(math.log10(exponent)))
-    shows = bool(known) or least * 10.0**places >= 10.0
-    if shows and largest * 10.0**places < MOST_DIGITS:
-        return [_fixed(value, places) for value in values]
-    return [number(value) for value in values]
-
-
-def _fixed(value: float, places: int) -> str:
-    if not math.isfinite(value):
-        return number(value)
-    return f"{value:.{places}f}".replace("-", "−")
-
-
 def decimals(value: float) -> str:
     """Write a share or a statistic with four decimals.
 
@@ -64,7 +32,8 @@ def decimals(value: float) -> str:
     >>> decimals(0.9877), decimals(1.0), decimals(-0.25)
     ('0.9877', '1.0000', '−0.2500')
     """
-    return _fixed(value, 4)
+    text = UNDEFINED if math.isnan(value) else f"{value:.4f}"
+    return text.replace("-", "−")
 
 
 def percent(share: float) -> str:
@@ -133,3 +102,6 @@ def p_value(value: float) -> str:
     ('0.0123', '<\xa00.0001', 'NA')
     """
     return f"<{NBSP}0.0001" if value < 1e-4 else decimals(value)
+
+
+WRITERS = number, percent, decimals, limits, shortened  # of a template

@@ -85,6 +85,11 @@ class PagePlace:
             os.path.join(str(self.folder), n) for n in names if FIGURES.fullmatch(n)
         ]
 
+    def figure(self, name: str) -> writing.Place:
+        """Where a figure is to be written."""
+        path = os.path.join(str(self.folder), name)
+        return writing.checked_place(path, FIGURE, self.overwrite)
+
     def writes(self, path: str) -> bool:
         """Whether the report, or a file beside it, would be written over a file."""
         places = [self.place.path, self.csv.path, *self.figures]

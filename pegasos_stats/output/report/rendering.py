@@ -7,6 +7,7 @@ Whatever is put into a template is escaped, but for what a template wrote or cal
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from functools import cache, partial
 from html import escape
@@ -15,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from pegasos_stats.errors import DependencyError, counted
 from pegasos_stats.models.notes import UNCERTIFIED, above
+from pegasos_stats.output.option_names import as_options
 from pegasos_stats.output.report import formatting
-from pegasos_stats.output.report.drawing import Figure, formula_svg
 from pegasos_stats.output.report.facts import Facts
+from pegasos_stats.output.report.figures import Figure
 from pegasos_stats.output.report.repeat import python_lines
 from pegasos_stats.session import session_info
 from pegasos_stats.studies.selection.path_results import end_of_path
@@ -31,29 +33,10 @@ if TYPE_CHECKING:
 
 Escape = Callable[[str], str]
 Address = Callable[[Figure], str]
-Tools = Mapping[str, Callable[..., str]]
 
 SIGN = 'content="pegasos_stats"'  # in the head of each HTML page
 MARK = "<!-- written by pegasos_stats -->"  # what each Markdown file begins with
 TABLE = '<div class="scroll" role="group" tabindex="0" aria-label="Table"><table>'
-FILTERS = {
-    "number": formatting.number,
-    "percent": formatting.percent,
-    "decimals": formatting.decimals,
-    "limits": formatting.limits,
-    "aligned": formatting.aligned,
-    "shortened": formatting.shortened,
-    "whole": "{:,}".format,
-    "is_finite": math.isfinite,
-}
-FUNCTIONS = {
-    "above": above,
-    "counted": counted,
-    "end_of_path": end_of_path,
-    "python_lines": python_lines,
-    "uncertified": UNCERTIFIED,
-    "zip": zip,
-}
 
 
 @cache
@@ -94,8 +77,20 @@ def templates(escape: Escape) -> "Environment":
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= FILTERS
-    made.globals |= FUNCTIONS
+    made.filters |= {
+        **{write.__name__: write for write in formatting.WRITERS},
+        "whole": "{:,}".format,
+        "is_finite": math.isfinite,
+    }
+    made.globals |= {
+        "above": above,
+        "counted": counted,
+        "end_of_path": end_of_path,
+        "fenced": _fenced,
+        "python_lines": python_lines,
+        "uncertified": UNCERTIFIED,
+        "zip": zip,
+    }
     return made
 
 
@@ -105,97 +100,68 @@ def _escaped(escape: Escape, value: object) -> "Markup":
     return value if isinstance(value, Markup) else Markup(escape(str(value)))
 
 
-def written_markdown(
-    facts: Facts,
-    figures: Mapping[str, Figure],
-    title: str,
-    *,
-    csv: str = "",
-    address: Address | None = None,
-) -> str:
-    """Write a report as GitHub and pandoc read Markdown.
+@dataclass(frozen=True)
+class Page:
+    """What is written: the facts of a report with their figures.
 
-    Parameters
+    Attributes
     ----------
+    title : str
     facts : Facts
     figures : dict of Figure
-    title : str
+    command : str
+        The command line, if that is where the fit was made.
     csv : str
         Name of the CSV file beside the page, if there is one.
-    address : callable, optional
-        From a figure to the address of its image; by default one that holds it.
     """
-    tools: Tools = {
-        "tag": lambda html: "",
-        "math": lambda tex: f"${tex}$",
-        "formula": lambda tex: f"$$\n{tex}\n$$",
-        "picture": partial(_linked, address or (lambda figure: figure.uri)),
-    }
-    text = f"{MARK}\n\n{_rendered(facts, figures, title, csv, tools)}"
-    return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
+
+    title: str
+    facts: Facts
+    figures: Mapping[str, Figure]
+    command: str = ""
+    csv: str = ""
+
+    def as_markdown(self, address: Address) -> str:
+        """Write Markdown as GitHub and pandoc read it, with addresses of figures."""
+        text = self._rendered(partial(_linked, address), lambda tag: "")
+        return re.sub(r"\n{3,}", "\n\n", f"{MARK}\n\n{text}").rstrip() + "\n"
+
+    def as_html(self) -> str:
+        """Write a page that loads nothing."""
+        text = self._rendered(_embedded, lambda tag: f"\n{tag}\n")
+        return page(self.title, _parser().render(text))
+
+    def _rendered(self, picture: Address, tag: Escape) -> str:
+        """Fill the template, which calls for pictures and for tags of HTML."""
+        words = as_options if self.command else str
+        return (
+            templates(markdown)
+            .get_template("report.md")
+            .render(
+                vars(self),
+                picture=lambda figure: _safe(picture(figure)),
+                tag=lambda text: _safe(tag(text)),
+                worded=words,
+                versions=session_info().versions,
+                date=date.today().isoformat(),
+            )
+        )
 
 
-def written_html(
-    facts: Facts, figures: Mapping[str, Figure], title: str, *, csv: str = ""
-) -> str:
-    """Write a report as a page that loads nothing; for parameters see above."""
-    tools: Tools = {
-        "tag": lambda html: f"\n{html}\n",
-        "math": formula_svg,
-        "formula": _formula,
-        "picture": _embedded,
-    }
-    text = _rendered(facts, figures, title, csv, tools)
-    return page(title, _parser().render(text))
-
-
-def _rendered(
-    facts: Facts,
-    figures: Mapping[str, Figure],
-    title: str,
-    csv: str,
-    tools: Tools,
-) -> str:
-    """The report in Markdown; `tools` write formulas, figures, and tags of HTML."""
+def _safe(text: str) -> "Markup":
     from markupsafe import Markup
 
-    def safely(write: Callable[..., str]) -> Callable[..., Markup]:
-        return lambda *values: Markup(write(*map(_plain, values)))
-
-    template = templates(markdown).get_template("report.md")
-    return template.render(
-        {
-            "facts": facts,
-            "study": facts.study,
-            "figures": figures,
-            "title": title,
-            "csv": csv,
-            "command": facts.study.command,
-            "versions": session_info().versions,
-            "date": date.today().isoformat(),
-            "code": safely(_code),
-            "listing": safely(_listing),
-            **{name: safely(write) for name, write in tools.items()},
-        }
-    )
+    return Markup(text)
 
 
-def _plain(value: Any) -> Any:
-    """A text of a template without its kind, which would escape what is added to it."""
-    return str(value) if isinstance(value, str) else value
-
-
-def _code(text: str) -> str:
-    """A word of a program, in more backticks than it holds in a row."""
+def _fenced(text: str, language: str = "") -> "Markup":
+    """Code between backticks: in a line, or with a language as lines."""
+    if language:
+        ticks = longer_ticks(text, 3)
+        return _safe(f"{ticks}{language}\n{text}\n{ticks}")
     line = " ".join(text.splitlines())
-    ticks = longer_ticks(line, 1)
-    room = " " * ("`" in line)
-    return f"{ticks}{room}{line}{room}{ticks}"
-
-
-def _listing(text: str, language: str) -> str:
-    ticks = longer_ticks(text, 3)
-    return f"{ticks}{language}\n{text}\n{ticks}"
+    ticks, room = longer_ticks(line, 1), " " * ("`" in line)
+    return _safe(f"{ticks}{room}{line}{room}{ticks}")
 
 
 def longer_ticks(text: str, least: int) -> str:
@@ -218,11 +184,6 @@ def _embedded(figure: Figure) -> str:
     image = f'<img src="{figure.uri}" alt="{escape(figure.alt)}">'
     caption = f"<figcaption>{escape(figure.caption)}</figcaption>"
     return f"<figure>{image}{caption}</figure>"
-
-
-def _formula(tex: str) -> str:
-    label = f'tabindex="0" role="group" aria-label="{escape(tex)}"'
-    return f'<p class="formula" {label}>{formula_svg(tex)}</p>'
 
 
 @cache

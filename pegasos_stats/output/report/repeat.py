@@ -4,43 +4,38 @@ import json
 
 import numpy as np
 
-from pegasos_stats.data.counts import Counts
-from pegasos_stats.data.offset import Offset
 from pegasos_stats.errors import plain
 from pegasos_stats.models.inference.options import chosen_options
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.output.report.facts import Fitted, Study
+from pegasos_stats.output.report.facts import Facts, Fitted
 from pegasos_stats.solvers.options import given
 
 LONGEST = 88  # characters of a line
 SHORT = 20  # numbers of an array that are written out
+GIVEN = "weights", "freq_weights", "offset", "groups"
+CLASSES = {
+    "svm": ("svm", "SVM"),
+    "logit": ("logit", "Logit"),
+    "kernel_svm": ("kernel_svm", "KernelSVM"),
+}
 
 
-def python_lines(study: Study) -> str:
-    """Lines that fit the model again, from data that are in memory.
-
-    Parameters
-    ----------
-    study : Study
-    """
-    result = study.result
-    names = ["y, X" if result.design.formula is None else "train"]
-    if _weights(study) == "weights":
-        names.append("weights")
-    if result.counted is not None and not result.counted.column:
-        names.append("freq_weights")
-    if result.offsets is not None and result.offsets.given:
-        names.append("offset")
-    if _groups(result) == "groups=groups":
-        names.append("groups")
+def python_lines(facts: Facts) -> str:
+    """Lines that fit the model again, from data that are in memory."""
+    result, by_formula = facts.result, facts.result.design.formula is not None
+    kind = "svm" if facts.kernel is None else "kernel_svm"
+    model = CLASSES[kind if not facts.is_logistic else "logit"][not by_formula]
+    of_model, of_fit = model_arguments(facts), fit_arguments(result)
+    named = [name for name in GIVEN if f"{name}={name}" in of_model + of_fit]
+    first = "train" if by_formula else "y, X"
     return "\n".join(
         [
             "import pegasos_stats as ps",
             "",
-            f"# {', '.join(names)}: as they were given to the fit",
+            f"# {', '.join([first, *named])}: as they were given to the fit",
             *_array_lines(result),
-            call(f"model = ps.{_model(study)}", model_arguments(study)),
-            call("result = model.fit", fit_arguments(result)),
+            call(f"model = ps.{model}", of_model),
+            call("result = model.fit", of_fit),
             "print(result.summary())",
         ]
     )
@@ -61,71 +56,43 @@ def call(function: str, arguments: list[str]) -> str:
     return f"{function}(\n{inner})"
 
 
-def _model(study: Study) -> str:
-    """Name of the function, or the class, that made the model."""
-    by_formula = study.result.design.formula is not None
-    if study.kernel is not None:
-        return "kernel_svm" if by_formula else "KernelSVM"
-    if study.is_logistic:
-        return "logit" if by_formula else "Logit"
-    return "svm" if by_formula else "SVM"
-
-
-def model_arguments(study: Study) -> list[str]:
+def model_arguments(facts: Facts) -> list[str]:
     """Arguments of the model, as they are written; defaults are left out."""
-    result = study.result
+    result, kernel = facts.result, facts.kernel
     problem, coding, formula = result.problem, result.coding, result.design.formula
-    data = ["y", "X"] if formula is None else [literal(formula), "train"]
-    rule = coding.levels if coding.rule == "explicit" else coding.rule
-    weights = _weights(study)
-    kernel = []
-    if study.kernel is not None:
-        parameters = study.kernel.parameters.items()
-        kernel = [
-            f'kernel="{study.kernel.name}"',
-            *(f"{k}={v!r}" for k, v in parameters),
-        ]
-    pairs = ", ".join(f"{literal(name)}: {name}" for name in result.design.functions)
-    return [
-        *data,
-        *_lambda(result),
-        *([] if problem.intercept else ["intercept=False"]),
-        *kernel,
-        *([] if rule == "factor" else [f"coding={literal(rule)}"]),
-        *([f"weights={weights}"] if weights else []),
-        *(
-            []
-            if result.counted is None
-            else [f"freq_weights={_counts(result.counted)}"]
-        ),
-        *_offset(result.offsets),
-        *(["standardize=True"] if study.result.scaling is not None else []),
-        *([f"functions={{{pairs}}}"] if pairs else []),
-    ]
+    counts, offset, weights = result.counted, result.offsets, _weights(result)
+    found = ["y", "X"] if formula is None else [literal(formula), "train"]
+    if problem.lam_rule != "1/n" or problem.lam != 1.0 / problem.n_weighed:
+        by_cv = result.lambda_path is not None
+        found.append('lam="cv"' if by_cv else f"lam={problem.lam!r}")
+    if not problem.intercept:
+        found.append("intercept=False")
+    if kernel is not None:
+        found.append(f'kernel="{kernel.name}"')
+        found += [f"{name}={value!r}" for name, value in kernel.parameters.items()]
+    if coding.rule != "factor":
+        rule = coding.levels if coding.rule == "explicit" else coding.rule
+        found.append(f"coding={literal(rule)}")
+    if weights:
+        found.append(f"weights={weights}")
+    if counts is not None:
+        name = literal(counts.column) if counts.column else "freq_weights"
+        found.append(f"freq_weights={name}")
+    if offset is not None and (offset.column or offset.given):
+        found.append(f"offset={literal(offset.column) if offset.column else 'offset'}")
+    if result.scaling is not None:
+        found.append("standardize=True")
+    if result.design.functions:
+        pairs = ", ".join(
+            f"{literal(name)}: {name}" for name in result.design.functions
+        )
+        found.append(f"functions={{{pairs}}}")
+    return found
 
 
-def _lambda(result: Fitted) -> list[str]:
-    """The argument for lambda; none where it is 1/n of the rows."""
-    problem = result.problem
-    if problem.lam_rule == "1/n" and problem.lam == 1.0 / problem.n_weighed:
-        return []
-    return ['lam="cv"' if result.lambda_path is not None else f"lam={problem.lam!r}"]
-
-
-def _counts(counts: Counts) -> str:
-    return literal(counts.column) if counts.column else "freq_weights"
-
-
-def _offset(offset: Offset | None) -> list[str]:
-    """The argument for the offset, where it is not all in the formula."""
-    if offset is None or not (offset.column or offset.given):
-        return []
-    return [f"offset={literal(offset.column) if offset.column else 'offset'}"]
-
-
-def _weights(study: Study) -> str:
+def _weights(result: Fitted) -> str:
     """Weights of a call: by level where each level has one weight, else by name."""
-    weights, result = study.result.problem.weights, study.result
+    weights = result.problem.weights
     if result.problem.balanced:
         return literal("balanced")
     if weights is None:
@@ -133,35 +100,28 @@ def _weights(study: Study) -> str:
     each = [np.unique(weights[result.problem.y == sign]) for sign in (-1.0, 1.0)]
     if any(len(values) > 1 for values in each):
         return "weights"
-    low, high = (float(values[0]) for values in each)
-    first, second = (literal(level) for level in result.coding.levels)
-    return f"{{{first}: {low!r}, {second}: {high!r}}}"
+    pairs = zip(result.coding.levels, each, strict=True)
+    inner = ", ".join(f"{literal(level)}: {float(w[0])!r}" for level, w in pairs)
+    return f"{{{inner}}}"
 
 
 def fit_arguments(result: Fitted) -> list[str]:
     """Arguments of ``fit``: the solver with its seed, and the refinement."""
-    refinement = result.refinement
-    refine = [] if refinement is None else [f"refine={refinement.tol!r}"]
-    arguments = [solver_call(result), *refine]
+    found = [solver_call(result)]
+    if result.refinement is not None:
+        found.append(f"refine={result.refinement.tol!r}")
     if not isinstance(result, LinearResults):
-        return arguments
-    arguments += filter(None, [_groups(result)])
-    if result.cov_type == chosen_options("default", result.problem, result.groups):
-        return arguments
+        return found
+    if result.groups is not None and not result.groups.by_name:
+        found.append("groups=groups")
+    elif result.groups is not None:
+        names = list(result.groups.names)
+        found.append(f"groups={literal(names[0] if len(names) == 1 else names)}")
     if result.cov_type is None:
-        return [*arguments, 'cov_type="none"']
-    return [*arguments, f"cov_type=ps.{result.cov_type!r}"]
-
-
-def _groups(result: Fitted) -> str:
-    """The argument for the groups of a fit; empty if there are none."""
-    groups = result.groups if isinstance(result, LinearResults) else None
-    if groups is None:
-        return ""
-    if not groups.by_name:
-        return "groups=groups"
-    names = list(groups.names)
-    return f"groups={literal(names[0] if len(names) == 1 else names)}"
+        found.append('cov_type="none"')
+    elif result.cov_type != chosen_options("default", result.problem, result.groups):
+        found.append(f"cov_type=ps.{result.cov_type!r}")
+    return found
 
 
 def solver_call(result: Fitted) -> str:

@@ -1,7 +1,6 @@
 """Reports: checked, put together, shown, and written to files."""
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from os import PathLike
@@ -29,15 +28,13 @@ from pegasos_stats.models.results import Results
 from pegasos_stats.output.plotting.tiles import checked_shape
 from pegasos_stats.output.report import facts as rows_of
 from pegasos_stats.output.report import rendering
-from pegasos_stats.output.report.drawing import Figure
-from pegasos_stats.output.report.facts import Facts, Fitted, Study, facts_of
-from pegasos_stats.output.report.figures import figures_of
+from pegasos_stats.output.report.facts import Facts, Fitted
+from pegasos_stats.output.report.figures import Figure, figures_of
 from pegasos_stats.output.report.output_path import (
-    FIGURE,
     Format,
-    PagePlace,
     checked_page,
 )
+from pegasos_stats.output.report.rendering import Page
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
 from pegasos_stats.studies.selection.path_results import LambdaPath
 from pegasos_stats.studies.threshold_results import Thresholds, scale_of
@@ -55,10 +52,8 @@ class Report:
 
     Attributes
     ----------
-    title : str
-    facts : Facts
-        What was computed for it.
-    figures : dict of Figure
+    page : Page
+        Its title, facts and figures.
     path : Path or None
         The file it was written to.
 
@@ -74,18 +69,16 @@ class Report:
     True
     """
 
-    title: str
-    facts: Facts
-    figures: Mapping[str, Figure]
+    page: Page
     path: Path | None = None
 
     def to_html(self) -> str:
-        """The report as one HTML page that includes its style, figures and formulas."""
-        return rendering.written_html(self.facts, self.figures, self.title)
+        """The report as one HTML page that includes its style and figures."""
+        return self.page.as_html()
 
     def to_markdown(self) -> str:
         """The report as Markdown, with the figures embedded as data."""
-        return rendering.written_markdown(self.facts, self.figures, self.title)
+        return self.page.as_markdown(lambda figure: figure.uri)
 
     def write(
         self,
@@ -118,42 +111,33 @@ class Report:
         DataError
             If `path` is a file that is not a report, or the file cannot be written.
         """
-        page = checked_page(path, format, overwrite)
-        csv, given = os.path.basename(page.csv.path), (self.facts, self.figures)
+        place = checked_page(path, format, overwrite)
+        facts = self.page.facts
+        page = replace(self.page, csv=os.path.basename(place.csv.path))
         linked: dict[str, Figure] = {}
 
         def address(figure: Figure) -> str:
             name = f"figure-{len(linked) + 1}.svg"
             linked[name] = figure
-            return f"{os.path.basename(str(page.folder))}/{name}"
+            return f"{os.path.basename(str(place.folder))}/{name}"
 
-        if page.folder is None:
-            text = rendering.written_html(*given, self.title, csv=csv)
-        else:
-            text = rendering.written_markdown(
-                *given, self.title, csv=csv, address=address
-            )
-        self._write(page, text, linked)
-        return replace(self, path=Path(page.place.path))
-
-    def _write(self, page: PagePlace, text: str, linked: Mapping[str, Figure]) -> None:
-        """Write a page, its figures and its rows, all of them or none."""
-        rows = self.facts.misclassified.to_csv(index=False, lineterminator="\n")
+        is_html = place.folder is None
+        text = page.as_html() if is_html else page.as_markdown(address)
         with writing.outputs() as files:
-            if self.facts.study.rows.scores is not None:
-                files.write(page.csv, rows)
-            if page.folder is not None and linked:
-                files.make_folder(page.place, page.folder)
+            if facts.rows.scores is not None:
+                rows = facts.misclassified.to_csv(index=False, lineterminator="\n")
+                files.write(place.csv, rows)
+            if place.folder is not None and linked:
+                files.make_folder(place.place, place.folder)
             for name, figure in linked.items():
-                path = os.path.join(str(page.folder), name)
                 marked = figure.svg.replace(">", f">\n {rendering.MARK}", 1)
-                place = writing.checked_place(path, FIGURE, page.overwrite)
-                files.write(place, marked)
-            files.write(page.place, text)
+                files.write(place.figure(name), marked)
+            files.write(place.place, text)
+        return replace(self, path=Path(place.place.path))
 
     def __repr__(self) -> str:
         where = "" if self.path is None else f", {self.path}"
-        return f"<Report: {self.title}{where}>"
+        return f"<Report: {self.page.title}{where}>"
 
     def _repr_html_(self) -> str:
         return FRAME.format(escape(self.to_html()))
@@ -199,8 +183,8 @@ def report(
         Rows and columns of an image whose pixels, row by row, are the predictors: the
         coefficients are then drawn as an image too.
     positive : label, optional
-        Positive class of sensitivity and similar statistics, and of the ROC curve; by
-        default the second level, coded +1.
+        Positive class of sensitivity and similar statistics; by default the second
+        level, coded +1.
     path_of_lambda : LambdaPath, optional
         The path by which lambda was chosen, for the report to describe; without it the
         report says that lambda was fixed beforehand.
@@ -257,21 +241,22 @@ def report(
     check_choice("unseen", unseen, UNSEEN)
     if offset is not None and test is None:
         raise OptionError("offset= is that of the test data; give both, or neither.")
-    cut, chosen = checked_threshold_of(threshold, fitted)
+    cut, chosen = _checked_threshold(threshold, fitted)
+    rendering.templates(escape)  # an error before any work where jinja2 is missing
+    lambda_path, folds = _checked_studies(fitted, path_of_lambda, validation)
     if unseen == "missing" and test is not None:
         test = _known(fitted, test)
-    made = report_of(
-        fitted,
-        test,
-        title=title,
-        image_shape=image_shape,
-        positive=positive,
-        path=path_of_lambda,
-        validation=validation,
-        offset=offset,
-        threshold=cut,
-        chosen=chosen,
-    )
+    sets = [rows_of.training_rows(fitted, positive, cut)]
+    if folds is not None:
+        sets.append(rows_of.out_of_fold_rows(folds, sets[0].table.positive, cut))
+    if test is not None:
+        new = rows_of.held_out_rows(fitted, test, positive, offset, cut)
+        if new.table.source != "training":  # which has no new row among them
+            sets.append(new)
+    facts = Facts(fitted, sets, image_shape, lambda_path, folds, cut, chosen)
+    low, high = fitted.coding.levels
+    title = title or f"{fitted.coding.name}: {low} or {high}"
+    made = Report(Page(title, facts, figures_of(facts)))
     return made if path is None else made.write(path, format, overwrite=overwrite)
 
 
@@ -331,61 +316,7 @@ def _checked_studies(
     return path, validation
 
 
-def report_of(
-    result: Fitted,
-    test: object,
-    *,
-    title: str | None = None,
-    image_shape: tuple[int, int] | None = None,
-    positive: object = None,
-    path: object = None,
-    validation: object = None,
-    offset: object = None,
-    threshold: float | None = None,
-    chosen: Thresholds | None = None,
-    command: str = "",
-) -> Report:
-    """Report a fit made in Python, or by a command of the command line.
-
-    Parameters
-    ----------
-    result, test, title, image_shape, positive, validation, offset
-        As for `report`.
-    path : LambdaPath, optional
-        ``path_of_lambda`` of `report`.
-    threshold : float, optional
-    chosen : Thresholds, optional
-        How the threshold was chosen.
-    command : str
-        The command line; empty for Python.
-    """
-    rendering.templates(escape)  # an error before any work where jinja2 is missing
-    lambda_path, validated = _checked_studies(result, path, validation)
-    sets = [rows_of.training_rows(result, positive, threshold)]
-    if validated is not None:
-        positive = sets[0].table.positive
-        sets.append(rows_of.out_of_fold_rows(validated, positive, threshold))
-    if test is not None:
-        new = rows_of.held_out_rows(result, test, positive, offset, threshold)
-        if new.table.source != "training":  # which has no new row among them
-            sets.append(new)
-    study = Study(
-        result,
-        sets,
-        image_shape,
-        path=lambda_path,
-        validation=validated,
-        threshold=threshold,
-        chosen=chosen,
-        command=command,
-    )
-    low, high = result.coding.levels
-    facts = facts_of(study)
-    title = title or f"{result.coding.name}: {low} or {high}"
-    return Report(title, facts, figures_of(facts))
-
-
-def checked_threshold_of(
+def _checked_threshold(
     threshold: object, result: Fitted
 ) -> tuple[float | None, Thresholds | None]:
     """A threshold given as a number, or as the result of ``result.thresholds()``.
