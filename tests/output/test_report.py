@@ -2,6 +2,7 @@
 
 import re
 import sys
+import warnings
 from html import escape as html_escape
 from html.parser import HTMLParser
 
@@ -11,8 +12,18 @@ import pytest
 from jinja2 import UndefinedError
 
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError, DependencyError, OptionError
-from pegasos_stats.output.report.facts import held_out_rows, misclassified
+from pegasos_stats.errors import (
+    ColumnError,
+    ColumnWarning,
+    DataError,
+    DependencyError,
+    OptionError,
+)
+from pegasos_stats.output.report.facts import (
+    EvaluatedRows,
+    held_out_rows,
+    misclassified,
+)
 from pegasos_stats.output.report.rendering import templates
 from pegasos_stats.tables import markdown
 
@@ -108,14 +119,35 @@ def test_style_is_for_phones_paper_and_the_dark(report):
     assert "@import" not in style
 
 
-def test_names_and_labels_of_any_kind_are_escaped(strange):
+def test_names_and_labels_of_any_kind_are_text(strange):
+    """The tags of a page are those of one with plain names, and all names are shown."""
+    plain = strange.set_axis(["a", "b", "c", "out & come"], axis=1)
+    levels = dict(zip(["<b>yes</b>", "no $x$ | `k`"], "ab", strict=True))
+    plain["out & come"] = plain["out & come"].map(levels)
     made = fitted(strange).report(strange, title="<i>&")
-    page, text = Reader(made.to_html()), made.to_markdown()
-    assert not {"script", "b", "i"} & {tag for tag, _ in page.tags}
-    for name in (SCRIPT, PIPES, LONG, "<b>yes</b>"):
+    page, other = (Reader(x.to_html()) for x in (made, fitted(plain).report(plain)))
+    assert [tag for tag, _ in page.tags] == [tag for tag, _ in other.tags]
+    for name in (SCRIPT, PIPES, LONG, *levels):
         assert any(name in text for text in page.texts)
+    text = made.to_markdown()
     outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", text, flags=re.DOTALL)
     assert not re.search(r"(?<!\\)<(?:script|b)>", outside)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["# a", "- a", "1. a", "> a", "![a](b)", "[a](javascript:b)", "&lt;", "a\n\n<p>b"],
+)
+def test_a_level_is_no_mark_of_markdown(strange, name):
+    data = strange.rename(columns=dict(zip([SCRIPT, PIPES, LONG], "abc", strict=True)))
+    counts = []
+    for level in (name, "yes"):
+        labels = np.where(data["a"] > 0, level, "no")
+        made = fitted(data.assign(**{"out & come": labels}), coding=("no", level))
+        page = Reader(made.report(title="a").to_html())
+        counts.append([tag for tag, _ in page.tags])
+        assert " ".join(level.split()) in page.text
+    assert counts[0] == counts[1]
 
 
 def test_markdown_tables_have_one_width(report, strange):
@@ -174,18 +206,17 @@ def test_misclassified_rows_are_those_of_the_table(strange):
     assert (found["actual"] != found["predicted"]).all()
 
 
-def test_matplotlib_is_asked_for(result, monkeypatch):
-    for name in ("matplotlib", "matplotlib.pyplot"):
-        monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(DependencyError, match=r"pegasos_stats\[plot\]"):
-        result.report()
-
-
-def test_jinja2_is_asked_for_before_there_is_work_done(result, monkeypatch):
+@pytest.mark.parametrize(
+    ("library", "extra"),
+    [("matplotlib", "plot"), ("jinja2", "report"), ("markdown_it", "report")],
+)
+def test_libraries_are_asked_for(result, monkeypatch, library, extra):
     templates.cache_clear()
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    monkeypatch.setattr("pegasos_stats.output.report.facts.training_rows", None)
-    with pytest.raises(DependencyError, match=r"pegasos_stats\[report\]"):
+    for name in (library, "matplotlib.pyplot"):
+        monkeypatch.setitem(sys.modules, name, None)
+    if extra == "report":  # before there is work done
+        monkeypatch.setattr("pegasos_stats.output.report.facts.training_rows", None)
+    with pytest.raises(DependencyError, match=rf"pegasos_stats\[{extra}\]"):
         result.report()
 
 
@@ -432,3 +463,39 @@ def test_lines_of_python_repeat_the_fit(digits):
     known = {"train": train, "weights": weights}
     exec(code, known)
     assert known["result"].params.equals(fit.params)
+
+
+@pytest.mark.parametrize(
+    ("actual", "predicted", "level", "error"),
+    [
+        ("aaab", "abab", "a", 0.25),
+        ("abbb", "bbbb", "b", 0.25),
+        ("abba", "aaaa", "a", 0.5),
+        ("aabbb", ["a", None, None, None, "b"], "a", 0.5),  # of the classified rows
+    ],
+)
+def test_the_rule_without_predictors_names_the_more_frequent_level(
+    actual, predicted, level, error
+):
+    table = ps.confusion(list(actual), list(predicted), levels=["a", "b"])
+    judged = EvaluatedRows("test", len(actual), table, None)
+    assert judged.largest_class == (level, error)
+
+
+def test_levels_that_did_not_occur_are_an_error_or_missing():
+    train = pd.DataFrame({"y": ["n", "p"] * 20, "x": range(40), "g": [*"uuvv"] * 10})
+    test = pd.DataFrame({"y": ["n", "p", "p"], "x": [1, 2, 3], "g": ["u", "w", "v"]})
+    result = ps.svm("y ~ .", train, lam=0.1).fit(ps.SDCA(seed=1))
+    with pytest.raises(ColumnError, match="'w', in 1 row"):
+        result.report(test)
+    with pytest.raises(OptionError, match="unseen='skip' is not known"):
+        ps.report(result, test, unseen="skip")
+    for held_out in (test, (test["y"], test)):
+        with pytest.warns(ColumnWarning, match="1 row .*'w'"):
+            page = result.report(held_out, unseen="missing").to_markdown()
+        assert "2 new rows" in page
+    # All levels are known: nothing to warn of.
+    known = test.replace("w", "u")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ColumnWarning)
+        result.report(known, unseen="missing")

@@ -1,5 +1,7 @@
 """Reports and figures at a threshold: the tables, the figures, and where it is from."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -62,32 +64,16 @@ def test_tables_errors_and_rows_are_those_of_the_threshold(logit, svm):
         assert [name for name in names if name.isdigit()][:10] == given[:10]
 
 
-@pytest.mark.parametrize(
-    ("threshold", "words"),
-    [
-        (
-            1.2,
-            "threshold=1.2 is not allowed; give a probability of the second level, "
-            "from 0 to 1.",
-        ),
-        (
-            "0.5",
-            "threshold='0.5' is not allowed; give a probability of the second level, "
-            "from 0 to 1.",
-        ),
-    ],
-)
-def test_what_is_no_threshold_is_refused(logit, threshold, words):
-    with pytest.raises(OptionError) as caught:
+@pytest.mark.parametrize("threshold", [1.2, "0.5"])
+def test_a_threshold_is_a_probability(logit, threshold):
+    with pytest.raises(OptionError, match=re.escape(f"threshold={threshold!r}")):
         logit.report(TEST, threshold=threshold)
-    assert str(caught.value) == words
 
 
 def test_that_of_another_fit_is_refused(logit, svm):
     found = svm.thresholds(folds=2, seed=1)
-    with pytest.raises(OptionError) as caught:
+    with pytest.raises(OptionError, match=r"thresholds\(\)"):
         logit.report(TEST, threshold=found)
-    assert "thresholds()" in str(caught.value)
 
 
 def test_figures_are_those_of_the_threshold(logit, svm):
@@ -105,12 +91,8 @@ def test_figures_are_those_of_the_threshold(logit, svm):
         assert ax.get_title().startswith(
             f"{wrong.loc['no', 'yes'] + wrong.loc['yes', 'no']} of"
         )
-    with pytest.raises(OptionError) as caught:
+    with pytest.raises(OptionError, match="threshold=1 predicts all rows alike"):
         logit.plot.margins(TEST, threshold=1, ax=axes())
-    assert str(caught.value) == (
-        "threshold=1 predicts all rows alike, which have no margin then; give one "
-        "between the scores."
-    )
     page = logit.report(TEST, threshold=1.0).to_markdown()
     assert "Margins of the test rows" not in page
     assert "ROC curve" in page
