@@ -14,7 +14,6 @@ from pegasos_stats.compiled.pegasos.gram import (
     blocked,
     gaussian,
     gram_of,
-    kernel_values,
     linear,
     polynomial,
     precomputed,
@@ -65,52 +64,12 @@ def test_matrix_is_symmetric_in_every_bit(kernel):
     np.testing.assert_array_equal(K, K.T)
 
 
-def test_gaussian_is_1_for_equal_rows_and_0_for_distant_ones():
-    X = 1e3 * normal(30, 4)
-    X[1] = X[0]
-    K = matrix_of(gram_of(gaussian(2.0), X))
-    assert (np.diag(K) == 1.0).all()
-    assert K[0, 1] == 1.0
-    assert K[0, 2] == 0.0
-
-
-def test_polynomial_values():
-    X = normal(40, 3)
-    K = matrix_of(gram_of(polynomial(4, 0.5), X))
-    np.testing.assert_allclose(K, (X @ X.T + 0.5) ** 4, rtol=1e-12, atol=1e-12)
-
-
 def test_precomputed_rows_are_those_given_and_none_is_kept():
     given = normal(6, 6)
     gram = gram_of(precomputed(), given)
     np.testing.assert_array_equal(matrix_of(gram), given)
     assert gram.kept.nbytes == 0
     assert gram.tally[COMPUTED] == 0
-
-
-def test_read_only_rows_are_accepted():
-    X = normal(12, 2)
-    expected = matrix_of(gram_of(linear(), X))
-    X.setflags(write=False)
-    np.testing.assert_array_equal(matrix_of(gram_of(linear(), X)), expected)
-
-
-@pytest.mark.parametrize("n", [1, WIDTH - 1, WIDTH, WIDTH + 1, 3 * WIDTH])
-def test_blocks_hold_the_transpose(n):
-    X = normal(n, 3)
-    blocks = blocked(X)
-    assert blocks.flags.c_contiguous
-    assert blocks.shape == (math.ceil(n / WIDTH), 3, WIDTH)
-    back = blocks.transpose(0, 2, 1).reshape(-1, 3)
-    np.testing.assert_array_equal(back[:n], X)
-    assert not back[n:].any()
-
-
-def test_weight_multiplies_the_row():
-    X = normal(10, 2)
-    total, counts = np.ones(10), np.zeros(10, dtype=np.int64)
-    add_gram_row(total, -2.0, gram_of(linear(), X), counts, 3)
-    np.testing.assert_allclose(total, 1.0 - 2.0 * (X @ X[3]), rtol=1e-13)
 
 
 def test_every_row_is_kept_where_the_budget_allows_it():
@@ -147,28 +106,6 @@ def test_rows_are_right_whatever_was_given_up_before(places):
     assert sorted(gram.place[gram.owner]) == list(range(places))
     assert (gram.place >= 0).sum() == places
     assert gram.tally[HITS] + gram.tally[COMPUTED] == 500
-
-
-def test_rows_that_violate_in_every_epoch_stay():
-    n, epochs, frequent = 60, 8, 10
-    X, counts = normal(n, 2), np.zeros(n, dtype=np.int64)
-    gram = gram_of(linear(), X, blocked(X).nbytes + 8 * n * 20)
-    rng = np.random.default_rng(1)
-    for epoch in range(epochs):
-        for i in rng.permutation(n):
-            if i < frequent or (i + epoch) % 3 == 0:
-                counts[i] += 1
-                add_gram_row(np.zeros(n), 1.0, gram, counts, i)
-    assert (gram.place[:frequent] >= 0).mean() >= 0.8
-
-
-@EACH
-def test_python_bodies_give_the_same_bits(kernel):
-    X = normal(20, 4)
-    block, compiled, plain = blocked(X)[0], np.empty(20), np.empty(20)
-    kernel_values(kernel, X[3], block, compiled)
-    kernel_values.py_func(kernel, X[3], block, plain)
-    np.testing.assert_array_equal(compiled, plain)
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])

@@ -6,12 +6,10 @@ import sys
 
 import numpy as np
 import pytest
-from sklearn.svm import SVC
 
 from pegasos_stats.compiled.pegasos.gram import (
     COMPUTED,
     HITS,
-    WIDTH,
     KernelKind,
     add_gram_row,
     gaussian,
@@ -21,13 +19,9 @@ from pegasos_stats.compiled.pegasos.gram import (
     precomputed,
 )
 from pegasos_stats.compiled.pegasos.kernel_pegasos import (
-    feasible_counts,
     kernel_dual,
     kernel_pegasos_epoch,
-    kernel_primal,
     kernel_scores,
-    quadratic_form,
-    squared_norm,
 )
 from pegasos_stats.rng import RRandom
 
@@ -76,15 +70,6 @@ def by_definition(K, y, rows, lam, intercept):
     return counts, alpha
 
 
-def linear_pegasos(X, y, rows, lam):
-    counts, beta = np.zeros(len(y), dtype=np.int64), np.zeros(X.shape[1])
-    for t, i in enumerate(rows, start=1):
-        violates = y[i] * (X[i] @ beta) < 1.0
-        counts[i] += violates
-        beta -= 1.0 / (lam * t) * (lam * beta - violates * y[i] * X[i])
-    return counts, beta
-
-
 def support_scores(kernel, X, y, counts, scale, new, alpha=0.0):
     kept = counts > 0
     return kernel_scores(kernel, X[kept], (counts / scale * y)[kept], new, alpha)
@@ -101,20 +86,6 @@ def test_counts_are_those_of_the_definition(kernel, intercept):
     np.testing.assert_array_equal(counts, expected)
     assert alpha == pytest.approx(expected_alpha, rel=1e-13)
     np.testing.assert_allclose(g, K @ (counts * y), rtol=1e-11, atol=1e-11)
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("lam", [1e-3, 0.1, 1.0])
-def test_linear_kernel_is_linear_pegasos(lam, seed):
-    X, y = problem(80, 5, seed)
-    rows = np.random.default_rng(seed).integers(0, 80, 400)
-    counts, g, _ = fit(gram_of(linear(), X), y, rows, lam)
-    expected, beta = linear_pegasos(X, y, rows, lam)
-    np.testing.assert_array_equal(counts, expected)
-    np.testing.assert_allclose(g / (lam * 400), X @ beta, rtol=1e-9, atol=1e-9)
-    new = np.random.default_rng(seed).normal(size=(WIDTH + 3, 5))
-    scores = support_scores(linear(), X, y, counts, lam * 400, new)
-    np.testing.assert_allclose(scores, new @ beta, rtol=1e-9, atol=1e-9)
 
 
 @EACH
@@ -159,129 +130,11 @@ def test_a_run_may_be_cut_anywhere(intercept):
         np.testing.assert_array_equal(ours, theirs)
 
 
-@EACH
-def test_scores_of_the_rows_of_the_fit(kernel):
-    X, y = problem()
-    counts, g, alpha = fit(gram_of(kernel, X), y, epochs_of(60, 5), 0.1, True)
-    scores = support_scores(kernel, X, y, counts, 0.1 * 300, X, alpha)
-    np.testing.assert_allclose(scores, g / 30.0 + alpha, rtol=1e-10, atol=1e-10)
-
-
 def test_no_support_row_leaves_the_intercept():
     nothing = np.empty((0, 2))
     scores = kernel_scores(gaussian(1.0), nothing, np.empty(0), np.ones((3, 2)), 0.5)
     assert scores.tolist() == [0.5, 0.5, 0.5]
     assert kernel_scores(linear(), nothing, np.empty(0), nothing, 0.5).shape == (0,)
-
-
-def test_degree_2_separates_rings_that_no_line_separates():
-    rng = np.random.default_rng(3)
-    angle, radius = rng.uniform(0, 2 * np.pi, 200), np.repeat([1.0, 2.0], 100)
-    radius = radius + rng.uniform(-0.2, 0.2, 200)
-    X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
-    y, rows = np.repeat([-1.0, 1.0], 100), epochs_of(200, 20)
-    errors = {}
-    for kernel, intercept in ((linear(), True), (polynomial(2, 1.0), False)):
-        _, g, alpha = fit(gram_of(kernel, X), y, rows, 0.01, intercept)
-        f = g / (0.01 * len(rows)) + alpha
-        errors[kernel.degree] = int((y * f <= 0).sum())
-    assert errors[2] == 0
-    assert errors[1] >= 50
-
-
-def optimum_without_intercept(K, y, lam):
-    """Smallest primal value, by coordinate ascent of the dual until it stands still."""
-    n = len(y)
-    Q, a = K * np.outer(y, y) / (lam * n), np.zeros(n)
-    for _ in range(5000):
-        before = a.copy()
-        for i in range(n):
-            a[i] = np.clip(a[i] + (1.0 - Q[i] @ a) / Q[i, i], 0.0, 1.0)
-        if np.abs(a - before).max() < 1e-12:
-            break
-    return a.mean() - a @ Q @ a / (2.0 * n)
-
-
-def optimum_with_intercept(K, y, lam):
-    """Primal value of scikit-learn's exact solver."""
-    svc = SVC(kernel="precomputed", C=1.0 / (lam * len(y)), tol=1e-9).fit(K, y)
-    a, rows = svc.dual_coef_[0], svc.support_
-    norm2 = a @ K[np.ix_(rows, rows)] @ a
-    loss = np.maximum(0.0, 1.0 - y * svc.decision_function(K)).mean()
-    return lam / 2.0 * norm2 + loss
-
-
-@pytest.mark.parametrize("order", ["shuffle", "replace", "cut short"])
-@pytest.mark.parametrize("lam", [0.01, 0.1, 1.0])
-@BOTH
-@EACH
-def test_the_optimum_lies_between_dual_and_primal(kernel, intercept, lam, order):
-    X, y = problem()
-    rows = epochs_of(60, 100)
-    if order == "replace":
-        rows = np.random.default_rng(4).integers(0, 60, 6000)
-    if order == "cut short":
-        rows = rows[:91]
-    counts, g, alpha = fit(gram_of(kernel, X), y, rows, lam, intercept)
-    T = len(rows)
-    primal = kernel_primal(y, counts, g, lam, T, alpha)
-    dual = kernel_dual(kernel, X, y, counts, g, lam, T, intercept)
-    K = matrix_of(kernel, X)
-    solve = optimum_with_intercept if intercept else optimum_without_intercept
-    optimum = solve(K, y, lam)
-    assert dual <= optimum + 1e-7
-    assert optimum <= primal + 1e-7
-    if kernel.kind == KernelKind.GAUSSIAN and lam == 1.0 and order == "shuffle":
-        assert primal - dual < 0.03 * primal
-
-
-@BOTH
-@EACH
-@pytest.mark.parametrize("steps", [45, 120, 300])
-def test_primal_and_dual_from_the_whole_matrix(kernel, intercept, steps):
-    X, y = problem()
-    lam, rows = 0.1, np.random.default_rng(8).integers(0, 60, steps)
-    counts, g, alpha = fit(gram_of(kernel, X), y, rows, lam, intercept)
-    K = matrix_of(kernel, X)
-    w = counts * y / (lam * steps)
-    norm2 = w @ K @ w
-    loss = np.maximum(0.0, 1.0 - y * (K @ w + alpha)).mean()
-    assert squared_norm(y, counts, g, lam, steps) == pytest.approx(norm2, rel=1e-11)
-    primal = kernel_primal(y, counts, g, lam, steps, alpha)
-    assert primal == pytest.approx(lam / 2.0 * norm2 + loss, rel=1e-11)
-    a = feasible_counts(y, counts, steps, intercept) * 60 / steps
-    assert (a >= 0.0).all()
-    assert (a <= 1.0 + 1e-15).all()
-    assert not intercept or abs(a @ y) < 1e-12 * a.sum()
-    w = a * y / (lam * 60)
-    dual = a.mean() - lam / 2.0 * (w @ K @ w)
-    found = kernel_dual(kernel, X, y, counts, g, lam, steps, intercept)
-    assert found == pytest.approx(dual, rel=1e-9, abs=1e-9)
-
-
-def test_whole_epochs_are_feasible_as_they_are():
-    X, y = problem()
-    counts, _, _ = fit(gram_of(linear(), X), y, epochs_of(60, 7), 1.0)
-    assert counts.max() == 7
-    np.testing.assert_array_equal(feasible_counts(y, counts, 420, False), counts)
-
-
-def test_one_class_alone_has_the_dual_point_zero():
-    X, _ = problem(20)
-    y = np.ones(20)
-    counts, g, _ = fit(gram_of(linear(), X), y, epochs_of(20, 2), 0.1, True)
-    assert kernel_dual(linear(), X, y, counts, g, 0.1, 40, True) == 0.0
-
-
-@EACH
-def test_quadratic_form_goes_over_several_blocks(kernel):
-    X, _ = problem(2 * WIDTH + 7)
-    v = np.random.default_rng(0).normal(size=len(X))
-    v[::5] = 0.0
-    K = matrix_of(kernel, X)
-    assert quadratic_form(kernel, X, v) == pytest.approx(v @ K @ v, rel=1e-9)
-    assert quadratic_form(precomputed(), K, v) == pytest.approx(v @ K @ v, rel=1e-9)
-    assert quadratic_form(kernel, X, np.zeros(len(X))) == 0.0
 
 
 WITHOUT_COMPILER = """

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from numba import njit
 
 from pegasos_stats.compiled.arithmetic.losses import (
     Loss,
@@ -53,18 +52,3 @@ def test_violations_are_margins_below_one_or_misclassified_rows():
     assert not violated(Loss.HINGE, 1.0)
     assert violated(Loss.LOG, -1e-12)
     assert not violated(Loss.LOG, 0.0)
-
-
-@pytest.mark.parametrize("loss", list(Loss))
-def test_compiled_losses_equal_their_python_bodies(loss):
-    code = int(loss)
-
-    @njit
-    def compiled(m):
-        return loss_value(code, m), slope(code, m)
-
-    for m in MARGINS:
-        python = getattr(loss_value, "py_func", loss_value)
-        assert compiled(m)[0] == pytest.approx(python(code, m), rel=1e-15)
-        python = getattr(slope, "py_func", slope)
-        assert compiled(m)[1] == pytest.approx(python(code, m), rel=1e-15)

@@ -49,27 +49,6 @@ def wait(listener, event):
     listener.on_end(event)
 
 
-def test_kernels_of_others_are_not_ours_to_tell_of(monkeypatch, capsys):
-    monkeypatch.setattr(notice, "PATIENCE", 0.0)
-    listener, event = notice.Notice(), kernel_of("another.package")
-    listener.on_start(event)
-    assert listener._timer is None
-    listener.on_end(event)
-    assert capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize(("quiet", "lines"), [(20.0, 1), (0.0, 2)])
-def test_a_later_kernel_is_told_of_once_the_time_of_the_line_is_over(
-    quiet, lines, monkeypatch, capsys
-):
-    monkeypatch.setattr(notice, "PATIENCE", 0.0)
-    monkeypatch.setattr(notice, "QUIET", quiet)
-    listener, event = notice.Notice(), kernel_of("pegasos_stats.compiled.dual")
-    for _ in range(2):
-        wait(listener, event)
-    assert capsys.readouterr().err == lines * notice.TEXT
-
-
 def test_a_short_time_is_not_told(monkeypatch, capsys):
     monkeypatch.setattr(notice, "PATIENCE", 60.0)
     listener, event = notice.Notice(), kernel_of("pegasos_stats.compiled.dual")

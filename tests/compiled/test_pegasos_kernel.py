@@ -20,7 +20,6 @@ from pegasos_stats.compiled.pegasos.pegasos_state import (
     STEPS,
     VIOLATIONS,
     average_iterate,
-    dual_weights,
     last_iterate,
     start,
 )
@@ -155,23 +154,6 @@ def test_bits_where_the_rounding_bound_is_wide(lam):
     assert_same_bits(run(X, y, epochs, lam, 300)[1], want)
 
 
-@pytest.mark.parametrize("fast", [False, True])
-@pytest.mark.parametrize("project", [False, True])
-@pytest.mark.parametrize("loss", list(Loss))
-@pytest.mark.parametrize("form", [np.asarray, sparse])
-def test_slope_weights_certify_the_iterate(form, loss, project, fast):
-    X, y, epochs = problem(40, 6, seed=1)
-    for k in (1, 5):
-        options = {"loss": loss, "project": project, "batch_size": k, "fast": fast}
-        state, (beta, _) = run(form(X), y, epochs, 0.01, 6, **options)
-        a = dual_weights(state)
-        np.testing.assert_allclose(
-            (a * y) @ X / (0.01 * 40), beta, rtol=1e-9, atol=1e-9
-        )
-        assert a.min() >= 0.0
-        assert project or a.max() <= 1.0 + 1e-12
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**31),
@@ -204,21 +186,6 @@ def test_single_precision_data_are_used_as_they_are(fast):
     want = run(single.astype(np.float64), y, epochs, 0.01, 13, fast=fast)[1]
     got = run(single, y, epochs, 0.01, 13, fast=fast)[1]
     assert_same_bits(got, want)
-
-
-def test_an_average_of_the_last_epoch_alone():
-    X, y, epochs = problem(30, 4, seed=4)
-    for rows, fast in ((X, False), (X, True), (sparse(X), False)):
-        state = start(30, 4)
-        pegasos_epoch(rows, y, epochs[0], 0.1, state, fast=fast)
-        pegasos_epoch(rows, y, epochs[1], 0.1, state, fast=fast, average=True)
-        by_step, total, alphas = start(30, 4), np.zeros(4), 0.0
-        pegasos_epoch(X, y, epochs[0], 0.1, by_step)
-        for row in epochs[1]:
-            pegasos_epoch(X, y, np.array([row]), 0.1, by_step)
-            beta, alpha = last_iterate(by_step, 4)
-            total, alphas = total + beta, alphas + alpha
-        assert_close(average_iterate(state, 4), (total / 30, alphas / 30), FAST)
 
 
 def test_more_visits_than_rows_and_batches_larger_than_the_data():

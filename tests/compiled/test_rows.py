@@ -8,7 +8,6 @@ from scipy.sparse import csr_matrix
 from pegasos_stats.compiled.arithmetic.lanes import padded
 from pegasos_stats.compiled.arithmetic.rows import (
     CSR,
-    largest_norm2,
     row_add,
     row_dot,
     row_dot_fast,
@@ -70,19 +69,3 @@ def test_sparse_and_dense_rows_have_equal_bits(p):
 def test_dot_is_summed_from_first_to_last():
     X = np.array([[1e16, 1.0, -1e16, 1.0]])
     assert compiled(X, 0, 0.0, np.ones(4))[0] == 1.0
-
-
-def test_padding_stays_zero():
-    X, w = some_rows(5)
-    compiled(X, 0, 7.0, w)
-    np.testing.assert_array_equal(w[5:], 0.0)
-
-
-@pytest.mark.parametrize("p", [1, 4, 21])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_largest_norm(p, dtype):
-    X, _ = some_rows(p, dtype)
-    want = (X.astype(float) ** 2).sum(axis=1).max()
-    assert largest_norm2(X) == pytest.approx(want, rel=1e-12)
-    X[2, p - 1] = np.nan
-    assert np.isnan(largest_norm2(X))
