@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binomtest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import (
@@ -73,15 +72,6 @@ def test_the_exact_interval_is_that_of_r():
     assert matrix.error_interval() == pytest.approx((1 - high, 1 - low), abs=1e-15)
 
 
-@pytest.mark.parametrize(("errors", "n"), [(0, 10), (10, 10), (1, 1), (3, 50)])
-def test_intervals_agree_with_scipy(errors, n):
-    matrix = ps.confusion([0] * n + [1], [1] * errors + [0] * (n - errors) + [1])
-    for method in ("exact", "wilson"):
-        peer = binomtest(errors, n + 1).proportion_ci(0.9, method)
-        ours = matrix.error_interval(method, level=0.9)
-        assert ours == pytest.approx((peer.low, peer.high), abs=1e-9)  # root finder
-
-
 def test_without_a_classified_row_the_rate_is_undefined():
     matrix = ps.confusion(["a", "b"], [None, None])
     with pytest.warns(UndefinedMetricWarning, match="not defined"):
@@ -116,10 +106,6 @@ def test_labels_of_two_types_have_no_order():
         ps.confusion(["5", "6"], [5, 6])
 
 
-def test_notebooks_get_html():
-    assert "<table" in ps.confusion([0, 1], [0, 1])._repr_html_()
-
-
 @pytest.mark.parametrize("levels", [2, "ab", [5, 5], {5, 6}, [], [5, None]])
 def test_levels_are_a_list_of_different_labels(levels):
     with pytest.raises(OptionError, match="levels="):
@@ -147,22 +133,14 @@ def test_the_level_of_an_interval_is_checked(level):
     [([1, "a"], [1, 1], "1, 'a'"), (["1", 1, 2], [2, "1", 1], "'1', 1, 2")],
 )
 def test_labels_without_an_order_are_named_once(actual, predicted, listed):
-    with pytest.raises(LabelError) as caught:
+    with pytest.raises(LabelError, match=f"^The labels {listed} have"):
         ps.confusion(actual, predicted)
-    assert str(caught.value) == (
-        f"The labels {listed} have no common order; give levels=[...] or convert both "
-        "sides to one type."
-    )
 
 
 @pytest.mark.parametrize("labels", [[], [None, None], pd.Categorical([None])])
 def test_without_a_label_there_are_no_levels(labels):
-    with pytest.raises(DataError) as info:
+    with pytest.raises(DataError, match="levels="):
         ps.confusion(labels, labels)
-    assert str(info.value) == (
-        "No row has a label, neither an actual nor a predicted one; give labels, or "
-        "levels= for a table without rows."
-    )
     table = ps.confusion(labels, labels, levels=["a", "b"]).table
     assert (table.to_numpy() == 0).all()
 

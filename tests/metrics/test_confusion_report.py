@@ -7,14 +7,10 @@ import pandas as pd
 import pytest
 from scipy.stats import mannwhitneyu
 from sklearn import metrics
-from statsmodels.stats.contingency_tables import SquareTable
-from statsmodels.stats.contingency_tables import mcnemar as corrected_mcnemar
-from statsmodels.stats.inter_rater import cohens_kappa
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError, UndefinedMetricWarning
 from pegasos_stats.metrics import kappa, mcnemar
-from pegasos_stats.metrics.caret import class_columns
 from pegasos_stats.metrics.catalogue import CARET_NAMES
 
 RTOL = 1e-12  # the same sums in another order
@@ -70,35 +66,6 @@ def test_rows_are_actual_where_caret_has_columns(digits):
     assert digits.overall["no_information_rate"] == 0.5  # 0.5117 of the transpose
     assert digits.by_class["balanced_accuracy"] == pytest.approx(0.9616666666666667)
     assert "Rows are the actual labels" in str(digits.summary())
-
-
-def test_missing_predictions_are_in_no_statistic(digits):
-    labels = [*ACTUAL, 5, 6], [*PREDICTED, None, None]
-    missing = ps.confusion(*labels, event_level="first")
-    assert missing.overall.equals(digits.overall)
-    assert missing.by_class.equals(digits.by_class)
-    assert missing.n_undecided == 2
-    assert "2 rows without a prediction" in str(missing.summary())
-
-
-@pytest.mark.parametrize("k", [2, 3, 5])
-def test_peers_agree(k):
-    actual, predicted = random_labels(k)
-    matrix = ps.confusion(actual, predicted)
-    overall = matrix.overall
-    table = matrix.table.to_numpy()
-    test = (
-        SquareTable(table, shift_zeros=False).symmetry()
-        if k > 2
-        else corrected_mcnemar(table, exact=False, correction=True)
-    )
-    expected = {
-        "mcc": metrics.matthews_corrcoef(actual, predicted),
-        "kappa": cohens_kappa(table).kappa,
-        "mcnemar_p_value": test.pvalue,
-    }
-    for name, value in expected.items():
-        assert overall[name] == pytest.approx(value, rel=RTOL, abs=1e-15), name
 
 
 @pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
@@ -198,15 +165,6 @@ def test_undefined_statistics_are_named_with_their_reason():
     with pytest.warns(UndefinedMetricWarning) as found:
         matrix.tidy()
     assert len(found) == 1
-    note = str(matrix.summary()).partition("\nNA: ")[2]
-    assert note == (
-        "mcc (all rows have one actual, or one predicted level); neg_pred_value\n"
-        "    (every row is predicted 5).\n\nNo interval: kappa (the table leaves it no "
-        "spread, as of 1, -1, or one level)."
-    )
-    right = str(ps.confusion([0, 1, 0, 1], [0, 1, 0, 1]).summary())
-    assert "No interval: kappa, mcc (the table leaves it no spread" in right
-    assert "No interval" not in str(ps.confusion([0, 1, 0], [0, 1, 1]).summary())
 
 
 def test_the_warning_points_to_whoever_asked():
@@ -214,31 +172,6 @@ def test_the_warning_points_to_whoever_asked():
     with pytest.warns(UndefinedMetricWarning) as found:
         _ = matrix.overall, matrix.by_class, matrix.tidy()
     assert {warning.filename for warning in found} == {__file__}
-
-
-@pytest.mark.parametrize(
-    ("actual", "predicted"),
-    [
-        (["a", "b"], [None, None]),
-        (["a", "a"], ["a", "b"]),
-        (["b", "b"], ["a", "a"]),
-        (["a", "b"], ["b", "a"]),
-        (["a"], ["a"]),
-        (["a", "b", "c"], ["a", "a", "a"]),
-        (["a", "b", "c"], [None, None, None]),
-    ],
-)
-@pytest.mark.parametrize("mode", ["sens_spec", "prec_recall", "everything"])
-def test_every_undefined_statistic_has_a_reason(actual, predicted, mode):
-    scores = [0.0] * len(actual) if len(set(actual + predicted) - {None}) == 2 else None
-    matrix = ps.confusion(actual, predicted, mode=mode, scores=scores)
-    assert "Confusion Matrix and Statistics" in str(matrix)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        tidied = matrix.tidy()
-    undefined = tidied.loc[tidied["estimate"].isna(), "term"]
-    for term in set(undefined) - {"mcnemar", "error_rate"}:
-        assert term in str(caught[0].message)
 
 
 def test_levels_that_are_not_there_keep_their_place():
@@ -280,61 +213,6 @@ def test_intervals_of_all_rates(digits, method):
     right = ps.confusion(ACTUAL[:300], PREDICTED[:300], levels=[5, 6])
     low, high = right.error_interval(method)
     assert tuple(found.loc["sensitivity"]) == pytest.approx((1 - high, 1 - low))
-
-
-def test_the_short_print_is_the_default(digits):
-    assert str(digits).startswith("Predicted    5    6")
-    assert "Kappa" not in str(digits)
-    assert "Kappa" in str(ps.confusion(ACTUAL, PREDICTED, mode="sens_spec"))
-
-
-def test_modes_show_what_caret_shows(digits):
-    shown = {mode: str(digits.summary(mode)) for mode in ("sens_spec", "prec_recall")}
-    assert "Precision" not in shown["sens_spec"]
-    assert "Sensitivity" not in shown["prec_recall"]
-    assert "Recall" in shown["prec_recall"]
-
-
-def test_recall_has_the_interval_of_sensitivity(digits):
-    limits = digits.summary().intervals
-    assert limits["recall"] == limits["sensitivity"]
-    for mode, names in (
-        ("sens_spec", ["Sensitivity"]),
-        ("prec_recall", ["Recall"]),
-        ("everything", ["Sensitivity", "Recall"]),
-    ):
-        lines = str(digits.summary(mode)).splitlines()
-        found = [line.split() for line in lines if "95% CI :" in line]
-        assert [
-            f for f in ("Sensitivity", "Recall") if [f] in [x[:1] for x in found]
-        ] == (names)
-
-
-def test_reports_of_many_classes_keep_to_the_width():
-    labels = [f"class number {i}" for i in range(12)]
-    report = ps.confusion(labels, labels).summary()
-    lines = report._statistics()
-    assert max(map(len, lines)) <= 80
-    assert sum(line.startswith("Sensitivity") for line in lines) == 6
-
-
-@pytest.mark.parametrize("length", range(2, 34))
-def test_columns_of_classes_fill_the_width_before_a_new_block(length):
-    terms = {"sensitivity": 0.25, "specificity": 1.0}
-    column = 1 + len("Class: ") + length
-    in_a_block = (80 - len("Sensitivity")) // column
-    for count in (in_a_block, in_a_block + 1, 2 * in_a_block + 1):
-        classes = {f"{i:0{length}d}": terms for i in range(count)}
-        lines = class_columns(classes, "sens_spec")
-        assert len(lines) == 3 * -(-count // in_a_block)
-        assert len(lines[0]) == len("Sensitivity") + min(count, in_a_block) * column
-
-
-def test_notebooks_get_the_report_with_text_escaped():
-    labels = ["<a>", "b", "<a>", "b"]
-    html = ps.confusion(labels, labels[::-1], mode="sens_spec")._repr_html_()
-    assert "<table" in html
-    assert "Class : <a>" not in html
 
 
 @pytest.mark.parametrize(

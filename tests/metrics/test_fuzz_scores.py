@@ -157,22 +157,6 @@ def test_columns_of_probabilities_go_by_their_names():
             ps.confusion(actual, actual, probabilities=wrong)
 
 
-def test_what_does_not_fit_the_rows_is_said_with_both_shapes():
-    actual = pd.Series(["a", "b", "b"], index=[7, 8, 9])
-    for name, values in (("scores", [1.0, 2.0]), ("probabilities", [[0.5, 0.5]])):
-        shape = (3, 2) if name == "probabilities" else (3,)
-        said = rf"The {name} have the shape \({len(values)}.*\) and not \({shape[0]},"
-        with pytest.raises(DataError, match=said):
-            ps.confusion(actual, actual, **{name: values})
-        with pytest.raises(DataError, match=f"The {name} are not numbers"):
-            ps.confusion(actual, actual, **{name: ["x", "y", "z"]})
-        moved = pd.Series([0.5, 0.5, 0.5], index=[7, 9, 8])
-        with pytest.raises(DataError, match=f"The row labels of {name} and of"):
-            ps.confusion(actual, actual, **{name: moved})
-    with pytest.raises(OptionError, match="scores make no sense with 3 levels"):
-        ps.confusion(list("abc"), list("abc"), scores=[1.0, 2.0, 3.0])
-
-
 def test_a_share_may_be_nought_or_one_and_no_more():
     actual = ["a", "b", "b"]
     for share in (0, 1.0, np.float32(0.5)):

@@ -4,8 +4,6 @@ scikit-learn, scipy and statsmodels have most of them; the others, and every rea
 a statistic is not defined, follow from their definitions by counting rows.
 """
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -16,7 +14,6 @@ from statsmodels.stats.contingency_tables import SquareTable
 from statsmodels.stats.contingency_tables import mcnemar as their_mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
-import pegasos_stats as ps
 from pegasos_stats import metrics as statistics
 from pegasos_stats.metrics.catalogue import (
     class_reasons,
@@ -128,79 +125,3 @@ def test_intervals_of_a_share_are_those_of_scipy(n, share, level, method):
     found = statistics.proportion_interval(count, n, method, level)
     theirs = binomtest(count, n).proportion_ci(level, method)
     assert tuple(found) == pytest.approx(tuple(theirs), rel=1e-8, abs=1e-12)
-
-
-REASON = {
-    "none": "no row has both an actual and a predicted label",
-    "actual": "no row is actually 'a'",
-    "other": "every row is actually 'a'",
-    "predicted": "no row is predicted 'a'",
-    "rejected": "every row is predicted 'a'",
-    "hit": "no 'a' was predicted right",
-    "prevalence": "the prevalence given makes its denominator zero",
-}
-
-
-@pytest.mark.parametrize("share", [None, 0.0, 1.0])
-@pytest.mark.parametrize("cells", list(itertools.product([0, 2, 5], repeat=4)))
-def test_every_small_table_says_why_a_statistic_is_not_defined(cells, share):
-    """All tables with the cells 0, 2 and 5, so that each cause occurs alone."""
-    tp, fn, fp, tn = cells
-    counts = np.array([[tp, fn], [fp, tn]])
-    own, other, taken, left = tp + fn, fp + tn, tp + fp, fn + tn
-    lacks = {"none": not sum(cells), "actual": not own, "other": not other}
-    lacks |= {"predicted": not taken, "rejected": not left, "hit": not tp}
-
-    def first(*names, last=None):
-        found = next((name for name in ("none", *names) if lacks[name]), last)
-        return {REASON[found]} if found else set()
-
-    given_share = None if share is None else "prevalence"
-    terms = class_terms(counts, 0, share)
-    expected = {
-        "sensitivity": first("actual"),
-        "specificity": first("other"),
-        "precision": first("predicted"),
-        "recall": first("actual"),
-        "f1": first("actual", "predicted", "hit"),
-        "balanced_accuracy": first("actual", "other"),
-        "pos_pred_value": first("actual", "other", "predicted", last=given_share),
-        "neg_pred_value": first("actual", "other", "rejected", last=given_share),
-    }
-    reasons = class_reasons(terms, counts, 0, "a")
-    for name, why in reasons.items():
-        if name in expected:
-            assert {why} == expected[name], name
-        else:
-            assert why == REASON["none"] or name == "prevalence"
-    for name, why in expected.items():
-        if not name.endswith("pred_value"):
-            assert (name in reasons) == bool(why), name
-
-
-def written(text):
-    return ps.confusion(*text, levels=["a", "b"])
-
-
-def test_reasons_of_the_whole_table_are_named_as_they_are():
-    found = overall_reasons(
-        dict.fromkeys(["kappa", "mcc"], NAN), np.array([[3, 0], [0, 0]])
-    )
-    assert found == {
-        "kappa": "all rows have one level, actual and predicted",
-        "mcc": "all rows have one actual, or one predicted level",
-    }
-    names = ["mcnemar_p_value", "auc", "log_loss", "brier_score"]
-    of = dict.fromkeys(names, NAN)
-    nothing = overall_reasons(of | {"accuracy": NAN}, np.zeros((2, 2), dtype=int))
-    assert nothing["accuracy"] == nothing["mcnemar_p_value"] == REASON["none"]
-    assert nothing["auc"] == "a level has no row with a score"
-    assert nothing["log_loss"] == "no row has an actual label and probabilities"
-    assert nothing["brier_score"] == "no row has an actual label and probabilities"
-    three = np.array([[2, 1, 0], [0, 3, 0], [0, 0, 4]])
-    sentence = "two levels are never taken for each other"
-    assert overall_reasons({"mcnemar_p_value": NAN}, three) == {
-        "mcnemar_p_value": sentence
-    }
-    one = overall_reasons({"mcnemar_p_value": NAN}, np.array([[3]]))
-    assert one == {"mcnemar_p_value": "there is one level only"}

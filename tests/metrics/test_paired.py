@@ -160,16 +160,6 @@ def test_the_level_is_checked(level):
         ps.compare_predictions([0, 1], [0, 1], [0, 1], level=level)
 
 
-def test_names_are_printed():
-    found = ps.compare_predictions(
-        list("aabb"), list("abab"), list("aabb"), names=("hinge", "log")
-    )
-    assert found.names == ("hinge", "log")
-    assert (found.table.index.name, found.table.columns.name) == ("hinge", "log")
-    assert "Error rate hinge  0.5000 of 4 rows" in str(found)
-    assert "hinge less log    0.5000" in str(found)
-
-
 @pytest.mark.parametrize("names", ["A", ("A", "A"), ("A", ""), (1, 2), None])
 def test_names_are_a_pair_of_different_texts(names):
     with pytest.raises(OptionError, match="give two different texts"):

@@ -164,35 +164,12 @@ def test_all_of_them_are_in_conf_int_and_tidy():
         assert tuple(tidied.loc[term, ["conf_low", "conf_high"]]) == limits[term]
 
 
-def test_the_report_shows_them_below_what_caret_prints():
-    actual, predicted = labels_of(COUNTS)
-    matrix = ps.confusion(actual, predicted, scores=predicted, event_level="first")
-    text = str(matrix.summary())
-    assert text.partition("'Positive' Class : 0\n\n")[2] == (
-        "       Matthews Correlation : 0.8158\n"
-        "       Area under ROC Curve : 0.8952\n"
-        "               Kappa 95% CI : (0.7077, 0.8813)\n"
-        "Matthews Correlation 95% CI : (0.7156, 0.883)\n"
-        "Area under ROC Curve 95% CI : (0.8385, 0.9336)\n"
-        "         Sensitivity 95% CI : (0.7147, 0.9016)\n"
-        "         Specificity 95% CI : (0.9213, 0.9914)\n"
-        "      Pos Pred Value 95% CI : (0.8476, 0.9827)\n"
-        "      Neg Pred Value 95% CI : (0.8421, 0.9481)\n"
-        "   Balanced Accuracy 95% CI : (0.8386, 0.932)"
-    )
-
-
 def test_a_class_without_hits_has_an_f_measure_of_0():
     matrix = ps.confusion(list("aabbb"), list("bbbab"), "a")
     assert matrix.by_class["f1"] == 0.0
     tidied = matrix.tidy().set_index("term")
     assert tidied.loc["f1", "estimate"] == 0.0
-    text = str(matrix.summary("everything"))
-    assert "F1 :     NA" in text  # as caret prints it
-    assert text.endswith(
-        "NA: f1 (no 'a' was predicted right).\n\n"
-        "An F measure without a hit is NA in caret and 0 in by_class."
-    )
+    assert "F1 :     NA" in str(matrix.summary("everything"))  # as caret prints it
 
 
 def test_a_level_that_nobody_has_or_predicts_has_no_f_measure():
@@ -201,13 +178,7 @@ def test_a_level_that_nobody_has_or_predicts_has_no_f_measure():
     assert np.isnan(found["f1"])
 
 
-SOURCES = {
-    "training": "the fit has seen these rows",
-    "out of fold": "rows share their fits, and are not independent trials",
-}
-
-
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", ["training", "out of fold"])
 def test_rows_that_are_not_new_have_no_interval_and_no_test(source):
     actual, predicted = labels_of(COUNTS)
     new = ps.confusion(actual, predicted, scores=predicted)
@@ -225,16 +196,9 @@ def test_rows_that_are_not_new_have_no_interval_and_no_test(source):
     tidied = matrix.tidy()
     assert tidied[["conf_low", "conf_high", "p_value"]].isna().all(axis=None)
     assert area in set(tidied["term"])
-    assert str(matrix).splitlines()[-1] == f"No interval    {SOURCES[source]}"
-    text = str(matrix.summary())
-    assert "95% CI : (NA, NA)" in text
-    assert text.count("95% CI") == 1  # caret's own line
-    name = "ROC, Pooled" if source == "out of fold" else "ROC Curve"
-    assert f"Area under {name} : 0.8952" in text
+    assert str(matrix.summary()).count("95% CI") == 1  # caret's own line
     with pytest.warns(ps.errors.UndefinedMetricWarning) as found:
         assert np.isnan(matrix.error_interval()).all()
-    message = "Not defined, and given as NaN: the interval"
-    assert str(found[0].message) == f"{message} ({SOURCES[source]})."
     assert found[0].filename == __file__
 
 
@@ -260,17 +224,6 @@ def test_a_fit_knows_its_own_rows():
     assert [table.source for table in own] == ["training"] * 2
     other = data.assign(x0=data["x0"] + 1e-9)
     assert result.confusion(other).source == "new"
-
-
-@pytest.mark.parametrize("standardize", [False, True])
-def test_sparse_rows_of_the_fit_are_known_too(standardize):
-    from scipy.sparse import csr_array
-
-    data = noise()
-    X, y = csr_array(data[["x0", "x1", "x2"]].to_numpy()), data["y"].to_numpy()
-    result = ps.SVM(y, X, standardize=standardize, lam=1.0).fit(ps.SDCA(seed=1))
-    assert result.confusion(X, y).source == "training"
-    assert result.confusion(X * 2.0, y).source == "new"
 
 
 def test_out_of_fold_labels_are_no_new_rows():
