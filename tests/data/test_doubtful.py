@@ -1,7 +1,7 @@
 """Text that became a factor and was hardly meant to: who is told, and what cures it."""
 
+import re
 import warnings
-from html import unescape
 
 import numpy as np
 import pandas as pd
@@ -33,58 +33,18 @@ def told(data, formula="y ~ ."):
 
 
 CASES = {
-    "one word": (
-        [*NUMBERS[:17], "<5", *NUMBERS[18:]],
-        "The column 'x' is text, as '<5' in row r17 is not a number: 60 levels became "
-        "59 coefficients. If it is meant as numbers, give such values as numbers, or "
-        "leave them empty; write C(x) if its levels are meant.",
-    ),
+    # what the warning names: values, the first row, levels and coefficients
+    "one word": ([*NUMBERS[:17], "<5", *NUMBERS[18:]], "'<5' in row r17 .* 60 .* 59"),
     "several words": (
         [*NUMBERS[:3], "<5", "?", "?", *NUMBERS[6:]],
-        "The column 'x' is text, as '<5', '?', the first in row r3, are not numbers: "
-        "59 levels became 58 coefficients. If it is meant as numbers, give such values "
-        "as numbers, or leave them empty; write C(x) if its levels are meant.",
+        r"'<5', '\?', the first in row r3, .* 59 .* 58",
     ),
-    "numbers as text": (
-        NUMBERS,
-        "The column 'x' is text, though all its values are numbers: 60 levels became "
-        "59 coefficients. If it is meant as numbers, make it a column of numbers; "
-        "write C(x) if its levels are meant.",
-    ),
-    "dates": (
-        DATES.astype(str),
-        "The column 'x' is text that looks like dates: 60 levels became 59 "
-        "coefficients. Make it numbers, such as days since a date, or leave it out, as "
-        "in 'y ~ . - x'; write C(x) if its levels are meant.",
-    ),
-    "names": (
-        [f"P{i // 2}" for i in range(N)],
-        "The column 'x' has 30 levels in 60 rows, as if it named the rows: they became "
-        "29 coefficients. If it does, leave it out, as in 'y ~ . - x'; "
-        "write C(x) if its levels are meant.",
-    ),
-}
-CASES |= {
-    "percentages": (
-        [f"{i / 4}%" for i in range(N)],
-        "The column 'x' is text, as '0.0%', '0.25%', '0.5%' and 57 more, the first in "
-        "row r0, are not numbers: 60 levels became 59 coefficients. If it is meant as "
-        "numbers, give such values as numbers, or leave them empty; write C(x) if its "
-        "levels are meant.",
-    ),
-    "one percentage": (
-        [*NUMBERS[:17], "12%", *NUMBERS[18:]],
-        "The column 'x' is text, as '12%' in row r17 is not a number: 60 levels became "
-        "59 coefficients. If it is meant as numbers, give such values as numbers, or "
-        "leave them empty; write C(x) if its levels are meant.",
-    ),
-    "lengths": (
-        [f"{i / 4} cm" for i in range(N)],
-        "The column 'x' is text, as '0.0 cm', '0.25 cm', '0.5 cm' and 57 more, the "
-        "first in row r0, are not numbers: 60 levels became 59 coefficients. If it is "
-        "meant as numbers, give such values as numbers, or leave them empty; write "
-        "C(x) if its levels are meant.",
-    ),
+    "numbers as text": (NUMBERS, "all its values are numbers: 60 .* 59"),
+    "dates": (DATES.astype(str), "dates: 60 .* 59 .*'y ~ . - x'"),
+    "names": ([f"P{i // 2}" for i in range(N)], "30 levels in 60 rows.*'y ~ . - x'"),
+    "percentages": ([f"{i / 4}%" for i in range(N)], "'0.0%', .* 57 more, .* row r0"),
+    "one percentage": ([*NUMBERS[:17], "12%", *NUMBERS[18:]], "'12%' in row r17"),
+    "lengths": ([f"{i / 4} cm" for i in range(N)], "'0.0 cm', .* 57 more"),
 }
 CURES = {
     "percentages": lambda d: d.assign(x=d["x"].str.rstrip("%").astype(float)),
@@ -100,16 +60,14 @@ CURES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_doubtful_column_is_named_until_it_is_cured(case, tmp_path):
-    values, expected = CASES[case]
+    values, named = CASES[case]
     data = frame(x=list(values))
-    said, model = told(data)
-    assert said == [expected]
+    (said,), model = told(data)
+    assert said.startswith("The column 'x' ")
+    assert re.search(named, said)
     result = model.fit(ps.SDCA(seed=1))
     (note,) = (note for note in result.notes if note.topic == "columns")
-    assert (note.severity, note.sentence) == ("warning", expected)
-    assert note.sentence in result.summary(details=True).notes
-    page = unescape(result.report().to_html())
-    assert expected in " ".join(page.split())
+    assert (note.severity, note.sentence) == ("warning", said)
     ps.save(result, tmp_path / "model")
     assert note in ps.load(tmp_path / "model").notes
     for cured, formula in ((CURES[case](data), "y ~ ."), (data, "y ~ z + C(x)")):
@@ -181,11 +139,8 @@ def test_missing_values_are_counted_by_column():
     assert model.dropped.by_column == "3 in 'x', 2 in 'g', 1 in 'y'"
     result = model.fit(ps.SDCA(seed=1))
     (note,) = (note for note in result.notes if note.topic == "rows")
-    assert (note.severity, note.text) == (
-        "note",
-        "5 rows with missing values were left out: 3 in 'x', 2 in 'g', 1 in 'y'.",
-    )
-    assert note.text in result.summary(details=True).notes
+    assert note.severity == "note"
+    assert "3 in 'x', 2 in 'g', 1 in 'y'" in note.text
 
 
 def test_missing_values_of_terms_arrays_and_weights_are_counted_too():
@@ -204,20 +159,8 @@ def test_missing_values_of_terms_arrays_and_weights_are_counted_too():
         ("x3", 3),
         ("weights", 1),
     )
-    with pytest.raises(ps.errors.DataError) as caught:
+    with pytest.raises(ps.errors.DataError, match=r"\(0, 20, 40\): 3 in 'x3'"):
         ps.SVM(Y, X, na_action="raise", lam=1.0)
-    assert str(caught.value) == (
-        "There are missing values in 3 rows (0, 20, 40): 3 in 'x3'; fill them, or "
-        "leave the rows out with na_action='drop'."
-    )
-
-
-def test_columns_beyond_five_with_missing_values_are_counted_together():
-    X = np.ones((N, 8))
-    X[0, :7] = np.nan
-    assert ps.SVM(Y, X, lam=1.0).dropped.by_column.endswith(
-        "1 in 'x5' and in 2 more columns"
-    )
 
 
 NEW = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "g": ["u", "w", "t", None]})
@@ -230,15 +173,12 @@ def test_unseen_levels_are_an_error_or_missing(scaled):
     result = model.fit(ps.SDCA(seed=1))
     with pytest.raises(ps.errors.ColumnError, match="'w', 't', in 2 rows"):
         result.predict(NEW)
-    text = (
-        "2 rows without a prediction, for levels that did not occur at fit: 'w', 't' "
-        "in column 'g'."
-    )
     known = NEW.assign(g=["u", None, None, None])
     for method in ("decision_function", "predict", "predict_proba", "augment"):
         with pytest.warns(ColumnWarning) as said:
             found = getattr(result, method)(NEW, unseen="missing")
-        assert [(str(w.message), w.filename) for w in said] == [(text, __file__)]
+        assert [w.filename for w in said] == [__file__]
+        assert "'w', 't' in column 'g'" in str(said[0].message)
         expected = getattr(result, method)(known)
         if method == "augment":
             found, expected = found.drop(columns="g"), expected.drop(columns="g")

@@ -50,35 +50,28 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "tabs.csv").write_text("a\ty\n1\t2\n")
 
 
-NO_CSV = "cannot be read as CSV:"
-ZEROS = "it holds bytes of zero, so it is not text in UTF-8; save it as 'CSV UTF-8'"
-CUT = "Compressed file ended before the end-of-stream marker was reached"
 WRONG = {
-    "latin.csv": f"{NO_CSV} it is not text in UTF-8; save it as 'CSV UTF-8', "
-    "or name its encoding (on the command line --encoding cp1252, of Windows, or "
-    "latin-1)",
-    "utf16.csv": f"{NO_CSV} {ZEROS}",
-    "d.csv.xz": "is packed by xz; unpack it, or pack it by gzip or bzip2",
-    "d.csv.zip": "is packed by zip; unpack it, or pack it by gzip or bzip2",
-    "zip.csv": "is packed by zip; unpack it, or pack it by gzip or bzip2",
-    "d.xlsx": "is a workbook of Excel; save its sheet as 'CSV UTF-8'",
-    "d.ods": "is a document of LibreOffice; save its sheet as CSV in UTF-8",
-    "saved": "is one that pegasos_stats saved, and no table; give a file of rows",
-    "ragged.csv": f"{NO_CSV} line 3 has 4 fields where 2 are expected; a cell "
-    "that holds the separator stands in quotes, and one without a value is left empty",
-    "empty.csv": f"{NO_CSV} it is empty; give a header and rows",
-    "nul.csv": f"{NO_CSV} {ZEROS}",
-    "quote.csv": f"{NO_CSV} a quote that line 3 opens is never closed",
-    "cut.gz": f"{NO_CSV} {CUT}",
-    "cut.bz2": f"{NO_CSV} {CUT}",
+    "latin.csv": "UTF-8",
+    "utf16.csv": "bytes of zero",
+    "d.csv.xz": "xz",
+    "d.csv.zip": "zip",
+    "zip.csv": "zip",
+    "d.xlsx": "Excel",
+    "d.ods": "LibreOffice",
+    "saved": "pegasos_stats saved",
+    "ragged.csv": "line 3 has 4 fields where 2 are expected",
+    "empty.csv": "it is empty",
+    "nul.csv": "bytes of zero",
+    "quote.csv": "line 3 opens",
+    "cut.gz": "ended before the end",
+    "cut.bz2": "ended before the end",
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_and_what_to_do(name, folder):
-    with pytest.raises(DataError) as caught:
+def test_what_is_wrong_is_named(name, folder):
+    with pytest.raises(DataError, match=f"^The file {name} .*{WRONG[name]}"):
         read_csv(name)
-    assert str(caught.value) == f"The file {name} {WRONG[name]}."
 
 
 @pytest.mark.parametrize("more", [1, 2])
@@ -98,11 +91,9 @@ def test_rows_longer_than_the_header_name_nobody(more, rows, folder, capsys):
         ["predict", "m", "long.csv"],
     ):
         assert main(words) == 2
-        assert capsys.readouterr() == (
-            "",
-            "pegasos-stats: The file long.csv cannot be read as CSV: its first row has "
-            f"{2 + more} fields and its header 2; name every column, with nothing "
-            "before the first comma for names of rows.\n",
+        assert (
+            f"long.csv cannot be read as CSV: its first row has {2 + more} fields"
+            in (capsys.readouterr().err)
         )
 
 

@@ -82,52 +82,24 @@ def test_an_explicit_pair_is_taken_as_given():
     assert coding.encode(pd.Series([1, 2])).tolist() == [1.0, -1.0]
 
 
-FEWER = "take data in which both classes occur"
-EACH = (
-    "Or each against the others, with sklearn.multiclass and pegasos_stats.sklearn: "
-    "OneVsRestClassifier(SVMClassifier()).fit(X, y)."
-)
-
-
-def keeping(first, second):
-    return (
-        f"Keep two of them: keep = np.isin(y, [{first}, {second}]), then "
-        "np.asarray(y)[keep] and X[keep]. Or one against the others: "
-        f"np.asarray(y) == {first} for y. {EACH}"
-    )
-
-
 @pytest.mark.parametrize(
-    ("labels", "message"),
+    ("labels", "named"),
     [
-        ([1, 1], f"has 1 level, 1; exactly two are needed: {FEWER}."),
-        ([1, 2, 3], f"has 3 levels, 1, 2, 3; exactly two are needed. {keeping(1, 2)}"),
-        (
-            list("abcdefg"),
-            "has 7 levels, 'a', 'b', 'c', 'd', 'e' and 2 more; exactly two are "
-            "needed. " + keeping('"a"', '"b"'),
-        ),
-        ([np.nan], "has no value; it needs two levels."),
-        (
-            ["a", 1],
-            "mixes values of types int, str, which have no order; convert the column "
-            "to one type, or give coding=(negative, positive).",
-        ),
+        ([1, 1], "1 level, 1;"),
+        ([1, 2, 3], "3 levels, 1, 2, 3;"),
+        (list("abcdefg"), "7 levels, 'a', 'b', 'c', 'd', 'e' and 2 more;"),
+        ([np.nan], "no value"),
+        (["a", 1], "types int, str"),
     ],
 )
-def test_other_than_two_levels_are_named(labels, message):
-    with pytest.raises(LabelError) as refused:
+def test_other_than_two_levels_are_named(labels, named):
+    with pytest.raises(LabelError, match=f"^The outcome 'y' .*{named}"):
         LabelCoding.from_labels(pd.Series(labels, dtype=object))
-    assert str(refused.value) == f"The outcome 'y' {message}"
 
 
 def test_a_level_beside_the_given_pair_is_an_error():
-    with pytest.raises(LabelError) as refused:
+    with pytest.raises(LabelError, match=r"levels 1, 2, 3 and coding=\(1, 2\)"):
         LabelCoding.from_labels(pd.Series([1, 2, 3]), (1, 2))
-    assert str(refused.value) == (
-        "The outcome 'y' has the levels 1, 2, 3 and coding=(1, 2) was given; both "
-        "levels and no other must occur. " + keeping(1, 2)
-    )
 
 
 @pytest.mark.parametrize("coding", ["last-seen", (1, 1), (1, 2, 3)])
@@ -138,12 +110,8 @@ def test_unknown_codings_are_option_errors(coding):
 
 def test_unknown_labels_are_named_with_their_rows():
     coding = LabelCoding.from_labels(pd.Series([5, 6]))
-    with pytest.raises(LabelError) as refused:
+    with pytest.raises(LabelError, match=r"'y' holds '5' in 1 row \('r2'\)"):
         coding.encode(pd.Series([5, "5"], index=["r1", "r2"]))
-    assert str(refused.value) == (
-        "The outcome 'y' holds '5' in 1 row ('r2'); the model knows the levels 5, 6 "
-        "only: drop or recode these rows."
-    )
 
 
 @pytest.mark.parametrize(

@@ -52,96 +52,55 @@ def test_columns_that_no_model_can_use_are_in_nobodys_way():
     )
 
 
-DATES = "give numbers, such as days since a date, or categories."
-PARTS = "give numbers, text or categories, such as a column for each part."
 TWICE = pa.Table.from_arrays(
     [pa.array(["n", "p"]), pa.array([1, 2]), pa.array([3, 4])], names=["y", "x", "x"]
 )
-QUERY = "a query that has no rows yet; give its rows: data.collect()."
 
 
 @pytest.mark.parametrize(
-    ("door", "words"),
+    ("column", "named"),
     [
-        (
-            lambda: ps.svm("y ~ list", HOSTILE, lam=1.0),
-            f"Column 'list' holds values of type ndarray; {PARTS}",
-        ),
-        (
-            lambda: ps.svm("y ~ struct", HOSTILE, lam=1.0),
-            f"Column 'struct' holds values of type dict; {PARTS}",
-        ),
-        (
-            lambda: ps.svm("y ~ object", HOSTILE, lam=1.0),
-            f"Column 'object' holds values of type set; {PARTS}",
-        ),
-        (
-            lambda: ps.svm("y ~ zone", HOSTILE, lam=1.0),
-            f"Column 'zone' is of type datetime64[us, Europe/Berlin]; {DATES}",
-        ),
-        (
-            lambda: ps.svm("y ~ long", HOSTILE, lam=1.0),
-            f"Column 'long' is of type timedelta64[us]; {DATES}",
-        ),
-        (
-            lambda: ps.svm("y ~ day", HOSTILE, lam=1.0),
-            f"Column 'day' is of type datetime64[ms]; {DATES}",
-        ),
-        (
-            lambda: ps.SVM(HOSTILE["y"], HOSTILE[["x", "bytes"]], lam=1.0),
-            "Column 'bytes' is not numeric: it holds \"b'a'\" in 4 rows (0, 2, 4, 6); "
-            "give numbers, or make it a factor of the model: C(...) in a formula.",
-        ),
-        (
-            lambda: ps.svm("y ~ none", HOSTILE, lam=1.0),
-            "No row is complete: 'none' holds no value at all; leave it out of the "
-            "model.",
-        ),
-        (
-            lambda: ps.svm("y ~ x", HOSTILE.head(0), lam=1.0),
-            "No row is complete in the outcome and 'x'; give data with values for all "
-            "of them.",
-        ),
-        (
-            lambda: ps.SVM(["n", "p"], TWICE.select([]), lam=1.0),
-            "X has no columns; give at least one predictor.",
-        ),
-        (
-            lambda: ps.svm("y ~ x", TWICE, lam=1.0),
-            "The column name 'x' occurs more than once; rename the columns.",
-        ),
-        (
-            lambda: ps.svm("y ~ x", HOSTILE.lazy(), lam=1.0),
-            f"The data are a LazyFrame of polars, {QUERY}",
-        ),
+        ("list", "values of type ndarray"),
+        ("struct", "values of type dict"),
+        ("object", "values of type set"),
+        ("zone", r"type datetime64\[us, Europe/Berlin\]"),
+        ("long", r"type timedelta64\[us\]"),
+        ("day", r"type datetime64\[ms\]"),
+        ("none", "no value"),
+    ],
+)
+def test_columns_that_cannot_be_used_are_named(column, named):
+    with pytest.raises(ps.errors.DataError, match=f"'{column}' .*{named}"):
+        ps.svm(f"y ~ {column}", HOSTILE, lam=1.0)
+
+
+@pytest.mark.parametrize(
+    ("door", "named"),
+    [
+        (lambda: ps.SVM(HOSTILE["y"], HOSTILE[["x", "bytes"]], lam=1.0), "'bytes'"),
+        (lambda: ps.svm("y ~ x", HOSTILE.head(0), lam=1.0), "No row is complete"),
+        (lambda: ps.SVM(["n", "p"], TWICE.select([]), lam=1.0), "no columns"),
+        (lambda: ps.svm("y ~ x", TWICE, lam=1.0), "'x' occurs more than once"),
+        (lambda: ps.svm("y ~ x", HOSTILE.lazy(), lam=1.0), r"data\.collect\(\)"),
         (
             lambda: ps.SVM(HOSTILE["y"], nw.from_native(HOSTILE.lazy()), lam=1.0),
-            f"The data are a LazyFrame of narwhals, {QUERY}",
+            r"data\.collect\(\)",
         ),
-        (
-            lambda: ps.svm("y ~ x", pl.col("y"), lam=1.0),
-            "data is of type Expr; a formula needs a data frame with named columns.",
-        ),
-        (
-            lambda: ps.svm("y ~ x", TWICE.to_reader(), lam=1.0),
-            "data is of type RecordBatchReader; a formula needs a data frame with "
-            "named columns.",
-        ),
+        (lambda: ps.svm("y ~ x", pl.col("y"), lam=1.0), "data is of type Expr"),
+        (lambda: ps.svm("y ~ x", TWICE.to_reader(), lam=1.0), "RecordBatchReader"),
         (
             lambda: (
                 ps.SVM([1, "a"] * 4, HOSTILE["x"], coding=(1, "a"), lam=1.0)
                 .fit(ps.SDCA(seed=1))
                 .predict(HOSTILE["x"])
             ),
-            "The labels are of the types int, str, which a column of polars cannot "
-            "hold together; give the data as pandas' own.",
+            "types int, str",
         ),
     ],
 )
-def test_what_cannot_be_used_is_refused_in_a_sentence(door, words):
-    with pytest.raises(ps.errors.DataError) as caught:
+def test_what_cannot_be_used_is_named(door, named):
+    with pytest.raises(ps.errors.DataError, match=named):
         door()
-    assert str(caught.value).startswith(words.split(";")[0])
 
 
 def test_names_that_occur_twice_are_kept_where_nobody_asks_for_them():
@@ -162,9 +121,6 @@ def test_levels_of_a_dictionary_that_occur_twice_or_are_missing():
 
 def test_what_reads_them_may_be_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ps.errors.DependencyError) as caught:
+    named = r"pyarrow .*pegasos_stats\[frames\]"
+    with pytest.raises(ps.errors.DependencyError, match=named):
         ps.svm("y ~ x", HOSTILE, lam=1.0)
-    assert str(caught.value) == (
-        "The data are a DataFrame of polars, and pyarrow is not installed, which reads "
-        "them; install it by pip install 'pegasos_stats[frames]', or give pandas' own."
-    )

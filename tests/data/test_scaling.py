@@ -134,13 +134,6 @@ def test_original_is_what_is_fitted_where_nothing_was_scaled(data):
     assert table["std_error"].isna().all()
 
 
-def test_the_summary_shows_both(data):
-    model = ps.svm("y ~ a + b", data, lam=0.1, standardize=True)
-    result = model.fit(ps.SDCA(tol=1e-10, seed=1))
-    written = [f"{value:#.4g}" for value in result.params_original]
-    assert result.summary().params["original"].tolist() == written
-
-
 @pytest.mark.parametrize("storage", [csr_array, coo_array])
 def test_sparse_rows_are_centred_as_the_dense_rows_of_the_fit(data, storage):
     columns = data[["a", "b", "c", "d"]]

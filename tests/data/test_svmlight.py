@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import re
 
 import numpy as np
 import pytest
@@ -189,11 +190,8 @@ def test_looking_like_svmlight(content, found, tmp_path):
 def test_an_infinite_label_is_refused(label, tmp_path):
     path = tmp_path / "data.txt"
     path.write_text(f"1 1:2\n{label} 1:3\n")
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match=f"^Line 2 of .* {re.escape(repr(label))}"):
         read_svmlight(path)
-    assert str(caught.value) == (
-        f"Line 2 of {path} has the label {label!r}; give finite ones."
-    )
 
 
 @pytest.mark.parametrize(

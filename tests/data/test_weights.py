@@ -173,15 +173,6 @@ def test_rows_without_a_weight_are_dropped(data):
         ps.svm("y ~ a + b", data, weights="w", na_action="raise", lam=1.0)
 
 
-def test_weights_go_through_saving(data, tmp_path):
-    result = ps.svm("y ~ a + b", data, weights="w", lam=1.0).fit(ps.Pegasos(2, seed=1))
-    ps.save(result, tmp_path / "m")
-    again = ps.load(tmp_path / "m")
-    assert (again.problem.weights == result.problem.weights).all()
-    assert str(again.summary()) == str(result.summary())
-    assert "Row weights:" in str(result.summary(details=True))
-
-
 @pytest.mark.parametrize("loss", ["hinge", "log"])
 def test_the_best_intercept_of_weighted_rows(loss):
     rng = np.random.default_rng(0)
@@ -232,11 +223,6 @@ def test_sparse_rows_have_the_weights_of_dense_ones(data):
     dense = optimum(ps.SVM(data["y"].to_numpy(), X, lam=0.1, weights=w))
     sparse = optimum(ps.SVM(data["y"].to_numpy(), csr_array(X), lam=0.1, weights=w))
     assert sparse.objective == pytest.approx(dense.objective, rel=2 * TOL)
-
-
-def test_complex_weights_are_refused(data):
-    with pytest.raises(DataError, match="not numbers"):
-        ps.svm("y ~ a", data, weights=np.full(80, 1 + 1j), lam=1.0)
 
 
 @pytest.mark.parametrize("kind", [pd.Series, pd.Index, np.array, list])
