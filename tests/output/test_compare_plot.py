@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
-from pegasos_stats.output.plotting import comparison
 from pegasos_stats.output.plotting.style import lines
 
 TRAIN, TEST = ps.datasets.load_digits56()
@@ -98,18 +97,6 @@ def test_a_line_is_thin_where_some_runs_have_ended(study):
     assert thin[0].get_color() == whole.get_color()
 
 
-def test_every_solver_is_in_the_legend_by_its_name(study):
-    loss, _, _ = study.plot(ax=axes())
-    shown = [text.get_text() for text in loss.get_legend().get_texts()]
-    assert shown == [
-        "Pegasos",
-        "SDCA",
-        r"in \$order\$",
-        " _hidden",
-        "Certified lower bound",
-    ]
-
-
 def test_the_bound_is_a_line_or_taken_off(study):
     loss, _, _ = study.plot(ax=axes())
     bound = line_of(loss, "Certified lower bound")
@@ -126,22 +113,6 @@ def test_without_held_out_rows_the_training_error_is_shown(study):
     found = ps.compare_solvers(study.model, {"one": ps.Pegasos(epochs=1)}, runs=2)
     _, error, _ = found.plot(ax=axes())
     assert error.get_ylabel() == "Training error"
-
-
-def test_a_new_figure_is_640_pixels_wide_and_written_at_once(study, tmp_path):
-    from matplotlib import pyplot
-
-    before = dict(pyplot.rcParams)
-    found = study.plot()
-    figure = found[0].figure
-    try:
-        assert [ax.figure for ax in found] == [figure] * 3
-        assert figure.get_figwidth() == 6.4
-        figure.savefig(tmp_path / "study.png", dpi=100)
-    finally:
-        pyplot.close(figure)
-    assert (tmp_path / "study.png").stat().st_size > 10_000
-    assert dict(pyplot.rcParams) == before
 
 
 def test_no_two_lines_are_alike_and_none_is_told_by_colour_alone():
@@ -174,11 +145,3 @@ def test_axes_must_be_three(study, given):
 def test_excess_is_yes_or_no(study):
     with pytest.raises(OptionError, match="excess='yes'"):
         study.plot(ax=axes(), excess="yes")
-
-
-def test_times_have_a_readable_unit(study):
-    tidy = study.tidy()
-    for longest, unit in ((2.0, "s"), (0.9, "ms"), (2e-4, "µs"), (0.0, "s")):
-        times = tidy["measure"] == "cpu_seconds"
-        tidy.loc[times, "q50"] = longest
-        assert comparison.time_unit(tidy) == unit

@@ -1,9 +1,13 @@
 """Coefficients, images, tables and reliability in figures beside their definitions."""
 
+from io import BytesIO
+
 import numpy as np
 import pandas as pd
 import pytest
 
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError
 from pegasos_stats.output.plotting.curves import draw_reliability
 from pegasos_stats.output.plotting.forest import draw_coefficients
 from pegasos_stats.output.plotting.tiles import draw_confusion, draw_image, ink_on
@@ -61,30 +65,6 @@ def test_dots_are_where_coefficients_are_clearly_below_zero():
     assert list(dots.get_xdata()) == [0, 2]
     assert list(dots.get_ydata()) == [0, 0]
     assert ax.images[0].get_clim() == (-10.0, 10.0)
-
-
-@pytest.mark.parametrize(("side", "dotted"), [(40, True), (41, False)])
-def test_large_pixels_alone_have_dots(side, dotted):
-    ax = draw_image(-np.ones(side), (1, side), ("no", "yes"), axes(9, 3))
-    assert bool(ax.get_lines()) == dotted
-    bar = ax.figure.axes[1]
-    assert (", dotted," in bar.get_xlabel().replace("\n", " ")) == dotted
-
-
-@pytest.mark.parametrize(
-    ("shape", "below"), [((2, 3), False), ((2, 4), True), ((4, 2), False)]
-)
-def test_the_bar_is_along_the_longer_side(shape, below):
-    ax = draw_image(np.arange(1.0, 1.0 + np.prod(shape)), shape, ("a", "b"), axes())
-    ax.figure.canvas.draw()
-    image, bar = (part.get_position() for part in ax.figure.axes)
-    assert (bar.y1 <= image.y0) == below
-    assert (bar.x0 >= image.x1) != below
-
-
-def test_coefficients_of_zero_are_an_image_of_the_middle_colour():
-    ax = draw_image(np.zeros(4), (2, 2), ("a", "b"), axes())
-    assert ax.images[0].get_clim() == (-1.0, 1.0)
 
 
 def luminance(colour):
@@ -176,3 +156,21 @@ def test_small_probabilities_have_a_small_square():
     ax = draw_reliability(table, None, "ill", 0.95, axes(), {})
     assert ax.get_xlim() == ax.get_ylim()
     assert 0.15 < ax.get_xlim()[1] < 0.5
+
+
+@pytest.mark.parametrize("k", [2, 3, 11])
+def test_any_number_of_levels_is_drawn(k):
+    actual, predicted = np.random.default_rng(k).integers(0, k, (2, 400))
+    matrix = ps.confusion(actual, [*predicted[1:], None], levels=list(range(k)))
+    ax = matrix.plot()
+    assert len(ax.texts) == k * (k + 1)
+    assert ax.get_xticklabels()[-1].get_text() == "NA"
+    assert "1 without prediction" in ax.get_title()
+    ax.figure.savefig(BytesIO(), format="png")
+
+
+def test_a_row_without_rows_has_no_shares_and_a_table_without_is_refused():
+    ax = ps.confusion(["a"], ["a"], levels=["a", "b"]).plot(ax=axes())
+    assert {text.get_position(): text.get_text() for text in ax.texts}[0, 1] == "0"
+    with pytest.raises(DataError, match="table is empty"):
+        ps.confusion([], [], levels=["a", "b"]).plot()

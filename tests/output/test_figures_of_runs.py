@@ -8,7 +8,7 @@ from pegasos_stats.errors import OptionError
 from tests.output.figures import legend, panels
 from tests.output.figures import line as line_of
 
-TRAIN, TEST = ps.datasets.load_digits56()
+TRAIN, _ = ps.datasets.load_digits56()
 pytestmark = pytest.mark.usefixtures("closed")
 
 
@@ -65,31 +65,13 @@ def test_the_distance_is_from_the_optimum_that_is_given(digits):
     (line,) = above.get_lines()
     assert line.get_label() == "Objective above the optimum"
     np.testing.assert_array_equal(line.get_ydata(), digits.trace["objective"] - least)
-    for wrong, message in (
-        ({"x": "rows"}, "x='rows' is not known; give one of 'epoch', 'steps'."),
-        (
-            {"optimum": 0.0},
-            "optimum= goes with x='steps', where the distance from it is drawn.",
-        ),
-        (
-            {"x": "steps", "optimum": 1e6},
-            "optimum=1000000.0 is above the objective "
-            f"{digits.trace['objective'].min():.6g} of the trace; give the least "
-            "objective, or leave it out.",
-        ),
+    for wrong, named in (
+        ({"x": "rows"}, "x='rows'"),
+        ({"optimum": 0.0}, "optimum="),
+        ({"x": "steps", "optimum": 1e6}, r"optimum=1000000\.0"),
     ):
-        with pytest.raises(OptionError) as caught:
+        with pytest.raises(OptionError, match=f"^{named}"):
             digits.plot.trace(**wrong)
-        assert str(caught.value) == message
-
-
-def test_against_steps_it_is_told_after_which_sdca_went_on():
-    model = ps.svm("digit ~ .", TRAIN, lam=1.0)
-    solver = ps.Pegasos(seed=1, tol=0.9, batch_size=40)
-    found = model.fit(solver, refine=1e-6, trace=True)
-    (ax,) = found.plot.trace("steps", ax=panels())
-    assert found.n_epochs < solver.epochs
-    assert line_of(ax, "SDCA from here").get_xdata() == [5 * found.n_epochs] * 2
 
 
 def test_losses_are_drawn_by_their_formulas():

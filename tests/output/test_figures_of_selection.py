@@ -13,7 +13,7 @@ import pegasos_stats as ps
 from pegasos_stats.metrics.scores import RocCurve
 from pegasos_stats.output.plotting import comparison, curves
 from pegasos_stats.output.plotting.roc import bends
-from pegasos_stats.output.plotting.style import NEGATIVE, POSITIVE, pyplot
+from pegasos_stats.output.plotting.style import pyplot
 
 LAMBDAS = np.array([4.0, 1.0, 0.25, 0.0625])
 MEAN = np.array([0.5, 0.3, 0.2, 0.35])
@@ -114,13 +114,6 @@ def test_the_largest_coefficients_at_the_end_have_names():
     assert upright(ax) == [(0.5, ":")]
 
 
-def test_names_of_24_letters_are_whole():
-    for size, shown in ((24, "x" * 24), (25, "x" * 11 + "…" + "x" * 12)):
-        beta = pd.DataFrame({"x" * size: [1.0]}, index=[1.0])
-        ax = curves.draw_path(beta, 1, {}, axes(), {})
-        assert words(ax) == [shown]
-
-
 def test_a_thousand_coefficients_are_drawn_at_most():
     beta = pd.DataFrame(-np.arange(2.0, 1004.0)[None], index=[1.0])
     ax = curves.draw_path(beta, 2, {}, axes(), {})
@@ -169,18 +162,6 @@ def test_each_metric_has_a_panel_with_its_folds(folds):
         assert ax.get_yticks().tolist() == []
 
 
-def test_the_legend_of_folds_shows_rings_and_diamonds(folds):
-    (legend,) = folds.legends
-    assert [text.get_text() for text in legend.get_texts()] == [
-        "A fold (×: several folds)",
-        "Mean and its standard error",
-    ]
-    ring, diamond = legend.legend_handles
-    assert (ring.get_marker(), ring.get_markeredgecolor()) == ("o", NEGATIVE)
-    assert (ring.get_markerfacecolor(), ring.get_linestyle()) == ("none", "None")
-    assert (diamond.get_marker(), diamond.get_color()) == ("D", POSITIVE)
-
-
 def statistics(**measures):
     """What a study says of one solver, the quantiles being all the same."""
     lines = [
@@ -207,49 +188,6 @@ def statistics(**measures):
 def test_times_are_in_the_largest_unit_that_the_longest_reaches(longest, unit):
     times = statistics(cpu_seconds=[longest / 7, longest], objective=[5e3, 1e4])
     assert comparison.time_unit(times) == unit
-
-
-PANEL = comparison.Panel("", "epoch", "", "gap", "")
-
-
-def scales(at, y, **options):
-    ax, panel = axes(), PANEL._replace(**options)
-    curves = [
-        comparison.Curve(np.array(at), *[np.array(values) for values in (y, y, y)], 1)
-    ]
-    ax.plot(at, y)
-    comparison.set_scales(panel, curves * 2, ax)
-    return ax.get_xscale(), ax.get_yscale()
-
-
-@pytest.mark.parametrize(
-    ("y", "options", "scale"),
-    [
-        ([0.01, 0.2], {}, "log"),
-        ([0.01, 0.09], {}, "linear"),
-        ([0.5, 0.9], {"always_log": True}, "log"),
-        ([2.0, 30.0], {}, "log"),
-        ([-1.0, 0.0], {"always_log": True}, "linear"),
-        ([-1.0, 0.01, 0.2], {}, "log"),
-        ([0.0, 0.2], {"always_log": True}, "log"),
-        ([0.01, 0.9], {"measure": "test_error"}, "linear"),
-        ([0.01, 0.9], {"measure": "test_error", "always_log": True}, "linear"),
-    ],
-)
-def test_values_have_a_logarithmic_axis_where_they_span_much(y, options, scale):
-    assert scales(range(1, len(y) + 1), y, **options)[1] == scale
-
-
-@pytest.mark.parametrize(
-    ("x", "name", "scale"),
-    [
-        ([0.1, 0.2], "cpu_seconds", "log"),
-        ([0.0, 0.2], "cpu_seconds", "linear"),
-        ([1.0, 20.0], "epoch", "linear"),  # both curves end at 20
-    ],
-)
-def test_times_have_a_logarithmic_axis(x, name, scale):
-    assert scales(x, [1.0, 2.0], x=name)[0] == scale
 
 
 def test_bends_are_the_points_off_the_line_between_their_neighbours():

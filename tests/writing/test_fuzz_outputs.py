@@ -1,92 +1,23 @@
 """Files that are written, at random: content, failures, paths."""
 
-import errno
 import io
 import os
 import tempfile
-from pathlib import Path
-from unittest import mock
 
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasos_stats.errors import DataError, PegasosStatsError
+from pegasos_stats.errors import PegasosStatsError
 from pegasos_stats.output.cli.files import PREDICTIONS, is_predictions
 from pegasos_stats.output.report.output_path import FIGURE, REPORT
 from pegasos_stats.persist.archive import MODEL
-from pegasos_stats.writing import Kind, checked_place, outputs
+from pegasos_stats.writing import Kind, checked_place
 
 pytestmark = pytest.mark.fuzz
 
 NOTE = Kind("note", "note", lambda handle: handle.read(4) == b"note")
-CALLS = ["open", "fsync", "replace", "chmod", "stat"]
-ERRORS = [errno.ENOSPC, errno.EIO, errno.EACCES, errno.EDQUOT, errno.EROFS, errno.EPERM]
-NAMES = ["a", "b", "c"]
-
-
-class Failing:
-    """One call of the system that fails from some time on, or once."""
-
-    def __init__(self, name, first, last, number):
-        self.real, self.calls = getattr(os, name), 0
-        self.range, self.number = range(first, last), number
-
-    def __call__(self, *args, **options):
-        self.calls += 1
-        if self.calls in self.range:
-            raise OSError(self.number, os.strerror(self.number))
-        return self.real(*args, **options)
-
-
-failing = st.tuples(
-    st.sampled_from(CALLS),
-    st.integers(1, 8),
-    st.integers(1, 8),
-    st.sampled_from(ERRORS),
-)
-contents = st.none() | st.sampled_from([b"note 1", b"mine", b""])
-characters = st.characters(exclude_categories=["Cs"])
-texts = st.text(characters).map(lambda text: f"note {text}")
-
-
-def written_together(folder, texts, overwrite, failing):
-    """Write texts to files together; what is said where that fails."""
-    name, first, more, number = failing
-    failing = Failing(name, first, first + more, number)
-    try:
-        with mock.patch.object(os, name, failing), outputs() as files:
-            for own, text in texts.items():
-                place = checked_place(os.path.join(folder, own), NOTE, overwrite)
-                files.write(place, text)
-    except DataError as error:
-        return str(error)
-    return ""
-
-
-@given(
-    before=st.fixed_dictionaries(dict.fromkeys(NAMES, contents)),
-    new=st.dictionaries(st.sampled_from(NAMES), texts, min_size=1),
-    overwrite=st.booleans(),
-    failing=failing,
-)
-def test_every_file_is_the_earlier_or_the_new_one(before, new, overwrite, failing):
-    there = {name: text for name, text in before.items() if text is not None}
-    made = {name: text.encode() for name, text in new.items()}
-    with tempfile.TemporaryDirectory() as folder:
-        for name, content in there.items():
-            Path(folder, name).write_bytes(content)
-        said = written_together(folder, new, overwrite, failing)
-        found = {path.name: path.read_bytes() for path in Path(folder).iterdir()}
-    assert "\n" not in said
-    if not said:
-        assert found == there | made
-    for name in NAMES:
-        assert found.get(name) in (there.get(name), made.get(name))
-        if there.get(name) in (b"mine", b"") and not overwrite:
-            assert found[name] == there[name]
-    assert set(found) <= set(there) | set(made)
 
 
 @given(st.text() | st.binary() | st.integers() | st.none() | st.floats())
