@@ -252,84 +252,35 @@ class TestParameters:
         expected = ps.SVM(y, X, lam=3.0).fit(ps.Pegasos(average="all", seed=2))
         same(classifier.fit(X, y), expected)
 
-    def test_a_clone_has_the_same_parameters(self):
-        classifier = LogitClassifier(
-            lam=2.0,
-            intercept=False,
-            standardize=True,
-            class_weight={"a": 2.0},
-            solver=ps.SDCA(epochs=7),
-            tol=0.1,
-            random_state=3,
-        )
-        twin = clone(classifier)
-        assert twin.get_params(deep=False).keys() == (
-            classifier.get_params(deep=False).keys()
-        )
-        assert repr(twin) == repr(classifier)
-        assert twin.get_params()["solver__epochs"] == 7
-
     @pytest.mark.parametrize(
-        ("options", "message"),
+        ("options", "named"),
         [
-            (
-                {"solver": "newton"},
-                "solver='newton' is 'sdca' here; give solver='sdca'.",
-            ),
-            (
-                {"solver": None},
-                "solver=None is not allowed; give one of 'sdca', 'pegasos', or a "
-                "solver such as Pegasos(epochs=20).",
-            ),
-            (
-                {"class_weight": "even"},
-                "class_weight='even' is not known; give one of 'balanced'.",
-            ),
-            (
-                {"class_weight": [1.0, 2.0]},
-                "class_weight=[1.0, 2.0] is not allowed; give 'balanced', or a weight "
-                "for each class.",
-            ),
-            (
-                {"class_weight": {"sick": 2.0}},
-                "class_weight={'sick': 2.0} names 'sick', which is not a class; "
-                "the classes are 'ill', 'well'.",
-            ),
+            ({"solver": "newton"}, "solver='newton'"),
+            ({"solver": None}, "solver=None"),
+            ({"class_weight": "even"}, "class_weight='even'"),
+            ({"class_weight": [1.0, 2.0]}, r"class_weight=\[1.0, 2.0\]"),
+            ({"class_weight": {"sick": 2.0}}, "names 'sick', .* 'ill', 'well'"),
         ],
     )
-    def test_refused(self, rows, options, message):
-        with pytest.raises(OptionError) as caught:
+    def test_refused(self, rows, options, named):
+        with pytest.raises(OptionError, match=named):
             SVMClassifier(**options).fit(*rows[:2])
-        assert str(caught.value) == message
 
     def test_an_option_that_the_solver_has_not(self, rows):
         with pytest.raises(OptionError, match=r"^Pegasos has no option 'gap_tol'; it"):
             SVMClassifier(solver="pegasos", lam=1.0).set_params(solver__gap_tol=0.1)
 
     @pytest.mark.parametrize(
-        ("labels", "weights", "message"),
+        ("labels", "weights", "named"),
         [
-            (["a"] * 4, None, "y has 1 class, 'a'; take data in which two occur."),
-            (
-                list("abca"),
-                None,
-                "Only binary classification is supported. The type of the target is "
-                "multiclass of 'a', 'b', 'c'; fit each class against the others by "
-                "OneVsRestClassifier(SVMClassifier()) of sklearn.multiclass, or rows "
-                "of two classes.",
-            ),
-            (
-                list("abab"),
-                [1.0, 0.0, 2.0, 0.0],
-                "Only 1 class has rows with a weight above 0, and not 'b'; give "
-                "weights above zero to rows of both classes.",
-            ),
+            (["a"] * 4, None, "1 class, 'a'"),
+            (list("abca"), None, r"'a', 'b', 'c'.*OneVsRestClassifier"),
+            (list("abab"), [1.0, 0.0, 2.0, 0.0], "not 'b'"),
         ],
     )
-    def test_labels(self, labels, weights, message):
-        with pytest.raises(LabelError) as caught:
+    def test_labels(self, labels, weights, named):
+        with pytest.raises(LabelError, match=named):
             SVMClassifier(lam=1.0).fit(np.arange(4.0).reshape(-1, 1), labels, weights)
-        assert str(caught.value) == message
 
     def test_before_the_fit(self, rows):
         for classifier in (

@@ -92,25 +92,17 @@ def test_rows_of_one_class(rows):
     ],
 )
 def test_what_needs_all_rows_is_refused(rows, options, named):
-    with pytest.raises(OptionError) as caught:
+    with pytest.raises(OptionError, match=f"^{named} "):
         SVMClassifier(**{"solver": "pegasos"} | options).partial_fit(*rows)
-    assert str(caught.value) == (
-        f"{named} needs all rows at once and does not go with partial_fit(); leave it "
-        "out, or call fit()."
-    )
 
 
 def test_classes_stay_the_same(rows):
     X, y = rows
     found = SVMClassifier(solver="pegasos", lam=1.0).partial_fit(X, y)
-    with pytest.raises(LabelError) as caught:
+    with pytest.raises(LabelError, match="'a', 'c' and were 'a', 'b'"):
         found.partial_fit(X, y, classes=["a", "c"])
-    assert str(caught.value) == (
-        "classes are 'a', 'c' and were 'a', 'b'; give the same in every call, or none."
-    )
-    with pytest.raises(LabelError) as caught:
+    with pytest.raises(LabelError, match="'c'"):
         found.partial_fit(X[:2], ["a", "c"])
-    assert str(caught.value) == "y holds 'c'; the classes are 'a', 'b'."
     with pytest.raises(LabelError, match=r"^y has 1 class, 'a'; take data"):
         clone(found).partial_fit(X[:2], ["a", "a"])
 
