@@ -1,82 +1,38 @@
 """Text that cannot be written, and other limits of what is taken or shown."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.foreign import is_valid_text
 from pegasos_stats.errors import ColumnError, DataError, LabelError, OptionError
-from pegasos_stats.output.report.repeat import call
 
 HALF = "\ud800"  # of a surrogate pair
 X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 5.0], "b": [2.0, 1.0, 0.0, -1.0]})
 Y = ["n", "p", "p", "n"]
 
 
-@pytest.mark.parametrize(
-    ("text", "valid"),
-    [("", True), ("ß☃🙂", True), ("\0", True), (HALF, False), (f"a{HALF}b", False)],
-)
-def test_half_a_character_is_no_valid_text(text, valid):
-    assert is_valid_text(text) is valid
+NAMED = X.set_axis(pd.Index([HALF, "b"], dtype=object), axis=1)
+FIT = ps.SVM(Y, X, lam=1.0).fit(ps.SDCA(seed=1))
+DOORS = {
+    "name of a column": (ColumnError, lambda: ps.SVM(Y, NAMED, lam=1.0)),
+    "name of the outcome": (
+        *(LabelError, lambda: ps.SVM(pd.Series(Y, name=HALF), X, lam=1.0)),
+    ),
+    "level": (LabelError, lambda: ps.SVM(["n", HALF, HALF, "n"], X, lam=1.0)),
+    "cell": (ColumnError, lambda: ps.SVM(Y, [[HALF, 1.0]] * 4, lam=1.0)),
+    "name of a fit": (OptionError, lambda: ps.compare_models({HALF: FIT})),
+    "title": (OptionError, lambda: FIT.report("no.md", title=HALF)),
+}
 
 
-@pytest.mark.parametrize(
-    ("door", "kind", "words"),
-    [
-        (
-            lambda: ps.SVM(
-                Y, X.set_axis(pd.Index([HALF, "b"], dtype=object), axis=1), lam=1.0
-            ),
-            ColumnError,
-            f"Column {HALF!r} has a name that is not valid text; read the data with "
-            "the encoding that they have, or rename it.",
-        ),
-        (
-            lambda: ps.SVM(pd.Series(Y, name=HALF), X, lam=1.0),
-            LabelError,
-            f"The outcome {HALF!r} has a name that is not valid text; rename it.",
-        ),
-        (
-            lambda: ps.SVM(["n", HALF, HALF, "n"], X, lam=1.0),
-            LabelError,
-            f"The outcome 'y' holds {HALF!r}, which is not valid text; read the data "
-            "with the encoding that they have.",
-        ),
-        (
-            lambda: ps.SVM(Y, [[HALF, 1.0]] * 4, lam=1.0),
-            ColumnError,
-            f"Column 'x1' is not numeric: it holds {HALF!r} in 4 rows (0, 1, 2, 3); "
-            "give numbers, or make it a factor of the model: C(...) in a formula.",
-        ),
-        (
-            lambda: ps.compare_models(
-                {HALF: ps.SVM(Y, X, lam=1.0).fit(ps.SDCA(seed=1))}
-            ),
-            OptionError,
-            f"A fit is called {HALF!r}; give it a name as text.",
-        ),
-        (
-            lambda: (
-                ps.SVM(Y, X, lam=1.0).fit(ps.SDCA(seed=1)).report("no.md", title=HALF)
-            ),
-            OptionError,
-            f"title={HALF!r} is not allowed; give text.",
-        ),
-    ],
-)
-def test_text_that_cannot_be_written_is_refused_at_the_door(door, kind, words):
-    with pytest.raises(kind) as caught:
-        door()
-    assert str(caught.value) == words
-
-
-def test_a_call_that_is_too_long_has_an_argument_a_line():
-    argument = "a" * (88 - len("f(, b=1)"))
-    assert call("f", [argument, "b=1"]) == f"f({argument}, b=1)"
-    assert call("f", [f"{argument}a", "b=1"]) == f"f(\n    {argument}a,\n    b=1,\n)"
-    assert call("f", []) == "f()"
+@pytest.mark.parametrize("door", DOORS)
+def test_text_that_cannot_be_written_is_refused_at_the_door(door):
+    kind, call = DOORS[door]
+    with pytest.raises(kind, match=re.escape(repr(HALF))):
+        call()
 
 
 @pytest.mark.parametrize("size", [0.0, 5e-324, 1e-300])
@@ -93,12 +49,8 @@ def test_a_kernel_that_is_zero_is_one(size):
 def test_a_kernel_with_a_value_below_zero_is_none(size):
     swapped = np.array([[0.0, 1.0], [1.0, 0.0]])
     for K in (np.diag([1.0, 1.0, 1.0, -1e-6]), np.kron(np.eye(2), swapped)):
-        with pytest.raises(DataError) as caught:
+        with pytest.raises(DataError, match="not positive semi-definite"):
             ps.KernelSVM(Y, size * K, kernel="precomputed", lam=1.0)
-        assert str(caught.value) == (
-            "The precomputed kernel is not positive semi-definite, so it belongs to no "
-            "space of functions; give the values of a kernel."
-        )
 
 
 @pytest.mark.parametrize(

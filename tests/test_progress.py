@@ -4,7 +4,6 @@ import subprocess
 import sys
 
 import pegasos_stats as ps
-from pegasos_stats.solvers.pegasos_run import with_progress
 
 # What tqdm looks at to tell a notebook, and a library that is not installed.
 NOTEBOOK = """
@@ -33,8 +32,3 @@ def test_a_run_that_stops_at_a_tolerance_is_counted_and_not_left_unfinished(caps
     assert "%" not in printed
     model.fit(ps.SDCA(epochs=3, tol=0.0, seed=1), progress=True)
     assert "3/3" in capsys.readouterr().err
-
-
-def test_items_pass_through_in_order(capsys):
-    assert list(with_progress(iter("abc"), None, "row")) == ["a", "b", "c"]
-    assert "3row" in capsys.readouterr().err

@@ -47,17 +47,3 @@ def test_a_case_that_is_not_so_is_marked(trial):
     given = 0.5 * reached, 0.5 * reached, trial.Ratios(0.5, 0.5)
     bad = trial.judged(case, *given)
     assert bad.marks == "xds"
-
-
-@pytest.mark.filterwarnings("ignore")  # of liblinear, that it has not converged
-def test_liblinear_is_timed_at_our_objective(trial, monkeypatch):
-    X, y = trial.SETS["iris 1/2"]()
-    case = trial.Case((X, y), "log", 1e-5, False, False, False)
-    problem = case.model().problem
-    goal = (1.0 + trial.TOL) * case.model().fit(**case.fitting()).objective
-    seconds = iter([1.0] * 100)  # of each run: one at a tolerance that suffices
-    monkeypatch.setattr(trial, "timed", lambda run: (run(), next(seconds))[1])
-    assert trial.time_to(goal, problem, X, 1.0, 1) == 1.0
-    assert trial.time_to(0.5 * goal, problem, X, 1.0, 1) == float("inf")  # below all
-    tried = 100 - len(list(seconds))
-    assert 2 < tried <= 2 + len(trial.EPOCHS) * len(trial.TOLERANCES)

@@ -52,12 +52,6 @@ def test_plain_sdca_is_that_of_the_package(rows):
     np.testing.assert_allclose(beta, result.coef, rtol=LOOP_RTOL)
 
 
-def test_times_of_plain_epochs_are_positive(rows):
-    found = cell_study.plain_epoch_times(*rows, epochs=2)
-    assert found.keys() == {"SDCA", "Pegasos"}
-    assert min(found.values()) > 0.0
-
-
 def test_time_within_is_the_first_epoch_that_stays_within(rows):
     X, y = rows
     model = ps.SVM(y, X, lam=0.1, intercept=False)
@@ -74,16 +68,6 @@ def test_time_within_is_the_first_epoch_that_stays_within(rows):
     assert found["epoch"].tolist()[0] == 4
     assert found["cpu_seconds"][0] == runs["cpu_seconds"][3]
     assert found.loc[1, ["epoch", "cpu_seconds"]].isna().all()
-
-
-def test_epoch_times_are_medians_over_the_runs(rows):
-    X, y = rows
-    model = ps.SVM(y, X, lam=0.1, intercept=False)
-    study = ps.compare_solvers(
-        model, {"SDCA": ps.SDCA(epochs=4, tol=0.0)}, runs=3, seed=1, workers=1
-    )
-    ends = study.runs.groupby("run")["cpu_seconds"].max() / 4
-    assert cell_study.epoch_times(study)["SDCA"] == pytest.approx(ends.median())
 
 
 def test_components_come_from_the_training_rows_alone(rows):

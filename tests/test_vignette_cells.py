@@ -53,11 +53,6 @@ def test_mean_shift_is_that_of_opencv(case):
     assert zlib.crc32(found.tobytes()) == OPENCV[case]
 
 
-def test_mean_shift_keeps_what_is_flat_and_the_size():
-    flat = np.full((31, 45, 3), 77, dtype=np.uint8)
-    assert (mean_shift.mean_shift(flat) == flat).all()
-
-
 def test_shifted_pixels_are_means_of_similar_ones():
     source = tiles(12, 14)
     where = np.ones((12, 14), dtype=bool)
@@ -108,13 +103,6 @@ def test_the_nucleus_is_what_is_darkest_without_specks():
     assert (cells.darkest(picture) == expected).all()
 
 
-def test_centre_of_a_mask_and_of_an_empty_one():
-    mask = np.zeros((20, 30), dtype=bool)
-    assert cells.centre_of(mask) == (9, 14)
-    mask[4:7, 10:13] = True
-    assert cells.centre_of(mask) == (5, 11)
-
-
 def test_every_crop_lies_inside_the_picture():
     for centre in product(range(0, 240, 7), range(0, 320, 9)):
         top, left = cells.corner_of(centre, (240, 320))
@@ -136,13 +124,6 @@ def test_a_nucleus_is_found_and_bright(place, blur):
     assert cell.crop[row, column] == 255 - grey == cell.crop.max()
     assert cell.crop.shape == (120, 120)
     assert cell.crop.dtype == np.uint8
-
-
-def test_a_fourth_plane_is_left_out():
-    picture = photograph(120, 160)
-    opaque = np.full((240, 320, 1), 255, dtype=np.uint8)
-    found = cells.crop_cell(np.concatenate([picture, opaque], axis=2), cells.gaussian)
-    assert (found == cells.crop_cell(picture, cells.gaussian)).all()
 
 
 @pytest.mark.parametrize(
