@@ -19,10 +19,11 @@ from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.offset import Offset
 from pegasos_stats.data.sample import Dropped
-from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.errors import plain
 from pegasos_stats.metrics.inputs import positive_position
 from pegasos_stats.metrics.matrix import ConfusionMatrix
+from pegasos_stats.metrics.scores import Scored
 from pegasos_stats.models.inference.covariance import (
     BootstrapResult,
     Covariance,
@@ -50,13 +51,14 @@ from pegasos_stats.persist.fits import (
 from pegasos_stats.solvers.kernel_problem import (
     KernelFunction,
     KernelProblem,
+    KernelSolution,
     checked_kernel,
     multiples,
 )
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.orders import check_rows
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.shortfall import Shortfall
 from pegasos_stats.studies.calibrated_results import CalibratedResults
 from pegasos_stats.studies.reliability import Reliability
@@ -90,44 +92,32 @@ def _require(good: object, problem: str) -> None:
 
 
 def check_missing_rows(X: MissingRows) -> None:
-    """Rows are within their shape, in rising order, and finite."""
+    """Rows are within their shape, in rising order, and known by a digest."""
     n, p = X.shape
-    _require(n >= 1 and p >= 1, f"the rows have the shape {X.shape}")
     _require(X.digest is None or SHA256.fullmatch(X.digest), "the digest is none")
-    rows, size = X.rows.tolist(), (len(X.rows), p if len(X.rows) else 0)
-    rising = all(low < high for low, high in pairwise([-1, *rows, n]))
-    _require(X.rows.ndim == 1 and rising, "support rows are not in order")
+    rising = all(low < high for low, high in pairwise([-1, *X.rows.tolist(), n]))
+    _require(rising, "support rows are not in order")
+    size = (len(X.rows), p if len(X.rows) else 0)
     _require(X.values.shape == size, f"support rows have the shape {X.values.shape}")
-    _require(np.isfinite(X.values).all(), "a support row is not finite")
 
 
 def check_problem(problem: Problem) -> None:
-    """Labels, weights and offsets are of the rows, and lambda is above zero."""
-    n, y, weights = problem.n, problem.y, problem.weights
-    _require(0.0 < problem.lam < np.inf, f"lambda is {problem.lam}")
-    for name in ("y", "weights", "offset"):
-        array = getattr(problem, name)
-        _require(array is None or array.shape == (n,), f"{name} is not of {n} rows")
-    if problem.offset is not None:
-        _require(np.isfinite(problem.offset).all(), "an offset is not finite")
+    """There is a label for each row; weights have the mean 1, balanced ones balance."""
+    y, weights = problem.y, problem.weights
+    _require(len(y) == problem.n, f"there are {len(y)} labels of {problem.n} rows")
     if weights is not None:
-        good = (weights >= 0.0).all() and abs(weights.mean() - 1.0) <= ROUNDING
-        _require(good, "weights do not have the mean 1")
+        near = abs(weights.mean() - 1.0) <= ROUNDING
+        _require(near, "weights do not have the mean 1")
     if problem.balanced:
-        w = np.ones(n) if weights is None else weights
+        w = np.ones(len(y)) if weights is None else weights
         each = [w[y < 0.0], w[y > 0.0]]
         low, high = (float(found.sum()) for found in each)
         good = all(np.ptp(found) == 0.0 for found in each)
         _require(
             good and abs(high - low) <= SAME_SUM * high, "weights are not balanced"
         )
-
-
-def check_kernel_problem(problem: KernelProblem) -> None:
-    """As for other problems, and the kernel is one that a model may have."""
-    check_problem(problem)
-    _require(problem.loss == "hinge", f"a kernel machine has the loss {problem.loss}")
-    _require(problem.memory >= 1, f"memory is {problem.memory}")
+    is_kernel = isinstance(problem, KernelProblem)
+    _require(not is_kernel or problem.loss == "hinge", "a kernel has another loss")
 
 
 def check_kernel(kernel: KernelFunction) -> None:
@@ -168,92 +158,51 @@ def check_formula_design(design: FormulaDesign) -> None:
 
 
 def check_scaled(design: ScaledDesign) -> None:
-    """It is scaled once, by finite numbers, and scales are above zero."""
+    """It is scaled once, each column."""
     _require(not isinstance(design.design, ScaledDesign), "predictors are scaled twice")
-    centre, scale = design.scaling.centre, design.scaling.scale
-    for numbers in (centre, scale):
-        good = numbers.shape == (len(design.names),) and np.isfinite(numbers).all()
-        _require(good, f"the scales have shape {numbers.shape}")
-    _require((scale > 0.0).all(), "the scales are not above zero")
+    size = len(design.scaling.centre)
+    _require(size == len(design.names), f"there are scales of {size} columns")
 
 
 def check_dropped(dropped: Dropped) -> None:
-    """Numbers of rows are not below zero."""
-    counts = [dropped.outcome, dropped.predictors, *(n for _, n in dropped.missing)]
-    _require(min(counts) >= 0, f"rows left out are {counts}")
-
-
-def check_counts(counts: Counts) -> None:
-    """There is a line."""
-    _require(counts.lines >= 1, f"lines are {counts.lines}")
+    """Numbers of missing values are above zero."""
+    _require(all(n > 0 for _, n in dropped.missing), "a column lacks less than nothing")
 
 
 def check_certificate(found: Certificate) -> None:
     """Its lower bound is not above the objective."""
-    objective, dual = found.objective, found.dual_objective
-    ordered = 0.0 <= objective < np.inf and -np.inf < dual <= objective
-    _require(ordered, f"the objective is {objective}, its lower bound {dual}")
-    _require(found.rounding >= 0.0, f"the rounding is {found.rounding}")
-    counts = (found.errors, *found.at_zero)
-    _require(min(counts) >= 0, f"the certificate counts {counts}")
+    ordered = found.dual_objective <= found.objective
+    _require(ordered, f"the objective {found.objective} is below its bound")
 
 
 def check_shortfall(found: Shortfall) -> None:
-    """Bounds are in order, and counts not below zero."""
-    bounds = found.at_least, found.at_most
-    ordered = 0.0 <= bounds[0] <= bounds[1] and found.lower >= 0.0
-    _require(ordered, f"the objective is from {bounds} above its minimum")
-    counts = found.changed, found.errors
-    _require(min(counts) >= 0, f"the bounds count {counts}")
+    """Bounds are in order."""
+    ordered = found.at_least <= found.at_most
+    _require(ordered, f"the distance is {found.at_least} and more")
 
 
 def check_covariance(found: Covariance) -> None:
-    """Numbers are those of a sandwich."""
-    k = len(found.matrix)
-    _check_shapes(found, k, matrix=2, bread=2, newton_step=1, fixed=2)
+    """Numbers are those of a sandwich, or it is not defined."""
+    k, undefined = len(found.matrix), np.isnan(found.matrix).all()
     _require(found.prior is None or found.prior.shape == (k + 1,), "priors are not k")
-    undefined = np.isnan(found.matrix).all()
     for name in ("matrix", "bread"):
         good = undefined or np.isfinite(getattr(found, name)).all()
         _require(good, f"the {name} of the covariance is not finite")
     for square in (found.matrix, found.fixed):
         if square is not None and np.isfinite(square).all():
             _check_variances(square)
-    width = found.bandwidth
-    good = width is None or (0.0 <= width < np.inf and (width > 0.0 or undefined))
-    _require(good, f"the width is {width}")
+    _require(found.bandwidth != 0.0 or undefined, "the width is 0")
     _require(found.df > 0.0, f"df is {found.df}")
-    _require(found.rows >= 0.0, f"it is worth {found.rows} rows")
-    _check_separated(found, k)
+    _check_separated(found)
 
 
 def check_bootstrap(found: BootstrapResult) -> None:
     """Numbers are those of a bootstrap."""
-    m, k = len(found.estimates), len(found.estimate)
-    _check_shapes(found, k, estimate=1, covariance=2, tolerance=1, reference=2)
-    for name, shape in (("estimates", (m, k)), ("fixed", (m, k)), ("priors", (m,))):
-        array = getattr(found, name)
-        good = array is None or array.shape == shape
-        _require(good, f"{name} of {m} resamples have another shape")
-    for name in ("estimate", "estimates", "covariance", "reference"):
-        array = getattr(found, name)
-        good = array is None or np.isfinite(array).all()
-        _require(good, f"the {name} of a resample is not finite")
     _check_variances(found.covariance)
-    _require(found.n_left_out >= 0, f"{found.n_left_out} resamples were left out")
-    left, asked = found.n_left_out + m, found.options.replicates
+    left = found.n_left_out + len(found.estimates)
+    asked = found.options.replicates
     _require(left == asked, f"{left} of {asked} resamples are there")
-    _require(abs(found.seed) <= LARGEST_SEED, f"the seed is {found.seed}")
-    _require(0.0 <= found.agreeing <= 1.0, f"{found.agreeing} is no share")
-    _check_separated(found, k)
-
-
-def _check_shapes(found: Estimate, k: int, **dimensions: int) -> None:
-    """Raise ValueError for arrays that are not of k coefficients."""
-    for name, number in dimensions.items():
-        array = getattr(found, name)
-        good = array is None or array.shape == (k,) * number
-        _require(good, f"the {name} of {k} coefficients has another shape")
+    _check_separated(found)
 
 
 def _check_variances(matrix: Matrix) -> None:
@@ -268,17 +217,13 @@ def _check_variances(matrix: Matrix) -> None:
     _require((apart <= ROUNDED * largest).all(), "a covariance is not symmetric")
 
 
-def _check_separated(found: Estimate, k: int) -> None:
-    """Raise ValueError for directions that are no numbers, or without a reason."""
+def _check_separated(found: Estimate) -> None:
+    """Raise ValueError for directions that are 0, or without a reason."""
     free, alike = (
-        np.zeros((k, 0)) if each is None else each
+        np.zeros((1, 0)) if each is None else each
         for each in (found.unbounded, found.collinear)
     )
-    for directions in (free, alike):
-        good: object = directions.ndim == 2 and len(directions) == k
-        good = good and np.isfinite(directions).all() and directions.any(axis=0).all()
-        _require(good, "a direction is 0, not finite, or of other coefficients")
-    _require(found.separated >= 0, f"{found.separated} rows are separated")
+    _require(free.any(axis=0).all() and alike.any(axis=0).all(), "a direction is 0")
     good = free.size if found.separated else alike.size or not free.size
     _require(good, "rows are separated by no direction")
 
@@ -291,15 +236,10 @@ def check_fit(result: Results, computed: tuple[str, ...]) -> None:
     _require(not missing, f"it has no {', '.join(sorted(missing))}")
     _require(result.index.equals(pd.RangeIndex(n)), "its labels are others")
     _require((result.offsets is None) == (problem.offset is None), "an offset is lost")
-    _require(abs(found.alpha) <= LARGEST, f"the intercept is {found.alpha:g}")
     free = problem.intercept or found.alpha == 0.0
     _require(free, f"there is no intercept and it is {found.alpha}")
-    counts = found.n_iter, found.n_violations, found.n_epochs or 0
-    _require(min(counts) >= 0, f"steps, violations and epochs are {counts}")
     drawn = solver.uses_random_numbers or result.refinement is not None
-    seed = found.seed
-    good = not drawn if seed is None else abs(seed) <= LARGEST_SEED
-    _require(good, f"the seed is {seed}")
+    _require(found.seed is not None or not drawn, "the seed is not there")
     refined = result.refinement is not None and solver.to_optimum
     _require(not refined, f"{type(solver).__name__} is refined")
     if isinstance(solver, Pegasos):
@@ -307,8 +247,6 @@ def check_fit(result: Results, computed: tuple[str, ...]) -> None:
         size = getattr(solver.start, "size", None)
         width = problem.p + problem.intercept
         _require(size in (None, width), f"the start has {size} numbers")
-    seconds = result.seconds
-    _require(seconds is None or 0.0 <= seconds < np.inf, f"the run took {seconds} s")
     _require(at.errors + sum(at.at_zero) <= n, f"the certificate counts more than {n}")
     near = result.shortfall
     _require(near.upper <= at.objective, "a better fit has a higher objective")
@@ -343,18 +281,15 @@ def check_linear(result: LinearResults) -> None:
     check_fit(result, COMPUTED_LINEAR)
     problem, found, p = result.problem, result.solution, result.problem.p
     _require(len(result.design.names) == p, f"{p} columns have other names")
-    good = found.beta.shape == (p,) and found.dual.shape == (problem.n,)
-    _require(good, "coefficients or dual weights have another shape")
-    _require(np.isfinite(found.dual).all(), "a dual weight is not finite")
+    sizes = len(found.beta), len(found.dual)
+    _require(sizes == (p, problem.n), f"coefficients and dual weights are {sizes}")
     at = result.certificate
     with np.errstate(over="ignore"):
         penalty = problem.lam / 2.0 * float(found.beta @ found.beta)
     most = (at.objective + at.rounding) * (1.0 + SLACK)
     _require(penalty <= most, f"the penalty is {penalty}, and the objective {most}")
     known = vars(result)
-    spread, constants = known["_spread"], known["constants"]
-    good = spread.shape == constants.shape == (p,) and (spread >= 0.0).all()
-    _require(good, "deviations of the columns are none")
+    _require(len(known["_spread"]) == p, "deviations are not of all columns")
     options = result.errors_by
     _require(options == known["cov_type"], "it has two kinds of standard errors")
     _check_groups(result.groups, known["cov_type"])
@@ -377,7 +312,7 @@ def _check_groups(groups: Groups | None, options: CovType) -> None:
     ways = len(groups.numbers)
     most = {Cluster: 2, Bootstrap: 1}.get(type(options), 0)
     good = 0 < ways <= most and ways == len(groups.names) and not groups.codes
-    _require(good and min(groups.numbers) >= 2, f"groups are {groups.numbers}")
+    _require(good, f"groups are {groups.numbers}")
 
 
 def check_kernel_fit(result: KernelResults) -> None:
@@ -389,9 +324,8 @@ def check_kernel_fit(result: KernelResults) -> None:
     other = found.counts if is_optimum else found.dual
     _require(each is not None and other is None, "it has no counts or dual weights")
     assert each is not None
-    good: object = each.shape == found.g.shape == (n,) and (each >= 0).all()
-    good = good and np.isfinite(each).all() and (is_optimum or found.n_iter >= 1)
-    _require(good, "a count or dual weight is below zero, or not one for each row")
+    _require(len(each) == n, f"counts or dual weights are {len(each)} of {n} rows")
+    _require(is_optimum or found.n_iter >= 1, "there are counts without a step")
     check_columns(problem, result.columns, result.design)
     rows = np.flatnonzero(multiples(problem, found)[0])
     stored = len(problem.X.rows) if result.columns is None else len(rows)
@@ -417,7 +351,6 @@ def check_model(saved: SavedModel) -> None:
     """A model: its rows have labels, and its columns names."""
     n = saved.problem.n
     _require(len(saved.index) == n, f"there are {len(saved.index)} labels of {n} rows")
-    _require(saved.kept.ndim == 1, "rows that are kept have another shape")
     same = (saved.offsets is None) == (saved.problem.offset is None)
     _require(same, "an offset is lost")
     check_columns(saved.problem, saved.columns, saved.design)
@@ -426,9 +359,7 @@ def check_model(saved: SavedModel) -> None:
 def check_split(split: Split) -> None:
     """Rows are there."""
     for rows in (split.test, split.given):
-        good = rows is None or (
-            rows.ndim == 1 and ((rows >= 0) & (rows < split.n)).all()
-        )
+        good = rows is None or rows.max(initial=0) < split.n
         _require(good, f"a fold has rows beyond the {split.n} that there are")
 
 
@@ -447,23 +378,18 @@ def check_folds(folds: Folds) -> None:
 def check_matrix(matrix: ConfusionMatrix) -> None:
     """A table fits its levels, and its rows their scores."""
     k, counts = len(matrix.levels), matrix.counts
-    good: object = k >= 2 and counts.shape == (k, k + 1) and (counts >= 0).all()
+    good = k >= 2 and counts.shape == (k, k + 1) and (counts >= 0).all()
     _require(good, f"a table of {k} levels has the shape {counts.shape}")
     positive_position(matrix.levels, matrix.choices.positive)
-    scored = matrix.scored
-    if scored is None:
-        return
-    n, codes, weights = scored.codes.size, scored.codes, scored.weights
-    good = codes.ndim == 1 and ((codes >= -1) & (codes < k)).all()
-    _require(good, f"rows are of other levels than {k}")
-    for array in (scored.scores, weights):
-        good = array is None or array.shape == (n,)
-        _require(good, f"{n} rows have other scores or weights")
-    good = weights is None or ((weights >= 0.0) & (weights < np.inf)).all()
-    _require(good, "rows have weights that are none")
+    if matrix.scored is not None:
+        p, codes = matrix.scored.probabilities, matrix.scored.codes
+        _require(codes.max(initial=-1) < k, f"rows are of other levels than {k}")
+        _require(p is None or p.shape[1] == k, f"probabilities are not of {k} levels")
+
+
+def check_scored(scored: Scored) -> None:
+    """Probabilities are shares."""
     if scored.probabilities is not None:
-        shape = scored.probabilities.shape
-        _require(shape == (n, k), f"probabilities have the shape {shape}")
         _check_shares(scored.probabilities)
 
 
@@ -493,29 +419,99 @@ def with_losses(found: CalibratedResults) -> CalibratedResults:
     return found
 
 
+MOST = float(np.finfo(np.float64).max)
+FINITE, COUNT, POSITIVE = (-MOST, MOST), (0.0, MOST), (5e-324, MOST)
+NOT_NEGATIVE, SHARE, ONE_OR_MORE = (0.0, np.inf), (0.0, 1.0), (1.0, MOST)
+MODEST, SEED = (-LARGEST, LARGEST), (-LARGEST_SEED, LARGEST_SEED)
+OF_RUN = {MODEST: "alpha", SEED: "seed"}
+STEPS = "n_iter n_violations n_epochs"
+OF_PROBLEM = {POSITIVE: "lam", COUNT: "weights", FINITE: "offset"}
+EACH_ROW = "y n, weights n, offset n"
 OF_ROWS = {"X": MISSING_ROWS, "y": SIGNS}
 RULES |= {
-    BootstrapResult: Rule(check_bootstrap),
+    BootstrapResult: Rule(
+        check_bootstrap,
+        "estimate k, estimates mk, covariance kk, tolerance k, fixed mk, reference kk, "
+        "priors m, unbounded kq, collinear kr",
+        {
+            FINITE: "estimate estimates reference unbounded collinear",
+            COUNT: "n_left_out separated",
+            SEED: "seed",
+            SHARE: "agreeing",
+        },
+    ),
     CalibratedResults: Rule(prepared=with_losses, computed=("_losses",)),
-    Certificate: Rule(check_certificate),
+    Certificate: Rule(
+        check_certificate,
+        bounds={
+            COUNT: "objective errors at_zero",
+            FINITE: "dual_objective",
+            NOT_NEGATIVE: "rounding",
+        },
+    ),
     ConfusionMatrix: Rule(check_matrix),
-    Counts: Rule(check_counts),
-    Covariance: Rule(check_covariance),
-    Dropped: Rule(check_dropped),
+    Counts: Rule(bounds={ONE_OR_MORE: "lines"}),
+    Covariance: Rule(
+        check_covariance,
+        "matrix kk, bread kk, newton_step k, fixed kk, unbounded kq, collinear kr",
+        {
+            FINITE: "unbounded collinear",
+            COUNT: "separated bandwidth",
+            NOT_NEGATIVE: "rows",
+        },
+    ),
+    Dropped: Rule(check_dropped, bounds={COUNT: "outcome predictors"}),
     Folds: Rule(check_folds),
-    FormulaDesign: Rule(check_formula_design, formula_saved, hints={"spec": SPEC}),
+    FormulaDesign: Rule(
+        check_formula_design, prepared=formula_saved, hints={"spec": SPEC}
+    ),
     FrameDesign: Rule(check_frame_design),
+    Groups: Rule(bounds={(2.0, MOST): "numbers"}),
     KernelFunction: Rule(check_kernel),
-    KernelProblem: Rule(check_kernel_problem, hints=OF_ROWS),
-    KernelResults: Rule(check_kernel_fit, without_rows, COMPUTED),
+    KernelProblem: Rule(
+        check_problem, EACH_ROW, OF_PROBLEM | {ONE_OR_MORE: "memory"}, hints=OF_ROWS
+    ),
+    KernelResults: Rule(
+        check_kernel_fit,
+        bounds={COUNT: "seconds"},
+        prepared=without_rows,
+        computed=COMPUTED,
+    ),
+    KernelSolution: Rule(
+        shapes="counts n, g n, dual n",
+        bounds=OF_RUN | {FINITE: "g", COUNT: f"{STEPS} counts dual"},
+    ),
     LabelCoding: Rule(check_coding),
-    LinearResults: Rule(check_linear, without_rows, COMPUTED_LINEAR),
-    MissingRows: Rule(check_missing_rows),
+    LinearResults: Rule(
+        check_linear,
+        "_spread p, constants p",
+        {COUNT: "seconds", NOT_NEGATIVE: "_spread"},
+        without_rows,
+        COMPUTED_LINEAR,
+    ),
+    MissingRows: Rule(
+        check_missing_rows,
+        "rows r, values rp",
+        {ONE_OR_MORE: "shape", FINITE: "values"},
+    ),
     Offset: Rule(check_offset),
-    Problem: Rule(check_problem, hints=OF_ROWS),
+    Problem: Rule(check_problem, EACH_ROW, OF_PROBLEM, hints=OF_ROWS),
     Reliability: Rule(check_reliability),
-    SavedModel: Rule(check_model),
+    SavedModel: Rule(check_model, "kept m"),
     ScaledDesign: Rule(check_scaled),
-    Shortfall: Rule(check_shortfall),
-    Split: Rule(check_split),
+    Scaling: Rule(
+        shapes="centre p, scale p", bounds={FINITE: "centre", POSITIVE: "scale"}
+    ),
+    Scored: Rule(
+        check_scored,
+        "codes n, scores n, probabilities nk, weights n",
+        {(-1.0, MOST): "codes", COUNT: "weights"},
+    ),
+    Shortfall: Rule(
+        check_shortfall, bounds={NOT_NEGATIVE: "at_least lower changed errors"}
+    ),
+    Solution: Rule(
+        shapes="beta p, dual n", bounds=OF_RUN | {COUNT: STEPS, FINITE: "beta dual"}
+    ),
+    Split: Rule(check_split, "test t, given g", {COUNT: "test given"}),
 }

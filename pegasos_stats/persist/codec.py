@@ -67,7 +67,13 @@ class Rule(NamedTuple):
     Attributes
     ----------
     check : callable, optional
-        Raises ValueError for an object whose fields are not good.
+        Raises ValueError for an object whose fields do not go together.
+    shapes : str
+        Arrays and their shapes, such as ``"beta p, X np"``: a letter for each
+        dimension, the same letter for the same size.
+    bounds : dict of (float, float) to str
+        The least and the largest number that fields of these names, or their items,
+        may be.
     prepared : callable, optional
         Makes what is written of an object.
     computed : tuple of str
@@ -77,9 +83,32 @@ class Rule(NamedTuple):
     """
 
     check: Callable[[Any], None] | None = None
+    shapes: str = ""
+    bounds: Mapping[tuple[float, float], str] = {}
     prepared: Callable[[Any], Any] | None = None
     computed: tuple[str, ...] = ()
     hints: Mapping[str, Any] = {}
+
+    def verify(self, found: Any) -> None:
+        """Raise ValueError for an object that is not good."""
+        sizes: dict[str, int] = {}
+        for name, letters in map(str.split, filter(None, self.shapes.split(", "))):
+            array = getattr(found, name)
+            if array is None:
+                continue
+            each = zip(letters, array.shape, strict=array.ndim == len(letters))
+            if array.ndim != len(letters) or any(
+                sizes.setdefault(letter, size) != size for letter, size in each
+            ):
+                raise ValueError(f"{name} has the shape {array.shape}")
+        for (low, high), names in self.bounds.items():
+            for name in names.split():
+                value = getattr(found, name)
+                numbers = np.asarray([] if value is None else value)
+                if not ((numbers >= low) & (numbers <= high)).all():
+                    raise ValueError(f"{name} is not from {low:g} to {high:g}")
+        if self.check is not None:
+            self.check(found)
 
 
 RULES: dict[type, Rule] = {}
@@ -316,8 +345,7 @@ def _fields(kind: Any) -> Form:
         found = kind(**{name: values.pop(name) for name in hints})
         if computed:
             vars(found).update(values)
-        if rule.check is not None:
-            rule.check(found)
+        rule.verify(found)
         return found
 
     return Form(out, back)
