@@ -133,8 +133,8 @@ def plain_column(column: DataColumn) -> DataColumn:
     """Give a column one of the dtypes that formulas can use.
 
     Unused categories are dropped; nullable numbers, and numbers and booleans that
-    stand in an object column, become numpy's, or real numbers and nullable booleans
-    where values are missing; text becomes object.
+    stand in an object column, become numpy's where no value is missing; text becomes
+    object.
     """
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -164,9 +164,11 @@ def plain_column(column: DataColumn) -> DataColumn:
 def _with_missing(present: DataColumn, index: pd.Index) -> DataColumn:
     """A plain column on all rows, missing in those that it lacks."""
     kind = present.dtype.kind
+    if present.dtype == np.uint64:
+        return present.astype(np.float64).reindex(index)
     if kind == "b":
-        present = present.astype("boolean")
-    return (present.astype(np.float64) if kind in "iu" else present).reindex(index)
+        return present.astype("boolean").reindex(index)
+    return (present.astype("Int64") if kind in "iu" else present).reindex(index)
 
 
 def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask:

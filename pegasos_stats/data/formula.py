@@ -12,21 +12,12 @@ from pegasos_stats.data.columns import plain_column
 from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.foreign import refusing
-from pegasos_stats.data.language.complaints import cannot_use
-from pegasos_stats.data.language.expressions import (
-    Call,
-    Column,
-    Evaluation,
-    Functions,
-    Node,
-    column_value,
-    columns_in,
-    looks_at_missing,
-)
-from pegasos_stats.data.language.functions import KNOWN
-from pegasos_stats.data.language.reading import read_expression
+from pegasos_stats.data.language.expressions import Expression, read_expression
 from pegasos_stats.data.language.syntax import (
     QUOTED,
+    STATA,
+    TERMS,
+    cannot_use,
     check_names,
     expressions_in,
     is_word,
@@ -38,6 +29,8 @@ from pegasos_stats.data.language.syntax import (
     with_quotes,
     without_offsets,
 )
+from pegasos_stats.data.language.values import unwrapped_value
+from pegasos_stats.data.language.vocabulary import KNOWN, Functions
 from pegasos_stats.errors import (
     ColumnError,
     ColumnWarning,
@@ -165,10 +158,10 @@ def outcome_of(
     expression = split_formula(formula)[0]
     name = unwrapped(expression)
     if name not in data.columns:
-        tree = read_outcome(formula, data.columns, functions)
-        if not isinstance(tree, Column):
-            return _computed(tree, expression, formula, data)
-        name = tree.name
+        outcome = read_outcome(formula, data.columns, functions)
+        if outcome.column is None:
+            return _computed(outcome, expression, formula, data)
+        name = outcome.column
     check_columns(data, [name])
     column: DataColumn = data[name]
     return column
@@ -176,7 +169,7 @@ def outcome_of(
 
 def read_outcome(
     formula: str, columns: Collection[Hashable], functions: Functions | None = None
-) -> Node:
+) -> Expression:
     """Read the left-hand side of a formula, without ``C()`` or ``I()`` around it.
 
     As in R, ``&`` and ``|`` join comparisons that stand without brackets.
@@ -188,48 +181,37 @@ def read_outcome(
 
     Examples
     --------
-    >>> read_outcome("factor(am) ~ .", ["am"])
-    Column(name='am')
+    >>> read_outcome("factor(am) ~ .", ["am"]).column
+    'am'
     """
     text = with_quotes(outcome_in_python(split_formula(formula)[0]), columns)
-    tree = read_expression(text, columns, formula, functions)
-    while (
-        isinstance(tree, Call)
-        and tree.name in ("C", "I")
-        and len(tree.arguments) == 1
-        and not tree.keywords
-    ):
-        tree = tree.arguments[0]
-    return tree
+    found = read_expression(text, columns, formula, functions)
+    while (inner := found.inside("C", "I")) is not None:
+        found = inner
+    return found
 
 
 @np.errstate(all="ignore")
 def _computed(
-    tree: Node, expression: str, formula: str, data: pd.DataFrame
+    outcome: Expression, expression: str, formula: str, data: pd.DataFrame
 ) -> DataColumn:
     """Values of an outcome; missing where it has none."""
-    variables = sorted(columns_in(tree))
+    variables = sorted(outcome.columns)
     check_names(variables)
     check_columns(data, variables or [expression])
     try:
-        values = values_of_rows(tree, data[variables]).rename(expression)
+        values = values_of_rows(outcome, data[variables]).rename(expression)
     except Exception as error:
         raise cannot_use(formula, error) from None
     return values.set_axis(data.index)
 
 
-def values_of_rows(tree: Node, frame: pd.DataFrame) -> DataColumn:
+def values_of_rows(expression: Expression, frame: pd.DataFrame) -> DataColumn:
     """Values of an expression in all rows, by position; missing where it has none."""
-    used = frame.reset_index(drop=True)
-    known = used.notna().all(axis=1)
-    looking = not known.all() and looks_at_missing(tree, learning=True)
-    rows = (used if looking else used[known]).apply(plain_column)
-    found = column_value(tree, Evaluation(rows, missing=looking))
-    plain = getattr(found, "__wrapped__", found)
-    values: DataColumn = pd.Series(plain, index=rows.index)
-    if not known.all():
-        values = values.convert_dtypes().reindex(used.index)
-    return values
+    rows = frame.reset_index(drop=True).apply(plain_column)
+    found = unwrapped_value(expression.value(rows))
+    values: DataColumn = pd.Series(found, index=rows.index)
+    return values.convert_dtypes() if rows.isna().any(axis=None) else values
 
 
 def read_terms(
@@ -286,7 +268,7 @@ def _all_terms(
     outcome, right = split_formula(formula)
     own = {unwrapped(outcome)}
     if own.isdisjoint(data.columns):
-        own = columns_in(read_outcome(formula, data.columns, functions))
+        own = read_outcome(formula, data.columns, functions).columns
     others = _Names(data, own, formula)
     text = with_quotes(right, data.columns) + ("" if intercept else " - 1")
     return _parsed(text, others, formula)
@@ -305,7 +287,8 @@ def _parsed(text: str, others: "_Names", formula: str) -> "SimpleFormula":
     except (ColumnError, FormulaError):
         raise
     except Exception as error:
-        raise cannot_use(formula, error) from None
+        hint = STATA if "#" in text else TERMS
+        raise cannot_use(formula, error, hint) from None
     if not isinstance(terms, SimpleFormula):
         raise unusable(formula, "it has several parts")
     check_columns(others.data, parser.taken_out)
@@ -369,14 +352,13 @@ def warn_empty(columns: list[Any]) -> None:
     )
 
 
-def variables_of(
+def factors_of(
     terms: "Iterable[Term]",
     formula: str,
     data: pd.DataFrame,
     functions: Functions | None = None,
-    without: Collection[str] = (),
-) -> list[str]:
-    """Columns that the terms use; those factors left aside that stand in `without`.
+) -> tuple[set[str], dict[str, Expression]]:
+    """Columns that stand in the terms by their names, and the expressions in them.
 
     Raises
     ------
@@ -385,18 +367,29 @@ def variables_of(
     ColumnError
         If a column is not there or cannot be named in a formula.
     """
-    found: set[str] = set()
+    names: set[str] = set()
+    expressions: dict[str, Expression] = {}
     for factor in {factor for term in terms for factor in term.factors}:
-        if factor.expr in without:
-            continue
+        text = str(factor.expr)
         if factor.eval_method.value == "lookup":
-            found.add(str(factor.expr))
+            names.add(text)
         elif factor.eval_method.value == "python":
-            tree = read_expression(factor.expr, data.columns, formula, functions)
-            found |= columns_in(tree)
+            expressions[text] = read_expression(text, data.columns, formula, functions)
+    found = names.union(*(each.columns for each in expressions.values()))
     check_names(found)
     check_columns(data, sorted(found))
-    return sorted(found)
+    return names, dict(sorted(expressions.items()))
+
+
+def variables_of(
+    terms: "Iterable[Term]",
+    formula: str,
+    data: pd.DataFrame,
+    functions: Functions | None = None,
+) -> list[str]:
+    """Columns that the terms use; errors are those of `factors_of`."""
+    names, expressions = factors_of(terms, formula, data, functions)
+    return sorted(names.union(*(each.columns for each in expressions.values())))
 
 
 def no_value_in(columns: list[str]) -> DataError:

@@ -1,7 +1,7 @@
 """Designs from formulas: terms and contrasts, kept and replayed on new data."""
 
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -43,26 +43,26 @@ from pegasos_stats.data.factor_levels import (
 )
 from pegasos_stats.data.foreign import check_memory
 from pegasos_stats.data.formula import (
+    factors_of,
     no_value_in,
     read_terms,
     variables_of,
 )
-from pegasos_stats.data.language.arithmetic import Value
-from pegasos_stats.data.language.complaints import cannot_use
-from pegasos_stats.data.language.expressions import (
-    BEYOND,
-    Call,
-    Computed,
-    Evaluation,
-    Functions,
-    Node,
-    columns_in,
-    looks_at_missing,
-    walked,
+from pegasos_stats.data.language.expressions import Expression
+from pegasos_stats.data.language.syntax import (
+    cannot_use,
+    is_word,
+    refused,
+    sides,
 )
-from pegasos_stats.data.language.missing import missing_in, taken
-from pegasos_stats.data.language.reading import read_expression
-from pegasos_stats.data.language.syntax import is_word, refused, sides
+from pegasos_stats.data.language.values import (
+    Value,
+    as_real,
+    missing_in,
+    taken,
+    unwrapped_value,
+)
+from pegasos_stats.data.language.vocabulary import BEYOND, Functions, State
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import (
     ColumnError,
@@ -149,30 +149,37 @@ class FormulaDesign:
         """
         functions = functions or {}
         variables = variables_of(terms, formula, data, functions)
-        rows = FormulaRows.of(formula, terms, data, variables, usable, functions)
-        used, computed, absent = rows.used, rows.computed, rows.absent
+        rows = FormulaRows.of(formula, terms, data, usable, functions)
+        used, absent = rows.used, rows.absent
         if len(used) == 0:
             empty = [name for name in variables if data[name].isna().all()]
             if empty and len(data):
                 raise no_value_in(empty)
+            counts = ", ".join(f"{len(at)} in {name!r}" for name, at in absent.items())
+            where = f" (missing: {counts})" if counts else ""
             raise DataError(
-                f"No row is complete in the outcome and {listing(variables)}; give "
-                "data with values for all of them."
+                f"No row is complete in the outcome and {listing(variables)}{where}; "
+                "give data with values for all of them."
             )
-        kinds = {name: dtype.kind for name, dtype in used.dtypes.items()}
-        numbers = [name for name in variables if kinds[name] in "fiub"]
+        numbers = [str(name) for name in _numbers_in(used)]
         _check_numbers(used[numbers], data.index[used.index])
-        _check_dates(used)
         if every_row:
             _check_levels_are_few(formula, terms, used, data)
-        coded = _materialize(terms, used, formula, functions, computed=computed)
+        coded = _materialize(terms, rows, formula)
         if not (names := tuple(str(n) for n in coded.columns if n != "Intercept")):
             raise refused(formula, ONE_LEVEL)
         check_distinct((spec := coded.model_spec).column_names)
         known = data, plain_factors(spec, used), len(used), formula
-        given = tuple(variables), tuple(numbers), functions
-        design = cls(formula, spec, names, *given, doubtful_columns(*known))
-        del used, computed, rows  # a copy of all rows, and another one follows
+        design = cls(
+            formula,
+            spec,
+            names,
+            variables=tuple(variables),
+            numeric=tuple(sorted(numbers)),
+            functions=functions,
+            doubtful=doubtful_columns(*known),
+        )
+        del used, rows  # a copy of all rows, and another one follows
         return design, design._finished(coded, data, absent)
 
     def matrix(self, data: object) -> ModelMatrix:
@@ -201,32 +208,38 @@ class FormulaDesign:
         levels = levels_at_fit(self.spec, self.variables)
         data = as_at_fit(data[variables], levels, self.numeric)
         numeric_values(data[list(self.numeric)])
-        every, state = np.ones(len(data), dtype=bool), self.spec.transform_state
-        given = self.formula, self.spec.formula, data, variables, every
-        rows = FormulaRows.of(*given, self.functions, deepcopy(state))
-        used = rows.used
-        if len(used) == 0:
+        state = deepcopy(self.spec.transform_state)
+        made: dict[str, list[object]] = {}
+        if unknown:
+            made = {
+                name: found["categories"]
+                for name, (_, found) in self.spec.encoder_state.items()
+                if "categories" in found
+            }
+            for found in state.values():
+                found[BEYOND] = "na"
+        rows = FormulaRows.of(
+            self.formula,
+            self.spec.formula,
+            data,
+            np.ones(len(data), dtype=bool),
+            self.functions,
+            state,
+            made,
+        )
+        if len(rows.used) == 0:
             none = np.empty((0, len(self.names))), np.zeros(len(data), dtype=bool)
             return ModelMatrix(*none, data.index, rows.absent)
-        _check_numbers(used[list(self.numeric)], data.index[used.index])
-        check_levels(used, levels, data.index, self.doubtful)
+        _check_numbers(rows.used[list(self.numeric)], data.index[rows.used.index])
+        check_levels(rows.used, levels, data.index, self.doubtful)
         # A copy: formulaic writes into the specification that it is given.
         coding = self.spec.encoder_state.items()
         spec = self.spec.update(
             encoder_state={name: (kind, dict(found)) for name, (kind, found) in coding},
-            transform_state=deepcopy(self.spec.transform_state),
+            transform_state={},
         )
-        made = None
-        if unknown:
-            for found in spec.transform_state.values():
-                found[BEYOND] = "na"
-            made = {
-                name: found["categories"]
-                for name, (_, found) in spec.encoder_state.items()
-                if "categories" in found
-            }
-        known = used, self.formula, self.functions, made, rows.computed
-        return self._finished(_materialize(spec, *known), data, rows.absent)
+        coded = _materialize(spec, rows, self.formula)
+        return self._finished(coded, data, rows.absent)
 
     @property
     def learns(self) -> bool:
@@ -253,12 +266,12 @@ class FormulaDesign:
         else:
             levels = levels_at_fit(self.spec, self.variables)
             data = as_at_fit(data[list(self.variables)], levels, self.numeric)
-            in_rows = self.formula, self.spec.formula, data, list(self.variables), every
-            rows = FormulaRows.of(*in_rows, self.functions)
+            rows = FormulaRows.of(
+                self.formula, self.spec.formula, data, every, self.functions
+            )
             kept = {name: (kind, dict(state)) for name, (kind, state) in encoders}
             spec = self.spec.update(encoder_state=kept, transform_state={})
-            of_fit = rows.used, self.formula, self.functions, None, rows.computed
-            coded = _materialize(spec, *of_fit)
+            coded = _materialize(spec, rows, self.formula)
             learnt = replace(self, spec=coded.model_spec)
         for state in learnt.spec.transform_state.values():
             state[BEYOND] = "extend"
@@ -433,18 +446,13 @@ def _check_levels_are_few(
 
 
 def _materialize(
-    terms: "SimpleFormula | ModelSpec",
-    used: pd.DataFrame,
-    formula: str,
-    functions: Functions,
-    levels: Mapping[str, Collection[object]] | None = None,
-    computed: Computed | None = None,
+    terms: "SimpleFormula | ModelSpec", rows: "FormulaRows", formula: str
 ) -> "FormulaicMatrix":
     """Build formulaic's model matrix."""
     from pegasos_stats.data.language.materializing import Materializer
 
-    with _errors_of(formula, used):
-        maker = Materializer(used, formula, functions, levels, computed)
+    with errors_of(formula, rows.used):
+        maker = Materializer(rows.used, rows.values, rows.state, formula)
         found = maker.matrix(terms)
     maker.data = None  # it refers to itself, and to a copy of all rows
     maker.layered_context = None
@@ -452,25 +460,51 @@ def _materialize(
 
 
 @contextmanager
-def _errors_of(formula: str, used: pd.DataFrame) -> Iterator[None]:
-    """Errors of formulaic, and of functions, become errors about the formula."""
+def errors_of(
+    formula: str,
+    used: pd.DataFrame,
+    expr: str = "",
+    state: Mapping[str, State] | None = None,
+) -> Iterator[None]:
+    """Errors of formulaic, and of functions, become errors about the formula.
+
+    Parameters
+    ----------
+    formula : str
+    used : DataFrame
+    expr : str
+        The term in which they occur.
+    state : dict, optional
+        What transformations found, by the text of their calls.
+    """
     from formulaic.errors import DataMismatchWarning
 
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("error", DataMismatchWarning)
             yield
-    except DataMismatchWarning:
+    except DataMismatchWarning as error:
+        levels = str(error).partition(": ")[2].partition(". They")[0]
         raise ColumnError(
-            f"The data hold levels that did not occur at fit in a term of {formula!r}; "
-            "drop or recode these rows."
+            f"The data hold levels that did not occur at fit, or that levels= lacks, "
+            f"in a term of {formula!r}: {levels}; drop or recode these rows."
         ) from None
     except (ColumnError, FormulaError):
         raise
     except Exception as error:
         for name, values in used.items():
             check_hashable(name, values)
-        raise cannot_use(formula, error) from None
+        splines = (each for key, each in (state or {}).items() if key in expr)
+        bounds = next((each for each in splines if "lower_bound" in each), None)
+        if bounds and "extend beyond" in str(error):
+            low, high = bounds["lower_bound"], bounds["upper_bound"]
+            about = (
+                f"{expr} has no value below {low:.6g} or above {high:.6g}, the range "
+                "at fit; leave such rows out, or fit with extrapolation='clip' in it"
+            )
+        else:
+            about = f"{expr}: {error}" if expr else str(error)
+        raise cannot_use(formula, about) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -483,14 +517,17 @@ class FormulaRows:
     ----------
     used : DataFrame
         Those rows, indexed by position, in plain dtypes.
-    computed : Computed
-        Values in these rows of what may have one where a column has none.
+    values : dict
+        Values of the expressions in these rows, by their text.
+    state : dict
+        What transformations found in the rows, or at fit, by the text of their calls.
     absent : dict of str to int array
         Rows of the data, by position, that lack a value, by the name of its column.
     """
 
     used: pd.DataFrame
-    computed: Computed
+    values: dict[str, Value]
+    state: dict[str, State]
     absent: dict[str, NDArray[np.intp]]
 
     @classmethod
@@ -499,10 +536,10 @@ class FormulaRows:
         formula: str,
         terms: "Iterable[Term]",
         data: pd.DataFrame,
-        variables: list[str],
         usable: Mask,
         functions: Functions,
-        state: MutableMapping[str, dict[str, Value]] | None = None,
+        state: dict[str, State] | None = None,
+        levels: Mapping[str, Collection[object]] | None = None,
     ) -> "FormulaRows":
         """Find the rows.
 
@@ -511,94 +548,72 @@ class FormulaRows:
         formula : str
         terms : iterable of formulaic.Term
         data : DataFrame, n rows
-        variables : list of str
-            Columns that the terms use.
         usable : bool array, shape (n,)
             Rows that have an outcome.
         functions : dict of str to callable
         state : dict, optional
             What transformations found at fit; at the fit itself None.
+        levels : dict, optional
+            Of factors whose other levels count as missing, by the text of the factor.
         """
+        names, expressions = factors_of(terms, formula, data, functions)
+        variables = sorted(names.union(*(e.columns for e in expressions.values())))
         lacks = {v: data[v].isna().to_numpy(dtype=bool) for v in variables}
         lacks = {v: rows for v, rows in lacks.items() if rows.any()}
-        looking: dict[str, Node] = {}
-        if lacks or not usable.all():
-            looking = _looking(terms, formula, data, functions, state is None)
-        strict = set(variables)
-        if looking:
-            strict = set(variables_of(terms, formula, data, functions, list(looking)))
-        kept, whole = usable.copy(), columns_of(data, variables).reset_index(drop=True)
-        for name in strict & set(lacks):
-            kept &= ~lacks[name]
-        absent = {v: rows for v, rows in lacks.items() if v in strict}
-        values: dict[str, tuple[Value, dict[str, dict[str, Value]]]] = {}
-        for expr, tree in looking.items():
-            own = whole[sorted(columns_in(tree))]
-            own = own if own.columns.size else whole
-            values[expr] = _on_all_rows(formula, expr, tree, own, state)
-            missing = missing_in(values[expr][0])
+        whole = columns_of(data, variables).reset_index(drop=True)
+        every = np.ones(len(data), dtype=bool)
+        used_by = sorted(set[str]().union(*(e.columns for e in expressions.values())))
+        rows = _plain_rows(whole[used_by], every) if used_by else whole
+        if state is None:
+            _check_dates(whole)
+        complete = usable & ~np.logical_or.reduce([~every, *lacks.values()])
+        _check_numbers(_numbers_in(rows[complete]), data.index[complete])
+        found: dict[str, State] = {} if state is None else deepcopy(state)
+        values: dict[str, Value] = {}
+        absent = {v: rows for v, rows in lacks.items() if v in names}
+        for expr, expression in expressions.items():
+            with errors_of(formula, rows, expr, found):
+                values[expr] = as_real(expression.value(rows, found))
+            missing = missing_in(values[expr])
+            if levels and expr in levels:
+                missing = (
+                    ~pd.Series(unwrapped_value(values[expr]))
+                    .isin(levels[expr])
+                    .to_numpy()
+                )
             if missing is None or not missing.any():
                 continue
-            kept &= ~missing
-            known = [v for v in sorted(columns_in(tree)) if v in lacks]
-            for name in known:
-                rows = absent.get(name, np.zeros(len(data), dtype=bool))
-                absent[name] = rows | (lacks[name] & missing)
-            by_name = [lacks[name] for name in known]
-            alone = missing & ~np.logical_or.reduce([np.zeros_like(missing), *by_name])
+            known = {v: lacks[v] & missing for v in expression.columns & set(lacks)}
+            for name, lacking in known.items():
+                absent[name] = absent.get(name, lacking) | lacking
+            alone = missing & ~np.logical_or.reduce([~every, *known.values()])
             if alone.any():
                 absent[expr] = alone
-        used = _plain_rows(whole, kept)
-        computed = {
-            expr: (_on_kept_rows(value, kept, looking[expr]), found)
-            for expr, (value, found) in values.items()
+        kept = usable & ~np.logical_or.reduce([~every, *absent.values()])
+        values = {
+            expr: _on_kept_rows(value, kept, expressions[expr])
+            for expr, value in values.items()
         }
-        return cls(used, computed, {v: np.flatnonzero(r) for v, r in absent.items()})
+        places = {
+            name: np.flatnonzero(absent[name])
+            for name in [*variables, *expressions]
+            if name in absent and absent[name].any()
+        }
+        return cls(_plain_rows(whole, kept), values, found, places)
 
 
-def _looking(
-    terms: "Iterable[Term]",
-    formula: str,
-    data: pd.DataFrame,
-    functions: Functions,
-    learning: bool,
-) -> dict[str, Node]:
-    """Factors that may have a value in rows in which a column has none."""
-    found = {}
-    for factor in {factor for term in terms for factor in term.factors}:
-        if factor.eval_method.value == "python":
-            tree = read_expression(factor.expr, data.columns, formula, functions)
-            if looks_at_missing(tree, learning):
-                found[str(factor.expr)] = tree
-    return dict(sorted(found.items()))
+def _numbers_in(frame: pd.DataFrame) -> pd.DataFrame:
+    numbers = [name for name, dtype in frame.dtypes.items() if dtype.kind in "fiub"]
+    return frame if len(numbers) == frame.shape[1] else frame[numbers]
 
 
-def _on_all_rows(
-    formula: str,
-    expr: str,
-    tree: Node,
-    own: pd.DataFrame,
-    state: MutableMapping[str, dict[str, Value]] | None,
-) -> tuple[Value, dict[str, dict[str, Value]]]:
-    """Value of a factor on all rows, and what its transformations found."""
-    from pegasos_stats.data.language.materializing import evaluated
-
-    rows = _plain_rows(own, np.ones(len(own), dtype=bool))
-    numbers = [name for name, dtype in rows.dtypes.items() if dtype.kind in "fiub"]
-    _check_numbers(rows[numbers], rows.index)
-    found: dict[str, dict[str, Value]] = {} if state is None else dict(state)
-    with _errors_of(formula, rows):
-        value = evaluated(expr, tree, Evaluation(rows, found, missing=True))
-    return value, found
-
-
-def _on_kept_rows(value: Value, kept: Mask, tree: Node) -> Value:
+def _on_kept_rows(value: Value, kept: Mask, expression: Expression) -> Value:
     """Rows of a value; of a factor without the levels of the others."""
     found = taken(value, kept)
-    plain: Value = getattr(found, "__wrapped__", found)
-    calls = {part.name for part in walked(tree) if isinstance(part, Call)}
+    plain: Value = unwrapped_value(found)
     factor = isinstance(getattr(plain, "dtype", None), pd.CategoricalDtype)
-    if not factor or "cut" in calls:  # whose intervals are levels without rows too
+    intervals = any(call.name == "cut" for call in expression.calls)
+    if not factor or intervals:  # intervals are levels without rows too
         return found
     fewer = plain.cat.remove_unused_categories()
     if plain is found:

@@ -1,5 +1,6 @@
 """Coding of a two-level outcome as -1 and +1, and back to the original values."""
 
+import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,8 +16,9 @@ from pegasos_stats.checks import check_choice
 from pegasos_stats.data.columns import column_of_scores
 from pegasos_stats.data.foreign import column_of_labels, is_single, position_of
 from pegasos_stats.data.formula import FACTOR_CALL, read_outcome, split_formula
-from pegasos_stats.data.language.expressions import Call, Constant, Functions
+from pegasos_stats.data.language.expressions import Call, literal
 from pegasos_stats.data.language.syntax import refused
+from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.data.row_names import in_the_rows
 from pegasos_stats.errors import LabelError, OptionError, counted, listing, plain, shown
 from pegasos_stats.foreign_names import suggest_arguments
@@ -325,19 +327,21 @@ def as_in_formula(
     """
     if formula is None or not FACTOR_CALL.match(split_formula(formula)[0]):
         return coding
-    tree = read_outcome(formula, (), functions)
-    if not isinstance(tree, Call) or tree.name not in ("C", "relevel"):
+    outcome = read_outcome(formula, (), functions)
+    call = Call.of(outcome.tree, outcome.functions)
+    if call is None or call.name not in ("C", "relevel"):
         return coding
-    given = [*tree.arguments[1:], *(value for name, value in tree.keywords)]
-    level = given[0].value if given and isinstance(given[0], Constant) else None
+    _, *given = map(literal, call.given.values())
+    level = given[0] if given and not isinstance(given[0], ast.AST) else None
     at = position_of(level, coding.levels)
     if at < 0 and isinstance(level, str):  # as R names the levels of numbers
         at = position_of(level, [str(each) for each in coding.levels])
-    if tree.name == "C" or at < 0:
+    if call.name == "C" or at < 0:
         raise refused(
             formula,
-            f"has the outcome {tree.key} of the levels {listing(coding.levels)}; give "
-            "coding=(negative, positive), or relevel(y, ref=...) with one of them.",
+            f"has the outcome {split_formula(formula)[0]} of the levels "
+            f"{listing(coding.levels)}; give coding=(negative, positive), or "
+            "relevel(y, ref=...) with one of them.",
         )
     first, second = coding.levels[at], coding.levels[1 - at]
     return replace(coding, negative=first, positive=second, rule="explicit")

@@ -12,16 +12,9 @@ from pegasos_stats.data.columns import selected
 from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import ModelMatrix, check_columns, row_labels
 from pegasos_stats.data.formula import values_of_rows
-from pegasos_stats.data.language.complaints import cannot_use
-from pegasos_stats.data.language.expressions import (
-    Call,
-    Functions,
-    Node,
-    columns_in,
-    walked,
-)
-from pegasos_stats.data.language.reading import read_expression
-from pegasos_stats.data.language.syntax import check_names, refused
+from pegasos_stats.data.language.expressions import Expression, read_expression
+from pegasos_stats.data.language.syntax import cannot_use, check_names, refused
+from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.data.weights import column_named, numbers_of_rows
 from pegasos_stats.errors import DataError, OptionError, counted, shown
 
@@ -103,8 +96,8 @@ class Offset:
             column_named("offset", own, nothing, ALLOWED)
         used = [own] if own else []
         for term in self.terms:
-            tree = _read(term, nothing, f"offset({term})", self.functions)
-            used += sorted(columns_in(tree))
+            read = _read(term, nothing, f"offset({term})", self.functions)
+            used += sorted(read.columns)
         return [*dict.fromkeys(used)]
 
     def of(self, data: object, numbers: object = None) -> Vector:
@@ -166,10 +159,10 @@ class Offset:
     def _computed(self, term: str, frame: pd.DataFrame) -> Vector:
         """Values of an expression in ``offset()``; NaN where it has none."""
         formula = f"offset({term})"
-        tree = _read(term, frame, formula, self.functions)
+        read = _read(term, frame, formula, self.functions)
         try:
             with np.errstate(all="ignore"):
-                values = values_of_rows(tree, frame[sorted(columns_in(tree))])
+                values = values_of_rows(read, frame[sorted(read.columns)])
         except Exception as error:
             raise cannot_use(formula, error) from None
         return _plain(formula, values.set_axis(frame.index), frame, frame.index)
@@ -212,22 +205,22 @@ def all_missing(part: str, rows: int) -> DataError:
     )
 
 
-def _read(term: str, data: pd.DataFrame, formula: str, functions: Functions) -> Node:
+def _read(
+    term: str, data: pd.DataFrame, formula: str, functions: Functions
+) -> Expression:
     """Read an expression in ``offset()``; its columns are there."""
-    tree = read_expression(term, data.columns, formula, functions)
-    learning = [
-        p.name for p in walked(tree) if isinstance(p, Call) and p.function.state
-    ]
+    read = read_expression(term, data.columns, formula, functions)
+    learning = [call.name for call in read.calls if call.function.state]
     if learning:
         raise refused(
             formula,
             f"has {learning[0]}(), which is computed from all rows; compute the column "
             "before the fit, and for new rows.",
         )
-    variables = sorted(columns_in(tree))
+    variables = sorted(read.columns)
     check_names(variables)
     check_columns(data, variables)
-    return tree
+    return read
 
 
 def _plain(name: str, numbers: object, data: object, index: pd.Index) -> Vector:

@@ -9,7 +9,7 @@ from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_count, check_flag
 from pegasos_stats.data import sample as samples
 from pegasos_stats.data.labels import Coding
-from pegasos_stats.data.language.expressions import Functions
+from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.errors import OptionError
 from pegasos_stats.foreign_names import renamed, suggest_arguments
 from pegasos_stats.models.base import Model, checked_solver

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data import sample as samples
 from pegasos_stats.data.labels import Coding
-from pegasos_stats.data.language.expressions import Functions
+from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.partitions import Partitions

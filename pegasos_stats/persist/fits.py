@@ -18,9 +18,9 @@ from pegasos_stats.data.factor_levels import factored
 from pegasos_stats.data.formula import read_outcome
 from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.language.expressions import Functions, columns_in
-from pegasos_stats.data.language.reading import read_expression
+from pegasos_stats.data.language.expressions import read_expression
 from pegasos_stats.data.language.syntax import shown
+from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.data.offset import Offset
 from pegasos_stats.data.sample import Dropped, Sample
 from pegasos_stats.data.scaling import ScaledDesign
@@ -416,7 +416,7 @@ def _check_factor(factor: Any, variables: set[str], functions: Functions) -> Non
     used = {expr}
     if method != "lookup":
         try:
-            used = columns_in(read_expression(expr, variables, expr, functions))
+            used = read_expression(expr, variables, expr, functions).columns
         except FormulaError as error:
             raise _not_in_a_file(f"The term {shown(expr)}", error) from None
     if unknown := used - variables:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pegasos_stats.data.formula import check_functions
-from pegasos_stats.data.language.expressions import Functions
+from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.errors import (
     DataError,
     OptionError,

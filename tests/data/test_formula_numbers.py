@@ -177,7 +177,7 @@ def test_products_of_terms_are_counted_in_the_whole_formula(data, monkeypatch):
 
 def test_places_in_text_are_whole_numbers(data):
     for term in ("substr(g, 1, 1e30)", "I(g.str.slice(0.5) == 'u')"):
-        with pytest.raises(FormulaError, match="takes whole numbers as places"):
+        with pytest.raises(FormulaError, match=r"start of .*0.5|stop of .* 1e\+30"):
             design_of(f"y ~ {term}", data)
 
 

@@ -1,20 +1,23 @@
-"""A formula is data: nothing of it is run, whoever wrote it and wherever it stands."""
+"""A formula computes with columns, whoever wrote it and wherever it stands."""
 
-import ast
-import builtins
 import contextlib
 import copy
+import dis
+import inspect
 import time
 
 import formulaic.materializers.base as materializing
 import formulaic.utils.stateful_transforms as evaluating
-import formulaic.utils.variables as looking
 import numpy as np
 import pandas as pd
 import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.formula import outcome_of
+from pegasos_stats.data.language import expressions
+from pegasos_stats.data.language.expressions import COMPARED
+from pegasos_stats.data.language.values import CONNECTIVES, OPERATORS
+from pegasos_stats.data.language.vocabulary import ATTRIBUTES, VOCABULARY
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
@@ -164,74 +167,81 @@ def test_a_payload_in_a_file_is_refused_when_it_is_loaded(payload, place, data, 
     assert "\n" not in str(caught.value)
 
 
-def test_no_formula_reaches_an_evaluator(monkeypatch):
-    """The interpreter's doors are shut, and formulas go on working."""
-    data = everything()
+def names_in(code):
+    """Names that code looks up; it takes no attribute and no item."""
+    for each in dis.get_instructions(code):
+        assert not each.opname.startswith(
+            ("LOAD_ATTR", "LOAD_METHOD", "BINARY", "IMPORT")
+        )
+        assert not each.opname.startswith(("STORE", "MAKE", "LOAD_GLOBAL"))
+    return set(code.co_names)
+
+
+def test_python_evaluates_calls_of_the_vocabulary_on_columns_alone(monkeypatch):
+    """Formulaic's own evaluator is shut, and there are no builtins in ours."""
+    data, seen = everything(), []
 
     def shut(*args, **options):
-        raise AssertionError("a formula reached an evaluator")
+        raise AssertionError("a formula reached another evaluator")
 
-    def parses_only(source, filename, mode, flags=0, *args, **options):
-        if not flags & ast.PyCF_ONLY_AST:
-            shut()
-        return compiled(source, filename, mode, flags, *args, **options)
+    def watched(code, names, found):
+        assert names == {"__builtins__": {}}
+        seen.append(names_in(code))
+        return eval(code, names, found)
 
-    def once(formula):
-        model = ps.svm(formula, data, lam=1.0)
-        cls = type(model.design)
-        again = read(*written(model.design, cls), cls).matrix(data)
-        np.testing.assert_array_equal(again.values, model.design.matrix(data).values)
-        outcome_of(formula, data)
-
-    for formula in ACCEPTED:  # what is imported and compiled once
-        once(formula)
-    compiled = builtins.compile
     for owner, name in (
-        (builtins, "eval"),
-        (builtins, "exec"),
         (evaluating, "stateful_eval"),
-        (evaluating, "_is_stateful_transform"),
         (materializing, "stateful_eval"),
-        (looking, "get_expression_variables"),
         (pd, "eval"),
         (pd.DataFrame, "eval"),
         (pd.DataFrame, "query"),
     ):
         monkeypatch.setattr(owner, name, shut)
-    monkeypatch.setattr(builtins, "compile", parses_only)
+    monkeypatch.setattr(expressions, "eval", watched, raising=False)
     for formula in ACCEPTED:
-        once(formula)
-    monkeypatch.undo()
+        model = ps.svm(formula, data, lam=1.0)
+        cls = type(model.design)
+        again = read(*written(model.design, cls), cls).matrix(data)
+        np.testing.assert_array_equal(again.values, model.design.matrix(data).values)
+    known = {*VOCABULARY, *ATTRIBUTES, *OPERATORS, *CONNECTIVES, COMPARED}
+    columns = {f"`{name}`" for name in data.columns}
+    assert set().union(*seen) <= known | columns
+    assert len(seen) > len(ACCEPTED)
+
+
+def test_formulaic_asks_us_for_every_value():
+    """The two private methods that are replaced are called as they are here."""
+    for name, parameters in (
+        ("_lookup", ["self", "name"]),
+        ("_evaluate", ["self", "expr", "metadata", "spec"]),
+    ):
+        theirs = getattr(materializing.FormulaMaterializer, name)
+        assert list(inspect.signature(theirs).parameters) == parameters
 
 
 def test_what_is_refused_is_named_with_what_is_allowed(data):
     message = refused("y ~ x.to_csv('canary')", data, FormulaError)
-    assert message == (
-        """The formula "y ~ x.to_csv('canary')" calls the method 'to_csv', which is """
-        "not known; allowed are columns, numbers, text, arithmetic, comparisons and "
-        "functions such as log, np.sqrt, scale and poly; compute other columns in the "
-        "data before, or give functions={'name': f} in Python."
-    )
+    assert "'to_csv', which is not known" in message
+    assert "functions={'name': f}" in message
 
 
 @pytest.mark.parametrize(
-    ("payload", "words"),
+    ("payload", "named"),
     [
-        ("np.sqrtt(x)", "did you mean 'np.sqrt'?"),
+        ("np.sqrtt(x)", "'np.sqrtt', .*did you mean 'np.sqrt'"),
         ("lgo(x)", "did you mean 'log'?"),
         ("x.clp(0)", "did you mean 'clip'?"),
-        ("np.linalg.norm(x)", "calls 'np.linalg.norm', which is not a known function"),
-        ("I(x[0])", r"takes items, x\[...\]"),
-        ("I(x if x > 1 else 0)", r"ifelse\(test, yes, no\)"),
-        ("log(x, y=2)", r"log\(\) cannot be given 'y'; it takes x, base"),
-        ("poly(x, z)", r"degree of poly\(\) is a constant, not a column"),
-        ("poly(x, 5000)", r"degree of poly\(\) is at most 1,000"),
-        ("I(x > 1 & z < 1)", r"stand in brackets: \(x > 1\) & \(z < 2\)"),
+        ("np.linalg.norm(x)", "'np.linalg.norm', which is not known"),
+        ("I(x[0])", r"x\[0\]"),
+        ("log(x, y=2)", r"log\(\) takes x, base: .* 'y'"),
+        ("poly(x, z)", r"degree of poly\(\) is a column"),
+        ("poly(x, 5000)", r"degree of poly\(\) is 5000; .* 1,000"),
+        ("I(x > 1 & z < 1)", r"in brackets .*\(x > 1\) & \(z < 2\)"),
         ("I(10**10**10)", "cannot be used"),
     ],
 )
-def test_messages_say_what_to_write(payload, words, data):
-    with pytest.raises(FormulaError, match=words):
+def test_messages_name_what_is_wrong(payload, named, data):
+    with pytest.raises(FormulaError, match=named):
         ps.svm(f"y ~ {payload}", data, lam=1.0)
 
 

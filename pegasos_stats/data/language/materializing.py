@@ -5,22 +5,14 @@ computed from our own tree. This module is imported where formulaic is needed.
 """
 
 import math
-import re
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    Mapping,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import replace
+from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 from formulaic import ModelMatrix, ModelSpec, SimpleFormula
-from formulaic.errors import DataMismatchWarning, FactorEvaluationError
 from formulaic.materializers import PandasMaterializer
 from formulaic.materializers.base import EncodedTermStructure
 from formulaic.materializers.types import EvaluatedFactor, ScopedFactor, ScopedTerm
@@ -30,30 +22,17 @@ from formulaic.parser.parser import DefaultOperatorResolver
 from formulaic.parser.types import Factor, Operator, OrderedSet, Term, Token
 from formulaic.parser.utils import merge_operator_tokens, replace_tokens
 
-from pegasos_stats.arrays import DataColumn
-from pegasos_stats.data.language.arithmetic import Value, as_real
-from pegasos_stats.data.language.expressions import (
-    Computed,
-    Evaluation,
-    Functions,
-    Node,
-    column_value,
-)
-from pegasos_stats.data.language.reading import formatted, read_expression
+from pegasos_stats.data.language.expressions import formatted
 from pegasos_stats.data.language.syntax import check_names, unusable
-from pegasos_stats.errors import FormulaError, listing
+from pegasos_stats.data.language.values import Value, as_real, unwrapped_value
+from pegasos_stats.data.language.vocabulary import State
+from pegasos_stats.errors import FormulaError
 
 Spec: TypeAlias = SimpleFormula | ModelSpec  # terms at fit; what it left of them
-Columns: TypeAlias = dict[str, DataColumn]
 Kinds: TypeAlias = dict[str, tuple[Factor.Kind, dict[str, object]]]
 Terms: TypeAlias = OrderedSet[Term]
 Join: TypeAlias = Callable[[Terms, Terms], Terms]
-Levels: TypeAlias = Mapping[str, Collection[object]]  # by the text of the factor
 
-OF_BASE = re.compile("Value `(.*)` for `.*Contrasts.base` is not among")
-OF_OTHERS = re.compile(r"outside of the nominated levels .*: \{(.*)\}\. They are")
-OF_SHAPES = ("PolyContrasts.scores", "Shape of passed values", "matmul", "mismatch")
-MOST_LEVELS = 10
 MOST_PRODUCTS = 250_000  # some seconds
 MOST_COLUMNS = 100_000  # of products of factors, some seconds
 MOST_PARTS = 600_000  # sets of factors within all terms, some seconds
@@ -166,27 +145,35 @@ def _whole(power: Terms) -> int | None:
 
 
 class Materializer(PandasMaterializer):  # type: ignore[misc]
-    """Formulaic's matrix of complete rows, with factors computed from our trees."""
+    """Formulaic's matrix of complete rows, in which expressions have been evaluated.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Complete rows in plain dtypes.
+    values : dict
+        Values of the expressions in these rows, by their text.
+    state : dict
+        What transformations found at fit.
+    formula : str
+    """
 
     INTERFACE_EXPLICIT_OVERRIDES = False  # formulaic's own mark of what is replaced
 
     def __init__(
         self,
         frame: pd.DataFrame,
+        values: Mapping[str, Value],
+        state: Mapping[str, State],
         formula: str,
-        functions: Functions,
-        levels: Levels | None = None,
-        computed: Computed | None = None,
     ) -> None:
         super().__init__(frame)
-        self._computed = {} if computed is None else computed  # in these rows
-        self._levels = levels or {}  # of factors whose rows of others are left out
-        self._formula = formula
-        self._functions = functions
-        self._products = 0
+        self._values, self._state, self._formula = values, state, formula
 
     def matrix(self, spec: Spec) -> ModelMatrix:
-        """Matrix of the terms, without the rows in which a factor has no level."""
+        """Matrix of the terms."""
+        if not isinstance(spec, ModelSpec):
+            check_products(self._formula, spec, self.data, self._values)
         return matrix_with_columns(spec, self.data, self._coded)
 
     def _coded(self, spec: Spec) -> ModelMatrix:
@@ -198,138 +185,63 @@ class Materializer(PandasMaterializer):  # type: ignore[misc]
     def _evaluate(
         self, expr: str, metadata: object, spec: ModelSpec
     ) -> tuple[Value, set[str]]:
-        if expr in self._computed:
-            value, found = self._computed[expr]
-            spec.transform_state.update(found)
-            return as_real(value), set()
-        columns = self.data.columns
-        tree = read_expression(expr, columns, self._formula, self._functions)
-        evaluation = Evaluation(self.data, spec.transform_state)
-        return as_real(evaluated(expr, tree, evaluation)), set()
-
-    def _evaluate_factor(
-        self, factor: Factor, spec: ModelSpec, drop_rows: set[int]
-    ) -> EvaluatedFactor:
-        found = super()._evaluate_factor(factor, spec, drop_rows)
-        values = found.values.__wrapped__
-        if isinstance(values, pd.Series) and values.dtype.kind not in "biuf":
-            drop_rows.update(np.flatnonzero(values.isna()).tolist())
-        if factor.expr in self._levels:
-            known = pd.Series(values).isin(self._levels[factor.expr])
-            drop_rows.update(np.flatnonzero(~known).tolist())
-        return found
-
-    def _encode_evaled_factor(
-        self,
-        factor: EvaluatedFactor,
-        spec: ModelSpec,
-        drop_rows: Sequence[int],
-        reduced_rank: bool = False,
-    ) -> Columns:
-        try:
-            found: Columns = super()._encode_evaled_factor(
-                factor, spec, drop_rows, reduced_rank
-            )
-        except (DataMismatchWarning, ValueError) as error:
-            at_fit = factor.expr not in spec.encoder_state
-            what = _uncoded(str(error), _levels_of(factor.values)) if at_fit else ""
-            if not what:
-                raise
-            raise FactorEvaluationError(f"{factor.expr}: {what}") from None
-        return found
-
-    def _get_scoped_terms(
-        self, terms: Iterable[Term], ensure_full_rank: bool = True
-    ) -> Iterable[tuple[Term, Iterable[ScopedTerm]]]:
-        self._check_products(terms)
-        found: Iterable[tuple[Term, Iterable[ScopedTerm]]]
-        found = super()._get_scoped_terms(terms, ensure_full_rank)
-        return found
-
-    def _check_products(self, terms: Iterable[Term]) -> None:
-        """Refuse products that are too large, before any column of them is made."""
-        columns, parts = 0, 0
-        for term in terms:
-            factors = [self.factor_cache[factor.expr] for factor in term.factors]
-            levels = [_least_levels(factor) for factor in factors]
-            if len(factors) > 1:
-                columns += math.prod(max(1, each - 1) for each in levels)
-            parts += 2 ** sum(each > 0 for each in levels)
-            if columns > MOST_COLUMNS:
-                raise unusable(self._formula, _too_many("columns", MOST_COLUMNS))
-            if parts > MOST_PARTS:
-                what = _too_many("products within them", MOST_PARTS)
-                raise unusable(self._formula, what)
-
-    @classmethod
-    def _simplify_scoped_terms(
-        cls, scoped_terms: Iterable[ScopedTerm]
-    ) -> OrderedSet[ScopedTerm]:
-        scoped = list(scoped_terms)
-        if len(scoped) > MOST_NEW_PARTS:
-            raise ValueError(
-                f"a product of factors has {len(scoped):,} products within it that are "
-                f"no terms, and at most {MOST_NEW_PARTS} are allowed: write a*b for a:b"
-            )
-        return super()._simplify_scoped_terms(scoped)
-
-    def _get_columns_for_term(
-        self, factors: list[Columns], spec: ModelSpec, scale: float = 1
-    ) -> Columns:
-        if len(factors) > 1:
-            self._products += math.prod(map(len, factors))
-        if self._products > MOST_COLUMNS:
-            raise unusable(self._formula, _too_many("columns", MOST_COLUMNS))
-        found: Columns = super()._get_columns_for_term(factors, spec, scale)
-        return found
+        spec.transform_state.update(self._state)
+        return self._values[expr], set()
 
 
-def evaluated(expr: str, tree: Node, evaluation: Evaluation) -> Value:
-    """Value of a factor; errors name it."""
-    splines = [each for name, each in evaluation.state.items() if name in expr]
-    ranges = [s for s in splines if {"knots", "lower_bound"} <= s.keys()]  # of fits
-    try:
-        return column_value(tree, evaluation)
-    except ValueError as error:
-        if not ranges:
-            raise FactorEvaluationError(f"{expr}: {error}") from error
-        low, high = ranges[0]["lower_bound"], ranges[0]["upper_bound"]
-        raise FactorEvaluationError(
-            f"{expr} has no value below {low:.6g} or above {high:.6g}, the range "
-            "at fit; leave such rows out, or fit with extrapolation='clip' in it"
-        ) from error
-    except Exception as error:
-        raise FactorEvaluationError(f"{expr}: {error}") from error
+def check_products(
+    formula: str,
+    terms: SimpleFormula,
+    frame: pd.DataFrame,
+    values: Mapping[str, Value],
+) -> None:
+    """Refuse products of factors that are too large, before any of them is made."""
+    spanned = set[frozenset[str]]()
+    columns = parts = 0
+    for term in (term for term in terms if len(term.factors) > 1):
+        texts = [str(f.expr) for f in term.factors if f.eval_method.value != "literal"]
+        found = [values[t] if t in values else frame[t] for t in texts]
+        levels = {t: _levels(v) for t, v in zip(texts, found, strict=True)}
+        factors = [text for text, count in levels.items() if count]
+        wide = (len(v) for v in map(unwrapped_value, found) if isinstance(v, dict))
+        width, numbers = math.prod(wide), frozenset(texts) - frozenset(factors)
+        parts += 2 ** len(factors)
+        _check_few(formula, parts, MOST_PARTS, "products within them")
+        own = {
+            numbers.union(chosen)
+            for size in range(len(factors) + 1)
+            for chosen in combinations(factors, size)
+        }
+        new = own - spanned
+        spanned |= own
+        columns += width * sum(
+            math.prod(levels[t] - 1 for t in each - numbers) for each in new
+        )
+        _check_few(formula, columns, MOST_COLUMNS, "columns")
+        _check_few(
+            formula,
+            len(new),
+            MOST_NEW_PARTS,
+            "products within one that are no terms (write a*b for a:b)",
+        )
 
 
-def _too_many(what: str, most: int) -> str:
-    return f"its products of factors have more than {most:,} {what}"
+def _check_few(formula: str, count: int, most: int, what: str) -> None:
+    if count > most:
+        raise unusable(
+            formula, f"its products of factors have more than {most:,} {what}"
+        )
 
 
-def _least_levels(factor: EvaluatedFactor) -> int:
-    """Levels that a factor has at the least; 0 of numbers."""
-    if factor.metadata.kind is not Factor.Kind.CATEGORICAL:
+def _levels(value: Value) -> int:
+    """Levels that a factor has in these rows; 0 of numbers."""
+    plain = unwrapped_value(value)
+    if isinstance(plain, dict):
         return 0
-    return int(pd.Series(factor.values.__wrapped__).nunique())
-
-
-def _levels_of(values: Value) -> list[object]:
-    """Levels that a factor has in its values."""
-    column = pd.Series(getattr(values, "__wrapped__", values))
-    return list(column.astype("category").cat.categories)
-
-
-def _uncoded(reason: str, levels: list[object]) -> str:
-    """Why a factor of these levels has no coding; empty if that is not about it."""
-    known = f"the levels are {listing(levels, MOST_LEVELS)}"
-    if base := OF_BASE.search(reason):
-        return f"{base[1]} is no level; {known}, so give one of these"
-    if others := OF_OTHERS.search(reason):
-        lacked = ", ".join(sorted(others[1].split(", ")))
-        return f"levels= lacks {lacked}; {known}, so give them all, or drop rows"
-    if any(word in reason for word in OF_SHAPES):
-        return f"its contrasts do not go with its levels; {known}, so give one for each"
-    return ""
+    kind = getattr(getattr(value, "__formulaic_metadata__", None), "kind", None)
+    numeric = getattr(plain, "dtype", np.dtype(float)).kind in "biuf"
+    factor = kind is Factor.Kind.CATEGORICAL or not numeric
+    return int(pd.Series(plain).nunique()) if factor else 0
 
 
 def matrix_with_columns(

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from formulaic import SimpleFormula
     from formulaic.parser.types import Factor, Term
 
+ANSI_COLOUR = re.compile(r"\x1b\[[0-9;]*m|[⧛⧚]")
+TERMS = (
+    "; terms are joined by + and stand in backticks where a name is no word; what is "
+    "computed or compared stands in I(), as in I(x > 0)"
+)
+STATA = "; write a * b for a##b, a:b for a#b, C(g) for i.g, and x for c.x"
 LITERAL = r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\""
 WORD = re.compile(r"[^\W\d][\w.]*|\.[\w.]+")
 OF_R = {
@@ -39,21 +45,6 @@ ALLOWED = (
     "log, np.sqrt, scale and poly; compute other columns in the data before, or give "
     "functions={'name': f} in Python"
 )
-REFUSED = {
-    ast.Lambda: "defines a function (lambda)",
-    ast.GeneratorExp: "loops (for)",
-    ast.ListComp: "loops (for)",
-    ast.SetComp: "loops (for)",
-    ast.DictComp: "loops (for)",
-    ast.NamedExpr: "assigns (:=)",
-    ast.Await: "waits (await)",
-    ast.Yield: "yields",
-    ast.YieldFrom: "yields",
-    ast.JoinedStr: "formats text (f'...')",
-    ast.Subscript: "takes items, x[...]",
-    ast.Starred: "spreads values (*)",
-    ast.IfExp: "chooses (if ... else), which is written ifelse(test, yes, no)",
-}
 OPERATOR_NAMES = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -215,6 +206,20 @@ def check_names(columns: Iterable[Hashable]) -> None:
 def unusable(formula: str, reason: str) -> FormulaError:
     """The error for a formula that cannot be read or computed."""
     return refused(formula, f"cannot be used: {reason}.")
+
+
+def cannot_use(formula: str, error: object, hint: str = "") -> FormulaError:
+    """Make a `FormulaError` of what another library says of a formula.
+
+    Examples
+    --------
+    >>> print(cannot_use("y ~ a + x>0", ValueError("Unknown operator '>'.")))
+    The formula 'y ~ a + x>0' cannot be used: Unknown operator '>'.
+    """
+    reason = ANSI_COLOUR.sub("", str(error)) or type(error).__name__
+    reason = " ".join(reason.split()).rstrip(".")
+    reason = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in reason)
+    return unusable(formula, reason + hint)
 
 
 def refused(formula: str, reason: str) -> FormulaError:

@@ -12,6 +12,7 @@ from pegasos_stats.data.counts import all_zero
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.factor_levels import factored
 from pegasos_stats.data.formula import (
+    factors_of,
     has_value,
     is_written,
     no_value_in,
@@ -31,19 +32,14 @@ from pegasos_stats.data.formula_design import (
     FormulaRows,
 )
 from pegasos_stats.data.labels import Coding, LabelCoding, as_in_formula
-from pegasos_stats.data.language.arithmetic import Value
-from pegasos_stats.data.language.complaints import cannot_use
 from pegasos_stats.data.language.expressions import (
     Call,
-    Constant,
-    Evaluation,
-    Node,
-    column_value,
-    columns_in,
-    walked,
+    Expression,
+    literal,
+    read_expression,
 )
-from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.language.syntax import refused
+from pegasos_stats.data.language.values import unwrapped_value
 from pegasos_stats.data.offset import Offset, all_missing
 from pegasos_stats.data.row_names import in_a_piece
 from pegasos_stats.data.scan.files import Scan
@@ -69,22 +65,22 @@ CURES = {
 }
 
 
-def check_by_row(tree: Node, formula: str, noun: str) -> None:
+def check_by_row(expression: Expression, formula: str, noun: str) -> None:
     """Raise `FormulaError` for functions that look at more than one row.
 
     Parameters
     ----------
-    tree : Node
+    expression : Expression
     formula : str
     noun : str
         Where the rows are.
     """
-    for part in walked(tree):
-        if isinstance(part, Call) and (part.name in NEIGHBOURS or learns(part)):
+    for call in expression.calls:
+        if call.name in NEIGHBOURS or learns(call):
             raise refused(
                 formula,
-                f"calls {part.name}(), which looks at other rows, and {noun} are read "
-                f"block by block; {CURES.get(part.name, '')}compute the column in the "
+                f"calls {call.name}(), which looks at other rows, and {noun} are read "
+                f"block by block; {CURES.get(call.name, '')}compute the column in the "
                 f"{noun}.",
             )
 
@@ -97,14 +93,13 @@ def learns(call: Call) -> bool:
 
     Examples
     --------
-    >>> from pegasos_stats.data.language.reading import read_expression
+    >>> from pegasos_stats.data.language.expressions import read_expression
     >>> calls = "cut(x, 3)", "cut(x, c(0, 1))", "poly(x, 2)", "poly(x, 2, raw=True)"
-    >>> [learns(read_expression(text, ["x"], "y ~ x")) for text in calls]
+    >>> found = [read_expression(text, ["x"], "y ~ x").calls for text in calls]
+    >>> [learns(call) for calls in found for call in calls]
     [True, False, True, False]
     """
-    named = zip(call.function.parameters, call.arguments, strict=False)
-    nodes = dict(named) | dict(call.keywords)
-    given = {k: v.value for k, v in nodes.items() if isinstance(v, Constant)}
+    given = {name: literal(node) for name, node in call.given.items()}
     stated = {
         "bs": all(given.get(k) is not None for k in ("lower_bound", "upper_bound"))
         and isinstance(given.get("knots"), list),
@@ -292,8 +287,7 @@ class Telling:
         self.held = set[str]()
         self.known = [] if offsets is None else offsets.columns(list(kinds))
         for term in () if offsets is None else offsets.terms:
-            tree = read_expression(term, nothing.columns, formula)
-            check_by_row(tree, formula, noun)
+            check_by_row(read_expression(term, kinds, formula), formula, noun)
         self.terms = read_terms(formula, nothing, intercept)
         if all(str(term) == "1" for term in self.terms):
             raise refused(formula, NO_PREDICTOR)
@@ -327,9 +321,7 @@ class Telling:
         new = set(self.variables) - self.held
         held = {name for name in new if has_value(frame[name])}
         self.add({name: int(each.sum()) for name, each in lacking.items()}, held)
-        given = self._given[0], self.terms, frame, self.variables, usable
-        known: dict[str, dict[str, Value]] = {}
-        rows = FormulaRows.of(*given, {}, known)
+        rows = FormulaRows.of(self._given[0], self.terms, frame, usable, {}, state={})
         complete = rows.used
         if len(complete) == 0:
             return complete, column, complete.index
@@ -376,9 +368,9 @@ def columns_of_outcome(formula: str, nothing: pd.DataFrame, noun: str) -> list[s
     name = unwrapped(split_formula(formula)[0])
     if name in nothing.columns:
         return [name]
-    tree = read_outcome(formula, nothing.columns)
-    check_by_row(tree, formula, noun)
-    used = sorted(columns_in(tree))
+    outcome = read_outcome(formula, nothing.columns)
+    check_by_row(outcome, formula, noun)
+    used = sorted(outcome.columns)
     check_columns(nothing, used or [name])
     return used
 
@@ -411,42 +403,24 @@ class Factors:
         kinds: Mapping[str, str],
         noun: str,
     ) -> None:
-        self._formula = formula
-        self._trees: dict[str, Node] = {}
-        self._by_name: set[str] = set()
+        names, expressions = factors_of(terms, formula, nothing)
+        self._by_name = {name for name in names if kinds[name] in (TEXT, OBJECTS)}
         self._seen: dict[str, set[object]] = {}
-        for factor in {factor for term in terms for factor in term.factors}:
-            name = str(factor.expr)
-            if factor.eval_method.value == "lookup":
-                if kinds[name] in (TEXT, OBJECTS):
-                    self._by_name.add(name)
-            elif factor.eval_method.value == "python":
-                tree = read_expression(name, nothing.columns, formula)
-                check_by_row(tree, formula, noun)
-                if (column := factored(name, ())) in nothing.columns:
-                    self._by_name.add(column)
-                else:
-                    self._trees[name] = tree
+        for text, expression in expressions.items():
+            check_by_row(expression, formula, noun)
+            if (column := factored(text, ())) in kinds:
+                self._by_name.add(column)
         self.watched = bool(self._by_name)
 
     def new_rows(self, rows: FormulaRows) -> pd.Index:
         """Row labels, at least one for each level that was not seen before."""
         complete = rows.used
         found = {name: complete[name] for name in self._by_name}
-        for expression, tree in self._trees.items():
-            try:
-                with np.errstate(all="ignore"):  # what is not finite is refused later
-                    value = (
-                        rows.computed[expression][0]
-                        if expression in rows.computed
-                        else column_value(tree, Evaluation(complete))
-                    )
-            except Exception as error:
-                told = ValueError(f"{expression}: {error}")
-                raise cannot_use(self._formula, told) from None
-            plain = getattr(value, "__wrapped__", value)
-            if isinstance(plain, pd.Series) and plain.dtype.kind not in "biuf":
-                found[expression] = plain
+        for text, value in rows.values.items():
+            plain = unwrapped_value(value)
+            texts = isinstance(plain, pd.Series) and plain.dtype.kind not in "biuf"
+            if texts and factored(text, ()) not in self._by_name:
+                found[text] = plain
         self.watched = bool(found)
         places: set[int] = set()
         for name, column in found.items():

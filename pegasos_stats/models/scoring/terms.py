@@ -5,10 +5,11 @@ A tree is a list that begins with its operation: ``["column", "x"]``, ``["text",
 values]``: the value that belongs to the level.
 """
 
+import ast
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -16,14 +17,14 @@ import numpy as np
 from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.language.expressions import (
+    COMPARED,
     Call,
-    Column,
-    Comparison,
-    Constant,
-    Node,
-    Operation,
+    Expression,
+    column_name,
+    column_node,
+    literal,
+    read_expression,
 )
-from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.offset import Offset
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import OptionError, PegasosStatsError, listing, shown
@@ -124,8 +125,8 @@ def _known(offset: Offset) -> Iterator[Term]:
         )
     trees = list[Tree]([["column", offset.column]] if offset.column else [])
     for term in offset.terms:
-        node = read_expression(term, (), term, offset.functions)
-        trees.append(Lowering({}).number(node))
+        read = read_expression(term, (), term, offset.functions)
+        trees.append(Lowering({}, read).number(read.tree))
     for name, tree in zip(offset.parts, trees, strict=True):
         yield Term(name, 1.0, 0.0, 1.0, (tree,))
 
@@ -168,11 +169,16 @@ def _factor(design: FormulaDesign, text: str, reduced: bool) -> list[Tree]:
     spec = design.spec
     kind, state = spec.encoder_state[text]
     # By its name alone, which may be one that is no word.
-    node = Column(text) if text in design.variables else _read(design, text)
+    if text in design.variables:
+        read = Expression(text, column_node(text))
+    else:
+        read = _read(design, text)
+    lowering = Lowering(spec.transform_state, read)
     if kind.value != "categorical":
-        return [Lowering(spec.transform_state).number(node)]
-    while isinstance(node, Call) and node.name in ("C", "relevel", "I"):
-        node = node.arguments[0]
+        return [lowering.number(read.tree)]
+    node = read.tree
+    while (call := lowering.call(node)) and call.name in ("C", "relevel", "I"):
+        node = next(iter(call.given.values()))
     contrasts = state.get("contrasts")
     if contrasts is None:
         raise cannot(text)
@@ -180,14 +186,14 @@ def _factor(design: FormulaDesign, text: str, reduced: bool) -> list[Tree]:
     codes = contrasts.contrasts.get_coding_matrix(
         contrasts.levels, reduced_rank=reduced
     )
-    inner = Lowering(spec.transform_state).factor(node)
+    inner = lowering.factor(node)
     return [
         ["levels", inner, levels, [float(value) for value in column]]
         for column in np.asarray(codes, dtype=np.float64).T
     ]
 
 
-def _read(design: FormulaDesign, text: str) -> Node:
+def _read(design: FormulaDesign, text: str) -> Expression:
     return read_expression(text, design.variables, design.formula, design.functions)
 
 
@@ -215,83 +221,84 @@ class Lowering:
     ----------
     state : mapping
         What transformations found at fit, by the text of their calls.
+    expression : Expression
+        That of the trees.
     """
 
     state: Mapping[str, Mapping[str, object]]
+    expression: Expression
 
-    def number(self, node: Node) -> Tree:
+    def call(self, node: ast.expr) -> Call | None:
+        """The call that a node is, if it is one."""
+        return Call.of(node, self.expression.functions)
+
+    def number(self, node: ast.expr) -> Tree:
         """A tree that gives a number; of a condition 1 or 0."""
         tree = self._tree(node)
         if tree[0] == "text":
             raise cannot(f"text {tree[1]!r} as a number")
         return as_number(tree)
 
-    def factor(self, node: Node) -> Tree:
+    def factor(self, node: ast.expr) -> Tree:
         """A tree that gives a level: a column as it is, or 1 and 0 of a condition."""
         return as_number(self._tree(node))
 
-    def _tree(self, node: Node) -> Tree:
-        match node:
-            case Column():
-                return ["column", node.name]
-            case Constant():
-                return _constant(node.value)
-            case Operation():
-                return self._operation(node)
-            case Comparison():
-                return self._comparison(node)
-            case Call():
-                return self._call(node)
+    def _tree(self, node: ast.expr) -> Tree:
+        if (column := column_name(node)) is not None:
+            return ["column", column]
+        if (call := self.call(node)) is not None:
+            return self._call(call)
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            return _constant(literal(node))
+        if node.func.id == COMPARED:
+            return self._comparison(node.args)
+        return self._operation(node.func.id, node.args)
 
-    def _operation(self, node: Operation) -> Tree:
-        name = {"&": "and", "|": "or", "not": "not"}.get(node.operator)
+    def _operation(self, operator: str, operands: list[ast.expr]) -> Tree:
+        name = {"&": "and", "|": "or", "not": "not"}.get(operator)
         if name is not None:
-            parts = [self._tree(operand) for operand in node.operands]
+            parts = [self._tree(operand) for operand in operands]
             if not all(part[0] in CONDITIONS for part in parts):
-                raise cannot(f"'{node.operator}' of what is no comparison")
+                raise cannot(f"'{operator}' of what is no comparison")
             return _joined(name, parts)
-        if node.operator not in ("+", "-", "*", "/", "**", "negative", "positive"):
-            raise cannot(f"'{node.operator}'")
-        numbers = [self.number(operand) for operand in node.operands]
-        return numbers[0] if node.operator == "positive" else _joined(
-            node.operator, numbers
-        )  # fmt: skip
+        if operator not in ("+", "-", "*", "/", "**", "negative", "positive"):
+            raise cannot(f"'{operator}'")
+        numbers = [self.number(operand) for operand in operands]
+        return numbers[0] if operator == "positive" else _joined(operator, numbers)
 
-    def _comparison(self, node: Comparison) -> Tree:
+    def _comparison(self, parts: list[ast.expr]) -> Tree:
         found: list[Tree] = []
-        for i, name in enumerate(node.operators):
-            left, right = node.operands[i], node.operands[i + 1]
-            if isinstance(right, Constant) and isinstance(right.value, list):
-                values = [plain_level(value) for value in right.value]
+        names = str(literal(parts[0])).replace("not in", "not_in").split()
+        for name, (left, right) in zip(names, pairwise(parts[1:]), strict=True):
+            known = literal(right)
+            if isinstance(known, list):
+                values = [plain_level(value) for value in known]
                 inside: Tree = ["in", as_number(self._tree(left)), values]
-                known = name in ("in", "==")
-                found.append(inside if known else ["not", inside])
-            elif name in ("in", "not in"):
+                found.append(inside if name in ("in", "==") else ["not", inside])
+            elif name in ("in", "not_in"):
                 raise cannot(f"'{name}'")
             else:
                 sides = [as_number(self._tree(side)) for side in (left, right)]
                 found.append([name, *sides])
         return found[0] if len(found) == 1 else _joined("and", found)
 
-    def _call(self, node: Call) -> Tree:
-        name = node.name.removeprefix("np.")
-        if node.name in ("I", "as_numeric") and len(node.arguments) == 1:
-            return self._tree(node.arguments[0])
-        if name in SUMMARIES and "value" in self.state.get(node.key, {}):
-            return _constant(self.state[node.key]["value"])
-        given = [*node.arguments, *(value for _, value in node.keywords)]
+    def _call(self, call: Call) -> Tree:
+        name = call.name.removeprefix("np.").removeprefix(".")
+        given = list(call.given.values())
+        if call.name in ("I", "as_numeric") and len(given) == 1:
+            return self._tree(given[0])
+        if name in SUMMARIES and "value" in self.state.get(call.key, {}):
+            return _constant(self.state[call.key]["value"])
         if name in ("center", "scale", "standardize"):
-            return self._scaled(node)
-        if name == "where":
-            name = "ifelse"
-        if name == "ifelse" and len(given) == 3 and not node.keywords:
+            return self._scaled(call)
+        if name in ("ifelse", "where"):
             test, yes, no = (self._tree(part) for part in given)
             if test[0] not in CONDITIONS:
                 raise cannot("ifelse() of what is no comparison")
             return ["if", test, as_number(yes), as_number(no)]
-        if node.keywords or name not in KNOWN:
-            raise cannot(f"{node.name}()")
-        return self._of_numbers(node.name, name, [self.number(part) for part in given])
+        if name not in KNOWN:
+            raise cannot(f"{call.name}()")
+        return self._of_numbers(call.name, name, [self.number(part) for part in given])
 
     def _of_numbers(self, called: str, name: str, given: list[Tree]) -> Tree:
         if name == "log" and len(given) == 2:
@@ -306,13 +313,14 @@ class Lowering:
             return _joined("least" if "min" in name else "greatest", given)
         raise cannot(f"{called}()")
 
-    def _scaled(self, node: Call) -> Tree:
+    def _scaled(self, call: Call) -> Tree:
         """``(x - center) / scale`` with the numbers of the fit."""
-        tree, state = self.number(node.arguments[0]), self.state.get(node.key, {})
+        tree = self.number(next(iter(call.given.values())))
+        state = self.state.get(call.key, {})
         known = [state.get(name) for name in ("center", "scale", "mean", "sd")]
         numbers = [value for value in known if isinstance(value, int | float)]
         if any(isinstance(value, np.ndarray) for value in known) or not numbers:
-            raise cannot(f"{node.name}()")
+            raise cannot(f"{call.name}()")
         centre, scale = state.get("center"), state.get("scale")
         if isinstance(centre, int | float):
             tree = ["-", tree, _constant(float(centre))]

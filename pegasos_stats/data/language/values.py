@@ -1,0 +1,341 @@
+"""Arithmetic and comparisons of columns and constants, missing values as in R."""
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, reduce
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.arrays import DataColumn, Mask
+
+Value: TypeAlias = Any  # of an expression: a constant, a list, a column, columns
+Compute: TypeAlias = Callable[..., Value]
+
+LARGEST_POWER = 1024.0
+LARGEST = 2.0**63  # of whole numbers in 64 bits
+NULLABLE = (pd.BooleanDtype, pd.Int64Dtype)
+
+OPERATORS: dict[str, Compute] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "negative": operator.neg,
+    "positive": operator.pos,
+    "not": operator.invert,
+}
+GROWING = ("+", "-", "*", "**", "negative")
+CONNECTIVES: dict[str, Compute] = {"&": operator.and_, "|": operator.or_}
+COMPARISONS: dict[str, Compute] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def folded(name: str, values: Sequence[Value]) -> Value:
+    """Compute with constants; whole numbers beyond 64 bits become real ones.
+
+    Raises
+    ------
+    ArithmeticError, TypeError
+        If the result is no number that a column can hold.
+
+    Examples
+    --------
+    >>> folded("**", [2, 10]), folded("negative", [3])
+    (1024, -3)
+    """
+    if name == "+" and all(isinstance(value, str) for value in values):
+        return "".join(values)
+    if not all(isinstance(value, bool | int | float) for value in values):
+        raise TypeError(f"'{name}' takes numbers")
+    if name == "not" and isinstance(values[0], bool):
+        return not values[0]
+    if name == "**" and all(isinstance(value, int) for value in values):
+        base, exponent = values
+        if abs(exponent) * abs(base).bit_length() > LARGEST_POWER:
+            values = [float(base), exponent]
+    found = OPERATORS[name](*values)
+    if isinstance(found, complex) or found != found:
+        raise ArithmeticError("a number of it is not real")
+    return float(found) if isinstance(found, int) and abs(found) >= LARGEST else found
+
+
+def operated(name: str, *values: Value, index: pd.Index) -> Value:
+    """Apply an operator to columns and constants; missing where one of them is.
+
+    Text can be joined, by ``+``; everything else takes numbers. True counts as 1 and
+    false as 0, as in R. Whole numbers become real ones where they would overflow.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the operator does not go with the values.
+
+    Examples
+    --------
+    >>> flags = pd.Series([True, False])
+    >>> operated("+", flags, flags, index=flags.index).tolist()
+    [2, 0]
+    """
+    _check_shapes(values)
+    texts = [is_text(value) for value in values]
+    if any(texts) and not (name == "+" and all(texts)):
+        raise TypeError(f"'{name}' takes numbers, and there is text")
+    if name in CONNECTIVES:
+        return _connected(name, values, index)
+    compute = OPERATORS[name]
+    if name != "not":
+        values = tuple(as_numbers(value) for value in values)
+    if name in GROWING:
+        compute = partial(in_range, compute)
+    return where_present(compute, values, {}, index)
+
+
+def _connected(name: str, values: Sequence[Value], index: pd.Index) -> Value:
+    """``&`` and ``|``: true or missing is true, false and missing is false."""
+    compute = CONNECTIVES[name]
+    if all(map(_is_whole, values)):  # bit by bit, as in Python
+        return where_present(lambda *each: reduce(compute, each), values, {}, index)
+    return without_nullable(reduce(compute, map(_truth, values)))
+
+
+def _truth(value: Value) -> Value:
+    """Whether a number is not 0."""
+    if not is_column(value):
+        return bool(value)
+    column: DataColumn = pd.Series(value)
+    if column.dtype.kind == "b":
+        return column.astype("boolean")
+    return (column != 0).astype("boolean").mask(column.isna())
+
+
+def compared(names: str, *values: Value, index: pd.Index) -> Value:
+    """Compare neighbours, all of which must hold: ``a < b <= c``.
+
+    ``in`` takes a list, in which a missing value is not; ``==`` with a list is the
+    same.
+
+    Examples
+    --------
+    >>> found = compared("< <=", 0, pd.Series([0, 1, 2]), 1, index=pd.RangeIndex(3))
+    >>> found.tolist()
+    [False, True, False]
+    """
+    _check_shapes(values)
+    parts = [
+        _compared(name, values[i], values[i + 1], index)
+        for i, name in enumerate(names.replace("not in", "not_in").split())
+    ]
+    return parts[0] if len(parts) == 1 else _connected("&", parts, index)
+
+
+def _compared(name: str, left: Value, right: Value, index: pd.Index) -> Value:
+    if isinstance(left, list) and name in ("==", "!="):
+        left, right = right, left
+    if name in ("in", "not_in") or isinstance(right, list):
+        if not isinstance(right, list) or name not in ("in", "not_in", "==", "!="):
+            raise TypeError(f"'{name}' does not go with these values")
+        inside = pd.Series(left).isin(right)
+        return ~inside if name in ("not_in", "!=") else inside
+    try:
+        return where_present(COMPARISONS[name], (left, right), {}, index)
+    except TypeError:
+        if is_text(left) == is_text(right):
+            raise
+        raise TypeError(
+            f"'{name}' has text on one side and numbers on the other; compare text "
+            "with text, or numbers with numbers"
+        ) from None
+
+
+def in_range(compute: Compute, *values: Value) -> Value:
+    """Compute with whole numbers; with real ones if 64 bits cannot hold the result.
+
+    So it is for powers below zero, which are no whole numbers.
+
+    Examples
+    --------
+    >>> in_range(operator.mul, pd.Series([2**40]), 2**40).tolist()
+    [1.2089258196146292e+24]
+    >>> in_range(operator.pow, pd.Series([2, 4]), -1).tolist()
+    [0.5, 0.25]
+    """
+    if not all(_is_whole(value) for value in values):
+        return compute(*values)
+    real = compute(*(value * 1.0 for value in values))
+    if not np.all(np.abs(real) < LARGEST):
+        return real
+    try:
+        return compute(*values)
+    except ValueError:
+        return real
+
+
+def _is_whole(value: Value) -> bool:
+    if is_column(value):
+        return bool(value.dtype.kind in "iu")
+    return isinstance(value, int | np.integer)
+
+
+def as_numbers(value: Value) -> Value:
+    """Convert booleans to 1 and 0; return everything else as it is.
+
+    numpy would add them by "or", and take functions of them in half precision.
+    """
+    if not is_column(value) or value.dtype.kind != "b":
+        return value
+    lacking = isinstance(value.dtype, pd.BooleanDtype) and value.isna().any()
+    return value.astype("Int64" if lacking else np.int64)
+
+
+def widened(column: DataColumn) -> DataColumn:
+    """Convert short or unsigned numbers to 64 bits with a sign; keep other columns.
+
+    Examples
+    --------
+    >>> widened(pd.Series([1, 2], dtype="uint8")).dtype.name
+    'int64'
+    """
+    kind, size = column.dtype.kind, getattr(column.dtype, "itemsize", 8)
+    if kind == "u" and size == 8 and (column >= 2**63).any():
+        return column.astype(np.float64)
+    if kind == "u" or (kind == "i" and size < 8):
+        return column.astype(np.int64)
+    return column.astype(np.float64) if kind == "f" and size < 4 else column
+
+
+def as_real(value: Value) -> Value:
+    """Convert whole numbers to real ones, so that products do not overflow.
+
+    Examples
+    --------
+    >>> as_real(pd.Series([1, 2], dtype="uint8")).dtype.name
+    'float64'
+    """
+    if type(value) not in (pd.Series, np.ndarray):  # not what C() makes of numbers
+        return value
+    short = value.dtype.kind == "f" and getattr(value.dtype, "itemsize", 8) < 4
+    return value.astype(np.float64) if value.dtype.kind in "iu" or short else value
+
+
+def is_text(value: Value) -> bool:
+    """Whether a value is text, or a column that may hold some."""
+    if isinstance(value, pd.Series):
+        return not pd.api.types.is_numeric_dtype(value) and value.dtype.kind not in "mM"
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind not in "biufmM"
+    return isinstance(value, str | list | dict)
+
+
+def is_column(value: Value) -> bool:
+    """Whether a value has one entry for each row."""
+    return isinstance(value, pd.Series | np.ndarray)
+
+
+def unwrapped_value(value: Value) -> Value:
+    """A value without the wrapper that formulaic puts around `C` and `poly`."""
+    return getattr(value, "__wrapped__", value)
+
+
+def _check_shapes(values: Sequence[Value]) -> None:
+    """Raise `TypeError` unless all columns have the same rows and the same width."""
+    if len({value.shape for value in values if is_column(value)}) > 1:
+        raise TypeError("it joins terms of several columns with others")
+
+
+def missing_in(value: Value) -> Mask | None:
+    """Rows in which a value is missing; None of a constant.
+
+    Examples
+    --------
+    >>> missing_in(pd.Series([1.0, np.nan])).tolist()
+    [False, True]
+    """
+    plain = unwrapped_value(value)
+    if isinstance(plain, dict):
+        parts = [missing_in(part) for part in plain.values()]
+        masks = [mask for mask in parts if mask is not None]
+        return np.logical_or.reduce(masks) if masks else None
+    if not isinstance(plain, pd.Series | pd.DataFrame | np.ndarray):
+        return None
+    found: Mask = np.asarray(pd.isna(plain), dtype=bool)
+    return np.asarray(found.any(axis=1)) if found.ndim == 2 else found
+
+
+def taken(value: Value, rows: Mask) -> Value:
+    """Some of the rows of a value; constants as they are."""
+    plain = unwrapped_value(value)
+    if plain is not value:
+        return type(value)(taken(plain, rows), metadata=value.__formulaic_metadata__)
+    if isinstance(value, dict):
+        return {name: taken(part, rows) for name, part in value.items()}
+    if isinstance(value, pd.Series | pd.DataFrame):
+        return without_nullable(value if rows.all() else value[rows])
+    return value[rows] if isinstance(value, np.ndarray) and value.ndim else value
+
+
+def without_nullable(value: Value) -> Value:
+    """Booleans and whole numbers as numpy has them, where none is missing."""
+    if isinstance(getattr(value, "dtype", None), NULLABLE) and not value.isna().any():
+        return value.astype(bool if value.dtype.kind == "b" else np.int64)
+    return value
+
+
+def spread(value: Value, rows: Mask, index: pd.Index) -> Value:
+    """Put values of some rows on all rows, missing in the others."""
+    plain = unwrapped_value(value)
+    if plain is not value:
+        found = spread(plain, rows, index)
+        return type(value)(found, metadata=value.__formulaic_metadata__)
+    if isinstance(value, dict):
+        return {name: spread(part, rows, index) for name, part in value.items()}
+    if isinstance(value, pd.DataFrame):
+        return value.set_axis(index[rows], axis=0).reindex(index)
+    if isinstance(value, np.ndarray) and value.ndim == 2:
+        full = np.full((len(index), value.shape[1]), np.nan)
+        full[rows] = value
+        return full
+    if not isinstance(value, pd.Series | np.ndarray | pd.Categorical):
+        return value
+    if getattr(value, "ndim", 1) == 0:
+        return value
+    column = pd.Series(value)
+    if column.dtype.kind in "bi":
+        column = column.astype("boolean" if column.dtype.kind == "b" else "Int64")
+    return column.set_axis(index[rows]).reindex(index)
+
+
+def where_present(
+    compute: Compute,
+    arguments: Sequence[Value],
+    keywords: Mapping[str, Value],
+    index: pd.Index,
+) -> Value:
+    """Compute on the rows in which no argument is missing; missing in the others.
+
+    Examples
+    --------
+    >>> x = pd.Series([1.0, np.nan, 4.0])
+    >>> where_present(np.sqrt, [x], {}, x.index).tolist()
+    [1.0, nan, 2.0]
+    """
+    masks = [missing_in(value) for value in (*arguments, *keywords.values())]
+    there = [mask for mask in masks if mask is not None and len(mask) == len(index)]
+    lacking = np.logical_or.reduce([np.zeros(len(index), dtype=bool), *there])
+    if lacking.all():
+        return pd.Series(np.nan, index=index)
+    found = compute(
+        *(taken(value, ~lacking) for value in arguments),
+        **{name: taken(value, ~lacking) for name, value in keywords.items()},
+    )
+    return spread(found, ~lacking, index) if lacking.any() else found
