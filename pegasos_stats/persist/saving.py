@@ -176,8 +176,8 @@ def load(
     Raises
     ------
     DataError
-        If the file is not there, is not a saved model, is damaged or changed, was
-        written by a newer version, or calls a function that is not given.
+        If the file is not there, is not a saved model, is damaged or changed, is of
+        the format of another version, or calls a function that is not given.
     OptionError
         If `functions` is no dictionary of names and functions.
 
