@@ -499,3 +499,14 @@ def test_levels_that_did_not_occur_are_an_error_or_missing():
     with warnings.catch_warnings():
         warnings.simplefilter("error", ColumnWarning)
         result.report(known, unseen="missing")
+
+
+def test_the_strongest_predictors_are_of_different_terms():
+    rng = np.random.default_rng(6)
+    data = pd.DataFrame(rng.normal(size=(300, 3)), columns=["x[1]", "x[2]", "w"])
+    data["g"] = rng.choice([*"abcd"], 300)
+    score = 2.0 * data["x[1]"] + 2.0 * data["x[2]"] + 3.0 * (data["g"] >= "c")
+    data["y"] = np.where(score + rng.logistic(size=300) > 1.0, "yes", "no")
+    for formula in ("y ~ .", "y ~ `x[1]` + `x[2]` + w * C(g)"):
+        facts = ps.logit(formula, data, lam=1e-4).fit().report().page.facts
+        assert {line[0] for line in facts.strongest} == {"x[1]", "x[2]", "g"}

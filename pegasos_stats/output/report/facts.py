@@ -27,12 +27,7 @@ from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.notes import Note, factor_levels
 from pegasos_stats.models.predicting import thresholded
-from pegasos_stats.output.report.formatting import (
-    NBSP,
-    bracketed,
-    number,
-    p_value,
-)
+from pegasos_stats.output.report.formatting import NBSP, bracketed, number, p_value
 from pegasos_stats.solvers.kernel_problem import KernelFunction, KernelProblem
 from pegasos_stats.studies.reliability import Reliability, reliability
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
@@ -395,10 +390,10 @@ class Facts:
         design, found = self.result.design, dict[str, int]()
         for at in order:
             name = str(design.names[at])
-            if design.formula is None:
-                found[name] = at
-            elif ":" not in name and not SPLINE.search(name):
-                found.setdefault(name.partition("[")[0], at)
+            before = name.partition("[")[0]
+            is_level = before in self.factors or before.startswith("C(")
+            if design.formula is None or not (":" in name or SPLINE.search(name)):
+                found.setdefault(before if is_level else name, at)
         return list(found.values())
 
     def _column(self, at: int) -> Vector:
@@ -452,9 +447,8 @@ class Facts:
         if not isinstance(self.result, LinearResults):
             return [], []
         cells, _ = self.result.coefficient_cells(max_terms=MOST)
-        lines = [[str(cell) for cell in line] for line in cells.itertuples()]
-        signed = [[name, *(x.replace("-", "−") for x in xs)] for name, *xs in lines]
-        return ["Term", *cells.columns], signed
+        signed = cells.map(lambda cell: str(cell).replace("-", "−"))
+        return ["Term", *cells.columns], list(map(list, signed.itertuples(name=None)))
 
     @cached_property
     def statistics(self) -> Lines:

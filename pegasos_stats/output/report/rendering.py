@@ -133,18 +133,14 @@ class Page:
 
     def _rendered(self, picture: Address, tag: Escape) -> str:
         """Fill the template, which calls for pictures and for tags of HTML."""
-        words = as_options if self.command else str
-        return (
-            templates(markdown)
-            .get_template("report.md")
-            .render(
-                vars(self),
-                picture=lambda figure: _safe(picture(figure)),
-                tag=lambda text: _safe(tag(text)),
-                worded=words,
-                versions=session_info().versions,
-                date=date.today().isoformat(),
-            )
+        template = templates(markdown).get_template("report.md")
+        return template.render(
+            vars(self),
+            picture=lambda figure: _safe(picture(figure)),
+            tag=lambda text: _safe(tag(text)),
+            worded=as_options if self.command else str,
+            versions=session_info().versions,
+            date=date.today().isoformat(),
         )
 
 

@@ -30,10 +30,7 @@ from pegasos_stats.output.report import facts as rows_of
 from pegasos_stats.output.report import rendering
 from pegasos_stats.output.report.facts import Facts, Fitted
 from pegasos_stats.output.report.figures import Figure, figures_of
-from pegasos_stats.output.report.output_path import (
-    Format,
-    checked_page,
-)
+from pegasos_stats.output.report.output_path import Format, checked_page
 from pegasos_stats.output.report.rendering import Page
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
 from pegasos_stats.studies.selection.path_results import LambdaPath
