@@ -25,6 +25,8 @@ def as_options(text: str) -> str:
     --------
     >>> as_options("Try standardize=True or lam=1e-9; cov_type='HC3', not df=4.")
     'Try --standardize or --lambda 1e-9; --cov-type HC3, not df=4.'
+    >>> as_options("Try intercept=False, intercept=True or data=rows.")
+    'Try --no-intercept, intercept=True or data=rows.'
     """
 
     def option(found: re.Match[str]) -> str:

@@ -124,7 +124,7 @@ class Training:
 
 
 @dataclass(kw_only=True)
-class Testing:
+class HeldOut:
     """Rows to test on.
 
     Attributes
@@ -421,7 +421,7 @@ class Options(
     Model,
     Evaluation,
     Reading,
-    Testing,
+    HeldOut,
     Training,
 ):
     """The options of a run; those that a command does not offer are at their default.
@@ -490,7 +490,7 @@ class Command:
     example: str
 
 
-FITTING = Training, Testing, Reading, Evaluation, Model, StandardErrors, Solver
+FITTING = Training, HeldOut, Reading, Evaluation, Model, StandardErrors, Solver
 USAGE = "TRAIN [--outcome COL | --formula FORMULA] [options]"
 COMMANDS = {
     "fit": Command(
@@ -643,7 +643,8 @@ def _every() -> tuple[dict[str, Any], dict[str, Any], dict[str, tuple[str, str]]
 @cache
 def every_flag() -> frozenset[str]:
     """The spellings of all options."""
-    return frozenset(flag for each in fields(Options) for flag in flags_of(each.name))
+    names = {each.name for group in Options.__bases__ for each in fields(group)}
+    return frozenset(flag for name in names - {*POSITIONAL} for flag in flags_of(name))
 
 
 def overview() -> str:
