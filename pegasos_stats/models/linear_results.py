@@ -317,7 +317,7 @@ class LinearResults(Results, LinearInference):
         *,
         details: bool = False,
     ) -> Summary:
-        """The fit on one screen: three header lines, coefficients, at most three notes.
+        """The fit on one screen: header lines, coefficients, the notes that matter.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The summary of a fit: three header lines, coefficients, notes; and the details."""
+"""The summary of a fit: header lines, coefficients, notes; and the details."""
 
 import math
 from collections.abc import Sequence
