@@ -120,7 +120,7 @@ def sample_of_scan(
     room = scan.memory // SHARE // (8 * len(agreed.design.names))
     most = max(2, min(LARGEST, room)) // 2
     if isinstance(scan, Scan):
-        warn_of_row_groups(scan, list(agreed.design.variables))
+        warn_of_memory(scan, list(agreed.design.variables))
     if isinstance(scan, Partitions):
         nowhere = Partition(pd.DataFrame(), scan.memory)
         lean = replace(agreed, rows=agreed.rows.of(nowhere))  # which is sent to them
@@ -157,25 +157,31 @@ def sample_of_scan(
     return sample, agreed.intercept
 
 
-def warn_of_row_groups(scan: Scan, columns: list[str]) -> None:
-    """Warn of a file whose rows cannot be read within the budget."""
-    for file in scan.files:
-        if (size := bytes_at_once(file, columns, scan.width)) > scan.memory:
-            warn_caller(
-                f"Reading {shown_path(file)} takes some {mebibytes(size)}, more than "
-                f"the {mebibytes(scan.memory)} of {scan.more}, as "
-                f"{counted(len(columns), 'column')} of a row group or record batch are "
-                "read together; write it in smaller ones.",
-                PegasosStatsWarning,
-            )
-            return
+def warn_of_memory(scan: Scan, columns: list[str]) -> None:
+    """Warn, before rows are read, of a fit that takes more than the budget."""
+    reads = [(bytes_at_once(file, columns, scan.width), file) for file in scan.files]
+    reading, file = max(reads, key=lambda read: read[0])
+    products = bytes_of_products(len(columns))  # at least: a factor has several
+    sample = scan.memory / SHARE
+    if (size := reading + products + sample) > scan.memory:
+        warn_caller(
+            f"A fit takes some {mebibytes(size)}, more than the "
+            f"{mebibytes(scan.memory)} of {scan.more}: {mebibytes(reading)} to read "
+            f"{shown_path(file)}, whose row groups or record batches are read whole, "
+            f"{mebibytes(products)} for products of pairs of "
+            f"{counted(len(columns), 'column')}, {mebibytes(sample)} for a sample of "
+            "rows; write smaller row groups, leave columns out, or give more.",
+            PegasosStatsWarning,
+        )
 
 
 def warn_of_products(problem: Problem) -> None:
-    """Warn if products of all pairs of columns take more than the budget."""
+    """Warn if levels of factors make products of columns larger than the budget."""
     assert isinstance(problem.X, Elsewhere)
-    scan, k = problem.X.measured.scan, problem.p + 1
-    if (size := 8.0 * MATRICES * k * k) > scan.memory:
+    measured = problem.X.measured
+    scan, size = measured.scan, bytes_of_products(problem.p + 1)
+    known = bytes_of_products(len(measured.agreed.design.variables))
+    if known <= scan.memory < size:
         warn_caller(
             f"A fit of {counted(problem.p, 'coefficient')} takes some "
             f"{mebibytes(size)} for products of pairs of columns, more than the "
@@ -183,6 +189,11 @@ def warn_of_products(problem: Problem) -> None:
             "give more.",
             PegasosStatsWarning,
         )
+
+
+def bytes_of_products(k: int) -> int:
+    """Bytes that a step takes for products of all pairs of ``k`` columns."""
+    return 8 * MATRICES * k * k
 
 
 def mebibytes(size: float) -> str:

@@ -79,13 +79,13 @@ def test_a_row_group_beyond_it_is_named_before_it_is_read(tmp_path):
     large, small = tmp_path / "large.parquet", tmp_path / "small.parquet"
     frame.to_parquet(large)
     frame.to_parquet(small, row_group_size=2000)
-    with pytest.warns(PegasosStatsWarning, match=r"large\.parquet takes some \d+ MiB"):
+    with pytest.warns(PegasosStatsWarning, match=r"\d+ MiB to read .*large\.parquet"):
         ps.svm("y ~ .", ps.scan(large, memory="64MiB"), lam=0.1)
     ps.svm("y ~ .", ps.scan(small, memory="64MiB"), lam=0.1)  # no warning
     ps.svm("y ~ x1", ps.scan(large, memory="64MiB"), lam=0.1)
     batches = tmp_path / "rows.feather"
     frame.to_feather(batches, chunksize=30_000)
-    with pytest.warns(PegasosStatsWarning, match=r"rows\.feather takes some 92 MiB"):
+    with pytest.warns(PegasosStatsWarning, match=r"92 MiB to read .*rows\.feather"):
         ps.svm("y ~ .", ps.scan(batches, memory="64MiB"), lam=0.1)
 
 
@@ -94,13 +94,13 @@ def test_long_text_of_a_record_batch_beyond_it_is_named(tmp_path):
     path = tmp_path / "text.feather"
     frame.to_feather(path, chunksize=40_000)
     # 40,000 rows of a predictor of 2,001 bytes and one of 8: 77 MiB
-    with pytest.warns(PegasosStatsWarning, match=r"text\.feather takes some 77 MiB"):
+    with pytest.warns(PegasosStatsWarning, match=r"77 MiB to read .*text\.feather"):
         ps.svm("y ~ x + g", ps.scan(path, memory="64MiB"), lam=0.1)
     frame.to_feather(path, chunksize=10_000)
     ps.svm("y ~ x + g", ps.scan(path, memory="64MiB"), lam=0.1)  # no warning
 
 
-def test_products_of_columns_beyond_it_are_named(tmp_path):
+def test_products_of_columns_count_before_anything_is_read(tmp_path):
     rng = np.random.default_rng(6)
     X = rng.normal(size=(60, 1300))
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(1300)])
@@ -108,5 +108,18 @@ def test_products_of_columns_beyond_it_are_named(tmp_path):
     frame.to_parquet(tmp_path / "rows.parquet")
     rows = ps.scan(tmp_path / "rows.parquet", memory="64MiB")
     # 6 matrices of 1,301 x 1,301 doubles: 77.5 MiB
-    with pytest.warns(PegasosStatsWarning, match="78 MiB"):
-        ps.logit("y ~ .", rows, lam=1.0).fit(ps.SDCA(tol=0.5, seed=1), cov_type="none")
+    with pytest.warns(PegasosStatsWarning, match="78 MiB for products") as caught:
+        model = ps.logit("y ~ .", rows, lam=1.0)
+    assert len(caught) == 1
+    model.fit(ps.SDCA(tol=0.5, seed=1), cov_type="none")  # no second warning
+
+
+def test_levels_of_factors_that_make_many_columns_are_named(tmp_path):
+    n = 2600
+    levels = [f"level {k % 1300}" for k in range(n)]
+    frame = pd.DataFrame({"g": levels, "y": list("aabb") * (n // 4)})
+    frame.to_parquet(tmp_path / "rows.parquet")
+    rows = ps.scan(tmp_path / "rows.parquet", memory="64MiB")
+    model = ps.logit("y ~ C(g)", rows, lam=1.0)
+    with pytest.warns(PegasosStatsWarning, match="1,299 coefficients .* 78 MiB"):
+        model.fit(ps.SDCA(tol=0.5, seed=1), cov_type="none")
