@@ -19,7 +19,6 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from pegasos_stats.solvers.dense.run import DenseRun
-from pegasos_stats.solvers.descending import Descending
 from pegasos_stats.solvers.methods import has_few_columns
 from pegasos_stats.solvers.objective import Certificate, certificate
 from pegasos_stats.solvers.problem import LossName, Problem
@@ -65,8 +64,7 @@ def fitted(run: Any, problem: Problem) -> tuple[float, Certificate]:
 
 def compare(problem: Problem, seconds: float) -> tuple[float, float]:
     """Shortest times by numpy and compiled, taken in turn."""
-    is_descent = Descending.serves(problem, SOLVER, None)
-    ways = DenseRun, (Descending if is_descent else Narrow)
+    ways = DenseRun, Narrow
     for way in ways:
         fitted(way, problem)
     spent: list[list[float]] = [[], []]

@@ -7,7 +7,6 @@ import numpy as np
 from pegasos_stats.arrays import Vector
 from pegasos_stats.solvers.centring import centred, far_centre, moved
 from pegasos_stats.solvers.dense.run import DenseRun
-from pegasos_stats.solvers.descending import Descending
 from pegasos_stats.solvers.problem import LossName, Problem, Solution
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain
@@ -17,10 +16,12 @@ from pegasos_stats.solvers.wide import Wide
 PAIRED_COLUMNS = 100  # of dense rows, where pairs are quick
 FREE, NOT_FREE = 1.25, 1.5  # rows to a column up to which they are, by intercept
 # Columns up to which numpy takes about the time of compiled steps, or 1 ms more. The
-# hinge takes 1.8 times as long with 60 columns, the log loss 1.3, and 1.5 to 2.2 with
-# 100; in 300 rows of 30 columns the hinge takes 2 ms more.
+# hinge takes 1.8 times as long with 60 columns; in 300 rows of 30 columns 2 ms more.
+# The log loss takes 1.3 to 1.7 times as long with 80 columns of 5,000 rows, and from
+# 10,000 rows on half as long, up to 200 columns.
 MOST_COLUMNS: dict[LossName, int] = {"hinge": 30, "log": 60}
 FEW_ROWS, MOST_OF_FEW = 2000, 20  # the same of the hinge, with fewer rows than these
+MANY_ROWS, MOST_OF_MANY = 10_000, 200  # the same of the log loss, with more than these
 # Share of the rarer class, and rows, of which the hinge is quicker compiled: of one in
 # twenty or ten 2 to 4 times, of one in seven twice, of one in five no more.
 RARE, RARE_ROWS = 0.15, 10_000
@@ -43,8 +44,6 @@ def choose_method(problem: Problem, solver: SDCA, a: Vector | None) -> Any:
     is_plain = solver.start == "zero" and solver.stops
     if is_plain and isinstance(problem.X, np.ndarray) and has_few_columns(problem):
         return DenseRun
-    if Descending.serves(problem, solver, a):
-        return Descending
     return Narrow
 
 
@@ -63,6 +62,8 @@ def has_few_columns(problem: Problem) -> bool:
             return False
         if problem.n < FEW_ROWS:
             most = MOST_OF_FEW
+    elif problem.n >= MANY_ROWS:
+        most = MOST_OF_MANY
     return 0 < problem.p <= most
 
 

@@ -27,7 +27,6 @@ RULE_TEXT: dict[LamRule, str] = {
 ZERO_LOSS: dict[LossName, float] = {"hinge": 1.0, "log": float(np.log(2.0))}
 
 FEW, OF_A_ROW = 4.0, 10.0  # see `Problem.in_few_entries`
-LEAST, MANY = 5000, 10  # rows, and rows to a column
 SAMPLED = 256  # rows whose entries are counted first
 MOST_STORED = 2**31 - 1
 
@@ -167,14 +166,6 @@ class Problem:
         return int(self.X.shape[0])
 
     @property
-    def many_rows(self) -> bool:
-        """Whether a sample of the rows tells where the optimum of the log loss is.
-
-        Of fewer, Newton steps over all take no longer than that.
-        """
-        return self.n >= max(LEAST, MANY * self.p)
-
-    @property
     def p(self) -> int:
         """Number of columns."""
         return int(self.X.shape[1])
@@ -222,9 +213,8 @@ class Problem:
         """The problem with sparse rows, if these are dense and nearly all entries 0.
 
         As for factors of many levels: the entries of a row that are not 0, and
-        `OF_A_ROW` more, are visited in the time of `FEW` times as many columns. Where
-        there are `many_rows`, the log loss visits them few times, and has to gain twice
-        as much; the hinge on more columns than rows is best on dense ones.
+        `OF_A_ROW` more, are visited in the time of `FEW` times as many columns. The
+        hinge on more columns than rows is best on dense ones.
         """
         X, is_wide = self.X, self.loss == "hinge" and self.n < self.p
         if not isinstance(X, np.ndarray) or self.p <= FEW * OF_A_ROW or is_wide:
@@ -246,8 +236,7 @@ class Problem:
 
     def _are_many(self, entries: float) -> bool:
         """Whether a row has too many entries, in the mean."""
-        is_brief = self.loss == "log" and self.many_rows
-        return (2.0 if is_brief else 1.0) * FEW * (entries + OF_A_ROW) > self.p
+        return FEW * (entries + OF_A_ROW) > self.p
 
 
 def kernel_rows(X: Any) -> Any:

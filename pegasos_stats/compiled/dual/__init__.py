@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from pegasos_stats.compiled import loading_on_demand
 
 __all__ = [
-    "descent",
     "fixing",
     "lengths",
     "log_steps",
@@ -19,7 +18,6 @@ __all__ += ["shrinking", "smooth", "sums", "working_sets"]
 
 if TYPE_CHECKING:
     from pegasos_stats.compiled.dual import (
-        descent,
         fixing,
         lengths,
         log_steps,
