@@ -13,14 +13,12 @@ import time
 
 import numpy as np
 
-from pegasos_stats.compiled.pegasos.gram import (
+from pegasos_stats.compiled.pegasos.kernel_pegasos import (
     COMPUTED,
     HITS,
     MEMORY_BUDGET,
     gaussian,
     gram_of,
-)
-from pegasos_stats.compiled.pegasos.kernel_pegasos import (
     kernel_dual,
     kernel_pegasos_epoch,
     kernel_primal,

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from pegasos_stats.compiled.pegasos.pegasos import pegasos_epoch
-from pegasos_stats.compiled.pegasos.pegasos_state import start
+from pegasos_stats.compiled.pegasos.pegasos_literal import start
 
 LAM = 1e-4
 SHAPES = [(20_000, 20), (100_000, 20), (20_000, 100), (100_000, 100), (20_000, 1_000)]

@@ -107,8 +107,8 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from pegasos_stats import compiled
 
-asked = ["dual.sdca", "pegasos.gram", "dual.resamples", "arithmetic.risk", "dual.sdca"]
-asked += ["pegasos.pegasos", "random.sampling", "arithmetic.risk"]
+asked = ["dual.sdca", "pegasos.kernel_pegasos", "dual.resamples", "arithmetic.risk"]
+asked += ["pegasos.pegasos", "random.twister", "arithmetic.rows", "dual.newton"]
 together = Barrier(len(asked))
 
 def first(name):

@@ -1,5 +1,6 @@
-"""Every warning points at the line of the user that asked for what it is about."""
+"""Warnings point at the line of the user; errors show a few frames of the package."""
 
+import traceback
 import warnings
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pegasos_stats as ps
-from pegasos_stats.errors import PegasosStatsWarning
+from pegasos_stats.errors import PegasosStatsError, PegasosStatsWarning
 from pegasos_stats.sklearn import SVMClassifier
 
 PACKAGE = Path(ps.__file__).parent
@@ -87,3 +88,23 @@ def test_warnings_are_raised_in_one_place():
         if "warnings.warn(" in path.read_text(encoding="utf-8")
     ]
     assert found == ["errors.py"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: ps.svm("y ~ nope", DATA),
+        lambda: ps.svm("y ~ nope(a)", DATA),
+        lambda: ps.logit("y ~ a", DATA, lam=-1.0),
+        lambda: ps.logit("y ~ a", DATA, weights=[1.0]),
+        lambda: BY_LEVEL.predict(DATA[["a"]]),
+        lambda: BY_LEVEL.predict(UNSEEN),
+        lambda: BY_LEVEL.wald_test("nope = 0"),
+        lambda: BY_LEVEL.report(DATA, "no/such/folder/page.html"),
+    ],
+)
+def test_an_error_shows_five_frames_of_the_package_at_most(call):
+    with pytest.raises(PegasosStatsError) as raised:
+        call()
+    frames = traceback.extract_tb(raised.value.__traceback__)
+    assert len([f for f in frames if Path(f.filename).is_relative_to(PACKAGE)]) <= 5

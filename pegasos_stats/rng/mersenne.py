@@ -70,7 +70,7 @@ class Words:
             self._append(missing)
         words = self._made[self._next : self._next + count]
         self._next += count
-        numbers: NDArray[np.float64] = random.sampling.uniforms(words)
+        numbers: NDArray[np.float64] = random.twister.uniforms(words)
         return numbers
 
     def fill(
@@ -109,7 +109,7 @@ def draw_by_rejection(
 ) -> tuple[int, int]:
     """Fill ``out[done:]`` with indices below ``bound``, by rejection (R since 3.6).
 
-    As the kernel of that name in ``compiled/random/sampling.py``, many words at a time,
+    As the kernel of that name in ``compiled/random/twister.py``, many words at a time,
     so that nothing is compiled for it.
     """
     bits = (bound - 1).bit_length()

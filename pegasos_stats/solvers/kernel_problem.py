@@ -66,7 +66,7 @@ class KernelFunction:
 
     def code(self) -> Any:
         """The kernel as the jitted functions take it."""
-        gram = pegasos.gram
+        gram = pegasos.kernel_pegasos
         if self.name == "polynomial":
             assert self.degree is not None
             assert self.offset is not None

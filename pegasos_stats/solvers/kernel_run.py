@@ -48,7 +48,7 @@ class KernelVisitor:
         self.epoch = 0
         self._problem = problem
         self._solver = solver
-        self._gram = pegasos.gram.gram_of(
+        self._gram = pegasos.kernel_pegasos.gram_of(
             problem.kernel.code(), problem.X, problem.memory
         )
         self._counts = np.zeros(problem.n, dtype=np.int64)

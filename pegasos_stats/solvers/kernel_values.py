@@ -119,11 +119,11 @@ class KernelValues:
     def _one_by_one(self, rows: Rows, columns: Rows | slice) -> Matrix:
         others = self._X[columns]
         found = np.empty((len(rows), len(others)))
-        width, code = pegasos.gram.WIDTH, self._kernel.code()
+        width, code = pegasos.kernel_pegasos.WIDTH, self._kernel.code()
         for first in range(0, len(others), width):
-            block = pegasos.gram.blocked(others[first : first + width])[0]
+            block = pegasos.kernel_pegasos.blocked(others[first : first + width])[0]
             for row, values in zip(rows, found[:, first : first + width], strict=True):
-                pegasos.gram.kernel_values(code, self._X[row], block, values)
+                pegasos.kernel_pegasos.kernel_values(code, self._X[row], block, values)
         return found
 
     def sums(self, weights: Vector) -> Vector:

@@ -48,14 +48,14 @@ def lengths(
     """
     y, weights, loss = problem.y, problem.row_weights, int(problem.loss_code)
     penalty, dual_penalty = problem.lam * norm2, problem.lam * dual_norm2
-    reward = dual.lengths.mean_reward(loss, weights, a)
+    reward = dual.newton.mean_reward(loss, weights, a)
     s = t = 1.0
     if problem.loss == "hinge":
         if problem.intercept:
             alpha = best_intercept(scores, y, "hinge", problem.weights)
-        s = dual.lengths.best_length(penalty, y, weights, scores, alpha)
-        t = dual.lengths.dual_length(dual_penalty, reward, weights, a)
-    risk = dual.lengths.mean_loss(loss, y, weights, scores, alpha, s)
+        s = dual.newton.best_length(penalty, y, weights, scores, alpha)
+        t = dual.newton.dual_length(dual_penalty, reward, weights, a)
+    risk = dual.newton.mean_loss(loss, y, weights, scores, alpha, s)
     objective = finite(risk + 0.5 * penalty * s * s)
     least = max(0.0, t * reward - 0.5 * dual_penalty * t * t)
     errors = int(np.count_nonzero(y * (scores + alpha) < 0.0))

@@ -168,9 +168,9 @@ class Visitor:
         in_v_form = solver.has_own_steps and not literal and before > 0.0
         v = problem.lam * before if in_v_form else 1.0
         self.begun_with = first_iterate(solver.start, problem, rng)
-        pegasos.pegasos_state.begin(self._state, *self.begun_with, before, v)
+        pegasos.pegasos_literal.begin(self._state, *self.begun_with, before, v)
         if solver.arithmetic == "reference":
-            self._state.scalars[pegasos.pegasos_state.RADIUS] = self._radius
+            self._state.scalars[pegasos.pegasos_literal.RADIUS] = self._radius
 
     def visit(self, rows: NDArray[np.int64]) -> None:
         """Take a step at each batch of rows."""
@@ -203,16 +203,16 @@ class Visitor:
     @property
     def steps(self) -> int:
         """Number of steps taken."""
-        last = int(self._state.scalars[pegasos.pegasos_state.STEPS])
+        last = int(self._state.scalars[pegasos.pegasos_literal.STEPS])
         return last - self._solver.first_step + 1
 
     def last(self) -> tuple[Vector, float]:
         """Coefficients and intercept after the last step."""
-        return pegasos.pegasos_state.last_iterate(self._state, self._problem.p)
+        return pegasos.pegasos_literal.last_iterate(self._state, self._problem.p)
 
     def solution(self, seed: int | None) -> Solution:
         """What the run gives in its present state."""
-        state, scalars = pegasos.pegasos_state, self._state.scalars
+        state, scalars = pegasos.pegasos_literal, self._state.scalars
         averaged = scalars[state.AVERAGED] > 0
         iterate = state.average_iterate if averaged else state.last_iterate
         beta, alpha = iterate(self._state, self._problem.p)
@@ -238,7 +238,7 @@ class Visitor:
 
     def _at_zero(self) -> Any:
         problem = self._problem
-        return pegasos.pegasos_state.start(
+        return pegasos.pegasos_literal.start(
             problem.n, problem.p, self.batch_size, problem.weights, problem.offset
         )
 
@@ -246,7 +246,7 @@ class Visitor:
         return refitted(self._problem, beta)
 
     def _dual(self) -> Vector:
-        return np.asarray(pegasos.pegasos_state.dual_weights(self._state))
+        return np.asarray(pegasos.pegasos_literal.dual_weights(self._state))
 
 
 def check_solver(problem: Problem, solver: Solver) -> None:

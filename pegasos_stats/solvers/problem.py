@@ -188,7 +188,7 @@ class Problem:
     @property
     def loss_code(self) -> Any:
         """Code of the loss in the kernels, a `Loss`."""
-        codes = arithmetic.losses.Loss
+        codes = arithmetic.risk.Loss
         return codes.HINGE if self.loss == "hinge" else codes.LOG
 
     @cached_property
@@ -223,14 +223,14 @@ class Problem:
         if self._are_many(np.count_nonzero(some) / max(1, len(some))):
             return self
         indptr = np.empty(self.n + 1, dtype=np.int64)
-        arithmetic.entries.count_entries(read_only(X), indptr)
+        arithmetic.rows.count_entries(read_only(X), indptr)
         stored = int(indptr[-1])
         if self._are_many(stored / max(1, self.n)) or stored > MOST_STORED:
             return self
         from scipy.sparse import csr_array
 
         data, columns = np.empty(stored, dtype=X.dtype), np.empty(stored, np.int32)
-        arithmetic.entries.put_entries(read_only(X), data, columns)
+        arithmetic.rows.put_entries(read_only(X), data, columns)
         parts = data, columns, indptr.astype(np.int32)
         return replace(self, X=csr_array(parts, shape=X.shape))
 

@@ -7,7 +7,7 @@ the maximiser, under it, of
     D(a) - gamma/(2 n) sum_i (a_i - c_i)^2 / max(1, w_i)
 
 and takes that for the next centre. The problem of one centre is the smoothed primal of
-``compiled/dual/smooth.py``, a function of ``beta`` and ``alpha`` with piecewise
+``compiled/dual/newton.py``, a function of ``beta`` and ``alpha`` with piecewise
 constant second derivatives: Newton steps with a line search end after few. ``gamma`` is
 halved from centre to centre, and grows where one centre takes many steps. The log loss
 is smooth, and Newton steps alone do.
@@ -89,35 +89,35 @@ class ProximalNewton:
         self._problem = problem
         self._gaps: list[float] = []
         loss = int(problem.loss_code)
-        self._at = dual.smooth.smooth(
+        self._at = dual.newton.smooth(
             problem.y, problem.row_weights, a, loss, problem.p, problem.offset
         )
-        self._state = dual.proximal.proximal(problem.n, problem.p, w)
+        self._state = dual.newton.proximal(problem.n, problem.p, w)
         is_sparse = not isinstance(problem.X, np.ndarray)
         to = dual.newton.direction(problem.p, is_sparse)
         self._scratch: Any = self._at, to, self._state
         self._given: Any = problem.rows, problem.lam, problem.intercept
         if not w.any():
-            dual.proximal.begin_at(*self._given, alpha, width, self._at, self._state)
+            dual.newton.begin_at(*self._given, alpha, width, self._at, self._state)
             return
-        dual.proximal.begin(*self._given, alpha, width, *self._scratch)
+        dual.newton.begin(*self._given, alpha, width, *self._scratch)
         if problem.loss == "hinge":
             return
         alpha, objective = zero_model(problem)
-        if not self._state.scalars[dual.proximal.OBJECTIVE] <= objective:
+        if not self._state.scalars[dual.newton.OBJECTIVE] <= objective:
             w[:] = 0.0
-            dual.proximal.begin_at(*self._given, alpha, width, self._at, self._state)
+            dual.newton.begin_at(*self._given, alpha, width, self._at, self._state)
 
     @property
     def cost(self) -> float:
         """Rows that the next step visits, about, and at most by its products."""
         n, p = self._problem.n, self._problem.p
-        active = float(self._state.scalars[dual.proximal.ACTIVE])
-        return PASSES * n + active * min(p + 1, dual.proximal.PRODUCTS)
+        active = float(self._state.scalars[dual.newton.ACTIVE])
+        return PASSES * n + active * min(p + 1, dual.newton.PRODUCTS)
 
     def step(self) -> None:
         """Take a Newton step, from a new centre if the present one is done with."""
-        dual.proximal.step(*self._given, *self._scratch)
+        dual.newton.step(*self._given, *self._scratch)
         self._gaps.append(self.gap.gap)
 
     @property
@@ -129,22 +129,22 @@ class ProximalNewton:
     @property
     def violations(self) -> int:
         """Rows with a margin below 1, summed over the steps."""
-        return int(self._state.scalars[dual.proximal.ALL_VIOLATIONS])
+        return int(self._state.scalars[dual.newton.ALL_VIOLATIONS])
 
     @property
     def gap(self) -> Certificate:
         """Objectives of the best points so far, as the steps found them."""
         scalars = self._state.scalars
         return Certificate(
-            float(scalars[dual.proximal.OBJECTIVE]),
-            max(0.0, float(scalars[dual.proximal.DUAL_OBJECTIVE])),
-            int(scalars[dual.proximal.BEST_ERRORS]),
+            float(scalars[dual.newton.OBJECTIVE]),
+            max(0.0, float(scalars[dual.newton.DUAL_OBJECTIVE])),
+            int(scalars[dual.newton.BEST_ERRORS]),
         )
 
     def best(self) -> tuple[Vector, float, Vector]:
         """``beta, alpha`` of the least risk so far and ``a`` of the largest dual."""
         beta = self._state.best_w[: self._problem.p].copy()
-        alpha = float(self._state.scalars[dual.proximal.BEST_ALPHA])
+        alpha = float(self._state.scalars[dual.newton.BEST_ALPHA])
         return beta, alpha, self._state.best_a.copy()
 
     def certificate(self) -> Certificate:

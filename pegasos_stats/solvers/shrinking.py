@@ -108,8 +108,8 @@ class Shrinking:
         all steps: for a gap within the tolerance they are summed anew.
         """
         problem, state = self._problem, self._state
-        dual.smooth.put_dots(problem.rows, state.w, self._scores)
-        norm2 = dual.lengths.squared_norm(state.w)
+        dual.newton.put_dots(problem.rows, state.w, self._scores)
+        norm2 = dual.newton.squared_norm(state.w)
         fit = problem, self._scores, 0.0, norm2
         found = lengths(*fit, state.a, norm2)
         if found.at.relative_gap <= self._tol:

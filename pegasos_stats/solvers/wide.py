@@ -64,9 +64,9 @@ class PairSteps:
         y, n = self._problem.y, self._problem.n
         given = y, self._problem.row_weights, self._scale, n, self._a, self._scores
         if self._problem.intercept:
-            dual.pairs.pair_steps(self._gram, *given)
+            dual.working_sets.pair_steps(self._gram, *given)
         else:
-            dual.pairs.single_steps(self._gram, self._curvature, *given)
+            dual.working_sets.single_steps(self._gram, self._curvature, *given)
         self._look()
 
     @property
@@ -107,7 +107,7 @@ def inner_products(problem: Problem) -> NDArray[np.float64]:
         X = problem.X.astype(np.float64, copy=False)
         return np.asarray(X @ X.T)
     columns, found = problem.X.T.tocsr(), np.zeros((problem.n, problem.n))
-    arithmetic.inner_products.put_inner_products(
+    arithmetic.rows.put_inner_products(
         problem.rows, kernel_rows(columns), columns.indptr[:-1].astype(np.int64), found
     )
     return found
@@ -236,12 +236,10 @@ class Wide:
         a = feasible(state.a, problem.y, problem.intercept, problem.weights)
         scores, image = self._scores, self._image
         image[:] = 0.0
-        dual.lengths.scores_and_image(
-            problem.rows, problem.y, state.w, a, scores, image
-        )
-        norm2 = dual.lengths.squared_norm(state.w)
+        dual.newton.scores_and_image(problem.rows, problem.y, state.w, a, scores, image)
+        norm2 = dual.newton.squared_norm(state.w)
         scale = problem.lam * problem.n
-        dual_norm2 = dual.lengths.squared_norm(image) / scale / scale
+        dual_norm2 = dual.newton.squared_norm(image) / scale / scale
         alpha = float(state.scalars[dual.sdca.ALPHA])
         self._balanced = a
         self._looked = lengths(problem, scores, alpha, norm2, a, dual_norm2)

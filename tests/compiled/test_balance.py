@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pegasos_stats.arrays import read_only
-from pegasos_stats.compiled.arithmetic import balance as balances
+from pegasos_stats.compiled.arithmetic import risk
 from pegasos_stats.solvers.objective import balanced, feasible
 
 
@@ -27,7 +27,7 @@ def unbalanced(seed, size, n=41):
 
 def compiled(a, y):
     a = a.copy()
-    balances.balance(a, y)
+    risk.balance(a, y)
     return a
 
 

@@ -5,20 +5,20 @@ import math
 import numpy as np
 import pytest
 
-from pegasos_stats.compiled.pegasos.gram import (
+from pegasos_stats.compiled.pegasos.kernel_pegasos import (
     COMPUTED,
     HITS,
     MEMORY_BUDGET,
     WIDTH,
     add_gram_row,
     blocked,
+    diagonal_of,
     gaussian,
     gram_of,
     linear,
     polynomial,
     precomputed,
 )
-from pegasos_stats.compiled.pegasos.kernel_pegasos import diagonal_of
 
 KERNELS = [linear(), polynomial(1, 0.0), polynomial(3, 1.5), gaussian(0.3)]
 EACH = pytest.mark.parametrize("kernel", KERNELS, ids=str)

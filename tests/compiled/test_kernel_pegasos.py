@@ -7,21 +7,19 @@ import sys
 import numpy as np
 import pytest
 
-from pegasos_stats.compiled.pegasos.gram import (
+from pegasos_stats.compiled.pegasos.kernel_pegasos import (
     COMPUTED,
     HITS,
     KernelKind,
     add_gram_row,
     gaussian,
     gram_of,
-    linear,
-    polynomial,
-    precomputed,
-)
-from pegasos_stats.compiled.pegasos.kernel_pegasos import (
     kernel_dual,
     kernel_pegasos_epoch,
     kernel_scores,
+    linear,
+    polynomial,
+    precomputed,
 )
 from pegasos_stats.rng import RRandom
 
@@ -140,17 +138,17 @@ def test_no_support_row_leaves_the_intercept():
 WITHOUT_COMPILER = """
 import sys
 import numpy as np
-from pegasos_stats.compiled.pegasos import gram, kernel_pegasos
+from pegasos_stats.compiled.pegasos import kernel_pegasos
 
 n = 40
 X = np.sin(np.arange(3.0 * n)).reshape(n, 3)
 y = np.where(X[:, 0] * X[:, 1] > 0.05, 1.0, -1.0)
 K = X @ X.T
-polynomial, gaussian = gram.polynomial(3, 1.0), gram.gaussian(2.0)
-for kernel, data in ((polynomial, X), (gaussian, X), (gram.precomputed(), K)):
+polynomial, gaussian = kernel_pegasos.polynomial(3, 1.0), kernel_pegasos.gaussian(2.0)
+for kernel, data in ((polynomial, X), (gaussian, X), (kernel_pegasos.precomputed(), K)):
     counts, g = np.zeros(n, dtype=np.int64), np.zeros(n)
     rows = np.arange(4 * n) * 7 % n
-    values = gram.gram_of(kernel, data, 15_000)
+    values = kernel_pegasos.gram_of(kernel, data, 15_000)
     alpha, violations = kernel_pegasos.kernel_pegasos_epoch(
         values, y, y, rows, 0.01, 0, counts, g, 0.0, True
     )

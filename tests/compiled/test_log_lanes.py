@@ -9,7 +9,7 @@ from numba import njit
 
 import pegasos_stats.compiled.compiling  # noqa: F401, knows what to emit for lanes
 from pegasos_stats.compiled.arithmetic.lanes import load, store
-from pegasos_stats.compiled.arithmetic.log_lanes import entropies, log_losses
+from pegasos_stats.compiled.arithmetic.risk import entropies, log_losses
 from tests.solvers.exactly import TEN, log_loss
 
 # Half of what `rounding.LIBRARY` takes the whole loss of a margin to be off by.

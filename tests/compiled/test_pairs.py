@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pegasos_stats.compiled.dual import pairs, working_sets
+from pegasos_stats.compiled.dual import working_sets
 
 LAM = 0.4
 
@@ -37,12 +37,12 @@ def test_a_step_is_the_best_of_all(seed):
     each = [dual(np.where(np.arange(n) == j, best, a)) for j in range(n)]
     one, f = a.copy(), scores.copy()
     given = K, np.diag(K) / scale, y, weights, scale, 1
-    assert pairs.single_steps(*given, one, f) == 1
+    assert working_sets.single_steps(*given, one, f) == 1
     assert np.flatnonzero(one != a).tolist() == [np.argmax(each)]
     assert dual(one) == pytest.approx(max(each), rel=1e-12)
 
     two = a.copy()
-    assert pairs.pair_steps(K, y, weights, scale, 1, two, scores) == 1
+    assert working_sets.pair_steps(K, y, weights, scale, 1, two, scores) == 1
     assert set(np.flatnonzero(two != a)) == {i, gain.argmax()}
     assert ((two >= 0) & (two <= weights)).all()
     assert two @ y == pytest.approx(a @ y, abs=1e-13)  # two roundings of the weights
@@ -69,7 +69,7 @@ def test_steps_within_a_working_set_are_the_same(seed, most, kind):
     assert within(rows, scale, 0.0, 1e-12, most) == most
     K, a, scores = K[np.ix_(taken, taken)], a[taken], scores[taken]
     given = (K,) if kind == "pair" else (K, np.diag(K) / scale)
-    plain = getattr(pairs, f"{kind}_steps")
+    plain = getattr(working_sets, f"{kind}_steps")
     assert plain(*given, y[taken], w[taken], scale, most, a, scores) == most
     # 60 steps at most, rounded in another order: scores are up to 1e4, weights to 3.
     close = {"rtol": 1e-9, "atol": 1e-9}
@@ -82,4 +82,4 @@ def test_no_step_is_taken_where_nothing_may_move():
     K, _, weights, _, _ = halfway(0, 23)
     for a in (np.zeros(23), weights):
         given = K, np.ones(23), weights, 1.0, 5, a.copy(), np.zeros(23)
-        assert pairs.pair_steps(*given) == 0
+        assert working_sets.pair_steps(*given) == 0

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from pegasos_stats.arrays import read_only
-from pegasos_stats.compiled.arithmetic.losses import Loss, slope
+from pegasos_stats.compiled.arithmetic.risk import Loss, slope
 from pegasos_stats.compiled.arithmetic.rows import CSR
 from pegasos_stats.compiled.pegasos.pegasos import pegasos_epoch
-from pegasos_stats.compiled.pegasos.pegasos_state import (
+from pegasos_stats.compiled.pegasos.pegasos_literal import (
     RADIUS,
     STEPS,
     VIOLATIONS,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from pegasos_stats.compiled.arithmetic.losses import Loss
 from pegasos_stats.compiled.arithmetic.risk import (
+    Loss,
     risk_and_image,
     risk_and_image_exactly,
 )

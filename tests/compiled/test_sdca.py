@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from pegasos_stats.compiled.arithmetic.losses import Loss
+from pegasos_stats.compiled.arithmetic.risk import Loss
 from pegasos_stats.compiled.dual import sdca
 from pegasos_stats.solvers.problem import kernel_rows
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.compiled.dual import newton, proximal, sdca
+from pegasos_stats.compiled.dual import newton, sdca
 from pegasos_stats.compiled.pegasos import (
     pegasos_blocks,
     pegasos_literal,
@@ -15,8 +15,8 @@ from pegasos_stats.compiled.pegasos import (
 KERNELS = [
     sdca.coordinate_epoch,
     newton.newton_direction,
-    proximal.begin,
-    proximal.step,
+    newton.begin,
+    newton.step,
     pegasos_blocks.guarded_epoch,
     pegasos_literal.literal_epoch,
     pegasos_scaled.scaled_epoch,

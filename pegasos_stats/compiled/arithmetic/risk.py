@@ -1,6 +1,7 @@
 """One pass over the rows for the risk and for the image of dual weights."""
 
 import math
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -12,34 +13,60 @@ from pegasos_stats.compiled.arithmetic.compensated import (
     two_product,
     two_sum,
 )
-from pegasos_stats.compiled.arithmetic.lanes import Vector, padded
-from pegasos_stats.compiled.arithmetic.log_risk import (
-    AT_ZERO,
-    DUAL,
-    ENTROPY,
-    ERRORS,
-    EXPOSED,
-    KNOWN,
-    LOSS,
-    SUMS,
-    add_rows_of_log_loss,
-)
-from pegasos_stats.compiled.arithmetic.losses import (
-    HINGE,
-    LOG,
-    loss_value,
-    slope,
+from pegasos_stats.compiled.arithmetic.lanes import (
+    LANES,
+    Lanes,
+    Vector,
+    below,
+    exponent,
+    fused,
+    lane,
+    lanes,
+    load_part,
+    padded,
+    power_of_two,
+    total,
+    where_below,
 )
 from pegasos_stats.compiled.arithmetic.rows import (
     CSR,
     Rows,
+    add_block,
     offset_at,
+    prefetch_row,
     row_add,
     row_dot,
     row_dot_fast,
 )
-from pegasos_stats.compiled.compiling import kernel
+from pegasos_stats.compiled.compiling import inlined, kernel
 
+LARGEST = 746.0  # exp(-x) of it is 0
+TO_WHOLE = 1.5 * 2.0**52  # added to a number, it rounds it to a whole one
+PER_LOG_2 = 1.4426950408889634  # 1 / log(2)
+LOG_2 = 0.6931471805599453
+LOG_2_HIGH = 0.693147180369123816490  # its first 32 digits: times k <= 1076 exact
+LOG_2_LOW = 1.90821492927058770002e-10
+ROOT_2 = 1.4142135623730951
+SMALLEST = 2.0**-1022  # double with all its digits
+EXP = tuple(1.0 / math.factorial(k) for k in range(13, 1, -1))  # from the last term on
+ARTANH = tuple(2.0 / k for k in range(21, 1, -2))
+LOSS, ENTROPY, ERRORS, AT_ZERO, EXPOSED, DUAL, KNOWN, SUMS = 0, 2, 4, 5, 7, 8, 9, 12
+ROWS_AHEAD = 16  # rows, that are asked for
+DIGITS = 53  # of a double
+SHARE = 2.0**-DIGITS
+HALF = 26  # of them in the lower part of an integer: sums of 2^36 rows do not overflow
+MOST = 1 << 62
+LEAST_EXPONENT = -1074  # exponent of the smallest double
+
+
+class Loss(IntEnum):
+    """The code of a loss."""
+
+    HINGE = 0
+    LOG = 1
+
+
+HINGE, LOG = int(Loss.HINGE), int(Loss.LOG)
 UNIT = 2.0**-53  # rounding of one operation, relative
 TINY = 2.0**-1074  # rounding of one that underflows
 
@@ -107,6 +134,348 @@ class Seen(NamedTuple):
             known_rest=self.known_rest + other.known_rest + known_left,
             known_size=self.known_size + other.known_size,
         )
+
+
+class SeenExactly(NamedTuple):
+    """Sums over the rows with twice the digits.
+
+    Attributes
+    ----------
+    loss, loss_rest : float
+        ``sum_i w_i loss(m_i)``.
+    loss_error : float
+        Bound of the error of it that comes from margins.
+    image, image_rest : float64 array, shape (p,)
+        ``X'(a y)``.
+    image_error : float
+        Bound of the sum of its errors, but for products that underflow.
+    """
+
+    loss: float
+    loss_rest: float
+    loss_error: float
+    image: Vector
+    image_rest: Vector
+    image_error: float
+
+
+@inlined
+def constant(x: float) -> Lanes:
+    """Put a number in every lane."""
+    return lanes(x, x, x, x)
+
+
+@inlined
+def series(x: Lanes, factors: tuple[float, ...]) -> Lanes:
+    """Sum a power series whose last factor comes first, by Horner's rule."""
+    total = constant(factors[0])
+    for factor in factors[1:]:
+        total = fused(total, x, constant(factor))
+    return total
+
+
+@inlined
+def exp_of_minus(x: Lanes) -> Lanes:
+    """``exp(-x)`` of numbers from 0 to `LARGEST`.
+
+    ``x = k log(2) - r`` with ``|r| <= log(2) / 2``, and ``exp(r)`` by its series, whose
+    first term left out is below ``5e-18``. The power of two is taken in two parts, as
+    the whole may be smaller than a number with all digits.
+    """
+    k = (x * PER_LOG_2 + TO_WHOLE) - TO_WHOLE
+    r = (k * LOG_2_HIGH - x) + k * LOG_2_LOW
+    s = series(r, EXP)
+    s = fused(r, fused(s, r, constant(1.0)), constant(1.0))
+    half = (k * 0.5 + TO_WHOLE) - TO_WHOLE
+    return s * power_of_two(0.0 - half) * power_of_two(half - k)
+
+
+@inlined
+def twice_artanh(s: Lanes) -> Lanes:
+    """``2 artanh(s)`` by its series; what is left out is below ``3e-18`` of it.
+
+    Parameters
+    ----------
+    s : lanes
+        With ``s^2 < 0.0295``.
+    """
+    z = s * s
+    t = series(z, ARTANH)
+    return s + s + s * (z * t)
+
+
+@inlined
+def log_one_plus(e: Lanes) -> Lanes:
+    """``log(1 + e)`` of numbers from 0 to 1.
+
+    Above ``sqrt(2) - 1`` it is the logarithm of half ``1 + e``, and ``log(2)``.
+    """
+    large = 1.0 - below(e, ROOT_2 - 1.0)
+    return twice_artanh((e - large) / ((2.0 + e) + large)) + large * LOG_2
+
+
+@inlined
+def log_one_minus(b: Lanes) -> Lanes:
+    """``log(1 - b)`` of numbers from 0 to 1/2.
+
+    Above ``1 - sqrt(1/2)`` it is the logarithm of twice ``1 - b``, less ``log(2)``.
+    """
+    large = 1.0 - below(b, 1.0 - 0.5 * ROOT_2)
+    moved = large - (b + large * b)
+    return twice_artanh(moved / (2.0 + moved)) - large * LOG_2
+
+
+@inlined
+def entropies(a: Lanes) -> Lanes:
+    """``-a log a - (1 - a) log(1 - a)`` of numbers from 0 to 1.
+
+    It is computed from the smaller of both; of one below ``2^-1022`` it is too small.
+    """
+    upper = 1.0 - a
+    b = a + where_below(upper, 0.5, upper - a)
+    b = b + where_below(b, 0.0, 0.0 - b)
+    least = b + where_below(b, SMALLEST, SMALLEST - b)
+    k = exponent(least)
+    log_b = log_one_plus(least * power_of_two(0.0 - k) - 1.0) + k * LOG_2
+    return 0.0 - (b * log_b + (1.0 - b) * log_one_minus(b))
+
+
+@inlined
+def log_losses(m: Lanes) -> tuple[Lanes, Lanes]:
+    """``log(1 + exp(-m))`` and ``1 / (1 + exp(m))``; NaN of a margin not finite."""
+    minus = where_below(m, 0.0, m)
+    size = m - (minus + minus)
+    near = below(size, LARGEST)
+    e = exp_of_minus(where_below(size, LARGEST, size) + (m - m)) * near
+    upper = e + where_below(m, 0.0, 1.0 - e)  # 1 below 0
+    return log_one_plus(e) - minus, upper / (1.0 + e)
+
+
+@kernel
+def add_rows_of_log_loss(
+    X: Rows,
+    y: Vector,
+    w: Vector,
+    alpha: float,
+    a: Vector,
+    weights: Vector,
+    offset: Vector,
+    reach: float,
+    block: int,
+    part: Vector,
+    image: Vector,
+    sums: Vector,
+) -> None:
+    """Add every row to the sums and, a block at a time, to the image.
+
+    Parameters
+    ----------
+    X : float64 or float32 array, shape (n, p); or CSR
+    y, a, weights : float64 array, shape (n,)
+    w : float64 array, shape (padded(p),)
+    alpha : float
+    offset : float64 array, shape (n,) or (0,)
+    reach : float
+        How far rounding may move a margin.
+    block : int
+        Rows whose image is summed by itself.
+    part, image : float64 array, shape (padded(p),)
+        Zeros before; ``image`` receives ``X'(a y)``.
+    sums : float64 array, shape (SUMS,)
+        Receives what a ``risk.Seen`` has, the pairs one after the other.
+    """
+    n = y.shape[0]
+    zero = lanes(0.0, 0.0, 0.0, 0.0)
+    losses, losses_rest, rewards, rewards_rest = zero, zero, zero, zero
+    errors, at_zero, sides, exposed, dual = zero, zero, zero, zero, zero
+    known = known_rest = known_size = 0.0
+    for first in range(0, n, block):
+        stop = min(n, first + block)
+        for i in range(first, stop, LANES):
+            count = min(LANES, stop - i)
+            for j in range(i, i + count):
+                prefetch_row(X, min(n - 1, j + ROWS_AHEAD))
+            side, u = load_part(y, i, count), load_part(weights, i, count)
+            r, score = (
+                load_part(a, i, count),
+                scores_of_four(X, i, stop - 1, w, alpha, offset),
+            )
+            m = side * score
+            loss = u * log_losses(m)[0]
+            reward = u * entropies(r / (u + (1.0 - below(0.0 - u, 0.0))))
+            losses, left = two_sum(losses, loss)
+            losses_rest = losses_rest + left
+            rewards, left = two_sum(rewards, reward)
+            rewards_rest = rewards_rest + left
+            wrong, right = below(m, 0.0), below(0.0 - m, 0.0)
+            undecided = side * side * (1.0 - wrong - right)
+            errors, at_zero = errors + wrong, at_zero + undecided
+            sides, dual = sides + side * undecided, dual + r
+            exposed = exposed + where_below(m, 1.0 + reach, u)
+            add_block(X, i, i + count, a, y, part)
+        if offset.shape[0] > 0:
+            for i in range(first, stop):
+                known, rest = two_sum(known, a[i] * y[i] * offset[i])
+                known_rest += rest
+                known_size += a[i] * abs(offset[i])
+        for j in range(image.shape[0]):
+            image[j] += part[j]
+            part[j] = 0.0
+    sums[LOSS], sums[LOSS + 1] = whole(losses, losses_rest)
+    sums[ENTROPY], sums[ENTROPY + 1] = whole(rewards, rewards_rest)
+    sums[ERRORS], sums[EXPOSED], sums[DUAL] = total(errors), total(exposed), total(dual)
+    sums[AT_ZERO] = 0.5 * (total(at_zero) - total(sides))
+    sums[AT_ZERO + 1] = 0.5 * (total(at_zero) + total(sides))
+    sums[KNOWN], sums[KNOWN + 1], sums[KNOWN + 2] = known, known_rest, known_size
+
+
+@inlined
+def scores_of_four(
+    X: Rows, i: int, last: int, w: Vector, alpha: float, offset: Vector
+) -> Lanes:
+    """``x_i'w + (alpha + offset_i)`` of four rows, the last one again at the end."""
+    j, k, m = min(i + 1, last), min(i + 2, last), min(i + 3, last)
+    return lanes(
+        row_dot_fast(X, i, w) + (alpha + offset_at(offset, i)),
+        row_dot_fast(X, j, w) + (alpha + offset_at(offset, j)),
+        row_dot_fast(X, k, w) + (alpha + offset_at(offset, k)),
+        row_dot_fast(X, m, w) + (alpha + offset_at(offset, m)),
+    )
+
+
+@inlined
+def whole(sums: Lanes, rests: Lanes) -> tuple[float, float]:
+    """The sum of lanes, and what rounding left out of it."""
+    found, left = two_sum(lane(sums, 0), lane(sums, 1))
+    found, further = two_sum(found, lane(sums, 2))
+    found, last = two_sum(found, lane(sums, 3))
+    return found, ((total(rests) + left) + further) + last
+
+
+@kernel
+def balance(a: Vector, y: Vector) -> None:
+    """Lower the weights of a class in place, until both have exactly the same sum.
+
+    Those of the class with the larger sum are multiplied by the ratio of the sums, all
+    are cut, and what is then left of the difference is taken off the first weights that
+    have it. Weights that are balanced and have been cut stay as they are.
+    """
+    unit = unit_of(a)
+    if unit == 0.0 or difference(a, y, unit, False) == 0:
+        return
+    positive = negative = 0.0
+    for i in range(a.shape[0]):  # in units of 2^53: no sum overflows
+        if y[i] > 0.0:
+            positive += a[i] / unit * SHARE
+        else:
+            negative += a[i] / unit * SHARE
+    larger = 1.0 if positive > negative else -1.0
+    ratio = min(positive, negative) / max(positive, negative)
+    for i in range(a.shape[0]):
+        if y[i] == larger:
+            a[i] *= ratio
+    unit = unit_of(a)
+    if unit > 0.0:
+        take_off(a, y, unit, difference(a, y, unit, True))
+
+
+@inlined
+def unit_of(a: Vector) -> float:
+    """Power of two of which all weights have at most as many as a double can count."""
+    largest = 0.0
+    for i in range(a.shape[0]):
+        largest = max(largest, a[i])
+    if largest == 0.0:
+        return 0.0
+    return math.ldexp(1.0, max(LEAST_EXPONENT, math.frexp(largest)[1] - DIGITS))
+
+
+@inlined
+def difference(a: Vector, y: Vector, unit: float, cut: bool) -> int:
+    """``sum_i a_i y_i`` in units, exactly; the weights are cut first, or must be.
+
+    Returns
+    -------
+    int
+        At most `MOST`. 1, if weights that must be cut are not.
+    """
+    high = low = 0
+    for i in range(a.shape[0]):
+        count = int(a[i] / unit)
+        if not cut and count * unit != a[i]:
+            return 1
+        a[i] = count * unit
+        sign = 1 if y[i] > 0.0 else -1
+        high += sign * (count >> HALF)
+        low += sign * (count & ((1 << HALF) - 1))
+    high += low >> HALF
+    low &= (1 << HALF) - 1
+    if abs(high) >= MOST >> HALF:
+        return MOST if high > 0 else -MOST
+    return (high << HALF) + low
+
+
+@inlined
+def take_off(a: Vector, y: Vector, unit: float, units: int) -> None:
+    """Subtract units from the weights of the class whose sum is too large."""
+    larger = 1.0 if units > 0 else -1.0
+    left = abs(units)
+    for i in range(a.shape[0]):
+        if left == 0:
+            break
+        if y[i] == larger and a[i] > 0.0:
+            count = int(a[i] / unit)
+            taken = min(count, left)
+            a[i] = (count - taken) * unit
+            left -= taken
+
+
+@inlined
+def loss_value(loss: int, m: float) -> float:
+    """Hinge ``max(0, 1 - m)``; log ``log(1 + exp(-m))``.
+
+    The log loss is ``log1p(exp(-m))`` for ``m > 0`` and ``log1p(exp(m)) - m``
+    otherwise, so that no exponential overflows.
+    """
+    if loss == HINGE:
+        return max(0.0, 1.0 - m)
+    if m > 0.0:
+        return math.log1p(math.exp(-m))
+    return math.log1p(math.exp(m)) - m
+
+
+@inlined
+def slope(loss: int, m: float) -> float:
+    """``s(m) = -loss'(m)``: hinge 1 if ``m < 1``, else 0; log ``1 / (1 + exp(m))``.
+
+    The log slope is ``e / (1 + e)`` with ``e = exp(-m)`` for ``m > 0`` and
+    ``1 / (1 + exp(m))`` otherwise.
+    """
+    if loss == HINGE:
+        return 1.0 if m < 1.0 else 0.0
+    if m > 0.0:
+        e = math.exp(-m)
+        return e / (1.0 + e)
+    return 1.0 / (1.0 + math.exp(m))
+
+
+@inlined
+def dual_entropy(loss: int, a: float) -> float:
+    """``-conjugate(-a)`` for ``a`` in [0, 1]: the reward of a dual weight.
+
+    Hinge ``a``; log ``-a log a - (1 - a) log(1 - a)``, with ``0 log 0 = 0``.
+    """
+    if loss == HINGE:
+        return a
+    if a <= 0.0 or a >= 1.0:
+        return 0.0
+    return -a * math.log(a) - (1.0 - a) * math.log1p(-a)
+
+
+@inlined
+def violated(loss: int, m: float) -> bool:
+    """Hinge: the margin is below 1. Log: the row is misclassified, ``m < 0``."""
+    return m < 1.0 if loss == HINGE else m < 0.0
 
 
 def risk_and_image(
@@ -226,29 +595,6 @@ def add_rows_of_hinge(
     sums[ENTROPY], sums[ENTROPY + 1] = entropy, entropy_rest
     sums[EXPOSED], sums[DUAL] = exposed, dual
     sums[KNOWN], sums[KNOWN + 1], sums[KNOWN + 2] = known, known_rest, known_size
-
-
-class SeenExactly(NamedTuple):
-    """Sums over the rows with twice the digits.
-
-    Attributes
-    ----------
-    loss, loss_rest : float
-        ``sum_i w_i loss(m_i)``.
-    loss_error : float
-        Bound of the error of it that comes from margins.
-    image, image_rest : float64 array, shape (p,)
-        ``X'(a y)``.
-    image_error : float
-        Bound of the sum of its errors, but for products that underflow.
-    """
-
-    loss: float
-    loss_rest: float
-    loss_error: float
-    image: Vector
-    image_rest: Vector
-    image_error: float
 
 
 def risk_and_image_exactly(

@@ -17,8 +17,11 @@ from numpy.typing import NDArray
 
 from pegasos_stats.compiled.arithmetic.lanes import (
     LANES,
+    Integers,
+    Lanes,
     Numbers,
     Vector,
+    every,
     fused,
     lanes,
     load,
@@ -26,8 +29,22 @@ from pegasos_stats.compiled.arithmetic.lanes import (
     prefetch,
     store,
     total,
+    totals,
+    visited,
 )
 from pegasos_stats.compiled.compiling import inlined, kernel
+
+FourRows: TypeAlias = tuple[Numbers, Numbers, Numbers, Numbers]
+
+ThreeLanes: TypeAlias = tuple[Lanes, Lanes, Lanes]
+
+FourLanes: TypeAlias = tuple[Lanes, Lanes, Lanes, Lanes]
+
+TenLanes: TypeAlias = tuple[
+    Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes
+]
+
+BLOCK = 32  # rows and columns of a part that is mirrored at a time
 
 
 class CSR(NamedTuple):
@@ -49,7 +66,260 @@ class CSR(NamedTuple):
 
 
 Rows: TypeAlias = Numbers | CSR
+
 Form: TypeAlias = Callable[..., object]
+
+
+def add_block(X: Rows, first: int, stop: int, a: Vector, y: Vector, w: Vector) -> None:
+    """``w <- w + a_i y_i x_i`` for the rows from ``first`` to before ``stop``."""
+    if isinstance(X, CSR):
+        sparse_add_block(X, first, stop, a, y, w)
+    else:
+        dense_add_block(X, first, stop, a, y, w)
+
+
+def dense_add_block(
+    X: Numbers, first: int, stop: int, a: Vector, y: Vector, w: Vector
+) -> None:
+    """``add_block`` of dense rows, four at a time; of the last ones some again by 0."""
+    p = X.shape[1]
+    whole, last = p - p % LANES, stop - 1
+    for i in range(first, stop, 4):
+        j, k, m = min(i + 1, last), min(i + 2, last), min(i + 3, last)
+        x = (X[i], X[j], X[k], X[m])
+        b = a[i] * y[i]
+        c = a[j] * y[j] if j > i else 0.0
+        d = a[k] * y[k] if k > j else 0.0
+        e = a[m] * y[m] if m > k else 0.0
+        s = (lanes(b, b, b, b), lanes(c, c, c, c), lanes(d, d, d, d), lanes(e, e, e, e))
+        for q in range(0, whole, LANES):
+            store(w, q, add_four(load(w, q), entries(x, q), s))
+        if whole < p:
+            part = last_entries(x, whole, p - whole)
+            store(w, whole, add_four(load(w, whole), part, s))
+
+
+def sparse_add_block(
+    X: CSR, first: int, stop: int, a: Vector, y: Vector, w: Vector
+) -> None:
+    """``add_block`` of sparse rows."""
+    for i in range(first, stop):
+        row_add(X, i, a[i] * y[i], w)
+
+
+def by_type_of_rows(public: Form, dense: Form, sparse: Form) -> None:
+    """Let compiled kernels take the dense or the sparse form of a public function."""
+
+    def choose(X: types.Type, *rest: types.Type) -> Form:
+        return sparse if isinstance(X, types.BaseNamedTuple) else dense
+
+    options = {"forceinline": True, "error_model": "numpy", "_nrt": False}
+    overload(public, jit_options=options, strict=False)(choose)
+
+
+by_type_of_rows(add_block, dense_add_block, sparse_add_block)
+
+
+@inlined
+def four(X: Numbers, rows: Integers, k: int) -> FourRows:
+    """Return the rows of the visits ``k`` to ``k + 3``."""
+    return (
+        visited(X, rows, k),
+        visited(X, rows, k + 1),
+        visited(X, rows, k + 2),
+        visited(X, rows, k + 3),
+    )
+
+
+@inlined
+def entries(x: FourRows, j: int) -> FourLanes:
+    """Four entries of each row."""
+    return load(x[0], j), load(x[1], j), load(x[2], j), load(x[3], j)
+
+
+@inlined
+def last_entries(x: FourRows, j: int, count: int) -> FourLanes:
+    """Return the ``count`` last entries of each row, then zeros."""
+    return (
+        load_part(x[0], j, count),
+        load_part(x[1], j, count),
+        load_part(x[2], j, count),
+        load_part(x[3], j, count),
+    )
+
+
+@inlined
+def prefetch_two(x: Numbers, y: Numbers, j: int) -> None:
+    """Ask the memory for entry ``j`` of two rows."""
+    prefetch(x, j)
+    prefetch(y, j)
+
+
+@inlined
+def add_products(e: FourLanes, w: Lanes, sums: TenLanes) -> TenLanes:
+    """Add the products with ``w``, and of each pair of rows, to ten sums."""
+    u0, u1, u2, u3, g01, g02, g03, g12, g13, g23 = sums
+    return (
+        fused(e[0], w, u0),
+        fused(e[1], w, u1),
+        fused(e[2], w, u2),
+        fused(e[3], w, u3),
+        fused(e[0], e[1], g01),
+        fused(e[0], e[2], g02),
+        fused(e[0], e[3], g03),
+        fused(e[1], e[2], g12),
+        fused(e[1], e[3], g13),
+        fused(e[2], e[3], g23),
+    )
+
+
+@inlined
+def products(x: FourRows, ahead: FourRows, w: Vector) -> FourLanes:
+    """``u_b = x_b'w``, and ``g_c = (x_c'x_b where b > c, else 0)`` for c = 0, 1, 2.
+
+    ``b`` runs over the lanes. The first two rows ``ahead`` are prefetched on the way.
+    """
+    zero = lanes(0.0, 0.0, 0.0, 0.0)
+    sums = (zero, zero, zero, zero, zero, zero, zero, zero, zero, zero)
+    p = x[0].shape[0]
+    whole = p - p % LANES
+    for j in range(0, whole, LANES):
+        prefetch_two(ahead[0], ahead[1], j)
+        sums = add_products(entries(x, j), load(w, j), sums)
+    prefetch_two(ahead[0], ahead[1], p - 1)
+    if whole < p:
+        e = last_entries(x, whole, p - whole)
+        sums = add_products(e, load(w, whole), sums)
+    u0, u1, u2, u3, g01, g02, g03, g12, g13, g23 = sums
+    return (
+        totals(u0, u1, u2, u3),
+        totals(zero, g01, g02, g03),
+        totals(zero, zero, g12, g13),
+        totals(zero, zero, zero, g23),
+    )
+
+
+@inlined
+def literal(beta: Lanes, x: Lanes, s: Lanes, eta: Lanes, lam: float) -> Lanes:
+    """``beta - eta * (lam * beta - s * x)``, rounded as written."""
+    return beta - eta * (lam * beta - s * x)
+
+
+@inlined
+def literal_four(
+    beta: Lanes, e: FourLanes, s: FourLanes, eta: Lanes, lam: float
+) -> Lanes:
+    """Take four literal steps in four coordinates."""
+    beta = literal(beta, e[0], s[0], every(eta, 0), lam)
+    beta = literal(beta, e[1], s[1], every(eta, 1), lam)
+    beta = literal(beta, e[2], s[2], every(eta, 2), lam)
+    return literal(beta, e[3], s[3], every(eta, 3), lam)
+
+
+@inlined
+def literal_update(
+    x: FourRows, ahead: FourRows, s: FourLanes, eta: Lanes, lam: float, beta: Vector
+) -> None:
+    """``beta <- beta - eta * (lam * beta - s * x)``, four times.
+
+    The last two rows ``ahead`` are prefetched on the way.
+    """
+    p = x[0].shape[0]
+    whole = p - p % LANES
+    for j in range(0, whole, LANES):
+        prefetch_two(ahead[2], ahead[3], j)
+        store(beta, j, literal_four(load(beta, j), entries(x, j), s, eta, lam))
+    prefetch_two(ahead[2], ahead[3], p - 1)
+    if whole < p:
+        e = last_entries(x, whole, p - whole)
+        store(beta, whole, literal_four(load(beta, whole), e, s, eta, lam))
+
+
+@inlined
+def add_four(v: Lanes, e: FourLanes, s: FourLanes) -> Lanes:
+    """``v + s x``, four times."""
+    v = fused(e[0], s[0], v)
+    v = fused(e[1], s[1], v)
+    v = fused(e[2], s[2], v)
+    return fused(e[3], s[3], v)
+
+
+@inlined
+def scaled_update(x: FourRows, ahead: FourRows, s: FourLanes, v: Vector) -> None:
+    """``v <- v + s x``, four times; two rows ``ahead`` are prefetched on the way."""
+    p = x[0].shape[0]
+    whole = p - p % LANES
+    for j in range(0, whole, LANES):
+        prefetch_two(ahead[2], ahead[3], j)
+        store(v, j, add_four(load(v, j), entries(x, j), s))
+    prefetch_two(ahead[2], ahead[3], p - 1)
+    if whole < p:
+        e = last_entries(x, whole, p - whole)
+        store(v, whole, add_four(load(v, whole), e, s))
+
+
+@kernel
+def put_inner_products(
+    X: CSR, columns: CSR, first: NDArray[np.int64], G: NDArray[np.float64]
+) -> None:
+    """Put ``x_i'x_k`` in ``G``.
+
+    Row ``i`` of ``G`` is the sum, over the entries of ``x_i``, of the column of each
+    from row ``i`` down; what is above the diagonal is then mirrored.
+
+    Parameters
+    ----------
+    X : CSR, shape (n, p)
+    columns : CSR, shape (p, n)
+        The transpose of ``X``, the rows of each column in rising order.
+    first : int64 array, shape (p,)
+        The first entry of each column; changed in place.
+    G : float64 array, shape (n, n)
+        Of zeros.
+    """
+    n = G.shape[0]
+    for i in range(n):
+        row = G[i]
+        for e in range(X.indptr[i], X.indptr[i + 1]):
+            j, value = X.indices[e], np.float64(X.data[e])
+            for k in range(first[j], columns.indptr[j + 1]):
+                row[columns.indices[k]] += value * columns.data[k]
+            first[j] += 1
+    for top in range(0, n, BLOCK):
+        for left in range(0, top + 1, BLOCK):
+            for i in range(top, min(n, top + BLOCK)):
+                for k in range(left, min(i, left + BLOCK)):
+                    G[i, k] = G[k, i]
+
+
+@kernel
+def count_entries(X: Numbers, indptr: NDArray[np.int64]) -> None:
+    """Put in ``indptr[i + 1]``, shape (n + 1,), how many there are up to row ``i``."""
+    indptr[0] = 0
+    for i in range(X.shape[0]):
+        count = 0
+        for j in range(X.shape[1]):
+            count += int(X[i, j] != 0.0)
+        indptr[i + 1] = indptr[i] + count
+
+
+@kernel
+def put_entries(X: Numbers, data: Numbers, indices: NDArray[np.int32]) -> None:
+    """Put them in ``data`` and their columns in ``indices``, row by row."""
+    k = 0
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            if X[i, j] != 0.0:
+                data[k], indices[k] = X[i, j], j
+                k += 1
+
+
+@kernel
+def put_rows(columns: Numbers, X: Numbers) -> None:
+    """Put ``columns[j, i]`` at ``X[i, j]``."""
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            X[i, j] = columns[j, i]
 
 
 def row_dot(X: Rows, i: int, w: Vector) -> float:
@@ -273,25 +543,24 @@ def prefetch_sparse(X: CSR, i: int) -> None:
     prefetch(X.indices, k)
 
 
-def by_type_of_rows(public: Form, dense: Form, sparse: Form) -> None:
-    """Let compiled kernels take the dense or the sparse form of a public function."""
-
-    def choose(X: types.Type, *rest: types.Type) -> Form:
-        return sparse if isinstance(X, types.BaseNamedTuple) else dense
-
-    options = {"forceinline": True, "error_model": "numpy", "_nrt": False}
-    overload(public, jit_options=options, strict=False)(choose)
-
-
 by_type_of_rows(row_dot, dense_dot, sparse_dot)
+
 by_type_of_rows(row_dot_fast, dense_dot_fast, sparse_dot_fast)
+
 by_type_of_rows(row_add, dense_add, sparse_add)
+
 by_type_of_rows(row_norm2, dense_norm2, sparse_norm2)
+
 by_type_of_rows(row_norm2_fast, dense_norm2_fast, sparse_norm2)
+
 by_type_of_rows(row_count, dense_count, sparse_count)
+
 by_type_of_rows(row_add_squares, dense_add_squares, sparse_add_squares)
+
 by_type_of_rows(row_add_products, dense_add_products, sparse_add_products)
+
 by_type_of_rows(mean_entries, dense_entries, sparse_entries)
+
 by_type_of_rows(prefetch_row, prefetch_dense, prefetch_sparse)
 
 

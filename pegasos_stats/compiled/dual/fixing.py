@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Matrix
 from pegasos_stats.compiled.arithmetic.compensated import two_sum
 from pegasos_stats.compiled.arithmetic.lanes import Vector
-from pegasos_stats.compiled.arithmetic.losses import HINGE, loss_value
+from pegasos_stats.compiled.arithmetic.risk import HINGE, loss_value
 from pegasos_stats.compiled.arithmetic.rows import (
     Rows,
     offset_at,

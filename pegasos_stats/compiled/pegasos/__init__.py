@@ -5,26 +5,20 @@ from typing import TYPE_CHECKING
 from pegasos_stats.compiled import loading_on_demand
 
 __all__ = [
-    "gram",
     "kernel_pegasos",
     "pegasos",
     "pegasos_blocks",
     "pegasos_literal",
     "pegasos_scaled",
-    "pegasos_state",
-    "pegasos_stepped",
 ]
 
 if TYPE_CHECKING:
     from pegasos_stats.compiled.pegasos import (
-        gram,
         kernel_pegasos,
         pegasos,
         pegasos_blocks,
         pegasos_literal,
         pegasos_scaled,
-        pegasos_state,
-        pegasos_stepped,
     )
 else:
     __getattr__ = loading_on_demand(__name__, __all__)

@@ -8,27 +8,275 @@ Shalev-Shwartz, Singer, Srebro & Cotter, *Pegasos: primal estimated sub-gradient
 solver for SVM*, Mathematical Programming B 127 (2011), figure 3.
 """
 
+import math
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
 from pegasos_stats.arrays import Integers, Matrix, Vector
-from pegasos_stats.compiled.arithmetic.balance import balance
+from pegasos_stats.compiled.arithmetic.risk import balance
 from pegasos_stats.compiled.compiling import with_python_division
-from pegasos_stats.compiled.pegasos.gram import (
-    WIDTH,
-    Gram,
-    Kernel,
-    KernelKind,
-    add_gram_row,
-    add_products,
-    blocked,
-    kernel_values,
-)
 
+MEMORY_BUDGET = 512 * 2**20  # bytes, for a `Gram` as a whole
+WIDTH = 512  # rows in a block: their sums, 4 KiB, stay in the first cache
+
+# Places in `Gram.tally`.
+FILLED, HAND, HITS, COMPUTED = range(4)
 UNIT = 2.0**-53  # rounding of one operation, relative
 SMALLEST = 2.0**-1000  # beside which what underflows does not count
 MARGIN = 1.01  # for higher powers, and the rounding of a bound
+
+
+class KernelKind(IntEnum):
+    """Which kernel function: a code, because a function argument is never cached."""
+
+    LINEAR = 0
+    POLYNOMIAL = 1
+    GAUSSIAN = 2
+    PRECOMPUTED = 3
+
+
+class Kernel(NamedTuple):
+    """A kernel function with its parameters; those of other kernels are not read.
+
+    Attributes
+    ----------
+    kind : int
+        A `KernelKind`.
+    degree : int
+    offset : float
+    gamma : float
+    """
+
+    kind: int
+    degree: int
+    offset: float
+    gamma: float
+
+
+class Gram(NamedTuple):
+    """Rows of the Gram matrix of ``X``, each computed when it is first asked for.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    X : float64 array, shape (n, p), C-contiguous; (n, n) if precomputed
+    blocks : float64 array, shape (ceil(n / WIDTH), p, WIDTH), C-contiguous
+        Of `blocked`: the transpose, so that rows are summed side by side.
+    kept : float64 array, shape (capacity, n)
+        Rows computed; memory is taken when a place is first filled.
+    owner : int64 array, shape (capacity,)
+        Row that each place holds.
+    place : int64 array, shape (n,)
+        Place of each row, -1 if it is not kept.
+    tally : int64 array, shape (4,)
+        Places filled, the clock's hand, rows found (``HITS``), rows computed
+        (``COMPUTED``).
+    """
+
+    kernel: Kernel
+    X: Matrix
+    blocks: Matrix
+    kept: Matrix
+    owner: Integers
+    place: Integers
+    tally: Integers
+
+
+class FormErrors(NamedTuple):
+    """Bounds of what rounding does to the sums of a kernel fit.
+
+    Attributes
+    ----------
+    g : float64 array, shape (n,)
+        Of ``g_i``.
+    norm : float
+        Of ``sum_i c_i y_i g_i``.
+    dual_norm : float
+        Of ``sum_ij c_i c_j y_i y_j K(x_i, x_j)`` for the feasible counts.
+    """
+
+    g: Vector
+    norm: float
+    dual_norm: float
+
+
+def linear() -> Kernel:
+    """``K(x, z) = x'z``."""
+    return Kernel(int(KernelKind.LINEAR), 1, 0.0, 0.0)
+
+
+def polynomial(degree: int, offset: float) -> Kernel:
+    """``K(x, z) = (x'z + offset)^degree``, ``degree >= 1`` and ``offset >= 0``.
+
+    The power is ``((b * b) * b) * ...`` with ``b = x'z + offset``.
+    """
+    return Kernel(int(KernelKind.POLYNOMIAL), int(degree), float(offset), 0.0)
+
+
+def gaussian(gamma: float) -> Kernel:
+    """``K(x, z) = exp(-gamma ||x - z||^2)``, ``gamma > 0``.
+
+    The squared distance is the sum of the squared differences: ``K(x, x)`` is 1.
+    """
+    return Kernel(int(KernelKind.GAUSSIAN), 1, 0.0, float(gamma))
+
+
+def precomputed() -> Kernel:
+    """``K`` given as the symmetric matrix of its values, in the place of ``X``."""
+    return Kernel(int(KernelKind.PRECOMPUTED), 1, 0.0, 0.0)
+
+
+def blocked(X: Matrix) -> Matrix:
+    """Transpose `X` in blocks of `WIDTH` rows, the last one filled up with zeros."""
+    n, p = X.shape
+    blocks = np.zeros((-(-n // WIDTH), p, WIDTH))
+    for block, start in zip(blocks, range(0, n, WIDTH), strict=True):
+        part = X[start : start + WIDTH]
+        block[:, : len(part)] = part.T
+    return blocks
+
+
+def gram_of(kernel: Kernel, X: Matrix, budget: int = MEMORY_BUDGET) -> Gram:
+    """Prepare the rows of the Gram matrix of `X`; none is computed yet.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : float64 array, shape (n, p), C-contiguous; (n, n) if precomputed
+    budget : int
+        Bytes for the kept rows and the blocks together. All ``n`` rows are kept where
+        about ``8 n (n + p)`` bytes fit, and one at least.
+    """
+    n = X.shape[0]
+    known = kernel.kind == KernelKind.PRECOMPUTED
+    blocks = blocked(X[:0] if known else X)
+    affordable = max(1, min(n, (budget - blocks.nbytes) // (8 * n)))
+    capacity = 0 if known else affordable
+    return Gram(
+        kernel,
+        X,
+        blocks,
+        np.empty((capacity, n)),
+        np.full(capacity, -1, dtype=np.int64),
+        np.full(n, -1, dtype=np.int64),
+        np.zeros(4, dtype=np.int64),
+    )
+
+
+@with_python_division
+def add_products(total: Vector, weight: float, values: Vector) -> None:
+    """``total += weight * values``, in place."""
+    for j in range(total.size):
+        total[j] += weight * values[j]
+
+
+@with_python_division
+def add_squares(total: Vector, centre: float, values: Vector) -> None:
+    """``total += (values - centre)^2``, in place."""
+    for j in range(total.size):
+        difference = values[j] - centre
+        total[j] += difference * difference
+
+
+@with_python_division
+def finish(kernel: Kernel, values: Vector) -> None:
+    """Turn inner products or squared distances into kernel values, in place."""
+    if kernel.kind == KernelKind.POLYNOMIAL:
+        for j in range(values.size):
+            base = values[j] + kernel.offset
+            power = base
+            for _ in range(1, kernel.degree):
+                power *= base
+            values[j] = power
+    elif kernel.kind == KernelKind.GAUSSIAN:
+        for j in range(values.size):
+            values[j] = math.exp(-kernel.gamma * values[j])
+
+
+@with_python_division
+def kernel_values(kernel: Kernel, x: Vector, block: Matrix, out: Vector) -> None:
+    """Fill `out` with ``K(x, z_j)`` of the rows of a block, for kernels of features.
+
+    Each value is summed over the features from the first to the last, starting at 0.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Not a precomputed one.
+    x : float64 array, shape (p,)
+    block : float64 array, shape (p, WIDTH), C-contiguous
+        The rows ``z_j`` as columns.
+    out : float64 array, shape (m,), m <= WIDTH
+    """
+    out[:] = 0.0
+    for k in range(x.size):
+        if kernel.kind == KernelKind.GAUSSIAN:
+            add_squares(out, x[k], block[k])
+        else:
+            add_products(out, x[k], block[k])
+    finish(kernel, out)
+
+
+@with_python_division
+def free_place(gram: Gram, counts: Integers, i: int) -> int:
+    """Choose where to keep row `i`: a place not yet filled, or one to give up.
+
+    A clock's hand goes round, one place for each row that comes; the row it points at
+    leaves if it has violated less often by two at least. Otherwise place 0 is given
+    up, which serves whatever comes. An epoch visits every row once, so that rows used
+    last come last again: those that violate most are worth keeping. By two, because
+    those that come later in this epoch are one behind.
+    """
+    filled, hand = gram.tally[FILLED], gram.tally[HAND]
+    if filled < gram.owner.size:
+        gram.tally[FILLED] = filled + 1
+        return int(filled)
+    gram.tally[HAND] = (hand + 1) % gram.owner.size
+    chosen = hand if counts[gram.owner[hand]] + 1 < counts[i] else 0
+    gram.place[gram.owner[chosen]] = -1
+    return int(chosen)
+
+
+@with_python_division
+def kept_row(gram: Gram, counts: Integers, i: int) -> Vector:
+    """Row `i` of the Gram matrix, computed if it is not kept, shape (n,)."""
+    place = gram.place[i]
+    if place >= 0:
+        gram.tally[HITS] += 1
+    else:
+        place = free_place(gram, counts, i)
+        gram.owner[place] = i
+        gram.place[i] = place
+        gram.tally[COMPUTED] += 1
+        for b in range(gram.blocks.shape[0]):
+            part = gram.kept[place][b * WIDTH : (b + 1) * WIDTH]
+            kernel_values(gram.kernel, gram.X[i], gram.blocks[b], part)
+    row: Vector = gram.kept[place]
+    return row
+
+
+@with_python_division
+def add_gram_row(
+    total: Vector, weight: float, gram: Gram, counts: Integers, i: int
+) -> None:
+    """``total[j] += weight * K(x_i, x_j)`` for all rows, in place.
+
+    Parameters
+    ----------
+    total : float64 array, shape (n,)
+    weight : float
+    gram : Gram
+        May keep row `i` from now on.
+    counts : int64 array, shape (n,)
+        How often each row was used: which rows are worth keeping.
+    i : int
+    """
+    if gram.kernel.kind == KernelKind.PRECOMPUTED:
+        add_products(total, weight, gram.X[i])
+    else:
+        add_products(total, weight, kept_row(gram, counts, i))
 
 
 @with_python_division
@@ -240,24 +488,6 @@ def dual_form(
     d = counts - c
     moved = 2.0 * float((d * y) @ g)
     return float((counts * y) @ g) - moved + quadratic_form(kernel, X, d * y)
-
-
-class FormErrors(NamedTuple):
-    """Bounds of what rounding does to the sums of a kernel fit.
-
-    Attributes
-    ----------
-    g : float64 array, shape (n,)
-        Of ``g_i``.
-    norm : float
-        Of ``sum_i c_i y_i g_i``.
-    dual_norm : float
-        Of ``sum_ij c_i c_j y_i y_j K(x_i, x_j)`` for the feasible counts.
-    """
-
-    g: Vector
-    norm: float
-    dual_norm: float
 
 
 def form_errors(

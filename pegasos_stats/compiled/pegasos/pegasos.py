@@ -33,16 +33,21 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled.arithmetic.lanes import Signs, Vector
-from pegasos_stats.compiled.arithmetic.losses import Loss
+from pegasos_stats.compiled.arithmetic.risk import Loss
 from pegasos_stats.compiled.arithmetic.rows import CSR, Rows, largest_norm2
 from pegasos_stats.compiled.pegasos.pegasos_blocks import fast_epoch, guarded_epoch
-from pegasos_stats.compiled.pegasos.pegasos_literal import literal_epoch
+from pegasos_stats.compiled.pegasos.pegasos_literal import (
+    LENGTH,
+    RADIUS,
+    STEPS,
+    State,
+    literal_epoch,
+)
 from pegasos_stats.compiled.pegasos.pegasos_scaled import (
     plain_scaled_epoch,
     scaled_epoch,
+    stepped_epoch,
 )
-from pegasos_stats.compiled.pegasos.pegasos_state import LENGTH, RADIUS, STEPS, State
-from pegasos_stats.compiled.pegasos.pegasos_stepped import stepped_epoch
 
 
 def pegasos_epoch(

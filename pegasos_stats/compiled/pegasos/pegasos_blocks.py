@@ -16,14 +16,6 @@ they are written. A block in which some margin is within the rounding bound of 1
 again from the definition, a row at a time, so every bit is that of ``literal_step``.
 """
 
-from pegasos_stats.compiled.arithmetic.four_rows import (
-    FourLanes,
-    ThreeLanes,
-    four,
-    literal_update,
-    products,
-    scaled_update,
-)
 from pegasos_stats.compiled.arithmetic.lanes import (
     LANES,
     Integers,
@@ -42,18 +34,29 @@ from pegasos_stats.compiled.arithmetic.lanes import (
     store,
     where_below,
 )
-from pegasos_stats.compiled.arithmetic.rows import row_add, row_dot, row_dot_fast
+from pegasos_stats.compiled.arithmetic.rows import (
+    FourLanes,
+    ThreeLanes,
+    four,
+    literal_update,
+    products,
+    row_add,
+    row_dot,
+    row_dot_fast,
+    scaled_update,
+)
 from pegasos_stats.compiled.compiling import inlined, kernel
-from pegasos_stats.compiled.pegasos.pegasos_literal import literal_step, rounding_bound
-from pegasos_stats.compiled.pegasos.pegasos_state import (
+from pegasos_stats.compiled.pegasos.pegasos_literal import (
     ALPHA,
     STEPS,
     UNIT,
     VIOLATIONS,
     State,
+    literal_step,
+    rounding_bound,
 )
 
-AHEAD = 24  # rows between a visit and the prefetch of a later one
+ROWS_AHEAD = 24  # rows between a visit and the prefetch of a later one
 SEGMENT = 1024  # steps for which one rounding bound is good
 
 
@@ -177,7 +180,8 @@ def guarded_epoch(
         eta = steps(t, lam)
         done = False
         if last - k == LANES:
-            x, ahead = four(X, rows, k), four(X, rows, min(k + AHEAD, visits - LANES))
+            x = four(X, rows, k)
+            ahead = four(X, rows, min(k + ROWS_AHEAD, visits - LANES))
             u, g0, g1, g2 = products(x, ahead, beta)
             y4 = load(signs, k)
             m, s = decide((lam * t) * u, (g0, g1, g2), y4, eta, eta_before, alpha, free)
@@ -214,7 +218,7 @@ def fast_epoch(
     eta_before = 1.0 / (lam * t) if t > 0.0 else 0.0
     k = 0
     while k + LANES <= visits:
-        x, ahead = four(X, rows, k), four(X, rows, min(k + AHEAD, visits - LANES))
+        x, ahead = four(X, rows, k), four(X, rows, min(k + ROWS_AHEAD, visits - LANES))
         u, g0, g1, g2 = products(x, ahead, v)
         y4, eta = load(signs, k), steps(t, lam)
         m, s = decide(u, (g0, g1, g2), y4, eta, eta_before, alpha, free)

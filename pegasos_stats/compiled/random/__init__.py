@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from pegasos_stats.compiled import loading_on_demand
 
-__all__ = ["sampling", "twister", "variates"]
+__all__ = ["twister"]
 
 if TYPE_CHECKING:
-    from pegasos_stats.compiled.random import sampling, twister, variates
+    from pegasos_stats.compiled.random import twister
 else:
     __getattr__ = loading_on_demand(__name__, __all__)

@@ -1,7 +1,448 @@
 """Draws without replacement by the words of the Mersenne-Twister."""
 
-from pegasos_stats.arrays import Integers
-from pegasos_stats.compiled.compiling import inlined, kernel
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.arrays import Integers, Vector
+from pegasos_stats.compiled.compiling import inlined, kernel, with_python_division
+
+# LN2_SUMS[k] is the sum of ln(2)**i / i! over i = 1..k+1, correctly rounded.
+LN2_SUMS = (
+    0.6931471805599453,
+    0.933373687519046,
+    0.9888777961838676,
+    0.9984959252914961,
+    0.9998292811061389,
+    0.9999833164100728,
+    0.9999985691438767,
+    0.9999998906925558,
+    0.9999999924734159,
+    0.9999999995283275,
+    0.9999999999728814,
+    0.9999999999985598,
+    0.999999999999929,
+    0.9999999999999968,
+    0.9999999999999999,
+    1.0,
+)
+
+CENTRE = (
+    (
+        3.3871328727963666080e0,
+        1.3314166789178437745e2,
+        1.9715909503065514427e3,
+        1.3731693765509461125e4,
+        4.5921953931549871457e4,
+        6.7265770927008700853e4,
+        3.3430575583588128105e4,
+        2.5090809287301226727e3,
+    ),
+    (
+        1.0,
+        4.2313330701600911252e1,
+        6.8718700749205790830e2,
+        5.3941960214247511077e3,
+        2.1213794301586595867e4,
+        3.9307895800092710610e4,
+        2.8729085735721942674e4,
+        5.2264952788528545610e3,
+    ),
+)
+
+MIDDLE = (
+    (
+        1.42343711074968357734e0,
+        4.63033784615654529590e0,
+        5.76949722146069140550e0,
+        3.64784832476320460504e0,
+        1.27045825245236838258e0,
+        2.41780725177450611770e-1,
+        2.27238449892691845833e-2,
+        7.74545014278341407640e-4,
+    ),
+    (
+        1.0,
+        2.05319162663775882187e0,
+        1.67638483018380384940e0,
+        6.89767334985100004550e-1,
+        1.48103976427480074590e-1,
+        1.51986665636164571966e-2,
+        5.47593808499534494600e-4,
+        1.05075007164441684324e-9,
+    ),
+)
+
+TAIL = (
+    (
+        6.65790464350110377720e0,
+        5.46378491116411436990e0,
+        1.78482653991729133580e0,
+        2.96560571828504891230e-1,
+        2.65321895265761230930e-2,
+        1.24266094738807843860e-3,
+        2.71155556874348757815e-5,
+        2.01033439929228813265e-7,
+    ),
+    (
+        1.0,
+        5.99832206555887937690e-1,
+        1.36929880922735805310e-1,
+        1.48753612908506148525e-2,
+        7.86869131145613259100e-4,
+        1.84631831751005468180e-5,
+        1.42151175831644588870e-7,
+        2.04426310338993978564e-15,
+    ),
+)
+
+WORD = 2.0**-32
+SMALLEST = 2.328306437080797e-10 / 2  # what runif of R gives for the word 0
+WIDE = 2**31 - 1  # above it, rounding takes two words for a number
+
+
+@with_python_division
+def horner(coefficients: tuple[float, ...], x: float) -> float:
+    """Evaluate the polynomial with these coefficients, the constant first."""
+    total = coefficients[-1]
+    for k in range(len(coefficients) - 2, -1, -1):
+        total = total * x + coefficients[k]
+    return total
+
+
+@with_python_division
+def normal_quantile(p: float) -> float:
+    """Quantile of the standard normal distribution at ``p`` (AS 241, PPND16).
+
+    NaN outside [0, 1], infinite at its ends.
+    """
+    q = p - 0.5
+    if abs(q) <= 0.425:
+        r = 0.180625 - q * q
+        return float(q * horner(CENTRE[0], r) / horner(CENTRE[1], r))
+    r = min(p, 1.0 - p)
+    if not r > 0.0:
+        return math.copysign(math.inf, q) if r == 0.0 else math.nan
+    r = math.sqrt(-math.log(r))
+    if r <= 5.0:
+        r -= 1.6
+        z = horner(MIDDLE[0], r) / horner(MIDDLE[1], r)
+    else:
+        r -= 5.0
+        z = horner(TAIL[0], r) / horner(TAIL[1], r)
+    return math.copysign(z, q)
+
+
+@with_python_division
+def normal_quantiles(p: Vector) -> Vector:
+    """`normal_quantile` of each entry, shape (n,)."""
+    out = np.empty(p.size)
+    for i in range(p.size):
+        out[i] = normal_quantile(p[i])
+    return out
+
+
+@with_python_division
+def exponential(words: Integers, at: int) -> tuple[float, int]:
+    """One standard exponential number (algorithm SA); -1 when the words run out.
+
+    The leading zero bits of a uniform number give a geometric count of ln 2; the rest
+    is ln 2 times the least of a random number of uniform numbers.
+    """
+    if at >= words.size:
+        return -1.0, at
+    u, total = 2.0 * uniform(words[at]), 0.0
+    while u <= 1.0:
+        total += LN2_SUMS[0]
+        u *= 2.0
+    u -= 1.0
+    if u <= LN2_SUMS[0]:
+        return total + u, at + 1
+    least, k = 1.0, 0
+    while at + k + 2 < words.size:
+        least = min(least, uniform(words[at + k + 1]), uniform(words[at + k + 2]))
+        k += 1
+        if u <= LN2_SUMS[k]:
+            return total + least * LN2_SUMS[0], at + k + 2
+    return -1.0, at
+
+
+@with_python_division
+def draw_exponentials(
+    out: Vector, done: int, words: Integers, at: int
+) -> tuple[int, int]:
+    """Fill ``out[done:]`` with standard exponential numbers; ``done``, ``at`` after."""
+    while done < out.size:
+        value, at = exponential(words, at)
+        if value < 0.0:
+            break
+        out[done] = value
+        done += 1
+    return done, at
+
+
+@with_python_division
+def uniform(word: int) -> float:
+    """``word / 2**32``, kept above zero: one draw of R's ``runif``."""
+    return word * WORD if word > 0 else SMALLEST
+
+
+@with_python_division
+def uniforms(words: Integers) -> Vector:
+    """Give `uniform` of each word, shape (n,)."""
+    out = np.empty(words.size)
+    for i in range(words.size):
+        out[i] = uniform(words[i])
+    return out
+
+
+@with_python_division
+def bit_length(value: int) -> int:
+    """Count the binary digits of ``value``: ``ceil(log2(n))`` for ``n - 1``."""
+    bits = 0
+    while value >> bits > 0:
+        bits += 1
+    return bits
+
+
+@with_python_division
+def trial(words: Integers, at: int, bits: int) -> int:
+    """``bits`` random bits, taken 16 at a time from the upper halves of the words.
+
+    There are ``bits // 16 + 1`` pieces, the first one highest; what exceeds ``bits``
+    is cut off.
+    """
+    low = (1 << bits) - 1
+    value = int(words[at]) >> 16
+    if bits >= 16:
+        value = value << 16 | int(words[at + 1]) >> 16
+        for piece in range(2, bits // 16 + 1):
+            value = (value & (low >> 16)) << 16 | int(words[at + piece]) >> 16
+    return value & low
+
+
+@with_python_division
+def draw_by_rejection(
+    out: Integers, done: int, words: Integers, at: int, bound: int
+) -> tuple[int, int]:
+    """Fill ``out[done:]`` with indices below ``bound``, by rejection (R since 3.6).
+
+    Each trial is written, and counted only if it fits: no branch to mispredict.
+
+    Parameters
+    ----------
+    out : int64 array, shape (m,)
+        Filled in place.
+    done : int
+        Number of entries filled before.
+    words : int64 array of 32-bit words
+    at : int
+        Position of the first word not used.
+    bound : int
+
+    Returns
+    -------
+    done : int
+        Number of entries filled by now.
+    at : int
+        Position of the first word not used; trials that did not fit are used up.
+    """
+    bits = bit_length(bound - 1)
+    pieces = bits // 16 + 1
+    while done < out.size and at + pieces <= words.size:
+        value = trial(words, at, bits)
+        at += pieces
+        out[done] = value
+        done += int(value < bound)
+    return done, at
+
+
+@with_python_division
+def draw_by_rounding(
+    out: Integers, done: int, words: Integers, at: int, bound: int, shrink: int
+) -> tuple[int, int]:
+    """Fill ``out[done:]`` with ``floor(bound * u)``, as R before 3.6 did.
+
+    Above ``2**31 - 1`` the uniform number comes from two words. Arguments and results
+    are those of `draw_by_rejection`.
+    """
+    while done < out.size and at < words.size:
+        left = bound - shrink * done
+        u = uniform(words[at])
+        if left > WIDE:
+            if at + 2 > words.size:
+                break
+            at += 1
+            u = (math.floor(2.0**25 * u) + uniform(words[at])) / 2.0**25
+        out[done] = int(left * u)
+        done += 1
+        at += 1
+    return done, at
+
+
+@with_python_division
+def take_out(pool: Integers | NDArray[np.int32], picks: Integers) -> None:
+    """Replace each of ``picks`` by the entry of ``pool`` at that place.
+
+    After each one the last entry left moves into the place that has become free.
+    """
+    last = pool.size - 1
+    for i in range(picks.size):
+        j = picks[i]
+        picks[i] = pool[j]
+        pool[j] = pool[last - i]
+
+
+@with_python_division
+def keep_new(out: Integers, done: int, table: Integers, drawn: Integers) -> int:
+    """Append to ``out[:done]`` those of ``drawn`` that have not come before.
+
+    ``table``, of a power of two of entries and -1 where empty, remembers what came.
+    Returns the number of entries of ``out`` filled by now.
+    """
+    last = table.size - 1
+    for index in drawn:
+        place = index & last
+        while table[place] >= 0 and table[place] != index:
+            place = (place + 1) & last
+        if table[place] < 0:
+            table[place] = index
+            out[done] = index
+            done += 1
+    return done
+
+
+@with_python_division
+def sort_down(weights: Vector, order: Integers) -> None:
+    """Heapsort ``weights`` into descending order, in place, and ``order`` with them.
+
+    A heapsort is not stable, and R's order of equal weights is that of this one.
+    """
+    unheaped, last = weights.size // 2, weights.size - 1
+    while last > 0:
+        if unheaped > 0:
+            unheaped -= 1
+            weight, label = weights[unheaped], order[unheaped]
+        else:
+            weight, label = weights[last], order[last]
+            weights[last], order[last] = weights[0], order[0]
+            last -= 1
+        sift(weights, order, unheaped, last, weight, label)
+
+
+@with_python_division
+def sift(
+    weights: Vector, order: Integers, hole: int, last: int, weight: float, label: int
+) -> None:
+    """Let ``(weight, label)`` sink from ``hole`` into a heap, the least on top."""
+    child = 2 * hole + 1
+    while child <= last:
+        if child < last and weights[child] > weights[child + 1]:
+            child += 1
+        if weight <= weights[child]:
+            break
+        weights[hole], order[hole] = weights[child], order[child]
+        hole, child = child, 2 * child + 1
+    weights[hole], order[hole] = weight, label
+
+
+@with_python_division
+def weighted_without_replacement(
+    weights: Vector, order: Integers, u: Vector, out: Integers
+) -> None:
+    """Fill ``out`` with labels drawn one after the other, each with its weight.
+
+    ``weights`` (sum 1, descending) and their labels ``order`` are changed: what has
+    been drawn is taken out. Draw ``i`` is the first whose running sum of the weights
+    left reaches ``u[i]`` times their total.
+    """
+    total, last = 1.0, weights.size - 1
+    for i in range(out.size):
+        target, j = total * u[i], 0
+        mass = weights[0]
+        while j < last and target > mass:
+            j += 1
+            mass += weights[j]
+        out[i] = order[j]
+        total -= weights[j]
+        weights[j:last] = weights[j + 1 : last + 1].copy()
+        order[j:last] = order[j + 1 : last + 1].copy()
+        last -= 1
+
+
+@with_python_division
+def alias_table(weights: Vector) -> tuple[Vector, Integers]:
+    """Walker's table of ``weights`` (sum 1): thresholds and aliases, shape (n,) each.
+
+    Cell ``k`` keeps ``k`` for numbers in ``[k, threshold[k])`` and gives ``alias[k]``
+    above. Cells below the average are filled in the order in which they are found,
+    each from the first cell that still has too much.
+    """
+    n = weights.size
+    threshold, alias = weights * n, np.zeros(n, np.int64)
+    cells = np.empty(n, np.int64)
+    short, rich = 0, n
+    for i in range(n):
+        if threshold[i] < 1.0:
+            cells[short] = i
+            short += 1
+        else:
+            rich -= 1
+            cells[rich] = i
+    fill_cells(threshold, alias, cells, rich)
+    return threshold + np.arange(n), alias
+
+
+@with_python_division
+def fill_cells(threshold: Vector, alias: Integers, cells: Integers, rich: int) -> None:
+    """Pour from the cells at ``rich`` and after into those before, until none is left.
+
+    A rich cell that falls below the average is itself filled later: the list of short
+    cells goes on where the list of rich ones has been used up.
+    """
+    n = cells.size
+    if rich == 0:
+        return
+    for k in range(n - 1):
+        if rich >= n:
+            break
+        i, j = cells[k], cells[rich]
+        alias[i] = j
+        threshold[j] += threshold[i] - 1.0
+        if threshold[j] < 1.0:
+            rich += 1
+
+
+@with_python_division
+def draw_from_alias(
+    out: Integers,
+    done: int,
+    words: Integers,
+    at: int,
+    threshold: Vector,
+    alias: Integers,
+    rounding: bool,
+) -> tuple[int, int]:
+    """Fill ``out[done:]`` with indices by the alias table; ``done`` and ``at`` after.
+
+    By rounding one word gives the cell and the place in it; by rejection the cell is
+    drawn first, then a word gives the place.
+    """
+    n = threshold.size
+    while done < out.size and at < words.size:
+        if rounding:
+            place, after = uniform(words[at]) * n, at
+        else:
+            cells, after = draw_by_rejection(out[: done + 1], done, words, at, n)
+            if cells == done or after == words.size:
+                break
+            place = out[done] + uniform(words[after])
+        at = after + 1
+        k = int(place)
+        out[done] = k if place < threshold[k] else alias[k]
+        done += 1
+    return done, at
 
 
 @inlined

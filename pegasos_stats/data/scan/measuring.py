@@ -208,7 +208,7 @@ class Matrices:
             columns -= self._scaling.centre[:, None].astype(self.dtype)
             columns /= self._scaling.scale[:, None].astype(self.dtype)
         X = self.room(columns.shape[1], columns.shape[0])
-        arithmetic.columns.put_rows(columns, X)
+        arithmetic.rows.put_rows(columns, X)
         return X
 
     def matrix(

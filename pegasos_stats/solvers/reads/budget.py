@@ -41,7 +41,7 @@ class RoundedHinge:
 
     def code(self) -> int:
         """Code of the loss in the risk."""
-        return int(arithmetic.losses.HINGE)
+        return int(arithmetic.risk.HINGE)
 
     def slopes(self, m: Vector) -> Vector:
         """``clip(1/2 + (1 - m) / width, 0, 1)``.

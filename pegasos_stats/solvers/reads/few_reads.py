@@ -39,7 +39,7 @@ class Logistic:
 
     def code(self) -> int:
         """Code of the loss in the risk."""
-        return int(arithmetic.losses.LOG)
+        return int(arithmetic.risk.LOG)
 
     def slopes(self, m: Vector) -> Vector:
         """``1 / (1 + exp(m))``."""

@@ -420,7 +420,7 @@ class Hinge:
         """The dual point: rows fixed, and rows kept with their weights."""
         kept, rounding = self.kept, Rounding(self._problem, *self.point)
         of_kept = risk_and_image(
-            *(kept.rows, kept.y, self.point, arithmetic.losses.HINGE, kept.a, kept.w),
+            *(kept.rows, kept.y, self.point, arithmetic.risk.HINGE, kept.a, kept.w),
             offset=None if self._problem.farthest is None else kept.o,
         )
         both = sums.plus(of_kept)

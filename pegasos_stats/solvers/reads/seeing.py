@@ -83,7 +83,7 @@ def scores(X: Dense, at: Point, offset: Vector | None = None) -> Vector:
     """``x_i'beta + alpha + offset_i``, summed in an order that suits the machine."""
     found, w = np.zeros(X.shape[0]), np.zeros(arithmetic.lanes.padded(at.beta.size))
     w[: at.beta.size] = at.beta
-    dual.smooth.put_dots(read_only(X), read_only(w), found)
+    dual.newton.put_dots(read_only(X), read_only(w), found)
     found += at.alpha
     if offset is not None:
         found += offset
@@ -93,7 +93,7 @@ def scores(X: Dense, at: Point, offset: Vector | None = None) -> Vector:
 def image(X: Dense, c: Vector) -> Vector:
     """``sum_i c_i x_i``."""
     found = np.zeros(arithmetic.lanes.padded(X.shape[1]))
-    dual.sums.add_rows(read_only(X), read_only(c), found)
+    dual.sdca.add_rows(read_only(X), read_only(c), found)
     return found[: X.shape[1]]
 
 

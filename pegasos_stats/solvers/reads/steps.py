@@ -184,11 +184,13 @@ class FileVisitor(Visitor):
         return self._home.radius
 
     def _at_zero(self) -> Any:
-        return pegasos.pegasos_state.start(self._room, self._problem.p, self.batch_size)
+        return pegasos.pegasos_literal.start(
+            self._room, self._problem.p, self.batch_size
+        )
 
     def _dual(self) -> Vector:
         whole = self._state._replace(weights=self._weights)
-        return np.asarray(pegasos.pegasos_state.dual_weights(whole))
+        return np.asarray(pegasos.pegasos_literal.dual_weights(whole))
 
     def _refitted(self, beta: Vector) -> float:
         self.n_reads += 1

@@ -8,7 +8,7 @@ import pandas as pd
 
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.compiled.arithmetic.risk import scores
-from pegasos_stats.compiled.pegasos.pegasos_state import dual_weights
+from pegasos_stats.compiled.pegasos.pegasos_literal import dual_weights
 from pegasos_stats.errors import counted
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.solvers.kernel_run import KernelVisitor
