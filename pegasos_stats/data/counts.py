@@ -7,8 +7,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Vector
+from pegasos_stats.data.columns import rows_listed
 from pegasos_stats.data.foreign import check_memory
-from pegasos_stats.data.row_names import rows_listed
 from pegasos_stats.data.weights import column_named, numbers_of_rows
 from pegasos_stats.errors import DataError, counted, listing
 

@@ -10,6 +10,7 @@ from pegasos_stats.arrays import Predictors
 from pegasos_stats.data.columns import is_sparse
 
 BLOCK = 1 << 20  # numbers that are taken as float64 at a time
+
 SEED = 1  # of the factors of the columns, which may be any odd numbers
 
 

@@ -10,10 +10,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import DataColumn
+from pegasos_stats.data.columns import in_the_rows
 from pegasos_stats.data.doubtful import Doubtful
 from pegasos_stats.data.formula import unwrapped
 from pegasos_stats.data.labels import positions
-from pegasos_stats.data.row_names import in_the_rows
 from pegasos_stats.errors import ColumnError, counted, listing
 
 if TYPE_CHECKING:

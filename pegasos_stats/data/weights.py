@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn, Vector
+from pegasos_stats.data.columns import rows_listed
 from pegasos_stats.data.foreign import column_of_frame, position_of
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.row_names import rows_listed
 from pegasos_stats.errors import (
     ColumnError,
     DataError,

@@ -28,8 +28,7 @@ from pegasos_stats.models.inference.wald import (
 from pegasos_stats.models.linear_inference import LinearInference
 from pegasos_stats.models.notes import Note, all_right, other_reference
 from pegasos_stats.models.results import Results
-from pegasos_stats.models.scoring.sql import Dialect, sql_of
-from pegasos_stats.models.scoring.to_json import json_of
+from pegasos_stats.models.scoring.sql import Dialect, json_of, sql_of
 from pegasos_stats.solvers.problem import Solution
 from pegasos_stats.solvers.proximal import zero_model
 from pegasos_stats.tables import Summary, aligned, estimate_cells

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.data.row_names import in_a_piece
+from pegasos_stats.data.columns import in_a_piece
 from pegasos_stats.solvers.problem import Problem, Solution
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Vector
+from pegasos_stats.data.columns import in_a_piece
 from pegasos_stats.data.counts import Counts, column_of_counts
 from pegasos_stats.data.factor_levels import Unseen
 from pegasos_stats.data.labels import Ties
-from pegasos_stats.data.row_names import in_a_piece
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scan.agreeing import columns_of_outcome
 from pegasos_stats.data.scan.elsewhere import Elsewhere

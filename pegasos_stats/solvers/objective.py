@@ -11,8 +11,7 @@ from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.weights import r_sum
 from pegasos_stats.errors import DataError
-from pegasos_stats.solvers.dense.blocks import total
-from pegasos_stats.solvers.dense.sums import log_losses, risk_and_image
+from pegasos_stats.solvers.dense.sums import log_losses, risk_and_image, total
 from pegasos_stats.solvers.problem import ZERO_LOSS, Problem
 from pegasos_stats.solvers.rounding import Rounding, are_close, lower_bound
 

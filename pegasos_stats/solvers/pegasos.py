@@ -4,14 +4,19 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from pegasos_stats.checks import check_count
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.arrays import Vector
+from pegasos_stats.checks import check_count, check_positive, is_number
+from pegasos_stats.data.foreign import refusing
 from pegasos_stats.data.labels import Ties
-from pegasos_stats.errors import OptionError, counted, shown
+from pegasos_stats.errors import OptionError, counted, did_you_mean, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import SampleKind
-from pegasos_stats.solvers import orders, sizes, starts
+from pegasos_stats.solvers import orders, starts
 from pegasos_stats.solvers.options import check_option, option, values_of
 from pegasos_stats.solvers.solver import (
     Arithmetic,
@@ -21,8 +26,56 @@ from pegasos_stats.solvers.solver import (
     checked_tol,
 )
 
+StepName = Literal["pegasos", "1/(lambda n)", "1/sqrt(t)"]
+
+Step = StepName | float | Sequence[float] | NDArray[np.float64]
+
+NAMES: tuple[StepName, ...] = get_args(StepName)
+
 DEFAULT_EPOCHS = 20
+
 MOST_EPOCHS = 1000  # where a run ends by itself
+
+_any_count = partial(check_count, most=math.inf)  # as long as the caller waits
+
+
+def checked_step(name: str, step: Any) -> str | float | Vector:
+    """Return the name of a step size, one size, or sizes as a float64 array.
+
+    Raises
+    ------
+    OptionError
+        If `step` is neither a known name nor made of finite numbers above zero.
+    """
+    if isinstance(step, str):
+        if step not in NAMES:
+            raise OptionError(
+                f"is not known{did_you_mean(step, NAMES)}; give one of "
+                f"{listing(NAMES)}, a number, or one number for each step.",
+                name,
+                step,
+            )
+        return step
+    if is_number(step):
+        return check_positive(name, step)
+    refused = OptionError(
+        f"{name} is of type {type(step).__name__}; give a name such as '1/sqrt(t)', a "
+        "number above zero, or one such number for each step."
+    )
+    with refusing(refused):
+        sizes = np.array(step, dtype=np.float64)
+    if sizes.ndim != 1 or sizes.size == 0:
+        raise OptionError(
+            f"{name} is an array of shape {sizes.shape}; give one number above zero "
+            "for each step, in one list."
+        )
+    wrong = sizes[~((sizes > 0.0) & np.isfinite(sizes))]
+    if wrong.size:
+        raise OptionError(
+            f"{name} holds the size {shown(wrong[0])}; give finite numbers above zero."
+        )
+    sizes.flags.writeable = False
+    return sizes
 
 
 def _checked_intercept(name: str, intercept: Any) -> Literal[False]:
@@ -32,9 +85,6 @@ def _checked_intercept(name: str, intercept: Any) -> Literal[False]:
             "the model."
         )
     return False
-
-
-_any_count = partial(check_count, most=math.inf)  # as long as the caller waits
 
 
 @suggest_arguments
@@ -163,9 +213,7 @@ class Pegasos(Solver):
         form="from step {}",
         in_r=True,
     )
-    step: sizes.Step = option(
-        "pegasos", check=sizes.checked_step, form="step size {}", in_r=True
-    )
+    step: Step = option("pegasos", check=checked_step, form="step size {}", in_r=True)
     tol: float = option(0.0, check=checked_tol, said="tol {:g}", in_r=True)
     change_tol: float = option(
         0.0, check=checked_tol, said="change_tol {:g}", in_r=True
@@ -332,3 +380,44 @@ class Pegasos(Solver):
         if isinstance(self.average, str):
             return self.average == "all"
         return epoch >= self.passes.whole - self.average
+
+
+def check_sizes(step: Any, steps: int) -> None:
+    """Raise `OptionError` if sizes are given for fewer steps than a run may take."""
+    if isinstance(step, np.ndarray) and step.size < steps:
+        raise OptionError(
+            f"step holds {counted(step.size, 'size')} and the run takes "
+            f"{counted(steps, 'step')}; give one size for each step."
+        )
+
+
+def sizes_of_steps(
+    step: Any, lam: float, n: int, first_step: int, taken: int, count: int
+) -> Vector | None:
+    """Sizes of the next steps; None for those of Pegasos, ``1 / (lam t)``.
+
+    Parameters
+    ----------
+    step : str, float or float64 array
+        As `checked_step` returns it.
+    lam : float
+    n : int
+        Number of rows.
+    first_step : int
+        Number ``t`` of the first step of the run.
+    taken, count : int
+        Steps that the run has taken, and how many sizes are asked for.
+
+    Examples
+    --------
+    >>> sizes_of_steps("1/sqrt(t)", 1.0, 10, first_step=1, taken=3, count=2).round(3)
+    array([0.5  , 0.447])
+    """
+    if isinstance(step, np.ndarray):
+        return np.asarray(step[taken : taken + count])
+    if step == "pegasos":
+        return None
+    if step == "1/sqrt(t)":
+        return np.asarray(1.0 / np.sqrt(float(first_step + taken) + np.arange(count)))
+    size = 1.0 / (lam * n) if step == "1/(lambda n)" else float(step)
+    return np.full(count, size)

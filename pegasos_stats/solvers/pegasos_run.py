@@ -21,10 +21,9 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.objective import Certificate, best_intercept
-from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.pegasos import Pegasos, check_sizes, sizes_of_steps
 from pegasos_stats.solvers.penalty import check_has_penalty
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.sizes import check_sizes, sizes_of_steps
 from pegasos_stats.solvers.solutions import certificate_of
 from pegasos_stats.solvers.solver import Solver
 from pegasos_stats.solvers.starts import check_length, first_iterate

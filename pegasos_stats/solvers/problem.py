@@ -11,7 +11,7 @@ from pegasos_stats.arrays import Rows, Vector, read_only
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.weights import class_log_ratio
 from pegasos_stats.errors import DataError
-from pegasos_stats.solvers.dense.blocks import largest_norm, moments
+from pegasos_stats.solvers.dense.sums import largest_norm, moments
 from pegasos_stats.tables import significant
 
 LossName = Literal["hinge", "log"]

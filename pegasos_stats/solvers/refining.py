@@ -11,7 +11,6 @@ import numpy as np
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_positive
 from pegasos_stats.errors import OptionError, shown
-from pegasos_stats.solvers.at_zero import zero_where_best
 from pegasos_stats.solvers.centring import (
     centred,
     constants,
@@ -29,7 +28,7 @@ from pegasos_stats.solvers.kernel_problem import (
 )
 from pegasos_stats.solvers.kernel_run import run_kernel_pegasos
 from pegasos_stats.solvers.methods import choose_method
-from pegasos_stats.solvers.objective import certificate
+from pegasos_stats.solvers.objective import best_intercept, certificate, mean_loss
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import (
     Moment,
@@ -42,6 +41,98 @@ from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_steps import Run, run_epochs
 from pegasos_stats.solvers.sdca_warning import near_enough, warn_of
 from pegasos_stats.solvers.wide import Wide
+
+NEARLY = 0.99  # of the weight of a class
+
+ROUNDING = 1e-12  # of an objective, a sum over the rows
+
+NEAR = 10.0  # times the relative gap, which the penalty of such coefficients is below
+
+REFINEMENT_EPOCHS = 1000
+
+AnySolution = TypeVar("AnySolution", Solution, KernelSolution)
+
+
+class Through:
+    """Observes two runs, one after the other, as one."""
+
+    def __init__(self, observe: Observer | None) -> None:
+        self._observe = observe
+        self._last: Moment | None = None
+
+    def __call__(self, moment: Moment) -> None:
+        """Pass a moment of the first run on."""
+        self._last = moment
+        if self._observe is not None:
+            self._observe(moment)
+
+    def onward(self, first: Solution | KernelSolution) -> Observer | None:
+        """Return what observes the second run, counted from the end of the first."""
+        last, observe = self._last, self._observe
+        if observe is None or last is None:
+            return None
+
+        def passed_on(moment: Moment) -> None:
+            observe(
+                Moment(
+                    last.epoch + moment.epoch,
+                    _counted_through(first, moment.solution),
+                    last.cpu_seconds + moment.cpu_seconds,
+                )
+            )
+
+        return passed_on
+
+
+def zero_where_best(problem: Problem, found: Solution, tol: float) -> Solution:
+    """The same, or coefficients of 0 if their objective is no larger.
+
+    The hinge has such an optimum where a class is rare, predictors say little, or the
+    penalty is strong. A solver comes near to it, ``lam/2 ||beta||^2 <= gap``, with
+    coefficients that are its own noise, by which scores would be ordered. The intercept
+    stays as it is if it is one of several that are best.
+
+    Parameters
+    ----------
+    problem : Problem
+    found : Solution
+    tol : float
+        Relative gap that the solver was to reach.
+
+    Examples
+    --------
+    >>> X, y = np.array([[-1.0], [1.0], [1.0], [-1.0]]), np.array([-1.0, -1, 1, 1])
+    >>> near = Solution(np.array([1e-9]), 0.3, np.ones(4), 1, 4, None)
+    >>> best = zero_where_best(Problem(X, y, lam=1.0), near, 1e-6)
+    >>> best.beta, best.alpha
+    (array([0.]), 0.3)
+    """
+    penalty = 0.5 * problem.lam * float(found.beta @ found.beta)
+    if problem.loss != "hinge" or not penalty <= NEAR * tol:  # of at most 1
+        return found
+    if not _lighter_is_wrong(problem, found):
+        return found
+    zero, alone, known = np.zeros(problem.p), _alone(problem), problem.row_offsets
+    at = mean_loss(problem, problem.X @ found.beta + known, found.alpha) + penalty
+    there, here = (mean_loss(problem, known, alpha) for alpha in (alone, found.alpha))
+    if not there <= at + ROUNDING * at:
+        return found
+    return replace(found, beta=zero, alpha=found.alpha if here <= there else alone)
+
+
+def _lighter_is_wrong(problem: Problem, found: Solution) -> bool:
+    """Whether all rows of a class are beyond the margin, as one is where beta is 0."""
+    w, positive = problem.row_weights, problem.y > 0.0
+    sides = [rows for rows in (positive, ~positive) if w[rows].any()]
+    return any(found.dual[rows].sum() >= NEARLY * w[rows].sum() for rows in sides)
+
+
+def _alone(problem: Problem) -> float:
+    """The best intercept without predictors."""
+    if not problem.intercept:
+        return 0.0
+    given = problem.row_offsets, problem.y, "hinge", problem.weights
+    return best_intercept(*given)
 
 
 def run_sdca(
@@ -124,11 +215,6 @@ def run_of(
     """
     steps = choose_method(problem, solver, a)
     return partial(Wide, is_observed=True) if observed and steps is Wide else steps
-
-
-REFINEMENT_EPOCHS = 1000
-
-AnySolution = TypeVar("AnySolution", Solution, KernelSolution)
 
 
 def checked_refinement(tol: Any, solver: Pegasos | SDCA) -> SDCA | None:
@@ -259,37 +345,6 @@ def kernel_path(
             ascent.move_to(float(lam))
         found.append(run_epochs(ascent, problem.n, solver)[0])
     return found
-
-
-class Through:
-    """Observes two runs, one after the other, as one."""
-
-    def __init__(self, observe: Observer | None) -> None:
-        self._observe = observe
-        self._last: Moment | None = None
-
-    def __call__(self, moment: Moment) -> None:
-        """Pass a moment of the first run on."""
-        self._last = moment
-        if self._observe is not None:
-            self._observe(moment)
-
-    def onward(self, first: Solution | KernelSolution) -> Observer | None:
-        """Return what observes the second run, counted from the end of the first."""
-        last, observe = self._last, self._observe
-        if observe is None or last is None:
-            return None
-
-        def passed_on(moment: Moment) -> None:
-            observe(
-                Moment(
-                    last.epoch + moment.epoch,
-                    _counted_through(first, moment.solution),
-                    last.cpu_seconds + moment.cpu_seconds,
-                )
-            )
-
-        return passed_on
 
 
 def _counted_through(first: AnySolution, then: AnySolution) -> AnySolution:

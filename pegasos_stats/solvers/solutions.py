@@ -6,7 +6,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.compiled import arithmetic
-from pegasos_stats.solvers.dense.blocks import scores_in_order
+from pegasos_stats.solvers.dense.sums import scores_in_order
 from pegasos_stats.solvers.kernel_problem import (
     KernelProblem,
     KernelSolution,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pegasos_stats.compiled.random.twister import take_by_rejection
-from pegasos_stats.rng.mersenne import BLOCK
+from pegasos_stats.rng.generator import BLOCK
 
 
 def words_from(seed, blocks):

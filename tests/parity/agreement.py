@@ -1,8 +1,7 @@
 """A drawn configuration in R and in Python, in words where they part."""
 
-from pegasos_stats.studies.parity.check import first_parting
+from pegasos_stats.studies.parity.check import compared, first_parting, in_python, in_r
 from pegasos_stats.studies.parity.session import R
-from pegasos_stats.studies.parity.sides import compared, in_python, in_r
 from tests.parity.configurations import Configuration
 
 

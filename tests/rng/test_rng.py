@@ -13,8 +13,7 @@ import pytest
 
 from pegasos_stats.errors import OptionError, SeedError
 from pegasos_stats.rng import RRandom, generator
-from pegasos_stats.rng.generator import qnorm
-from pegasos_stats.rng.mersenne import untempered
+from pegasos_stats.rng.generator import qnorm, untempered
 from tests.rng.rng_golden import GOLDEN, ROUNDING, SEEDS
 
 # Draws used after set.seed(11).

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.solvers.at_zero import zero_where_best
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.refining import run_linear
+from pegasos_stats.solvers.refining import run_linear, zero_where_best
 from pegasos_stats.solvers.sdca import SDCA
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
+from pegasos_stats.data.columns import in_a_piece
 from pegasos_stats.data.counts import all_zero
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.factor_levels import factored
@@ -41,10 +42,9 @@ from pegasos_stats.data.language.expressions import (
 from pegasos_stats.data.language.syntax import refused
 from pegasos_stats.data.language.values import unwrapped_value
 from pegasos_stats.data.offset import Offset, all_missing
-from pegasos_stats.data.row_names import in_a_piece
 from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.data.scan.formats import ALLOWED, OBJECTS, TEXT
 from pegasos_stats.data.scan.joining import frame_of, joined, joined_frames
-from pegasos_stats.data.scan.kinds import ALLOWED, OBJECTS, TEXT
 from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.data.scan.repeating import Repeating
 from pegasos_stats.errors import ColumnError, DataError, counted, listing

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 from pegasos_stats.data.files import SEPARATED, opened, separator_in
 from pegasos_stats.data.scan.formats import (
     BLOCK,
+    BOOLEANS,
     FALSE,
+    NUMBERS,
     SEPARATORS,
+    TEXT,
     TRUE,
     check_is_text,
     csv_batches,
@@ -22,7 +25,6 @@ from pegasos_stats.data.scan.formats import (
     unreadable,
     unsigned,
 )
-from pegasos_stats.data.scan.kinds import BOOLEANS, NUMBERS, TEXT
 from pegasos_stats.errors import ColumnError, DataError, OptionError, listing, shown
 from pegasos_stats.writing import shown_path
 
@@ -39,11 +41,13 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.checks import check_count
+from pegasos_stats.data.columns import FileName
 from pegasos_stats.data.files import twice
-from pegasos_stats.data.row_names import FileName
 from pegasos_stats.data.scan.formats import (
+    NOTHING,
     Format,
     format_of,
+    kind_of,
     of_equal_size,
 )
 from pegasos_stats.data.scan.formats_svmlight import (
@@ -52,9 +56,7 @@ from pegasos_stats.data.scan.formats_svmlight import (
     is_feature,
     svmlight_types,
 )
-from pegasos_stats.data.scan.kinds import NOTHING, kind_of
-from pegasos_stats.data.scan.paths import Paths, all_files
-from pegasos_stats.data.scan.stamps import Stamps, stamps_of
+from pegasos_stats.data.scan.paths import Paths, Stamps, all_files, stamps_of
 from pegasos_stats.errors import (
     DependencyError,
     counted,

@@ -1,5 +1,15 @@
 """Formats of files of rows: their columns, and their rows, some at a time."""
 
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.data.foreign import in_known_types
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -27,16 +37,30 @@ if TYPE_CHECKING:
 
     Types = Mapping[str, pa.DataType]  # of columns, where files do not state them
 
+NUMBERS, TEXT, BOOLEANS = "numbers", "text", "booleans"
+
+NOTHING = "no value at all"
+
+OBJECTS = "objects"  # of pandas: what they are is known where they are read
+
+ALLOWED = (NUMBERS, TEXT, BOOLEANS, NOTHING, OBJECTS)
+
 BUFFER = 2**17  # bytes of a column of Parquet that are read at a time
+
 BUFFERS = 2**24  # of all columns
+
 PAGES = 2**21  # bytes of a column of Parquet that are unpacked at a time: its values
+
 UNPACKED = 1.6  # times these: packed and unpacked, and numbers of levels
+
 FEW_CORES = 2  # which the work on rows keeps busy while the next are read
+
 BLOCK = 2**21  # bytes of a CSV file that are read at a time
+
 FILE_OF_ARROW = b"ARROW1"  # begins one; a stream begins otherwise
+
 MISSING = ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan"]
-MISSING += ["1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a"]
-MISSING += ["nan", "null"]  # as pandas has it
+
 OF_CSV = {  # what arrow says of files, and what is wrong with them
     "invalid UTF8|codec can't decode": NOT_UTF8,
     "Empty CSV file": EMPTY,
@@ -46,7 +70,10 @@ OF_CSV = {  # what arrow says of files, and what is wrong with them
         "stands in quotes, and one without a value is left empty"
     ),
 }
+
 TRUE, FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
+
+SEPARATORS = {".csv": ",", ".tsv": "\t", ".csv.gz": ",", ".tsv.gz": "\t"}
 
 
 class Format(NamedTuple):
@@ -80,12 +107,7 @@ def parquet_batches(
     yield from parquet_file(file, len(columns)).iter_batches(rows, **given)
 
 
-def parquet_file(file: str, columns: int = 1) -> Any:
-    """An open Parquet file, of which so many columns are read."""
-    import pyarrow.parquet as parquet
-
-    size = max(2**12, min(BUFFER, BUFFERS // max(1, columns)))
-    return parquet.ParquetFile(file, buffer_size=size, pre_buffer=False)
+PARQUET = Format("Parquet", parquet_schema, parquet_batches)
 
 
 def arrow_schema(file: str, types: "Types") -> "pa.Schema":
@@ -103,6 +125,66 @@ def arrow_batches(
         yield from map(reader.get_batch, range(reader.num_record_batches))
     else:
         yield from reader
+
+
+ARROW = Format("Arrow", arrow_schema, arrow_batches)
+
+FORMATS = {".parquet": PARQUET, ".pq": PARQUET}
+
+
+def kind_of(arrow_type: "pa.DataType") -> str:
+    """What a column of files holds: one of `ALLOWED`, or the name of another type."""
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_dictionary(arrow_type):
+        return kind_of(arrow_type.value_type)
+    if types.is_null(arrow_type):
+        return NOTHING
+    if types.is_boolean(arrow_type):
+        return BOOLEANS
+    numbers = types.is_integer, types.is_floating, types.is_decimal
+    if any(is_kind(arrow_type) for is_kind in numbers):
+        return NUMBERS
+    texts = types.is_string, types.is_large_string, types.is_string_view
+    if any(is_kind(arrow_type) for is_kind in texts):
+        return TEXT
+    return str(arrow_type)
+
+
+def kind_of_dtype(dtype: object) -> str:
+    """What a column of pandas holds: one of `ALLOWED`, or the name of another type.
+
+    Examples
+    --------
+    >>> kind_of_dtype(np.dtype(bool)), kind_of_dtype(pd.SparseDtype(float))
+    ('booleans', 'numbers')
+    >>> kind_of_dtype(np.dtype(complex)), kind_of_dtype(pd.CategoricalDtype())
+    ('complex128', 'text')
+    """
+    empty = in_known_types(pd.Series(dtype=dtype))  # type: ignore[call-overload]
+    if isinstance(empty.dtype, pd.CategoricalDtype):
+        return TEXT
+    if dtype == np.dtype(object):
+        return OBJECTS
+    if pd.api.types.is_bool_dtype(empty):
+        return BOOLEANS
+    if pd.api.types.is_numeric_dtype(empty) and empty.dtype.kind != "c":
+        return NUMBERS
+    return TEXT if pd.api.types.is_string_dtype(empty) else str(dtype)
+
+
+MISSING += ["1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a"]
+
+MISSING += ["nan", "null"]  # as pandas has it
+
+
+def parquet_file(file: str, columns: int = 1) -> Any:
+    """An open Parquet file, of which so many columns are read."""
+    import pyarrow.parquet as parquet
+
+    size = max(2**12, min(BUFFER, BUFFERS // max(1, columns)))
+    return parquet.ParquetFile(file, buffer_size=size, pre_buffer=False)
 
 
 def arrow_reader(file: str, fields: list[int] | None) -> Any:
@@ -203,15 +285,13 @@ def _csv(file: str, sep: str, types: "Types") -> Any:
     )
 
 
-SEPARATORS = {".csv": ",", ".tsv": "\t", ".csv.gz": ",", ".tsv.gz": "\t"}
-PARQUET = Format("Parquet", parquet_schema, parquet_batches)
-ARROW = Format("Arrow", arrow_schema, arrow_batches)
-FORMATS = {".parquet": PARQUET, ".pq": PARQUET}
 FORMATS |= {
     ending: Format("CSV", partial(csv_schema, sep=sep), partial(csv_batches, sep=sep))
     for ending, sep in SEPARATORS.items()
 }
+
 FORMATS |= {".arrow": ARROW, ".arrows": ARROW, ".feather": ARROW, ".ipc": ARROW}
+
 FORMATS |= dict.fromkeys(
     SVMLIGHT, Format("svmlight", svmlight_schema, svmlight_batches)
 )

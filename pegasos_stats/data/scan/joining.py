@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.data.row_names import IN_FILES, FileName
+from pegasos_stats.data.columns import IN_FILES, FileName
 from pegasos_stats.errors import ColumnError, listing
 
 if TYPE_CHECKING:

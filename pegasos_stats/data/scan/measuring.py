@@ -14,8 +14,8 @@ from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, overflow, power_of_two
 from pegasos_stats.data.scan.agreeing import Agreed
+from pegasos_stats.data.scan.formats import BOOLEANS, NUMBERS, kind_of
 from pegasos_stats.data.scan.joining import frame_of
-from pegasos_stats.data.scan.kinds import BOOLEANS, NUMBERS, kind_of
 from pegasos_stats.errors import ColumnError
 
 if TYPE_CHECKING:
@@ -25,16 +25,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from pegasos_stats.data.columns import in_a_piece
 from pegasos_stats.data.doubtful import of_all_rows
 from pegasos_stats.data.formula import outcome_of
 from pegasos_stats.data.offset import missing_in, total
-from pegasos_stats.data.row_names import in_a_piece
 from pegasos_stats.data.sample import Dropped, NaAction
 from pegasos_stats.data.scan.agreeing import Source, no_rows
 from pegasos_stats.data.scan.files import Scan, rows_of_piece
 from pegasos_stats.data.scan.partitions import Partition, Partitions
+from pegasos_stats.data.scan.paths import Stamps, stamp_of
 from pegasos_stats.data.scan.sampling import Sampled, Sampling
-from pegasos_stats.data.scan.stamps import Stamps, stamp_of
 from pegasos_stats.data.weights import (
     given_weights,
     row_weights,

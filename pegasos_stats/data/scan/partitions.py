@@ -14,7 +14,7 @@ from pegasos_stats.data.design import check_unique
 from pegasos_stats.data.factor_levels import named_levels
 from pegasos_stats.data.foreign import in_known_types
 from pegasos_stats.data.scan.files import rows_of_piece
-from pegasos_stats.data.scan.kinds import kind_of_dtype
+from pegasos_stats.data.scan.formats import kind_of_dtype
 from pegasos_stats.data.scan.workers import computed, of_partitions
 from pegasos_stats.errors import ColumnError, listing
 

@@ -2,16 +2,40 @@
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 
-from pegasos_stats.data.scan.formats import FORMATS, ending_of
+from pegasos_stats.data.scan.formats import FORMATS, ending_of, unreadable
 from pegasos_stats.errors import DataError, OptionError, listing, shown
 from pegasos_stats.writing import shown_path
+
+Stamp = tuple[int, int, int]
+
+Stamps = dict[str, Stamp]
 
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 MAGIC = "*?["
+
+
+def stamp_of(file: str) -> Stamp:
+    """Size, time of the last change and inode of a file.
+
+    Raises
+    ------
+    DataError
+        If it is not there.
+    """
+    try:
+        found = os.stat(file)
+    except OSError as error:
+        raise unreadable(file, error) from None
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def stamps_of(files: Iterable[str]) -> Stamps:
+    """Size, time and inode of each file."""
+    return {file: stamp_of(file) for file in files}
 
 
 def all_files(paths: Paths, option: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from pegasos_stats.data.counts import ALLOWED, all_zero, whole_counts
 from pegasos_stats.data.scan.files import Scan
-from pegasos_stats.data.scan.kinds import BOOLEANS, NUMBERS, OBJECTS
+from pegasos_stats.data.scan.formats import BOOLEANS, NUMBERS, OBJECTS
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.weights import column_named
 from pegasos_stats.errors import ColumnError, listing

@@ -35,7 +35,7 @@ from pegasos_stats.models.inference.separation import (
 )
 from pegasos_stats.models.notes import Note
 from pegasos_stats.solvers.centring import centre_for_errors, centre_of
-from pegasos_stats.solvers.dense.blocks import solved
+from pegasos_stats.solvers.dense.sums import solved
 from pegasos_stats.solvers.dense.threads import one_thread
 from pegasos_stats.solvers.problem import LossName, Problem, Solution
 from pegasos_stats.solvers.reads.rows import NO_VALUES, Block, Values, added

@@ -1,16 +1,93 @@
 """Linear fits as one SQL expression."""
 
+import ast
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, TypeAlias
 
-from pegasos_stats.checks import check_choice
-from pegasos_stats.errors import OptionError, shown
-from pegasos_stats.models.scoring.terms import Level, Tree, terms_of
+import numpy as np
+
+from pegasos_stats.data.design import Design, FrameDesign
+from pegasos_stats.data.formula_design import FormulaDesign
+from pegasos_stats.data.language.expressions import (
+    COMPARED,
+    Call,
+    Expression,
+    column_name,
+    column_node,
+    literal,
+    read_expression,
+)
+from pegasos_stats.data.offset import Offset
+from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.errors import OptionError, PegasosStatsError, listing, shown
+
+if TYPE_CHECKING:
+    from formulaic.materializers.base import EncodedTermStructure
+
+    from pegasos_stats.models.linear_results import LinearResults
+
+
+import json
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pegasos_stats.models.linear_results import LinearResults
 
+from typing import TYPE_CHECKING, Literal, cast, get_args
+
+from pegasos_stats.checks import check_choice
+
+if TYPE_CHECKING:
+    from pegasos_stats.models.linear_results import LinearResults
+
+Tree: TypeAlias = list[object]
+
+Level: TypeAlias = str | bool | int | float
+
+CONDITIONS = {"==", "!=", "<", "<=", ">", ">=", "in", "and", "or", "not"}
+
+# Functions of one number, under the names that trees have for them.
+FUNCTIONS = {
+    "abs": "abs", "absolute": "abs", "fabs": "abs", "sqrt": "sqrt", "exp": "exp",
+    "log": "ln", "log10": "log10", "sin": "sin", "cos": "cos", "tan": "tan",
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "asin": "asin",
+    "acos": "acos", "atan": "atan", "floor": "floor", "ceil": "ceiling",
+    "ceiling": "ceiling",
+}  # fmt: skip
+
+SUMMARIES = {"max", "mean", "median", "min", "quantile", "std", "sum", "var", "sd"}
+
+ARITHMETIC = {
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "true_divide": "/",
+    "power": "**",
+    "pow": "**",
+}
+
+REWRITTEN: dict[str, Callable[[Tree], Tree]] = {
+    "log2": lambda x: ["/", ["ln", x], ["number", math.log(2.0)]],
+    "log1p": lambda x: ["ln", ["+", ["number", 1.0], x]],
+    "expm1": lambda x: ["-", ["exp", x], ["number", 1.0]],
+    "square": lambda x: ["*", x, x],
+    "negative": lambda x: ["negative", x],
+}
+
+EXTREMES = {"pmin", "minimum", "pmax", "maximum"}
+
+KNOWN = {*FUNCTIONS, *ARITHMETIC, *REWRITTEN, *EXTREMES}
+
+FORMAT = "pegasos_stats linear fit"
+
+VERSION = 1
+
 Dialect = Literal["ansi", "sqlite", "duckdb", "postgresql", "mysql", "sqlserver"]
+
 DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
 
 DOUBLE = {
@@ -21,26 +98,152 @@ DOUBLE = {
     "mysql": "DOUBLE",
     "sqlserver": "FLOAT",
 }
+
 # SQLite takes "x" for text where there is no column x; `x` it does not.
 QUOTES = {"sqlite": ("`", "`"), "mysql": ("`", "`"), "sqlserver": ("[", "]")}
+
 WITH_NAN = ("duckdb", "postgresql")  # which is equal to itself there, and the largest
+
 WITH_BOOLEANS = ("ansi", "duckdb", "postgresql")
+
 INFIX = {"+", "-", "*", "/", "<", "<=", ">", ">="}
 
+_Coded = tuple[Tree, list[Level], list[float]]
 
-def sql_of(result: "LinearResults", dialect: Dialect) -> str:
-    """Write the score of a fit as an expression; see ``LinearResults.to_sql``."""
-    check_choice("dialect", dialect, DIALECTS)
-    writer = Writer(dialect)
-    lines = [writer.number(result.intercept)] if result.problem.intercept else []
-    for term in terms_of(result):
-        value = " * ".join(writer.value(part) for part in term.parts)
-        if term.centre != 0.0:
-            value = f"({value} - {writer.number(term.centre)})"
-        if term.scale != 1.0:
-            value = f"({value} / {writer.number(term.scale)})"
-        lines.append(f"{writer.number(term.coefficient)} * {value}")
-    return "(" + "\n + ".join(lines) + ")"
+
+@dataclass(frozen=True)
+class Term:
+    """``coefficient * (product of parts - centre) / scale``.
+
+    Attributes
+    ----------
+    name : str
+    coefficient, centre, scale : float
+        The last two 0 and 1 unless predictors were standardized.
+    parts : tuple of trees
+    """
+
+    name: str
+    coefficient: float
+    centre: float
+    scale: float
+    parts: tuple[Tree, ...]
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """Turns the trees of formulas into those of `terms_of`.
+
+    Attributes
+    ----------
+    state : mapping
+        What transformations found at fit, by the text of their calls.
+    expression : Expression
+        That of the trees.
+    """
+
+    state: Mapping[str, Mapping[str, object]]
+    expression: Expression
+
+    def call(self, node: ast.expr) -> Call | None:
+        """The call that a node is, if it is one."""
+        return Call.of(node, self.expression.functions)
+
+    def number(self, node: ast.expr) -> Tree:
+        """A tree that gives a number; of a condition 1 or 0."""
+        tree = self._tree(node)
+        if tree[0] == "text":
+            raise cannot(f"text {tree[1]!r} as a number")
+        return as_number(tree)
+
+    def factor(self, node: ast.expr) -> Tree:
+        """A tree that gives a level: a column as it is, or 1 and 0 of a condition."""
+        return as_number(self._tree(node))
+
+    def _tree(self, node: ast.expr) -> Tree:
+        if (column := column_name(node)) is not None:
+            return ["column", column]
+        if (call := self.call(node)) is not None:
+            return self._call(call)
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            return _constant(literal(node))
+        if node.func.id == COMPARED:
+            return self._comparison(node.args)
+        return self._operation(node.func.id, node.args)
+
+    def _operation(self, operator: str, operands: list[ast.expr]) -> Tree:
+        name = {"&": "and", "|": "or", "not": "not"}.get(operator)
+        if name is not None:
+            parts = [self._tree(operand) for operand in operands]
+            if not all(part[0] in CONDITIONS for part in parts):
+                raise cannot(f"'{operator}' of what is no comparison")
+            return _joined(name, parts)
+        if operator not in ("+", "-", "*", "/", "**", "negative", "positive"):
+            raise cannot(f"'{operator}'")
+        numbers = [self.number(operand) for operand in operands]
+        return numbers[0] if operator == "positive" else _joined(operator, numbers)
+
+    def _comparison(self, parts: list[ast.expr]) -> Tree:
+        found: list[Tree] = []
+        names = str(literal(parts[0])).replace("not in", "not_in").split()
+        for name, (left, right) in zip(names, pairwise(parts[1:]), strict=True):
+            known = literal(right)
+            if isinstance(known, list):
+                values = [plain_level(value) for value in known]
+                inside: Tree = ["in", as_number(self._tree(left)), values]
+                found.append(inside if name in ("in", "==") else ["not", inside])
+            elif name in ("in", "not_in"):
+                raise cannot(f"'{name}'")
+            else:
+                sides = [as_number(self._tree(side)) for side in (left, right)]
+                found.append([name, *sides])
+        return found[0] if len(found) == 1 else _joined("and", found)
+
+    def _call(self, call: Call) -> Tree:
+        name = call.name.removeprefix("np.").removeprefix(".")
+        given = list(call.given.values())
+        if call.name in ("I", "as_numeric") and len(given) == 1:
+            return self._tree(given[0])
+        if name in SUMMARIES and "value" in self.state.get(call.key, {}):
+            return _constant(self.state[call.key]["value"])
+        if name in ("center", "scale", "standardize"):
+            return self._scaled(call)
+        if name in ("ifelse", "where"):
+            test, yes, no = (self._tree(part) for part in given)
+            if test[0] not in CONDITIONS:
+                raise cannot("ifelse() of what is no comparison")
+            return ["if", test, as_number(yes), as_number(no)]
+        if name not in KNOWN:
+            raise cannot(f"{call.name}()")
+        return self._of_numbers(call.name, name, [self.number(part) for part in given])
+
+    def _of_numbers(self, called: str, name: str, given: list[Tree]) -> Tree:
+        if name == "log" and len(given) == 2:
+            return ["/", ["ln", given[0]], ["ln", given[1]]]
+        if name in FUNCTIONS and len(given) == 1:
+            return [FUNCTIONS[name], *given]
+        if name in ARITHMETIC and len(given) == 2:
+            return [ARITHMETIC[name], *given]
+        if name in REWRITTEN and len(given) == 1:
+            return REWRITTEN[name](given[0])
+        if name in EXTREMES:
+            return _joined("least" if "min" in name else "greatest", given)
+        raise cannot(f"{called}()")
+
+    def _scaled(self, call: Call) -> Tree:
+        """``(x - center) / scale`` with the numbers of the fit."""
+        tree = self.number(next(iter(call.given.values())))
+        state = self.state.get(call.key, {})
+        known = [state.get(name) for name in ("center", "scale", "mean", "sd")]
+        numbers = [value for value in known if isinstance(value, int | float)]
+        if any(isinstance(value, np.ndarray) for value in known) or not numbers:
+            raise cannot(f"{call.name}()")
+        centre, scale = state.get("center"), state.get("scale")
+        if isinstance(centre, int | float):
+            tree = ["-", tree, _constant(float(centre))]
+        if isinstance(scale, int | float):
+            tree = ["/", tree, _constant(float(scale))]
+        return tree
 
 
 @dataclass(frozen=True)
@@ -188,7 +391,251 @@ class Writer:
         return name.upper()
 
 
-_Coded = tuple[Tree, list[Level], list[float]]
+def terms_of(result: "LinearResults") -> list[Term]:
+    """Write a fit as terms, whose sum and the intercept are the score.
+
+    Raises
+    ------
+    OptionError
+        If a term has no form that other languages have too.
+    """
+    design: Design = result.design
+    p = len(design.names)
+    centre, scale = np.zeros(p), np.ones(p)
+    if isinstance(design, ScaledDesign):
+        centre, scale = design.scaling.centre, design.scaling.scale
+        design = design.design
+    try:
+        parts = list(_products(design))
+        numbers = zip(result.solution.beta, centre, scale, strict=True)
+        terms = [
+            Term(name, float(beta), float(c), float(s), each)
+            for name, (beta, c, s), each in zip(
+                design.names, numbers, parts, strict=True
+            )
+        ]
+    except PegasosStatsError:
+        raise
+    except (LookupError, TypeError, ValueError):  # of a file that was made up
+        raise cannot(f"The formula {shown(str(design.formula))}") from None
+    return terms if result.offsets is None else [*terms, *_known(result.offsets)]
+
+
+def _known(offset: Offset) -> Iterator[Term]:
+    """The parts of an offset, with the coefficient 1."""
+    if offset.given:
+        raise OptionError(
+            "offset= was given as numbers, which no rule for other rows has; fit with "
+            "the name of a column as offset=."
+        )
+    trees = list[Tree]([["column", offset.column]] if offset.column else [])
+    for term in offset.terms:
+        read = read_expression(term, (), term, offset.functions)
+        trees.append(Lowering({}, read).number(read.tree))
+    for name, tree in zip(offset.parts, trees, strict=True):
+        yield Term(name, 1.0, 0.0, 1.0, (tree,))
+
+
+def _products(design: Design) -> Iterator[tuple[Tree, ...]]:
+    """The parts of every column of a design."""
+    if isinstance(design, FrameDesign):
+        for name in design.names:
+            yield (["column", name],)
+        return
+    assert isinstance(design, FormulaDesign)
+    for part in design.spec.structure:
+        for parts in _columns(design, part):
+            if parts:  # not the intercept
+                yield parts
+
+
+def _columns(
+    design: FormulaDesign, part: "EncodedTermStructure"
+) -> Iterator[tuple[Tree, ...]]:
+    """The parts of each column of a term, the first factor changing fastest."""
+    count = 0
+    for scoped in part.scoped_terms:
+        coded = [
+            _factor(design, factor.factor.expr, factor.reduced)
+            for factor in scoped.factors
+        ]
+        for chosen in product(*reversed(coded)):
+            count += 1
+            extra: list[Tree] = []
+            if scoped.scale != 1:
+                extra = [["number", float(scoped.scale)]]
+            yield (*extra, *reversed(chosen))
+    if count != len(part.columns):
+        raise cannot(f"the term {part.term}")
+
+
+def _factor(design: FormulaDesign, text: str, reduced: bool) -> list[Tree]:
+    """The columns of a factor: a number, or the contrasts of its levels."""
+    spec = design.spec
+    kind, state = spec.encoder_state[text]
+    # By its name alone, which may be one that is no word.
+    if text in design.variables:
+        read = Expression(text, column_node(text))
+    else:
+        read = _read(design, text)
+    lowering = Lowering(spec.transform_state, read)
+    if kind.value != "categorical":
+        return [lowering.number(read.tree)]
+    node = read.tree
+    while (call := lowering.call(node)) and call.name in ("C", "relevel", "I"):
+        node = next(iter(call.given.values()))
+    contrasts = state.get("contrasts")
+    if contrasts is None:
+        raise cannot(text)
+    levels = [plain_level(level) for level in contrasts.levels]
+    codes = contrasts.contrasts.get_coding_matrix(
+        contrasts.levels, reduced_rank=reduced
+    )
+    inner = lowering.factor(node)
+    return [
+        ["levels", inner, levels, [float(value) for value in column]]
+        for column in np.asarray(codes, dtype=np.float64).T
+    ]
+
+
+def _read(design: FormulaDesign, text: str) -> Expression:
+    return read_expression(text, design.variables, design.formula, design.functions)
+
+
+def plain_level(level: object) -> Level:
+    """Return a level as text, number or boolean, or raise `OptionError`."""
+    found = level.item() if isinstance(level, np.generic) else level
+    if not isinstance(found, str | bool | int | float):
+        raise cannot(f"levels of type {type(level).__name__}")
+    return found
+
+
+def cannot(what: str) -> OptionError:
+    """The error for what other languages have no word for."""
+    return OptionError(
+        f"{what} cannot be written for other languages; compute it as a column of the "
+        "data, and fit that."
+    )
+
+
+def columns_of(tree: Tree) -> Iterator[tuple[str, bool]]:
+    """Every column of a tree, and whether it is one of numbers there.
+
+    Examples
+    --------
+    >>> test = ["==", ["column", "g"], ["text", "a"]]
+    >>> list(columns_of(["if", test, ["column", "x"], ["number", 0.0]]))
+    [('g', False), ('x', True)]
+    """
+    operation, *given = tree
+    parts = [part for part in given if isinstance(part, list)]
+    if operation == "column":
+        yield str(given[0]), True
+    if operation in ("in", "levels"):
+        parts, levels = parts[:1], parts[1]
+        numbers = not any(isinstance(level, str | bool) for level in levels)
+    else:
+        numbers = not any(part[0] == "text" for part in parts)
+    for part in parts:
+        for name, number in columns_of(part):
+            yield name, number and numbers
+
+
+def as_number(tree: Tree) -> Tree:
+    """Return a condition as 1 and 0; anything else as it is."""
+    if tree[0] not in CONDITIONS:
+        return tree
+    return ["if", tree, ["number", 1.0], ["number", 0.0]]
+
+
+def _constant(value: object) -> Tree:
+    if isinstance(value, str):
+        return ["text", value]
+    if not isinstance(value, bool | int | float) or not math.isfinite(value):
+        raise cannot(f"the constant {listing([value])}")
+    return ["number", float(value)]
+
+
+def _joined(name: str, trees: list[Tree]) -> Tree:
+    """One operation after the other, from the first."""
+    if len(trees) == 1:
+        return [name, trees[0]] if name in ("negative", "not") else trees[0]
+    found: Tree = trees[0]
+    for tree in trees[1:]:
+        found = [name, found, tree]
+    return found
+
+
+def json_of(result: "LinearResults") -> str:
+    """Write a fit as JSON; see ``LinearResults.to_json``."""
+    coding = result.coding
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "loss": result.problem.loss,
+        "lam": _number(result.problem.lam),
+        "formula": result.design.formula,
+        "outcome": {
+            "name": coding.name,
+            "negative": _level(coding.negative),
+            "positive": _level(coding.positive),
+        },
+        "has_intercept": result.problem.intercept,
+        "intercept": _number(result.intercept),
+        "terms": [
+            {
+                "name": term.name,
+                "coefficient": _number(term.coefficient),
+                "centre": _number(term.centre),
+                "scale": _number(term.scale),
+                "parts": [_exact(part) for part in term.parts],
+            }
+            for term in terms_of(result)
+        ],
+    }
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1)
+
+
+def _number(value: float) -> dict[str, object]:
+    """A double as decimal digits and, for languages that round these, its bits."""
+    return {"value": float(value), "hex": float(value).hex()}
+
+
+def _exact(tree: Tree) -> Tree:
+    """A tree with its numbers as `_number` has them."""
+    operation, *given = tree
+    if operation in ("column", "text"):
+        return tree
+    if operation == "number":
+        return [operation, _number(float(str(given[0])))]
+    if operation in ("levels", "in"):
+        inner, levels, *values = given
+        assert isinstance(inner, list)
+        assert isinstance(levels, list)
+        numbers = [
+            [_number(v) for v in each] for each in values if isinstance(each, list)
+        ]
+        return [operation, _exact(inner), levels, *numbers]
+    return [operation, *(_exact(part) for part in given if isinstance(part, list))]
+
+
+def _level(level: object) -> object:
+    return level if isinstance(level, str | bool | int | float) else str(level)
+
+
+def sql_of(result: "LinearResults", dialect: Dialect) -> str:
+    """Write the score of a fit as an expression; see ``LinearResults.to_sql``."""
+    check_choice("dialect", dialect, DIALECTS)
+    writer = Writer(dialect)
+    lines = [writer.number(result.intercept)] if result.problem.intercept else []
+    for term in terms_of(result):
+        value = " * ".join(writer.value(part) for part in term.parts)
+        if term.centre != 0.0:
+            value = f"({value} - {writer.number(term.centre)})"
+        if term.scale != 1.0:
+            value = f"({value} / {writer.number(term.scale)})"
+        lines.append(f"{writer.number(term.coefficient)} * {value}")
+    return "(" + "\n + ".join(lines) + ")"
 
 
 def _is_plain(tree: Tree) -> bool:

@@ -16,8 +16,8 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from pegasos_stats.data import datasets
+from pegasos_stats.data.columns import in_a_piece
 from pegasos_stats.data.files import warn_unmatched
-from pegasos_stats.data.row_names import in_a_piece
 from pegasos_stats.data.scan.files import MEMORY, scan
 from pegasos_stats.data.scan.formats import ending_of
 from pegasos_stats.data.scan.formats_svmlight import SVMLIGHT

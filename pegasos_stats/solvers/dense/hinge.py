@@ -41,7 +41,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pegasos_stats.arrays import Dense, Mask, Matrix, Rows, Vector
-from pegasos_stats.solvers.dense.blocks import blocks, doubles, solved
+from pegasos_stats.solvers.dense.sums import blocks, doubles, solved
 from pegasos_stats.solvers.problem import Problem
 
 SOLVED = 3.0  # times the smoothing, what a centre may leave open

@@ -1,18 +1,23 @@
 """What a certificate needs of dense rows, in numpy: see `rounding` for its bounds."""
 
+import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from pegasos_stats.arrays import Dense, Vector
-from pegasos_stats.solvers.dense.blocks import (
-    additions,
-    blocks,
-    doubles,
-    image,
-    total,
-)
+from pegasos_stats.arrays import Dense, Matrix, Rows, Vector
 from pegasos_stats.solvers.dense.threads import one_thread
+
+ENTRIES = 2**17  # of a block: a megabyte
+
+HALF_BLOCK = 2**15  # the same, where a second block is made of it
+
+FEWEST = 64  # rows of a block
+
+TINY = 1e-300  # of a diagonal
+
+CANCELS = 1e-2  # a variance below that share of the squared mean loses digits
 
 UNIT = 2.0**-53  # rounding of one operation, relative
 
@@ -56,6 +61,164 @@ class Sums(NamedTuple):
     loss_rest: float = 0.0
     entropy_rest: float = 0.0
     known_rest: float = 0.0
+
+
+def blocks(n: int, p: int, entries: int = ENTRIES) -> Iterator[slice]:
+    """Rows of each block.
+
+    Examples
+    --------
+    >>> list(blocks(100, 4, entries=256))
+    [slice(0, 64, None), slice(64, 100, None)]
+    """
+    size = max(FEWEST, entries // max(1, p))
+    for first in range(0, n, size):
+        yield slice(first, min(n, first + size))
+
+
+def doubles(X: Dense, rows: slice) -> Matrix:
+    """Rows as doubles: a view, or a copy of single precision."""
+    return np.asarray(X[rows], dtype=np.float64)
+
+
+def total(v: Vector) -> float:
+    """Sum in two levels.
+
+    Examples
+    --------
+    >>> total(np.arange(10.0))
+    45.0
+    """
+    size = math.isqrt(v.size) or 1
+    whole = v.size - v.size % size
+    parts = v[:whole].reshape(-1, size).sum(axis=1)
+    return float(parts.sum() + v[whole:].sum())
+
+
+def additions(n: int) -> float:
+    """Roundings of a number in a `total` of ``n`` at most."""
+    return 2.0 * math.sqrt(n) + 4.0
+
+
+def image(c: Vector, B: Matrix) -> Vector:
+    """``sum_i c_i x_i`` over the rows of a block, in two levels."""
+    m, p = B.shape
+    size = math.isqrt(m) or 1
+    whole = m - m % size
+    parts = np.matmul(c[:whole].reshape(-1, 1, size), B[:whole].reshape(-1, size, p))
+    found: Vector = parts.sum(axis=(0, 1)) + c[whole:] @ B[whole:]
+    return found
+
+
+def gram(X: Dense, h: Vector, free: bool) -> Matrix:
+    """``sum_i h_i z_i z_i'`` with ``z = (x, 1)``, or ``(x, 0)`` if not `free`."""
+    p = X.shape[1]
+    found, root = np.zeros((p + 1, p + 1)), np.sqrt(h)
+    for rows in blocks(*X.shape):
+        B = np.empty((rows.stop - rows.start, p + 1))
+        np.multiply(X[rows], root[rows, None], out=B[:, :p])
+        B[:, p] = root[rows] if free else 0.0
+        found += B.T @ B
+    return found
+
+
+def solved(H: Matrix, g: Vector) -> Vector:
+    """``H^-1 g``, or the shortest of several solutions; whatever the scales are."""
+    scale = scales(H)
+    even = H * scale
+    even *= scale[:, None]
+    try:
+        return scale * np.linalg.solve(even, scale * g)
+    except np.linalg.LinAlgError:
+        return scale * np.linalg.lstsq(even, scale * g, rcond=None)[0]
+
+
+def inverse(H: Matrix) -> Matrix:
+    """The inverse, or a generalised inverse; whatever the scales are."""
+    scale = scales(H)
+    even = H * scale * scale[:, None]
+    try:
+        found = np.linalg.inv(even)
+    except np.linalg.LinAlgError:
+        found = np.linalg.pinv(even)
+    return np.asarray(found * scale * scale[:, None])
+
+
+def scales(H: Matrix) -> Vector:
+    """What brings the diagonal to 1."""
+    return np.asarray(1.0 / np.sqrt(np.maximum(H.diagonal(), TINY)))
+
+
+def largest_norm(X: Dense) -> float:
+    """Largest ``||x_i||``.
+
+    Examples
+    --------
+    >>> largest_norm(np.array([[3.0, 4.0], [0.0, 1.0]]))
+    5.0
+    """
+    largest = 0.0
+    for rows in blocks(*X.shape):
+        B = doubles(X, rows)
+        largest = max(largest, float(np.einsum("ij,ij->i", B, B).max()))
+    return math.sqrt(largest)
+
+
+@one_thread()
+def moments(X: Dense) -> tuple[Vector, Vector]:
+    """Means and standard deviations of the columns.
+
+    A spread that is small beside the mean is that of the differences to the first row:
+    near it, nothing is lost.
+
+    Examples
+    --------
+    >>> moments(np.array([[3.0, 4.0], [4.0, 4.0]]))
+    (array([3.5, 4. ]), array([0.5, 0. ]))
+    """
+    (n, p), ones = X.shape, np.ones(X.shape[0])
+    total, squares = np.zeros(p), np.zeros(p)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for rows in blocks(n, p, HALF_BLOCK):
+            B = doubles(X, rows)
+            total += ones[rows] @ B
+            squares += np.einsum("ij,ij->j", B, B)
+        mean = total / max(1, n)
+        spread2 = squares / max(1, n) - mean * mean
+        near = np.flatnonzero(~(spread2 > CANCELS * mean * mean))
+        if near.size:
+            mean[near], spread2[near] = _moments_of_differences(X, near)
+        return mean, np.sqrt(np.maximum(0.0, spread2))
+
+
+def _moments_of_differences(X: Dense, columns: Rows) -> tuple[Vector, Vector]:
+    """Means and variances of some columns."""
+    n, first = max(1, len(X)), X[:1, columns].sum(axis=0, dtype=np.float64)
+    total, squares = np.zeros(columns.size), np.zeros(columns.size)
+    for rows in blocks(len(X), columns.size):
+        D = X[rows, columns] - first
+        total += D.sum(axis=0)
+        squares += np.square(D).sum(axis=0)
+    mean = total / n
+    return first + mean, squares / n - mean * mean
+
+
+def scores_in_order(X: Dense, beta: Vector, alpha: float) -> Vector:
+    """Scores ``x_i'beta + alpha``, each summed from the first entry to the last.
+
+    So a row has the same score alone as among others, and as in R.
+
+    Examples
+    --------
+    >>> scores_in_order(np.array([[1.0, 2.0]]), np.array([1.0, 1.0]), 0.5)
+    array([3.5])
+    """
+    n, p = X.shape
+    found = np.zeros(n)
+    for rows in blocks(n, p) if p else ():
+        products = doubles(X, rows) * beta
+        found[rows] += np.add.accumulate(products, axis=1, out=products)[:, -1]
+    return np.asarray(found + alpha)
 
 
 @one_thread()

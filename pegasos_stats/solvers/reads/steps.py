@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Rows, Vector
 from pegasos_stats.compiled import arithmetic, pegasos
-from pegasos_stats.data.scan.blocks import in_sequence
+from pegasos_stats.data.scan.elsewhere import in_sequence
 from pegasos_stats.data.scan.measuring import Measured
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.parallel import one_ahead

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import Mask, Rows, Vector
-from pegasos_stats.solvers.at_zero import NEAR
 from pegasos_stats.solvers.objective import best_intercept
+from pegasos_stats.solvers.refining import NEAR
 from pegasos_stats.solvers.shared.folded_rows import FoldedRows
 from pegasos_stats.solvers.shared.kept_rows import KeptRows, losses
 from pegasos_stats.solvers.shared.points import Point, extrapolated

@@ -1,5 +1,6 @@
 """Comparison of a fit with the same fit by the R reference."""
 
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,8 +10,11 @@ import pandas as pd
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.compiled.arithmetic.risk import scores
 from pegasos_stats.compiled.pegasos.pegasos_literal import dual_weights
-from pegasos_stats.errors import counted
+from pegasos_stats.data.labels import signs_of
+from pegasos_stats.errors import ConvergenceWarning, counted
 from pegasos_stats.foreign_names import suggest_arguments
+from pegasos_stats.metrics.confusion import confusion
+from pegasos_stats.solvers.kernel_problem import scores_of_kernel
 from pegasos_stats.solvers.kernel_run import KernelVisitor
 from pegasos_stats.solvers.options import values_of
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -20,20 +24,70 @@ from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain
 from pegasos_stats.studies.parity.session import R, Via, r_at_hand
 from pegasos_stats.studies.parity.setup import Setup, setup_of
-from pegasos_stats.studies.parity.sides import (
-    NAMES,
-    Compared,
-    Run,
-    compared,
-    difference,
-    epochs_of,
-    in_python,
-    in_r,
-    sums_apart,
-)
 from pegasos_stats.tables import header_html, lines_html, params_html, params_text
 
+# Everything without exp() is the same in every bit. Twelve digits of the largest step,
+# w ||x|| / lam, where a slope of the log loss enters: exp() of the two may round
+# differently, and where w (||x||^2 + 1) / lam is large the first steps magnify that.
+LOG_RTOL = 1e-12
+
+# Newton's method for a dual weight of the log loss ends with a step of 1e-8: its square
+# is what is left, of the weight; what is summed over rows cancels and may be smaller.
+SDCA_LOG_RTOL = 1e-10
+
+# The two sides rescale dual weights in another order where beta is projected, and
+# where steps are not 1 / (lam t).
+PROJECTED_RTOL = 1e-10
+
+# What best_intercept() states for the log loss, beside the difference of the scores.
+REFIT_RTOL = 1e-14
+
+Run = dict[str, Any]
+
+NAMES = {  # what is compared, in this order, in words
+    "levels": "levels",
+    "y": "coding of the outcome",
+    "weights": "weights",
+    "rows": "rows drawn",
+    "n_iter": "steps",
+    "violations": "violations",
+    "beta": "coefficients",
+    "a": "dual weights",
+    "counts": "violations of each row",
+    "g": "sums of the kernel",
+    "alpha": "intercept",
+    "scores": "scores",
+    "table": "confusion table",
+}
+
 Epochs = list[Rows]
+
+BLAS = "another BLAS sums x'beta in another order: R uses {}"
+
+NEAR = 1e-9  # of a margin: within it another order of summation may move it over 1
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """One thing that both sides gave.
+
+    Attributes
+    ----------
+    name : str
+        A key of `NAMES`.
+    how : "every bit", "to rounding" or "differs"
+    words : str
+        What differs, and where it begins; empty if nothing does.
+    """
+
+    name: str
+    how: str
+    words: str = ""
+
+    @property
+    def equal(self) -> bool:
+        """Whether the two agree, bit for bit or within the tolerance."""
+        return self.how != "differs"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,63 +110,6 @@ class Parting:
 
     def __str__(self) -> str:
         return self.words
-
-
-def first_parting(r: R, setup: Setup, ours: Run, theirs: Run) -> Parting:
-    """Epoch, step, rows, margins and coefficients where the two runs part.
-
-    Parameters
-    ----------
-    r : R
-    setup : Setup
-    ours, theirs : dict
-        What `sides.in_python` and `sides.in_r` gave.
-    """
-    for name in ("levels", "y", "weights"):
-        if not difference(setup, name, ours, theirs).equal:
-            return Parting("The runs differ before their first step.")
-    size = batch_size(setup)
-    count = min(len(ours["rows"]), len(theirs["rows"]))
-    apart = np.flatnonzero(ours["rows"][:count] != theirs["rows"][:count])
-    if apart.size:
-        at = int(apart[0])
-        row, other = int(ours["rows"][at]), int(theirs["rows"][at])
-        step = at // size + 1
-        return Parting(
-            f"Step {step:,} visits row {row:,} here and {other:,} in R.", step
-        )
-    plain = setup
-    if isinstance(setup.solver, Pegasos):
-        plain = replace(setup, solver=replace(setup.solver, refit_intercept=False))
-    sides = Sides(r, plain, theirs)
-    if sides.differ_after(sides.steps) is None:
-        return Parting(
-            f"All {sides.steps:,} steps are the same; what is made of them differs."
-        )
-    same, apart_at = 0, sides.steps
-    while apart_at - same > 1:
-        middle = (same + apart_at) // 2
-        if sides.differ_after(middle) is None:
-            same = middle
-        else:
-            apart_at = middle
-    return sides.described(apart_at)
-
-
-def batch_size(setup: Setup) -> int:
-    """Rows in a step."""
-    return int(getattr(setup.solver, "batch_size", 1))
-
-
-def first_steps(epochs: Epochs, size: int, count: int) -> Epochs:
-    """Rows of the first `count` steps, by epochs; the last one may be cut."""
-    found: Epochs = []
-    for rows in epochs:
-        if count <= 0:
-            break
-        found.append(rows[: count * size])
-        count -= -(-len(rows) // size)
-    return found
 
 
 class Sides:
@@ -157,58 +154,6 @@ class Sides:
         cut = {f"epoch{k}": rows + 1 for k, rows in enumerate(epochs)}
         self._r.set("cut", cut)
         return self._r.eval(code)
-
-
-def _digits(numbers: Any) -> str:
-    return ", ".join(f"{number:.17g}" for number in numbers)
-
-
-def python_state(setup: Setup, epochs: Epochs) -> Run:
-    """The state after the steps at these rows."""
-    problem, solver = setup.problem, setup.solver
-    if not isinstance(solver, Pegasos):
-        run = Plain(problem, solver, None)
-        for rows in epochs:
-            run.epoch(rows)
-        found = run.solution(None)
-        return {"beta": found.beta, "alpha": 0.0, "a": found.dual}
-    if setup.kernel is not None:
-        steps = KernelVisitor(problem, solver)
-        for rows in epochs:
-            steps.visit(rows)
-        counted = steps.solution(None)
-        return {"counts": counted.counts, "g": counted.g, "alpha": counted.alpha}
-    visitor = Visitor(problem, solver, solver.generator())
-    for rows in epochs:
-        visitor.visit(rows)
-        visitor.epoch += 1
-    beta, alpha = visitor.last()
-    return {"beta": beta, "alpha": alpha, "a": dual_weights(visitor._state)}
-
-
-def python_margins(setup: Setup, before: Epochs, rows: Rows) -> Vector:
-    """Margins of these rows, seen from the state before."""
-    problem, solver = setup.problem, setup.solver
-    seen: Any = np.zeros(len(rows))
-    if setup.kernel is not None:
-        if before:
-            state = python_state(setup, before)
-            unit = 1.0 / (problem.lam * sum(map(len, before)))
-            seen = unit * state["g"][rows] + state["alpha"]
-        return np.asarray(problem.y[rows] * seen)
-    if before:
-        state = python_state(setup, before)
-        beta, alpha = state["beta"], state["alpha"]
-    elif isinstance(solver, Pegasos):
-        beta, alpha = Visitor(problem, solver, solver.generator()).begun_with
-    else:
-        beta, alpha = np.zeros(problem.p), 0.0
-    seen = scores(kernel_rows(problem.X[rows]), beta, alpha) + problem.row_offsets[rows]
-    return np.asarray(problem.y[rows] * seen)
-
-
-BLAS = "another BLAS sums x'beta in another order: R uses {}"
-NEAR = 1e-9  # of a margin: within it another order of summation may move it over 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -294,6 +239,258 @@ class ParityCheck:
             "reason": self.reason,
             "r": self.r,
         }
+
+
+def in_r(r: R, setup: Setup) -> Run:
+    """What the reference gives."""
+    r.set("given", setup.in_r())
+    return dict(r.eval("run_configuration(given)"))
+
+
+def in_python(r: R, setup: Setup) -> Run:
+    """The same by the public face, with the names of R; levels as R writes them."""
+    problem = setup.problem
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        result = setup.model.fit(setup.solver)
+    found = result.solution
+    n_epochs = found.n_epochs  # SDCA counts visits alone
+    if not isinstance(setup.solver, Pegasos):
+        n_epochs = found.n_iter // problem.n
+    pair = result._rows.labels(), result.predict()  # those of weight 0 too, as in R
+    table = confusion(*pair, levels=result.coding.levels).table
+    run = {
+        "levels": as_text(r, setup.levels),
+        "y": problem.y,
+        "weights": problem.row_weights,
+        "rows": np.concatenate(epochs_of(setup)[:n_epochs]) + 1,
+        "n_iter": found.n_iter,
+        "n_epochs": n_epochs,
+        "violations": found.n_violations,
+        "alpha": found.alpha,
+        "table": table.to_numpy(),
+    }
+    if setup.kernel is not None:
+        at = scores_of_kernel(problem, found, problem.X)
+        return run | {"counts": found.counts, "g": found.g, "scores": at}
+    at = scores(problem.rows, found.beta, found.alpha)
+    if problem.offset is not None:
+        at = at + problem.offset
+    return run | {"beta": found.beta, "a": found.dual, "scores": at}
+
+
+def as_text(r: R, values: list[Any]) -> list[str]:
+    """Labels as R writes them."""
+    return [str(text) for text in r.call("as.character", pd.Series(values))]
+
+
+def epochs_of(setup: Setup) -> list[Rows]:
+    """Rows of each epoch that the run may have, counted from zero."""
+    n, solver = setup.problem.n, setup.solver
+    rng = solver.generator()
+    if not isinstance(solver, Pegasos):
+        return [rng.permutation(n) for _ in range(solver.epochs)]
+    if isinstance(solver.start, str) and solver.start == "random":
+        rng.rnorm(setup.problem.p)
+    return list(solver.passes.rows(n, rng))
+
+
+def compared(setup: Setup, ours: Run, theirs: Run) -> list[Compared]:
+    """All that both sides gave, one by one."""
+    known = [name for name in NAMES if name in ours and name != "table"]
+    found = [difference(setup, name, ours, theirs) for name in known]
+    return [*found, _tables(setup, ours, theirs)]
+
+
+def difference(setup: Setup, name: str, ours: Run, theirs: Run) -> Compared:
+    """Compare one of the things."""
+    if name == "levels":
+        here, there = list(ours[name]), list(theirs[name])
+        if here == there:
+            return Compared(name, "every bit")
+        return Compared(name, "differs", f"{here} here, {there} in R")
+    left, right = (
+        np.atleast_1d(np.asarray(run[name], dtype=np.float64)) for run in (ours, theirs)
+    )
+    if left.shape != right.shape:
+        return Compared(name, "differs", f"{left.size} here, {right.size} in R")
+    apart = np.flatnonzero(left.view(np.int64) != right.view(np.int64))
+    if not apart.size:
+        return Compared(name, "every bit")
+    allowed = tolerance(setup, name, ours, theirs)
+    farthest = np.abs(left - right).max()
+    if farthest <= allowed:
+        return Compared(name, "to rounding")
+    at = int(apart[0])
+    many = f"{apart.size:,} of {left.size:,} differ, first {_place(setup, name, at)}: "
+    words = (many if left.size > 1 else "") + f"{left[at]!r} here, {right[at]!r} in R"
+    over = f"; {farthest:g} apart, {allowed:g} allowed" if allowed > 0.0 else ""
+    return Compared(name, "differs", words.replace("np.float64", "") + over)
+
+
+def _place(setup: Setup, name: str, at: int) -> str:
+    """Where in an array something differs, as the user counts."""
+    if name == "beta":
+        return str(setup.model.names[at])
+    return f"{'visit' if name == 'rows' else 'row'} {at + 1}"
+
+
+def tolerance(setup: Setup, name: str, ours: Run, theirs: Run) -> float:
+    """Allowed difference of the two; 0 if every bit should agree."""
+    solver, problem, loss = setup.solver, setup.problem, setup.problem.loss
+    pegasos = solver if isinstance(solver, Pegasos) else None
+    own_order = pegasos is not None and (pegasos.project or not pegasos.has_own_steps)
+    if name == "a" and own_order:
+        return PROJECTED_RTOL * float(np.abs(theirs["a"]).max())
+    if loss != "log" or name not in ("beta", "alpha", "a", "scores"):
+        return 0.0
+    largest, radius = float(np.max(theirs["weights"])), problem.radius
+    steps: dict[str, float] = {
+        "beta": radius / problem.lam,
+        "alpha": 1.0 / problem.lam,
+        "scores": (radius * radius + 1.0) / problem.lam,
+        "a": len(theirs["y"]),
+    }
+    if pegasos is None:
+        return SDCA_LOG_RTOL * largest * (1.0 if name == "a" else steps[name])
+    allowed: float = LOG_RTOL * largest * steps[name]
+    if name in ("alpha", "scores") and pegasos.refit_intercept:
+        allowed += LOG_RTOL * largest * steps["scores"]
+        allowed += REFIT_RTOL * (1.0 + float(np.abs(theirs["scores"]).max()))
+    return allowed
+
+
+def sums_apart(setup: Setup, run: Run) -> Vector:
+    """How far scores of two orders of summation may be apart, for each row."""
+    problem, eps = setup.problem, np.finfo(np.float64).eps
+    if setup.kernel is not None:
+        return np.zeros(problem.n)
+    size = abs(problem.X) @ np.abs(run["beta"]) + abs(run["alpha"])
+    return np.asarray((problem.p + 2.0) * eps * (size + np.abs(problem.row_offsets)))
+
+
+def _tables(setup: Setup, ours: Run, theirs: Run) -> Compared:
+    """Tables; those of the log loss but for rows whose score is 0 to rounding."""
+    left, right = ours["table"], np.asarray(theirs["table"])
+    if np.array_equal(left, right):
+        return Compared("table", "every bit")
+    allowed = tolerance(setup, "scores", ours, theirs)
+    ties = setup.solver.ties
+    sides = [signs_of(np.asarray(run["scores"]), ties) for run in (ours, theirs)]
+    moved = (sides[0] != sides[1]) & ~(np.isnan(sides[0]) & np.isnan(sides[1]))
+    if (
+        allowed > 0.0
+        and moved.any()
+        and (np.abs(theirs["scores"][moved]) <= allowed).all()
+    ):
+        return Compared("table", "to rounding")
+    words = f"{left.tolist()} here, {right.tolist()} in R"
+    return Compared("table", "differs", words)
+
+
+def first_parting(r: R, setup: Setup, ours: Run, theirs: Run) -> Parting:
+    """Epoch, step, rows, margins and coefficients where the two runs part.
+
+    Parameters
+    ----------
+    r : R
+    setup : Setup
+    ours, theirs : dict
+        What `sides.in_python` and `sides.in_r` gave.
+    """
+    for name in ("levels", "y", "weights"):
+        if not difference(setup, name, ours, theirs).equal:
+            return Parting("The runs differ before their first step.")
+    size = batch_size(setup)
+    count = min(len(ours["rows"]), len(theirs["rows"]))
+    apart = np.flatnonzero(ours["rows"][:count] != theirs["rows"][:count])
+    if apart.size:
+        at = int(apart[0])
+        row, other = int(ours["rows"][at]), int(theirs["rows"][at])
+        step = at // size + 1
+        return Parting(
+            f"Step {step:,} visits row {row:,} here and {other:,} in R.", step
+        )
+    plain = setup
+    if isinstance(setup.solver, Pegasos):
+        plain = replace(setup, solver=replace(setup.solver, refit_intercept=False))
+    sides = Sides(r, plain, theirs)
+    if sides.differ_after(sides.steps) is None:
+        return Parting(
+            f"All {sides.steps:,} steps are the same; what is made of them differs."
+        )
+    same, apart_at = 0, sides.steps
+    while apart_at - same > 1:
+        middle = (same + apart_at) // 2
+        if sides.differ_after(middle) is None:
+            same = middle
+        else:
+            apart_at = middle
+    return sides.described(apart_at)
+
+
+def batch_size(setup: Setup) -> int:
+    """Rows in a step."""
+    return int(getattr(setup.solver, "batch_size", 1))
+
+
+def first_steps(epochs: Epochs, size: int, count: int) -> Epochs:
+    """Rows of the first `count` steps, by epochs; the last one may be cut."""
+    found: Epochs = []
+    for rows in epochs:
+        if count <= 0:
+            break
+        found.append(rows[: count * size])
+        count -= -(-len(rows) // size)
+    return found
+
+
+def _digits(numbers: Any) -> str:
+    return ", ".join(f"{number:.17g}" for number in numbers)
+
+
+def python_state(setup: Setup, epochs: Epochs) -> Run:
+    """The state after the steps at these rows."""
+    problem, solver = setup.problem, setup.solver
+    if not isinstance(solver, Pegasos):
+        run = Plain(problem, solver, None)
+        for rows in epochs:
+            run.epoch(rows)
+        found = run.solution(None)
+        return {"beta": found.beta, "alpha": 0.0, "a": found.dual}
+    if setup.kernel is not None:
+        steps = KernelVisitor(problem, solver)
+        for rows in epochs:
+            steps.visit(rows)
+        counted = steps.solution(None)
+        return {"counts": counted.counts, "g": counted.g, "alpha": counted.alpha}
+    visitor = Visitor(problem, solver, solver.generator())
+    for rows in epochs:
+        visitor.visit(rows)
+        visitor.epoch += 1
+    beta, alpha = visitor.last()
+    return {"beta": beta, "alpha": alpha, "a": dual_weights(visitor._state)}
+
+
+def python_margins(setup: Setup, before: Epochs, rows: Rows) -> Vector:
+    """Margins of these rows, seen from the state before."""
+    problem, solver = setup.problem, setup.solver
+    seen: Any = np.zeros(len(rows))
+    if setup.kernel is not None:
+        if before:
+            state = python_state(setup, before)
+            unit = 1.0 / (problem.lam * sum(map(len, before)))
+            seen = unit * state["g"][rows] + state["alpha"]
+        return np.asarray(problem.y[rows] * seen)
+    if before:
+        state = python_state(setup, before)
+        beta, alpha = state["beta"], state["alpha"]
+    elif isinstance(solver, Pegasos):
+        beta, alpha = Visitor(problem, solver, solver.generator()).begun_with
+    else:
+        beta, alpha = np.zeros(problem.p), 0.0
+    seen = scores(kernel_rows(problem.X[rows]), beta, alpha) + problem.row_offsets[rows]
+    return np.asarray(problem.y[rows] * seen)
 
 
 @suggest_arguments

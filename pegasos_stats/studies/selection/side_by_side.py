@@ -11,7 +11,7 @@ from pegasos_stats.checks import check_flag
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.weights import rows_of_weights
 from pegasos_stats.parallel import map_in_order, n_workers
-from pegasos_stats.solvers.dense.blocks import blocks
+from pegasos_stats.solvers.dense.sums import blocks
 from pegasos_stats.solvers.dense.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate, Gap
 from pegasos_stats.solvers.options import values_of
