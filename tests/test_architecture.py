@@ -170,7 +170,7 @@ DOORS = (
     "pegasos_stats.output.",
     "pegasos_stats.studies.selection.path",
     "pegasos_stats.studies.thresholds",
-    "pegasos_stats.data.language.materializing",
+    "pegasos_stats.data.language.formulaic_adapter",
 )
 
 

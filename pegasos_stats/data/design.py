@@ -29,7 +29,9 @@ from pegasos_stats.data.foreign import (
     is_valid_text,
     refusing,
 )
-from pegasos_stats.data.language.syntax import is_word
+from pegasos_stats.data.language.syntax import (
+    is_word,
+)
 from pegasos_stats.errors import (
     ColumnError,
     DataError,

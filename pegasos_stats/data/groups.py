@@ -8,8 +8,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.data.counts import Positions
 from pegasos_stats.data.foreign import refusing, series_of
+from pegasos_stats.data.weights import Positions
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
@@ -19,7 +19,7 @@ from pegasos_stats.errors import (
     shown,
 )
 
-ALLOWED = "one label for each row of the data, or a list of two such"
+GROUPS_ALLOWED = "one label for each row of the data, or a list of two such"
 COLUMNS = (str, pd.Series, np.ndarray, pd.Index, pd.Categorical, list, tuple)
 MOST = 2  # ways of grouping
 FOR_ERRORS = "usually 30 or more: standard errors are from their differences"
@@ -168,7 +168,7 @@ class Lines:
             if self.frame is None or way not in self.frame.columns:
                 raise ColumnError(
                     f"groups={shown(way)} is no column of the data that the model was "
-                    f"made of; give the name of one, or {ALLOWED}."
+                    f"made of; give the name of one, or {GROUPS_ALLOWED}."
                 )
             column = self.frame[way]
             if isinstance(column, pd.DataFrame):
@@ -177,7 +177,8 @@ class Lines:
                     "all but one."
                 )
             return column
-        unread = f"groups of type {type(way).__name__} are not labels; give {ALLOWED}."
+        kind = type(way).__name__
+        unread = f"groups of type {kind} are not labels; give {GROUPS_ALLOWED}."
         with refusing(DataError(unread)):
             number = -1
             if isinstance(way, Sized) and not isinstance(way, Set):

@@ -10,17 +10,10 @@ import pandas as pd
 from pegasos_stats.arrays import DataColumn, Mask, Predictors, Vector, owned
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.columns import selected
-from pegasos_stats.data.counts import Counts, Positions, repeated, whole_counts
 from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, row_labels
 from pegasos_stats.data.doubtful import warn_of_columns
 from pegasos_stats.data.foreign import column_of_labels, is_valid_text
-from pegasos_stats.data.formula import (
-    check_functions,
-    offset_terms,
-    outcome_of,
-)
-from pegasos_stats.data.formula_design import design_of, doubtful_in
 from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import (
     Coding,
@@ -29,14 +22,27 @@ from pegasos_stats.data.labels import (
     coded,
     coding_of,
 )
-from pegasos_stats.data.offset import Offset, check_some, missing_in, total
+from pegasos_stats.data.language.design import design_of, doubtful_in
+from pegasos_stats.data.language.reading import (
+    check_functions,
+    offset_terms,
+    outcome_of,
+)
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.weights import (
+    Counts,
+    Offset,
+    Positions,
     are_balanced,
+    check_some,
     given_weights,
+    missing_in,
+    repeated,
     row_weights,
     rows_of_weights,
+    total,
     weights_of_rows,
+    whole_counts,
 )
 from pegasos_stats.errors import (
     DataError,

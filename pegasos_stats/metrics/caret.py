@@ -8,7 +8,7 @@ from textwrap import wrap
 import pandas as pd
 
 from pegasos_stats import tables
-from pegasos_stats.data.r_numbers import format_pval, r_format, r_number, r_round
+from pegasos_stats.data.columns import format_pval, r_format, r_number, r_round
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics.catalogue import (
     BY_PRECISION,

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.data.counts import Positions, repeated
-from pegasos_stats.data.weights import numbers_of_rows
+from pegasos_stats.data.weights import Positions, numbers_of_rows, repeated
 from pegasos_stats.errors import DataError, listing
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.metrics import inputs

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.checks import check_fraction
-from pegasos_stats.data.r_numbers import format_pval, r_format
+from pegasos_stats.data.columns import format_pval, r_format
 from pegasos_stats.errors import DataError, OptionError, counted, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.agreement import (

@@ -11,14 +11,13 @@ import pandas as pd
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_flag
-from pegasos_stats.data.counts import Counts, column_of_counts, repeated
 from pegasos_stats.data.design import Design
-from pegasos_stats.data.formula import outcome_of
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.labels import LabelCoding, Ties, signs_of
-from pegasos_stats.data.offset import Offset
+from pegasos_stats.data.language.reading import outcome_of
 from pegasos_stats.data.sample import Dropped, Sample, aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
+from pegasos_stats.data.weights import Counts, Offset, column_of_counts, repeated
 from pegasos_stats.errors import ColumnError, DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.summaries import problem_lines

@@ -17,14 +17,13 @@ from pegasos_stats.data.design import (
     as_frame,
     row_labels,
 )
-from pegasos_stats.data.factor_levels import UNSEEN, Unseen
 from pegasos_stats.data.foreign import is_valid_text
-from pegasos_stats.data.formula import outcome_of
-from pegasos_stats.data.formula_design import blanked_for
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.offset import Offset
+from pegasos_stats.data.language.design import UNSEEN, Unseen, blanked_for
+from pegasos_stats.data.language.reading import outcome_of
 from pegasos_stats.data.sample import aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.weights import Offset
 from pegasos_stats.errors import (
     ColumnError,
     ColumnWarning,

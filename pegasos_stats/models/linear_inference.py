@@ -11,8 +11,8 @@ import pandas as pd
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_fraction
 from pegasos_stats.data.design import Design
-from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.groups import Groups, Lines
+from pegasos_stats.data.language.design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.elsewhere import Elsewhere, in_memory_only
 from pegasos_stats.data.weights import mean_one
@@ -26,8 +26,8 @@ from pegasos_stats.models.inference.wald import (
     JointTest,
     without_noise,
 )
-from pegasos_stats.models.judged import Judged
 from pegasos_stats.models.notes import Note
+from pegasos_stats.models.results import Judged
 from pegasos_stats.solvers.problem import Problem, Solution
 
 

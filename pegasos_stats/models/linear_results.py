@@ -9,8 +9,7 @@ import pandas as pd
 
 from pegasos_stats.arrays import Mask, Vector
 from pegasos_stats.checks import check_flag, check_fraction
-from pegasos_stats.data.factor_levels import reference_levels
-from pegasos_stats.data.formula_design import FormulaDesign
+from pegasos_stats.data.language.design import FormulaDesign, reference_levels
 from pegasos_stats.data.scaling import ScaledDesign, moments
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import OptionError, counted

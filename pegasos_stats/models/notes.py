@@ -11,10 +11,10 @@ import pandas as pd
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.data.design import Design
-from pegasos_stats.data.formula import unwrapped
-from pegasos_stats.data.formula_design import FormulaDesign, doubtful_in
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.labels import LabelCoding, near_ties
+from pegasos_stats.data.language.design import FormulaDesign, doubtful_in
+from pegasos_stats.data.language.reading import unwrapped
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign, moments
 from pegasos_stats.errors import counted, listing, shown

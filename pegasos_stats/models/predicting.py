@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from pegasos_stats.checks import number_of
 from pegasos_stats.data.design import Design, ModelMatrix
-from pegasos_stats.data.factor_levels import Unseen
 from pegasos_stats.data.labels import LabelCoding, Ties
-from pegasos_stats.data.offset import Offset
+from pegasos_stats.data.language.design import Unseen
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.frames import scanned_frames
+from pegasos_stats.data.weights import Offset
 from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models import frames

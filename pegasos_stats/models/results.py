@@ -1,41 +1,69 @@
 """Results that all models have: predictions, tables, data frames, reports."""
 
-from abc import abstractmethod
+import math
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pegasos_stats.arrays import Mask
+from pegasos_stats.data.design import Design
+from pegasos_stats.data.labels import LabelCoding
+from pegasos_stats.data.sample import Dropped
+from pegasos_stats.data.scaling import ScaledDesign, Scaling
+from pegasos_stats.data.scan.elsewhere import Elsewhere
+from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.models.notes import (
+    Note,
+    about_data,
+    about_fit,
+    about_predictors,
+    constant,
+    decided_by_rounding,
+    level_order,
+    no_predictor_helps,
+    spreads,
+)
+from pegasos_stats.solvers.centring import constants, constants_of
+from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.shortfall import Shortfall, shortfall_of
+from pegasos_stats.solvers.solutions import AnySolution, certificate_of
+
+if TYPE_CHECKING:
+    from pegasos_stats.models.base import Model
+
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.data.columns import in_a_piece
-from pegasos_stats.data.counts import Counts, column_of_counts
-from pegasos_stats.data.factor_levels import Unseen
 from pegasos_stats.data.labels import Ties
-from pegasos_stats.data.sample import Dropped
+from pegasos_stats.data.language.design import Unseen
 from pegasos_stats.data.scan.agreeing import columns_of_outcome
-from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.frames import scanned_frames
 from pegasos_stats.data.scan.joining import joined
 from pegasos_stats.data.scan.partitions import Partitions
-from pegasos_stats.data.weights import column_named
+from pegasos_stats.data.weights import Counts, column_named, column_of_counts
 from pegasos_stats.errors import DataError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
-from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
+from pegasos_stats.metrics.confusion import confusion
 from pegasos_stats.metrics.inputs import EventLevel, Mode
-from pegasos_stats.models.judged import Judged
 from pegasos_stats.models.partition_wise import light
 from pegasos_stats.models.predicting import Predictor, predicted
 from pegasos_stats.models.seen_rows import seen_of
 from pegasos_stats.other_frames import is_dask, partitioned
-from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.reads.rows import Block, Values, added
 from pegasos_stats.solvers.reads.seeing import Point, scores
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:
@@ -45,8 +73,160 @@ if TYPE_CHECKING:
     from pegasos_stats.studies.selection.path_results import LambdaPath
     from pegasos_stats.studies.threshold_results import Thresholds
 
-
 SOME, SAME = 100, 1e-6  # rows that are compared; of the range of their scores
+
+
+class Judged(ABC):
+    """What the rows of a fit say of it; `Results` has the rest."""
+
+    problem: Problem
+    solver: Pegasos | SDCA
+    solution: AnySolution
+    design: Design
+    coding: LabelCoding
+    dropped: Dropped
+    refinement: SDCA | None
+    model: "Model | None"
+
+    @property
+    @abstractmethod
+    def lambda_path(self) -> Any:
+        """The path that chose lambda, with ``lam="cv"``."""
+
+    @property
+    def intercept(self) -> float:
+        """Intercept ``alpha``; 0 for a model without one."""
+        return float(self.solution.alpha)
+
+    @property
+    def nobs(self) -> int:
+        """Number of rows used, those of weight 0 not counted."""
+        return self.problem.n_weighed
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """Primal and dual objective of the fit, and the gap between them.
+
+        The dual point is the one the solver ended with; `shortfall` has better bounds.
+        """
+        solver = self.solver if self.refinement is None else self.refinement
+        return certificate_of(self.problem, self.solution, solver.tol)
+
+    @cached_property
+    def shortfall(self) -> Shortfall:
+        """Lower and upper bounds on the distance of the objective from its minimum.
+
+        If the relative gap of `certificate` is above 1e-6, SDCA continues from its dual
+        point for as much work as the fit took, or a tenth of a second, to improve the
+        bounds. For kernel models, and for models saved without them, these are the
+        bounds of the certificate.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> result = ps.svm("digit ~ .", train, lam=0.01).fit(ps.Pegasos(seed=443))
+        >>> round(result.objective, 4), round(result.gap, 4)
+        (0.2135, 0.2135)
+        >>> round(result.shortfall.at_least, 4), round(result.shortfall.at_most, 4)
+        (0.2134, 0.2134)
+        """
+        if isinstance(self.solution, Solution) and self.problem.has_rows:
+            given = self.problem, self.solver, self.solution, self.certificate
+            return shortfall_of(*given)
+        return Shortfall.certified(self.certificate)
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """Notes on the fit and warnings; `summary` adds those on standard errors.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> wild = ps.svm("digit ~ .", train, lam=1e-3).fit(ps.Pegasos(1, seed=443))
+        >>> [note.topic for note in wild.notes if note.severity == "warning"]
+        ['run']
+        """
+        standardized = self.scaling is not None
+        fit = self.problem, self.certificate, self.solver, self.coding, standardized
+        data = about_data(self.dropped, self.design)
+        data += level_order(self.coding, self.design)
+        reach, penalty = self._on_predictors
+        about = about_fit(*fit, self._training(), self.shortfall, reach)
+        return (*about, *self._about_path(), *data, *penalty)
+
+    def _about_path(self) -> tuple[Note, ...]:
+        """That the path that chose lambda found no use for the predictors, if so."""
+        path = self.lambda_path
+        if path is None or self.problem.loss == "hinge" or not path.is_best_at_largest:
+            return ()
+        return (no_predictor_helps(path.metric),)
+
+    @cached_property
+    def _on_predictors(self) -> tuple[float, tuple[Note, ...]]:
+        """How far the predictors move scores; notes on them."""
+        found, problem, names = self.solution, self.problem, self.design.names
+        if not isinstance(found, Solution):
+            return math.inf, ()
+        same = constant([names[j] for j in np.flatnonzero(self.constants)])
+        if not problem.has_rows:
+            return math.inf, tuple(same)
+        spread, scaled = spreads(problem), self.scaling is not None
+        with np.errstate(over="ignore", invalid="ignore"):
+            reach = float(np.abs(found.beta) @ spread)
+        given = problem, found, names, spread, self.relative_gap, scaled
+        about = *decided_by_rounding(problem, found), *same, *about_predictors(*given)
+        return reach, about
+
+    @cached_property
+    def constants(self) -> Mask:
+        """Columns beside an intercept that are the same number, not 0, in all rows."""
+        problem, scaling, values = self.problem, self.scaling, None
+        if isinstance(problem.X, Elsewhere):
+            measured = problem.X.measured
+            if problem.intercept:
+                values = constants_of(measured.means, measured.spread)
+        elif problem.has_rows:
+            values = constants(problem)
+            if scaling is not None:
+                values = constants_of(scaling.centre, spreads(problem))
+        return np.zeros(problem.p, dtype=bool) if values is None else values != 0.0
+
+    @property
+    def objective(self) -> float:
+        """Regularised risk at the fit, ``lam/2 ||beta||^2 + mean loss``."""
+        return self.certificate.objective
+
+    @property
+    def dual_objective(self) -> float:
+        """Dual objective: a lower bound on the objective of any model."""
+        return self.certificate.dual_objective
+
+    @property
+    def gap(self) -> float:
+        """Duality gap, ``objective - dual_objective``."""
+        return self.certificate.gap
+
+    @property
+    def relative_gap(self) -> float:
+        """``gap / objective``."""
+        return self.certificate.relative_gap
+
+    @property
+    def converged(self) -> bool | None:
+        """Whether the solver reached its tolerance; None for a run without one."""
+        at, last = self.certificate, self.refinement or self.solver
+        return last.converged(at, self.solution.settled)
+
+    @property
+    def scaling(self) -> Scaling | None:
+        """Centres and scales of ``standardize=True``; None without it."""
+        return self.design.scaling if isinstance(self.design, ScaledDesign) else None
+
+    @abstractmethod
+    def _training(self) -> ConfusionMatrix:
+        """Confusion table of the rows of the fit."""
 
 
 class ReadRows(NamedTuple):
@@ -66,96 +246,6 @@ class ReadRows(NamedTuple):
     labels: pd.Series
     beside: pd.DataFrame | None
     seen: bool
-
-
-def are_in_files(problem: object, data: object) -> bool:
-    """Whether rows are in files: these data, or those of the fit for None."""
-    if data is None:
-        return isinstance(getattr(problem, "X", None), Elsewhere)
-    return isinstance(data, Scan) or is_dask(data)
-
-
-def read_rows(
-    result: "Results",
-    data: object,
-    unseen: Unseen,
-    offset: object,
-    columns: Sequence[object] = (),
-    labelled: bool = True,
-) -> ReadRows:
-    """Read rows once, block by block.
-
-    Parameters
-    ----------
-    result : Results
-    data : Scan, frame of Dask, or None
-        None for the rows of a fit from files.
-    unseen, offset
-        As for `decision_function`.
-    columns : sequence
-        Names of further columns; what is no name is passed over.
-    labelled : bool
-        Whether labels are read too; else they are missing.
-
-    Raises
-    ------
-    ColumnError
-        If a file lacks a column.
-    """
-    of_fit, solution = result.problem, result.solution
-    if data is None:
-        assert isinstance(of_fit, Problem)
-        assert isinstance(solution, Solution)
-        found = scores_of_fit(of_fit, solution)
-        f = pd.Series(found, result.index, name="score")
-        return ReadRows(f, result._rows.labels(), None, seen=True)
-    source = data if isinstance(data, Scan) else Partitions(data)
-    if isinstance(source, Scan):
-        source.renewed()
-    names = [name for name in columns if isinstance(name, str) and name in source.kinds]
-    outcome: list[str] = []
-    if labelled and result.design.formula is not None:
-        nothing = pd.DataFrame({name: [] for name in source.kinds})
-        formula = str(result.design.formula)
-        outcome = columns_of_outcome(formula, nothing, source.noun)
-    elif labelled:
-        outcome = [result.coding.name]
-    offsets = result.offsets
-    also = [] if offsets is None else offsets.columns([*source.kinds], offset)
-    asked = Asked(unseen, offset, names, labelled)
-    if isinstance(source, Scan):
-        frames = scanned_frames(source, result.design, [*outcome, *names, *also])
-        parts = [asked.of(result, frame) for frame in frames]
-    else:
-        parts = source.mapped(asked.of, light(result))
-    of_files = isinstance(source, Scan)  # whose rows are numbered over all of them
-    f = pd.concat([part[0] for part in parts], ignore_index=of_files)
-    beside = pd.concat([part[2] for part in parts]).set_axis(f.index)
-    labels = joined([part[1] for part in parts]).set_axis(f.index)
-    same = labelled and isinstance(of_fit, Problem) and isinstance(solution, Solution)
-    return ReadRows(f, labels, beside, same and are_of_fit(result, data, f, labels))
-
-
-def are_of_fit(
-    result: "Results", data: object, f: "pd.Series[float]", labels: pd.Series
-) -> bool:
-    """Whether scores are those of the rows of a fit from files, in their order.
-
-    Its files may hold other rows by now, and other files its rows. What scores that
-    are all the same do not tell, and what a weight may have left out, the paths do.
-    """
-    X, found = result.problem.X, result.solution
-    assert isinstance(found, Solution)
-    if not isinstance(X, Elsewhere):
-        return False
-    complete = (f.notna() & labels.notna()).to_numpy(dtype=bool)
-    some = X.home.sample(SOME)
-    expected = scores(some.X, Point(found.beta, found.alpha), some.offset)
-    spread = float(np.ptp(expected))
-    if complete.sum() != X.home.n or spread == 0.0:
-        return X.measured.scan.holds(data)
-    apart = np.abs(f.to_numpy()[complete][some.numbers] - expected)
-    return bool(apart.max() <= SAME * spread)
 
 
 class Asked(NamedTuple):
@@ -178,16 +268,6 @@ class Asked(NamedTuple):
                 else pd.Series(None, frame.index),
                 frame[self.names],
             )
-
-
-def scores_of_fit(problem: Problem, solution: Solution) -> Vector:
-    """Read the rows of a fit from files, and return their scores, shape (n,)."""
-    work = partial(_scores, Point(solution.beta, solution.alpha))
-    return np.concatenate(added(problem.X.home.read(work)))
-
-
-def _scores(at: Point, block: Block, values: Values) -> list[Vector]:
-    return [scores(block.X, at, block.offset)]
 
 
 @suggest_names("result")
@@ -550,3 +630,103 @@ class Results(Predictor, Judged):
     @abstractmethod
     def _size(self) -> str:
         """How large the fit is, in words."""
+
+
+def are_in_files(problem: object, data: object) -> bool:
+    """Whether rows are in files: these data, or those of the fit for None."""
+    if data is None:
+        return isinstance(getattr(problem, "X", None), Elsewhere)
+    return isinstance(data, Scan) or is_dask(data)
+
+
+def read_rows(
+    result: "Results",
+    data: object,
+    unseen: Unseen,
+    offset: object,
+    columns: Sequence[object] = (),
+    labelled: bool = True,
+) -> ReadRows:
+    """Read rows once, block by block.
+
+    Parameters
+    ----------
+    result : Results
+    data : Scan, frame of Dask, or None
+        None for the rows of a fit from files.
+    unseen, offset
+        As for `decision_function`.
+    columns : sequence
+        Names of further columns; what is no name is passed over.
+    labelled : bool
+        Whether labels are read too; else they are missing.
+
+    Raises
+    ------
+    ColumnError
+        If a file lacks a column.
+    """
+    of_fit, solution = result.problem, result.solution
+    if data is None:
+        assert isinstance(of_fit, Problem)
+        assert isinstance(solution, Solution)
+        found = scores_of_fit(of_fit, solution)
+        f = pd.Series(found, result.index, name="score")
+        return ReadRows(f, result._rows.labels(), None, seen=True)
+    source = data if isinstance(data, Scan) else Partitions(data)
+    if isinstance(source, Scan):
+        source.renewed()
+    names = [name for name in columns if isinstance(name, str) and name in source.kinds]
+    outcome: list[str] = []
+    if labelled and result.design.formula is not None:
+        nothing = pd.DataFrame({name: [] for name in source.kinds})
+        formula = str(result.design.formula)
+        outcome = columns_of_outcome(formula, nothing, source.noun)
+    elif labelled:
+        outcome = [result.coding.name]
+    offsets = result.offsets
+    also = [] if offsets is None else offsets.columns([*source.kinds], offset)
+    asked = Asked(unseen, offset, names, labelled)
+    if isinstance(source, Scan):
+        frames = scanned_frames(source, result.design, [*outcome, *names, *also])
+        parts = [asked.of(result, frame) for frame in frames]
+    else:
+        parts = source.mapped(asked.of, light(result))
+    of_files = isinstance(source, Scan)  # whose rows are numbered over all of them
+    f = pd.concat([part[0] for part in parts], ignore_index=of_files)
+    beside = pd.concat([part[2] for part in parts]).set_axis(f.index)
+    labels = joined([part[1] for part in parts]).set_axis(f.index)
+    same = labelled and isinstance(of_fit, Problem) and isinstance(solution, Solution)
+    return ReadRows(f, labels, beside, same and are_of_fit(result, data, f, labels))
+
+
+def are_of_fit(
+    result: "Results", data: object, f: "pd.Series[float]", labels: pd.Series
+) -> bool:
+    """Whether scores are those of the rows of a fit from files, in their order.
+
+    Its files may hold other rows by now, and other files its rows. What scores that
+    are all the same do not tell, and what a weight may have left out, the paths do.
+    """
+    X, found = result.problem.X, result.solution
+    assert isinstance(found, Solution)
+    if not isinstance(X, Elsewhere):
+        return False
+    complete = (f.notna() & labels.notna()).to_numpy(dtype=bool)
+    some = X.home.sample(SOME)
+    expected = scores(some.X, Point(found.beta, found.alpha), some.offset)
+    spread = float(np.ptp(expected))
+    if complete.sum() != X.home.n or spread == 0.0:
+        return X.measured.scan.holds(data)
+    apart = np.abs(f.to_numpy()[complete][some.numbers] - expected)
+    return bool(apart.max() <= SAME * spread)
+
+
+def scores_of_fit(problem: Problem, solution: Solution) -> Vector:
+    """Read the rows of a fit from files, and return their scores, shape (n,)."""
+    work = partial(_scores, Point(solution.beta, solution.alpha))
+    return np.concatenate(added(problem.X.home.read(work)))
+
+
+def _scores(at: Point, block: Block, values: Values) -> list[Vector]:
+    return [scores(block.X, at, block.offset)]

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 import pandas as pd
 
 from pegasos_stats.checks import check_count
-from pegasos_stats.data.counts import Counts
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.offset import Offset
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.data.weights import Counts, Offset
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.notes import TINY, Note, most_important, ranked

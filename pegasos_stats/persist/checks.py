@@ -12,14 +12,13 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Matrix
-from pegasos_stats.data.counts import Counts
 from pegasos_stats.data.design import Design, FrameDesign
-from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.offset import Offset
+from pegasos_stats.data.language.design import FormulaDesign
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
+from pegasos_stats.data.weights import Counts, Offset
 from pegasos_stats.errors import plain
 from pegasos_stats.metrics.inputs import positive_position
 from pegasos_stats.metrics.matrix import ConfusionMatrix

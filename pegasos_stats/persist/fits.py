@@ -11,19 +11,19 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Integers, Mask
-from pegasos_stats.data.counts import Counts
 from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.digests import rows_digest
-from pegasos_stats.data.factor_levels import factored
-from pegasos_stats.data.formula import read_outcome
-from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.language.expressions import read_expression
-from pegasos_stats.data.language.syntax import shown
+from pegasos_stats.data.language.design import FormulaDesign, factored
+from pegasos_stats.data.language.reading import read_outcome
+from pegasos_stats.data.language.syntax import (
+    read_expression,
+    shown,
+)
 from pegasos_stats.data.language.vocabulary import Functions
-from pegasos_stats.data.offset import Offset
 from pegasos_stats.data.sample import Dropped, Sample
 from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.weights import Counts, Offset
 from pegasos_stats.errors import DataError, FormulaError, PegasosStatsError, listing
 from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.models.base import Model

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.special import expit
 
 from pegasos_stats.checks import check_rows_have_own
-from pegasos_stats.data.counts import column_of_counts
+from pegasos_stats.data.weights import column_of_counts
 from pegasos_stats.errors import OptionError
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import confusion

@@ -12,15 +12,15 @@ from pegasos_stats.checks import (
     check_nonnegative,
     check_rows_have_own,
 )
-from pegasos_stats.data.counts import column_of_counts, repeated
 from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import row_labels
-from pegasos_stats.data.factor_levels import Unseen
 from pegasos_stats.data.foreign import position_of
 from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import LabelCoding
+from pegasos_stats.data.language.design import Unseen
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.data.weights import column_of_counts, repeated
 from pegasos_stats.errors import DataError, OptionError, shown
 from pegasos_stats.metrics.inputs import positive_position
 from pegasos_stats.metrics.matrix import ConfusionMatrix
@@ -34,8 +34,12 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection import fold_fits
 from pegasos_stats.studies.selection.fold_fits import Fitted
-from pegasos_stats.studies.selection.folds import Folds, drawn_folds, whole_groups
-from pegasos_stats.studies.selection.given_folds import checked_folds
+from pegasos_stats.studies.selection.folds import (
+    Folds,
+    checked_folds,
+    drawn_folds,
+    whole_groups,
+)
 from pegasos_stats.studies.selection.nested import within
 from pegasos_stats.studies.selection.side_by_side import run_tasks
 from pegasos_stats.studies.threshold_results import (

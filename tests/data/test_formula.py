@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.formula import outcome_of, split_formula
-from pegasos_stats.data.formula_design import design_of as read_design
+from pegasos_stats.data.language.design import design_of as read_design
+from pegasos_stats.data.language.reading import outcome_of, split_formula
 from pegasos_stats.errors import ColumnError, DataError, FormulaError
 from tests.data.formula_frames import design_of, frame
 
@@ -288,7 +288,7 @@ def test_outcomes_are_computed_as_r_reads_them(data, outcome, expected):
 def test_powers_of_terms_are_those_of_formulaic(power):
     from formulaic import Formula
 
-    from pegasos_stats.data.language.materializing import TermParser
+    from pegasos_stats.data.language.formulaic_adapter import TermParser
 
     for text in ("(a + b + c)", "(a + b:c + c)", "(a*b + c)", "(b + a - 1)"):
         ours = Formula.from_spec(f"{text}^{power}", parser=TermParser("y ~ a"))

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.formula import outcome_of
-from pegasos_stats.data.offset import Offset
+from pegasos_stats.data.language.reading import outcome_of
 from pegasos_stats.data.sample import sample_of_formula
+from pegasos_stats.data.weights import Offset
 
 NA = np.nan
 DATA = pd.DataFrame(

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.formula import read_terms
-from pegasos_stats.data.formula_design import FormulaRows
-from pegasos_stats.data.language.materializing import Materializer
+from pegasos_stats.data.language.design import FormulaRows
+from pegasos_stats.data.language.formulaic_adapter import Materializer
+from pegasos_stats.data.language.reading import read_terms
 from pegasos_stats.errors import FormulaError, LabelError
 from pegasos_stats.persist.fits import spec_out
 from pegasos_stats.persist.values import ArrayWriter
@@ -108,7 +108,7 @@ def test_columns_may_have_any_name_that_a_formula_can_hold(data):
 
 
 def test_products_of_factors_have_a_limit(data, monkeypatch):
-    limit = "pegasos_stats.data.language.materializing.MOST_COLUMNS"
+    limit = "pegasos_stats.data.language.formulaic_adapter.MOST_COLUMNS"
     monkeypatch.setattr(limit, 4)
     assert ps.svm("y ~ a + g:h - 1", data.assign(h=1.0 * (data["h"] == "p")), lam=1.0)
     with pytest.raises(FormulaError, match="products of factors have more than 4 col"):

@@ -8,8 +8,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, LabelError, OptionError
 from pegasos_stats.rng import RRandom
-from pegasos_stats.studies.selection.folds import drawn_folds
-from pegasos_stats.studies.selection.given_folds import checked_folds
+from pegasos_stats.studies.selection.folds import checked_folds, drawn_folds
 from tests.parity.cases import golden
 
 DRAWN = golden("folds.json")  # by r_reference/golden_folds.R

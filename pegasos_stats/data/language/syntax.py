@@ -1,43 +1,60 @@
-"""The syntax of formulas: words of R, quotes and operators, and what is refused."""
+"""Expressions of a formula: the whitelist that they pass, and their values.
+
+`ast.parse` reads the text. What is on the whitelist is written as calls of the
+vocabulary, and the tree so made, in which there are constants, columns and calls alone,
+is what Python evaluates, without builtins.
+"""
 
 import ast
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+import warnings
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from contextlib import suppress
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
+from functools import partial
 from keyword import iskeyword
-from typing import TYPE_CHECKING
 
-from pegasos_stats.errors import ColumnError, FormulaError, listing
+import numpy as np
+import pandas as pd
 
-if TYPE_CHECKING:
-    from formulaic import SimpleFormula
-    from formulaic.parser.types import Factor, Term
-
-ANSI_COLOUR = re.compile(r"\x1b\[[0-9;]*m|[⧛⧚]")
-TERMS = (
-    "; terms are joined by + and stand in backticks where a name is no word; what is "
-    "computed or compared stands in I(), as in I(x > 0)"
+from pegasos_stats.data.language.values import (
+    CONNECTIVES,
+    OPERATORS,
+    Value,
+    as_numbers,
+    as_real,
+    compared,
+    folded,
+    in_range,
+    operated,
+    unwrapped_value,
+    where_present,
+    widened,
+    without_nullable,
 )
-STATA = "; write a * b for a##b, a:b for a#b, C(g) for i.g, and x for c.x"
+from pegasos_stats.data.language.vocabulary import (
+    ATTRIBUTES,
+    BEYOND,
+    CONSTANTS,
+    CONTRASTS,
+    VOCABULARY,
+    Function,
+    Functions,
+    State,
+    check_arguments,
+)
+from pegasos_stats.errors import ColumnError, FormulaError, did_you_mean, listing
+from pegasos_stats.foreign_names import suggestion
+
+MOST_LETTERS = 10_000
+DEEPEST = 60
+NESTED = "it has too many parts in each other"
+LARGEST_INTEGER = 2**63
+ALIKE = 0.6  # names of functions are short
+COMPARED = "<=>"  # a chain of comparisons; no word, which a function may be
+ANSI_COLOUR = re.compile(r"\x1b\[[0-9;]*m|[⧛⧚]")
 LITERAL = r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\""
-WORD = re.compile(r"[^\W\d][\w.]*|\.[\w.]+")
-OF_R = {
-    "factor": "C",
-    "as.factor": "C",
-    "as.numeric": "as_numeric",
-    "as.integer": "as_integer",
-    "as.logical": "as_logical",
-    "as.character": "as_character",
-    "is.na": "is_na",
-}
-CALLED = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, OF_R))})\(")
-PACKAGE = re.compile(r"(?<![\w.])(?:base|splines|stats)::(?=[\w.]+\()")
-DOTTED = re.compile(r"(?<=[(,\s])[^\W\d]\w*(?:\.\w+)+(?=\s*=(?!=))")
-IN = re.compile(r"%in%")
-OFFSET = "offset("
-CONNECTIVE = re.compile(r"[&|]")
 QUOTED = re.compile(rf"({LITERAL}|`[^`]*`)")
 POWERS = "write powers as x**2, not x^2"
 ALLOWED = (
@@ -72,111 +89,512 @@ OPERATOR_NAMES = {
 }
 
 
-def normal_form(name: str) -> str:
-    """A name as Python's parser writes it."""
-    return unicodedata.normalize("NFKC", name)
+@dataclass(frozen=True)
+class Expression:
+    """An expression that passed the whitelist.
 
-
-def is_word(name: object) -> bool:
-    """Whether a name can stand in an expression as it is."""
-    if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
-        return False
-    return normal_form(name) == name
-
-
-def sides(text: str) -> list[str]:
-    """Pieces of a formula between its tildes, but for those in brackets and quotes.
-
-    Examples
-    --------
-    >>> sides("`a~b` ~ I(~x)")
-    ['`a~b`', 'I(~x)']
+    Attributes
+    ----------
+    text : str
+        As it is written.
+    tree : ast.expr
+        Of constants, lists of them, names and calls: the name of a column stands in
+        backticks, every other name is of the vocabulary.
+    functions : dict of str to callable
+        Further functions, of the caller.
     """
-    cuts = [at for at, sign, depth, _ in _signs(text) if sign == "~" and not depth]
-    edges = [-1, *cuts, len(text)]
-    return [text[a + 1 : b].strip() for a, b in pairwise(edges)]
+
+    text: str
+    tree: ast.expr
+    functions: Functions = field(default_factory=dict)
+
+    @property
+    def columns(self) -> set[str]:
+        """Names of the columns that it uses."""
+        names = (node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name))
+        return {name[1:-1] for name in names if name.startswith("`")}
+
+    @property
+    def column(self) -> str | None:
+        """Name of the column that it is; None of anything else."""
+        return column_name(self.tree)
+
+    def inside(self, *names: str) -> "Expression | None":
+        """The argument, if it is a call of one of these functions with no other."""
+        tree = self.tree
+        if not isinstance(tree, ast.Call) or len(tree.args) != 1 or tree.keywords:
+            return None
+        called = isinstance(tree.func, ast.Name) and tree.func.id in names
+        return replace(self, tree=tree.args[0]) if called else None
+
+    @property
+    def calls(self) -> Iterator["Call"]:
+        """Calls of functions within it, operators left out."""
+        for node in ast.walk(self.tree):
+            if (call := Call.of(node, self.functions)) is not None:
+                yield call
+
+    def value(
+        self, frame: pd.DataFrame, state: dict[str, State] | None = None
+    ) -> Value:
+        """A number, or one entry for each row, missing where it has none.
+
+        Parameters
+        ----------
+        frame : DataFrame, n rows
+            In plain dtypes.
+        state : dict, optional
+            What transformations found at fit, by the text of their calls. New ones are
+            added.
+
+        Raises
+        ------
+        TypeError
+            If it is neither.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"x": [1.0, 4.0]})
+        >>> read = read_expression("np.sqrt(x) + 1", frame.columns, "y ~ x")
+        >>> read.value(frame).tolist()
+        [2.0, 3.0]
+        """
+        code = compile(ast.Expression(self.tree), "<formula>", "eval")
+        names = _Names(frame, self.functions, {} if state is None else state)
+        found = eval(code, {"__builtins__": {}}, names)  # of a checked tree alone
+        plain = unwrapped_value(found)
+        for part in plain.values() if isinstance(plain, dict) else [plain]:
+            shape = getattr(part, "shape", ())
+            rows = shape[:1] == (len(frame),) and len(shape) <= 2
+            if not (
+                rows or isinstance(part, bool | int | float | np.number | np.bool_)
+            ):
+                raise TypeError("an expression does not give one number for each row")
+        return without_nullable(found)
 
 
-def terms_in_python(text: str) -> str:
-    """Terms, with the words of R that Python does not have as it has them.
+@dataclass(frozen=True)
+class Call:
+    """A call of a function.
 
-    Examples
-    --------
-    >>> terms_in_python("as.factor(a) + I(b %in% c(1, 2)) + x %in% z")
-    'C(a) + I(b  in  c(1, 2)) + x %in% z'
-    >>> terms_in_python("splines::ns(x, 3, Boundary.knots=c(0, 9))")
-    'ns(x, 3, Boundary_knots=c(0, 9))'
+    Attributes
+    ----------
+    name : str
+        As the vocabulary has it.
+    function : Function
+    given : dict of str to ast.expr
+        Its arguments, by the names of the parameters; by position where it has none.
+    key : str
+        Under which it keeps what it found at fit.
     """
-    text = _outside_quotes(PACKAGE, "", text)
-    text = _outside_quotes(DOTTED, lambda m: m[0].replace(".", "_"), text)
-    inside = {at for at, sign, _, called in _signs(text) if sign == "%" and called}
-    whole = IN.sub(lambda m: " in " if m.start() in inside else m[0], text)
-    return _outside_quotes(CALLED, lambda m: f"{OF_R[m[1]]}(", whole)
+
+    name: str
+    function: Function
+    given: dict[str, ast.expr]
+    key: str
+
+    @classmethod
+    def of(cls, node: ast.AST, functions: Functions) -> "Call | None":
+        """The call that a node of a tree is; None of operators and anything else."""
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            return None
+        name = node.func.id
+        if name in OPERATORS or name in CONNECTIVES or name == COMPARED:
+            return None
+        function = function_of(name, functions)
+        keywords = {str(k.arg): k.value for k in node.keywords}
+        key = literal(keywords.pop("_state", ast.Constant("")))
+        given = function.given(name, node.args, keywords)
+        if function.open:
+            given = {str(i): each for i, each in enumerate(node.args)} | keywords
+        return cls(name, function, given, str(key))
 
 
-def outcome_in_python(text: str) -> str:
-    """An outcome, with ``&`` and ``|`` that bind as loosely as in R.
-
-    Examples
-    --------
-    >>> outcome_in_python("a > 1 & factor(b) %in% c('&')")
-    "a > 1  and  C(b)  in  c('&')"
-    """
-    text = _outside_quotes(CALLED, lambda m: f"{OF_R[m[1]]}(", text)
-    text = _outside_quotes(IN, " in ", text)
-    words = {"&": " and ", "|": " or "}
-    return _outside_quotes(CONNECTIVE, lambda m: words[m[0]], text)
+def function_of(name: str, functions: Functions) -> Function:
+    """A function of the caller, or of the vocabulary."""
+    if name in functions:
+        return Function(functions[name], all_rows=True, open=True)
+    return VOCABULARY.get(name) or ATTRIBUTES[name]
 
 
-def with_quotes(text: str, columns: Collection[object]) -> str:
-    """Put quotes around column names with a dot, as R has them.
-
-    So are names that Python would write in another way (the micro sign as mu).
-
-    Examples
-    --------
-    >>> with_quotes("log(Sepal.Length) + np.sqrt(x)", ["Sepal.Length", "x"])
-    'log(`Sepal.Length`) + np.sqrt(x)'
-    """
-    names = {
-        column
-        for column in columns
-        if isinstance(column, str) and ("." in column or normal_form(column) != column)
-    }
-
-    def quoted(match: re.Match[str]) -> str:
-        name = match.group(0)
-        return f"`{name}`" if name in names else name
-
-    return _outside_quotes(WORD, quoted, text)
+def column_name(node: ast.AST) -> str | None:
+    """Name of the column that a node of a tree is; None of anything else."""
+    column = isinstance(node, ast.Name) and node.id.startswith("`")
+    return node.id[1:-1] if column else None  # type: ignore[attr-defined]
 
 
-def _outside_quotes(
-    pattern: re.Pattern[str],
-    replacement: str | Callable[[re.Match[str]], str],
+def literal(node: ast.AST) -> Value:
+    """Value of a constant of a tree; the tree itself if it is none."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.List):
+        return [literal(item) for item in node.elts]
+    if isinstance(node, ast.Dict):
+        pairs = zip(node.keys, node.values, strict=True)
+        return {literal(key): literal(value) for key, value in pairs if key}
+    return node
+
+
+class _Names(dict[str, Value]):
+    """What names stand for, on the rows of a frame."""
+
+    def __init__(
+        self, frame: pd.DataFrame, functions: Functions, state: dict[str, State]
+    ) -> None:
+        super().__init__()
+        self._frame, self._functions, self._state = frame, functions, state
+
+    def __missing__(self, name: str) -> Value:
+        index = self._frame.index
+        if name.startswith("`"):
+            return widened(self._frame[name[1:-1]])
+        if name == COMPARED:
+            return lambda *values: compared(*map(unwrapped_value, values), index=index)
+        if name in OPERATORS or name in CONNECTIVES:
+            return lambda *values: operated(
+                name, *map(unwrapped_value, values), index=index
+            )
+        return partial(self._called, name, function_of(name, self._functions))
+
+    def _called(
+        self,
+        name: str,
+        function: Function,
+        /,
+        *arguments: Value,
+        _state: str = "",
+        **keywords: Value,
+    ) -> Value:
+        index = self._frame.index
+
+        def compute(*arguments: Value, **keywords: Value) -> Value:
+            if function.open:
+                return function.resolved(*arguments, **keywords)
+            if isinstance(function.call, np.ufunc):
+                numbers = [as_numbers(argument) for argument in arguments]
+                check_arguments(name, function, function.given(name, numbers, {}))
+                return in_range(function.call, *numbers)
+            given = function.given(name, arguments, keywords)
+            check_arguments(name, function, given)
+            if function.state:
+                state = self._state.setdefault(_state, {})
+                given = {word: as_real(value) for word, value in given.items()}
+                given[function.state] = state
+                if name == "bs" and BEYOND in state:
+                    given.setdefault("extrapolation", state[BEYOND])
+            first = [given.pop(next(iter(given)))] if given else []
+            return function.resolved(*first, **given)
+
+        if function.all_rows:
+            found = compute(*map(plain_numbers, arguments), **keywords)
+        else:
+            found = where_present(compute, arguments, keywords, index)
+        if type(found) is pd.Series and len(found) == len(index):
+            return found.set_axis(index)  # some come without labels
+        return found
+
+
+def read_expression(
     text: str,
-) -> str:
-    pieces = QUOTED.split(text)
-    pieces[::2] = [pattern.sub(replacement, piece) for piece in pieces[::2]]
-    return "".join(pieces)
+    columns: Collection[object],
+    formula: str,
+    functions: Functions | None = None,
+) -> Expression:
+    """Read an expression, which must pass the whitelist.
 
+    A name that is neither a column nor a constant is read as a column: whether it is
+    there is asked where the data are.
 
-def _signs(text: str) -> Iterator[tuple[int, str, int, bool]]:
-    """Signs outside of quotes: place, depth in brackets, and whether in a call.
+    Parameters
+    ----------
+    text : str
+        Names that are no words stand in backticks.
+    columns : collection
+        Names of the columns, which come before all other meanings of a name.
+    formula : str
+        The formula that it is part of, for messages.
+    functions : mapping of str to callable, optional
+        Further functions, of the caller.
 
-    What follows a word in brackets is a call, and so is what stands in braces.
+    Raises
+    ------
+    FormulaError
+        If the text cannot be read, or does more than compute with columns.
+
+    Examples
+    --------
+    >>> found = read_expression("log(x) > a.b", ["x", "a.b"], "log(x) > a.b ~ z")
+    >>> sorted(found.columns), [call.name for call in found.calls]
+    (['a.b', 'x'], ['log'])
     """
-    place, called = 0, [False]
-    for number, piece in enumerate(QUOTED.split(text)):
-        for at, sign in enumerate(piece if number % 2 == 0 else "", place):
-            if sign in ")]}" and len(called) > 1:
-                called.pop()
-            yield at, sign, len(called) - 1, called[-1]
-            if sign in "([{":
-                after = text[at - 1 : at]
-                opens = sign == "{" or after == "_" or after == "." or after.isalnum()
-                called.append(called[-1] or opens)
-        place += len(piece)
+    source = Source.of(text, formula)
+    reader = _Whitelist(columns, formula, functions or {}, source)
+    try:
+        tree = ast.fix_missing_locations(reader.read(source.tree))
+    except RecursionError:
+        raise unusable(formula, NESTED) from None
+    return Expression(text, tree, functions or {})
+
+
+def formatted(text: str, formula: str) -> str:
+    """Write an expression as Python writes it, so that equal ones look alike.
+
+    Examples
+    --------
+    >>> formatted("log( `a b`,2)", "y ~ log( `a b`,2)")
+    'log(`a b`, 2)'
+    """
+    source = Source.of(text, formula)
+    return source.written(source.tree)
+
+
+@dataclass(frozen=True)
+class Source:
+    """An expression as `ast.parse` reads it, with words in the place of quoted names.
+
+    Attributes
+    ----------
+    tree : ast.expr
+    quoted : dict
+        The names that stood in backticks, by the words that stand for them.
+    """
+
+    tree: ast.expr
+    quoted: dict[str, str]
+
+    @classmethod
+    def of(cls, text: str, formula: str) -> "Source":
+        """Read text; raise `FormulaError` if it is no expression."""
+        depth = np.cumsum([(c in "([{") - (c in ")]}") for c in text] or [0])
+        if len(text) > MOST_LETTERS or depth.max() > DEEPEST:
+            raise unusable(
+                formula,
+                f"an expression has at most {MOST_LETTERS:,} letters, and {DEEPEST} "
+                "brackets in each other",
+            )
+        pieces, quoted, stem = QUOTED.split(text), {}, "_quoted"
+        while stem in text:
+            stem += "_"
+        for i, piece in enumerate(pieces):
+            if piece.startswith("`"):
+                word = f"{stem}{i}_"
+                quoted[word] = piece.strip("`")
+                pieces[i] = f" {word} "
+        return cls(_parsed("".join(pieces).strip(), formula), quoted)
+
+    def written(self, node: ast.AST) -> str:
+        """Text of a node, with the quoted names in backticks."""
+        text = ast.unparse(node).replace("\n", " ")
+        for word, name in self.quoted.items():
+            text = text.replace(word, f"`{name}`")
+        return text
+
+
+CALL_OF_R = re.compile(r"\b((?:as|is)\.\w+)\(")  # words of Python, with a dot
+ALONE = re.compile(r"(?<=[(,])\s*(\w+)\s*(?=[),])")
+
+
+def _parsed(code: str, formula: str) -> ast.expr:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of odd escapes in text
+            tree = ast.parse(code, mode="eval").body
+        ast.unparse(tree)
+    except (SyntaxError, ValueError) as error:
+        reason = getattr(error, "msg", None) or str(error)
+        what = f"{' '.join(reason.split())} in {code[:60]!r}"
+        for call in CALL_OF_R.findall(code):
+            if instead := suggestion(call, ("formula",)):
+                what = f"{call}() is not known; {instead}"
+        for word in filter(iskeyword, ALONE.findall(code)):
+            what = f"{word} is a word of Python; put the column in backticks, `{word}`"
+        raise unusable(formula, what) from None
+    except (RecursionError, MemoryError):
+        raise unusable(formula, NESTED) from None
+    return tree
+
+
+@dataclass(frozen=True)
+class _Whitelist:
+    """Writes what `ast.parse` read as calls of the vocabulary, and refuses the rest."""
+
+    columns: Collection[object]
+    formula: str
+    functions: Functions
+    source: Source
+
+    def read(self, node: ast.expr) -> ast.expr:
+        """The same with constants, columns and calls alone."""
+        match node:
+            case ast.Constant(value=value):
+                return self._constant(value)
+            case ast.Name() | ast.Attribute():
+                return self._name(node)
+            case ast.List() | ast.Tuple() | ast.Set():
+                return self._constants(node.elts)
+            case ast.Dict():
+                keys, values = self._constants(node.keys), self._constants(node.values)
+                if all(isinstance(key, ast.Constant) for key in keys.elts):
+                    return ast.Dict(list(keys.elts), values.elts)
+            case ast.UnaryOp():
+                return self._operator(node.op, [node.operand])
+            case ast.BinOp():
+                return self._operator(node.op, [node.left, node.right])
+            case ast.BoolOp():
+                return self._operator(node.op, node.values)
+            case ast.Compare():
+                return self._comparison(node)
+            case ast.Call():
+                return self._call(node)
+        kind = type(node).__name__.lower()
+        raise refusal(self.formula, f"has {self.source.written(node)[:60]!r} ({kind})")
+
+    def _constant(self, value: object) -> ast.expr:
+        if isinstance(value, int) and abs(value) >= LARGEST_INTEGER:
+            return self._folded("positive", [value])
+        if value is None or isinstance(value, bool | int | float | str):
+            return ast.Constant(value)
+        raise refusal(self.formula, f"has {value!r} ({type(value).__name__})")
+
+    def _constants(self, items: "Collection[ast.expr | None]") -> ast.List:
+        found = [self.read(item) for item in items if item is not None]
+        fixed = all(isinstance(i, ast.Constant | ast.List | ast.Dict) for i in found)
+        if len(found) < len(items) or not fixed:
+            raise refusal(self.formula, "has a list of other things than constants")
+        return ast.List(found, ast.Load())
+
+    def _name(self, node: ast.Name | ast.Attribute) -> ast.expr:
+        """A column, ``np.pi``, ``contr.sum``, ``x.dt.year``."""
+        name = _dotted(node)
+        if name in self.source.quoted:
+            return column_node(self.source.quoted[name])
+        if name is not None and name not in self.columns:
+            if name in CONSTANTS:
+                return ast.Constant(CONSTANTS[name])
+            if name in CONTRASTS:
+                return ast.Call(ast.Name(name, ast.Load()), [], [])
+        if isinstance(node, ast.Attribute):
+            path, owner = _path(node)
+            if path in ATTRIBUTES:
+                return ast.Call(ast.Name(path, ast.Load()), [self.read(owner)], [])
+            if name is None:
+                raise self._unknown(path, ATTRIBUTES)
+        return column_node(str(name))
+
+    def _operator(self, operator: ast.AST, operands: list[ast.expr]) -> ast.expr:
+        if isinstance(operator, ast.BitXor):
+            raise unusable(self.formula, POWERS)
+        name = OPERATOR_NAMES.get(type(operator))
+        if name is None:
+            kind = type(operator).__name__.lower()
+            raise refusal(self.formula, f"has the operator {kind}")
+        parts = [self.read(operand) for operand in operands]
+        if name in OPERATORS and all(isinstance(p, ast.Constant) for p in parts):
+            return self._folded(name, [literal(part) for part in parts])
+        return ast.Call(ast.Name(name, ast.Load()), parts, [])
+
+    def _folded(self, name: str, values: list[Value]) -> ast.Constant:
+        """Compute with constants."""
+        try:
+            return ast.Constant(folded(name, values))
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise unusable(self.formula, str(error)) from None
+
+    def _comparison(self, node: ast.Compare) -> ast.expr:
+        parts = [node.left, *node.comparators]
+        names = [OPERATOR_NAMES.get(type(op)) for op in node.ops]
+        bitwise = [p for p in parts if isinstance(getattr(p, "op", None), BITWISE)]
+        if None in names or (len(names) > 1 and bitwise):
+            text = self.source.written(node)[:60]
+            raise refusal(
+                self.formula,
+                f"has {text!r}; comparisons are ==, !=, <, <=, >, >= and in, and stand "
+                "in brackets where & and | join them: (x > 1) & (z < 2)",
+            )
+        signs = ast.Constant(" ".join(map(str, names)))
+        compare = ast.Name(COMPARED, ast.Load())
+        return ast.Call(compare, [signs, *map(self.read, parts)], [])
+
+    def _call(self, node: ast.Call) -> ast.expr:
+        name, owner = _dotted(node.func), list[ast.expr]()
+        if name == "c" and not node.keywords:
+            return self._constants(node.args)
+        if name == "Q" and len(node.args) == 1 and not node.keywords:
+            column = self.read(node.args[0])
+            if isinstance(literal(column), str):
+                return column_node(literal(column))
+        if name not in VOCABULARY and name not in self.functions:
+            # np.name and contr.name are functions, unless the data have such a column.
+            first = (name or "").partition(".")[0]
+            module = first in ("np", "contr") and first not in self.columns
+            if not isinstance(node.func, ast.Attribute) or module:
+                raise self._unknown(name or self.source.written(node.func))
+            name, inner = _path(node.func)
+            owner = [inner]
+            if name not in VOCABULARY:
+                raise self._unknown(name)
+        return self._called(str(name), [*owner, *node.args], node)
+
+    def _called(self, name: str, given: list[ast.expr], node: ast.Call) -> ast.expr:
+        function = function_of(name, self.functions)
+        keywords = [
+            ast.keyword(each.arg, self.read(each.value)) for each in node.keywords
+        ]
+        arguments = [self.read(item) for item in given]
+        words = {str(each.arg): each.value for each in keywords}
+        if any(word == "None" or word.startswith("_") for word in words):
+            raise refusal(self.formula, f"has {self.source.written(node)[:60]!r}")
+        try:
+            function.given(name, arguments, words)
+        except TypeError as error:
+            habits = (suggestion(word, ("options", name)) for word in words)
+            instead = next(filter(None, habits), None)
+            text = f"{name}(): {instead}" if instead else str(error)
+            raise unusable(self.formula, text) from None
+        if function.state:
+            key = ast.Constant(self.source.written(node))
+            keywords.append(ast.keyword("_state", key))
+        return ast.Call(ast.Name(name, ast.Load()), arguments, keywords)
+
+    def _unknown(self, name: str, known: Collection[str] = ()) -> Exception:
+        """The error for a function that is not known."""
+        if instead := suggestion(name, ("formula",)):
+            return unusable(self.formula, f"there is no {name}() here; {instead}")
+        written = self.source.quoted.get(name, name).removeprefix(".")
+        names = [*(known or VOCABULARY), *self.functions]
+        near = did_you_mean(written, [n.removeprefix(".") for n in names], ALIKE)
+        return refusal(self.formula, f"has {written!r}, which is not known{near}")
+
+
+BITWISE = ast.BitAnd | ast.BitOr
+
+
+def column_node(name: str) -> ast.Name:
+    """What stands for a column in a tree."""
+    return ast.Name(f"`{name}`", ast.Load())
+
+
+def _dotted(node: ast.AST) -> str | None:
+    """``a.b.c`` as text; None if it is anything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *parts[::-1]]) if isinstance(node, ast.Name) else None
+
+
+def _path(node: ast.Attribute) -> tuple[str, ast.expr]:
+    """``.abs``, ``.str.len``: the name of a method, and what it belongs to."""
+    inner = node.value
+    if isinstance(inner, ast.Attribute) and inner.attr in ("str", "dt"):
+        return f".{inner.attr}.{node.attr}", inner.value
+    return f".{node.attr}", inner
+
+
+def plain_numbers(value: Value) -> Value:
+    """Whole numbers of which some are missing as real ones."""
+    lacking = isinstance(getattr(value, "dtype", None), pd.Int64Dtype)
+    return value.astype(np.float64) if lacking else value
 
 
 def refusal(formula: str, what: str) -> FormulaError:
@@ -244,34 +662,13 @@ def shown(formula: str) -> str:
     return repr(formula if len(formula) <= 500 else formula[:500] + "...")
 
 
-def expressions_in(terms: "SimpleFormula") -> tuple[str, ...]:
-    """What stands in each ``offset()``, a term that has no coefficient."""
-    found = [term.factors[0].expr for term in terms if _is_offset(term)]
-    return tuple(str(expr).removeprefix(OFFSET).removesuffix(")") for expr in found)
+def normal_form(name: str) -> str:
+    """A name as Python's parser writes it."""
+    return unicodedata.normalize("NFKC", name)
 
 
-def without_offsets(terms: "SimpleFormula", formula: str) -> "SimpleFormula":
-    """Terms that have coefficients.
-
-    Raises
-    ------
-    FormulaError
-        If an ``offset()`` is part of a product.
-    """
-    if not any(_calls_offset(factor) for term in terms for factor in term.factors):
-        return terms
-    kept = [term for term in terms if not _is_offset(term)]
-    if any(_calls_offset(factor) for term in kept for factor in term.factors):
-        raise refused(
-            formula, "has offset() in a product; write it as a term of its own."
-        )
-    return type(terms)(kept, _ordering="none")
-
-
-def _calls_offset(factor: "Factor") -> bool:
-    is_call: bool = factor.eval_method.value == "python"
-    return is_call and str(factor.expr).startswith(OFFSET)
-
-
-def _is_offset(term: "Term") -> bool:
-    return len(term.factors) == 1 and _calls_offset(term.factors[0])
+def is_word(name: object) -> bool:
+    """Whether a name can stand in an expression as it is."""
+    if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
+        return False
+    return normal_form(name) == name

@@ -9,10 +9,16 @@ import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.columns import in_a_piece
-from pegasos_stats.data.counts import all_zero
 from pegasos_stats.data.design import check_columns
-from pegasos_stats.data.factor_levels import factored
-from pegasos_stats.data.formula import (
+from pegasos_stats.data.labels import Coding, LabelCoding, as_in_formula
+from pegasos_stats.data.language.design import (
+    MOST_LEVELS,
+    NO_PREDICTOR,
+    FormulaDesign,
+    FormulaRows,
+    factored,
+)
+from pegasos_stats.data.language.reading import (
     factors_of,
     has_value,
     is_written,
@@ -26,27 +32,20 @@ from pegasos_stats.data.formula import (
     variables_of,
     warn_empty,
 )
-from pegasos_stats.data.formula_design import (
-    MOST_LEVELS,
-    NO_PREDICTOR,
-    FormulaDesign,
-    FormulaRows,
-)
-from pegasos_stats.data.labels import Coding, LabelCoding, as_in_formula
-from pegasos_stats.data.language.expressions import (
+from pegasos_stats.data.language.syntax import (
     Call,
     Expression,
     literal,
     read_expression,
+    refused,
 )
-from pegasos_stats.data.language.syntax import refused
 from pegasos_stats.data.language.values import unwrapped_value
-from pegasos_stats.data.offset import Offset, all_missing
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.formats import ALLOWED, OBJECTS, TEXT
 from pegasos_stats.data.scan.joining import frame_of, joined, joined_frames
 from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.data.scan.repeating import Repeating
+from pegasos_stats.data.weights import Offset, all_missing, all_zero
 from pegasos_stats.errors import ColumnError, DataError, counted, listing
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def learns(call: Call) -> bool:
 
     Examples
     --------
-    >>> from pegasos_stats.data.language.expressions import read_expression
+    >>> from pegasos_stats.data.language.syntax import (read_expression,)
     >>> calls = "cut(x, 3)", "cut(x, c(0, 1))", "poly(x, 2)", "poly(x, 2, raw=True)"
     >>> found = [read_expression(text, ["x"], "y ~ x").calls for text in calls]
     >>> [learns(call) for calls in found for call in calls]

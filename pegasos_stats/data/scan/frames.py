@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.data.design import Design
-from pegasos_stats.data.formula_design import FormulaDesign
+from pegasos_stats.data.language.design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.joining import frame_of

@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pegasos_stats.data.columns import in_a_piece
 from pegasos_stats.data.doubtful import of_all_rows
-from pegasos_stats.data.formula import outcome_of
-from pegasos_stats.data.offset import missing_in, total
+from pegasos_stats.data.language.reading import outcome_of
 from pegasos_stats.data.sample import Dropped, NaAction
 from pegasos_stats.data.scan.agreeing import Source, no_rows
 from pegasos_stats.data.scan.files import Scan, rows_of_piece
@@ -37,8 +36,10 @@ from pegasos_stats.data.scan.paths import Stamps, stamp_of
 from pegasos_stats.data.scan.sampling import Sampled, Sampling
 from pegasos_stats.data.weights import (
     given_weights,
+    missing_in,
     row_weights,
     rows_of_weights,
+    total,
     weights_of_rows,
 )
 from pegasos_stats.errors import DataError, LabelError, counted, shown

@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.data.counts import ALLOWED, all_zero, whole_counts
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.formats import BOOLEANS, NUMBERS, OBJECTS
 from pegasos_stats.data.scan.partitions import Partition, Partitions
-from pegasos_stats.data.weights import column_named
+from pegasos_stats.data.weights import (
+    COUNTS_ALLOWED,
+    all_zero,
+    column_named,
+    whole_counts,
+)
 from pegasos_stats.errors import ColumnError, listing
 
 if TYPE_CHECKING:
@@ -42,7 +46,7 @@ class Repeating:
         if column is None or isinstance(scan, Partition):
             return
         if column not in scan.kinds:
-            column_named("freq_weights", column, None, ALLOWED)
+            column_named("freq_weights", column, None, COUNTS_ALLOWED)
         scan.check([column])
         if scan.kinds[column] not in (NUMBERS, BOOLEANS, OBJECTS):
             raise ColumnError(

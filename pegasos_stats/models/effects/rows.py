@@ -12,14 +12,13 @@ import pandas as pd
 from pegasos_stats.arrays import Mask, Matrix, Vector
 from pegasos_stats.checks import number_of
 from pegasos_stats.data.columns import is_sparse
-from pegasos_stats.data.counts import Positions
 from pegasos_stats.data.design import Design, FrameDesign
-from pegasos_stats.data.factor_levels import factored, levels_at_fit
 from pegasos_stats.data.foreign import check_memory, position_of
-from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import Level
+from pegasos_stats.data.language.design import FormulaDesign, factored, levels_at_fit
 from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.weights import Positions
 from pegasos_stats.errors import (
     DataError,
     OptionError,

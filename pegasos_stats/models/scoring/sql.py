@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from pegasos_stats.data.design import Design, FrameDesign
-from pegasos_stats.data.formula_design import FormulaDesign
-from pegasos_stats.data.language.expressions import (
+from pegasos_stats.data.language.design import FormulaDesign
+from pegasos_stats.data.language.syntax import (
     COMPARED,
     Call,
     Expression,
@@ -20,8 +20,8 @@ from pegasos_stats.data.language.expressions import (
     literal,
     read_expression,
 )
-from pegasos_stats.data.offset import Offset
 from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.weights import Offset
 from pegasos_stats.errors import OptionError, PegasosStatsError, listing, shown
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from pegasos_stats.data.files import (
     separator_in,
     unreadable,
 )
-from pegasos_stats.data.formula_design import blanked_for
+from pegasos_stats.data.language.design import blanked_for
 from pegasos_stats.data.scan.files import MEMORY, Scan, scan
 from pegasos_stats.data.scan.formats import SEPARATORS, ending_of
 from pegasos_stats.data.scan.formats_svmlight import SVMLIGHT

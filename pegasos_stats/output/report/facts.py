@@ -12,10 +12,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.data.counts import column_of_counts, repeated
 from pegasos_stats.data.labels import signs_of
 from pegasos_stats.data.sample import aligned_labels
 from pegasos_stats.data.scaling import moments
+from pegasos_stats.data.weights import column_of_counts, repeated
 from pegasos_stats.errors import DataError, UndefinedMetricWarning
 from pegasos_stats.metrics import Interval
 from pegasos_stats.metrics.agreement import mcnemar_exact

@@ -10,9 +10,8 @@ import numpy as np
 
 from pegasos_stats import writing
 from pegasos_stats.checks import check_choice
-from pegasos_stats.data.factor_levels import UNSEEN, Unseen
 from pegasos_stats.data.foreign import is_valid_text, refusing
-from pegasos_stats.data.formula_design import blanked_for
+from pegasos_stats.data.language.design import UNSEEN, Unseen, blanked_for
 from pegasos_stats.errors import (
     ColumnWarning,
     DataError,

@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Dense, Rows
+from pegasos_stats.data.scan.files import computed
 from pegasos_stats.data.scan.measuring import Counting, Measured
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.scan.sampling import Sampled
-from pegasos_stats.data.scan.workers import computed
 from pegasos_stats.solvers.reads.files import Found, InFiles
 from pegasos_stats.solvers.reads.rows import (
     Block,

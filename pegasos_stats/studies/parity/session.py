@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.checks import check_choice
-from pegasos_stats.data.r_numbers import r_number
+from pegasos_stats.data.columns import r_number
 from pegasos_stats.errors import DataError, DependencyError, shown
 
 HEADER = b"X\n" + struct.pack(">3i", 2, 0x00020300, 0x00020300)

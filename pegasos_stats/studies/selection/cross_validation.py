@@ -18,8 +18,7 @@ from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, SDCA
 from pegasos_stats.studies.selection import fold_fits, fold_metrics, nested
-from pegasos_stats.studies.selection.folds import Folds
-from pegasos_stats.studies.selection.given_folds import checked_folds
+from pegasos_stats.studies.selection.folds import Folds, checked_folds
 from pegasos_stats.studies.selection.lambdas import EPOCHS, Rule
 from pegasos_stats.studies.selection.side_by_side import run_tasks
 from pegasos_stats.tables import Fields, Summary, significant

@@ -12,7 +12,7 @@ from pegasos_stats.arrays import Mask, Predictors, Rows, Vector
 from pegasos_stats.checks import LARGEST_INTEGER
 from pegasos_stats.data.columns import selected
 from pegasos_stats.data.design import ModelMatrix
-from pegasos_stats.data.formula_design import FormulaDesign
+from pegasos_stats.data.language.design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.data.weights import mean_one, rows_of_weights

@@ -14,7 +14,7 @@ from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection import fold_fits, fold_metrics
-from pegasos_stats.studies.selection.given_folds import checked_folds
+from pegasos_stats.studies.selection.folds import checked_folds
 from pegasos_stats.studies.selection.lambdas import EPOCHS, checked_lambdas
 from pegasos_stats.studies.selection.path_results import LambdaPath
 from pegasos_stats.studies.selection.side_by_side import run_tasks

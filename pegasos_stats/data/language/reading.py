@@ -1,7 +1,15 @@
-"""The language of formulas: outcome, terms, and the columns that they use."""
+"""Formulas as they are written: words of R, quotes, ``.``, outcome and terms."""
 
 import re
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,22 +20,16 @@ from pegasos_stats.data.columns import plain_column
 from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.foreign import refusing
-from pegasos_stats.data.language.expressions import Expression, read_expression
 from pegasos_stats.data.language.syntax import (
     QUOTED,
-    STATA,
-    TERMS,
+    Expression,
     cannot_use,
     check_names,
-    expressions_in,
     is_word,
-    outcome_in_python,
+    normal_form,
+    read_expression,
     refused,
-    sides,
-    terms_in_python,
     unusable,
-    with_quotes,
-    without_offsets,
 )
 from pegasos_stats.data.language.values import unwrapped_value
 from pegasos_stats.data.language.vocabulary import KNOWN, Functions
@@ -43,8 +45,29 @@ from pegasos_stats.errors import (
 
 if TYPE_CHECKING:
     from formulaic import SimpleFormula
-    from formulaic.parser.types import Term
+    from formulaic.parser.types import Factor, Term
 
+TERMS = (
+    "; terms are joined by + and stand in backticks where a name is no word; what is "
+    "computed or compared stands in I(), as in I(x > 0)"
+)
+STATA = "; write a * b for a##b, a:b for a#b, C(g) for i.g, and x for c.x"
+WORD = re.compile(r"[^\W\d][\w.]*|\.[\w.]+")
+OF_R = {
+    "factor": "C",
+    "as.factor": "C",
+    "as.numeric": "as_numeric",
+    "as.integer": "as_integer",
+    "as.logical": "as_logical",
+    "as.character": "as_character",
+    "is.na": "is_na",
+}
+CALLED = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, OF_R))})\(")
+PACKAGE = re.compile(r"(?<![\w.])(?:base|splines|stats)::(?=[\w.]+\()")
+DOTTED = re.compile(r"(?<=[(,\s])[^\W\d]\w*(?:\.\w+)+(?=\s*=(?!=))")
+IN = re.compile(r"%in%")
+OFFSET = "offset("
+CONNECTIVE = re.compile(r"[&|]")
 FACTOR_CALL = re.compile(r"^(?:C|factor|as\.factor|relevel)\(")
 MOST_LETTERS = 100_000
 WRAPPED_NAME = re.compile(r"^(?:C|factor|as\.factor)\(\s*(`[^`]+`|[\w.]+)\s*\)$")
@@ -278,7 +301,7 @@ def _parsed(text: str, others: "_Names", formula: str) -> "SimpleFormula":
     """Read terms with formulaic; ``.`` stands for `others`."""
     from formulaic import Formula, SimpleFormula
 
-    from pegasos_stats.data.language.materializing import TermParser
+    from pegasos_stats.data.language.formulaic_adapter import TermParser
 
     context = {"__formulaic_variables_available__": others}
     parser = TermParser(formula)
@@ -398,3 +421,131 @@ def no_value_in(columns: list[str]) -> DataError:
         f"No row is complete: {listing(columns)} holds no value at all; leave it out "
         "of the model."
     )
+
+
+def sides(text: str) -> list[str]:
+    """Pieces of a formula between its tildes, but for those in brackets and quotes.
+
+    Examples
+    --------
+    >>> sides("`a~b` ~ I(~x)")
+    ['`a~b`', 'I(~x)']
+    """
+    cuts = [at for at, sign, depth, _ in _signs(text) if sign == "~" and not depth]
+    edges = [-1, *cuts, len(text)]
+    return [text[a + 1 : b].strip() for a, b in pairwise(edges)]
+
+
+def terms_in_python(text: str) -> str:
+    """Terms, with the words of R that Python does not have as it has them.
+
+    Examples
+    --------
+    >>> terms_in_python("as.factor(a) + I(b %in% c(1, 2)) + x %in% z")
+    'C(a) + I(b  in  c(1, 2)) + x %in% z'
+    >>> terms_in_python("splines::ns(x, 3, Boundary.knots=c(0, 9))")
+    'ns(x, 3, Boundary_knots=c(0, 9))'
+    """
+    text = _outside_quotes(PACKAGE, "", text)
+    text = _outside_quotes(DOTTED, lambda m: m[0].replace(".", "_"), text)
+    inside = {at for at, sign, _, called in _signs(text) if sign == "%" and called}
+    whole = IN.sub(lambda m: " in " if m.start() in inside else m[0], text)
+    return _outside_quotes(CALLED, lambda m: f"{OF_R[m[1]]}(", whole)
+
+
+def outcome_in_python(text: str) -> str:
+    """An outcome, with ``&`` and ``|`` that bind as loosely as in R.
+
+    Examples
+    --------
+    >>> outcome_in_python("a > 1 & factor(b) %in% c('&')")
+    "a > 1  and  C(b)  in  c('&')"
+    """
+    text = _outside_quotes(CALLED, lambda m: f"{OF_R[m[1]]}(", text)
+    text = _outside_quotes(IN, " in ", text)
+    words = {"&": " and ", "|": " or "}
+    return _outside_quotes(CONNECTIVE, lambda m: words[m[0]], text)
+
+
+def with_quotes(text: str, columns: Collection[object]) -> str:
+    """Put quotes around column names with a dot, as R has them.
+
+    So are names that Python would write in another way (the micro sign as mu).
+
+    Examples
+    --------
+    >>> with_quotes("log(Sepal.Length) + np.sqrt(x)", ["Sepal.Length", "x"])
+    'log(`Sepal.Length`) + np.sqrt(x)'
+    """
+    names = {
+        column
+        for column in columns
+        if isinstance(column, str) and ("." in column or normal_form(column) != column)
+    }
+
+    def quoted(match: re.Match[str]) -> str:
+        name = match.group(0)
+        return f"`{name}`" if name in names else name
+
+    return _outside_quotes(WORD, quoted, text)
+
+
+def _outside_quotes(
+    pattern: re.Pattern[str],
+    replacement: str | Callable[[re.Match[str]], str],
+    text: str,
+) -> str:
+    pieces = QUOTED.split(text)
+    pieces[::2] = [pattern.sub(replacement, piece) for piece in pieces[::2]]
+    return "".join(pieces)
+
+
+def _signs(text: str) -> Iterator[tuple[int, str, int, bool]]:
+    """Signs outside of quotes: place, depth in brackets, and whether in a call.
+
+    What follows a word in brackets is a call, and so is what stands in braces.
+    """
+    place, called = 0, [False]
+    for number, piece in enumerate(QUOTED.split(text)):
+        for at, sign in enumerate(piece if number % 2 == 0 else "", place):
+            if sign in ")]}" and len(called) > 1:
+                called.pop()
+            yield at, sign, len(called) - 1, called[-1]
+            if sign in "([{":
+                after = text[at - 1 : at]
+                opens = sign == "{" or after == "_" or after == "." or after.isalnum()
+                called.append(called[-1] or opens)
+        place += len(piece)
+
+
+def expressions_in(terms: "SimpleFormula") -> tuple[str, ...]:
+    """What stands in each ``offset()``, a term that has no coefficient."""
+    found = [term.factors[0].expr for term in terms if _is_offset(term)]
+    return tuple(str(expr).removeprefix(OFFSET).removesuffix(")") for expr in found)
+
+
+def without_offsets(terms: "SimpleFormula", formula: str) -> "SimpleFormula":
+    """Terms that have coefficients.
+
+    Raises
+    ------
+    FormulaError
+        If an ``offset()`` is part of a product.
+    """
+    if not any(_calls_offset(factor) for term in terms for factor in term.factors):
+        return terms
+    kept = [term for term in terms if not _is_offset(term)]
+    if any(_calls_offset(factor) for term in kept for factor in term.factors):
+        raise refused(
+            formula, "has offset() in a product; write it as a term of its own."
+        )
+    return type(terms)(kept, _ordering="none")
+
+
+def _calls_offset(factor: "Factor") -> bool:
+    is_call: bool = factor.eval_method.value == "python"
+    return is_call and str(factor.expr).startswith(OFFSET)
+
+
+def _is_offset(term: "Term") -> bool:
+    return len(term.factors) == 1 and _calls_offset(term.factors[0])

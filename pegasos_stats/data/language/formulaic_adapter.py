@@ -22,8 +22,11 @@ from formulaic.parser.parser import DefaultOperatorResolver
 from formulaic.parser.types import Factor, Operator, OrderedSet, Term, Token
 from formulaic.parser.utils import merge_operator_tokens, replace_tokens
 
-from pegasos_stats.data.language.expressions import formatted
-from pegasos_stats.data.language.syntax import check_names, unusable
+from pegasos_stats.data.language.syntax import (
+    check_names,
+    formatted,
+    unusable,
+)
 from pegasos_stats.data.language.values import Value, as_real, unwrapped_value
 from pegasos_stats.data.language.vocabulary import State
 from pegasos_stats.errors import FormulaError
