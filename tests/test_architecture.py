@@ -108,7 +108,7 @@ from threading import Barrier
 from pegasos_stats import compiled
 
 asked = ["dual.sdca", "pegasos.kernel_pegasos", "dual.resamples", "arithmetic.risk"]
-asked += ["pegasos.pegasos", "random.twister", "arithmetic.rows", "dual.newton"]
+asked += ["dual.sdca", "pegasos.pegasos", "random.twister", "arithmetic.rows"]
 together = Barrier(len(asked))
 
 def first(name):
