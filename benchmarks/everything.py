@@ -81,7 +81,7 @@ def draw(table: list[list[str]], path: Path) -> None:
         name = "\nbeside ".join(names)
         ax.text(-0.02, place, name, transform=ax.get_yaxis_transform(), **LABEL)
     ax.axvline(1.0, color="#888888", lw=1.0)
-    ax.set(xscale="log", yticks=[], xlabel="processor time of the other over ours")
+    ax.set(xscale="log", yticks=[], xlabel="processor time of\nthe other over ours")
     ax.xaxis.set_major_formatter("{x:g}")
     ax.spines[["top", "right", "left"]].set_visible(False)
     figure.savefig(path, metadata={"Date": None})

@@ -247,6 +247,7 @@ class SVMClassifier(LinearClassifier):
         Duality gap divided by the objective: how far the fit may be from the optimum.
     result_ : LinearResults
         The fit with all that it offers: ``summary()``, ``tidy()``, ``report()``, ...
+        In a pipeline its columns are the transformed ones.
     n_features_in_, feature_names_in_
         As of every estimator of scikit-learn.
 
