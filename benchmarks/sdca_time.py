@@ -25,8 +25,8 @@ from threadpoolctl import threadpool_limits
 
 from pegasos_stats.solvers.objective import certificate, primal
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solver_runs import run_sdca
 
 FILES = ["a9a.gz", "ijcnn1.bz2", "w8a.gz"]
 LAMBDAS = [1e-3, 1e-4]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from pegasos_stats.compiled.notice import NOTICE
-from pegasos_stats.studies.parity.session import Embedded
+from pegasos_stats.compiled.compile_message import NOTICE
+from pegasos_stats.studies.parity.r_session import Embedded
 
 NOTICE.is_wanted = False  # standard error is as it is once kernels are compiled
 
@@ -24,7 +24,7 @@ SLOW = [
     "compiled/test_cache",
     "compiled/test_gram",
     "compiled/test_kernel_pegasos",
-    "compiled/test_notice",
+    "compiled/test_compile_message",
     "compiled/test_pegasos_kernel",
     "compiled/test_rows",
     "compiled/test_sdca",

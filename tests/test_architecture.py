@@ -108,7 +108,7 @@ from threading import Barrier
 from pegasos_stats import compiled
 
 asked = ["dual.sdca", "pegasos.kernel_pegasos", "dual.resamples", "arithmetic.risk"]
-asked += ["dual.sdca", "pegasos.pegasos", "random.twister", "arithmetic.rows"]
+asked += ["dual.sdca", "pegasos.pegasos", "random.sampling", "arithmetic.rows"]
 together = Barrier(len(asked))
 
 def first(name):

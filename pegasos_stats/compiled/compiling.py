@@ -16,7 +16,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.types import Type
 
 import pegasos_stats.compiled.arithmetic.lanes_llvm  # the compiled form of lanes.py
-import pegasos_stats.compiled.notice  # noqa: F401, which listens
+import pegasos_stats.compiled.compile_message  # noqa: F401, which listens
 from pegasos_stats.compiled.cache import KernelCache
 from pegasos_stats.compiled.signals import interrupts_kept
 

@@ -12,7 +12,6 @@ from pegasos_stats.checks import check_flag
 from pegasos_stats.data.columns import selected
 from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, row_labels
-from pegasos_stats.data.doubtful import warn_of_columns
 from pegasos_stats.data.foreign import column_of_labels, is_valid_text
 from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import (
@@ -23,12 +22,13 @@ from pegasos_stats.data.labels import (
     coding_of,
 )
 from pegasos_stats.data.language.design import design_of, doubtful_in
-from pegasos_stats.data.language.reading import (
+from pegasos_stats.data.language.formula import (
     check_functions,
     offset_terms,
     outcome_of,
 )
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
+from pegasos_stats.data.suspect_columns import warn_of_columns
 from pegasos_stats.data.weights import (
     Counts,
     Offset,

@@ -16,14 +16,14 @@ from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import ModelMatrix, check_columns, row_labels
 from pegasos_stats.data.foreign import check_memory, column_of_frame, position_of
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.language.reading import values_of_rows
-from pegasos_stats.data.language.syntax import (
+from pegasos_stats.data.language.expressions import (
     Expression,
     cannot_use,
     check_names,
     read_expression,
     refused,
 )
+from pegasos_stats.data.language.formula import values_of_rows
 from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.errors import (
     ColumnError,

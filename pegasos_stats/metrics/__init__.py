@@ -19,7 +19,14 @@ from pegasos_stats.metrics.agreement import (
     mcnemar_mid_p,
     no_information_rate,
 )
-from pegasos_stats.metrics.intervals import (
+from pegasos_stats.metrics.agreement_intervals import (
+    balanced_accuracy_interval,
+    kappa_interval,
+    matthews_interval,
+    negative_predictive_interval,
+    predictive_interval,
+)
+from pegasos_stats.metrics.proportions import (
     Interval,
     Method,
     check_interval,
@@ -46,13 +53,6 @@ from pegasos_stats.metrics.scores import (
     brier_score,
     log_loss,
     roc_curve,
-)
-from pegasos_stats.metrics.table_intervals import (
-    balanced_accuracy_interval,
-    kappa_interval,
-    matthews_interval,
-    negative_predictive_interval,
-    predictive_interval,
 )
 
 __all__ = [

@@ -20,7 +20,7 @@ from pegasos_stats.metrics.catalogue import (
     shown_terms,
 )
 from pegasos_stats.metrics.inputs import Mode
-from pegasos_stats.metrics.intervals import Interval, Method, proportion_interval
+from pegasos_stats.metrics.proportions import Interval, Method, proportion_interval
 from pegasos_stats.tables import Fields
 
 DIGITS = 4  # max(3, getOption("digits") - 3) of R

@@ -9,7 +9,7 @@ import numpy as np
 from pegasos_stats.errors import UndefinedMetricWarning, warn_caller
 from pegasos_stats.metrics import agreement, rates
 from pegasos_stats.metrics.inputs import Mode
-from pegasos_stats.metrics.intervals import proportion_interval
+from pegasos_stats.metrics.proportions import proportion_interval
 from pegasos_stats.metrics.rates import Counts
 
 Reasons = Mapping[str, str]

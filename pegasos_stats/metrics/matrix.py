@@ -12,7 +12,7 @@ from pegasos_stats import tables
 from pegasos_stats.errors import DataError, UndefinedMetricWarning, warn_caller
 from pegasos_stats.foreign_names import missing_key, suggest_names
 from pegasos_stats.metrics import agreement, catalogue, rates
-from pegasos_stats.metrics import table_intervals as limits_of
+from pegasos_stats.metrics import agreement_intervals as limits_of
 from pegasos_stats.metrics.caret import ConfusionReport, amount, error_sentences
 from pegasos_stats.metrics.catalogue import NO_INFERENCE, Source
 from pegasos_stats.metrics.inputs import (
@@ -22,7 +22,7 @@ from pegasos_stats.metrics.inputs import (
     check_mode,
     positive_position,
 )
-from pegasos_stats.metrics.intervals import (
+from pegasos_stats.metrics.proportions import (
     Interval,
     Method,
     check_interval,

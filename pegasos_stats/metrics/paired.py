@@ -17,7 +17,7 @@ from pegasos_stats.metrics.agreement import (
 )
 from pegasos_stats.metrics.catalogue import warn_undefined
 from pegasos_stats.metrics.inputs import codes_of, levels_of, side_by_side
-from pegasos_stats.metrics.intervals import Interval, paired_difference_interval
+from pegasos_stats.metrics.proportions import Interval, paired_difference_interval
 from pegasos_stats.metrics.rates import Counts
 from pegasos_stats.tables import header_html, params_html
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from pegasos_stats.arrays import Codes, Matrix, Vector
 from pegasos_stats.checks import check_choice
-from pegasos_stats.metrics.intervals import Interval
+from pegasos_stats.metrics.agreement_intervals import quantile
+from pegasos_stats.metrics.proportions import Interval
 from pegasos_stats.metrics.rates import ratio
-from pegasos_stats.metrics.table_intervals import quantile
 
 Scale = Literal["logit", "plain"]
 SCALES: tuple[Scale, ...] = ("logit", "plain")

@@ -14,7 +14,7 @@ from pegasos_stats.checks import check_flag
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.labels import LabelCoding, Ties, signs_of
-from pegasos_stats.data.language.reading import outcome_of
+from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.sample import Dropped, Sample, aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.weights import Counts, Offset, column_of_counts, repeated

@@ -20,7 +20,7 @@ from pegasos_stats.data.design import (
 from pegasos_stats.data.foreign import is_valid_text
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.design import UNSEEN, Unseen, blanked_for
-from pegasos_stats.data.language.reading import outcome_of
+from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.sample import aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.weights import Offset

@@ -18,9 +18,9 @@ from pegasos_stats.solvers import kernel_problem as kernels
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
 from pegasos_stats.solvers.penalty import Lam, penalty_of
-from pegasos_stats.solvers.refining import checked_refinement, run_kernel
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solutions import AnySolution
+from pegasos_stats.solvers.solver_runs import checked_refinement, run_kernel
 
 MEMORY = 512 * 2**20
 LARGEST_MEMORY = 2**62

@@ -9,8 +9,8 @@ from pegasos_stats.checks import check_flag
 from pegasos_stats.data import sample as samples
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.vocabulary import Functions
-from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.data.scan.matrix_in_files import Elsewhere
 from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.foreign_names import renamed, suggest_arguments
 from pegasos_stats.models.base import Model, checked_solver
@@ -33,8 +33,8 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
 from pegasos_stats.solvers.penalty import Lam, penalty_of
 from pegasos_stats.solvers.problem import LossName, Problem, Solution
-from pegasos_stats.solvers.refining import checked_refinement, run_refined
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solver_runs import checked_refinement, run_refined
 
 
 class LinearModel(Model):

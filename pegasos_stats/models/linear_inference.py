@@ -14,7 +14,7 @@ from pegasos_stats.data.design import Design
 from pegasos_stats.data.groups import Groups, Lines
 from pegasos_stats.data.language.design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign
-from pegasos_stats.data.scan.elsewhere import Elsewhere, in_memory_only
+from pegasos_stats.data.scan.matrix_in_files import Elsewhere, in_memory_only
 from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import OptionError
 from pegasos_stats.foreign_names import suggest_arguments

@@ -11,7 +11,7 @@ from pegasos_stats.arrays import Mask, Vector
 from pegasos_stats.checks import check_flag, check_fraction
 from pegasos_stats.data.language.design import FormulaDesign, reference_levels
 from pegasos_stats.data.scaling import ScaledDesign, moments
-from pegasos_stats.data.scan.elsewhere import Elsewhere
+from pegasos_stats.data.scan.matrix_in_files import Elsewhere
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models import summaries

@@ -14,7 +14,7 @@ from pegasos_stats.data.design import Design
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.labels import LabelCoding, near_ties
 from pegasos_stats.data.language.design import FormulaDesign, doubtful_in
-from pegasos_stats.data.language.reading import unwrapped
+from pegasos_stats.data.language.formula import unwrapped
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign, moments
 from pegasos_stats.errors import counted, listing, shown

@@ -12,7 +12,7 @@ from pegasos_stats.data.design import Design
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
-from pegasos_stats.data.scan.elsewhere import Elsewhere
+from pegasos_stats.data.scan.matrix_in_files import Elsewhere
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.notes import (
     Note,
@@ -48,10 +48,10 @@ from pegasos_stats.arrays import Vector
 from pegasos_stats.data.columns import in_a_piece
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.language.design import Unseen
-from pegasos_stats.data.scan.agreeing import columns_of_outcome
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.frames import scanned_frames
 from pegasos_stats.data.scan.joining import joined
+from pegasos_stats.data.scan.levels_of_files import columns_of_outcome
 from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.data.weights import Counts, column_named, column_of_counts
 from pegasos_stats.errors import DataError, counted
@@ -62,8 +62,8 @@ from pegasos_stats.models.partition_wise import light
 from pegasos_stats.models.predicting import Predictor, predicted
 from pegasos_stats.models.seen_rows import seen_of
 from pegasos_stats.other_frames import is_dask, partitioned
+from pegasos_stats.solvers.reads.risk_and_bound import Point, scores
 from pegasos_stats.solvers.reads.rows import Block, Values, added
-from pegasos_stats.solvers.reads.seeing import Point, scores
 from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pegasos_stats.data.columns import selected
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.digests import digest_of, digests_by_row, rows_digest
 from pegasos_stats.data.foreign import column_of_labels
-from pegasos_stats.data.scan.elsewhere import Elsewhere
+from pegasos_stats.data.scan.matrix_in_files import Elsewhere
 from pegasos_stats.data.weights import repeated
 from pegasos_stats.metrics.catalogue import Source
 from pegasos_stats.metrics.confusion import ConfusionMatrix

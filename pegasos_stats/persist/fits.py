@@ -15,11 +15,11 @@ from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.digests import rows_digest
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.design import FormulaDesign, factored
-from pegasos_stats.data.language.reading import read_outcome
-from pegasos_stats.data.language.syntax import (
+from pegasos_stats.data.language.expressions import (
     read_expression,
     shown,
 )
+from pegasos_stats.data.language.formula import read_outcome
 from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.data.sample import Dropped, Sample
 from pegasos_stats.data.scaling import ScaledDesign

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pegasos_stats.data.language.reading import check_functions
+from pegasos_stats.data.language.formula import check_functions
 from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.errors import (
     DataError,

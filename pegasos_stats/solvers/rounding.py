@@ -10,10 +10,10 @@ sum of their absolute values, ``gamma_k = k u / (1 - k u)`` with ``u = 2^-53`` (
 
 with ``|alpha| + |offset_i|`` for ``|alpha|`` where there is an offset.
 A loss moves no more than its margin, and not at all where that is safely above 1
-(hinge). Sums over dense rows are those of ``dense/blocks.py``, with a bound of their
+(hinge). Sums over dense rows are those of ``dense/sums.py``, with a bound of their
 own; others are compensated: what rounding left out of them is known. An exponential or
 logarithm of the mathematical library is taken to be right to four units
-in the last place, and so are those of ``log_lanes.py``.
+in the last place, and so are those of `log_losses`.
 
 These bounds cost nothing beside a pass over the rows. Where they are not small beside
 the gap, as for columns far from zero beside their spread, the pass is done again with

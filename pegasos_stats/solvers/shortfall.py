@@ -14,9 +14,9 @@ from pegasos_stats.errors import DataError
 from pegasos_stats.solvers.objective import Certificate, certificate
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.refining import REFINEMENT_EPOCHS, run_linear
 from pegasos_stats.solvers.sdca import DEFAULT_TOL, SDCA
 from pegasos_stats.solvers.solutions import scores_of
+from pegasos_stats.solvers.solver_runs import REFINEMENT_EPOCHS, run_linear
 
 WORK = 1e8  # multiplications, about a tenth of a second
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.compiled import dual
-from pegasos_stats.solvers.lengths import lengths
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.rescaling import lengths
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain
 

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.solvers.active_set import ActiveSet, can_be_exact, exactly
-from pegasos_stats.solvers.lengths import Lengths, lengths
 from pegasos_stats.solvers.objective import Certificate, certificate, feasible
 from pegasos_stats.solvers.problem import Problem, Solution, kernel_rows
 from pegasos_stats.solvers.proximal import ProximalNewton
+from pegasos_stats.solvers.rescaling import Lengths, lengths
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain, solution_of
 from pegasos_stats.solvers.shrinking import PASSES, Shrinking

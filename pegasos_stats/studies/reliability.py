@@ -13,7 +13,7 @@ from pegasos_stats.data.columns import floats_of
 from pegasos_stats.data.labels import distinct, factor_levels, positions
 from pegasos_stats.errors import DataError, OptionError, counted, listing, plain, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
-from pegasos_stats.metrics import inputs, intervals, rates, scores
+from pegasos_stats.metrics import inputs, proportions, rates, scores
 from pegasos_stats.tables import lines_html, params_html
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def reliability(
     """
     if strategy is not None:
         check_choice("strategy", strategy, STRATEGIES)
-    level = intervals.check_interval("wilson", level)
+    level = proportions.check_interval("wilson", level)
     came, given, named = _outcomes(actual, probabilities, positive)
     used = (came >= 0) & ~np.isnan(given)
     if not used.any():
@@ -354,7 +354,7 @@ def _binned(
     for j in range(len(ends) - 1):
         inside = place == j
         n, count, here = int(inside.sum()), int(came[inside].sum()), p[inside]
-        low, high = intervals.proportion_interval(count, n, "wilson", level)
+        low, high = proportions.proportion_interval(count, n, "wilson", level)
         mean = float(here.mean()) if n else float("nan")
         lines.append((ends[j], ends[j + 1], n, mean, rates.ratio(count, n), low, high))
         apart += distance_by_chance(here)

@@ -18,8 +18,8 @@ from pegasos_stats.data.foreign import position_of
 from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.design import Unseen
-from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.data.scan.matrix_in_files import Elsewhere
 from pegasos_stats.data.weights import column_of_counts, repeated
 from pegasos_stats.errors import DataError, OptionError, shown
 from pegasos_stats.metrics.inputs import positive_position

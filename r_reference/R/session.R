@@ -1,5 +1,5 @@
 # Requests of Python, and their answers, as R's own serialized data.
-# Beside it stands pegasos_stats/studies/parity/session.py.
+# Beside it stands pegasos_stats/studies/parity/r_session.py.
 
 # request: a list of do ("eval", "call" or "set") and what that needs. Value: a list of
 # value, or of the error in words.

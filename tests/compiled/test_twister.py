@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pegasos_stats.compiled.random.twister import take_by_rejection
+from pegasos_stats.compiled.random.sampling import take_by_rejection
 from pegasos_stats.rng.generator import BLOCK
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.language.design import design_of as read_design
-from pegasos_stats.data.language.reading import outcome_of, split_formula
+from pegasos_stats.data.language.formula import outcome_of, split_formula
 from pegasos_stats.errors import ColumnError, DataError, FormulaError
 from tests.data.formula_frames import design_of, frame
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.language.reading import outcome_of
+from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.errors import ColumnError, FormulaError
 from tests.data.formula_frames import design_of, frame
 

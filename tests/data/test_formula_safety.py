@@ -14,8 +14,8 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.language import expressions
-from pegasos_stats.data.language.reading import outcome_of
-from pegasos_stats.data.language.syntax import COMPARED
+from pegasos_stats.data.language.expressions import COMPARED
+from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.language.values import CONNECTIVES, OPERATORS
 from pegasos_stats.data.language.vocabulary import ATTRIBUTES, VOCABULARY
 from pegasos_stats.errors import (

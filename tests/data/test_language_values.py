@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.data.language.reading import outcome_of
+from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.language.vocabulary import cut
 from pegasos_stats.solvers.centring import far_centre
 from pegasos_stats.solvers.problem import Problem

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.language.reading import check_functions, outcome_of
+from pegasos_stats.data.language.formula import check_functions, outcome_of
 from pegasos_stats.data.language.values import in_range
 from pegasos_stats.data.language.vocabulary import cut
 from pegasos_stats.errors import ColumnError, FormulaError, OptionError

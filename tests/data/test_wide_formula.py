@@ -8,8 +8,8 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.language.design import FormulaRows
+from pegasos_stats.data.language.formula import read_terms
 from pegasos_stats.data.language.formulaic_adapter import Materializer
-from pegasos_stats.data.language.reading import read_terms
 from pegasos_stats.errors import FormulaError, LabelError
 from pegasos_stats.persist.fits import spec_out
 from pegasos_stats.persist.values import ArrayWriter

@@ -32,8 +32,8 @@ from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.dense.resamples import HingeResamples
 from pegasos_stats.solvers.objective import best_intercept, certificate, primal
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.refining import run_linear, run_sdca
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solver_runs import run_linear, run_sdca
 
 LOSSES = pytest.mark.parametrize("loss", ["hinge", "log"])
 BOTH = pytest.mark.parametrize("intercept", [True, False])

@@ -6,7 +6,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.models.notes import most_important
-from pegasos_stats.solvers import refining, shortfall
+from pegasos_stats.solvers import shortfall, solver_runs
 from pegasos_stats.tables import latex
 
 CLOSE = ps.SDCA(tol=1e-10, seed=1)
@@ -204,7 +204,7 @@ def test_a_loaded_fit_and_one_from_files_have_the_same_summary(tmp_path):
 def test_no_fit_is_run_again_for_a_summary(monkeypatch):
     result = ps.svm("back ~ .", patients(), lam=10.0).fit(cov_type="sandwich")
     kernel = ps.kernel_svm("back ~ .", patients(), lam=10.0).fit()
-    for module, name in ((shortfall, "run_linear"), (refining, "run_kernel")):
+    for module, name in ((shortfall, "run_linear"), (solver_runs, "run_kernel")):
         monkeypatch.setattr(module, name, None)
     assert "Every row is predicted" in str(result.summary())
     assert "Every row is predicted" in str(kernel.summary())

@@ -60,7 +60,7 @@ def test_threads_of_the_command_line_write_one_path(folder, capsys):
 # and what it left.
 INTERRUPTED = """
 import json, os, signal, sys, time
-from pegasos_stats.output.cli.process import no_part_left
+from pegasos_stats.output.cli.streams import no_part_left
 from pegasos_stats.writing import Kind, checked_place, outputs
 
 for name in ("SIGTERM", "SIGHUP"):  # a job in the background inherits them ignored

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 import pegasos_stats as ps
 from pegasos_stats.errors import PegasosStatsWarning
-from pegasos_stats.output.plotting.margins import bin_edges, draw_margins
+from pegasos_stats.output.plotting.margin_histograms import bin_edges, draw_margins
 from pegasos_stats.output.plotting.result_plots import draw_trace
 from pegasos_stats.output.plotting.roc import draw_roc
 from pegasos_stats.output.plotting.style import (

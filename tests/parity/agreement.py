@@ -1,7 +1,7 @@
 """A drawn configuration in R and in Python, in words where they part."""
 
 from pegasos_stats.studies.parity.check import compared, first_parting, in_python, in_r
-from pegasos_stats.studies.parity.session import R
+from pegasos_stats.studies.parity.r_session import R
 from tests.parity.configurations import Configuration
 
 

@@ -15,7 +15,7 @@ from pegasos_stats.compiled.arithmetic.risk import scores
 from pegasos_stats.data.labels import signs_of
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.refining import run_sdca
+from pegasos_stats.solvers.solver_runs import run_sdca
 from tests.parity.cases import (
     REFERENCE,
     Fit,

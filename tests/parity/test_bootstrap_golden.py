@@ -7,8 +7,8 @@ from pegasos_stats.models.inference.bootstrap import bootstrap, resampled_rows
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solver_runs import run_sdca
 from tests.parity.cases import from_hex, golden
 
 # Both sides stop when next to nothing can be gained: R at steps of 1e-12, Python at a

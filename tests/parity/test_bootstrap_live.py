@@ -10,8 +10,8 @@ from pegasos_stats.models.inference.bootstrap import bootstrap, resampled_rows
 from pegasos_stats.models.inference.options import INTERVALS, Bootstrap
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solver_runs import run_sdca
 from tests.parity.test_bootstrap_golden import ATOL
 
 SIZES = [2, 3, 64, 65, 1000, 40_000, 65_536, 70_000]  # one and two words for a number

@@ -7,9 +7,9 @@ from scipy.sparse import csr_array
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, DependencyError, OptionError
-from pegasos_stats.studies.parity import check, session
+from pegasos_stats.studies.parity import check, r_session
 from pegasos_stats.studies.parity.check import checked_in
-from pegasos_stats.studies.parity.session import from_r, to_r
+from pegasos_stats.studies.parity.r_session import from_r, to_r
 from pegasos_stats.studies.parity.setup import setup_of
 
 
@@ -175,8 +175,8 @@ def test_what_the_reference_lacks_is_refused(model, data, tmp_path):
 
 
 def test_without_r_there_is_an_error_of_ours(model, monkeypatch):
-    monkeypatch.setattr(session, "Embedded", refused)
-    monkeypatch.setattr(session.shutil, "which", lambda name: None)
+    monkeypatch.setattr(r_session, "Embedded", refused)
+    monkeypatch.setattr(r_session.shutil, "which", lambda name: None)
     with pytest.raises(DependencyError) as caught:
         ps.check_against_r(model, ps.Pegasos(1, seed=1))
     assert str(caught.value) == (
@@ -194,7 +194,7 @@ def refused():
 def test_rscript_alone_gives_the_same(r, model):
     """`r` says whether R is to be there at all."""
     solver = ps.Pegasos(1, seed=443)
-    with session.r_at_hand("Rscript") as process:
+    with r_session.r_at_hand("Rscript") as process:
         one = checked_in(process, setup_of(model, solver))
         with pytest.raises(DataError, match=r"R stopped: no such thing\.$"):
             process.eval("stop('no such thing')")

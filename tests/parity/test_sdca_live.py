@@ -5,8 +5,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solver_runs import run_sdca
 from tests.parity.cases import REFERENCE, Fit, case_data, table_of
 from tests.parity.equality import assert_same_bits
 from tests.parity.sdca_cases import (

@@ -12,8 +12,8 @@ import pegasos_stats as ps
 from pegasos_stats.solvers.active_set import ActiveSet
 from pegasos_stats.solvers.objective import certificate, primal
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.refining import checked_refinement, run_refined, run_sdca
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solver_runs import checked_refinement, run_refined, run_sdca
 
 N = 150
 RNG = np.random.default_rng(0)

@@ -12,9 +12,9 @@ from pegasos_stats.solvers.dense.threads import LIMIT, library, one_thread
 from pegasos_stats.solvers.methods import choose_method
 from pegasos_stats.solvers.objective import certificate, feasible
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_steps import Narrow, run_epochs
+from pegasos_stats.solvers.solver_runs import run_sdca
 from tests.solvers.exactly import both_objectives
 
 TOL = 1e-7

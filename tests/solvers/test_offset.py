@@ -15,8 +15,8 @@ from pegasos_stats.solvers.objective import (
 )
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.refining import run_linear
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solver_runs import run_linear
 from tests.solvers.exactly import both_objectives
 
 LOSSES = pytest.mark.parametrize("loss", ["hinge", "log"])

@@ -10,11 +10,11 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads import rows
 from pegasos_stats.solvers.reads.few_reads import few_reads
 from pegasos_stats.solvers.reads.hinge import Hinge, NoRoomError
+from pegasos_stats.solvers.reads.risk_and_bound import Point, risk_and_image
 from pegasos_stats.solvers.reads.rows import InMemory, added
-from pegasos_stats.solvers.reads.seeing import Point, risk_and_image
 from pegasos_stats.solvers.reads.whole_weights import cut, units
-from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solver_runs import run_sdca
 
 TOL = 1e-7
 SOLVER = SDCA(tol=TOL, seed=1)

@@ -8,8 +8,8 @@ from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads.few_reads import few_reads
 from pegasos_stats.solvers.reads.rows import InMemory
-from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solver_runs import run_sdca
 
 TOL = 1e-9
 SOLVER = SDCA(tol=TOL, seed=1)

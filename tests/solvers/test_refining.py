@@ -7,7 +7,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.refining import checked_refinement, run_refined
+from pegasos_stats.solvers.solver_runs import checked_refinement, run_refined
 
 
 @pytest.fixture(scope="module")

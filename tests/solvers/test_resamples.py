@@ -8,8 +8,8 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.solvers.dense.resamples import HingeResamples, LogResamples
 from pegasos_stats.solvers.problem import LossName, Problem
-from pegasos_stats.solvers.refining import run_linear
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solver_runs import run_linear
 
 TOL = 1e-9
 KINDS = "plain", "ties", "weights", "offset", "no intercept", "rare", "scales", "one"

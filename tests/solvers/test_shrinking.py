@@ -8,10 +8,10 @@ from sklearn.svm import LinearSVC
 
 from pegasos_stats.solvers.objective import certificate, primal
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain
 from pegasos_stats.solvers.shrinking import LEAST_COLUMNS, PASSES, Shrinking
+from pegasos_stats.solvers.solver_runs import run_sdca
 
 ROUNDING = 1e-12
 

@@ -13,8 +13,8 @@ from pegasos_stats.solvers.kernel_ascent import newton_steps
 from pegasos_stats.solvers.methods import is_wide
 from pegasos_stats.solvers.objective import certificate, primal
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solver_runs import run_sdca
 from pegasos_stats.solvers.wide import MOST_SPARSE, Wide
 
 ROUNDING = 1e-12

@@ -10,7 +10,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.errors import ConvergenceWarning, OptionError
 from pegasos_stats.solvers.objective import certificate
-from pegasos_stats.solvers.refining import run_sdca
+from pegasos_stats.solvers.solver_runs import run_sdca
 from pegasos_stats.studies.selection.fold_fits import (
     at_lambda,
     next_dual,

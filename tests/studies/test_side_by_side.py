@@ -8,10 +8,10 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.solvers.objective import primal
-from pegasos_stats.solvers.refining import run_sdca
 from pegasos_stats.solvers.shared.folded_rows import FoldedRows
 from pegasos_stats.solvers.shared.hinge_path import hinge_path
 from pegasos_stats.solvers.shared.log_path import log_path
+from pegasos_stats.solvers.solver_runs import run_sdca
 from pegasos_stats.studies.selection import fold_fits, side_by_side
 from pegasos_stats.studies.selection.side_by_side import shared_fits
 

@@ -2,7 +2,7 @@
 
 Of a problem with ``n`` rows some hundred move, the others stay as they are. Their own
 part of the Gram matrix stays in the cache of the processor, and the scores of all rows
-follow when the steps have come to an end. The steps are those of ``pairs.py``. Here the
+follow when the steps have come to an end. The steps are those of `pair_steps`. Here the
 rows are gone through in pieces of `PIECE`, a few numbers at a time, and the largest
 number of each piece says where to look for its place.
 

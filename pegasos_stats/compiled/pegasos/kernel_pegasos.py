@@ -439,7 +439,7 @@ def feasible_counts(
     visits each row once; otherwise larger counts are cut to that, or a little less
     where it is rounded. A free intercept needs ``sum_i a_i y_i = 0`` too: the counts of
     the class with the larger sum are scaled down, so that the sums are the same
-    exactly, see ``balance.py``.
+    exactly, see ``balance`` in ``arithmetic/risk.py``.
     """
     exact = T % y.size == 0 and isinstance(w, float)
     most = w * (T / y.size) * (1.0 if exact else 1.0 - 2.0**-51)

@@ -11,7 +11,7 @@ dense, reference          any             ``pegasos_literal.literal_epoch``
 dense, fast               plain           ``pegasos_blocks.fast_epoch``
 sparse                    plain           ``pegasos_scaled.plain_scaled_epoch``
 dense, fast; sparse       any             ``pegasos_scaled.scaled_epoch``
-dense, fast; sparse       any step size   ``pegasos_stepped.stepped_epoch``
+dense, fast; sparse       any step size   ``pegasos_scaled.stepped_epoch``
 ========================  ==============  =====================================
 
 Plain is the hinge loss with one row a step of size ``1 / (lam t)``, all rows of weight

@@ -33,22 +33,21 @@ from pegasos_stats.data.design import (
     check_columns,
     check_distinct,
 )
-from pegasos_stats.data.doubtful import Doubtful, doubtful_columns
 from pegasos_stats.data.foreign import check_memory
 from pegasos_stats.data.labels import positions
-from pegasos_stats.data.language.reading import (
+from pegasos_stats.data.language.expressions import (
+    Expression,
+    cannot_use,
+    is_word,
+    refused,
+)
+from pegasos_stats.data.language.formula import (
     factors_of,
     no_value_in,
     read_terms,
     sides,
     unwrapped,
     variables_of,
-)
-from pegasos_stats.data.language.syntax import (
-    Expression,
-    cannot_use,
-    is_word,
-    refused,
 )
 from pegasos_stats.data.language.values import (
     Value,
@@ -59,6 +58,7 @@ from pegasos_stats.data.language.values import (
 )
 from pegasos_stats.data.language.vocabulary import BEYOND, Functions, State
 from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.suspect_columns import Doubtful, doubtful_columns
 from pegasos_stats.errors import (
     ColumnError,
     DataError,

@@ -22,7 +22,7 @@ from formulaic.parser.parser import DefaultOperatorResolver
 from formulaic.parser.types import Factor, Operator, OrderedSet, Term, Token
 from formulaic.parser.utils import merge_operator_tokens, replace_tokens
 
-from pegasos_stats.data.language.syntax import (
+from pegasos_stats.data.language.expressions import (
     check_names,
     formatted,
     unusable,

@@ -16,7 +16,7 @@ import numpy as np
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.columns import floats_of
 from pegasos_stats.data.foreign import refusing
-from pegasos_stats.data.language.syntax import (
+from pegasos_stats.data.language.expressions import (
     Source,
 )
 from pegasos_stats.errors import FormulaError, OptionError, listing, plain, shown

@@ -13,9 +13,9 @@ from pegasos_stats.arrays import Dense, Mask, Vector
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, overflow, power_of_two
-from pegasos_stats.data.scan.agreeing import Agreed
 from pegasos_stats.data.scan.formats import BOOLEANS, NUMBERS, kind_of
 from pegasos_stats.data.scan.joining import frame_of
+from pegasos_stats.data.scan.levels_of_files import Agreed
 from pegasos_stats.errors import ColumnError
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from pegasos_stats.data.columns import in_a_piece
-from pegasos_stats.data.doubtful import of_all_rows
-from pegasos_stats.data.language.reading import outcome_of
+from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.sample import Dropped, NaAction
-from pegasos_stats.data.scan.agreeing import Source, no_rows
 from pegasos_stats.data.scan.files import Scan, rows_of_piece
+from pegasos_stats.data.scan.levels_of_files import Source, no_rows
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.scan.paths import Stamps, stamp_of
 from pegasos_stats.data.scan.sampling import Sampled, Sampling
+from pegasos_stats.data.suspect_columns import of_all_rows
 from pegasos_stats.data.weights import (
     given_weights,
     missing_in,

@@ -20,7 +20,7 @@ from pegasos_stats.errors import ColumnError, listing
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from pegasos_stats.data.scan.agreeing import Telling
+    from pegasos_stats.data.scan.levels_of_files import Telling
     from pegasos_stats.data.scan.measuring import Counting, Measuring
     from pegasos_stats.data.scan.repeating import Repeating
 

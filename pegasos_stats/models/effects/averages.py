@@ -10,7 +10,7 @@ import pandas as pd
 
 from pegasos_stats.checks import check_choice, check_flag
 from pegasos_stats.data.labels import Level
-from pegasos_stats.data.scan.elsewhere import Elsewhere
+from pegasos_stats.data.scan.matrix_in_files import Elsewhere
 from pegasos_stats.data.weights import column_of_counts, numbers_of_rows
 from pegasos_stats.errors import DataError, OptionError, counted, listing, plain
 from pegasos_stats.foreign_names import suggest_arguments

@@ -28,8 +28,8 @@ from pegasos_stats.solvers.dense.resamples import (
 from pegasos_stats.solvers.dense.threads import one_thread
 from pegasos_stats.solvers.objective import best_intercept, certificate
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.refining import run_linear
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solver_runs import run_linear
 
 PILOT, REACH = 32, 2.0  # see `Refit.look_near_the_margin`
 TINY = 1e-300

@@ -21,7 +21,7 @@ from pegasos_stats.arrays import Rows as Numbers
 from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
-from pegasos_stats.data.scan.elsewhere import Elsewhere
+from pegasos_stats.data.scan.matrix_in_files import Elsewhere
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.options import OF_LEVERAGES, Cluster, Sandwich

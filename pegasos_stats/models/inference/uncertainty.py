@@ -11,7 +11,7 @@ from pegasos_stats.arrays import Mask, Matrix, Vector
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.language import hypotheses as linear
 from pegasos_stats.data.scaling import Scaling
-from pegasos_stats.data.scan.elsewhere import Elsewhere
+from pegasos_stats.data.scan.matrix_in_files import Elsewhere
 from pegasos_stats.errors import ConvergenceWarning, UndefinedMetricWarning, warn_caller
 from pegasos_stats.models import notes
 from pegasos_stats.models.inference import wald

@@ -11,7 +11,7 @@ import numpy as np
 
 from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.language.design import FormulaDesign
-from pegasos_stats.data.language.syntax import (
+from pegasos_stats.data.language.expressions import (
     COMPARED,
     Call,
     Expression,

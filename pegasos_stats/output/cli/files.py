@@ -42,7 +42,7 @@ from pegasos_stats.data.svmlight import (
 )
 from pegasos_stats.errors import DataError, OptionError, counted, did_you_mean, listing
 from pegasos_stats.output.cli.options import Options
-from pegasos_stats.output.cli.process import no_part_left
+from pegasos_stats.output.cli.streams import no_part_left
 from pegasos_stats.output.report.output_path import REPORT, PagePlace, checked_page
 from pegasos_stats.persist.archive import MODEL
 

@@ -19,7 +19,7 @@ from pegasos_stats.foreign_names import (
     suggestion,
     suggestions,
 )
-from pegasos_stats.output.cli.process import PROGRAM
+from pegasos_stats.output.cli.streams import PROGRAM
 
 if TYPE_CHECKING:
     from pegasos_stats.output.cli.options import Options

@@ -19,7 +19,7 @@ from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type
 from pegasos_stats import __version__
 from pegasos_stats.errors import OptionError, listing
 from pegasos_stats.output.cli.foreign_words import more_words, own_words
-from pegasos_stats.output.cli.process import PROGRAM, say, write_output
+from pegasos_stats.output.cli.streams import PROGRAM, say, write_output
 
 # ------------------------------------------------------------------ values
 

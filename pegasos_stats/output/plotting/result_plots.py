@@ -24,7 +24,10 @@ from pegasos_stats.output.plotting.forest import (
     draw_coefficients,
     draw_forest,
 )
-from pegasos_stats.output.plotting.margins import draw_margins, draw_probabilities
+from pegasos_stats.output.plotting.margin_histograms import (
+    draw_margins,
+    draw_probabilities,
+)
 from pegasos_stats.output.plotting.roc import at_threshold, draw_roc
 from pegasos_stats.output.plotting.style import Axes, Floats, Style
 from pegasos_stats.output.plotting.tiles import draw_image

@@ -15,7 +15,7 @@ from typing import Any
 from pegasos_stats.errors import PegasosStatsWarning, warn_caller
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.predicting import score_at
-from pegasos_stats.output.plotting.margins import draw_margins
+from pegasos_stats.output.plotting.margin_histograms import draw_margins
 from pegasos_stats.output.plotting.roc import at_threshold, draw_roc
 from pegasos_stats.output.plotting.style import Axes, dress, pyplot
 from pegasos_stats.output.report.facts import Facts

@@ -5,7 +5,8 @@ sums ``sum_i c_i x_i``, and products with the few rows whose curvature is not ze
 rows may be in memory, in files, or on other machines, if these three can be asked for.
 
 A sample that fits in memory is solved; then each read improves on the point before,
-and gives the risk of that point. How is a matter of the loss: see `hinge` and `log`.
+and gives the risk of that point. How is a matter of the loss: see ``hinge.py`` and
+``newton.py``.
 
 References
 ----------
@@ -34,9 +35,15 @@ from pegasos_stats.solvers.reads.hinge import (
     near_margin,
 )
 from pegasos_stats.solvers.reads.newton import Newton
+from pegasos_stats.solvers.reads.risk_and_bound import (
+    Bound,
+    Described,
+    Point,
+    Risk,
+    scores,
+)
 from pegasos_stats.solvers.reads.rows import Home, Taken
 from pegasos_stats.solvers.reads.sampled import size_of_sample, solved
-from pegasos_stats.solvers.reads.seeing import Bound, Described, Point, Risk, scores
 from pegasos_stats.solvers.sdca import SDCA
 
 NARROWER = 8.0  # what the width is divided by at most, after a step

@@ -9,7 +9,7 @@ import numpy as np
 from pegasos_stats.arrays import Dense
 from pegasos_stats.data.columns import are_finite
 from pegasos_stats.data.scaling import ScaledDesign
-from pegasos_stats.data.scan.elsewhere import rows_used
+from pegasos_stats.data.scan.matrix_in_files import rows_used
 from pegasos_stats.data.scan.measuring import Measured
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.solvers.centring import constants_of

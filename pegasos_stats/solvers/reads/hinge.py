@@ -27,8 +27,7 @@ from pegasos_stats.arrays import Dense, Matrix, Rows, Vector, read_only
 from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.solvers.methods import solved_by_steps
 from pegasos_stats.solvers.problem import LossName, Problem
-from pegasos_stats.solvers.reads.rows import Block, Taken, Values, plus
-from pegasos_stats.solvers.reads.seeing import (
+from pegasos_stats.solvers.reads.risk_and_bound import (
     NO_BOUND,
     Bound,
     Described,
@@ -37,6 +36,7 @@ from pegasos_stats.solvers.reads.seeing import (
     risk_and_image,
     scores,
 )
+from pegasos_stats.solvers.reads.rows import Block, Taken, Values, plus
 from pegasos_stats.solvers.reads.whole_weights import UNIT, balanced, cut
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA

@@ -33,8 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Matrix, Rows, Vector
-from pegasos_stats.solvers.reads.rows import Block, Taken, Values, added
-from pegasos_stats.solvers.reads.seeing import (
+from pegasos_stats.solvers.reads.risk_and_bound import (
     NO_BOUND,
     Bound,
     Described,
@@ -45,6 +44,7 @@ from pegasos_stats.solvers.reads.seeing import (
     scores,
     table_of,
 )
+from pegasos_stats.solvers.reads.rows import Block, Taken, Values, added
 from pegasos_stats.solvers.reads.whole_weights import balanced, cut, units
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA

@@ -14,8 +14,8 @@ import numpy as np
 
 from pegasos_stats.solvers.methods import solved_by_steps
 from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.reads.risk_and_bound import Described
 from pegasos_stats.solvers.reads.rows import Taken
-from pegasos_stats.solvers.reads.seeing import Described
 from pegasos_stats.solvers.sdca import SDCA
 
 LARGEST, SHARE = 200_000, 0.1  # rows of a sample, and as a share of all

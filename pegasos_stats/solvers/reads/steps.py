@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Rows, Vector
 from pegasos_stats.compiled import arithmetic, pegasos
-from pegasos_stats.data.scan.elsewhere import in_sequence
+from pegasos_stats.data.scan.matrix_in_files import in_sequence
 from pegasos_stats.data.scan.measuring import Measured
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.parallel import one_ahead
@@ -26,8 +26,7 @@ from pegasos_stats.solvers.pegasos_run import Stopping, Visitor, check_solver
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.reads.few_reads import Reads
 from pegasos_stats.solvers.reads.files import InFiles
-from pegasos_stats.solvers.reads.rows import Block, Values, added
-from pegasos_stats.solvers.reads.seeing import (
+from pegasos_stats.solvers.reads.risk_and_bound import (
     Bound,
     Described,
     Point,
@@ -36,6 +35,7 @@ from pegasos_stats.solvers.reads.seeing import (
     scores,
     table_of,
 )
+from pegasos_stats.solvers.reads.rows import Block, Values, added
 from pegasos_stats.solvers.rounding import Rounding
 
 

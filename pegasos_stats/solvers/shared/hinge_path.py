@@ -15,11 +15,11 @@ import numpy as np
 
 from pegasos_stats.arrays import Mask, Rows, Vector
 from pegasos_stats.solvers.objective import best_intercept
-from pegasos_stats.solvers.refining import NEAR
 from pegasos_stats.solvers.shared.folded_rows import FoldedRows
 from pegasos_stats.solvers.shared.kept_rows import KeptRows, losses
-from pegasos_stats.solvers.shared.points import Point, extrapolated
 from pegasos_stats.solvers.shared.proximal_fits import proximal_fits
+from pegasos_stats.solvers.shared.warm_starts import Point, extrapolated
+from pegasos_stats.solvers.solver_runs import NEAR
 
 FEW = 1000  # rows that are all kept
 ROUNDS = 8

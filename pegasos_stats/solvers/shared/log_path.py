@@ -17,7 +17,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.solvers.shared.folded_rows import FoldedRows
-from pegasos_stats.solvers.shared.points import Point, extrapolated
+from pegasos_stats.solvers.shared.warm_starts import Point, extrapolated
 
 AIM = 0.001  # of the tolerance, where a few passes reach it: lambdas are told apart
 MOST = 30  # passes at one lambda

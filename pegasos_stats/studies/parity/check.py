@@ -22,7 +22,7 @@ from pegasos_stats.solvers.pegasos_run import Visitor
 from pegasos_stats.solvers.problem import kernel_rows
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain
-from pegasos_stats.studies.parity.session import R, Via, r_at_hand
+from pegasos_stats.studies.parity.r_session import R, Via, r_at_hand
 from pegasos_stats.studies.parity.setup import Setup, setup_of
 from pegasos_stats.tables import header_html, lines_html, params_html, params_text
 

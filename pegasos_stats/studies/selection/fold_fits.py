@@ -14,7 +14,7 @@ from pegasos_stats.data.columns import selected
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.language.design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
-from pegasos_stats.data.scan.elsewhere import Elsewhere
+from pegasos_stats.data.scan.matrix_in_files import Elsewhere
 from pegasos_stats.data.weights import mean_one, rows_of_weights
 from pegasos_stats.errors import (
     ConvergenceWarning,
@@ -32,9 +32,9 @@ from pegasos_stats.solvers.objective import Gap
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import check_solver
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.refining import kernel_path, run_linear
 from pegasos_stats.solvers.sdca import DEFAULT_TOL, SDCA
 from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
+from pegasos_stats.solvers.solver_runs import kernel_path, run_linear
 from pegasos_stats.studies.selection.folds import Folds, Split
 
 ONE_AT_A_TIME = Lock()  # formulas are evaluated with the filters of warnings changed

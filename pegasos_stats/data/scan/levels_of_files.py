@@ -18,7 +18,14 @@ from pegasos_stats.data.language.design import (
     FormulaRows,
     factored,
 )
-from pegasos_stats.data.language.reading import (
+from pegasos_stats.data.language.expressions import (
+    Call,
+    Expression,
+    literal,
+    read_expression,
+    refused,
+)
+from pegasos_stats.data.language.formula import (
     factors_of,
     has_value,
     is_written,
@@ -31,13 +38,6 @@ from pegasos_stats.data.language.reading import (
     unwrapped,
     variables_of,
     warn_empty,
-)
-from pegasos_stats.data.language.syntax import (
-    Call,
-    Expression,
-    literal,
-    read_expression,
-    refused,
 )
 from pegasos_stats.data.language.values import unwrapped_value
 from pegasos_stats.data.scan.files import Scan
@@ -92,7 +92,7 @@ def learns(call: Call) -> bool:
 
     Examples
     --------
-    >>> from pegasos_stats.data.language.syntax import (read_expression,)
+    >>> from pegasos_stats.data.language.expressions import (read_expression,)
     >>> calls = "cut(x, 3)", "cut(x, c(0, 1))", "poly(x, 2)", "poly(x, 2, raw=True)"
     >>> found = [read_expression(text, ["x"], "y ~ x").calls for text in calls]
     >>> [learns(call) for calls in found for call in calls]

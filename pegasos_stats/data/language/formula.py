@@ -20,7 +20,7 @@ from pegasos_stats.data.columns import plain_column
 from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.foreign import refusing
-from pegasos_stats.data.language.syntax import (
+from pegasos_stats.data.language.expressions import (
     QUOTED,
     Expression,
     cannot_use,

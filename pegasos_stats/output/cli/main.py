@@ -12,7 +12,7 @@ from pegasos_stats.errors import (
     PegasosStatsError,
     PegasosStatsWarning,
 )
-from pegasos_stats.output.cli import process
+from pegasos_stats.output.cli import streams
 from pegasos_stats.output.cli.options import read_words
 from pegasos_stats.output.option_names import as_options, flag
 
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         standard error; 130 after an interrupt; 141 if nobody reads standard output any
         more.
     """
-    with process.forgiving_errors():
+    with streams.forgiving_errors():
         try:
             return _run(list(sys.argv[1:] if arguments is None else arguments))
         except OptionError as error:
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except PegasosStatsError as error:
             text = as_options(str(error))
         except KeyboardInterrupt:
-            process.say("interrupted")
+            streams.say("interrupted")
             return INTERRUPTED
         except BrokenPipeError:
             return BROKEN_PIPE
@@ -62,12 +62,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"unexpected {type(error).__name__}: {error}; this should not happen, "
                 f"please report it with what {TRACEBACK}=1 shows."
             )
-        process.say(text)
+        streams.say(text)
         return BAD_INPUT
 
 
 def _run(words: list[str]) -> int:
-    process.check_output()
+    streams.check_output()
     for word in words:
         try:
             word.encode()
@@ -82,7 +82,7 @@ def _run(words: list[str]) -> int:
 
     with _warnings_in_one_line(), standard_input(options):
         printed = COMMANDS[options.command](options)
-    process.write_output(printed.out)
+    streams.write_output(printed.out)
     sys.stderr.write(printed.err)
     return printed.code
 
@@ -94,7 +94,7 @@ def _warnings_in_one_line() -> Iterator[None]:
     def show(message: Warning | str, *args: object, **options: object) -> None:
         if isinstance(message, PegasosStatsWarning):
             message = as_options(str(message))
-        process.say(f"warning: {message}")
+        streams.say(f"warning: {message}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show

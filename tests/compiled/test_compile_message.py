@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pegasos_stats.compiled import notice
+from pegasos_stats.compiled import compile_message
 
 FIT = """
 import pegasos_stats as ps
@@ -32,7 +32,7 @@ def test_a_first_fit_says_that_it_compiles_and_the_next_one_says_nothing(tmp_pat
     ]
     first, second = said
     # One line, and more where the machine needs longer than the line says.
-    assert first == notice.TEXT * max(1, first.count("\n"))
+    assert first == compile_message.TEXT * max(1, first.count("\n"))
     assert second == ""
 
 
@@ -50,7 +50,7 @@ def wait(listener, event):
 
 
 def test_a_short_time_is_not_told(monkeypatch, capsys):
-    monkeypatch.setattr(notice, "PATIENCE", 60.0)
-    listener, event = notice.Notice(), kernel_of("pegasos_stats.compiled.dual")
+    monkeypatch.setattr(compile_message, "PATIENCE", 60.0)
+    listener, event = compile_message.Notice(), kernel_of("pegasos_stats.compiled.dual")
     wait(listener, event)
     assert capsys.readouterr().err == ""

@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.data.language.reading import sides
-from pegasos_stats.data.language.syntax import (
+from pegasos_stats.data.language.expressions import (
     is_word,
 )
+from pegasos_stats.data.language.formula import sides
 from pegasos_stats.errors import ColumnWarning, counted, listing, shown, warn_caller
 
 MANY = 10  # levels that a factor may well have, however many rows there are

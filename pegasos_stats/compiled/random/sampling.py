@@ -1,4 +1,4 @@
-"""Draws without replacement by the words of the Mersenne-Twister."""
+"""R's ``sample()``, normal and exponential variates, from words of the generator."""
 
 import math
 

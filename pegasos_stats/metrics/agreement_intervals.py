@@ -1,4 +1,4 @@
-"""Intervals of statistics that are not simple proportions, such as kappa and AUC."""
+"""Intervals of statistics that are not simple proportions, such as kappa."""
 
 from collections.abc import Callable
 from math import atanh, exp, isnan, log, tanh
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.checks import check_fraction
-from pegasos_stats.metrics.intervals import Interval, Method, proportion_interval
+from pegasos_stats.metrics.proportions import Interval, Method, proportion_interval
 from pegasos_stats.metrics.rates import Counts, true_negatives
 
 NONE = Interval(float("nan"), float("nan"))
