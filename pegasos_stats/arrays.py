@@ -76,7 +76,7 @@ def owned(values: Predictors, data: object) -> Predictors:
     return values
 
 
-def is_frozen(values: Any) -> bool:
+def is_frozen(values: object) -> bool:
     """Whether values are an array that nobody can write to, nor to what it views.
 
     Examples

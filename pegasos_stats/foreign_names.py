@@ -185,8 +185,9 @@ def missing_in_module(
         instead = f"write {near}" if near in own else suggestion(near, ("names",))
         instead = instead or as_guess(of_a_word(name))
     if not any(each in instead for each in ("auc", "log_loss", "brier")):  # of scores
-        tables = "result.confusion(data)", "ps.confusion(actual, predicted)"
-        instead = instead.replace(*tables)
+        instead = instead.replace(
+            "result.confusion(data)", "ps.confusion(actual, predicted)"
+        )
     instead = instead or NOTHING.format(module if "." in module else "ps")
     importing = sys._getframe(2).f_code.co_name == "_handle_fromlist"
     if importing and find_spec(f"{module}.{name}") is None:
@@ -351,7 +352,7 @@ def suggest_arguments(call: Call, section: str = "") -> Call:
     signature = inspect.signature(call)
 
     @wraps(call)
-    def checked(*given: Any, **named: Any) -> Any:
+    def checked(*given: Any, **named: object) -> Any:
         from pegasos_stats.other_frames import are_among, called  # loads pandas
 
         try:
@@ -442,7 +443,7 @@ def _without_harmless(
 
 
 def _name_of(
-    call: Callable[..., Any], signature: inspect.Signature, given: tuple[Any, ...]
+    call: Callable[..., object], signature: inspect.Signature, given: tuple[Any, ...]
 ) -> str:
     """Name of a call as the user wrote it: of a class for its ``__init__``."""
     name = call.__name__
@@ -458,7 +459,7 @@ def _answer(
     name: str,
     signature: inspect.Signature,
     given: tuple[Any, ...],
-    named: dict[str, Any],
+    named: dict[str, object],
     error: TypeError,
     section: str,
 ) -> str:

@@ -45,7 +45,7 @@ def are_among(values: Iterable[object]) -> bool:
     return any(_is_other(item) for value in values for item in _items(value))
 
 
-def called(call: Callable[..., Any], given: BoundArguments) -> Any:
+def called(call: Callable[..., object], given: BoundArguments) -> Any:
     """Make a call with pandas' own in the place of frames and columns of others.
 
     Rows that come back, a Series or a DataFrame, are of the kind of ``data``. Frames of
@@ -129,7 +129,7 @@ def _read(value: object) -> object:
             "them; install it by pip install 'pegasos_stats[frames]', or give pandas' "
             "own."
         ) from None
-    native: Any = nw.to_native(value, pass_through=True)
+    native = nw.to_native(value, pass_through=True)
     if isinstance(native, pd.Series | pd.DataFrame):
         return native
     if isinstance(native, pa.RecordBatch):

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import llvmlite
@@ -41,7 +42,7 @@ SAID: list[str] = []  # at most one message in a process
 class KernelCache(FunctionCache):  # type: ignore[misc]
     """The cache of one kernel, in numba's terms."""
 
-    def __init__(self, py_func: Any) -> None:
+    def __init__(self, py_func: FunctionType) -> None:
         self._py_func = py_func
 
     @property
@@ -49,7 +50,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         """The folder that new files go to, empty if there is none."""
         return str(folder() or "")
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: object, target_context: Any) -> object:
         """Code for a signature, or None if it is to be compiled."""
         target_context.refresh()
         key = self._index_key(sig, target_context.codegen())
@@ -65,7 +66,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
                 _say(f"The compiled kernel {path} is not used: {_reason(error)}.")
         return None
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: object, data: Any) -> None:
         """Keep the code for a signature, if there is room."""
         place = folder()
         if place is None or data.library.has_dynamic_globals:
@@ -86,7 +87,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     def flush(self) -> None:
         """Leave the files as they are: one that is written again is replaced."""
 
-    def _name(self, key: Any) -> str:
+    def _name(self, key: object) -> str:
         function = f"{self._py_func.__module__}.{self._py_func.__qualname__}"
         digest = hashlib.sha256(repr((_machine(), key)).encode()).hexdigest()[:24]
         return f"{function.rpartition('compiled.')[2]}.{sources()}-{digest}.nbc"

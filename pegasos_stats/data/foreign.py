@@ -90,7 +90,7 @@ def is_name(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and bool(value.strip()) and is_valid_text(value)
 
 
-def series_of(values: Any) -> DataColumn:
+def series_of(values: object) -> DataColumn:
     """Values as a Series; of objects, if pandas cannot hold them as its own types."""
     try:
         return pd.Series(values, copy=False)  # to be read, and at once

@@ -177,8 +177,9 @@ def sample_of_arrays(
     given = _EachRow.of(weights, freq_weights, X, matrix.index, offset, asked)
     if given.counts is not None:
         labels, matrix = labels.iloc[given.rows], matrix.taken(given.rows)
-    scaled = standardize, intercept
-    return _complete(labels, design, matrix, coding, na_action, given, *scaled)
+    return _complete(
+        labels, design, matrix, coding, na_action, given, standardize, intercept
+    )
 
 
 def sample_of_formula(
@@ -207,8 +208,9 @@ def sample_of_formula(
         usable = usable & ~np.isnan(values)
     design, matrix, kept = design_of(formula, frame, usable, intercept, known)
     warn_of_columns(doubtful_in(design))
-    scaled = standardize, kept
-    sample = _complete(labels, design, matrix, coding, na_action, given, *scaled)
+    sample = _complete(
+        labels, design, matrix, coding, na_action, given, standardize, kept
+    )
     return sample, kept
 
 

@@ -7,11 +7,11 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Codes, Vector
+from pegasos_stats.arrays import Codes, DataColumn, Vector
 from pegasos_stats.checks import check_choice, check_positive, number_of
 from pegasos_stats.data.columns import floats_of
 from pegasos_stats.data.foreign import column_of_labels, is_single, position_of
-from pegasos_stats.data.labels import distinct, positions
+from pegasos_stats.data.labels import Level, distinct, positions
 from pegasos_stats.errors import (
     DataError,
     LabelError,
@@ -24,7 +24,7 @@ from pegasos_stats.errors import (
 
 Mode = Literal["sens_spec", "prec_recall", "everything"]
 EventLevel = Literal["second", "first"]
-Levels = Sequence[Any]
+Levels = Sequence[Level]
 
 MODES = ("sens_spec", "prec_recall", "everything")
 EVENT_LEVELS = ("second", "first")
@@ -59,7 +59,7 @@ def side_by_side(actual: object, predicted: object) -> pd.DataFrame:
     return pd.DataFrame(sides)
 
 
-def levels_of(pairs: pd.DataFrame) -> list[Any]:
+def levels_of(pairs: pd.DataFrame) -> list[Level]:
     """Return the levels of both sides: categories in their order, else sorted values.
 
     Raises
@@ -69,7 +69,7 @@ def levels_of(pairs: pd.DataFrame) -> list[Any]:
     LabelError
         If the values have no order.
     """
-    levels: list[Any] = []
+    levels: list[Level] = []
     for side in ("actual", "predicted"):
         if isinstance(pairs[side].dtype, pd.CategoricalDtype):
             return [plain(v) for v in pairs[side].cat.categories]
@@ -93,7 +93,7 @@ def levels_of(pairs: pd.DataFrame) -> list[Any]:
         ) from None
 
 
-def checked_levels(levels: Any) -> list[Any]:
+def checked_levels(levels: Any) -> list[Level]:
     """Return the levels that a user gives as a list, or raise `OptionError`."""
     ordered = isinstance(levels, tuple | list | np.ndarray | pd.Series | pd.Index)
     several = ordered and getattr(levels, "ndim", 1) == 1
@@ -105,7 +105,7 @@ def checked_levels(levels: Any) -> list[Any]:
     return found
 
 
-def codes_of(labels: "pd.Series[Any]", levels: Levels) -> Codes:
+def codes_of(labels: DataColumn, levels: Levels) -> Codes:
     """Return the position of each label among the levels, -1 where it is missing.
 
     Raises
@@ -176,7 +176,7 @@ def checked_probabilities(
     return values
 
 
-def levels_named(columns: pd.Index, levels: Levels) -> list[Any]:
+def levels_named(columns: pd.Index, levels: Levels) -> list[Level]:
     """Return the levels that columns are called by, as they are or as text.
 
     Frames of other libraries have names of text alone. Other columns stay as they are.

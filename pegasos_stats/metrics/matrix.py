@@ -460,12 +460,19 @@ class ConfusionMatrix:
 
     def _reasons(self, terms: dict[object, dict[str, float]]) -> dict[str, str]:
         """Why statistics are not defined: those of the table, then of the classes."""
-        of_classes = (terms, self._square, self._positions())
-        return self._overall_reasons() | catalogue.reasons_by_class(*of_classes)
+        return self._overall_reasons() | catalogue.reasons_by_class(
+            terms, self._square, self._positions()
+        )
 
     def _sentences(self) -> list[str]:
-        counts = self.n_errors, self.n_classified, self.n_undecided, self.n_unlabelled
-        lines = error_sentences(*counts, self.source, self.n_seen)
+        lines = error_sentences(
+            self.n_errors,
+            self.n_classified,
+            self.n_undecided,
+            self.n_unlabelled,
+            self.source,
+            self.n_seen,
+        )
         if self.n_unlabelled and not self.n_undecided:  # as if their order were caret's
             lines[-1] += "; actual labels come first"
         return lines

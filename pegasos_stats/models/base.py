@@ -50,12 +50,12 @@ class Recorder:
         self,
         problem: Problem,
         ties: Ties,
-        test_error: Callable[[Any], float] | None = None,
+        test_error: Callable[[AnySolution], float] | None = None,
     ) -> None:
         self._problem = problem
         self._ties = ties
         self._test_error = test_error
-        self._lines: list[dict[str, Any]] = []
+        self._lines: list[dict[str, object]] = []
         self._violations = 0
 
     def __call__(self, moment: Moment) -> None:
@@ -108,13 +108,14 @@ class Model(ABC):
 
     def _repr_html_(self) -> str:
         problem, kernel = self.problem, getattr(self.problem, "kernel", None)
-        given = problem, self.coding, self.scaling, self.dropped, self.counted
         other = [
             ("Predictors:", f"{len(self.names):,}"),
             *([] if kernel is None else [("Kernel:", str(kernel))]),
             ("Solver:", "not fitted yet: see fit()"),
         ]
-        lines = problem_lines(*given, self.offsets)
+        lines = problem_lines(
+            problem, self.coding, self.scaling, self.dropped, self.counted, self.offsets
+        )
         return header_html(type(self).__name__, lines, other)
 
     def _lambda_text(self) -> str:
@@ -298,8 +299,7 @@ class Model(ABC):
         if isinstance(test, tuple) and len(test) == 2:
             return aligned_labels(*test), test[1]
         if self.design.formula is not None:
-            given = self.design.formula, test, self.design.functions
-            return outcome_of(*given), test
+            return outcome_of(self.design.formula, test, self.design.functions), test
         name = self.coding.name
         if name in self.names:
             raise ColumnError(

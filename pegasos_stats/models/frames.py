@@ -85,8 +85,9 @@ class TrainingRows:
                 return matrix
             return self.offsets.on(matrix, data, offset)
         everything = np.ones(self.problem.n, dtype=bool)
-        of_fit = self.problem.X, everything, self.index
-        return ModelMatrix(*of_fit, offset=self.problem.offset)
+        return ModelMatrix(
+            self.problem.X, everything, self.index, offset=self.problem.offset
+        )
 
     def labels(self, data: object = None) -> pd.Series:
         """Labels in the outcome's column of `data`; those of the fit for None.

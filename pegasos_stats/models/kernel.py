@@ -287,8 +287,7 @@ class KernelSVM(Model):
         began = time.perf_counter()
         model = self.at_chosen_lambda()
         recorder = model._recorder(trace, test, solver.ties)
-        given = model.problem, solver, refinement, recorder, progress
-        solution = run_kernel(*given)
+        solution = run_kernel(model.problem, solver, refinement, recorder, progress)
         return KernelResults(
             problem=model.problem,
             solver=solver,

@@ -98,8 +98,9 @@ class KernelResults(Results):
         return KernelPlots(self)
 
     def _scores(self, matrix: ModelMatrix) -> "pd.Series[float]":
-        given = self.problem, self.solution, matrix.values, self.columns
-        scores: pd.Series[float] = matrix.spread(new_scores(*given))
+        scores: pd.Series[float] = matrix.spread(
+            new_scores(self.problem, self.solution, matrix.values, self.columns)
+        )
         return scores.rename("score")
 
     def _size(self) -> str:
@@ -126,7 +127,7 @@ class KernelResults(Results):
         True
         """
         weights = self.dual_coef
-        cells: dict[str, Any] = {
+        cells: dict[str, object] = {
             "term": weights.index.to_numpy(dtype=object),
             "estimate": weights.to_numpy(),
         }

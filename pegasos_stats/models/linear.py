@@ -239,8 +239,9 @@ class LinearModel(Model):
         if isinstance(self.problem.X, Elsewhere):
             others = {"refine": refine, "groups": groups, "trace": trace, "test": test}
             solver = check_fit(solver, others, self.problem.X)
-            given = self.problem, self._sample, solver, cov_type, progress
-            return fit_from_files(*given)
+            return fit_from_files(
+                self.problem, self._sample, solver, cov_type, progress
+            )
         refinement = checked_refinement(refine, solver)
         began = time.perf_counter()
         lines = self._sample.lines

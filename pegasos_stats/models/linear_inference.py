@@ -120,8 +120,7 @@ class LinearInference(Judged):
     @cached_property
     def _weighed(self) -> tuple[Problem, Solution, Groups | None]:
         """Problem, solution and groups without the rows of weight 0."""
-        given = self.problem, self.solution, self.groups
-        return without_weightless(*given)
+        return without_weightless(self.problem, self.solution, self.groups)
 
     @property
     def coef(self) -> "pd.Series[float]":
@@ -391,8 +390,9 @@ class LinearInference(Judged):
             (note,) = uncertainty.why_none(self.problem, None)
             raise OptionError(note.text)
         problem, solution, groups = self._weighed
-        given = problem, solution, self.cov_type, self.scaling, groups
-        return uncertainty.estimated(*given, self.relative_gap)
+        return uncertainty.estimated(
+            problem, solution, self.cov_type, self.scaling, groups, self.relative_gap
+        )
 
     @property
     def has_covariance(self) -> bool:

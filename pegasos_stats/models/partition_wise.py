@@ -22,9 +22,15 @@ def light(result: "Predictor") -> "Predictor":
     problem, found = result.problem, result.solution
     if not isinstance(problem, Problem) or not isinstance(found, Solution):
         return result
-    given = problem.lam, problem.loss, problem.intercept
     offset = None if problem.offset is None else np.zeros(1)
-    few = Problem(np.zeros((1, problem.p)), np.ones(1), *given, offset=offset)
+    few = Problem(
+        np.zeros((1, problem.p)),
+        np.ones(1),
+        problem.lam,
+        problem.loss,
+        problem.intercept,
+        offset=offset,
+    )
     vars(few)["prior_shift"] = problem.prior_shift
     solution = replace(found, dual=np.zeros(1))
     return replace(result, problem=few, solution=solution, index=pd.RangeIndex(1))

@@ -89,8 +89,9 @@ class Predictor(ABC):
         """
         if is_dask(data):
             like, options = pd.Series([0.0], name="score"), {"unseen": unseen}
-            given = self, data, "decision_function", options | {"offset": offset}
-            return of_partitions(*given, like)  # type: ignore[no-any-return]
+            return of_partitions(  # type: ignore[no-any-return]
+                self, data, "decision_function", options | {"offset": offset}, like
+            )
         if isinstance(data, Scan):
             offsets = self.offsets
             also = [] if offsets is None else offsets.columns([*data.kinds], offset)
@@ -257,8 +258,9 @@ class Predictor(ABC):
             options: dict[str, object] = {"ties": ties, "unseen": unseen}
             options |= {"prefix": prefix, "threshold": threshold, "offset": offset}
             rule = self._ties(ties), threshold
-            empty = without_rows(data), pd.Series(dtype=float)
-            like = self._augmented(*empty, None, rule, prefix)
+            like = self._augmented(
+                without_rows(data), pd.Series(dtype=float), None, rule, prefix
+            )
             return of_partitions(self, data, "augment", options, like)  # type: ignore[no-any-return]
         scores = self.decision_function(data, unseen=unseen, offset=offset)
         rule = self._ties(ties), threshold
@@ -279,13 +281,15 @@ class Predictor(ABC):
 
     def _scores(self, matrix: ModelMatrix) -> "pd.Series[float]":
         """Scores of the rows of a matrix; NaN in those that are not complete."""
-        given = self.problem, self.solution, matrix.values, matrix.offset
-        return matrix.spread(scores_of(*given)).rename("score")
+        return matrix.spread(
+            scores_of(self.problem, self.solution, matrix.values, matrix.offset)
+        ).rename("score")
 
     @property
     def _rows(self) -> frames.TrainingRows:
-        given = self.problem, self.design, self.coding, self.index, self.offsets
-        return frames.TrainingRows(*given)
+        return frames.TrainingRows(
+            self.problem, self.design, self.coding, self.index, self.offsets
+        )
 
     def _ties(self, given: Ties | None) -> Ties:
         return self.solver.ties if given is None else given

@@ -254,12 +254,17 @@ def fit_from_files(
     if isinstance(solver, Pegasos):
         told = partial(with_progress, total=solver.epochs, unit="epoch")
         shown = told if progress else iter
-        rows = home, problem.X.measured, problem
-        found = run_over_files(*rows, solver, shown)
+        found = run_over_files(home, problem.X.measured, problem, solver, shown)
     else:
         warn_of_products(problem)
-        given = home, problem.lam, problem.loss, problem.intercept, solver
-        found = few_reads(*given, shown_reads() if progress else None)
+        found = few_reads(
+            home,
+            problem.lam,
+            problem.loss,
+            problem.intercept,
+            solver,
+            shown_reads() if progress else None,
+        )
         at, reached = found.certificate, found.reached
         if solver.stops and not (reached or near_enough(at, solver)):
             # Where rows near the margin find no room, reads may come to no end.

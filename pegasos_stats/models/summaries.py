@@ -165,8 +165,14 @@ def convergence(result: Results) -> str:
 
 def model_lines(result: Results) -> Fields:
     """What was minimised, on which rows, and the errors on them."""
-    given = result.problem, result.coding, result.scaling, result.dropped
-    lines = problem_lines(*given, result.counted, result.offsets)
+    lines = problem_lines(
+        result.problem,
+        result.coding,
+        result.scaling,
+        result.dropped,
+        result.counted,
+        result.offsets,
+    )
     errors = errors_of(result.training_table)
     return [*lines, ("Training errors:", errors)]
 

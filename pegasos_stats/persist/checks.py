@@ -121,8 +121,12 @@ def check_problem(problem: Problem) -> None:
 
 def check_kernel(kernel: KernelFunction) -> None:
     """It has the parameters of its name, and they are allowed."""
-    given = kernel.degree, kernel.offset, kernel.gamma
-    same = checked_kernel(kernel.name, *given, X=np.ones((1, 1))) == kernel
+    same = (
+        checked_kernel(
+            kernel.name, kernel.degree, kernel.offset, kernel.gamma, X=np.ones((1, 1))
+        )
+        == kernel
+    )
     _require(same, f"no kernel is {kernel}")
 
 

@@ -44,7 +44,7 @@ from pegasos_stats.persist.values import (
 )
 
 ANY = Form(any_out, any_back)
-FORMS: dict[Any, Form] = {
+FORMS: dict[object, Form] = {
     Any: ANY,
     object: ANY,
     Hashable: ANY,
@@ -52,8 +52,8 @@ FORMS: dict[Any, Form] = {
     pd.DataFrame: Form(frame_out, frame_back),
     pd.Index: Form(index_out, index_back),
 }
-CONCRETE: dict[Any, tuple[type, ...]] = {}  # classes in the place of an abstract one
-NAMES: dict[str, Any] = {}  # that hints have and their modules import for mypy alone
+CONCRETE: dict[object, tuple[type, ...]] = {}  # classes in the place of an abstract one
+NAMES: dict[str, object] = {}  # that hints have and their modules import for mypy alone
 NUMBERS = {
     float: (float, int, np.floating),
     int: (int, np.integer),
@@ -115,7 +115,7 @@ RULES: dict[type, Rule] = {}
 
 
 @cache
-def form_of(hint: Any) -> Form:
+def form_of(hint: object) -> Form:
     """The form of the values of a field of this type.
 
     Raises
@@ -156,7 +156,7 @@ def form_of(hint: Any) -> Form:
     raise TypeError(f"no form is known for {hint}")
 
 
-def meant_by(hint: Any) -> Any:
+def meant_by(hint: object) -> Any:
     """The type that an alias stands for; `NDArray` is one from numpy 2.5 on.
 
     Examples
@@ -175,7 +175,7 @@ def _is_named(hint: type) -> bool:
     return issubclass(hint, tuple) and hasattr(hint, "_fields")
 
 
-def _is_of(value: Any, hint: Any) -> bool:
+def _is_of(value: object, hint: Any) -> bool:
     """Whether a value is of a type; of a container, whether it is one."""
     hint = meant_by(hint)
     origin = get_origin(hint) or hint
@@ -194,7 +194,7 @@ def _is_of(value: Any, hint: Any) -> bool:
     return type(value) is origin
 
 
-def _single(hint: Any) -> Form:
+def _single(hint: object) -> Form:
     """A number, text, or one of some words."""
 
     def back(stored: Json, reader: ArrayReader) -> Any:
@@ -219,7 +219,7 @@ def _array(hint: Any) -> Form:
     return Form(lambda value, writer: writer.put(value), back)
 
 
-def _union(hints: tuple[Any, ...]) -> Form:
+def _union(hints: tuple[object, ...]) -> Form:
     """One of several types, or None."""
     if Any in hints:
         return ANY
@@ -233,11 +233,11 @@ def _union(hints: tuple[Any, ...]) -> Form:
     )
 
 
-def _one_of(hints: tuple[Any, ...]) -> Form:
+def _one_of(hints: tuple[object, ...]) -> Form:
     """One of several types, whose name is written beside it."""
     named = {_name_of(hint): hint for hint in hints}
 
-    def out(value: Any, writer: ArrayWriter) -> Json:
+    def out(value: object, writer: ArrayWriter) -> Json:
         for name, hint in named.items():
             if _is_of(value, hint):
                 return {name: form_of(hint).out(value, writer)}
@@ -250,7 +250,7 @@ def _one_of(hints: tuple[Any, ...]) -> Form:
     return Form(out, back)
 
 
-def _name_of(hint: Any) -> str:
+def _name_of(hint: object) -> str:
     """The name of a type; of arrays that of their numbers."""
     hint = meant_by(hint)
     origin = get_origin(hint) or hint
@@ -317,7 +317,7 @@ def _fields(kind: Any) -> Form:
     hints = {name: declared[name] for name in fields}
     computed = {name: _returned(kind, name) for name in rule.computed}
 
-    def out(value: Any, writer: ArrayWriter) -> Json:
+    def out(value: object, writer: ArrayWriter) -> Json:
         if type(value) is not kind:
             raise cannot_hold(value)
         if rule.prepared is not None:

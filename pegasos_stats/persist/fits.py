@@ -427,7 +427,7 @@ def _check_factor(factor: Any, variables: set[str], functions: Functions) -> Non
 
 
 def check_outcome(
-    formula: str | None, columns: Collection[Any], functions: Functions
+    formula: str | None, columns: Collection[object], functions: Functions
 ) -> None:
     """Raise `DataError` for an outcome that does more than compute with columns."""
     if formula is None:

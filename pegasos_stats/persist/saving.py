@@ -155,7 +155,7 @@ def save(
 def load(
     path: str | PathLike[str],
     *,
-    functions: dict[str, Callable[..., Any]] | None = None,
+    functions: dict[str, Callable[..., object]] | None = None,
 ) -> Any:
     """Read what `save` wrote.
 

@@ -40,7 +40,7 @@ class ArrayWriter:
     """
 
     def __init__(self) -> None:
-        self.functions: dict[str, Callable[..., Any]] = {}
+        self.functions: dict[str, Callable[..., object]] = {}
         self._parts: dict[str, list[np.ndarray]] = {}
 
     def put(self, array: np.ndarray) -> Json:
@@ -92,7 +92,7 @@ class ArrayReader:
         Those of the user.
     """
 
-    def __init__(self, arrays: Arrays, functions: dict[str, Callable[..., Any]]):
+    def __init__(self, arrays: Arrays, functions: dict[str, Callable[..., object]]):
         self._functions, self._arrays = functions, arrays
         self._taken: dict[str, int] = {}
         sizes = (size for array in arrays.values() for size in array.shape)
@@ -385,7 +385,7 @@ def dtype_back(stored: Json, reader: ArrayReader) -> Dtype:
 def _string_dtype(storage: Json, na: Json) -> Dtype:
     if storage not in ("python", "pyarrow") or na not in ("NA", ""):
         raise ValueError(f"{storage!r} is no type of text")
-    missing: Any = pd.NA if na == "NA" else np.nan
+    missing = pd.NA if na == "NA" else np.nan
     try:
         return pd.StringDtype(storage, na_value=missing)
     except ImportError:

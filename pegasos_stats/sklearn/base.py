@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_choice, check_penalty
 from pegasos_stats.data.foreign import position_of
+from pegasos_stats.data.labels import Level
 from pegasos_stats.errors import DataError, LabelError, OptionError, counted, listing
 from pegasos_stats.foreign_names import suggest_names, suggestion
 from pegasos_stats.models.results import Results
@@ -41,7 +42,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     lam: Lam
     intercept: bool
     standardize: bool
-    class_weight: str | Mapping[Any, float] | None
+    class_weight: str | Mapping[object, float] | None
     solver: str | Pegasos | SDCA
     epochs: int | None
     tol: float | None
@@ -54,7 +55,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     }
 
     result_: Results
-    classes_: NDArray[Any]
+    classes_: np.ndarray
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -128,7 +129,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores: Vector = np.asarray(self.result_.decision_function(rows))
         return scores
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Labels by the sign of the score; at exactly 0 the first class.
 
         A solver with ``ties="positive"`` gives the second class there.
@@ -145,7 +146,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         second = scores > 0.0
         if self.result_.solver.ties == "positive":
             second |= scores == 0.0
-        labels: NDArray[Any] = self.classes_[second.astype(np.intp)]
+        labels: np.ndarray = self.classes_[second.astype(np.intp)]
         return labels
 
     @property
@@ -154,18 +155,18 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self.result_.relative_gap
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """Parameters by name; with `deep` the options of a solver too.
 
         They are called ``solver__batch_size`` and so on.
         """
-        params: dict[str, Any] = super().get_params(deep=False)
+        params: dict[str, object] = super().get_params(deep=False)
         if deep and isinstance(self.solver, Solver):
             options = values_of(self.solver)
             params |= {f"solver__{name}": value for name, value in options.items()}
         return params
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Set parameters; ``solver__batch_size=10`` gives the solver another option.
 
         The solver itself, which cannot be changed, is replaced by a new one.
@@ -188,7 +189,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _model(
-        self, labels: NDArray[Any], rows: Rows, weights: Any, each: Vector | None
+        self, labels: np.ndarray, rows: Rows, weights: Any, each: Vector | None
     ) -> Any:
         """The model of rows and labels that are checked, and of `sample_weight`."""
 
@@ -208,7 +209,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return rows
         return pd.DataFrame(rows, columns=list(names), copy=False)
 
-    def _weights(self, labels: NDArray[Any], each: Vector | None) -> Any:
+    def _weights(self, labels: np.ndarray, each: Vector | None) -> Any:
         """What the model takes as ``weights=``: of rows, of levels, or none."""
         by_class = self._class_weights()
         if each is None:
@@ -228,7 +229,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             factors = np.array(list(by_class.values()), dtype=np.float64)
         return each * factors[(labels == self.classes_[1]).astype(np.intp)]
 
-    def _levels(self) -> list[Any]:
+    def _levels(self) -> list[Level]:
         """The classes as the model has them: dates are those of pandas."""
         dates = self.classes_.dtype.kind in "mM"
         return list((pd.Index(self.classes_) if dates else self.classes_).tolist())
@@ -246,7 +247,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "class_weight",
                 given,
             )
-        found: dict[Any, Any] = dict.fromkeys(self._levels(), 1.0)
+        found: dict[Level, float] = dict.fromkeys(self._levels(), 1.0)
         for label, weight in given.items():
             place = position_of(label, list(found))
             if place < 0:
@@ -318,7 +319,7 @@ def check_labels(y: object) -> None:
             )
 
 
-def two_classes(labels: NDArray[Any], classifier: str) -> NDArray[Any]:
+def two_classes(labels: np.ndarray, classifier: str) -> np.ndarray:
     """Return the classes, sorted, or raise `LabelError` if they are not two."""
     check_classification_targets(labels)
     kind = type_of_target(labels, input_name="y", raise_unknown=True)
@@ -330,7 +331,7 @@ def two_classes(labels: NDArray[Any], classifier: str) -> NDArray[Any]:
             f"OneVsRestClassifier({classifier}()) of sklearn.multiclass, or rows of "
             "two classes."
         )
-    classes: NDArray[Any] = np.unique(labels)
+    classes: np.ndarray = np.unique(labels)
     if classes.size < 2:
         raise LabelError(
             f"y has 1 class, {listing(classes)}; take data in which two occur."

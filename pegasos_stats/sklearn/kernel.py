@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.foreign_names import suggest_arguments
@@ -86,7 +85,7 @@ class KernelSVMClassifier(TwoClassClassifier):
         gamma: float | None = None,
         memory: int = MEMORY,
         standardize: bool = False,
-        class_weight: str | Mapping[Any, float] | None = None,
+        class_weight: str | Mapping[object, float] | None = None,
         solver: str | Pegasos | SDCA = "sdca",
         epochs: int | None = None,
         tol: float | None = None,
@@ -107,7 +106,7 @@ class KernelSVMClassifier(TwoClassClassifier):
         self.random_state = random_state
 
     def _model(
-        self, labels: NDArray[Any], rows: Rows, weights: Any, each: Vector | None
+        self, labels: np.ndarray, rows: Rows, weights: Any, each: Vector | None
     ) -> KernelSVM:
         gamma = self.gamma
         if (gamma, self.kernel, self.standardize) == (None, "gaussian", False):

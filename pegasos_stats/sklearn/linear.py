@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
@@ -69,7 +69,7 @@ class LinearClassifier(TwoClassClassifier):
         lam: Lam = None,
         intercept: bool = True,
         standardize: bool = False,
-        class_weight: str | Mapping[Any, float] | None = None,
+        class_weight: str | Mapping[object, float] | None = None,
         solver: str | Pegasos | SDCA = "sdca",
         epochs: int | None = None,
         tol: float | None = None,
@@ -148,7 +148,7 @@ class LinearClassifier(TwoClassClassifier):
         self._keep(self.result_)
         return self
 
-    def _sample(self, labels: NDArray[Any], rows: Rows, sample_weight: Any) -> Sample:
+    def _sample(self, labels: np.ndarray, rows: Rows, sample_weight: object) -> Sample:
         """Rows of which all may be of one class, with weights as they are given."""
         design = FrameDesign.from_data(rows)
         matrix = design.matrix(rows)
@@ -176,7 +176,7 @@ class LinearClassifier(TwoClassClassifier):
         )
 
     def _model(
-        self, labels: NDArray[Any], rows: Rows, weights: Any, each: Vector | None
+        self, labels: np.ndarray, rows: Rows, weights: Any, each: Vector | None
     ) -> SVM | Logit:
         return self.model(
             labels,

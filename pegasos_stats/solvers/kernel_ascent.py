@@ -65,8 +65,9 @@ def newton_steps(
             break
         part = K[np.ix_(inside, inside)]
         step = _step(part, slope[inside], free)
-        given = part, slope[inside], u[inside], low[inside], high[inside], free
-        change, gain = _best_length(*given, step)
+        change, gain = _best_length(
+            part, slope[inside], u[inside], low[inside], high[inside], free, step
+        )
         if not gain > ENOUGH * first:
             break
         first = first or gain
@@ -317,8 +318,16 @@ class KernelAscent:
         self._settled = None
         sets, moved, problem = dual.working_sets, self._set, self.problem
         places = self._kept.places(taken)
-        given = self._y, self._w, self._a, self._slope
-        sets.fill(moved, taken, self._kept.rows, places, *given)
+        sets.fill(
+            moved,
+            taken,
+            self._kept.rows,
+            places,
+            self._y,
+            self._w,
+            self._a,
+            self._slope,
+        )
         self._violations += int(
             np.count_nonzero(self._y[taken] * (self._slope[taken] - self._alpha) > 0.0)
         )

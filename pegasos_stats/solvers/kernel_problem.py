@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.arrays import Matrix, Rows, Vector
 from pegasos_stats.checks import check_choice, check_count, check_positive, number_of
 from pegasos_stats.compiled import pegasos
 from pegasos_stats.errors import DataError, OptionError
@@ -64,7 +64,7 @@ class KernelFunction:
         del options["name"]
         return {name: value for name, value in options.items() if value is not None}
 
-    def code(self) -> Any:
+    def code(self) -> "pegasos.kernel_pegasos.Kernel":
         """The kernel as the jitted functions take it."""
         gram = pegasos.kernel_pegasos
         if self.name == "polynomial":
@@ -118,7 +118,7 @@ def checked_kernel(
     return KernelFunction(name)
 
 
-def usual_gamma(X: Any, weights: Vector | None = None) -> float:
+def usual_gamma(X: Matrix, weights: Vector | None = None) -> float:
     """Return ``1 / (p var(X))``, with the variance of all entries; 1 if that is 0.
 
     Parameters
@@ -230,7 +230,7 @@ def multiples(problem: KernelProblem, found: KernelSolution) -> tuple[Any, int]:
     return c, found.n_iter
 
 
-def support_of(problem: KernelProblem, found: KernelSolution) -> Any:
+def support_of(problem: KernelProblem, found: KernelSolution) -> tuple[Rows, Vector]:
     """Rows that predictions depend on, counted from zero, and what each adds.
 
     The latter is ``c_j y_j / (lam T)``, times the kernel.
@@ -241,7 +241,9 @@ def support_of(problem: KernelProblem, found: KernelSolution) -> Any:
     return support, each
 
 
-def scores_of_kernel(problem: KernelProblem, found: KernelSolution, X: Any) -> Any:
+def scores_of_kernel(
+    problem: KernelProblem, found: KernelSolution, X: Matrix
+) -> Vector:
     """Scores of the rows of `X`, shape (q,).
 
     Parameters
@@ -268,9 +270,11 @@ def kernel_certificate(problem: KernelProblem, found: KernelSolution) -> Certifi
     counts, T = multiples(problem, found)
     y, scale, w = problem.y, problem.lam * T, problem.row_weights
     with np.errstate(over="ignore", invalid="ignore"):
-        given = problem.lam, T, found.alpha, w
-        kernel_primal = pegasos.kernel_pegasos.kernel_primal
-        primal = finite(kernel_primal(y, counts, found.g, *given))
+        primal = finite(
+            pegasos.kernel_pegasos.kernel_primal(
+                y, counts, found.g, problem.lam, T, found.alpha, w
+            )
+        )
         margins = y * (found.g / scale + found.alpha)
         bounds = _bounds(problem, found, primal, margins)
     dual, rounding = lower_bound(primal, *bounds, lambda: 0.0)
@@ -285,7 +289,7 @@ def kernel_certificate(problem: KernelProblem, found: KernelSolution) -> Certifi
 
 
 def _bounds(
-    problem: KernelProblem, found: KernelSolution, primal: float, margins: Any
+    problem: KernelProblem, found: KernelSolution, primal: float, margins: Vector
 ) -> tuple[Within, Within, Within]:
     """Risk, mean dual weight and ``lam/2 ||beta(a)||^2``, each with its rounding."""
     kernels = pegasos.kernel_pegasos
@@ -293,13 +297,14 @@ def _bounds(
     counts, T = multiples(problem, found)
     box: Any = 1.0 if w is None else w
     c = kernels.feasible_counts(y, counts, T, problem.intercept, box)
-    given = kernel, problem.X, y, counts, found.g, c
-    cost = 0.5 * lam * (kernels.dual_form(*given) / (lam * T) / (lam * T))
+    form = kernels.dual_form(kernel, problem.X, y, counts, found.g, c)
+    cost = 0.5 * lam * (form / (lam * T) / (lam * T))
     roundings = found.roundings
     if roundings is None:
         roundings = found.n_violations + kernels.value_roundings(kernel, problem.p)
-    given_errors = kernel, problem.X, counts, found.g, c, roundings
-    errors = kernels.form_errors(*given_errors, _added(problem))
+    errors = kernels.form_errors(
+        kernel, problem.X, counts, found.g, c, roundings, _added(problem)
+    )
     half = 0.5 / (lam * T) / T
     moved = errors.g / (lam * T) + 4.0 * UNIT * (np.abs(margins) + abs(found.alpha))
     near = problem.row_weights[~(margins >= 1.0 + moved)]

@@ -1,6 +1,6 @@
 """Which method solves a problem of SDCA."""
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from pegasos_stats.solvers.dense.run import DenseRun
 from pegasos_stats.solvers.problem import LossName, Problem, Solution
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain
-from pegasos_stats.solvers.sdca_steps import Narrow, run_epochs
+from pegasos_stats.solvers.sdca_steps import Narrow, Run, run_epochs
 from pegasos_stats.solvers.wide import Wide
 
 PAIRED_COLUMNS = 100  # of dense rows, where pairs are quick
@@ -27,7 +27,9 @@ MANY_ROWS, MOST_OF_MANY = 10_000, 200  # the same of the log loss, with more tha
 RARE, RARE_ROWS = 0.15, 10_000
 
 
-def choose_method(problem: Problem, solver: SDCA, a: Vector | None) -> Any:
+def choose_method(
+    problem: Problem, solver: SDCA, a: Vector | None
+) -> Callable[..., Run]:
     """Return the class of the run.
 
     Parameters

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from pegasos_stats.errors import DataError
 from pegasos_stats.solvers.dense.sums import log_losses, risk_and_image, total
 from pegasos_stats.solvers.problem import ZERO_LOSS, Problem
 from pegasos_stats.solvers.rounding import Rounding, are_close, lower_bound
+
+if TYPE_CHECKING:
+    from pegasos_stats.compiled.arithmetic.risk import Seen
+    from pegasos_stats.solvers.dense.sums import Sums
 
 DIGITS = 53  # of a double
 HALF = 26  # of them in the lower part of a count
@@ -248,8 +252,16 @@ def certificate(
     objective = finite(objective)
     risk, reward, cost = bounds.primal(seen), bounds.reward(seen), bounds.cost(seen)
     if not are_close(objective, risk, reward, cost, enough):
-        given = problem.rows, problem.y, beta, alpha, int(problem.loss_code)
-        exactly = arithmetic.risk.risk_and_image_exactly(*given, a, w, problem.offset)
+        exactly = arithmetic.risk.risk_and_image_exactly(
+            problem.rows,
+            problem.y,
+            beta,
+            alpha,
+            int(problem.loss_code),
+            a,
+            w,
+            problem.offset,
+        )
         risk, cost = bounds.primal_exactly(exactly), bounds.cost_exactly(exactly)
         if abs(risk.value - objective) > ROUGH * objective:
             objective = finite(risk.value)
@@ -257,7 +269,9 @@ def certificate(
     return Certificate(objective, dual, seen.errors, seen.at_zero, rounding)
 
 
-def _sums(problem: Problem, beta: Vector, alpha: float, a: Vector, reach: float) -> Any:
+def _sums(
+    problem: Problem, beta: Vector, alpha: float, a: Vector, reach: float
+) -> "Seen | Sums":
     """Sums over the rows: of dense ones in numpy, of sparse ones compiled."""
     y, weights, offset = problem.y, problem.weights, problem.offset
     if isinstance(problem.X, np.ndarray):

@@ -37,16 +37,16 @@ class Option:
     """
 
     name: str
-    kind: Any
+    kind: object
     choices: tuple[str, ...] = ()
     optional: bool = True
-    default: Any = None
+    default: object = None
     check: Check | None = None
     form: str = ""
     said: str = ""
     in_r: bool = False
 
-    def checked(self, value: Any) -> Any:
+    def checked(self, value: object) -> Any:
         """Return the value to keep, or raise `OptionError` if it is not allowed."""
         if value is None and self.optional:
             return None
@@ -115,7 +115,7 @@ def declared(owner: type) -> dict[str, Option]:
 _READ: dict[type, dict[str, Option]] = {}
 
 
-def _kind(hint: Any) -> tuple[Any, tuple[str, ...], bool]:
+def _kind(hint: object) -> tuple[object, tuple[str, ...], bool]:
     """Type without None, choices by name, and whether None is one of the values."""
     kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     some = tuple(kind for kind in kinds if kind is not NoneType)

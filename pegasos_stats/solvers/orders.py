@@ -52,7 +52,7 @@ def checked_order(order: Any) -> str | Rows:
     return rows
 
 
-def checked_average(name: str, average: Any) -> Any:
+def checked_average(name: str, average: object) -> Any:
     """Return ``"none"``, ``"all"`` or a number of epochs, or raise `OptionError`."""
     if not isinstance(average, str):
         return check_count(name, average)

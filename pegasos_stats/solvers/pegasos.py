@@ -78,7 +78,7 @@ def checked_step(name: str, step: Any) -> str | float | Vector:
     return sizes
 
 
-def _checked_intercept(name: str, intercept: Any) -> Literal[False]:
+def _checked_intercept(name: str, intercept: object) -> Literal[False]:
     if intercept is not False:
         raise OptionError(
             f"intercept={shown(intercept)} is not an option of the solver; give it to "

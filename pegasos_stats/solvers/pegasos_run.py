@@ -175,7 +175,13 @@ class Visitor:
         """Take a step at each batch of rows."""
         self._take(self._problem.rows, self._y, rows, self._state)
 
-    def _take(self, X: Any, y: Any, rows: NDArray[np.int64], state: Any) -> None:
+    def _take(
+        self,
+        X: "arithmetic.rows.Rows",
+        y: NDArray[np.int8],
+        rows: Rows,
+        state: "pegasos.pegasos_literal.State",
+    ) -> None:
         """Take a step at each batch of rows of `X`."""
         pegasos.pegasos.pegasos_epoch(
             X,
@@ -235,7 +241,7 @@ class Visitor:
     def _radius(self) -> float:
         return self._problem.radius
 
-    def _at_zero(self) -> Any:
+    def _at_zero(self) -> "pegasos.pegasos_literal.State":
         problem = self._problem
         return pegasos.pegasos_literal.start(
             problem.n, problem.p, self.batch_size, problem.weights, problem.offset

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Rows, Vector, read_only
+from pegasos_stats.arrays import Predictors, Rows, Vector, read_only
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.weights import class_log_ratio
 from pegasos_stats.errors import DataError
@@ -186,7 +186,7 @@ class Problem:
         return isinstance(self.X, np.ndarray) or hasattr(type(self.X), "tocsr")
 
     @property
-    def loss_code(self) -> Any:
+    def loss_code(self) -> "arithmetic.risk.Loss":
         """Code of the loss in the kernels, a `Loss`."""
         codes = arithmetic.risk.Loss
         return codes.HINGE if self.loss == "hinge" else codes.LOG
@@ -239,7 +239,7 @@ class Problem:
         return FEW * (entries + OF_A_ROW) > self.p
 
 
-def kernel_rows(X: Any) -> Any:
+def kernel_rows(X: Predictors) -> Any:
     """Rows as the kernels take them: an array as it is, a scipy array as `CSR`."""
     if isinstance(X, np.ndarray):
         return read_only(X)

@@ -29,11 +29,15 @@ Computing 26 (2005).
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 from pegasos_stats.arrays import Vector
+
+if TYPE_CHECKING:
+    from pegasos_stats.compiled.arithmetic.risk import Seen, SeenExactly
+    from pegasos_stats.solvers.dense.sums import Sums
 
 UNIT = 2.0**-53  # rounding of one operation, relative
 TINY = 2.0**-1074  # rounding of one that underflows
@@ -194,7 +198,7 @@ class Rounding:
         self.reach = MARGIN * problem.products * UNIT * size
         self._share = (4.0 * (problem.n + 4.0) * UNIT) ** 2  # of compensated sums
 
-    def primal(self, seen: Any) -> Within:
+    def primal(self, seen: "Seen | Sums") -> Within:
         """``P`` from the sums of one pass, a `Seen`."""
         if self._problem.loss == "hinge":
             moved = self.reach * seen.exposed / self._problem.n
@@ -204,12 +208,12 @@ class Rounding:
             moved = math.inf
         return self._primal(self._mean(seen), moved, self._share_of(seen))
 
-    def primal_exactly(self, seen: Any) -> Within:
+    def primal_exactly(self, seen: "SeenExactly") -> Within:
         """``P`` from the sums with twice the digits, a `SeenExactly`."""
         error = seen.loss_error / self._problem.n
         return self._primal(self._mean(seen), error, self._share)
 
-    def reward(self, seen: Any) -> Within:
+    def reward(self, seen: "Seen | Sums") -> Within:
         """Mean reward of the dual weights from the sums of one pass, a `Seen`.
 
         It is ``mean (w H(a/w) - a y offset)``.
@@ -225,15 +229,16 @@ class Rounding:
         off += (LAST + share) * seen.known_size / n + LAST * abs(value - less)
         return Within(value - less, off)
 
-    def cost(self, seen: Any) -> Within:
+    def cost(self, seen: "Seen | Sums") -> Within:
         """``lam/2 ||beta(a)||^2`` from the sums of one pass, a `Seen`."""
         off = (seen.additions + 2.0) * UNIT * seen.dual * self._radius
         return self._cost(cost(self._problem.lam, self._problem.n, seen.image), off)
 
-    def cost_exactly(self, seen: Any) -> Within:
+    def cost_exactly(self, seen: "SeenExactly") -> Within:
         """``lam/2 ||beta(a)||^2`` from the sums with twice the digits."""
-        given = self._problem.lam, self._problem.n, seen.image, seen.image_rest
-        return self._cost(cost(*given), seen.image_error)
+        lam, n = self._problem.lam, self._problem.n
+        value = cost(lam, n, seen.image, seen.image_rest)
+        return self._cost(value, seen.image_error)
 
     def least(self) -> float:
         """A bound that holds for every fit: some risk above 0 is left.
@@ -249,11 +254,11 @@ class Rounding:
         squares, half = self._radius * self._radius, problem.lightest / 2
         return float(min(problem.lam / squares / 2.0, half / problem.n)) / MARGIN
 
-    def _mean(self, seen: Any) -> float:
+    def _mean(self, seen: "Seen | Sums | SeenExactly") -> float:
         mean: float = (seen.loss + seen.loss_rest) / self._problem.n
         return mean
 
-    def _share_of(self, seen: Any) -> float:
+    def _share_of(self, seen: "Seen | Sums") -> float:
         share: float = getattr(seen, "share", self._share)
         return share
 

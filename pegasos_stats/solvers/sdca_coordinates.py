@@ -40,12 +40,20 @@ class Plain:
         self._order = np.arange(problem.n)
         self._numbers = dual.shrinking.passes(problem.n, solver.seed or 0)
         self._begins_by_sgd = solver.start == "sgd" and a is None
-        given = self._rows, problem.p, problem.row_weights
         self.state = (
-            dual.sdca.start(*given, self._fast, problem.offset)
+            dual.sdca.start(
+                self._rows, problem.p, problem.row_weights, self._fast, problem.offset
+            )
             if a is None
             else dual.sdca.start_from(
-                *given, problem.y, problem.lam, a, self._fast, problem.offset
+                self._rows,
+                problem.p,
+                problem.row_weights,
+                problem.y,
+                problem.lam,
+                a,
+                self._fast,
+                problem.offset,
             )
         )
         if a is not None and ratio > 0.0:
@@ -66,8 +74,9 @@ class Plain:
         """Visit the rows."""
         lam, state = self.problem.lam, self.state
         if self._begins_by_sgd:
-            given = self._rows, self._y, rows, lam, self._loss, self.ratio
-            dual.sdca.sgd_epoch(*given, state)
+            dual.sdca.sgd_epoch(
+                self._rows, self._y, rows, lam, self._loss, self.ratio, state
+            )
             self._begins_by_sgd = False
             return
         dual.sdca.sdca_epoch(
@@ -84,8 +93,16 @@ class Plain:
     def pass_over(self, count: int) -> None:
         """Visit all rows so many times, in orders that R does not have."""
         problem = self.problem
-        given = self._rows, self._y, self._order, problem.lam, self._loss, count
-        dual.shrinking.whole_passes(*given, self._numbers, self.state)
+        dual.shrinking.whole_passes(
+            self._rows,
+            self._y,
+            self._order,
+            problem.lam,
+            self._loss,
+            count,
+            self._numbers,
+            self.state,
+        )
 
     def centre_anew(self) -> None:
         """Centre the penalty at ``alpha + ratio sum_i a_i y_i / (lam n)``."""

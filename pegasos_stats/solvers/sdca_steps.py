@@ -219,8 +219,9 @@ class Narrow:
     def solution(self, seed: int | None) -> Solution:
         """Return the best fit and the best dual point."""
         seen = 0 if self._newton is None else self._newton.violations
-        further = self._newton_steps, seen
-        return solution_of(self._coordinates, *self._best(), *further, seed)
+        return solution_of(
+            self._coordinates, *self._best(), self._newton_steps, seen, seed
+        )
 
     def _best(self) -> tuple[Vector, float, Vector]:
         """``beta, alpha`` and ``a``: the best ones of Newton's method, or the last."""

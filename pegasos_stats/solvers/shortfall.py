@@ -53,8 +53,14 @@ class Shortfall:
     def certified(cls, at: Certificate) -> "Shortfall":
         """What a certificate alone says."""
         reached = at.relative_gap <= DEFAULT_TOL
-        bounds = at.dual_objective, at.objective
-        return cls(0.0, at.gap, *bounds, errors=at.errors, reached=reached)
+        return cls(
+            0.0,
+            at.gap,
+            at.dual_objective,
+            at.objective,
+            errors=at.errors,
+            reached=reached,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,8 +148,9 @@ def shortfall_of(
     if not upper < plain.upper:
         return plain
     fits = found, closer.solution
-    rows = problem.X, problem.offset
-    here, there = (np.sign(scores_of(problem, fit, *rows)) for fit in fits)
+    here, there = (
+        np.sign(scores_of(problem, fit, problem.X, problem.offset)) for fit in fits
+    )
     return replace(
         plain,
         at_least=min(plain.upper - upper, plain.at_most),

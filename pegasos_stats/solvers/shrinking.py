@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -69,9 +68,16 @@ class Shrinking:
         problem, passes = self._problem, PASSES
         if self.looks > 1:
             passes = min(PASSES, max(FEWEST, self.left()))
-        given: Any = problem.rows, problem.y, self._rows, problem.lam
-        given += passes * problem.n, self._goal, self._state, self._numbers
-        solved = dual.shrinking.shrunk_passes(*given)
+        solved = dual.shrinking.shrunk_passes(
+            problem.rows,
+            problem.y,
+            self._rows,
+            problem.lam,
+            passes * problem.n,
+            self._goal,
+            self._state,
+            self._numbers,
+        )
         self._look()
         gap = self.gap.relative_gap
         if solved and gap > 0.0:
@@ -110,11 +116,12 @@ class Shrinking:
         problem, state = self._problem, self._state
         dual.newton.put_dots(problem.rows, state.w, self._scores)
         norm2 = dual.newton.squared_norm(state.w)
-        fit = problem, self._scores, 0.0, norm2
-        found = lengths(*fit, state.a, norm2)
+        found = lengths(problem, self._scores, 0.0, norm2, state.a, norm2)
         if found.at.relative_gap <= self._tol:
             image = problem.X.T @ (state.a * problem.y) / (problem.lam * problem.n)
-            found = lengths(*fit, state.a, float(image @ image))
+            found = lengths(
+                problem, self._scores, 0.0, norm2, state.a, float(image @ image)
+            )
         self._length = found.dual
         if found.at.objective < self._at.objective:
             self._beta = found.fit * state.w[: problem.p]

@@ -63,11 +63,10 @@ def scores_of(
     """
     assert (offset is None) == (problem.offset is None)
     if isinstance(found, Solution):
-        given = found.beta, found.alpha
         if isinstance(X, np.ndarray):
-            scores = scores_in_order(X, *given)
+            scores = scores_in_order(X, found.beta, found.alpha)
         else:
-            scores = np.asarray(arithmetic.risk.scores(kernel_rows(X), *given))
+            scores = arithmetic.risk.scores(kernel_rows(X), found.beta, found.alpha)
         return scores if offset is None else scores + offset
     assert isinstance(problem, KernelProblem)
-    return np.asarray(scores_of_kernel(problem, found, X))
+    return scores_of_kernel(problem, found, X)

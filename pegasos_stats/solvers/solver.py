@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pegasos_stats.checks import check_nonnegative
 from pegasos_stats.data.labels import Ties
@@ -14,13 +14,13 @@ from pegasos_stats.solvers.options import declared, given, values_of
 Arithmetic = Literal["reference", "fast"]
 
 
-def check_seed(name: str, seed: Any) -> Any:
+def check_seed(name: str, seed: int | None) -> int:
     """Return the seed, 1 for None, or raise `SeedError` if R would refuse it."""
     checked_seed(seed, "rejection")
     return 1 if seed is None else seed
 
 
-def checked_tol(name: str, value: Any) -> float:
+def checked_tol(name: str, value: object) -> float:
     """Return a tolerance as a float, or raise `OptionError` unless it is in [0, 1)."""
     tol = check_nonnegative(name, value)
     if tol >= 1.0:
@@ -31,7 +31,7 @@ def checked_tol(name: str, value: Any) -> float:
     return tol
 
 
-def check_sample_kind(name: str, kind: Any) -> Any:
+def check_sample_kind(name: str, kind: SampleKind) -> SampleKind:
     """Return the kind of sampling, or raise `OptionError` if there is no such."""
     checked_seed(None, kind)
     return kind

@@ -1,6 +1,7 @@
 """The run of a solver, and of Pegasos with SDCA after it."""
 
 import math
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -131,8 +132,7 @@ def _alone(problem: Problem) -> float:
     """The best intercept without predictors."""
     if not problem.intercept:
         return 0.0
-    given = problem.row_offsets, problem.y, "hinge", problem.weights
-    return best_intercept(*given)
+    return best_intercept(problem.row_offsets, problem.y, "hinge", problem.weights)
 
 
 def run_sdca(
@@ -185,7 +185,6 @@ def run_sdca(
         inner = inner.in_few_entries
     run: Run = run_of(inner, solver, dual, observe is not None)(inner, solver, dual)
     found: Solution
-    given = run, inner.n, solver, observe, progress, most
     values = constants(problem)
 
     def shown(solution: Solution) -> Solution:
@@ -194,7 +193,9 @@ def run_sdca(
         return replace(back, beta=beta, alpha=alpha)
 
     with one_thread() if isinstance(run, DenseRun) else nullcontext():
-        found, reached = run_epochs(*given, shown)
+        found, reached = run_epochs(
+            run, inner.n, solver, observe, progress, most, shown
+        )
     if solver.sums == "fast":  # the others are the bits of R
         found = zero_where_best(problem, found, solver.tol)
     if not solver.stops or not warn or (reached and centre is None):
@@ -207,7 +208,7 @@ def run_sdca(
 
 def run_of(
     problem: Problem, solver: SDCA, a: Vector | None, observed: bool = False
-) -> Any:
+) -> Callable[..., Run]:
     """Return what makes the run: for very many rows in memory, or for others.
 
     The processor time of a run that is observed is that of this thread, an epoch at a

@@ -24,7 +24,7 @@ NAMES: tuple[StartName, ...] = get_args(StartName)
 INTERCEPT = "Intercept"
 
 
-def checked_start(name: str, start: Any) -> str | Vector | dict[str, float]:
+def checked_start(name: str, start: object) -> str | Vector | dict[str, float]:
     """Return the name of a start, coefficients in order, or coefficients by name.
 
     Raises
@@ -61,7 +61,7 @@ def checked_start(name: str, start: Any) -> str | Vector | dict[str, float]:
     return numbers
 
 
-def _by_name(start: Any) -> dict[str, float]:
+def _by_name(start: pd.Series | Mapping[str, float]) -> dict[str, float]:
     """Coefficients by name, of a Series or a mapping."""
     found = {str(name): number_of(value) for name, value in start.items()}
     if len(found) < len(start):
@@ -105,7 +105,7 @@ def in_order(
     return np.array([start[name] for name in wanted])
 
 
-def check_length(start: Any, problem: Problem) -> None:
+def check_length(start: object, problem: Problem) -> None:
     """Raise `OptionError` if coefficients are not as many as the problem has."""
     if isinstance(start, Mapping):
         raise OptionError(
@@ -121,7 +121,9 @@ def check_length(start: Any, problem: Problem) -> None:
         )
 
 
-def first_iterate(start: Any, problem: Problem, rng: RRandom) -> tuple[Vector, float]:
+def first_iterate(
+    start: object, problem: Problem, rng: RRandom
+) -> tuple[Vector, float]:
     """Coefficients, shape (p,), and intercept that a run begins with.
 
     ``"random"`` is ``z / (sqrt(lam) ||z||)`` with ``z`` of ``rng.rnorm(p)``: every
@@ -149,7 +151,7 @@ def first_iterate(start: Any, problem: Problem, rng: RRandom) -> tuple[Vector, f
     return np.zeros(problem.p), 0.0
 
 
-def continued_from(fit: Any) -> tuple[Any, int] | None:
+def continued_from(fit: Any) -> tuple[pd.Series, int] | None:
     """Coefficients of a fit, and the number of steps it took; None of anything else.
 
     Those before it are counted too, where it went on from another fit.

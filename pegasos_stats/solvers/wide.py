@@ -62,11 +62,27 @@ class PairSteps:
     def step(self) -> None:
         """Take as many steps as there are rows, and look at the gap."""
         y, n = self._problem.y, self._problem.n
-        given = y, self._problem.row_weights, self._scale, n, self._a, self._scores
         if self._problem.intercept:
-            dual.working_sets.pair_steps(self._gram, *given)
+            dual.working_sets.pair_steps(
+                self._gram,
+                y,
+                self._problem.row_weights,
+                self._scale,
+                n,
+                self._a,
+                self._scores,
+            )
         else:
-            dual.working_sets.single_steps(self._gram, self._curvature, *given)
+            dual.working_sets.single_steps(
+                self._gram,
+                self._curvature,
+                y,
+                self._problem.row_weights,
+                self._scale,
+                n,
+                self._a,
+                self._scores,
+            )
         self._look()
 
     @property
@@ -88,8 +104,7 @@ class PairSteps:
 
     def _look(self) -> None:
         norm2 = float((self._a * self._problem.y) @ self._scores) / self._scale
-        given = self._problem, self._scores, 0.0, norm2, self._a, norm2
-        self._lengths = lengths(*given)
+        self._lengths = lengths(self._problem, self._scores, 0.0, norm2, self._a, norm2)
         self._gaps.append(self._lengths.at.gap)
 
 
@@ -227,8 +242,9 @@ class Wide:
     def solution(self, seed: int | None) -> Solution:
         """Return the fit and the dual point of the last steps."""
         seen = 0 if self._further is None else self._further.violations
-        further = self._further_steps, seen
-        return solution_of(self._coordinates, *self._best(), *further, seed)
+        return solution_of(
+            self._coordinates, *self._best(), self._further_steps, seen, seed
+        )
 
     def _look(self) -> Lengths:
         """Look at all rows, for the gap of the present state."""

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy.special import expit
 
+from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_rows_have_own
 from pegasos_stats.data.weights import column_of_counts
 from pegasos_stats.errors import OptionError
@@ -160,7 +161,7 @@ class CalibratedResults:
     @suggest_arguments
     def predict(
         self, data: object = None, *, threshold: float = 0.5, offset: object = None
-    ) -> "pd.Series[Any]":
+    ) -> DataColumn:
         """Labels by the probability of the second level; missing if at the threshold.
 
         A label may differ from that of ``result.predict()``, which uses the sign of the
@@ -302,15 +303,28 @@ progress
             counts = column_of_counts(freq_weights, result.counted, data)
             table = self.confusion(data, actual, freq_weights=counts, offset=offset)
             rows, codes = new_rows(table, data, counts, groups)
-            size = INNER if folds is None else folds, 1 if repeats is None else repeats
-            parts, drawn = parts_of(rows, codes, *size, rng)
+            parts, drawn = parts_of(
+                rows,
+                codes,
+                INNER if folds is None else folds,
+                1 if repeats is None else repeats,
+                rng,
+            )
         else:
             check_rows_have_own(freq_weights=freq_weights, offset=offset)
             check_folds_are_drawn(folds=folds, repeats=repeats, groups=groups)
             rng = RRandom(seed, sample_kind=self.validation.solver.sample_kind)
             parts = calibrated_parts(self, rng, workers, progress)
-        made = rng.seed, target, probability(), result.coding, at
-        return judged(parts, drawn, *made, out_of_fold=not new)
+        return judged(
+            parts,
+            drawn,
+            rng.seed,
+            target,
+            probability(),
+            result.coding,
+            at,
+            out_of_fold=not new,
+        )
 
     @property
     def probabilities(self) -> pd.DataFrame:
@@ -372,7 +386,7 @@ progress
             level=level,
         )
 
-    def plot(self, *, ax: "Axes | None" = None, **line: Any) -> "Axes":
+    def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw the reliability diagram of the out-of-fold probabilities.
 
         Parameters

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -163,7 +163,7 @@ def record(model: Model, task: Run, held_out: HeldOut | None) -> pd.DataFrame:
         raise
     lines = recorder.frame()
     drawn = solver.seed if solver.uses_random_numbers else None
-    head: dict[str, Any] = {
+    head: dict[str, object] = {
         "solver": task.name,
         "run": task.number,
         "seed": pd.array([drawn] * len(lines), dtype="Int64"),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -319,12 +319,17 @@ class ErrorComparison:
         level, lines = check_fraction("conf_level", conf_level), []
         for a, b in combinations(self.cross_validations, 2):
             pair = self._paired(a, b)
-            given = np.array([pair.mean]), np.array([pair.std_error]), pair.df, level
-            lines.append(estimates(*given).frame([f"{a} - {b}"]).assign(df=pair.df))
+            lines.append(
+                estimates(
+                    np.array([pair.mean]), np.array([pair.std_error]), pair.df, level
+                )
+                .frame([f"{a} - {b}"])
+                .assign(df=pair.df)
+            )
         return pd.concat(lines, ignore_index=True)[[*TIDY_COLUMNS, "df"]]
 
     def plot(
-        self, *, conf_level: float = 0.95, ax: "Axes | None" = None, **line: Any
+        self, *, conf_level: float = 0.95, ax: "Axes | None" = None, **line: object
     ) -> "Axes":
         """Draw the differences with their intervals, a row for each pair of models.
 

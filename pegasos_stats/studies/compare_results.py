@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_flag, number_of
 from pegasos_stats.errors import OptionError, counted, listing, shown
 from pegasos_stats.foreign_names import suggest_names
@@ -226,7 +227,7 @@ class SolverComparison:
         *,
         excess: bool = False,
         ax: "Sequence[Axes] | None" = None,
-        **line: Any,
+        **line: object,
     ) -> "tuple[Axes, Axes, Axes]":
         """Draw loss against CPU time, test error and gap against epoch.
 
@@ -341,7 +342,7 @@ def end_table(last: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, index=last["solver"].astype(str).rename(None))
 
 
-def _with_spread(line: "pd.Series[Any]", name: str, scale: float, digits: int) -> str:
+def _with_spread(line: DataColumn, name: str, scale: float, digits: int) -> str:
     """Write a mean, and after it the standard deviation in brackets if there is one."""
     mean, sd = scale * line[f"{name}_mean"], scale * line[f"{name}_sd"]
     if isnan(sd):

@@ -106,7 +106,7 @@ class ModelComparison:
         """The table as shown: a column of text for each fit."""
         return pd.concat(self._sections)
 
-    def plot(self, *, ax: "Axes | None" = None, **line: Any) -> "Axes":
+    def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw the estimates of all fits with their intervals, term by term.
 
         The intercept is left out.
@@ -144,11 +144,11 @@ class ModelComparison:
 
     def plot_roc(
         self,
-        data: Any = None,
-        actual: Any = None,
+        data: object = None,
+        actual: object = None,
         *,
         ax: "Axes | None" = None,
-        **line: Any,
+        **line: object,
     ) -> "Axes":
         """Draw the ROC curves of all fits, see `ResultPlots.roc`.
 

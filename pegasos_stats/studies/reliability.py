@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -82,7 +82,7 @@ class Reliability:
         apart = (used["observed"] - used["mean_predicted"]).abs()
         return float((apart * used["n"]).sum() / used["n"].sum())
 
-    def plot(self, *, ax: "Axes | None" = None, **line: Any) -> "Axes":
+    def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw observed shares with their intervals, and the smooth curve.
 
         Both axes are the same, and end near the largest where all is below one half.
@@ -312,7 +312,7 @@ def _outcomes(
     return came.astype(np.intp), values[:, pair.index(at)], at
 
 
-def _level(levels: list[Any], positive: object, framed: bool) -> object:
+def _level(levels: list[object], positive: object, framed: bool) -> object:
     """Return the level whose probability is given: the second if none is named."""
     if not levels:
         raise OptionError(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -209,7 +209,7 @@ class Thresholds:
     def _value(self, found: Sequence[Decisions]) -> float:
         return float(self.target.of(reduce(add, found))[0])
 
-    def plot(self, *, ax: "Axes | None" = None, **line: Any) -> "Axes":
+    def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw the metric or cost against the threshold, and the chosen one.
 
         Parameters

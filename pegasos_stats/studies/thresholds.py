@@ -227,8 +227,13 @@ def parts_of(
     folds, repeats : int
     rng : RRandom
     """
-    size = check_count("folds", folds), check_count("repeats", repeats), rng
-    drawn = drawn_folds(rows.second.astype(np.intp), *size, codes)
+    drawn = drawn_folds(
+        rows.second.astype(np.intp),
+        check_count("folds", folds),
+        check_count("repeats", repeats),
+        rng,
+        codes,
+    )
     return [
         Part(split, rows.taken(split.train), rows.taken(split.test))
         for split in drawn.splits

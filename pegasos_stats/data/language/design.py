@@ -383,7 +383,6 @@ class FormulaDesign:
         if not (names := tuple(str(n) for n in coded.columns if n != "Intercept")):
             raise refused(formula, ONE_LEVEL)
         check_distinct((spec := coded.model_spec).column_names)
-        known = data, plain_factors(spec, used), len(used), formula
         design = cls(
             formula,
             spec,
@@ -391,7 +390,9 @@ class FormulaDesign:
             variables=tuple(variables),
             numeric=tuple(sorted(numbers)),
             functions=functions,
-            doubtful=doubtful_columns(*known),
+            doubtful=doubtful_columns(
+                data, plain_factors(spec, used), len(used), formula
+            ),
         )
         del used, rows  # a copy of all rows, and another one follows
         return design, design._finished(coded, data, absent)
@@ -442,8 +443,12 @@ class FormulaDesign:
             made,
         )
         if len(rows.used) == 0:
-            none = np.empty((0, len(self.names))), np.zeros(len(data), dtype=bool)
-            return ModelMatrix(*none, data.index, rows.absent)
+            return ModelMatrix(
+                np.empty((0, len(self.names))),
+                np.zeros(len(data), dtype=bool),
+                data.index,
+                rows.absent,
+            )
         _check_numbers(rows.used[list(self.numeric)], data.index[rows.used.index])
         check_levels(rows.used, levels, data.index, self.doubtful)
         # A copy: formulaic writes into the specification that it is given.
@@ -475,8 +480,9 @@ class FormulaDesign:
         ]
         every = np.ones(len(data), dtype=bool)
         if made:
-            anew = self.formula, self.spec.formula, data, every, self.functions
-            learnt = self.from_terms(*anew)[0]
+            learnt = self.from_terms(
+                self.formula, self.spec.formula, data, every, self.functions
+            )[0]
         else:
             levels = levels_at_fit(self.spec, self.variables)
             data = as_at_fit(data[list(self.variables)], levels, self.numeric)

@@ -9,12 +9,14 @@ from pegasos_stats.data.foreign import in_known_types
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow.csv import CSVStreamingReader
+    from pyarrow.parquet import ParquetFile
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pegasos_stats.data.files import (
     EMPTY,
@@ -34,6 +36,8 @@ from pegasos_stats.writing import shown_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow.csv import CSVStreamingReader
+    from pyarrow.parquet import ParquetFile
 
     Types = Mapping[str, pa.DataType]  # of columns, where files do not state them
 
@@ -179,7 +183,7 @@ MISSING += ["1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/
 MISSING += ["nan", "null"]  # as pandas has it
 
 
-def parquet_file(file: str, columns: int = 1) -> Any:
+def parquet_file(file: str, columns: int = 1) -> "ParquetFile":
     """An open Parquet file, of which so many columns are read."""
     import pyarrow.parquet as parquet
 
@@ -187,7 +191,9 @@ def parquet_file(file: str, columns: int = 1) -> Any:
     return parquet.ParquetFile(file, buffer_size=size, pre_buffer=False)
 
 
-def arrow_reader(file: str, fields: list[int] | None) -> Any:
+def arrow_reader(
+    file: str, fields: list[int] | None
+) -> "pa.ipc.RecordBatchFileReader | pa.ipc.RecordBatchStreamReader":
     """A reader of these fields alone; of a file, not a map of it into memory."""
     import pyarrow as pa
 
@@ -267,7 +273,7 @@ def check_is_text(file: str, values: "pa.StringArray") -> None:
         raise bytes_of_zero(file)
 
 
-def _csv(file: str, sep: str, types: "Types") -> Any:
+def _csv(file: str, sep: str, types: "Types") -> "CSVStreamingReader":
     from pyarrow import csv
 
     return csv.open_csv(

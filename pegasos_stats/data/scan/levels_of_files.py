@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -210,8 +210,9 @@ def agree(
             raise no_value_in(empty)
         warn_empty(empty)
         return agree(scan, formula, intercept, coding, freq_weights, offset, empty)
-    given = joined(labels), coding, str(labels[0].name), formula
-    levels = LabelCoding.from_labels(*given)
+    levels = LabelCoding.from_labels(
+        joined(labels), coding, str(labels[0].name), formula
+    )
     if levels.rule == "factor":
         levels = as_in_formula(levels, formula)
     pattern = joined_frames(rows, variables)
@@ -294,7 +295,7 @@ class Telling:
         self.outcome = columns_of_outcome(formula, nothing, noun)
         self._factors = Factors(self.terms, formula, nothing, kinds, noun)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Telling, self._given
 
     @property

@@ -19,6 +19,7 @@ from pegasos_stats.errors import ColumnError, listing
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from dask.delayed import Delayed
 
     from pegasos_stats.data.scan.levels_of_files import Telling
     from pegasos_stats.data.scan.measuring import Counting, Measuring
@@ -166,7 +167,7 @@ class Partitions:
         """Whether all of these columns are of single precision."""
         return all(self.frame.dtypes[column] == "float32" for column in columns)
 
-    def parts(self, columns: Sequence[str]) -> list[Any]:
+    def parts(self, columns: Sequence[str]) -> "list[Delayed]":
         """Each partition of these columns, as a task of Dask."""
         with of_partitions():
             return list(self.frame[list(columns)].to_delayed())
@@ -189,7 +190,7 @@ class Partitions:
         for some in (tasks[:1], tasks[1:]):
             yield from computed(some)
 
-    def counted(self, measuring: "Measuring") -> tuple[list[Any], list["Counting"]]:
+    def counted(self, measuring: "Measuring") -> "tuple[list[Delayed], list[Counting]]":
         """Count the rows of each partition: what stays there, and what came home."""
         import dask
 
@@ -202,7 +203,9 @@ class Partitions:
             there = dask.persist(*tasks)
         return list(there), computed(there)
 
-    def mapped(self, call: Callable[[Any, pd.DataFrame], Any], given: Any) -> list[Any]:
+    def mapped(
+        self, call: Callable[[Any, pd.DataFrame], Any], given: Any
+    ) -> "list[Delayed]":
         """What a call makes of something given and each partition, brought home."""
         import dask
 

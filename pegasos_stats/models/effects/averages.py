@@ -351,8 +351,7 @@ def rows_of(
     levels = levels_of(design, frame, dummy)
     shares = each / each.sum()
     number = int(each.sum()) if are_counts else len(frame)
-    of_fit = design, problem.intercept
-    return Rows(*of_fit, frame, shares, number, levels, offsets=known)
+    return Rows(design, problem.intercept, frame, shares, number, levels, offsets=known)
 
 
 def estimated(

@@ -230,5 +230,6 @@ def tested(
         sd, df = np.sqrt(np.maximum(variances, 0.0)), errors.df
     sd = np.where(apart, np.nan, sd)
     least = None if solver_noise is None else np.abs(J) @ solver_noise
-    given = names, effect, sd, np.zeros(len(effect)), df, resampled
-    return ContrastTests(*given, noise=least)
+    return ContrastTests(
+        names, effect, sd, np.zeros(len(effect)), df, resampled, noise=least
+    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -119,7 +119,7 @@ class Margins:
         return tables.Summary([self.title], cells, [*self.notes, *cut], *sides)
 
     def plot(
-        self, *, conf_level: float = 0.95, ax: "Axes | None" = None, **line: Any
+        self, *, conf_level: float = 0.95, ax: "Axes | None" = None, **line: object
     ) -> "Axes":
         """Draw predictions against a numeric predictor, or estimates a row each.
 

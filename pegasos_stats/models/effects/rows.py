@@ -350,7 +350,7 @@ def new_rows(design: Design, data: pd.DataFrame, kept: Positions) -> pd.DataFram
         data = data.set_axis(columns, axis=1)
     frame = data[columns].iloc[kept].reset_index(drop=True)
     for name in columns:
-        column: Any = frame[name]
+        column = frame[name]
         if isinstance(column.dtype, pd.SparseDtype):
             frame[name] = column.sparse.to_dense()
     return frame

@@ -135,8 +135,12 @@ def bootstrap(
     if centre is not None and reference is not None:
         back = Scaling(centre, np.ones(centre.size)).undoing(problem.intercept)
         reference = back @ reference @ back.T
-    given = problem, solution, options, int(rng.seed or 0), estimates, found, scaling
-    return replace(summarised(*given), reference=reference)
+    return replace(
+        summarised(
+            problem, solution, options, int(rng.seed or 0), estimates, found, scaling
+        ),
+        reference=reference,
+    )
 
 
 @np.errstate(over="ignore", invalid="ignore")

@@ -12,7 +12,7 @@ means and deviations, ``D_i``: see `Fitted.influence`.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from pegasos_stats.solvers.dense.sums import solved
 from pegasos_stats.solvers.dense.threads import one_thread
 from pegasos_stats.solvers.problem import LossName, Problem, Solution
 from pegasos_stats.solvers.reads.rows import NO_VALUES, Block, Values, added
+
+if TYPE_CHECKING:  # scipy is loaded where it is used
+    from scipy.sparse import csr_array
 
 NUMBERS = 1 << 20  # of a block
 NEAR = 1e-3  # relative gap at which dual weights are those of the optimum, nearly
@@ -423,12 +426,19 @@ class Rows:
         else:
             centre = None
         alpha = found.alpha + (0.0 if centre is None else float(centre @ found.beta))
-        kind = problem.lam, problem.loss, problem.intercept
         is_near = problem.loss == "hinge" and gap <= NEAR
-        fitted = Fitted(*kind, found.beta, alpha, centre, found.beta)
+        fitted = Fitted(
+            problem.lam,
+            problem.loss,
+            problem.intercept,
+            found.beta,
+            alpha,
+            centre,
+            found.beta,
+        )
         return cls(problem, fitted, found.dual if is_near else None)
 
-    def read(self, work: Callable[[Block, Values], Any]) -> Any:
+    def read(self, work: Callable[[Block, Values], object]) -> Any:
         """Sum of what `work` finds in each block."""
         X = self.problem.X
         if isinstance(X, Elsewhere):
@@ -687,7 +697,7 @@ def penalty_of(problem: Problem, k: int) -> Matrix:
     return np.diag(np.append([0.0] * problem.intercept, [problem.lam] * k)[:k])
 
 
-def ways_of(groups: Groups) -> list[tuple[float, Any]]:
+def ways_of(groups: Groups) -> list[tuple[float, "csr_array"]]:
     """Factor ``M / (M - 1)`` and indicator, shape (M, n), of each way of grouping.
 
     Of two ways the pairs are subtracted, which both of them count.

@@ -228,8 +228,14 @@ class Uncertainty:
     def frame(self, level: float) -> pd.DataFrame:
         """Coefficients with broom's columns, intervals of this level."""
         names, nothing = list(self.theta.index), np.zeros(len(self.theta))
-        given = names, self._theta, self.std_error, nothing, self.covariance.df
-        each = wald.ContrastTests(*given, self._resampled)
+        each = wald.ContrastTests(
+            names,
+            self._theta,
+            self.std_error,
+            nothing,
+            self.covariance.df,
+            self._resampled,
+        )
         return each.estimates(level).frame(names)
 
     def original(self, R: Matrix) -> Self:
@@ -327,8 +333,9 @@ class Uncertainty:
             return []
         last = np.array([np.flatnonzero(b)[-1] for b in B.T], dtype=np.intp)
         others = np.setdiff1d(np.flatnonzero(B.any(axis=1)), last)
-        named = list(names[last]), list(names[others])
-        return notes.collinear(*named, bool(self.unlimited[last].any()))
+        return notes.collinear(
+            list(names[last]), list(names[others]), bool(self.unlimited[last].any())
+        )
 
     @property
     def _resampled(self) -> BootstrapResult | None:

@@ -215,8 +215,9 @@ def _instead(
     """What to write for an option, if the parser does not have it."""
     if name in known:
         return ""
-    sections = ("flags", command), ("flags", kind), ("flags",)
-    instead = suggestion(name.lstrip("-"), *sections)
+    instead = suggestion(
+        name.lstrip("-"), ("flags", command), ("flags", kind), ("flags",)
+    )
     long = [each for each in known if name.startswith("--") and each.startswith(name)]
     if len(long) == 1 and (not instead or instead.startswith(f"write {long[0]}")):
         return ""  # which argparse completes

@@ -90,7 +90,7 @@ def _wrong(text: str, message: str) -> argparse.ArgumentTypeError:
     return argparse.ArgumentTypeError(message.format(ascii(short)))
 
 
-READERS: dict[object, Callable[[str], Any]] = {  # by name, or by type
+READERS: dict[object, Callable[[str], object]] = {  # by name, or by type
     "lam": read_penalty,
     "average": read_average,
     "step": read_step,
@@ -631,7 +631,7 @@ def _add(group: argparse._ActionsContainer, name: str) -> None:
 
 
 @cache
-def _every() -> tuple[dict[str, Any], dict[str, Any], dict[str, tuple[str, str]]]:
+def _every() -> tuple[dict[str, object], dict[str, object], dict[str, tuple[str, str]]]:
     """Types, defaults and texts of all options, by name."""
     texts: dict[str, tuple[str, str]] = {}
     for group in Options.__bases__:

@@ -1,13 +1,11 @@
 """Average effects and predictions, as a curve or a row each."""
 
-from typing import Any
-
 import pandas as pd
 
 from pegasos_stats.models.effects.margins import Margins
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.forest import Series, draw_forest
-from pegasos_stats.output.plotting.style import Axes, Style
+from pegasos_stats.output.plotting.style import Axes, Floats, Style
 
 FEWEST = 3  # values of a predictor that make a line
 
@@ -56,7 +54,7 @@ def _draw_lines(
     table: pd.DataFrame, x: str, by: list[str], ax: "Axes", line: Style
 ) -> None:
     """A line with its band for each combination of the other values."""
-    groups: Any = table.groupby(by, sort=False) if by else [((), table)]
+    groups = table.groupby(by, sort=False) if by else [((), table)]
     for values, own in groups:
         pairs = zip(by, values, strict=True)
         label = ", ".join(f"{name.removeprefix('at_')} {v}" for name, v in pairs)
@@ -65,7 +63,7 @@ def _draw_lines(
         style.draw_line(ax, at, own["estimate"], line, band, **named)
 
 
-def _draw_rug(values: Any, ax: "Axes") -> None:
+def _draw_rug(values: Floats, ax: "Axes") -> None:
     """A stroke at each value of the predictor in the rows."""
     low, high = ax.get_xlim()
     inside = pd.unique(values[(values >= low) & (values <= high)])

@@ -68,7 +68,7 @@ def draw_reliability(
         look["label"] = "Smooth curve" if own is None else ""
         style.draw_line(ax, smooth["probability"], smooth["observed"], look)
     density = used["n"] / (width := used["high"] - used["low"])
-    grey: Any = {"color": style.ink(ax), "alpha": 0.15, "linewidth": 0.0, "zorder": 0}
+    grey: Style = {"color": style.ink(ax), "alpha": 0.15, "linewidth": 0.0, "zorder": 0}
     across = ax.get_xaxis_transform()
     bars = BARS * density / density.max()
     ax.bar(used["low"], bars, width, align="edge", transform=across, **grey)
@@ -121,9 +121,14 @@ def draw_thresholds(found: Thresholds, ax: "Axes | None", line: Style) -> "Axes"
         f"{write(found.estimate, 3)} ± {write(found.std_error, 2)}",
     )
     colour = curve.get_color() if own else POSITIVE
-    bar: Any = {"fmt": "D", "ms": 6, "capsize": 4, "zorder": 3, "color": colour}
-    place = float(np.clip(found.threshold, low, high)), found.estimate
-    ax.errorbar(*place, yerr=error, label=chosen["label"], **bar)
+    bar: Style = {"fmt": "D", "ms": 6, "capsize": 4, "zorder": 3, "color": colour}
+    ax.errorbar(
+        float(np.clip(found.threshold, low, high)),
+        found.estimate,
+        yerr=error,
+        label=chosen["label"],
+        **bar,
+    )
     style.reference(ax, found.usual, None, f"Usual: {at_text(found.usual, 3)}")
     label = "" if own else "Thresholds of the folds"
     look = {"ms": 12, "mew": 1.6, "clip_on": False, "label": label}
@@ -177,7 +182,7 @@ def draw_curve(
     if "1se" in marks:
         best = int(np.flatnonzero(lambdas == marks["min"])[0])
         span = mean[best] - bars[best], mean[best] + bars[best]
-        own: Any = (
+        own: Style = (
             {"label": ""} if "label" in line else {"label": "Best ± standard error"}
         )
         ax.axhspan(*span, color=colour, alpha=style.BAND, lw=0, **own)
@@ -218,7 +223,7 @@ def draw_path(
     ax.plot(beta.index, values[:, order[named:LARGEST]], **thin)
     names = style.abbreviated([beta.columns[j] for j in order[:named]], NAME)
     for j, name, way in zip(order[:named], names, style.lines(named), strict=True):
-        look: Any = {"color": way.colour, "linestyle": way.dashes}
+        look: Style = {"color": way.colour, "linestyle": way.dashes}
         style.draw_line(
             ax, beta.index, values[:, j], line, label=style.written(name), **look
         )
@@ -278,7 +283,7 @@ def _draw_metric(ax: "Axes", values: Floats, mean: float, error: float) -> None:
     )
     for place, count in zip(places, counts, strict=True):
         if count > 1:
-            look: Any = {"textcoords": "offset points", "ha": "center"}
+            look: Style = {"textcoords": "offset points", "ha": "center"}
             ax.annotate(f"×{count}", (place, 0.55), xytext=(0, 6), **look)
     spread = 0.0 if np.isnan(error) else error
     ax.errorbar(mean, 0.15, xerr=spread, color=POSITIVE, fmt="D", ms=6, capsize=4)

@@ -1,7 +1,5 @@
 """Figure of the losses: errors, hinge and log loss against the margin."""
 
-from typing import Any
-
 import numpy as np
 
 from pegasos_stats.foreign_names import suggest_arguments
@@ -13,7 +11,7 @@ POINTS = 501
 
 
 @suggest_arguments
-def plot_losses(*, ax: "Axes | None" = None, **line: Any) -> "Axes":
+def plot_losses(*, ax: "Axes | None" = None, **line: object) -> "Axes":
     """Draw the losses against the margin ``m = y (x'beta + alpha)``.
 
     Three losses are shown: the 0-1 loss ``[m < 0]``, the hinge ``max(0, 1 - m)`` of
@@ -54,7 +52,11 @@ def plot_losses(*, ax: "Axes | None" = None, **line: Any) -> "Axes":
     }
     ax = style.axes_of(ax)
     for (label, loss), way in zip(losses.items(), style.lines(3), strict=True):
-        look: Any = {"color": way.colour, "linestyle": way.dashes, "label": label}
+        look: style.Style = {
+            "color": way.colour,
+            "linestyle": way.dashes,
+            "label": label,
+        }
         style.draw_line(ax, m, loss, line, **look)
     ax.set(xlim=(LOWEST, HIGHEST), xlabel="Margin m", ylabel="Loss of a row")
     style.finish(ax, legend="upper right")

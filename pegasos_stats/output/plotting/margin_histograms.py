@@ -134,8 +134,8 @@ def _draw_levels(
     ):
         shares = level_shares(values, edges)
         label = f"{own}, {label}" if own else label
-        look: Any = {"color": colour, "linewidth": 1.4} | given
-        fill: Any = {"color": look["color"], "linewidth": 0.0} | inside
+        look: Style = {"color": colour, "linewidth": 1.4} | given
+        fill: Style = {"color": look["color"], "linewidth": 0.0} | inside
         ax.stairs(shares, edges, label=label, **fill)
         ax.stairs(shares, edges, **look)
         top = max(top, float(shares.max()))

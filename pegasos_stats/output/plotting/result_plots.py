@@ -1,6 +1,6 @@
 """The figures of a fit, behind ``result.plot``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, NoReturn
@@ -275,7 +275,7 @@ class ResultPlots:
         *,
         optimum: float | None = None,
         ax: "Axes | Sequence[Axes] | None" = None,
-        **line: Any,
+        **line: object,
     ) -> NDArray[np.object_]:
         """Objective with certified bound, duality gap, and errors, against epoch.
 
@@ -327,13 +327,13 @@ class ResultPlots:
 
     def margins(
         self,
-        data: Any = None,
-        actual: Any = None,
+        data: object = None,
+        actual: object = None,
         *,
         threshold: float | None = None,
         ax: "Axes | None" = None,
-        offset: Any = None,
-        **line: Any,
+        offset: object = None,
+        **line: object,
     ) -> "Axes":
         """Shares of the rows of each level by their margin.
 
@@ -363,12 +363,12 @@ class ResultPlots:
 
     def confusion(
         self,
-        data: Any = None,
-        actual: Any = None,
+        data: object = None,
+        actual: object = None,
         *,
         threshold: float | None = None,
         ax: "Axes | None" = None,
-        offset: Any = None,
+        offset: object = None,
     ) -> "Axes":
         """Table of actual against predicted labels, see `ConfusionMatrix.plot`.
 
@@ -376,18 +376,18 @@ class ResultPlots:
         """
         if data is None and actual is None and offset is None and threshold is None:
             return self.result.training_table.plot(ax=ax)
-        given = {"offset": offset, "threshold": threshold}
-        return self.result.confusion(data, actual, **given).plot(ax=ax)
+        table = self.result.confusion(data, actual, offset=offset, threshold=threshold)
+        return table.plot(ax=ax)
 
     def roc(
         self,
-        data: Any = None,
-        actual: Any = None,
+        data: object = None,
+        actual: object = None,
         *,
         threshold: float | None = None,
         ax: "Axes | None" = None,
-        offset: Any = None,
-        **line: Any,
+        offset: object = None,
+        **line: object,
     ) -> "Axes":
         """ROC curve of the scores, with its area and the point of a threshold.
 
@@ -422,7 +422,7 @@ class ResultPlots:
         )
 
     def _scored(
-        self, data: Any, actual: Any, offset: Any
+        self, data: object, actual: object, offset: object
     ) -> tuple[NDArray[np.intp], Floats, Source]:
         """Positions of the actual levels, scores, and where the rows come from."""
         table = self.result.confusion(data, actual, offset=offset)
@@ -461,7 +461,7 @@ class LinearPlots(ResultPlots):
     )
 
     def coefficients(
-        self, max_terms: int | None = 30, *, ax: "Axes | None" = None, **line: Any
+        self, max_terms: int | None = 30, *, ax: "Axes | None" = None, **line: object
     ) -> "Axes":
         """Coefficients, the largest at the top, with 95% intervals where there are any.
 
@@ -492,7 +492,7 @@ class LinearPlots(ResultPlots):
         )
 
     def odds_ratios(
-        self, max_terms: int | None = 30, *, ax: "Axes | None" = None, **line: Any
+        self, max_terms: int | None = 30, *, ax: "Axes | None" = None, **line: object
     ) -> "Axes":
         """Odds ratios with 95% intervals on a logarithmic axis, in the model's order.
 
@@ -546,9 +546,9 @@ class LinearPlots(ResultPlots):
     def effect(
         self,
         variable: str,
-        data: Any = None,
+        data: object = None,
         *,
-        at: Any = None,
+        at: Mapping[str, object] | None = None,
         scale: Literal["response", "link"] | None = None,
         points: int = 50,
         ax: "Axes | None" = None,
@@ -605,13 +605,13 @@ class LinearPlots(ResultPlots):
 
     def probabilities(
         self,
-        data: Any = None,
-        actual: Any = None,
+        data: object = None,
+        actual: object = None,
         *,
         threshold: float = 0.5,
         ax: "Axes | None" = None,
-        offset: Any = None,
-        **line: Any,
+        offset: object = None,
+        **line: object,
     ) -> "Axes":
         """Shares of the rows of each level by their predicted probability.
 
@@ -682,7 +682,7 @@ class KernelPlots(ResultPlots):
     result: KernelResults
 
     def coefficients(
-        self, max_terms: int | None = 30, *, ax: "Axes | None" = None, **line: Any
+        self, max_terms: int | None = 30, *, ax: "Axes | None" = None, **line: object
     ) -> NoReturn:
         """Raise `OptionError`: a kernel model has no coefficients of predictors."""
         raise OptionError(NO_COEFFICIENTS)

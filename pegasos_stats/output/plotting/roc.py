@@ -183,7 +183,11 @@ def bends(curve: RocCurve) -> RocCurve:
 
 
 def draw_rocs(
-    fits: Mapping[str, Any], data: Any, actual: Any, ax: "Axes | None", line: Style
+    fits: Mapping[str, Any],
+    data: object,
+    actual: object,
+    ax: "Axes | None",
+    line: Style,
 ) -> "Axes":
     """Draw the curves of several fits, see `ModelComparison.plot_roc`."""
     ax = style.axes_of(ax, style.SQUARE, style.SQUARE)

@@ -22,6 +22,11 @@ from pegasos_stats.tables import significant
 if TYPE_CHECKING:
     import matplotlib.axes
     import matplotlib.figure
+    from matplotlib.axis import Axis
+    from matplotlib.lines import Line2D
+    from matplotlib.text import Text
+    from matplotlib.typing import ColorType
+    from numpy.typing import ArrayLike
 
 Axes: TypeAlias = "matplotlib.axes.Axes"
 Figure: TypeAlias = "matplotlib.figure.Figure"
@@ -102,7 +107,7 @@ def new_axes(
     plt = pyplot()
     from pegasos_stats.output.plotting.figure import PrintedFigure
 
-    own: Any = {"layout": "constrained", "FigureClass": PrintedFigure}
+    own = {"layout": "constrained", "FigureClass": PrintedFigure}
     made = plt.subplots(rows, columns, figsize=size, squeeze=False, **own)[1]
     for ax in made.flat:
         dress(ax)
@@ -133,7 +138,7 @@ def axes_of(ax: "Axes | None", width: float = WIDTH, height: float = HEIGHT) -> 
     return several_axes(ax, [1], "the axes of one panel: plt.subplots()[1]")[0]
 
 
-def several_axes(ax: Any, counts: Sequence[int], cure: str) -> list["Axes"]:
+def several_axes(ax: object, counts: Sequence[int], cure: str) -> list["Axes"]:
     """The panels passed, or `OptionError` unless there are so many."""
     refused = OptionError(f"ax is of type {type(ax).__name__}; give {cure}.")
     with refusing(refused):
@@ -175,12 +180,12 @@ def merged(style: Style, **defaults: Any) -> dict[str, Any]:
 
 def draw_line(
     ax: "Axes",
-    x: Any,
-    y: Any,
+    x: "ArrayLike",
+    y: "ArrayLike",
     style: Style,
-    band: tuple[Any, Any] | None = None,
+    band: "tuple[ArrayLike, ArrayLike] | None" = None,
     **defaults: Any,
-) -> Any:
+) -> "Line2D":
     """Draw a line in the next colour of the axes, with a band of the same colour."""
     (line,) = ax.plot(x, y, **merged(style, **defaults))
     if band is not None:
@@ -190,26 +195,30 @@ def draw_line(
     return line
 
 
-def labelled(line: Style, text: str) -> tuple[dict[str, Any], bool]:
+def labelled(line: Style, text: str) -> tuple[dict[str, object], bool]:
     """Keywords whose label is `text`, after that of the user; whether there is one."""
     own = merged(line).get("label")
     label = f"{own}: {text[0].lower()}{text[1:]}" if own else text
     return {**line, "label": label}, bool(own)
 
 
-def strokes(ax: "Axes", values: Floats, colour: Any, **look: Any) -> None:
+def strokes(ax: "Axes", values: Floats, colour: "ColorType", **look: Any) -> None:
     """Short strokes at values along the lower edge of axes."""
-    place: Any = {"transform": ax.get_xaxis_transform(), "scaley": False}
+    place: Style = {"transform": ax.get_xaxis_transform(), "scaley": False}
     ax.plot(values, np.zeros(len(values)), "|", color=colour, **place, **look)
 
 
-def ink(ax: "Axes") -> Any:
+def ink(ax: "Axes") -> "ColorType":
     """Colour of the text of axes: dark, or light in dark styles."""
     return ax.xaxis.label.get_color()
 
 
 def reference(
-    ax: "Axes", x: Any, y: Any, label: str = "", linestyle: Dashes = ":"
+    ax: "Axes",
+    x: Any,
+    y: Any,
+    label: str = "",
+    linestyle: Dashes = ":",
 ) -> None:
     """Draw what a figure is read against, unless the axes have it already.
 
@@ -238,7 +247,7 @@ def wide(values: Floats) -> bool:
     return bool(values.max() > DECADE * values.min())
 
 
-def write_decimals(values: Floats, axis: Any) -> None:
+def write_decimals(values: Floats, axis: "Axis") -> None:
     """Label 1, 2 and 5 of each decade of a logarithmic axis with few decades."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -248,7 +257,7 @@ def write_decimals(values: Floats, axis: Any) -> None:
         axis.set_minor_formatter(NullFormatter())
 
 
-def write_percent(axis: Any) -> None:
+def write_percent(axis: "Axis") -> None:
     """Label shares in percent, and nothing beyond -100% and 100%."""
     from matplotlib.ticker import FuncFormatter
 
@@ -337,7 +346,9 @@ def short(name: object) -> str:
     return written(abbreviated([name], LEVEL)[0])
 
 
-def name_rows(ax: "Axes", names: Sequence[object], most: int = 2) -> dict[Any, float]:
+def name_rows(
+    ax: "Axes", names: Sequence[object], most: int = 2
+) -> dict[object, float]:
     """Name rows from the top, in the room there is; return where each is.
 
     Rows that the axes have by the same name stay where they are: new ones come below.
@@ -378,7 +389,7 @@ def put_legend(ax: "Axes", place: str = "best") -> float:
     size = base if inches > NARROW else 0.75 * base
     width = max(int(0.9 * inches / (LETTER * size)) - SAMPLE, 14)
     texts = ["\n".join(wrap(label, width)) for label in labels]
-    look: Any = {"framealpha": 0.7, "edgecolor": "none", "frameon": True}
+    look: Style = {"framealpha": 0.7, "edgecolor": "none", "frameon": True}
     made = ax.legend(handles, texts, loc=place, fontsize=size, **look)
     made.set_in_layout(False)
     tall = made.get_window_extent().height / ax.get_window_extent().height
@@ -418,12 +429,12 @@ def _points(setting: str) -> float:
     return float(size)
 
 
-def _texts(ax: "Axes") -> list[tuple[Any, bool]]:
+def _texts(ax: "Axes") -> "list[tuple[Text, bool]]":
     """Title and labels of axes, and whether they go upwards."""
     return [(ax.title, False), (ax.xaxis.label, False), (ax.yaxis.label, True)]
 
 
-def _side(ax: "Axes", text: Any, down: bool) -> float:
+def _side(ax: "Axes", text: "Text", down: bool) -> float:
     """Pixels that a text may be long: to the edge, beside other panels its axes."""
     box, whole = ax.get_window_extent(), ax.figure.figure.bbox
     if down:
@@ -444,7 +455,7 @@ def _panels(ax: "Axes", down: bool = False) -> int:
     return int(grid.nrows if down else grid.ncols)
 
 
-def _wrap(text: Any, most: float, down: bool) -> None:
+def _wrap(text: "Text", most: float, down: bool) -> None:
     """Break a text so that it is at most so many pixels long."""
     plain = text.get_text().replace(r"\$", "$")
     for share in (1.0, 0.9, 0.8):
@@ -526,7 +537,7 @@ def metric_text(name: str) -> Callable[[float, int], str]:
     return percent if name in SHARES else significant
 
 
-def write_metric(axis: Any, name: str) -> None:
+def write_metric(axis: "Axis", name: str) -> None:
     """Label the values of a metric."""
     if name in SHARES:
         write_percent(axis)

@@ -1,7 +1,7 @@
 """Images: confusion tables, coefficients of pixels, lambda by gamma."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,9 @@ from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.forest import meaning
 from pegasos_stats.output.plotting.style import Axes, Floats
+
+if TYPE_CHECKING:
+    from matplotlib.cm import ScalarMappable
 
 TILE, LEAST = 0.95, 2.8  # inches of a tile, and of all of them
 AROUND, LETTER = 0.8, 0.085  # inches beside tiles, and of a letter
@@ -52,7 +55,7 @@ def draw_confusion(
     for (row, column), count in np.ndenumerate(counts):
         share = shares[row, column]
         below = "" if np.isnan(share) else f"\n{share:.1%}"
-        look: Any = {"color": ink_on(colours[row, column]), "fontsize": letters}
+        look: style.Style = {"color": ink_on(colours[row, column]), "fontsize": letters}
         ax.text(column, row, f"{count:,.0f}{below}", ha="center", va="center", **look)
     _frame(ax, "Predicted", "Actual (shares of each row)")
     for sides, lines in ((across, ax.axvline), (down, ax.axhline)):
@@ -72,7 +75,7 @@ def _name_columns(ax: "Axes", names: Sequence[object], inches: float) -> None:
     slanted = max(len(word) for name in names for word in str(name).split()) > room
     texts = style.fitted(names, 24 if slanted else room, 2 if slanted else 3)
     turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-    look: Any = turned if slanted else {}
+    look: style.Style = turned if slanted else {}
     ax.set_xticks(range(len(names)), texts, **look)
 
 
@@ -161,7 +164,7 @@ def draw_image(
     return ax
 
 
-def _colour_bar(ax: "Axes", drawn: Any, below: bool, label: str) -> None:
+def _colour_bar(ax: "Axes", drawn: "ScalarMappable", below: bool, label: str) -> None:
     """Put the bar of colours beside an image, or below a wide one."""
     bar = ax.figure.colorbar(
         drawn,
@@ -220,10 +223,15 @@ def draw_map(
     for gamma, low, high in zip(gammas, *_edges(gammas), strict=True):
         own = table[table["gamma"] == gamma].sort_values("lam")
         left, right = _edges(own["lam"].to_numpy())
-        sides = [*left, right[-1]], [low, high]
-        drawn = ax.pcolormesh(*sides, own[[metric]].to_numpy().T, **span)
+        drawn = ax.pcolormesh(
+            [*left, right[-1]], [low, high], own[[metric]].to_numpy().T, **span
+        )
     ax.set_title(f"Best: lambda {best[0]:.3g}, gamma {best[1]:.3g}")
-    ring: Any = {"markerfacecolor": "none", "markeredgewidth": 2.0, "markersize": 10}
+    ring: style.Style = {
+        "markerfacecolor": "none",
+        "markeredgewidth": 2.0,
+        "markersize": 10,
+    }
     ax.plot(*best, "D", color=style.POSITIVE, linestyle="none", **ring)
     ax.grid(visible=False)
     ax.set(xscale="log", yscale="log", xlabel="Lambda", ylabel="Gamma")

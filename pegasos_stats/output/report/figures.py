@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from io import StringIO
-from typing import Any
 
 from pegasos_stats.errors import PegasosStatsWarning, warn_caller
 from pegasos_stats.models.linear_results import LinearResults
@@ -104,7 +103,7 @@ def _warn(caught: list[warnings.WarningMessage]) -> None:
     lacking = [each for each in caught if re.match(LACKING, str(each.message))]
     for each in caught:
         if each not in lacking:
-            message: Any = each.message
+            message = each.message
             warnings.warn_explicit(message, each.category, each.filename, each.lineno)
     if lacking:
         warn_caller(

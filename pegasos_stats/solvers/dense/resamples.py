@@ -213,8 +213,9 @@ class HingeResamples(Resamples):
         for part in (self._near, self._all):
             worse = np.flatnonzero(~(gap <= self._tol * risk))
             if worse.size:
-                given = part, weights[worse], penalties[worse], False
-                theta[worse], gap[worse], risk[worse] = self._solved(*given)
+                theta[worse], gap[worse], risk[worse] = self._solved(
+                    part, weights[worse], penalties[worse], False
+                )
         return theta, gap, risk
 
     def _solved(
@@ -265,9 +266,20 @@ class HingeResamples(Resamples):
             found[2], tol = gammas[b], INNER * self._tol
             of = Z.take(some[b], axis=1) if own < m else Z
             w, c = near[b].take(some[b]), shares[b].take(some[b])
-            sums = fixed[b], totals[b], penalties[b]
-            at = theta[b], c, found, room, Q
-            dual.resamples.refit_hinge(of, cuts[b], w, *sums, tol, *at)
+            dual.resamples.refit_hinge(
+                of,
+                cuts[b],
+                w,
+                fixed[b],
+                totals[b],
+                penalties[b],
+                tol,
+                theta[b],
+                c,
+                found,
+                room,
+                Q,
+            )
             dual_values[b] = found[1] - found[0]
             if self._free:
                 kinks[b] = of[-2] * room[0]

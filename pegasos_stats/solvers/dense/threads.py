@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -62,7 +61,7 @@ class Library:
         If it has none of the functions.
     """
 
-    def __init__(self, loaded: Any) -> None:
+    def __init__(self, loaded: ctypes.CDLL) -> None:
         for name in NAMES:
             with suppress(AttributeError):
                 self.threads = getattr(loaded, name.format("get_num_threads"))

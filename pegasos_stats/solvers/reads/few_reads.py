@@ -176,8 +176,7 @@ class WithinBudget:
     def __init__(self, problem: Described, sample: Taken, point: Point) -> None:
         self._problem, self._sample, self._failed = problem, sample, 0
         self._width = far(problem, sample)
-        given = problem, sample, point, self._width
-        self._step: Hinge | Rounded = Rounded(*given)
+        self._step: Hinge | Rounded = Rounded(problem, sample, point, self._width)
 
     @property
     def point(self) -> Point:
@@ -254,8 +253,7 @@ class WithinBudget:
         """Take steps that keep no row, until half as much room is enough."""
         self._failed = min(MOST_FAILED, self._failed + 1)
         self._step.forget_rows()
-        given = self._problem, self._sample, self._step.point, self._width
-        self._step = Rounded(*given)
+        self._step = Rounded(self._problem, self._sample, self._step.point, self._width)
 
 
 class Logistic:
@@ -437,12 +435,11 @@ def step_of(problem: Described, sample: Taken, point: Point) -> Step:
 
     Problem, sample and point are those of `Hinge`.
     """
-    given = problem, sample, point
     if problem.loss == "log":
-        return Log(*given)
+        return Log(problem, sample, point)
     if problem.home.most_kept < problem.n:
-        return WithinBudget(*given)
-    return Hinge(*given, far(problem, sample))
+        return WithinBudget(problem, sample, point)
+    return Hinge(problem, sample, point, far(problem, sample))
 
 
 @np.errstate(over="ignore", invalid="ignore")  # the certificate tells

@@ -57,8 +57,9 @@ class InFiles:
         known = measured.offset
         self.farthest = None if known is None else float(np.abs(known).max())
         is_scaled = isinstance(measured.matrices.design, ScaledDesign)
-        moments = measured.means, measured.spread
-        self.constants = None if is_scaled else constants_of(*moments)
+        self.constants = (
+            None if is_scaled else constants_of(measured.means, measured.spread)
+        )
         self.n_reads = measured.n_reads
         self.more = measured.scan.more
         products = measured.scan.memory // SHARE // (8 * MATRICES * self.p**2)

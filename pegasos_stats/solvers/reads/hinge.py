@@ -18,7 +18,7 @@ No choice of ``delta`` can make the certificate wrong, which looks at all rows.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -222,7 +222,7 @@ class Part(NamedTuple):
         Rows to keep from now on, and their dual weights so far.
     """
 
-    seen: Any
+    seen: "Seen"
     above: Vector
     low: int
     high: int
@@ -260,10 +260,25 @@ class Looking:
         beta, images = np.zeros(padded), np.zeros((2, padded))
         beta[:p] = self.point.beta
         size = arithmetic.risk.rows_in_block(X, y.size, p)
-        rows: Any = *map(read_only, (X, y, w, o, beta)), self.point.alpha
-        how: Any = self.reach, self.delta, UNIT, size, state
-        into: Any = joined, began, np.zeros((2, padded)), images, sums, counts
-        count = dual.fixing.look(*rows, *how, *into)
+        count = dual.fixing.look(
+            read_only(X),
+            read_only(y),
+            read_only(w),
+            read_only(o),
+            read_only(beta),
+            self.point.alpha,
+            self.reach,
+            self.delta,
+            UNIT,
+            size,
+            state,
+            joined,
+            began,
+            np.zeros((2, padded)),
+            images,
+            sums,
+            counts,
+        )
 
         def taken(rows: Rows) -> Taken:
             known = np.zeros(rows.size) if offset is None else o[rows]
@@ -405,18 +420,19 @@ class Hinge:
         found = solved_by_steps(inner, exact, begin)
         left, few = problem.home.most_kept - kept.m, FEW * problem.n
         of_class = self._found().table.sum(axis=1)
-        given = self.point, Point(found.beta, found.alpha), of_class
-        step = self._foreseen.step(*given, min(ROOM * left, max(kept.m, few)))
+        solved = Point(found.beta, found.alpha)
+        most = min(ROOM * left, max(kept.m, few))
+        step = self._foreseen.step(self.point, solved, of_class, most)
         if step is None and problem.home.most_kept < problem.n:
             raise NoRoomError
-        self.point = given[1] if step is None else step
+        self.point = solved if step is None else step
         a = cut(np.minimum(found.dual[: kept.m] / scale, kept.w))
         weights = balanced(a, kept.y, kept.w, high - low) if problem.intercept else a
         if weights is not None:
             kept.a = weights
             self.bound = self._bound(sums)
 
-    def _bound(self, sums: Any) -> Bound:
+    def _bound(self, sums: "Seen") -> Bound:
         """The dual point: rows fixed, and rows kept with their weights."""
         kept, rounding = self.kept, Rounding(self._problem, *self.point)
         of_kept = risk_and_image(

@@ -27,12 +27,12 @@ Statistical Computing 4, 1983.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Matrix, Rows, Vector
+from pegasos_stats.arrays import Dense, Matrix, Rows, Vector
 from pegasos_stats.solvers.reads.risk_and_bound import (
     NO_BOUND,
     Bound,
@@ -48,6 +48,9 @@ from pegasos_stats.solvers.reads.rows import Block, Taken, Values, added
 from pegasos_stats.solvers.reads.whole_weights import balanced, cut, units
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
+
+if TYPE_CHECKING:
+    from pegasos_stats.compiled.arithmetic.risk import Seen
 
 WIDEST = 4.0  # radius after a step that led up: a change of scores, about
 SHORTER, LONGER = 0.25, 2.0  # radius, by a step that led up, and by one that did not
@@ -95,7 +98,7 @@ class Part(NamedTuple):
         ``sum_i w_i`` times the excess of the loss over that in the risk.
     """
 
-    seen: Any
+    seen: "Seen"
     excess: int
     first: Vector
     second: Matrix
@@ -154,12 +157,12 @@ class Looking:
             above=self.curve.above(w, m),
         )
 
-    def _sum(self, X: Any, c: Vector) -> Vector:
+    def _sum(self, X: Dense, c: Vector) -> Vector:
         """Sum of the rows times numbers, and of these for the intercept."""
         inner = image(X, c)
         return np.concatenate([[c.sum()], inner]) if self.intercept else inner
 
-    def _curvature(self, X: Any, d: Vector) -> Matrix:
+    def _curvature(self, X: Dense, d: Vector) -> Matrix:
         bent = np.flatnonzero(d)
         if bent.size < d.size:
             X, d = X[bent], d[bent]
@@ -227,12 +230,13 @@ class Newton(ABC):
         if self._lowest is None or objective <= self._lowest.objective:
             self._lowest = None  # to have room
             found = found._replace(second=found.second / problem.n)
-            means = found.first / problem.n, found.second
-            self._lowest = Lowest(self.point, objective, *means)
+            self._lowest = Lowest(
+                self.point, objective, found.first / problem.n, found.second
+            )
         self.bound = self._bound(found.seen, found.excess)
         return risk
 
-    def _bound(self, sums: Any, excess: int) -> Bound:
+    def _bound(self, sums: "Seen", excess: int) -> Bound:
         """The dual point: all rows at ``w_i s_i``, those of the sample balanced."""
         problem, sample = self._problem, self._sample
         f = scores(sample.X, self.point, sample.offset)
@@ -276,11 +280,11 @@ class Newton(ABC):
         with np.errstate(over="ignore", invalid="ignore"):
             bent = curvature.copy()
             np.einsum("ii->i", bent)[:] += penalty
-            given = bent, penalty * low - sums
+            slope = penalty * low - sums
             step = (
-                within(*given, sizes, self._radius)
+                within(bent, slope, sizes, self._radius)
                 if self._radius > 0.0
-                else _step(*given)
+                else _step(bent, slope)
             )
         theta, self.stands = low - step, not step.any()
         self.point = Point(theta[first:], float(theta[0]) if first else 0.0)

@@ -9,7 +9,7 @@ computes again, from the partitions, if a worker is lost.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,9 @@ from pegasos_stats.solvers.reads.rows import (
     drawn,
 )
 
+if TYPE_CHECKING:
+    from dask.delayed import Delayed
+
 
 @dataclass(eq=False)
 class There:
@@ -40,7 +43,7 @@ class There:
         Those of each partition, as tasks of Dask.
     """
 
-    parts: list[Any]
+    parts: "list[Delayed]"
 
     def gathered(self) -> Values:
         """The numbers of all rows, shape (n,)."""
@@ -65,7 +68,7 @@ class InPartitions(InFiles):
     """
 
     def __init__(
-        self, measured: Measured, counted: Sequence[Any], sizes: Sequence[int]
+        self, measured: Measured, counted: "Sequence[Delayed]", sizes: Sequence[int]
     ) -> None:
         super().__init__(measured)
         assert isinstance(measured.scan, Partitions)
@@ -85,7 +88,7 @@ class InPartitions(InFiles):
             samples=few,
         )
         w = measured.weights
-        self._weights: list[Any] = [None] * len(sizes)
+        self._weights: list[Delayed | None] = [None] * len(sizes)
         if w is not None:
             self._weights = self.column(w).parts
 
@@ -97,7 +100,7 @@ class InPartitions(InFiles):
 
         look = dask.delayed(Look(self._lean, work), traverse=False)
         if column is None:
-            parts: list[Any] = [None] * len(self._frames)
+            parts: list[Delayed | None] = [None] * len(self._frames)
         else:
             assert isinstance(column, There)
             parts = column.parts
@@ -141,7 +144,7 @@ class Look:
     """
 
     measured: Measured
-    work: Callable[[Block, Values], Any]
+    work: Callable[[Block, Values], object]
 
 
 def _looked(
@@ -151,7 +154,7 @@ def _looked(
     weights: Values | None,
     first: int,
     values: Values | None,
-) -> tuple[Any, Values | None]:
+) -> tuple[object, Values | None]:
     """What is found in a partition, and the numbers beside its rows; None of no rows.
 
     What Dask holds is not changed: it may be asked for again.
@@ -178,7 +181,7 @@ def _looked(
 
 
 def in_partitions(
-    measured: Measured, counted: Sequence[Any], sizes: Sequence[int], most: int
+    measured: Measured, counted: "Sequence[Delayed]", sizes: Sequence[int], most: int
 ) -> InPartitions:
     """The home of partitions, with a sample of at most so many rows, for one read."""
     home = InPartitions(measured, counted, sizes)

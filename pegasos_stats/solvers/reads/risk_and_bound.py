@@ -162,12 +162,14 @@ class Risk:
             squares = float(point.beta @ point.beta)
             objective = 0.5 * problem.lam * squares + seen.loss / problem.n
         objective, within = finite(objective), rounding.primal(seen)
-        counts = seen.errors, seen.at_zero
-        return cls(point, objective, within, *counts, table, rounding.least())
+        return cls(
+            point, objective, within, seen.errors, seen.at_zero, table, rounding.least()
+        )
 
     def certificate(self, bound: Bound) -> Certificate:
         """Certify the point by a dual point."""
-        given = self.objective, self.within, *bound, lambda: self.least
-        dual, rounding = lower_bound(*given)
+        dual, rounding = lower_bound(
+            self.objective, self.within, *bound, lambda: self.least
+        )
         at = Certificate(self.objective, dual, self.errors, self.at_zero)
         return replace(at, rounding=rounding)

@@ -246,9 +246,8 @@ class InMemory:
         w = problem.row_weights
         counted = np.where(w > 0.0, problem.y, 0.0) if problem.weighted else problem.y
         rows = np.sort(np.concatenate(drawn(counted, most)))
-        given = problem.X[rows], problem.y[rows], w[rows]
         offset = None if problem.offset is None else problem.offset[rows]
-        return Taken(rows, *given, offset)
+        return Taken(rows, problem.X[rows], problem.y[rows], w[rows], offset)
 
     def _blocks(self) -> Iterator[Block]:
         problem, step = self._problem, rows_of_block(self.p)

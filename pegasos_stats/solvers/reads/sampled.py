@@ -43,9 +43,16 @@ def solved(problem: Described, sample: Taken, solver: SDCA) -> Solution:
         of_class = sample.y == sign
         w[of_class] *= weight / w[of_class].sum()
     w *= w.size / problem.n
-    given = problem.lam, problem.loss, problem.intercept
     X = np.asarray(sample.X, dtype=np.float64)
-    inner = Problem(X, sample.y, *given, weights=w, offset=sample.offset)
+    inner = Problem(
+        X,
+        sample.y,
+        problem.lam,
+        problem.loss,
+        problem.intercept,
+        weights=w,
+        offset=sample.offset,
+    )
     rough = SDCA(tol=ROUGH, seed=solver.seed, sample_kind=solver.sample_kind)
     if problem.loss == "log" and sample.y.size < problem.n:
         inner = replace(inner, lam=inner.lam * penalised_by(inner, rough))

@@ -8,7 +8,7 @@ same rows in memory: in the reference arithmetic, in every bit.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,9 @@ from pegasos_stats.solvers.reads.risk_and_bound import (
 )
 from pegasos_stats.solvers.reads.rows import Block, Values, added
 from pegasos_stats.solvers.rounding import Rounding
+
+if TYPE_CHECKING:
+    from pegasos_stats.compiled.arithmetic.risk import Seen
 
 
 class Part(NamedTuple):
@@ -183,7 +186,7 @@ class FileVisitor(Visitor):
     def _radius(self) -> float:
         return self._home.radius
 
-    def _at_zero(self) -> Any:
+    def _at_zero(self) -> "pegasos.pegasos_literal.State":
         return pegasos.pegasos_literal.start(
             self._room, self._problem.p, self.batch_size
         )
@@ -213,7 +216,7 @@ class Certified(NamedTuple):
 class Found(NamedTuple):
     """What a read finds in a block."""
 
-    seen: Any
+    seen: "Seen"
     table: NDArray[np.int64]
 
 

@@ -84,8 +84,9 @@ class HingePath:
             kept = KeptRows(rows, near, inside, fits)
             centre = np.ones((len(fits), len(near) + 2))
             centre[:, :-2] = self.side.weights(near, fits)
-            given = theta[fits], centre, gamma[fits]
-            theta[fits], a, gamma[fits], moved = proximal_fits(kept, lam, inner, *given)
+            theta[fits], a, gamma[fits], moved = proximal_fits(
+                kept, lam, inner, theta[fits], centre, gamma[fits]
+            )
             if not turn:
                 self.width = min(WIDE, max(NARROW, WIDER * moved))
             weights = self.side.weights(near, rows.every)
@@ -148,8 +149,9 @@ class HingePath:
             whole = np.array([rows.k])
             kept = KeptRows(rows, self.every, self.side.inside, whole)
             centre = np.full((1, rows.n + 2), 0.5)
-            given = theta[whole], centre, np.array([self._gamma(lam)])
-            found, a, _, _ = proximal_fits(kept, lam, ROUGH, *given)
+            found, a, _, _ = proximal_fits(
+                kept, lam, ROUGH, theta[whole], centre, np.array([self._gamma(lam)])
+            )
             theta[:], self.side.a[:] = found, a[:, :-2]
         return theta
 

@@ -189,12 +189,15 @@ def _step(kept: KeptRows, lam: float, now: _Fits, v: Vector, gradient: Vector) -
     H[:, at, at] += ~free
     d = np.linalg.solve(H, -(gradient * free)[:, :, None])[:, :, 0]
     change = kept.change(d)
-    slopes = (
+    t = _lengths(
+        v,
+        change,
+        kept.per_weight / gamma[:, None],
+        total,
         (penalty * theta * d).sum(axis=1),
         (penalty * d * d).sum(axis=1),
         (gradient * d).sum(axis=1),
     )
-    t = _lengths(v, change, kept.per_weight / gamma[:, None], total, *slopes)
     now.theta = theta + t[:, None] * d
     now.slack = now.slack + t[:, None] * change
     now.steps = now.steps + 1

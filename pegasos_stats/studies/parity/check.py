@@ -230,7 +230,7 @@ class ParityCheck:
         parts = header_html(self.title, self._facts, []), params_html(self.table)
         return "\n".join([*parts, lines_html(self._said)])
 
-    def to_json_dict(self) -> dict[str, Any]:
+    def to_json_dict(self) -> dict[str, object]:
         """Verdict, table and reasons as values of JSON."""
         return {
             "equal": self.equal,
@@ -257,8 +257,8 @@ def in_python(r: R, setup: Setup) -> Run:
     n_epochs = found.n_epochs  # SDCA counts visits alone
     if not isinstance(setup.solver, Pegasos):
         n_epochs = found.n_iter // problem.n
-    pair = result._rows.labels(), result.predict()  # those of weight 0 too, as in R
-    table = confusion(*pair, levels=result.coding.levels).table
+    labels = result._rows.labels()  # those of weight 0 too, as in R
+    table = confusion(labels, result.predict(), levels=result.coding.levels).table
     run = {
         "levels": as_text(r, setup.levels),
         "y": problem.y,
@@ -279,7 +279,7 @@ def in_python(r: R, setup: Setup) -> Run:
     return run | {"beta": found.beta, "a": found.dual, "scores": at}
 
 
-def as_text(r: R, values: list[Any]) -> list[str]:
+def as_text(r: R, values: list[object]) -> list[str]:
     """Labels as R writes them."""
     return [str(text) for text in r.call("as.character", pd.Series(values))]
 
@@ -475,7 +475,7 @@ def python_state(setup: Setup, epochs: Epochs) -> Run:
 def python_margins(setup: Setup, before: Epochs, rows: Rows) -> Vector:
     """Margins of these rows, seen from the state before."""
     problem, solver = setup.problem, setup.solver
-    seen: Any = np.zeros(len(rows))
+    seen = np.zeros(len(rows))
     if setup.kernel is not None:
         if before:
             state = python_state(setup, before)

@@ -13,14 +13,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any, Literal, Self
+from typing import IO, Any, Literal, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.columns import r_number
 from pegasos_stats.errors import DataError, DependencyError, shown
+
+RValue: TypeAlias = Any  # a vector, a list by name or not, None, ...
 
 HEADER = b"X\n" + struct.pack(">3i", 2, 0x00020300, 0x00020300)
 LARGEST_INTEGER = 2**31 - 1  # R keeps -2^31 for NA
@@ -57,7 +60,7 @@ def to_r(value: object) -> bytes:
     return HEADER + _item(value)
 
 
-def from_r(content: bytes) -> Any:
+def from_r(content: bytes) -> RValue:
     """Read what R's ``serialize(version = 2)`` wrote.
 
     Returns
@@ -106,7 +109,7 @@ def _array(flat: np.ndarray, shape: tuple[int, ...] | None = None) -> bytes:
     return _vector(content[0], len(flat), content[1], dim=shape)
 
 
-def _labels(labels: "pd.Series[Any]") -> bytes:
+def _labels(labels: DataColumn) -> bytes:
     """Missing values as NA, categories as a factor, all else by its values."""
     if isinstance(labels.dtype, pd.CategoricalDtype):
         codes = labels.cat.codes.to_numpy(dtype=np.int64) + 1
@@ -140,7 +143,7 @@ def _level(value: object) -> str:
     return r_number(value) if isinstance(value, float) else str(value)
 
 
-def _vector(kind: int, length: int, content: bytes, **attributes: Any) -> bytes:
+def _vector(kind: int, length: int, content: bytes, **attributes: object) -> bytes:
     """A vector, and those of its attributes that are not None."""
     given = {name: each for name, each in attributes.items() if each is not None}
     if length > LARGEST_INTEGER:
@@ -179,7 +182,7 @@ class _Reader:
     def _int(self) -> int:
         return int.from_bytes(self._take(4), "big", signed=True)
 
-    def value(self) -> Any:
+    def value(self) -> RValue:
         flags = self._int()
         kind = flags & 0xFF
         if kind in (NULL, EMPTY):
@@ -197,7 +200,7 @@ class _Reader:
             raise DataError(f"R answered with type {kind}, which is no data.")
         length = self._int()
         if kind in (TEXT, LIST):
-            found: Any = [self.value() for _ in range(length)]
+            found: RValue = [self.value() for _ in range(length)]
         else:
             size = length * np.dtype(KINDS[kind]).itemsize
             found = np.frombuffer(self._take(size), dtype=KINDS[kind])
@@ -208,8 +211,8 @@ class _Reader:
         length = self._int()
         return None if length < 0 else bytes(self._take(length)).decode()
 
-    def _pairs(self, flags: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def _pairs(self, flags: int) -> dict[str, RValue]:
+        found: dict[str, RValue] = {}
         while flags & 0xFF == PAIRS:
             if flags & HAS_ATTRIBUTES:
                 self.value()
@@ -219,7 +222,7 @@ class _Reader:
         return found
 
 
-def _whole(kind: int, found: Any, given: dict[str, Any]) -> Any:
+def _whole(kind: int, found: RValue, given: dict[str, RValue]) -> RValue:
     """A vector or list as Python has it, with what its attributes say."""
     if kind == LIST:
         names = given.get("names")
@@ -290,11 +293,11 @@ class R(ABC):
     def _answer(self, request: bytes) -> bytes:
         """What R answers to a request."""
 
-    def eval(self, code: str) -> Any:
+    def eval(self, code: str) -> RValue:
         """Value of the last expression of `code`."""
         return self._asked({"do": "eval", "code": code})
 
-    def call(self, function: str, *args: Any, **named: Any) -> Any:
+    def call(self, function: str, *args: object, **named: object) -> RValue:
         """Value of a function of R; an underscore at the end of a name is left out."""
         names = ["" for _ in args] + [name.removesuffix("_") for name in named]
         values = dict(enumerate([*args, *named.values()]))
@@ -302,11 +305,11 @@ class R(ABC):
             {"do": "call", "code": function, "names": names, "arguments": values}
         )
 
-    def set(self, name: str, value: Any) -> None:
+    def set(self, name: str, value: object) -> None:
         """Assign to a variable of R."""
         self._asked({"do": "set", "name": name, "value": value})
 
-    def _asked(self, request: dict[str, Any]) -> Any:
+    def _asked(self, request: dict[str, object]) -> RValue:
         found = from_r(self._answer(to_r(request)))
         if "error" in found:
             raise DataError(f"R stopped: {' '.join(str(found['error'][0]).split())}.")

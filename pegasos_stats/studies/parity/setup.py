@@ -9,6 +9,7 @@ import pandas as pd
 from scipy.sparse import issparse
 
 from pegasos_stats.arrays import DataColumn, Vector
+from pegasos_stats.data.labels import Level
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.solvers.options import declared, values_of
@@ -55,7 +56,7 @@ class Setup:
         return getattr(self.problem, "kernel", None)
 
     @property
-    def levels(self) -> list[Any]:
+    def levels(self) -> list[Level]:
         """The two levels; what R has no type for, such as a date, as text."""
         levels = list(self.model.coding.levels)
         if all(isinstance(level, IN_R) for level in levels):
@@ -77,7 +78,7 @@ class Setup:
         values = values_of(self.solver) | {"epochs": n_epochs}
         return replace(self, solver=SDCA(**values | {"tol": 0.0, "gap_tol": None}))
 
-    def in_r(self) -> dict[str, Any]:
+    def in_r(self) -> dict[str, object]:
         """The list that `run_configuration` of ``configurations.R`` takes."""
         solver, X = self.solver, self.X
         if not isinstance(X, np.ndarray):

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import number_of
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError, counted, shown
@@ -133,11 +134,17 @@ def cross_validate(
     rng = RRandom(seed, sample_kind=solver.sample_kind)
     drawn = checked_folds(folds, repeats, model._sample, rng, groups)
     if choosing is None:
-        given = model, drawn, solver, np.array([model.problem.lam]), rng
-        fits = run_tasks(fold_fits.fold_tasks(*given), workers, progress)
+        fits = run_tasks(
+            fold_fits.fold_tasks(
+                model, drawn, solver, np.array([model.problem.lam]), rng
+            ),
+            workers,
+            progress,
+        )
     else:
-        parts = model, drawn, solver, choosing, rng
-        fits, lams = nested.nested_fits(*parts, workers, progress)
+        fits, lams = nested.nested_fits(
+            model, drawn, solver, choosing, rng, workers, progress
+        )
     fold_fits.warn_of_gaps(solver, [fit.certificates[0] for fit in fits])
     scores = np.full((model.problem.n, drawn.repeats), np.nan)
     for split, fit in zip(drawn.splits, fits, strict=True):
@@ -236,7 +243,7 @@ class CrossValidation:
         return self.scores_by_repeat.mean(axis=1).rename("score")
 
     @property
-    def actual(self) -> "pd.Series[Any]":
+    def actual(self) -> DataColumn:
         """Labels of the rows."""
         sample = self.model._sample
         return sample.coding.decode(sample.y, sample.index)
@@ -317,7 +324,7 @@ class CrossValidation:
 
         return draw_folds(self.by_fold, self._estimates)
 
-    def plot_roc(self, *, ax: "Axes | None" = None, **line: Any) -> "Axes":
+    def plot_roc(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw the ROC curve of each fold, thin, and their mean.
 
         The mean is that of the true positive rates at each false positive rate. Folds

@@ -222,7 +222,7 @@ def own_metric(name: str, function: Callable[..., Any]) -> Metric:
     return Metric(name, _Given(function))
 
 
-def function_of(metric: Metric) -> Callable[..., Any]:
+def function_of(metric: Metric) -> Callable[..., object]:
     """The function that `own_metric` was given."""
     given: Any = metric.measure
     return given.function  # type: ignore[no-any-return]
@@ -267,8 +267,12 @@ def fold_lines(
             for at, line in enumerate(alike):
                 part = slice(at, at + 1) if len(alike) > 1 else slice(None)
                 scores = fit.scores[part] if line.all() else fit.scores[part][:, line]
-                given = y[test][line], scores, weights[test][line], ties
-                add(metric.name, metric.of_each(*given).tolist())
+                add(
+                    metric.name,
+                    metric.of_each(
+                        y[test][line], scores, weights[test][line], ties
+                    ).tolist(),
+                )
     return pd.DataFrame(lines)
 
 

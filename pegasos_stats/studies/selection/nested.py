@@ -98,8 +98,10 @@ def nested_fits(
     lambdas : list of float
         Those chosen.
     """
-    size = choosing.folds, choosing.repeats, rng
-    inner = [within(model, folds, split, *size) for split in folds.splits]
+    inner = [
+        within(model, folds, split, choosing.folds, choosing.repeats, rng)
+        for split in folds.splits
+    ]
     splits = [*folds.splits, *(split for each in inner for split in each.splits)]
     every = Folds(tuple(splits), folds.n)
     tasks = fold_fits.fold_tasks(model, every, solver, choosing.lambdas, rng)

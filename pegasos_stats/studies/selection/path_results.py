@@ -190,7 +190,7 @@ class LambdaPath:
         found: Results = self.best_model(rule).fit(for_all_rows(self.solver))
         return found
 
-    def plot(self, *, ax: "Axes | None" = None, **line: Any) -> "Axes":
+    def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw the metric against lambda, with standard errors and both choices.
 
         Parameters
@@ -214,7 +214,7 @@ class LambdaPath:
         return draw_curve(self.lambdas, mean, error, self.metric, marks, ax, line)
 
     def plot_coefficients(
-        self, *, named: int = SHOWN, ax: "Axes | None" = None, **line: Any
+        self, *, named: int = SHOWN, ax: "Axes | None" = None, **line: object
     ) -> "Axes":
         """Draw coefficients against lambda; the intercept is left out.
 

@@ -270,9 +270,18 @@ def _side_by_side(tasks: Sequence[Task]) -> list[Found]:
         if len(places) < 2 or learns(model) or not suits(problem, solver):
             continue
         splits = [tasks[at].split for at in places]
-        scaled = getattr(model, "scaling", None), model._sample.raw_weights
-        given = problem, splits, first.lambdas, solver.tol
-        for at, fits in zip(places, shared_fits(*given, *scaled), strict=True):
+        for at, fits in zip(
+            places,
+            shared_fits(
+                problem,
+                splits,
+                first.lambdas,
+                solver.tol,
+                getattr(model, "scaling", None),
+                model._sample.raw_weights,
+            ),
+            strict=True,
+        ):
             if fits is not None:
                 found[at] = _as_alone(tasks[at], fits), fits.certified
     return found
