@@ -1,6 +1,6 @@
 """Names for types of arrays and columns, and arrays that nobody writes to."""
 
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ Rows = NDArray[np.int64]  # numbers of rows, counted from zero
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Codes = NDArray[np.intp]  # positions of labels among their levels, -1 for none
-DataColumn: TypeAlias = "pd.Series[Any]"  # of numbers, text, categories, ...
+DataColumn: TypeAlias = "pd.Series"  # of numbers, text, categories, ...
 
 
 def read_only(values: Values) -> Values:

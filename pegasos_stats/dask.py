@@ -21,7 +21,7 @@ This door is experimental: it was tested on the workers of one machine.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -30,6 +30,10 @@ from pegasos_stats.data.scan.files import bytes_of
 from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.errors import DataError, DependencyError, OptionError, shown
 from pegasos_stats.other_frames import is_dask
+
+if TYPE_CHECKING:
+    from dask.array import Array as DaskArray
+    from dask.dataframe import DataFrame as DaskFrame
 
 try:
     import dask.dataframe
@@ -44,7 +48,10 @@ __all__ = ["rows"]
 
 
 def rows(
-    data: Any, *, columns: Sequence[str] | None = None, memory: str | int = "1GiB"
+    data: "DaskFrame | DaskArray",
+    *,
+    columns: Sequence[str] | None = None,
+    memory: str | int = "1GiB",
 ) -> Partitions:
     """Name rows of Dask as data for a fit.
 

@@ -5,7 +5,6 @@ import sys
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -210,6 +209,6 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def plain(item: Any) -> Any:
+def plain(item: object) -> object:
     """Convert a numpy scalar to a Python scalar, so that ``5`` is shown as ``5``."""
     return item.item() if isinstance(item, np.generic) else item

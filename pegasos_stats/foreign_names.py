@@ -26,7 +26,7 @@ from pegasos_stats.errors import (
     shown,
 )
 
-Call = TypeVar("Call", bound=Callable[..., Any])
+Call = TypeVar("Call", bound=Callable[..., object])
 Class = TypeVar("Class", bound=type)
 
 TABLE = Path(__file__).with_suffix(".toml")
@@ -352,7 +352,7 @@ def suggest_arguments(call: Call, section: str = "") -> Call:
     signature = inspect.signature(call)
 
     @wraps(call)
-    def checked(*given: Any, **named: object) -> Any:
+    def checked(*given: object, **named: object) -> object:
         from pegasos_stats.other_frames import are_among, called  # loads pandas
 
         try:
@@ -384,12 +384,11 @@ def _last_of(traceback: TracebackType | None) -> TracebackType | None:
 
 def renamed(name: str, method: Call) -> Call:
     """Return a bound method as a function of another name, which its errors give."""
-    plain: Any = method
     bound = inspect.signature(method)
 
-    @wraps(plain)
-    def function(*given: Any, **named: Any) -> Any:
-        return plain(*given, **named)
+    @wraps(method)
+    def function(*given: object, **named: object) -> object:
+        return method(*given, **named)
 
     function.__name__ = function.__qualname__ = name
     function.__signature__ = bound  # type: ignore[attr-defined]
@@ -428,8 +427,8 @@ def unknown_option(
 
 
 def _without_harmless(
-    call: str, signature: inspect.Signature, named: dict[str, Any]
-) -> dict[str, Any]:
+    call: str, signature: inspect.Signature, named: dict[str, object]
+) -> dict[str, object]:
     """Arguments without those that ask for what is so anyway."""
     harmless = table()["harmless"].get(call, {})
     return {
@@ -443,7 +442,7 @@ def _without_harmless(
 
 
 def _name_of(
-    call: Callable[..., object], signature: inspect.Signature, given: tuple[Any, ...]
+    call: Callable[..., object], signature: inspect.Signature, given: tuple[object, ...]
 ) -> str:
     """Name of a call as the user wrote it: of a class for its ``__init__``."""
     name = call.__name__
@@ -458,7 +457,7 @@ def _name_of(
 def _answer(
     name: str,
     signature: inspect.Signature,
-    given: tuple[Any, ...],
+    given: tuple[object, ...],
     named: dict[str, object],
     error: TypeError,
     section: str,

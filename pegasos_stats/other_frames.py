@@ -7,7 +7,7 @@ make the call.
 
 from collections.abc import Callable, Iterable
 from inspect import BoundArguments
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -17,14 +17,17 @@ from pegasos_stats.arrays import DataColumn
 from pegasos_stats.errors import DataError, DependencyError
 
 if TYPE_CHECKING:
+    import narwhals as nw
     import pyarrow as pa
+
+Foreign: TypeAlias = "nw.DataFrame | nw.Series | pa.Table | pa.ChunkedArray"  # as read
 
 LIBRARIES = {
     *("polars", "pyarrow", "duckdb", "narwhals", "modin", "cudf"),
     *("dask", "ibis", "pyspark", "sqlframe"),
 }
 MOST = 3  # items of a list that may be columns: labels and rows, groups of two kinds
-Call = TypeVar("Call", bound=Callable[..., Any])
+Call = TypeVar("Call", bound=Callable[..., object])
 ROWS = ("X", "data", "test")  # arguments in which a single column is a predictor
 NULLABLE = {"bool": "boolean"} | {  # of pandas, by the names of arrow
     f"{sign.lower()}int{bits}": f"{sign}Int{bits}"
@@ -45,7 +48,7 @@ def are_among(values: Iterable[object]) -> bool:
     return any(_is_other(item) for value in values for item in _items(value))
 
 
-def called(call: Callable[..., object], given: BoundArguments) -> Any:
+def called(call: Callable[..., object], given: BoundArguments) -> object:
     """Make a call with pandas' own in the place of frames and columns of others.
 
     Rows that come back, a Series or a DataFrame, are of the kind of ``data``. Frames of
@@ -152,7 +155,7 @@ def _read(value: object) -> object:
     )
 
 
-def _check_valid(native: Any, name: str) -> None:
+def _check_valid(native: "pa.Table | pa.ChunkedArray", name: str) -> None:
     """Raise `DataError` for places, indices or text that are none: of a file, say."""
     try:
         native.validate(full=True)
@@ -191,14 +194,14 @@ def _ours(value: Any, rows: bool, labelled: list[pd.Index]) -> Any:
     return found if index is None else found.set_axis(index)
 
 
-def _has_labels(read: Any) -> bool:
+def _has_labels(read: Foreign) -> bool:
     """Whether rows have labels: those of pandas, modin and cuDF, also in narwhals."""
     made_by = getattr(read, "implementation", None)
     ours = isinstance(read, pd.Series | pd.DataFrame)
     return ours or (made_by is not None and made_by.is_pandas_like())
 
 
-def _in_pandas(read: Any) -> Any:
+def _in_pandas(read: Foreign) -> Any:
     """Return a frame or column that was read as pandas' own; other values as is."""
     import narwhals as nw
     import pyarrow as pa
@@ -217,7 +220,7 @@ def _in_pandas(read: Any) -> Any:
     return frame.set_axis(pd.Index(names, tupleize_cols=False), axis=1)
 
 
-def _column(read: Any) -> DataColumn:
+def _column(read: Foreign) -> DataColumn:
     """Return a column as a Series of the type that loses nothing.
 
     Whole numbers and booleans of which some are missing are nullable; dates are
@@ -255,7 +258,7 @@ def in_pandas(read: "pa.Array | pa.ChunkedArray") -> DataColumn:
     return pd.Series(found)
 
 
-def _in_kind(found: pd.Series | pd.DataFrame, read: Any, ours: object) -> Any:
+def _in_kind(found: pd.Series | pd.DataFrame, read: Foreign, ours: object) -> Any:
     """Return rows as a frame or column of the library that the data came from.
 
     Columns of the data that are among them, as `augment` has them, are those of the

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -235,7 +235,7 @@ def _not_in_rows() -> DataError:
     )
 
 
-def in_rows(X: Any) -> "csr_array":
+def in_rows(X: "csr_array") -> "csr_array":
     """A sparse matrix as a CSR array; no index is followed that is not in its shape.
 
     Raises

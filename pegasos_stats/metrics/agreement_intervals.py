@@ -5,7 +5,6 @@ from math import atanh, exp, isnan, log, tanh
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pegasos_stats.checks import check_fraction
 from pegasos_stats.metrics.proportions import Interval, Method, proportion_interval
@@ -15,7 +14,7 @@ NONE = Interval(float("nan"), float("nan"))
 STEP = 1e-20  # imaginary; the derivative along it is exact to rounding
 LEAST = 1e-12  # a standard error or a distance to 1 that is smaller is rounding
 
-Statistic = Callable[[NDArray[Any]], Any]  # of shares, also complex ones
+Statistic = Callable[[np.ndarray], Any]  # of shares, also complex ones
 
 
 def kappa_interval(counts: Counts, level: float = 0.95) -> Interval:
@@ -243,13 +242,13 @@ def _on_fishers_scale(statistic: Statistic, counts: Counts, level: float) -> Int
     return Interval(tanh(middle - half), tanh(middle + half))
 
 
-def _kappa(shares: NDArray[Any]) -> Any:
+def _kappa(shares: np.ndarray) -> Any:
     total = shares.sum()
     chance = shares.sum(axis=0) @ shares.sum(axis=1) / total**2
     return (np.trace(shares) / total - chance) / (1.0 - chance)
 
 
-def _matthews(shares: NDArray[Any]) -> Any:
+def _matthews(shares: np.ndarray) -> Any:
     total = shares.sum()
     sides = [shares.sum(axis=axis) for axis in (0, 1)]
     apart = [total**2 - side @ side for side in sides]

@@ -4,12 +4,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import Predictors, Vector
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.groups import Groups
@@ -86,7 +86,7 @@ class Recorder:
 
 
 # The matrix of rows, -1 or +1 for each, and their offset where there is one.
-HeldOut = tuple[Any, Vector, Vector | None]
+HeldOut = tuple[Predictors, Vector, Vector | None]
 
 
 @suggest_names("model")
@@ -236,7 +236,9 @@ class Model(ABC):
 
         return Recorder(self.problem, ties, error_rate)
 
-    def _scores(self, found: AnySolution, X: Any, offset: Vector | None) -> Vector:
+    def _scores(
+        self, found: AnySolution, X: Predictors, offset: Vector | None
+    ) -> Vector:
         """Scores of the rows of a matrix by a solution."""
         return scores_of(self.problem, found, X, offset)
 

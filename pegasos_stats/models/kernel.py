@@ -1,11 +1,11 @@
 """Support vector machines with a kernel."""
 
 import time
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import Matrix, Predictors, Vector
 from pegasos_stats.checks import check_count, check_flag
 from pegasos_stats.data import sample as samples
 from pegasos_stats.data.labels import Coding
@@ -214,7 +214,7 @@ class KernelSVM(Model):
             lam_rule=rule,
         )
 
-    def _matrix(self, kernel: kernels.KernelFunction, standardize: bool) -> Any:
+    def _matrix(self, kernel: kernels.KernelFunction, standardize: bool) -> Matrix:
         """Rows as the kernel takes them; of a precomputed one its values."""
         self._columns = None
         X = dense(self._sample.X)
@@ -311,7 +311,9 @@ class KernelSVM(Model):
         """Run a solver, and return its solution alone."""
         return run_kernel(self.at_chosen_lambda().problem, solver, observe=observe)
 
-    def _scores(self, found: AnySolution, X: Any, offset: Vector | None) -> Vector:
+    def _scores(
+        self, found: AnySolution, X: Predictors, offset: Vector | None
+    ) -> Vector:
         return new_scores(self.problem, found, X, self._columns)
 
 

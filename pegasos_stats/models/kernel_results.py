@@ -1,7 +1,7 @@
 """Results of a kernel model: its support rows and their coefficients."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -166,7 +166,7 @@ class KernelResults(Results):
 def new_scores(
     problem: kernels.KernelProblem,
     found: AnySolution,
-    X: Any,
+    X: Predictors,
     columns: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
     """Scores of rows, shape (q,).

@@ -11,6 +11,8 @@ from pegasos_stats.data.columns import in_a_piece
 from pegasos_stats.solvers.problem import Problem, Solution
 
 if TYPE_CHECKING:
+    from dask.dataframe import DataFrame as DaskFrame
+
     from pegasos_stats.models.predicting import Predictor
 
 
@@ -50,7 +52,7 @@ class Rule:
             return getattr(self.result, self.method)(frame, **self.options)
 
 
-def without_rows(frame: Any) -> pd.DataFrame:
+def without_rows(frame: "DaskFrame") -> pd.DataFrame:
     """A frame of pandas with the columns of one of Dask."""
     found: pd.DataFrame = frame._meta
     return found
@@ -58,7 +60,7 @@ def without_rows(frame: Any) -> pd.DataFrame:
 
 def of_partitions(
     result: "Predictor",
-    frame: Any,
+    frame: "DaskFrame",
     method: str,
     options: Mapping[str, object],
     like: pd.Series | pd.DataFrame,

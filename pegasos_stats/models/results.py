@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from pegasos_stats.solvers.solutions import AnySolution, certificate_of
 
 if TYPE_CHECKING:
     from pegasos_stats.models.base import Model
+    from pegasos_stats.studies.selection.path_results import LambdaPath
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -90,7 +91,7 @@ class Judged(ABC):
 
     @property
     @abstractmethod
-    def lambda_path(self) -> Any:
+    def lambda_path(self) -> "LambdaPath | None":
         """The path that chose lambda, with ``lam="cv"``."""
 
     @property
@@ -132,8 +133,9 @@ class Judged(ABC):
         (0.2134, 0.2134)
         """
         if isinstance(self.solution, Solution) and self.problem.has_rows:
-            given = self.problem, self.solver, self.solution, self.certificate
-            return shortfall_of(*given)
+            return shortfall_of(
+                self.problem, self.solver, self.solution, self.certificate
+            )
         return Shortfall.certified(self.certificate)
 
     @cached_property
@@ -149,11 +151,19 @@ class Judged(ABC):
         ['run']
         """
         standardized = self.scaling is not None
-        fit = self.problem, self.certificate, self.solver, self.coding, standardized
         data = about_data(self.dropped, self.design)
         data += level_order(self.coding, self.design)
         reach, penalty = self._on_predictors
-        about = about_fit(*fit, self._training(), self.shortfall, reach)
+        about = about_fit(
+            self.problem,
+            self.certificate,
+            self.solver,
+            self.coding,
+            standardized,
+            self._training(),
+            self.shortfall,
+            reach,
+        )
         return (*about, *self._about_path(), *data, *penalty)
 
     def _about_path(self) -> tuple[Note, ...]:
@@ -175,8 +185,11 @@ class Judged(ABC):
         spread, scaled = spreads(problem), self.scaling is not None
         with np.errstate(over="ignore", invalid="ignore"):
             reach = float(np.abs(found.beta) @ spread)
-        given = problem, found, names, spread, self.relative_gap, scaled
-        about = *decided_by_rounding(problem, found), *same, *about_predictors(*given)
+        about = (
+            *decided_by_rounding(problem, found),
+            *same,
+            *about_predictors(problem, found, names, spread, self.relative_gap, scaled),
+        )
         return reach, about
 
     @cached_property

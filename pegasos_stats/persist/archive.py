@@ -23,6 +23,7 @@ from pegasos_stats.errors import DataError
 from pegasos_stats.writing import Kind, checked_path, shown_path
 
 Json: TypeAlias = Any  # what `json.loads` gives, of a file that anyone may have written
+Value: TypeAlias = Any  # one that a file can hold, see `any_out`
 Arrays = dict[str, np.ndarray]
 Header = dict[str, Json]
 

@@ -6,7 +6,6 @@ damaged. What the classes check themselves when they are made is not repeated.
 
 import re
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,6 +31,7 @@ from pegasos_stats.models.inference.options import Bootstrap, Cluster, CovType
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
+from pegasos_stats.persist.archive import Value
 from pegasos_stats.persist.codec import RULES, Rule
 from pegasos_stats.persist.fits import (
     COMPUTED,
@@ -269,7 +269,7 @@ def _check_table(table: ConfusionMatrix, coding: LabelCoding, problem: Problem) 
     _require(good, f"the training table is not of {there[0]} rows")
 
 
-def _check_trace(trace: Any) -> None:
+def _check_trace(trace: Value) -> None:
     if trace is None or not len(trace.columns):
         return
     names = [*trace.columns]
@@ -338,7 +338,7 @@ def check_kernel_fit(result: KernelResults) -> None:
     _require(same, "support rows are others")
 
 
-def check_columns(problem: Problem, columns: Any, design: Design) -> None:
+def check_columns(problem: Problem, columns: Value, design: Design) -> None:
     """Columns are named; of a precomputed kernel those of the rows are known."""
     width, n = len(design.names), problem.n
     kernel = getattr(problem, "kernel", None)

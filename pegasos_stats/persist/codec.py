@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.data.labels import Dtype
-from pegasos_stats.persist.archive import Json
+from pegasos_stats.persist.archive import Json, Value
 from pegasos_stats.persist.values import (
     LARGEST,
     ArrayReader,
@@ -82,14 +82,14 @@ class Rule(NamedTuple):
         Types, or forms, of fields that are not as declared.
     """
 
-    check: Callable[[Any], None] | None = None
+    check: Callable[[Value], None] | None = None
     shapes: str = ""
     bounds: Mapping[tuple[float, float], str] = {}
-    prepared: Callable[[Any], Any] | None = None
+    prepared: Callable[[Value], Value] | None = None
     computed: tuple[str, ...] = ()
-    hints: Mapping[str, Any] = {}
+    hints: Mapping[str, object] = {}
 
-    def verify(self, found: Any) -> None:
+    def verify(self, found: Value) -> None:
         """Raise ValueError for an object that is not good."""
         sizes: dict[str, int] = {}
         for name, letters in map(str.split, filter(None, self.shapes.split(", "))):
@@ -197,7 +197,7 @@ def _is_of(value: object, hint: Any) -> bool:
 def _single(hint: object) -> Form:
     """A number, text, or one of some words."""
 
-    def back(stored: Json, reader: ArrayReader) -> Any:
+    def back(stored: Json, reader: ArrayReader) -> Value:
         found = any_back(stored, reader)
         is_huge = isinstance(found, int) and abs(found) > LARGEST
         if not _is_of(found, hint) or is_huge:
@@ -207,10 +207,10 @@ def _single(hint: object) -> Form:
     return Form(any_out, back)
 
 
-def _array(hint: Any) -> Form:
+def _array(hint: object) -> Form:
     """An array of numbers of one type."""
 
-    def back(stored: Json, reader: ArrayReader) -> Any:
+    def back(stored: Json, reader: ArrayReader) -> Value:
         found = reader.take(stored)
         if not _is_of(found, hint):
             raise ValueError(f"an array is of type {found.dtype}")
@@ -237,13 +237,13 @@ def _one_of(hints: tuple[object, ...]) -> Form:
     """One of several types, whose name is written beside it."""
     named = {_name_of(hint): hint for hint in hints}
 
-    def out(value: object, writer: ArrayWriter) -> Json:
+    def out(value: Value, writer: ArrayWriter) -> Json:
         for name, hint in named.items():
             if _is_of(value, hint):
                 return {name: form_of(hint).out(value, writer)}
         raise cannot_hold(value)
 
-    def back(stored: Json, reader: ArrayReader) -> Any:
+    def back(stored: Json, reader: ArrayReader) -> Value:
         ((name, value),) = stored.items()
         return form_of(named[name]).back(value, reader)
 
@@ -261,18 +261,18 @@ def _name_of(hint: object) -> str:
     return name
 
 
-def _items(hints: tuple[Any, ...], kind: Callable[[list[Any]], Any]) -> Form:
+def _items(hints: tuple[object, ...], kind: Callable[[list[Value]], Value]) -> Form:
     """A tuple or list: of values of one type, or of some types in their order."""
     several = len(hints) == 2 and hints[1] is Ellipsis
 
     def of(length: int) -> list[Form]:
         return [form_of(h) for h in ([hints[0]] * length if several else hints)]
 
-    def out(value: Any, writer: ArrayWriter) -> Json:
+    def out(value: Value, writer: ArrayWriter) -> Json:
         each = zip(of(len(value)), value, strict=True)
         return [form.out(item, writer) for form, item in each]
 
-    def back(stored: Json, reader: ArrayReader) -> Any:
+    def back(stored: Json, reader: ArrayReader) -> Value:
         given = items(stored, "a list", None if several else len(hints))
         each = zip(of(len(given)), given, strict=True)
         return kind([form.back(item, reader) for form, item in each])
@@ -284,7 +284,7 @@ def _pairs(key: Any, value: Any) -> Form:
     """A dictionary, in its order."""
     inner = _items((tuple[key, value], Ellipsis), list)
 
-    def back(stored: Json, reader: ArrayReader) -> Any:
+    def back(stored: Json, reader: ArrayReader) -> Value:
         pairs = inner.back(stored, reader)
         found = dict(pairs)
         if len(found) < len(pairs):
@@ -297,12 +297,12 @@ def _pairs(key: Any, value: Any) -> Form:
 def _functions() -> Form:
     """Functions of the user, of which a file has the names."""
 
-    def out(given: Mapping[str, Callable[..., Any]], writer: ArrayWriter) -> Json:
+    def out(given: Mapping[str, Callable[..., object]], writer: ArrayWriter) -> Json:
         for name, function in given.items():
             writer.use(name, function)
         return sorted(given)
 
-    def back(stored: Json, reader: ArrayReader) -> Any:
+    def back(stored: Json, reader: ArrayReader) -> Value:
         return {name: reader.function(name) for name in items(stored, "functions")}
 
     return Form(out, back)
@@ -317,7 +317,7 @@ def _fields(kind: Any) -> Form:
     hints = {name: declared[name] for name in fields}
     computed = {name: _returned(kind, name) for name in rule.computed}
 
-    def out(value: object, writer: ArrayWriter) -> Json:
+    def out(value: Value, writer: ArrayWriter) -> Json:
         if type(value) is not kind:
             raise cannot_hold(value)
         if rule.prepared is not None:
@@ -332,7 +332,7 @@ def _fields(kind: Any) -> Form:
                 stored[name] = form_of(hint).out(known[name], writer)
         return stored
 
-    def back(stored: Json, reader: ArrayReader) -> Any:
+    def back(stored: Json, reader: ArrayReader) -> Value:
         names = [n for n in (*hints, *computed) if n in stored]
         if (
             type(stored) is not dict

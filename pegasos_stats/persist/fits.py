@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,7 @@ from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
-from pegasos_stats.persist.archive import Json
+from pegasos_stats.persist.archive import Json, Value
 from pegasos_stats.persist.codec import ANY, CONCRETE, FORMS, NAMES, form_of
 from pegasos_stats.persist.values import ArrayReader, ArrayWriter, Form, items
 from pegasos_stats.solvers.kernel_problem import KernelProblem, support_of
@@ -77,7 +77,7 @@ class MissingRows:
     is_study: bool = False
 
     @classmethod
-    def of(cls, X: Any, is_study: bool = False) -> "MissingRows":
+    def of(cls, X: Value, is_study: bool = False) -> "MissingRows":
         """What is left of rows; of missing ones themselves."""
         if isinstance(X, cls):
             return X
@@ -124,10 +124,10 @@ def without_rows(result: Results) -> Results:
     if isinstance(problem.X, MissingRows) and {*COMPUTED} <= {*vars(result)}:
         return result
     X = MissingRows.of(problem.X)
-    given: dict[str, Any] = {"index": pd.RangeIndex(problem.n), "model": None}
+    given: dict[str, Value] = {"index": pd.RangeIndex(problem.n), "model": None}
     counts = result.training_table.counts
     nothing = pd.DataFrame(columns=["actual", "predicted"])
-    known: dict[str, Any] = {
+    known: dict[str, Value] = {
         **{name: getattr(result, name) for name in COMPUTED},
         "training_table": ConfusionMatrix(
             result.coding.levels, counts, nothing, source="training"
@@ -176,7 +176,7 @@ def signs_back(stored: Json, reader: ArrayReader) -> NDArray[np.float64]:
     return y.astype(np.float64)
 
 
-def rows_out(X: Any, writer: ArrayWriter) -> Json:
+def rows_out(X: Value, writer: ArrayWriter) -> Json:
     """Write what is left of rows."""
     return form_of(MissingRows).out(MissingRows.of(X), writer)
 
@@ -230,7 +230,7 @@ def model_back(stored: Json, reader: ArrayReader) -> Model:
         raise ValueError(f"a {name} has a {type(problem).__name__}")
     if problem.loss != getattr(kind, "loss", "hinge"):
         raise ValueError(f"a {name} has the loss {problem.loss}")
-    model: Any = kind.__new__(kind)
+    model: Value = kind.__new__(kind)
     model.problem = problem
     if is_kernel:
         model._columns = saved.columns
@@ -273,7 +273,7 @@ def metric_back(stored: Json, reader: ArrayReader) -> Metric:
 any_of, any_from = ANY
 
 
-def spec_out(spec: Any, writer: ArrayWriter) -> Json:
+def spec_out(spec: Value, writer: ArrayWriter) -> Json:
     """Terms, the state of transformations, levels, and which columns they give."""
     terms, structure = list(spec.formula), spec.structure or []
     if [part.term for part in structure] != terms:
@@ -305,7 +305,7 @@ def spec_out(spec: Any, writer: ArrayWriter) -> Json:
     }
 
 
-def spec_back(stored: Json, reader: ArrayReader) -> Any:
+def spec_back(stored: Json, reader: ArrayReader) -> Value:
     """Undo `spec_out`."""
     from formulaic import ModelSpec, SimpleFormula
     from formulaic.materializers.base import EncodedTermStructure
@@ -408,7 +408,7 @@ def check_formula(design: FormulaDesign) -> None:
     replay(design)
 
 
-def _check_factor(factor: Any, variables: set[str], functions: Functions) -> None:
+def _check_factor(factor: Value, variables: set[str], functions: Functions) -> None:
     """Raise `DataError` for what is no column, number or known function."""
     expr, method = factor.expr, factor.eval_method.value
     if method == "literal" and NUMBER.fullmatch(expr):

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from os import PathLike
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from pegasos_stats.errors import (
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.results import Results
 from pegasos_stats.persist import archive, checks  # noqa: F401 checks fills the rules
-from pegasos_stats.persist.archive import MODEL, Arrays, Header, Json, shortened
+from pegasos_stats.persist.archive import MODEL, Arrays, Header, Json, Value, shortened
 from pegasos_stats.persist.codec import form_of
 from pegasos_stats.persist.values import ArrayReader, ArrayWriter, any_back, any_out
 from pegasos_stats.writing import checked_path, checked_place, outputs, shown_path
@@ -76,8 +75,8 @@ class Saved:
         Version of pegasos_stats that wrote the file.
     """
 
-    result: Any
-    about: dict[str, Any]
+    result: Value
+    about: dict[str, Json]
     package: str
 
 
@@ -86,7 +85,7 @@ def save(
     result: object,
     path: str | PathLike[str],
     *,
-    about: dict[str, Any] | None = None,
+    about: dict[str, Json] | None = None,
     overwrite: bool = False,
 ) -> None:
     """Write a fit, a study or a table to a file.
@@ -156,7 +155,7 @@ def load(
     path: str | PathLike[str],
     *,
     functions: dict[str, Callable[..., object]] | None = None,
-) -> Any:
+) -> Value:
     """Read what `save` wrote.
 
     Parameters
@@ -264,7 +263,7 @@ def _facts(about: object) -> Json:
     return facts
 
 
-def _content_of(kept: Any, kind: str, facts: Json) -> bytes:
+def _content_of(kept: object, kind: str, facts: Json) -> bytes:
     """The content of a file, which can be loaded and is then written the same."""
     try:
         content, functions = _packed(kept, kind, facts)
@@ -282,15 +281,15 @@ def _content_of(kept: Any, kind: str, facts: Json) -> bytes:
     return content
 
 
-def _packed(kept: Any, kind: str, facts: Json) -> tuple[bytes, Functions]:
+def _packed(kept: object, kind: str, facts: Json) -> tuple[bytes, Functions]:
     """The content of a file, and the functions that are to be given to read it."""
     writer = ArrayWriter()
-    cls: Any = type(kept)
+    cls: Value = type(kept)
     tree: Json = form_of(cls).out(kept, writer)
     return archive.pack(kind, facts, tree, writer.arrays()), writer.functions
 
 
-def _rebuilt(header: Header, arrays: Arrays, functions: Functions) -> Any:
+def _rebuilt(header: Header, arrays: Arrays, functions: Functions) -> Value:
     """Put together what an archive holds, every field being checked."""
     kind = header["kind"]
     if kind not in KINDS:
@@ -313,7 +312,7 @@ def _rebuilt(header: Header, arrays: Arrays, functions: Functions) -> Any:
     return found
 
 
-def _use(found: Any) -> None:
+def _use(found: object) -> None:
     """Ask for what is computed from several fields; errors of ours are answers too."""
     for show in (repr, str, getattr(type(found), "_repr_html_", repr)):
         show(found)

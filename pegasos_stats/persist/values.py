@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from pandas.api.types import pandas_dtype
 
 from pegasos_stats.data.labels import Dtype
 from pegasos_stats.errors import DataError, plain, shown
-from pegasos_stats.persist.archive import Arrays, Json, json_text
+from pegasos_stats.persist.archive import Arrays, Json, Value, json_text
 
 PLAIN = (bool, int, str, type(None))
 NUMPY = re.compile(r"[<>|=][biufUOmM][0-9]*(\[[0-9]*[a-zA-Z]+\])?", re.ASCII)
@@ -63,7 +63,7 @@ class ArrayWriter:
         self._parts.setdefault(name, []).append(flat)
         return [name, list(array.shape), by_columns]
 
-    def use(self, name: str, function: Callable[..., Any]) -> None:
+    def use(self, name: str, function: Callable[..., object]) -> None:
         """Note a function of the user.
 
         Raises
@@ -123,7 +123,7 @@ class ArrayReader:
         """Read the length of something, which the file has numbers for."""
         return whole(value, "a length", 0, self._longest)
 
-    def function(self, name: Json) -> Callable[..., Any]:
+    def function(self, name: Json) -> Callable[..., object]:
         """A function of the user.
 
         Raises
@@ -150,8 +150,8 @@ class ArrayReader:
 class Form(NamedTuple):
     """How values of a type are written, and how they are read."""
 
-    out: Callable[[Any, ArrayWriter], Json]
-    back: Callable[[Json, ArrayReader], Any]
+    out: Callable[[Value, ArrayWriter], Json]
+    back: Callable[[Json, ArrayReader], Value]
 
 
 def items(value: Json, name: str, length: int | None = None) -> list[Json]:
@@ -176,7 +176,7 @@ def cannot_hold(value: object) -> DataError:
     )
 
 
-def any_out(value: Any, writer: ArrayWriter) -> Json:
+def any_out(value: Value, writer: ArrayWriter) -> Json:
     """Write a value; what JSON does not have becomes ``{type: parts}``.
 
     Parameters
@@ -209,7 +209,7 @@ def any_out(value: Any, writer: ArrayWriter) -> Json:
     raise cannot_hold(value)
 
 
-def any_back(stored: Json, reader: ArrayReader) -> Any:
+def any_back(stored: Json, reader: ArrayReader) -> Value:
     """Undo `any_out`, made sure that nothing else is meant.
 
     Raises
@@ -225,7 +225,7 @@ def any_back(stored: Json, reader: ArrayReader) -> Any:
     return value
 
 
-def _restored(stored: Json, reader: ArrayReader) -> Any:
+def _restored(stored: Json, reader: ArrayReader) -> Value:
     if isinstance(stored, list):
         return [_restored(item, reader) for item in stored]
     if not isinstance(stored, dict):
@@ -236,7 +236,7 @@ def _restored(stored: Json, reader: ArrayReader) -> Any:
     return TAGGED[name][2](_restored(parts, reader))
 
 
-def _numpy_parts(value: np.generic) -> list[Any]:
+def _numpy_parts(value: np.generic) -> list[Json]:
     if value.dtype.kind in "mM":
         return [value.dtype.str, int(value.astype(np.int64))]
     held = value.item()
@@ -245,7 +245,7 @@ def _numpy_parts(value: np.generic) -> list[Any]:
     return [value.dtype.str, held]
 
 
-def _numpy_of(parts: Json) -> Any:
+def _numpy_of(parts: Json) -> Value:
     name, value = parts
     if not isinstance(value, bool | int | float | str):
         raise ValueError(f"{value!r} is no single value")
@@ -264,7 +264,7 @@ def _numpy_dtype(name: Json, kinds: str, longest: int = 0) -> np.dtype:
     return found
 
 
-def _objects_parts(array: np.ndarray) -> list[Any]:
+def _objects_parts(array: np.ndarray) -> list[Json]:
     if array.dtype.kind not in "UO":
         raise DataError(f"An array of type {array.dtype} cannot be saved with a model.")
     return [array.dtype.str, list(array.shape), array.ravel().tolist()]
@@ -277,7 +277,7 @@ def _objects_of(parts: Json) -> np.ndarray:
     return objects(values).astype(dtype).reshape(shape)
 
 
-def objects(values: list[Any]) -> np.ndarray:
+def objects(values: list[Value]) -> np.ndarray:
     """An array of values as they are, shape (n,)."""
     found = np.empty(len(values), dtype=object)
     for place, value in enumerate(values):
@@ -285,7 +285,7 @@ def objects(values: list[Any]) -> np.ndarray:
     return found
 
 
-def _time_parts(value: pd.Timestamp | pd.Timedelta) -> list[Any]:
+def _time_parts(value: pd.Timestamp | pd.Timedelta) -> list[Json]:
     zone = getattr(value, "tz", None)
     return [int(value.asm8.astype(np.int64)), value.unit, zone and str(zone)]
 
@@ -310,7 +310,10 @@ def _checked_time(parts: Json) -> Json:
 
 # Types that JSON does not have: their parts, and the value of these. A type stands
 # before those that it is derived from.
-TAGGED: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
+TAGGED: dict[
+    str,
+    tuple[type | tuple[type, ...], Callable[[Value], Json], Callable[[Json], Value]],
+] = {
     "NA": (type(pd.NA), lambda value: None, lambda parts: pd.NA),
     "NaT": (type(pd.NaT), lambda value: None, lambda parts: pd.NaT),
     "timestamp": (pd.Timestamp, _time_parts, _time_of),
@@ -436,15 +439,15 @@ def index_out(index: pd.Index, writer: ArrayWriter) -> Json:
 def index_back(stored: Json, reader: ArrayReader) -> pd.Index:
     """Undo `index_out`."""
     form, names, value = items(stored, "labels", 3)
-    found: Any
+    found: Value
     if form == "range":
         start, stop, step = (whole(n, "a range") for n in items(value, "a range", 3))
         found = pd.RangeIndex(start, stop, step)
         reader.length(len(found))
     elif form == "several":
         codes, levels = items(value, "labels", 2)
-        placed: Any = [reader.take(code) for code in items(codes, "labels")]
-        of: Any = [
+        placed: Value = [reader.take(code) for code in items(codes, "labels")]
+        of: Value = [
             index_back(level, reader) for level in items(levels, "labels", len(codes))
         ]
         found = pd.MultiIndex(of, placed)
@@ -461,7 +464,7 @@ def index_back(stored: Json, reader: ArrayReader) -> pd.Index:
     return labels
 
 
-def column_out(column: Any, writer: ArrayWriter) -> Json:
+def column_out(column: Value, writer: ArrayWriter) -> Json:
     """Write a column or labels: numbers as an array, other values one by one."""
     dtype = column.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
@@ -474,7 +477,7 @@ def column_out(column: Any, writer: ArrayWriter) -> Json:
     return ["values", [each, dtype_out(dtype, writer)]]
 
 
-def column_back(stored: Json, reader: ArrayReader) -> Any:
+def column_back(stored: Json, reader: ArrayReader) -> Value:
     """Undo `column_out`."""
     form, value = items(stored, "a column", 2)
     if form == "numbers":
@@ -485,7 +488,7 @@ def column_back(stored: Json, reader: ArrayReader) -> Any:
     each, name = items(value, "a column", 2)
     if form == "levels":
         codes = reader.take(each)
-        levelled: Any = dtype_back(name, reader)
+        levelled: Value = dtype_back(name, reader)
         return pd.Categorical.from_codes(codes, dtype=levelled)
     if form != "values":
         raise ValueError(f"a column is of the form {form!r}")

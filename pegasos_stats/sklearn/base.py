@@ -3,13 +3,13 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -30,8 +30,13 @@ from pegasos_stats.solvers.penalty import Lam
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver import Solver
 
+if TYPE_CHECKING:
+    from pegasos_stats.models.kernel import KernelSVM
+    from pegasos_stats.models.linear import SVM, Logit
+
 OWN = ("epochs", "tol")  # options of the solver that are parameters themselves
 SEEDS = 2**31 - 1
+Weights = Vector | Mapping[Level, float] | Literal["balanced"] | None
 Rows = Any  # a dense array or a CSR matrix of scipy, as scikit-learn has checked it
 
 
@@ -182,22 +187,22 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.solver = with_options(self._named_solver(), options)
         return self
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
 
     @abstractmethod
     def _model(
-        self, labels: np.ndarray, rows: Rows, weights: Any, each: Vector | None
-    ) -> Any:
+        self, labels: np.ndarray, rows: Rows, weights: Weights, each: Vector | None
+    ) -> "SVM | Logit | KernelSVM":
         """The model of rows and labels that are checked, and of `sample_weight`."""
 
     @abstractmethod
     def _keep(self, result: Any) -> None:
         """Keep the numbers of a fit under the names of scikit-learn."""
 
-    def _accepted(self) -> dict[str, Any]:
+    def _accepted(self) -> dict[str, object]:
         """How `validate_data` is to check rows."""
         return {"dtype": (np.float64, np.float32), "accept_sparse": "csr"}
 

@@ -1,15 +1,15 @@
 """The kernel classifier for scikit-learn."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from sklearn.utils import Tags
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.kernel import MEMORY, KernelSVM
 from pegasos_stats.models.kernel_results import KernelResults
-from pegasos_stats.sklearn.base import Rows, TwoClassClassifier
+from pegasos_stats.sklearn.base import Rows, TwoClassClassifier, Weights
 from pegasos_stats.solvers.kernel_problem import KernelName, usual_gamma
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.penalty import Lam
@@ -106,7 +106,7 @@ class KernelSVMClassifier(TwoClassClassifier):
         self.random_state = random_state
 
     def _model(
-        self, labels: np.ndarray, rows: Rows, weights: Any, each: Vector | None
+        self, labels: np.ndarray, rows: Rows, weights: Weights, each: Vector | None
     ) -> KernelSVM:
         gamma = self.gamma
         if (gamma, self.kernel, self.standardize) == (None, "gaussian", False):
@@ -132,10 +132,10 @@ class KernelSVMClassifier(TwoClassClassifier):
         self.dual_coef_ = found.to_numpy().reshape(1, -1).copy()
         self.intercept_ = np.array([result.intercept])
 
-    def _accepted(self) -> dict[str, Any]:
+    def _accepted(self) -> dict[str, object]:
         return super()._accepted() | {"accept_sparse": False}
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags

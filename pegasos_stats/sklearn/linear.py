@@ -1,11 +1,12 @@
 """Linear classifiers for scikit-learn."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
@@ -20,6 +21,7 @@ from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.sklearn.base import (
     Rows,
     TwoClassClassifier,
+    Weights,
     check_labels,
     two_classes,
     with_options,
@@ -176,7 +178,7 @@ class LinearClassifier(TwoClassClassifier):
         )
 
     def _model(
-        self, labels: np.ndarray, rows: Rows, weights: Any, each: Vector | None
+        self, labels: np.ndarray, rows: Rows, weights: Weights, each: Vector | None
     ) -> SVM | Logit:
         return self.model(
             labels,
@@ -195,7 +197,7 @@ class LinearClassifier(TwoClassClassifier):
             beta, alpha = result.scaling.undone(beta, alpha)
         self.coef_, self.intercept_ = beta.reshape(1, -1).copy(), np.array([alpha])
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

@@ -78,7 +78,11 @@ class KernelFunction:
 
 
 def checked_kernel(
-    name: Any, degree: Any, offset: Any, gamma: Any, X: Any = None
+    name: Any,
+    degree: object,
+    offset: object,
+    gamma: object,
+    X: Any = None,
 ) -> KernelFunction:
     """Build a kernel; ``degree`` 2, ``offset`` 1 and `usual_gamma` if left out.
 
@@ -140,7 +144,7 @@ def usual_gamma(X: Matrix, weights: Vector | None = None) -> float:
     return 1.0 / scale if 0.0 < scale < math.inf and 1.0 / scale < math.inf else 1.0
 
 
-def _refuse(name: str, owner: str, **options: Any) -> None:
+def _refuse(name: str, owner: str, **options: object) -> None:
     for parameter, value in options.items():
         if value is not None and name != owner:
             raise OptionError(
@@ -150,7 +154,7 @@ def _refuse(name: str, owner: str, **options: Any) -> None:
             )
 
 
-def _checked_offset(offset: Any) -> float:
+def _checked_offset(offset: object) -> float:
     if offset is None:
         return OFFSET
     if number_of(offset) == 0.0:
@@ -295,7 +299,7 @@ def _bounds(
     kernels = pegasos.kernel_pegasos
     y, lam, w, kernel = problem.y, problem.lam, problem.weights, problem.kernel.code()
     counts, T = multiples(problem, found)
-    box: Any = 1.0 if w is None else w
+    box: float | Vector = 1.0 if w is None else w
     c = kernels.feasible_counts(y, counts, T, problem.intercept, box)
     form = kernels.dual_form(kernel, problem.X, y, counts, found.g, c)
     cost = 0.5 * lam * (form / (lam * T) / (lam * T))

@@ -1,7 +1,6 @@
 """Kernel values of many rows at a time, and a cache of rows of the Gram matrix."""
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from pegasos_stats.errors import DataError
 from pegasos_stats.solvers.kernel_problem import OVERFLOWING, KernelProblem
 from pegasos_stats.solvers.rounding import UNIT
 
-Matrix = NDArray[np.floating[Any]]  # of float32 or float64
+Matrix = NDArray[np.floating]  # of float32 or float64
 
 TILE = 512  # rows and columns of a piece, which stays in the second cache
 ADDED = 128  # values that are summed up before they are added to others
@@ -182,7 +181,9 @@ class KeptRows:
         Rows computed so far.
     """
 
-    def __init__(self, values: KernelValues, n: int, memory: int, dtype: Any) -> None:
+    def __init__(
+        self, values: KernelValues, n: int, memory: int, dtype: type[np.floating]
+    ) -> None:
         capacity = min(n, max(FEWEST, memory // (n * np.dtype(dtype).itemsize)))
         self.rows = np.empty((capacity, n), dtype)
         self.computed = 0

@@ -15,7 +15,7 @@ import numpy as np
 from pegasos_stats.checks import check_choice, check_flag
 
 Value = TypeVar("Value")
-Check = Callable[[str, Any], Any]
+Check = Callable[[str, Any], object]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Option:
     said: str = ""
     in_r: bool = False
 
-    def checked(self, value: object) -> Any:
+    def checked(self, value: object) -> object:
         """Return the value to keep, or raise `OptionError` if it is not allowed."""
         if value is None and self.optional:
             return None

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pegasos_stats.arrays import Rows
 from pegasos_stats.checks import check_choice, check_count
@@ -18,7 +19,7 @@ Average = Literal["none", "all"] | int
 NAMES: tuple[Order, ...] = get_args(Order)
 
 
-def checked_order(order: Any) -> str | Rows:
+def checked_order(order: ArrayLike) -> str | Rows:
     """Return the name of an order, or an explicit one as an int64 array.
 
     Raises
@@ -52,7 +53,7 @@ def checked_order(order: Any) -> str | Rows:
     return rows
 
 
-def checked_average(name: str, average: object) -> Any:
+def checked_average(name: str, average: Average) -> Average:
     """Return ``"none"``, ``"all"`` or a number of epochs, or raise `OptionError`."""
     if not isinstance(average, str):
         return check_count(name, average)

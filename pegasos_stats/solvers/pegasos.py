@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_count, check_positive, is_number
@@ -39,7 +39,7 @@ MOST_EPOCHS = 1000  # where a run ends by itself
 _any_count = partial(check_count, most=math.inf)  # as long as the caller waits
 
 
-def checked_step(name: str, step: Any) -> str | float | Vector:
+def checked_step(name: str, step: ArrayLike) -> str | float | Vector:
     """Return the name of a step size, one size, or sizes as a float64 array.
 
     Raises
@@ -382,7 +382,7 @@ class Pegasos(Solver):
         return epoch >= self.passes.whole - self.average
 
 
-def check_sizes(step: Any, steps: int) -> None:
+def check_sizes(step: object, steps: int) -> None:
     """Raise `OptionError` if sizes are given for fewer steps than a run may take."""
     if isinstance(step, np.ndarray) and step.size < steps:
         raise OptionError(
@@ -392,7 +392,12 @@ def check_sizes(step: Any, steps: int) -> None:
 
 
 def sizes_of_steps(
-    step: Any, lam: float, n: int, first_step: int, taken: int, count: int
+    step: Any,
+    lam: float,
+    n: int,
+    first_step: int,
+    taken: int,
+    count: int,
 ) -> Vector | None:
     """Sizes of the next steps; None for those of Pegasos, ``1 / (lam t)``.
 

@@ -115,7 +115,7 @@ def visit_epochs(
     epochs: Iterable[Rows],
     seed: int | None,
     observe: Observer | None,
-    ends: Callable[[Any], bool] | None = None,
+    ends: Callable[..., bool] | None = None,
 ) -> bool:
     """Let a visitor take the steps of all epochs, its own time measured if observed.
 

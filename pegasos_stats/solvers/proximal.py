@@ -28,8 +28,6 @@ Yan & Li, *An efficient augmented Lagrangian method for support vector machine*,
 Optimization Methods and Software 35 (2020).
 """
 
-from typing import Any
-
 import numpy as np
 
 from pegasos_stats.arrays import Vector
@@ -94,19 +92,38 @@ class ProximalNewton:
         )
         self._state = dual.newton.proximal(problem.n, problem.p, w)
         is_sparse = not isinstance(problem.X, np.ndarray)
-        to = dual.newton.direction(problem.p, is_sparse)
-        self._scratch: Any = self._at, to, self._state
-        self._given: Any = problem.rows, problem.lam, problem.intercept
+        self._to = dual.newton.direction(problem.p, is_sparse)
         if not w.any():
-            dual.newton.begin_at(*self._given, alpha, width, self._at, self._state)
+            self._begin_at(alpha, width)
             return
-        dual.newton.begin(*self._given, alpha, width, *self._scratch)
+        dual.newton.begin(
+            problem.rows,
+            problem.lam,
+            problem.intercept,
+            alpha,
+            width,
+            self._at,
+            self._to,
+            self._state,
+        )
         if problem.loss == "hinge":
             return
         alpha, objective = zero_model(problem)
         if not self._state.scalars[dual.newton.OBJECTIVE] <= objective:
             w[:] = 0.0
-            dual.newton.begin_at(*self._given, alpha, width, self._at, self._state)
+            self._begin_at(alpha, width)
+
+    def _begin_at(self, alpha: float, width: float) -> None:
+        problem = self._problem
+        dual.newton.begin_at(
+            problem.rows,
+            problem.lam,
+            problem.intercept,
+            alpha,
+            width,
+            self._at,
+            self._state,
+        )
 
     @property
     def cost(self) -> float:
@@ -117,7 +134,15 @@ class ProximalNewton:
 
     def step(self) -> None:
         """Take a Newton step, from a new centre if the present one is done with."""
-        dual.newton.step(*self._given, *self._scratch)
+        problem = self._problem
+        dual.newton.step(
+            problem.rows,
+            problem.lam,
+            problem.intercept,
+            self._at,
+            self._to,
+            self._state,
+        )
         self._gaps.append(self.gap.gap)
 
     @property

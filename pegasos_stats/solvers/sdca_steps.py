@@ -1,7 +1,7 @@
 """SDCA by epochs over all rows: the loop, and the run for few columns."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import numpy as np
@@ -63,7 +63,7 @@ def run_epochs(
         Whether the tolerance was reached.
     """
     rng = solver.generator()
-    epochs: Any = range(1, solver.epochs + 1)
+    epochs: Iterable[int] = range(1, solver.epochs + 1)
     clock, spent = clock_for(observe), 0
     total = None if solver.stops else solver.epochs
     for epoch in with_progress(epochs, total, "epoch") if progress else epochs:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -218,7 +218,7 @@ def run_of(
     return partial(Wide, is_observed=True) if observed and steps is Wide else steps
 
 
-def checked_refinement(tol: Any, solver: Pegasos | SDCA) -> SDCA | None:
+def checked_refinement(tol: float | None, solver: Pegasos | SDCA) -> SDCA | None:
     """SDCA to a relative gap, with the seed of the solver it goes on from.
 
     Raises

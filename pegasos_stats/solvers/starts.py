@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -151,7 +151,7 @@ def first_iterate(
     return np.zeros(problem.p), 0.0
 
 
-def continued_from(fit: Any) -> tuple[pd.Series, int] | None:
+def continued_from(fit: object) -> tuple[pd.Series, int] | None:
     """Coefficients of a fit, and the number of steps it took; None of anything else.
 
     Those before it are counted too, where it went on from another fit.

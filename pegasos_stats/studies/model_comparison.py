@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats import tables
+from pegasos_stats.arrays import DataColumn
 from pegasos_stats.errors import counted
 from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
@@ -346,7 +347,7 @@ def _cells(line: Any, brackets: str, stars: Sequence[float]) -> tuple[str, str]:
     return f"{tables.aligned(line.estimate)}{mark}", below
 
 
-def _with_error(line: Any) -> str:
+def _with_error(line: DataColumn) -> str:
     error = line["std_error"]
     mean = tables.significant(line["estimate"])
     return mean if np.isnan(error) else f"{mean} ({tables.significant(error, 2)})"

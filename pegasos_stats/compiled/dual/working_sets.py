@@ -14,7 +14,7 @@ set selection using second order information for training support vector machine
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from pegasos_stats.compiled.arithmetic.lanes import Vector
 from pegasos_stats.compiled.compiling import inlined, kernel
 
 FLAT = 1e-12  # of the squared norms: a pair of rows that are the same
-Matrix = NDArray[Any]  # of float32 or float64
+Matrix = np.ndarray  # of float32 or float64
 Places = NDArray[np.int64]
 PIECE = 64
 SIDE_BY_SIDE = 4  # rows that are added to the slopes in one pass
@@ -193,7 +193,7 @@ def bounded(a: float, w: float, reached: bool, direction: float) -> float:
     return min(w, max(0.0, a))
 
 
-def empty_set(size: int, dtype: Any) -> WorkingSet:
+def empty_set(size: int, dtype: type[np.floating]) -> WorkingSet:
     """Space for a working set of so many rows."""
     m = -(-size // PIECE) * PIECE
     vectors = [np.zeros(m) for _ in range(8)]

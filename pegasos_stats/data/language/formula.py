@@ -8,9 +8,10 @@ from collections.abc import (
     Iterable,
     Iterator,
     Mapping,
+    Sequence,
 )
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -364,7 +365,7 @@ def is_written(name: Hashable, formula: str) -> bool:
     return re.search(word, split_formula(formula)[1]) is not None
 
 
-def warn_empty(columns: list[Any]) -> None:
+def warn_empty(columns: Sequence[Hashable]) -> None:
     """Warn that columns without a single value are no predictors."""
     several = len(columns) > 1
     warn_caller(

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from itertools import pairwise
 from numbers import Real
 from operator import attrgetter
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -472,8 +472,8 @@ class Function:
         return transform
 
     def given(
-        self, name: str, arguments: Sequence[Any], keywords: Mapping[str, Any]
-    ) -> dict[str, Any]:
+        self, name: str, arguments: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> dict[str, Value]:
         """Arguments by the names of the parameters.
 
         Raises

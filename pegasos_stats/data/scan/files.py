@@ -40,6 +40,7 @@ from pegasos_stats.writing import shown_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from dask.delayed import Delayed
 
 from collections import Counter
 from collections.abc import Iterable
@@ -343,7 +344,7 @@ class Scan:
         return f"<Scan: {first}{also}, memory {self.memory / 2**30:.3g} GiB>"
 
 
-def computed(tasks: Sequence[Any]) -> list[Any]:
+def computed(tasks: "Sequence[Delayed]") -> list[Any]:
     """What tasks give, brought home.
 
     A cluster may lose all its workers: that of one machine gives up a worker that does

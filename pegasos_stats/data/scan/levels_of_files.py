@@ -322,8 +322,9 @@ class Telling:
         held = {name for name in new if has_value(frame[name])}
         self.add({name: int(each.sum()) for name, each in lacking.items()}, held)
         with in_a_piece():
-            terms = self._given[0], self.terms
-            rows = FormulaRows.of(*terms, frame, usable, {}, state={})
+            rows = FormulaRows.of(
+                self._given[0], self.terms, frame, usable, {}, state={}
+            )
         complete = rows.used
         if len(complete) == 0:
             return complete, column, complete.index

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,15 @@ from pegasos_stats.errors import ColumnError, listing
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from dask.dataframe import DataFrame as DaskFrame
     from dask.delayed import Delayed
 
     from pegasos_stats.data.scan.levels_of_files import Telling
     from pegasos_stats.data.scan.measuring import Counting, Measuring
     from pegasos_stats.data.scan.repeating import Repeating
 
+
+Mapped = TypeVar("Mapped")
 
 PLAIN = ("string", "bytes", "date", "empty")  # objects that arrow holds as they are
 
@@ -137,7 +140,7 @@ class Partitions:
         Budget in bytes for rows that are brought home.
     """
 
-    frame: Any
+    frame: "DaskFrame"
     memory: int = MEMORY
 
     noun, title, more = Partition.noun, Partition.title, Partition.more
@@ -203,9 +206,7 @@ class Partitions:
             there = dask.persist(*tasks)
         return list(there), computed(there)
 
-    def mapped(
-        self, call: Callable[[Any, pd.DataFrame], Any], given: Any
-    ) -> "list[Delayed]":
+    def mapped(self, call: Callable[..., Mapped], given: object) -> list[Mapped]:
         """What a call makes of something given and each partition, brought home."""
         import dask
 

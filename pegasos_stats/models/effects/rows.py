@@ -28,7 +28,7 @@ from pegasos_stats.errors import (
     shown,
 )
 
-Place = dict[Level, Any]  # values of some predictors, by name
+Place = dict[Level, Level]  # values of some predictors, by name
 
 TOGETHER = 2e7  # numbers in the matrices that are made at once
 FIVE = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -139,7 +139,7 @@ class Rows:
                 f"at={shown(at)} is not allowed; give 'mean', or values by name, such "
                 "as at={'x': [1, 2]}."
             )
-        each: dict[Level, list[Any]] = {}
+        each: dict[Level, list[Level]] = {}
         for name, given in at.items():
             several = isinstance(
                 given, list | tuple | pd.Series | pd.Index | np.ndarray

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
-from pegasos_stats.arrays import Matrix, Rows, Vector
+from pegasos_stats.arrays import Matrix, Predictors, Rows, Vector
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
@@ -341,7 +340,7 @@ class Refit:
         return np.append(alpha, fit.beta / deviations), facts
 
 
-def moments(X: Any, drawn: Matrix) -> tuple[Matrix, Matrix]:
+def moments(X: Predictors, drawn: Matrix) -> tuple[Matrix, Matrix]:
     """Means and standard deviations of rows drawn so often; 1 for a constant column.
 
     Examples

@@ -253,7 +253,9 @@ class Fitted:
             margin_weights=[w] if hinge else [],
         )
 
-    def curvature(self, h: float, slopes: Matrix, block: Block, dual: Values) -> Any:
+    def curvature(
+        self, h: float, slopes: Matrix, block: Block, dual: Values
+    ) -> "Curvature":
         """Sum over a block what `Curvature` holds, with ``c_y`` of both classes."""
         Z, y, w, u, _ = self.part(block, dual)
         heights = np.exp(-0.5 * np.square(u / h))

@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats import writing
+from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.files import (
     COMMAS,
@@ -100,7 +101,7 @@ class Rows:
         return None if self.sparse is None else self.sparse.zero_based
 
     @property
-    def labels(self) -> "pd.Series[Any] | None":
+    def labels(self) -> "DataColumn | None":
         """Labels that are beside the rows, not in a column."""
         return None if self.sparse is None else self.sparse.y
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from inspect import getdoc
 from types import UnionType
-from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
+from typing import Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
 from pegasos_stats import __version__
 from pegasos_stats.errors import OptionError, listing
@@ -570,7 +570,11 @@ class _Once(argparse.Action):
     """Store the value of an option, which may be given once."""
 
     def __call__(
-        self, parser: Any, namespace: Any, values: Any, option_string: Any = None
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
     ) -> None:
         if option_string and getattr(namespace, self.dest) != self.default:
             raise argparse.ArgumentError(self, "is given twice; give it once")

@@ -1,7 +1,6 @@
 """Histograms of both levels: of margins, and of probabilities."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,7 +126,10 @@ def _draw_levels(
     top = max((float(values.max()) for values in drawn), default=0.0)
     given = style.merged(line)
     own = given.pop("label", None)
-    insides: Any = {"fill": True, "alpha": 0.4}, {"fill": False, "hatch": "////"}
+    insides: tuple[dict[str, object], ...] = (
+        {"fill": True, "alpha": 0.4},
+        {"fill": False, "hatch": "////"},
+    )
     colours = style.NEGATIVE, style.POSITIVE
     for values, label, colour, inside in zip(
         by_level, labels, colours, insides, strict=True

@@ -1,6 +1,6 @@
 """The figures of a fit, behind ``result.plot``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, NoReturn
@@ -86,7 +86,11 @@ def draw_trace(
     else:
         axes = style.several_axes(ax, [1, 2, 3], PANELS)
     at = trace[x].to_numpy()
-    draws: list[Any] = [_objective, _gap, partial(_rates, accuracy=False)]
+    draws: list[Callable[..., object]] = [
+        _objective,
+        _gap,
+        partial(_rates, accuracy=False),
+    ]
     if x == "steps":
         above = partial(_distance, optimum=optimum, lower=lower)
         draws = [above, _gap, partial(_rates, accuracy=True)]

@@ -184,7 +184,7 @@ def draw_line(
     y: "ArrayLike",
     style: Style,
     band: "tuple[ArrayLike, ArrayLike] | None" = None,
-    **defaults: Any,
+    **defaults: object,
 ) -> "Line2D":
     """Draw a line in the next colour of the axes, with a band of the same colour."""
     (line,) = ax.plot(x, y, **merged(style, **defaults))

@@ -12,7 +12,7 @@ from datetime import date
 from functools import cache, partial
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pegasos_stats.errors import DependencyError, counted
 from pegasos_stats.models.notes import UNCERTIFIED, above
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markdown_it import MarkdownIt
     from markdown_it.rules_core import StateCore
+    from markdown_it.token import Token
     from markupsafe import Markup
 
 Escape = Callable[[str], str]
@@ -197,7 +198,7 @@ def _parser() -> "MarkdownIt":
 
 def _heads(state: "StateCore") -> None:
     """Make the first cell of each row a head; take out heads that are empty."""
-    tokens, kept = state.tokens, list[Any]()
+    tokens, kept = state.tokens, list["Token"]()
     for at, token in enumerate(tokens):
         if token.type == "th_open":
             token.attrSet("scope", "col")
@@ -212,7 +213,7 @@ def _heads(state: "StateCore") -> None:
     state.tokens = kept
 
 
-def _fence(_: object, tokens: Sequence[Any], at: int, *__: object) -> str:
+def _fence(_: object, tokens: "Sequence[Token]", at: int, *__: object) -> str:
     token = tokens[at]
     code = escape(token.content.removesuffix("\n"))
     return f'<pre class="{escape(token.info)}" tabindex="0"><code>{code}</code></pre>\n'

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -115,7 +115,7 @@ class InFiles:
             for at in range(0, piece.used, step):
                 yield partial(self._block, first + at, np.array, X[at : at + step])
 
-    def _block(self, first: int, rows: Callable[[Any], Dense], part: Any) -> Block:
+    def _block(self, first: int, rows: Callable[..., Dense], part: object) -> Block:
         X = rows(part)
         if not are_finite(X):
             raise self._measured.changed()

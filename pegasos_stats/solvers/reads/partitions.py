@@ -9,7 +9,7 @@ computes again, from the partitions, if a worker is lost.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -173,7 +173,7 @@ def _looked(
     )
     column = None if values is None else Here(values.copy())
 
-    def work(block: Block, beside: Values) -> Any:
+    def work(block: Block, beside: Values) -> object:
         return look.work(block._replace(first=int(first) + block.first), beside)
 
     found = added(InFiles(here, workers=1).read(work, column))

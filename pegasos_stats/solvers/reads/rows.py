@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Rows, Vector, read_only
 from pegasos_stats.parallel import map_in_order
@@ -51,7 +50,7 @@ class Taken(NamedTuple):
     offset: Vector | None = None
 
 
-Values = NDArray[Any]
+Values = np.ndarray
 NO_VALUES: Values = read_only(np.zeros(0))
 
 

@@ -1,8 +1,8 @@
 """Comparison of a fit with the same fit by the R reference."""
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ from pegasos_stats.solvers.pegasos_run import Visitor
 from pegasos_stats.solvers.problem import kernel_rows
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain
-from pegasos_stats.studies.parity.r_session import R, Via, r_at_hand
+from pegasos_stats.studies.parity.r_session import R, RValue, Via, r_at_hand
 from pegasos_stats.studies.parity.setup import Setup, setup_of
 from pegasos_stats.tables import header_html, lines_html, params_html, params_text
 
@@ -42,7 +42,7 @@ PROJECTED_RTOL = 1e-10
 # What best_intercept() states for the log loss, beside the difference of the scores.
 REFIT_RTOL = 1e-14
 
-Run = dict[str, Any]
+Run = dict[str, RValue]
 
 NAMES = {  # what is compared, in this order, in words
     "levels": "levels",
@@ -150,7 +150,7 @@ class Sides:
         )
         return Parting(words, step, here, np.asarray(there, dtype=np.float64))
 
-    def _r_state(self, code: str, epochs: Epochs) -> Any:
+    def _r_state(self, code: str, epochs: Epochs) -> RValue:
         cut = {f"epoch{k}": rows + 1 for k, rows in enumerate(epochs)}
         self._r.set("cut", cut)
         return self._r.eval(code)
@@ -445,7 +445,7 @@ def first_steps(epochs: Epochs, size: int, count: int) -> Epochs:
     return found
 
 
-def _digits(numbers: Any) -> str:
+def _digits(numbers: Iterable[float]) -> str:
     return ", ".join(f"{number:.17g}" for number in numbers)
 
 
@@ -495,7 +495,7 @@ def python_margins(setup: Setup, before: Epochs, rows: Rows) -> Vector:
 
 @suggest_arguments
 def check_against_r(
-    model: Any, solver: Pegasos | SDCA | None = None, *, via: Via | None = None
+    model: object, solver: Pegasos | SDCA | None = None, *, via: Via | None = None
 ) -> ParityCheck:
     """Run a fit in Python and with the R reference in an installed R, and compare.
 
@@ -642,7 +642,7 @@ def _table(found: list[Compared], ours: Run, theirs: Run) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
-def _cell(name: str, value: Any) -> str:
+def _cell(name: str, value: RValue) -> str:
     """A value in a few signs: one number, levels, a table, or how many there are."""
     if name == "levels":
         return ", ".join(map(str, value))

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 
-from pegasos_stats.arrays import DataColumn, Vector
+from pegasos_stats.arrays import DataColumn, Predictors, Vector
 from pegasos_stats.data.labels import Level
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models.base import Model, checked_solver
+from pegasos_stats.solvers.kernel_problem import KernelFunction
 from pegasos_stats.solvers.options import declared, values_of
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
@@ -39,10 +40,10 @@ class Setup:
 
     model: Any
     solver: Pegasos | SDCA
-    X: Any
+    X: Predictors
     labels: DataColumn
-    coding: Any
-    weights: Any = None
+    coding: "str | DataColumn"
+    weights: "Vector | DataColumn | None" = None
     offset: Vector | None = None
 
     @property
@@ -51,7 +52,7 @@ class Setup:
         return self.model.problem
 
     @property
-    def kernel(self) -> Any:
+    def kernel(self) -> KernelFunction | None:
         """The kernel; None of a linear model."""
         return getattr(self.problem, "kernel", None)
 
@@ -102,17 +103,18 @@ class Setup:
             "arguments": self._arguments(),
         }
 
-    def _arguments(self) -> dict[str, Any]:
+    def _arguments(self) -> dict[str, object]:
         """Options of the solver and of the model by their names in R."""
         solver, problem = self.solver, self.problem
-        values, given = values_of(solver), {"lambda": problem.lam}
+        values = values_of(solver)
+        given: dict[str, object] = {"lambda": problem.lam}
         if not isinstance(solver, Pegasos):
             kept = {name: values[name] for name in ("epochs", "start")}
             return given | kept | {"loss": problem.loss}
         given["intercept"] = problem.intercept
         if self.kernel is not None:
             names = ["epochs", "order", "steps", "refit_intercept"]
-            given |= {"kernel": self.kernel.name} | self.kernel.parameters
+            given |= {"kernel": self.kernel.name, **self.kernel.parameters}
         else:
             options = declared(type(solver)).values()
             names = [option.name for option in options if option.in_r]

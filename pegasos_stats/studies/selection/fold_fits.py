@@ -235,7 +235,7 @@ def _kept(found: AnySolution) -> Coefficients | KernelSolution:
 
 def path_solutions(
     problem: Problem, solver: Pegasos | SDCA, lambdas: Vector
-) -> list[Any]:
+) -> Sequence[AnySolution]:
     """Solve for each lambda, largest first; SDCA begins where it last ended.
 
     Dual weights are in [0, w_i] for every lambda, so those of one, also times a
@@ -244,7 +244,7 @@ def path_solutions(
     problem = replace(problem, lam_rule="given")
     if isinstance(problem, KernelProblem):
         return kernel_path(problem, solver, lambdas)
-    found: list[Any] = []
+    found: list[Solution] = []
     before = 0.0
     for lam in lambdas:
         at, dual = replace(problem, lam=float(lam)), None

@@ -1,6 +1,6 @@
 """Metrics of held-out scores: a line for each fold, means and standard errors."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -204,7 +204,7 @@ class _Given:
     def __call__(self, y: Vector, scores: Vector, weights: Vector, ties: Ties) -> float:
         name = getattr(self.function, "__name__", "given")
         try:
-            found: Any = self.function(y, scores)
+            found = self.function(y, scores)
         except Exception as error:
             raise OptionError(
                 f"The metric {name} raised {type(error).__name__}: "
@@ -240,9 +240,9 @@ def fold_lines(
     Rows without a score, for which a transform has no value, are in no metric.
     """
     y, weights = model.problem.y, model.problem.row_weights
-    lines: dict[str, list[Any]] = {}
+    lines: dict[str, list[object]] = {}
 
-    def add(name: str, values: Any) -> None:
+    def add(name: str, values: Iterable[object]) -> None:
         lines.setdefault(name, []).extend(values)
 
     for split, fit in zip(folds.splits, fits, strict=True):

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from pegasos_stats.arrays import Codes, Rows, Vector
+from pegasos_stats.arrays import Codes, DataColumn, Rows, Vector
 from pegasos_stats.checks import check_count, whole_of
 from pegasos_stats.data.foreign import column_of_frame, column_of_labels, refusing
 from pegasos_stats.data.groups import FOR_FOLDS, Groups, Lines
@@ -217,7 +218,7 @@ class Folds:
 
 
 def checked_folds(
-    folds: Any, repeats: Any, sample: Sample, rng: RRandom, groups: object = None
+    folds: object, repeats: Any, sample: Sample, rng: RRandom, groups: object = None
 ) -> Folds:
     """Draw folds, or read those that are given.
 
@@ -248,8 +249,7 @@ def checked_folds(
     codes_of_groups = _groups_of(groups, sample)
     if (k := whole_of(folds)) is not None:
         codes = (sample.y > 0).astype(np.intp)
-        given = codes, k, int(repeats), rng, codes_of_groups
-        found = drawn_folds(*given)
+        found = drawn_folds(codes, k, int(repeats), rng, codes_of_groups)
     else:
         found = _given(folds, sample)
         if repeats != 1:
@@ -289,7 +289,7 @@ def _check_whole(folds: Folds, groups: Codes) -> None:
             )
 
 
-def _given(folds: Any, sample: Sample) -> Folds:
+def _given(folds: object, sample: Sample) -> Folds:
     n = len(sample.y)
     if isinstance(folds, Folds):
         if folds.n != n:
@@ -318,7 +318,7 @@ def _given(folds: Any, sample: Sample) -> Folds:
     return _by_labels(labels, sample)
 
 
-def _by_labels(labels: Any, sample: Sample) -> Folds:
+def _by_labels(labels: "ArrayLike | DataColumn", sample: Sample) -> Folds:
     """Make a fold of each different label; of a matrix, a repeat of each line."""
     lines = [labels] if np.ndim(labels) == 1 else list(np.atleast_2d(labels))
     splits: list[Split] = []
@@ -339,7 +339,7 @@ def _by_labels(labels: Any, sample: Sample) -> Folds:
     return Folds(tuple(splits), len(sample.y))
 
 
-def _of_these_rows(labels: Any, sample: Sample) -> "pd.Series[Any]":
+def _of_these_rows(labels: "ArrayLike | DataColumn", sample: Sample) -> DataColumn:
     """Return the labels at the rows of the fit; dropped rows may have labels too."""
     column = column_of_labels(labels, "folds")
     n, index = len(sample.y), sample.index
@@ -361,7 +361,7 @@ def _of_these_rows(labels: Any, sample: Sample) -> "pd.Series[Any]":
     return column.set_axis(index)
 
 
-def _by_pairs(pairs: Sequence[Any], n: int) -> Folds:
+def _by_pairs(pairs: Sequence[tuple[ArrayLike, ArrayLike]], n: int) -> Folds:
     """Splits as given; a repeat begins where a row is tested again."""
     splits: list[Split] = []
     repeat, fold, tested = 1, 0, np.zeros(n, dtype=bool)
@@ -381,7 +381,7 @@ def _by_pairs(pairs: Sequence[Any], n: int) -> Folds:
     return Folds(tuple(splits), n)
 
 
-def _checked_rows(rows: Any, n: int) -> Rows:
+def _checked_rows(rows: ArrayLike, n: int) -> Rows:
     """Return rows counted from zero, also where each row is marked True or False."""
     with refusing(DataError(f"A fold cannot be read; {CURE}.")):
         found = np.asarray(rows)

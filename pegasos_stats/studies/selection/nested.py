@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -52,7 +51,7 @@ class Choosing:
     rule: Rule
 
 
-def checked_choosing(lambda_path: Any, rule: Any, model: Model) -> Choosing | None:
+def checked_choosing(lambda_path: object, rule: Rule, model: Model) -> Choosing | None:
     """Read how lambda is to be chosen; None if it is that of the model.
 
     Parameters

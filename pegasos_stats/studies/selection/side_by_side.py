@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from pegasos_stats.arrays import Mask, Rows, Vector
+from pegasos_stats.arrays import Mask, Rows, Values, Vector
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.weights import rows_of_weights
@@ -335,7 +335,9 @@ def _merged(found: Fitted | None, other: Fitted, done: Mask) -> Fitted:
     )
 
 
-def _in_turn(found: tuple[Any, ...], other: tuple[Any, ...], done: Mask) -> Any:
+def _in_turn(
+    found: tuple[Values, ...], other: tuple[Values, ...], done: Mask
+) -> tuple[Values, ...]:
     rest = iter(other)
     pairs = zip(found, done.tolist(), strict=False)  # folds have no solutions
     return tuple(each if kept else next(rest) for each, kept in pairs)
