@@ -495,16 +495,18 @@ def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
     if wrong.any() or isinstance(column.dtype, pd.CategoricalDtype):
         wrong = wrong if wrong.any() else ~np.isnan(found)
         strange = column[wrong]
-        words = pd.to_numeric(strange.astype(object), errors="coerce").isna()
+        is_text = np.array([isinstance(v, str) for v in strange.array], dtype=bool)
+        texts = strange.astype(object).where(is_text)
+        words = pd.to_numeric(texts, errors="coerce").isna()
         strange = strange[words] if words.any() else strange  # beside numbers as text
         all_text = all(isinstance(value, str) for value in strange.array)
         what = "" if words.any() or not all_text else "numbers as text, "
-        texts = (v if isinstance(v, str) else shown(v) for v in strange.array)
+        named = [v if isinstance(v, str) else shown(v) for v in strange.array]
         why = " (one cell of a CSV file, such as '.', makes its column text)"
         why = why if what and PIECE.get() else ""
         raise ColumnError(
             f"Column {listing([column.name])} is not numeric: it holds {what}"
-            f"{listing(dict.fromkeys(texts), 3)} {in_the_rows(strange.index)}; give "
+            f"{listing(dict.fromkeys(named), 3)} {in_the_rows(strange.index)}; give "
             f"numbers{why}, or make it a factor of the model: C(...) in a formula."
         )
     return found

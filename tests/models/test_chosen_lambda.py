@@ -8,7 +8,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
-from pegasos_stats.output.cli.main import main
+from pegasos_stats.output.cli.program import main
 from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
 
 N = 90

@@ -10,7 +10,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line, see `pegasos_stats.output.cli.main.main`.
+    """Run the command line, see `pegasos_stats.output.cli.program.main`.
 
     ``--version`` alone is answered before any library is loaded.
     """
@@ -20,6 +20,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.write(f"{__version__}\n")
             sys.stdout.flush()
             return 0
-    from pegasos_stats.output.cli import main
+    from pegasos_stats.output.cli import program
 
-    return main.main(words)
+    return program.main(words)
