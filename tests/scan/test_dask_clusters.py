@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.scan import workers
+from pegasos_stats.data.scan import files
 from pegasos_stats.errors import DataError, LabelError
 from tests.scan.scan_files import LAM, SOLVER
 
@@ -52,8 +52,8 @@ def test_a_task_of_a_cluster_may_fit_there(fitted, there, within):
 def test_a_cluster_without_workers_is_waited_for_and_no_longer(
     there, within, monkeypatch
 ):
-    monkeypatch.setattr(workers, "LOOK", 0.1)
-    monkeypatch.setattr(workers, "PATIENCE", 0.5)
+    monkeypatch.setattr(files, "LOOK", 0.1)
+    monkeypatch.setattr(files, "PATIENCE", 0.5)
     within.scale(0)
     within.sync(within._correct_state)
     with pytest.raises(DataError, match=r"^0 workers of Dask"):
