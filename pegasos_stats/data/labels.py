@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pandas.api.types import pandas_dtype
 
 from pegasos_stats.arrays import DataColumn, Mask
-from pegasos_stats.checks import check_choice
+from pegasos_stats.checks import check_choice, number_of
 from pegasos_stats.data.columns import column_of_scores, in_the_rows
 from pegasos_stats.data.foreign import column_of_labels, is_single, position_of
 from pegasos_stats.data.language.expressions import (
@@ -28,10 +28,6 @@ from pegasos_stats.foreign_names import suggest_arguments
 PLAIN = re.compile(r"[\w.]+")  # name of a column, not an expression
 MANY = 10  # levels; more different numbers are a quantity
 LONGEST = 200  # letters of a name, a level or a formula that is repeated
-EACH = (
-    "Or each against the others, with sklearn.multiclass and pegasos_stats.sklearn: "
-    "OneVsRestClassifier(SVMClassifier()).fit(X, y)."
-)
 
 
 def not_two_levels(
@@ -102,29 +98,24 @@ def fewer_levels(levels: Sequence[object], name: str, formula: str | None) -> st
     """
     plainly = "Keep the rows of two of them, or recode the column."
     found = [plain(level) for level in levels]
+    outcome, right = split_formula(formula) if formula is not None else (name, "")
     if not all(type(level) in (str, int, float) for level in found):
         return plainly
-    if any(isinstance(level, int) and abs(level) >= 10**LONGEST for level in found):
-        return plainly  # too many digits to be written, or to be a double
-    first, second = (_literal(level) for level in found[:2])
-    outcome, right = split_formula(formula) if formula is not None else (name, "")
-    if max(map(len, (first, second, name, outcome))) > LONGEST:
+    try:
+        test = f"== {_literal(found[0])}"
+        if len(found) > MANY and not isinstance(found[0], str):
+            test = f"> {float(np.median([found])):.6g}"
+    except (ValueError, OverflowError):  # of numbers of a thousand digits
         return plainly
-    is_quantity = len(found) > MANY and not isinstance(found[0], str)
-    middle = f"{float(np.median([found])):.6g}" if is_quantity else ""
-    numbers = "Numbers make two levels by a comparison:"
-    if formula is None and is_quantity:
-        return f"{numbers} np.asarray(y) > {middle} for y."
+    if max(map(len, (test, name, outcome, right))) > LONGEST:
+        return plainly
     if formula is None:
         return (
-            f"Keep two of them: keep = np.isin(y, [{first}, {second}]), then "
-            "np.asarray(y)[keep] and X[keep]. Or one against the others: "
-            f"np.asarray(y) == {first} for y. {EACH}"
+            f"Compare, as by np.asarray(y) {test} for y; or each against the others, "
+            "by sklearn's OneVsRestClassifier(SVMClassifier()) with "
+            "pegasos_stats.sklearn."
         )
-    right = right if len(right) <= LONGEST else "..."
-    if is_quantity:
-        return f"{numbers} '{outcome} > {middle} ~ {right}'."
-    asked = f"'I({outcome} == {first}) ~ {right}'"
+    asked = f"'I({outcome} {test}) ~ {right}'"
     return f"Keep the rows of two of them, or one against the others: {asked}."
 
 
@@ -279,9 +270,17 @@ class LabelCoding:
             Above the threshold for the second level.
         ties, threshold
             As for `signs_of`.
+
+        Raises
+        ------
+        OptionError
+            If the threshold is no number, or `ties` is none of the three.
         """
         column = column_of_scores(scores)
-        found = signs_of(np.asarray(column, dtype=np.float64), ties, threshold)
+        cut = number_of(threshold)
+        if np.isnan(cut):
+            raise OptionError("is no number; give a score.", "threshold", threshold)
+        found = signs_of(np.asarray(column, dtype=np.float64), ties, cut)
         return self.decode(found, column.index)
 
     def probabilities(self, scores: DataColumn) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from pegasos_stats.data.language.expressions import (
     is_word,
 )
 from pegasos_stats.data.language.formula import sides
-from pegasos_stats.errors import ColumnWarning, counted, listing, shown, warn_caller
+from pegasos_stats.errors import ColumnWarning, counted, listing, warn_caller
 
 MANY = 10  # levels that a factor may well have, however many rows there are
 ROWS = 3  # to a level, with fewer of which a column seems to name its rows
@@ -25,8 +25,6 @@ MARKED = re.compile(
 NO_VALUE = re.compile(
     r"[\W_]*|n\.?/?a\.?|nan|null|none|missing|unknown|unk\.?", re.IGNORECASE
 )
-DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
-THOUSANDS = re.compile(r"\s*[-+]?[1-9]\d{0,2},\d{3}\s*")
 Kind = Literal["names", "dates", "numbers"]
 
 
@@ -64,60 +62,40 @@ class Doubtful:
         Examples
         --------
         >>> print(Doubtful("lead", "numbers", 212, 300, ("<5",), "17").text)
-        the column 'lead' is text, as '<5' in row 17 is not a number: 212 levels ...
+        the column 'lead' is text, as '<5' (row 17) is no number: 212 levels ...
         """
-        name, levels = self.name, counted(self.n_levels, "level")
-        became = f"{levels} became {counted(self.n_levels - 1, 'coefficient')}"
-        quoted = name if is_word(name) else f"`{name}`"
-        without = f"'{self.outcome} ~ . - {quoted}'"
-        meant = f"; write C({quoted}) if its levels are meant."
-        if self.kind == "names":
-            return (
-                f"the column {name!r} has {levels} in {counted(self.n_rows, 'row')}, "
-                f"as if it named the rows: they became "
-                f"{counted(self.n_levels - 1, 'coefficient')}. If it does, leave it "
-                f"out, as in {without}{meant}"
-            )
-        if self.kind == "dates":
-            return (
-                f"the column {name!r} is text that looks like dates: {became}. Make it "
-                "numbers, such as days since a date, or leave it out, as in "
-                f"{without}{meant}"
-            )
+        levels = counted(self.n_levels, "level")
         why = "though all its values are numbers"
         if self.words:
-            verb = "is not a number" if len(self.words) == 1 else "are not numbers"
-            place = f" in row {self.row}" if self.row else ""
-            if len(self.words) > 1 and place:
-                place = f", the first{place},"
-            why = f"as {listing(self.words, 3)}{place} {verb}"
+            first = f" (row {self.row})" if self.row else ""
+            why = f"as {listing(self.words, 3)}{first} is no number"
+        looks = {
+            "names": f"has {levels} in {counted(self.n_rows, 'row')}, as if it named "
+            "the rows: they",
+            "dates": f"is text that looks like dates: {levels}",
+            "numbers": f"is text, {why}: {levels}",
+        }[self.kind]
+        became = counted(self.n_levels - 1, "coefficient")
         return (
-            f"the column {name!r} is text, {why}: {became}. If it is meant as numbers, "
-            f"{self.as_numbers}{meant}"
+            f"the column {self.name!r} {looks} became {became}. "
+            f"{self.cure[:1].upper()}{self.cure[1:]}; write C({self.quoted}) if its "
+            "levels are meant."
         )
 
     @property
-    def as_numbers(self) -> str:
-        """What makes numbers of it.
+    def quoted(self) -> str:
+        """Its name as a formula has it."""
+        return self.name if is_word(self.name) else f"`{self.name}`"
 
-        Examples
-        --------
-        >>> column = Doubtful("lead", "numbers", 212, 300, ("3,5", "k.A.", "4,1"))
-        >>> print(column.as_numbers)
-        read the file with decimal=',' and na_values='k.A.'
-        """
-        if not self.words:
-            return "make it a column of numbers"
-        commas = list(filter(DECIMAL_COMMA.fullmatch, self.words))
-        others = [word for word in self.words if word not in commas]
-        thousands = bool(commas) and all(map(THOUSANDS.fullmatch, commas))
-        options = ["thousands=','" if thousands else "decimal=','"] if commas else []
-        if len(others) == 1 and not re.search(r"\d", others[0]):
-            options.append(f"na_values={shown(others[0])}")
-            others = []
-        if others or not options:
-            return "give such values as numbers, or leave them empty"
-        return f"read the file with {' and '.join(options)}"
+    @property
+    def cure(self) -> str:
+        """What to do if it is not meant as a factor."""
+        without = f"leave it out, as in '{self.outcome} ~ . - {self.quoted}'"
+        if self.kind == "names":
+            return without
+        if self.kind == "dates":
+            return f"if these are dates, make them numbers (days), or {without}"
+        return "make it numbers, as by decimal= or na_values= where the file is read"
 
 
 def doubtful_columns(

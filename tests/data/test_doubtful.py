@@ -34,16 +34,16 @@ def told(data, formula="y ~ ."):
 
 CASES = {
     # what the warning names: values, the first row, levels and coefficients
-    "one word": ([*NUMBERS[:17], "<5", *NUMBERS[18:]], "'<5' in row r17 .* 60 .* 59"),
+    "one word": ([*NUMBERS[:17], "<5", *NUMBERS[18:]], "'<5' .*r17.* 60 .* 59"),
     "several words": (
         [*NUMBERS[:3], "<5", "?", "?", *NUMBERS[6:]],
-        r"'<5', '\?', the first in row r3, .* 59 .* 58",
+        r"'<5', '\?' .*r3.* 59 .* 58",
     ),
     "numbers as text": (NUMBERS, "all its values are numbers: 60 .* 59"),
     "dates": (DATES.astype(str), "dates: 60 .* 59 .*'y ~ . - x'"),
     "names": ([f"P{i // 2}" for i in range(N)], "30 levels in 60 rows.*'y ~ . - x'"),
-    "percentages": ([f"{i / 4}%" for i in range(N)], "'0.0%', .* 57 more, .* row r0"),
-    "one percentage": ([*NUMBERS[:17], "12%", *NUMBERS[18:]], "'12%' in row r17"),
+    "percentages": ([f"{i / 4}%" for i in range(N)], "'0.0%', .* 57 more .*row r0"),
+    "one percentage": ([*NUMBERS[:17], "12%", *NUMBERS[18:]], "'12%' .*row r17"),
     "lengths": ([f"{i / 4} cm" for i in range(N)], "'0.0 cm', .* 57 more"),
 }
 CURES = {
@@ -83,8 +83,7 @@ def test_a_word_in_a_row_that_is_left_out_is_why_a_column_is_text(word):
     data.loc["r17", "z"] = np.nan
     (said,), model = told(data)
     assert model.dropped.predictors == 1
-    assert f"'x' is text, as {word!r} in row r17 is not a number: 59 levels" in said
-    assert ("na_values" in said) == (word == "n/a ")
+    assert f"'x' is text, as {word!r} (row r17) is no number: 59 levels" in said
     cured = data.assign(x=pd.to_numeric(data["x"], errors="coerce"))
     assert told(cured)[0] == []
 
@@ -216,8 +215,3 @@ def test_few_numbers_beside_a_code_for_none_are_told(values, is_doubtful):
     found = doubtful_columns(frame, {"item": sorted(values)}, len(frame))
     assert bool(found) == is_doubtful
     assert all(column.words == (values[-1],) for column in found)
-
-
-def test_a_decimal_comma_is_named():
-    (said,), _ = told(frame(x=[f"{i},5" for i in range(N)]))
-    assert "decimal=','" in said

@@ -60,14 +60,8 @@ def test_lines_of_arrays_run(data, make, form):
     y, X = form(data["k"]), data[["x", "m"]]
     text = said(lambda: make(y, X))
     assert text.startswith("The outcome 'k' has 3" if form is pd.Series else "The out")
-    assert "has 3 levels, 1, 2, 3; exactly two are needed. Keep two of them: " in text
-    names = {"np": np, "y": y, "X": X}
-    exec(line(r"Keep two of them: (.*?), then np", text), names)
-    kept = [eval(line(rf"then.*?(\S*{v}\S*\[keep\])", text), names) for v in "yX"]
-    model = make(*kept)
-    assert model.coding.levels == (1, 2)
-    one = eval(line(r"Or one against the others: (.*?) for y\.", text), names)
-    assert (make(one, X).problem.y > 0.0).sum() == 10
+    compared = eval(line(r"as by (.*?) for y;", text), {"np": np, "y": y})
+    assert (make(compared, X).problem.y > 0.0).sum() == 10
 
 
 @pytest.mark.parametrize("kind", [SVMClassifier, KernelSVMClassifier])
@@ -79,11 +73,11 @@ def test_classifiers_name_the_levels_and_the_line(data, kind):
 
 def test_many_numbers_are_compared(data):
     text = said(lambda: ps.svm("m ~ x", data, lam=1.0))
-    asked = line(r"Numbers make two levels by a comparison: '(.*)'\.$", text)
+    asked = line(r"against the others: '(.*)'\.$", text)
     assert sorted(ps.svm(asked, data, lam=1.0).problem.y) == [-1.0] * 15 + [1.0] * 15
     text = said(lambda: ps.SVM(data["m"], data[["x"]], lam=1.0))
     names = {"np": np, "y": data["m"].tolist()}
-    compared = eval(line(r"by a comparison: (.*) for y\.$", text), names)
+    compared = eval(line(r"as by (.*?) for y;", text), names)
     assert compared.sum() == 15
 
 

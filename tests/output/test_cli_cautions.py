@@ -92,7 +92,7 @@ WORDS = {
 def test_words_among_numbers_are_said(case, capsys):
     word = WORDS[case]
     lines = warned(capsys, x=[*NUMBERS[:-3], word, word, word])
-    text = f"the column 'x' is text, as {word!r} in row 57 is not a number: 58 levels"
+    text = f"the column 'x' is text, as {word!r} (row 57) is no number: 58 levels"
     assert any(line.startswith(text) for line in lines)
 
 

@@ -38,7 +38,6 @@ from pegasos_stats.data.labels import positions
 from pegasos_stats.data.language.expressions import (
     Expression,
     cannot_use,
-    is_word,
     refused,
 )
 from pegasos_stats.data.language.formula import (
@@ -642,21 +641,12 @@ def _check_levels_are_few(
             levels = used[name].nunique()
         names_rows = name == factor and levels > MANY_LEVELS and 3 * levels > n
         if names_rows or levels > MOST_LEVELS:
-            known = doubtful_columns(data, {name: ["a"] * levels}, n, formula)
-            if known and known[0].words:
-                why = f", as {known[0].words[0]!r} is no number; "
-                why += f"{known[0].as_numbers}, or leave it out"
-            else:
-                quoted = name if is_word(name) else f"`{name}`"
-                without = f"{sides(formula)[0]} ~ . - {quoted}"
-                why = f"; if it names the rows, leave it out, as in {without!r}; else "
-                why += "group its levels"
-                if known and known[0].kind == "dates":
-                    why = "; it looks like dates: make it numbers, such as days since "
-                    why += f"a date, or leave it out, as in {without!r}"
+            looks = doubtful_columns(data, {name: ["a"] * levels}, n, formula)
+            row_names = Doubtful(name, "names", levels, n, outcome=sides(formula)[0])
             raise ColumnError(
                 f"Column {listing([name])} has {levels:,} levels in "
-                f"{counted(n, 'row')}{why}."
+                f"{counted(n, 'row')}; {(looks or (row_names,))[0].cure}, or group its "
+                "levels."
             )
         check_memory(
             24.0 * n * levels,

@@ -529,6 +529,8 @@ class _Whitelist:
             module = first in ("np", "contr") and first not in self.columns
             if not isinstance(node.func, ast.Attribute) or module:
                 raise self._unknown(name or self.source.written(node.func))
+            if instead := suggestion(name or "", ("formula",)):  # such as pd.cut
+                raise unusable(self.formula, f"there is no {name}() here; {instead}")
             name, inner = _path(node.func)
             owner = [inner]
             if name not in VOCABULARY:
