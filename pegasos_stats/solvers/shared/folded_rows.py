@@ -13,6 +13,7 @@ from pegasos_stats.solvers.problem import Problem
 ENTRIES = 2**15  # margins of a block: they stay in the cache of a core
 LEAST = 256  # rows of a block
 UNIT = 2.0**-53  # rounding of one operation, relative
+ROUNDED_HALF = 0.5 + 1e-6  # a half, and the rounding of what it multiplies
 SUMS = 8.0  # sums over the rows that a gap is made of
 
 
@@ -181,13 +182,26 @@ class FoldedRows:
         return np.asarray(0.5 * squares + loss / self.total[fits])
 
     def bound(
-        self, lam: float, theta: Vector, reward: Vector, image: Vector, fits: Rows
+        self,
+        lam: float,
+        theta: Vector,
+        reward: Vector,
+        image: Vector,
+        fits: Rows,
+        loss: Vector | None = None,
+        bend: Vector | None = None,
     ) -> Vector:
         """Dual objectives, less a bound of what rounding does to them and to the risk.
 
         Feasible are the dual weights times a factor for each class, by which its sum
-        is that of the lighter one. As ``H(c a) >= c H(a)`` for ``c`` up to 1, sums by
-        class suffice.
+        is that of the lighter one. Sums by class suffice: for ``c`` up to 1 the ``H``
+        of the hinge has ``H(c a) = c H(a)``, that of the log loss, with ``T = a / (1 -
+        a)`` and its slope ``H' = m`` at ``a``,
+
+            H(c a) >= max(c H(a), H(a) - (1 - c) a m - (1 - c)^2 T / (2 c)),
+
+        as ``-H''(t) = 1/(t (1 - t))`` is at most ``1/(c a (1 - a))`` between them; so
+        the gap is of second order in what the sums of the classes differ by.
 
         No sum over the rows is rounded more than ``n + q`` times, and none of its
         terms, a weight of a mean of 1 apart, is above ``R (||beta|| + ||b||) + |alpha|
@@ -202,10 +216,13 @@ class FoldedRows:
         lam : float
         theta : float64 array, shape (fits, q)
         reward : float64 array, shape (2, fits)
-            ``sum w_i (H(a_i) - a_i y_i offset_i)`` of each class, or less.
+            ``sum w_i (H(a_i) - a_i y_i offset_i)`` of each class, or less; of the log
+            loss without ``loss``, which is the rest of it.
         image : float64 array, shape (2, fits, q)
             ``sum w_i a_i z_i`` of each class.
         fits : int array
+        loss, bend : float64 array, shape (2, fits), optional
+            ``sum w_i log(1 + T_i)`` and ``sum w_i T_i`` of each class.
         """
         p, total, penalty = self.p, self.total[fits], self.penalty(lam, fits)
         factor = np.ones_like(reward)
@@ -214,7 +231,11 @@ class FoldedRows:
             factor = sums.min(axis=0) / np.maximum(sums, np.finfo(float).tiny)
         v = np.einsum("cj,cjl->jl", factor, image)[:, :p] / total[:, None]
         b = v / penalty[:, :p]
-        dual = (factor * reward).sum(axis=0) / total - 0.5 * (v * b).sum(axis=1)
+        rewards = factor * reward
+        if loss is not None and bend is not None:
+            lost = ROUNDED_HALF * (1.0 - factor) ** 2 / factor * bend
+            rewards += np.fmax(factor * loss, loss - lost)
+        dual = rewards.sum(axis=0) / total - 0.5 * (v * b).sum(axis=1)
         beta = theta[:, :p]
         norms = np.sqrt((beta * beta).sum(axis=1)) + np.sqrt((b * b).sum(axis=1))
         largest = self.radius * norms + self.farthest + 1.0

@@ -61,10 +61,10 @@ class _Newton:
         slope, reads = np.zeros_like(theta), np.zeros(rows.size, dtype=np.int64)
         fits, inverse, largest = every, None, np.inf
         for read in range(1, MOST + 1):
-            loss, image = self._read(theta[fits], fits)
+            loss, bend, image = self._read(theta[fits], fits)
             risk = rows.value(lam, theta[fits], loss.sum(axis=0), fits)
-            reward = loss - np.einsum("cjl,jl->cj", image, theta[fits])
-            dual = rows.bound(lam, theta[fits], reward, image, fits)
+            reward = -np.einsum("cjl,jl->cj", image, theta[fits])
+            dual = rows.bound(lam, theta[fits], reward, image, fits, loss, bend)
             descent = rows.penalty(lam, fits) * theta[fits]
             descent += image.sum(axis=0) / rows.total[fits, None]
             lower = risk <= P[fits] * (1.0 + ROUNDED)
@@ -112,38 +112,39 @@ class _Newton:
             theta[:, -1] = np.log((rows.total - low) / low)
         return theta
 
-    def _read(self, theta: Vector, fits: Rows) -> tuple[Vector, Vector]:
+    def _read(self, theta: Vector, fits: Rows) -> tuple[Vector, Vector, Vector]:
         """Sums of the losses and images of the dual weights, by class.
 
         Returns
         -------
-        loss : float64 array, shape (2, fits)
+        loss, bend : float64 array, shape (2, fits)
+            Sums of ``w_i log q_i`` and of ``w_i T_i``.
         image : float64 array, shape (2, fits, q)
         """
         rows, place = self.rows, self.rows.places(fits)
-        loss, image = np.zeros((2, len(fits))), np.zeros((2, *theta.shape))
+        loss, bend = np.zeros((2, 2, len(fits)))
+        image = np.zeros((2, *theta.shape))
         for block in rows.blocks:
             Z = rows.Z[block.rows]
             T = theta @ Z.T
             if rows.known is not None:
                 T += rows.known[block.rows]
             np.exp(T, out=T)
+            for first, stop, fold in block.pieces:
+                if (j := place[fold]) >= 0:
+                    T[j, first:stop] = 0.0
             q = T + 1.0
+            w = np.ones(len(Z)) if rows.weights is None else rows.weights[block.rows]
+            bend[block.level] += T @ w
             a = np.divide(T, q, out=T)
             if place[rows.k] >= 0:
                 self.a[block.rows] = a[-1]
-            for first, stop, fold in block.pieces:
-                if (j := place[fold]) >= 0:
-                    a[j, first:stop], q[j, first:stop] = 0.0, 1.0
             np.log(q, out=q)
-            if rows.weights is None:
-                loss[block.level] += q.sum(axis=1)
-            else:
-                w = rows.weights[block.rows]
-                loss[block.level] += q @ w
+            loss[block.level] += q @ w
+            if rows.weights is not None:
                 a *= w
             image[block.level] += a @ Z
-        return loss, image
+        return loss, bend, image
 
     def _weights_of(self, theta: Vector, fit: int) -> Vector:
         """Dual weights of one fit, shape (n,)."""
