@@ -62,6 +62,8 @@ ALMOST = 0.99  # of the gap that is asked for
 
 BLOCKED = 3000.0  # roundings of a sum over a block of rows, hardly more
 
+BALANCE = 2.0  # of the squared difference of the classes' dual weights
+
 PATIENCE = 20  # steps in which the gap is to be halved
 
 MOST_READS = 400.0  # after which it goes on compiled
@@ -214,12 +216,12 @@ class LogSteps:
     def gap(self) -> float:
         """About the gap: what the gradient says.
 
-        With ``delta`` the balance of the dual weights, these lose ``delta`` times a
-        score when they are brought into balance.
+        What bringing the dual weights into balance costs is of second order in their
+        difference, as the entropy has its slope of 0 there with the score.
         """
         g = self.seen.gradient
-        shift = 0.1 * abs(float(g[-1])) * (1.0 + abs(float(self.theta[-1])))
-        return float(g[:-1] @ g[:-1]) / 2.0 / self._problem.lam + shift
+        balance = BALANCE * float(g[-1]) ** 2
+        return float(g[:-1] @ g[:-1]) / 2.0 / self._problem.lam + balance
 
     def steps(self) -> Iterator[None]:
         """Take a step, of one read as a rule, each time."""
