@@ -31,13 +31,9 @@ if TYPE_CHECKING:
     from pegasos_stats.session import SessionInfo, session_info
     from pegasos_stats.solvers.pegasos import Pegasos
     from pegasos_stats.solvers.sdca import SDCA
-    from pegasos_stats.studies.calibrate import calibrate
-    from pegasos_stats.studies.calibrated_results import CalibratedResults
-    from pegasos_stats.studies.compare import compare_solvers
-    from pegasos_stats.studies.compare_errors import ErrorComparison, compare_errors
-    from pegasos_stats.studies.compare_models import compare_models
-    from pegasos_stats.studies.compare_results import SolverComparison
-    from pegasos_stats.studies.model_comparison import ModelComparison
+    from pegasos_stats.studies.calibration import CalibratedResults, calibrate
+    from pegasos_stats.studies.error_comparison import ErrorComparison, compare_errors
+    from pegasos_stats.studies.model_comparison import ModelComparison, compare_models
     from pegasos_stats.studies.parity.check import ParityCheck, check_against_r
     from pegasos_stats.studies.reliability import Reliability, reliability
     from pegasos_stats.studies.selection.cross_validation import (
@@ -46,10 +42,16 @@ if TYPE_CHECKING:
     )
     from pegasos_stats.studies.selection.folds import Folds
     from pegasos_stats.studies.selection.kernel_tuning import KernelTuning, tune_kernel
-    from pegasos_stats.studies.selection.lambdas import lambda_grid
-    from pegasos_stats.studies.selection.path import lambda_path
-    from pegasos_stats.studies.selection.path_results import LambdaPath
-    from pegasos_stats.studies.threshold_results import Thresholds
+    from pegasos_stats.studies.selection.lambda_path import (
+        LambdaPath,
+        lambda_grid,
+        lambda_path,
+    )
+    from pegasos_stats.studies.solver_comparison import (
+        SolverComparison,
+        compare_solvers,
+    )
+    from pegasos_stats.studies.thresholds import Thresholds
 
 __version__ = "0.1.0"
 
@@ -139,13 +141,13 @@ LATER = {  # public name, the module that has it: loaded when first asked for
     "plot_losses": "output.plotting.losses",
     "Report": "output.report.report",
     "report": "output.report.report",
-    "CalibratedResults": "studies.calibrated_results",
-    "calibrate": "studies.calibrate",
-    "compare_solvers": "studies.compare",
-    "ErrorComparison": "studies.compare_errors",
-    "compare_errors": "studies.compare_errors",
-    "compare_models": "studies.compare_models",
-    "SolverComparison": "studies.compare_results",
+    "CalibratedResults": "studies.calibration",
+    "calibrate": "studies.calibration",
+    "compare_solvers": "studies.solver_comparison",
+    "ErrorComparison": "studies.error_comparison",
+    "compare_errors": "studies.error_comparison",
+    "compare_models": "studies.model_comparison",
+    "SolverComparison": "studies.solver_comparison",
     "ModelComparison": "studies.model_comparison",
     "ParityCheck": "studies.parity.check",
     "check_against_r": "studies.parity.check",
@@ -156,10 +158,10 @@ LATER = {  # public name, the module that has it: loaded when first asked for
     "Folds": "studies.selection.folds",
     "KernelTuning": "studies.selection.kernel_tuning",
     "tune_kernel": "studies.selection.kernel_tuning",
-    "lambda_grid": "studies.selection.lambdas",
-    "lambda_path": "studies.selection.path",
-    "LambdaPath": "studies.selection.path_results",
-    "Thresholds": "studies.threshold_results",
+    "lambda_grid": "studies.selection.lambda_path",
+    "lambda_path": "studies.selection.lambda_path",
+    "LambdaPath": "studies.selection.lambda_path",
+    "Thresholds": "studies.thresholds",
 }
 
 

@@ -168,7 +168,7 @@ DOORS = (
     "pegasos_stats.compiled.cache",
     "pegasos_stats.other_frames",
     "pegasos_stats.output.",
-    "pegasos_stats.studies.selection.path",
+    "pegasos_stats.studies.selection.lambda_path",
     "pegasos_stats.studies.thresholds",
     "pegasos_stats.data.language.formulaic_adapter",
 )

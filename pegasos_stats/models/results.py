@@ -35,7 +35,7 @@ from pegasos_stats.solvers.solutions import AnySolution, certificate_of
 
 if TYPE_CHECKING:
     from pegasos_stats.models.base import Model
-    from pegasos_stats.studies.selection.path_results import LambdaPath
+    from pegasos_stats.studies.selection.lambda_path import LambdaPath
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -71,8 +71,8 @@ if TYPE_CHECKING:
     from pegasos_stats.models.base import Model
     from pegasos_stats.output.report.output_path import Format
     from pegasos_stats.output.report.report import Report
-    from pegasos_stats.studies.selection.path_results import LambdaPath
-    from pegasos_stats.studies.threshold_results import Thresholds
+    from pegasos_stats.studies.selection.lambda_path import LambdaPath
+    from pegasos_stats.studies.thresholds import Thresholds
 
 SOME, SAME = 100, 1e-6  # rows that are compared; of the range of their scores
 

@@ -28,18 +28,18 @@ from pegasos_stats.persist.values import ArrayReader, ArrayWriter, any_back, any
 from pegasos_stats.writing import checked_path, checked_place, outputs, shown_path
 
 KINDS = {  # what a file may hold, and the module that has it
-    "CalibratedResults": "studies.calibrated_results",
+    "CalibratedResults": "studies.calibration",
     "ConfusionMatrix": "metrics.matrix",
     "ConfusionReport": "metrics.caret",
     "ContrastTests": "models.inference.wald",
     "CrossValidation": "studies.selection.cross_validation",
-    "ErrorComparison": "studies.compare_errors",
+    "ErrorComparison": "studies.error_comparison",
     "Folds": "studies.selection.folds",
     "JointTest": "models.inference.wald",
     "KernelResults": "models.kernel_results",
     "KernelTuning": "studies.selection.kernel_tuning",
     "LabelCoding": "data.labels",
-    "LambdaPath": "studies.selection.path_results",
+    "LambdaPath": "studies.selection.lambda_path",
     "LinearResults": "models.linear_results",
     "Margins": "models.effects.margins",
     "ModelComparison": "studies.model_comparison",
@@ -47,9 +47,9 @@ KINDS = {  # what a file may hold, and the module that has it
     "ParityCheck": "studies.parity.check",
     "Reliability": "studies.reliability",
     "SessionInfo": "session",
-    "SolverComparison": "studies.compare_results",
+    "SolverComparison": "studies.solver_comparison",
     "Summary": "tables",
-    "Thresholds": "studies.threshold_results",
+    "Thresholds": "studies.thresholds",
 }
 # What a study's fields have to be good for, beside being shown.
 USED = ("tidy", "glance", "table", "by_class", "overall", "calibration_error")

@@ -1,9 +1,13 @@
 """Choice of a threshold by scores of rows that no fit has seen; its performance."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import add
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from pegasos_stats.arrays import Codes, Rows, Vector
 from pegasos_stats.checks import (
@@ -22,9 +26,17 @@ from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere
 from pegasos_stats.data.weights import column_of_counts, repeated
 from pegasos_stats.errors import DataError, OptionError, shown
+from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.metrics.inputs import positive_position
 from pegasos_stats.metrics.matrix import ConfusionMatrix
-from pegasos_stats.metrics.thresholds import CHOOSING, ScoredRows, Target
+from pegasos_stats.metrics.thresholds import (
+    CHOOSING,
+    METRICS,
+    Cuts,
+    Decisions,
+    ScoredRows,
+    Target,
+)
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.predicting import thresholded
 from pegasos_stats.models.results import Results
@@ -33,21 +45,379 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection import fold_fits
-from pegasos_stats.studies.selection.fold_fits import Fitted
+from pegasos_stats.studies.selection.cross_validation import corrected, within
+from pegasos_stats.studies.selection.fold_fits import Fitted, run_tasks
 from pegasos_stats.studies.selection.folds import (
     Folds,
+    Split,
     checked_folds,
     drawn_folds,
     whole_groups,
 )
-from pegasos_stats.studies.selection.nested import within
-from pegasos_stats.studies.selection.side_by_side import run_tasks
-from pegasos_stats.studies.threshold_results import (
-    Part,
-    Thresholds,
-    judged,
-    scale_of,
-)
+from pegasos_stats.tables import Fields, Summary, significant
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What a threshold is compared with.
+
+    Attributes
+    ----------
+    name : "score" or "probability"
+    usual : float
+        The threshold where none is chosen.
+    ends : pair of float
+        Threshold below and above all values.
+    """
+
+    name: str
+    usual: float
+    ends: tuple[float, float]
+
+
+SCORE = Scale("score", 0.0, (-np.inf, np.inf))
+
+
+def probability(prior_shift: float = 0.0) -> Scale:
+    """Probabilities; the usual threshold is where the score is 0.
+
+    Parameters
+    ----------
+    prior_shift : float
+        What weights of the classes add to the log odds.
+    """
+    usual = float(1.0 / (1.0 + np.exp(prior_shift)))
+    return Scale("probability", usual, (0.0, 1.0))
+
+
+def scale_of(problem: Problem) -> Scale:
+    """What ``predict(threshold=)`` of a fit is compared with."""
+    return probability(problem.prior_shift) if problem.loss == "log" else SCORE
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Rows to choose a threshold by, and others to judge it by.
+
+    Attributes
+    ----------
+    split : Split
+    inside, outside : ScoredRows
+        No fit has seen the rows that it scores here.
+    """
+
+    split: Split
+    inside: ScoredRows
+    outside: ScoredRows
+
+
+@suggest_names("thresholds")
+@dataclass(frozen=True, repr=False, eq=False)
+class Thresholds:
+    """A chosen threshold and its performance; made by ``result.thresholds()``.
+
+    Attributes
+    ----------
+    threshold : float
+        The chosen threshold, for ``predict(threshold=)`` and ``confusion(threshold=)``.
+        An infinite one, on the scale of scores, predicts the same level for all rows.
+    usual : float
+        The usual threshold: the score 0, or the probability that belongs to it.
+    scale : "score" or "probability"
+        Scale of the thresholds: the score, or for the log loss the probability of the
+        second level.
+    target : Target
+        Metric that the threshold maximises (or the error rate or cost that it
+        minimises).
+    positive : label
+        Positive class.
+    levels : pair of labels
+    folds : Folds
+    seed : int or None
+    out_of_fold : bool
+        Whether the scores are out-of-fold scores of the training rows; otherwise they
+        are scores of new rows.
+    by_fold : DataFrame
+        A line for each fold: ``repeat, fold, n_train, n_test, weight, threshold``
+        (chosen without the rows of the fold), the metric or cost that it gives on these
+        rows, and under the same name with ``_usual`` that of the usual threshold.
+    table : DataFrame
+        A line for each candidate: ``threshold``, the metrics, and ``cost``. The
+        threshold was chosen on these rows, so its own line is optimistic.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> result = ps.logit("digit ~ p34 + p43", train, lam=0.01).fit(ps.SDCA(seed=1))
+    >>> found = result.thresholds(cost={5: 1, 6: 4}, seed=443)
+    >>> found.tidy()["term"].tolist()
+    ['chosen', 'usual']
+    >>> found.threshold < found.usual
+    True
+    """
+
+    threshold: float
+    usual: float
+    scale: str
+    target: Target
+    positive: object
+    levels: tuple[object, object]
+    folds: Folds
+    seed: int | None
+    out_of_fold: bool
+    by_fold: pd.DataFrame
+    table: pd.DataFrame
+    _judged: tuple[tuple[Decisions, Decisions], ...]
+
+    @property
+    def estimate(self) -> float:
+        """Estimated metric or cost on new rows for a threshold chosen in this way.
+
+        By nested cross-validation: the threshold of each fold is chosen without its
+        rows and evaluated on them; the decisions of all folds are pooled.
+        """
+        return float(self.tidy()["estimate"].iloc[0])
+
+    @property
+    def std_error(self) -> float:
+        """Standard error of `estimate`, by the jackknife over the folds."""
+        return float(self.tidy()["std_error"].iloc[0])
+
+    @property
+    def apparent(self) -> float:
+        """Metric or cost on the rows by which the threshold was chosen: optimistic."""
+        return float(self._at_threshold[self.target.name])
+
+    @property
+    def _at_threshold(self) -> "pd.Series[float]":
+        """The line of `table` that was chosen."""
+        at = int(np.flatnonzero(self.table["threshold"] == self.threshold)[0])
+        return self.table.iloc[at]
+
+    def tidy(self) -> pd.DataFrame:
+        """Estimates for new rows: ``term, threshold, estimate, std_error``.
+
+        There is a row for the chosen threshold and one for the usual threshold. In each
+        repeat the decisions of all folds are pooled; the standard error is by the
+        jackknife that leaves out one fold at a time, with Nadeau and Bengio's factor
+        for shared training rows. With several repeats it is that of a single one.
+        """
+        return self._tidied.copy()
+
+    @cached_property
+    def _tidied(self) -> pd.DataFrame:
+        lines = []
+        for j, (term, at) in enumerate(
+            (("chosen", self.threshold), ("usual", self.usual))
+        ):
+            found = [pair[j] for pair in self._judged]
+            lines.append((term, at, *self._pooled(found)))
+        return pd.DataFrame(
+            lines, columns=["term", "threshold", "estimate", "std_error"]
+        )
+
+    def _pooled(self, found: Sequence[Decisions]) -> tuple[float, float]:
+        """Mean over the repeats, and standard error of one."""
+        repeats = self.by_fold["repeat"].to_numpy()
+        means, variances = [], []
+        for repeat in np.unique(repeats):
+            own = [d for d, r in zip(found, repeats, strict=True) if r == repeat]
+            means.append(self._value(own))
+            k = len(own)
+            if k < 2:
+                variances.append(float("nan"))
+                continue
+            left = np.array([self._value(own[:j] + own[j + 1 :]) for j in range(k)])
+            spread = np.square(left - left.mean()).sum()
+            variances.append(float(spread) * (k - 1) / k)
+        factor = corrected(self.by_fold) if self.out_of_fold else 1.0
+        error = factor * float(np.sqrt(np.mean(variances)))
+        return float(np.mean(means)), error
+
+    def _value(self, found: Sequence[Decisions]) -> float:
+        return float(self.target.of(reduce(add, found))[0])
+
+    def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
+        """Draw the metric or cost against the threshold, and the chosen one.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            By default those of a new figure.
+        **line
+            Properties of the lines, such as ``color`` or ``label``.
+
+        Raises
+        ------
+        DependencyError
+            If matplotlib is not installed.
+        """
+        from pegasos_stats.output.plotting.curves import draw_thresholds
+
+        return draw_thresholds(self, ax, line)
+
+    def summary(self) -> Summary:
+        """Header, both thresholds and notes; ``print()`` shows text."""
+        found = self._tidied
+        cells = {
+            "threshold": [significant(v) for v in found["threshold"]],
+            self.target.name: [significant(v) for v in found["estimate"]],
+            "std err": [significant(v) for v in found["std_error"]],
+        }
+        table = pd.DataFrame(cells, found["term"].tolist())
+        return Summary(["Threshold"], table, self._notes(), *self._header())
+
+    def _repr_html_(self) -> str:
+        return self.summary().to_html()
+
+    def __repr__(self) -> str:
+        return (
+            f"<Thresholds: {self.scale} {significant(self.threshold)}, "
+            f"{self.target.name} {significant(self.estimate)} "
+            f"(standard error {significant(self.std_error, 2)}), seed {self.seed}>"
+        )
+
+    def _header(self) -> tuple[Fields, Fields]:
+        first, second = self.levels
+        target = self.target
+        left = [
+            ("Predicted above:", str(second)),
+            ("Predicted below:", str(first)),
+            ("Scale:", self.scale),
+            ("Positive class:", str(self.positive)),
+        ]
+        by = [
+            (
+                "Best:",
+                ("largest " if target.larger_is_better else "smallest ") + target.name,
+            )
+        ]
+        if target.name == "cost":
+            by += [
+                ("Cost of a false positive:", significant(target.false_positive)),
+                ("Cost of a false negative:", significant(target.false_negative)),
+            ]
+        right = [
+            *by,
+            ("Rows:", "out of fold" if self.out_of_fold else "new"),
+            ("Folds:", self.folds.kind),
+            ("Seed:", str(self.seed)),
+        ]
+        return left, right
+
+    def _notes(self) -> list[str]:
+        low, high = (
+            significant(float(v)) for v in self.by_fold["threshold"].agg(["min", "max"])
+        )
+        fitted = (
+            "by folds of the rows that it was fitted on"
+            if self.out_of_fold
+            else "by the rows of the other folds"
+        )
+        name = self.target.name
+        notes = [
+            f"Nested: in each fold the threshold was chosen anew, {fitted}, and judged "
+            f"on the rows held out; decisions of all folds are counted together.",
+            f"Thresholds of the folds go from {low} to {high}.",
+            f"On the rows that have chosen it the {name} at the threshold is "
+            f"{significant(self.apparent)}, which is optimistic.",
+        ]
+        shares = self._at_threshold[["sensitivity", "specificity"]]
+        if sorted(shares) == [0.0, 1.0]:
+            notes.append("At this threshold all rows are predicted alike.")
+        return notes
+
+
+def judged(
+    parts: Sequence[Part],
+    folds: Folds,
+    seed: int | None,
+    target: Target,
+    scale: Scale,
+    coding: LabelCoding,
+    positive: int,
+    *,
+    out_of_fold: bool,
+) -> Thresholds:
+    """Choose a threshold by the rows of all folds, and judge those of each fold.
+
+    Parameters
+    ----------
+    parts : sequence of Part, one for each fold
+    folds : Folds
+    seed : int or None
+    target : Target
+    scale : Scale
+    coding : LabelCoding
+    positive : int
+        Position of the positive class.
+    out_of_fold : bool
+
+    Raises
+    ------
+    DataError
+        If the rows are not of both levels.
+    """
+    second, usual = positive == 1, scale.usual
+
+    def cuts_of(rows: ScoredRows) -> Cuts:
+        for mark, level in zip((~rows.second, rows.second), coding.levels, strict=True):
+            if not rows.weights[mark].any():
+                raise DataError(
+                    f"No row of level {level!r} is there to choose a threshold by; "
+                    "give rows of both levels."
+                )
+        return Cuts.of(rows, second, usual, scale.ends)
+
+    lines, found = [], []
+    for part in parts:
+        cuts, split = cuts_of(part.inside), part.split
+        at = float(cuts.thresholds[target.best(cuts, usual)])
+        pair = tuple(part.outside.at(t, second) for t in (at, usual))
+        found.append((pair[0], pair[1]))
+        lines.append(
+            {
+                "repeat": split.repeat,
+                "fold": split.fold,
+                "n_train": split.n_train,
+                "n_test": len(split.test),
+                "weight": float(part.outside.weights.sum()),
+                "threshold": at,
+                target.name: float(target.of(pair[0])[0]),
+                f"{target.name}_usual": float(target.of(pair[1])[0]),
+            }
+        )
+    everyone = [part.outside for part in parts]
+    whole = ScoredRows(
+        np.concatenate([rows.values for rows in everyone]),
+        np.concatenate([rows.second for rows in everyone]),
+        np.concatenate([rows.weights for rows in everyone]),
+    )
+    cuts = cuts_of(whole)
+    table = pd.DataFrame({"threshold": cuts.thresholds})
+    for name, measure in METRICS.items():
+        table[name] = measure(cuts.decisions)
+    if target.name == "cost":
+        table["cost"] = target.of(cuts.decisions)
+    return Thresholds(
+        float(cuts.thresholds[target.best(cuts, usual)]),
+        usual,
+        scale.name,
+        target,
+        coding.levels[positive],
+        coding.levels,
+        folds,
+        seed,
+        out_of_fold,
+        pd.DataFrame(lines),
+        table,
+        tuple(found),
+    )
+
 
 INNER = 5  # folds of the rows of each fit, by which its threshold is chosen
 METRIC = "balanced_accuracy"

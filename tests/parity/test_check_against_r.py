@@ -8,9 +8,8 @@ from scipy.sparse import csr_array
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, DependencyError, OptionError
 from pegasos_stats.studies.parity import check, r_session
-from pegasos_stats.studies.parity.check import checked_in
+from pegasos_stats.studies.parity.check import checked_in, setup_of
 from pegasos_stats.studies.parity.r_session import from_r, to_r
-from pegasos_stats.studies.parity.setup import setup_of
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pegasos_stats.studies.parity.check import compared, first_parting, in_python, in_r
-from pegasos_stats.studies.parity.setup import Setup
+from pegasos_stats.studies.parity.check import (
+    Setup,
+    compared,
+    first_parting,
+    in_python,
+    in_r,
+)
 from tests.parity.agreement import words_if_apart
 from tests.parity.configurations import LOG_REACH, complete, draw
 

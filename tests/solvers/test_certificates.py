@@ -9,7 +9,7 @@ import pegasos_stats as ps
 from pegasos_stats.solvers.objective import Certificate, certificate, feasible, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.proximal import zero_model
-from pegasos_stats.studies.selection.lambdas import null_dual
+from pegasos_stats.studies.selection.lambda_path import null_dual
 
 # The peers stop at their tolerance of 1e-10; their optimum is that much too high.
 PEER = 1e-7

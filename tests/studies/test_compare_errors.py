@@ -9,7 +9,7 @@ from scipy.stats import t
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
-from pegasos_stats.studies.compare_errors import paired_mean
+from pegasos_stats.studies.error_comparison import paired_mean
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def test_what_one_of_them_lacks_is_said_before_any_fit(models, monkeypatch):
     def fitted(*given, **named):
         raise AssertionError("a model was fitted")
 
-    own = sys.modules["pegasos_stats.studies.compare_errors"]
+    own = sys.modules["pegasos_stats.studies.error_comparison"]
     monkeypatch.setattr(own, "cross_validate", fitted)
     for wrong in (
         {"metric": "log_loss"},

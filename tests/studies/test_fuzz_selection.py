@@ -13,11 +13,15 @@ from scipy.special import expit
 from sklearn import metrics as peer
 
 import pegasos_stats as ps
-from pegasos_stats.studies.platt import cross_fitted_logits, fit_sigmoid, sigmoid_of
+from pegasos_stats.studies.calibration import (
+    cross_fitted_logits,
+    fit_sigmoid,
+    sigmoid_of,
+)
 from pegasos_stats.studies.selection import fold_metrics as metrics
 from pegasos_stats.studies.selection.fold_fits import at_lambda, next_dual
 from pegasos_stats.studies.selection.folds import Folds
-from pegasos_stats.studies.selection.lambdas import lambda_grid
+from pegasos_stats.studies.selection.lambda_path import lambda_grid
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -124,7 +124,7 @@ def test_all_studies_keep_groups_whole(frame, model):
 
 
 def test_inner_folds_keep_groups_whole_too(frame, model):
-    from pegasos_stats.studies.selection.nested import within
+    from pegasos_stats.studies.selection.cross_validation import within
 
     known = frame["patient"].drop(3).to_numpy()
     outer = ps.cross_validate(model, SOLVER, folds=3, groups="patient", seed=1).folds

@@ -16,8 +16,7 @@ from pegasos_stats.studies.selection.fold_fits import (
     next_dual,
     path_solutions,
 )
-from pegasos_stats.studies.selection.lambdas import null_dual
-from pegasos_stats.studies.selection.path_results import end_of_path
+from pegasos_stats.studies.selection.lambda_path import end_of_path, null_dual
 
 mpl.use("Agg")
 

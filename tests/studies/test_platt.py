@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit
 from sklearn.calibration import _SigmoidCalibration
 
-from pegasos_stats.studies.platt import _objective, fit_sigmoid
+from pegasos_stats.studies.calibration import _objective, fit_sigmoid
 
 # scikit-learn minimises the same likelihood by L-BFGS to a gradient of 1e-6.
 PEER_ATOL = 1e-6

@@ -12,8 +12,8 @@ from pegasos_stats.solvers.shared.folded_rows import FoldedRows
 from pegasos_stats.solvers.shared.hinge_path import hinge_path
 from pegasos_stats.solvers.shared.log_path import log_path
 from pegasos_stats.solvers.solver_runs import run_sdca
-from pegasos_stats.studies.selection import fold_fits, side_by_side
-from pegasos_stats.studies.selection.side_by_side import shared_fits
+from pegasos_stats.studies.selection import fold_fits
+from pegasos_stats.studies.selection.fold_fits import shared_fits
 
 EXACT = ps.SDCA(epochs=1000, tol=1e-11, seed=1)
 TIGHT = ps.SDCA(epochs=1000, tol=1e-7, seed=1)
@@ -124,7 +124,7 @@ def test_lambda_and_losses_are_those_of_fits_made_one_by_one(loss, monkeypatch):
     given = {"solver": TIGHT, "folds": 6, "repeats": 2, "seed": 3}
     metric = f"{loss}_loss"
     together = ps.lambda_path(model, grid, **given, metric=metric)
-    monkeypatch.setattr(side_by_side, "suits", lambda *_: False)
+    monkeypatch.setattr(fold_fits, "suits", lambda *_: False)
     alone = ps.lambda_path(model, grid, **given, metric=metric)
     assert together.lambda_min == alone.lambda_min
     assert together.lambda_1se == alone.lambda_1se
@@ -200,7 +200,7 @@ def test_groups_and_given_folds_are_held_out_as_one_by_one(monkeypatch):
         {"folds": pairs},
     ]
     found = [ps.cross_validate(model, TIGHT, seed=1, **each) for each in options]
-    monkeypatch.setattr(side_by_side, "suits", lambda *_: False)
+    monkeypatch.setattr(fold_fits, "suits", lambda *_: False)
     for each, one in zip(options, found, strict=True):
         alone = ps.cross_validate(model, TIGHT, seed=1, **each)
         same = np.isnan(one.scores) & np.isnan(alone.scores)
@@ -221,7 +221,7 @@ def test_fits_that_are_not_certified_are_made_alone(monkeypatch):
         lost = np.arange(len(LAMBDAS)) % 3 == 1
         return [f._replace(certified=f.certified & ~lost) for f in found]
 
-    monkeypatch.setattr(side_by_side, "shared_fits", missing)
+    monkeypatch.setattr(fold_fits, "shared_fits", missing)
     other = ps.lambda_path(model, LAMBDAS, TIGHT, folds=5, seed=1)
     assert (other.by_fold["relative_gap"] <= TIGHT.tol).all()
     np.testing.assert_allclose(

@@ -28,7 +28,7 @@ from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.options import declared
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
-from pegasos_stats.studies.threshold_results import scale_of
+from pegasos_stats.studies.thresholds import scale_of
 from pegasos_stats.tables import note_text, params_text, significant
 from pegasos_stats.writing import shown_path
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.style import POSITIVE, Axes, Floats, Style
-from pegasos_stats.studies.threshold_results import Thresholds
+from pegasos_stats.studies.thresholds import Thresholds
 from pegasos_stats.tables import significant
 
 if TYPE_CHECKING:

@@ -31,8 +31,8 @@ from pegasos_stats.output.report.formatting import NBSP, bracketed, number, p_va
 from pegasos_stats.solvers.kernel_problem import KernelFunction, KernelProblem
 from pegasos_stats.studies.reliability import Reliability, reliability
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
-from pegasos_stats.studies.selection.path_results import LambdaPath
-from pegasos_stats.studies.threshold_results import Thresholds
+from pegasos_stats.studies.selection.lambda_path import LambdaPath
+from pegasos_stats.studies.thresholds import Thresholds
 
 Fitted = LinearResults | KernelResults
 Lines = Sequence[Sequence[str]]  # of a table

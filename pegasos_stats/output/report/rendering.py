@@ -22,7 +22,7 @@ from pegasos_stats.output.report.facts import Facts
 from pegasos_stats.output.report.figures import Figure
 from pegasos_stats.output.report.repeat import python_lines
 from pegasos_stats.session import session_info
-from pegasos_stats.studies.selection.path_results import end_of_path
+from pegasos_stats.studies.selection.lambda_path import end_of_path
 from pegasos_stats.tables import markdown
 
 if TYPE_CHECKING:

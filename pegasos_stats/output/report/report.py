@@ -32,8 +32,8 @@ from pegasos_stats.output.report.figures import Figure, figures_of
 from pegasos_stats.output.report.output_path import Format, checked_page
 from pegasos_stats.output.report.rendering import Page
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
-from pegasos_stats.studies.selection.path_results import LambdaPath
-from pegasos_stats.studies.threshold_results import Thresholds, scale_of
+from pegasos_stats.studies.selection.lambda_path import LambdaPath
+from pegasos_stats.studies.thresholds import Thresholds, scale_of
 
 FRAME = (
     '<iframe title="Report" srcdoc="{}" '

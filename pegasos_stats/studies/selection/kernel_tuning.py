@@ -17,8 +17,7 @@ from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection.fold_fits import checked_model
-from pegasos_stats.studies.selection.path import lambda_path
-from pegasos_stats.studies.selection.path_results import LambdaPath
+from pegasos_stats.studies.selection.lambda_path import LambdaPath, lambda_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

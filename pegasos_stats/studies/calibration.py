@@ -1,49 +1,342 @@
-"""Results of `calibrate`: probabilities by Platt's sigmoid, and their losses."""
+"""Probabilities from any model: Platt's sigmoid of out-of-fold scores."""
 
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from pegasos_stats.arrays import DataColumn
+from pegasos_stats.arrays import DataColumn, Matrix, Vector
 from pegasos_stats.checks import check_rows_have_own
 from pegasos_stats.data.weights import column_of_counts
-from pegasos_stats.errors import OptionError
+from pegasos_stats.errors import (
+    DataError,
+    OptionError,
+    UndefinedMetricWarning,
+    warn_caller,
+)
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import confusion
 from pegasos_stats.metrics.matrix import ConfusionMatrix
+from pegasos_stats.models.base import Model
 from pegasos_stats.models.predicting import probability_of
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.seen_rows import Seen, seen_of
 from pegasos_stats.models.summaries import MORE, header_lines, solver_lines
 from pegasos_stats.rng import RRandom
-from pegasos_stats.studies.platt import Sigmoid, base_rate, fit_sigmoid
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.proximal import zero_model
+from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.reliability import Reliability, Strategy, reliability
 from pegasos_stats.studies.selection import cross_validation, fold_fits, fold_metrics
+from pegasos_stats.studies.selection.cross_validation import within
+from pegasos_stats.studies.selection.fold_fits import for_all_rows, run_tasks, with_seed
 from pegasos_stats.studies.selection.folds import Folds
-from pegasos_stats.studies.selection.nested import within
-from pegasos_stats.studies.selection.side_by_side import run_tasks
-from pegasos_stats.studies.threshold_results import (
-    Part,
-    Thresholds,
-    judged,
-    probability,
-)
 from pegasos_stats.studies.thresholds import (
     INNER,
+    Part,
+    Thresholds,
     checked_target,
     inside_rows,
+    judged,
     new_rows,
     parts_of,
+    probability,
     rows_of,
 )
 from pegasos_stats.tables import Fields, Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+STEPS = 100
+DECREMENT = 1e-14  # of the objective, by Newton's quadratic model
+SMALLEST = 1e-290  # of a score, by which A can be divided
+RIDGE = 1e-12  # on the diagonal of the Hessian, as Lin, Lin & Weng have it
+SHORTEST = 1e-10  # step, as a share of Newton's
+
+
+@dataclass(frozen=True)
+class Sigmoid:
+    """``P(y = 1 | f) = 1 / (1 + exp(A f + B))``.
+
+    Attributes
+    ----------
+    A : float
+        Below zero where large scores speak for the second level.
+    B : float
+
+    Examples
+    --------
+    >>> Sigmoid(A=-2.0, B=0.0).logits(np.array([0.5]))
+    array([1.])
+    """
+
+    A: float
+    B: float
+
+    def logits(self, scores: Vector) -> Vector:
+        """Log odds of the second level, ``-(A f + B)``."""
+        return -(self.A * scores + self.B)
+
+
+def fit_sigmoid(y: Vector, scores: Vector, weights: Vector | None = None) -> Sigmoid:
+    """Fit Platt's sigmoid by maximum likelihood with regularised targets.
+
+    Minimises ``sum w_i (log(1 + exp(-z_i)) + t_i z_i)``, ``z_i = A f_i + B``, where
+    the targets are ``t = (N+ + 1) / (N+ + 2)`` for the second level and
+    ``1 / (N- + 2)`` for the first, ``N`` the weight of a level: by Newton's method,
+    halving the step until it descends.
+
+    Parameters
+    ----------
+    y : float64 array, shape (n,), of -1 and +1
+    scores : float64 array, shape (n,)
+    weights : float64 array, shape (n,), optional
+        1 if not given.
+
+    References
+    ----------
+    Platt, *Probabilistic outputs for support vector machines*, Advances in Large
+    Margin Classifiers (1999), equations 4 to 6; Lin, Lin & Weng, *A note on Platt's
+    probabilistic outputs for support vector machines*, Machine Learning 68 (2007),
+    algorithm 1.
+
+    Examples
+    --------
+    >>> found = fit_sigmoid(np.array([-1.0, -1, 1, 1]), np.array([-1.0, 0, 0, 1]))
+    >>> round(found.A, 4), abs(round(found.B, 4))
+    (-1.0986, 0.0)
+    """
+    w = np.ones(len(y)) if weights is None else weights
+    upper, lower = float(w[y > 0].sum()), float(w[y < 0].sum())
+    targets = np.where(y > 0, (upper + 1.0) / (upper + 2.0), 1.0 / (lower + 2.0))
+    size = max(float(np.abs(scores).max()), SMALLEST)
+    columns = np.column_stack([scores / size, np.ones(len(y))])
+    # GLM of statsmodels agrees to 1e-10, in eight times the time, and may overflow.
+    start = np.array([0.0, np.log((lower + 1.0) / (upper + 1.0))])
+    A, B = _newton(start, columns, targets, w)
+    return Sigmoid(float(A) / size, float(B))
+
+
+def base_rate(y: Vector, scores: Vector, weights: Vector) -> Sigmoid:
+    """The constant sigmoid: the share of the second level for every score.
+
+    Parameters
+    ----------
+    y, weights : float64 array, shape (n,)
+    scores : float64 array, shape (n,) or (n, repeats)
+        NaN where a row has none; a row without any does not count.
+
+    Examples
+    --------
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0])
+    >>> base_rate(y, np.zeros(4), np.ones(4)).logits(np.zeros(1)).round(3)
+    array([-1.099])
+    """
+    known = ~np.isnan(scores).all(axis=1) if scores.ndim > 1 else ~np.isnan(scores)
+    upper = float(weights[known & (y > 0)].sum())
+    lower = float(weights[known & (y < 0)].sum())
+    with np.errstate(divide="ignore"):
+        return Sigmoid(0.0, float(np.log(lower) - np.log(upper)))
+
+
+def _newton(at: Vector, columns: Matrix, targets: Vector, w: Vector) -> Vector:
+    """Minimise the regularised likelihood from a starting point."""
+    from scipy.special import expit
+
+    value = _objective(at, columns, targets, w)
+    for _ in range(STEPS):
+        p = np.asarray(expit(-(columns @ at)))
+        gradient = columns.T @ (w * (targets - p))
+        hessian = (columns.T * (w * p * (1.0 - p))) @ columns + RIDGE * np.eye(2)
+        step = np.linalg.solve(hessian, -gradient)
+        descent = float(gradient @ step)
+        if -descent <= DECREMENT * (1.0 + value):
+            return at + step
+        length = 1.0
+        while length >= SHORTEST:
+            there = _objective(at + length * step, columns, targets, w)
+            if there < value + 1e-4 * length * descent:
+                break
+            length /= 2.0
+        else:
+            return at
+        at, value = at + length * step, there
+    return at
+
+
+def _objective(at: Vector, columns: Matrix, targets: Vector, w: Vector) -> float:
+    """Minus the regularised log-likelihood."""
+    z = columns @ at
+    return float(w @ (np.logaddexp(0.0, -z) + targets * z))
+
+
+def sigmoid_of(y: Vector, scores: Matrix, weights: Vector) -> Sigmoid:
+    """Fit the sigmoid to the scores of all repeats together, each row counted once.
+
+    Parameters
+    ----------
+    y, weights : float64 array, shape (n,)
+    scores : float64 array, shape (n, repeats)
+        NaN where a row is in no held-out fold.
+    """
+    known = ~np.isnan(scores)
+    shares = weights[:, None] / np.maximum(known.sum(axis=1, keepdims=True), 1)
+    labels, shares = (np.broadcast_to(v, scores.shape) for v in (y[:, None], shares))
+    return fit_sigmoid(labels[known], scores[known], shares[known])
+
+
+def cross_fitted_logits(
+    folds: Folds,
+    y: Vector,
+    scores: Matrix,
+    weights: Vector,
+    fitting: Callable[[Vector, Vector, Vector], Sigmoid] = fit_sigmoid,
+) -> Matrix:
+    """Return log odds of the rows of each fold, by the sigmoid of the other folds.
+
+    Parameters
+    ----------
+    folds : Folds
+    y, weights : float64 array, shape (n,)
+    scores : float64 array, shape (n, repeats)
+    fitting : callable
+        Fits the sigmoid to labels, scores and weights.
+
+    Returns
+    -------
+    float64 array, shape (n, repeats)
+    """
+    found = np.full(scores.shape, np.nan)
+    for split in folds.splits:
+        column = scores[:, split.repeat - 1]
+        others = ~np.isnan(column)
+        others[split.test] = False
+        sigmoid = fitting(y[others], column[others], weights[others])
+        found[split.test, split.repeat - 1] = sigmoid.logits(column[split.test])
+    return found
+
+
+NEAR = 0.01  # relative gap of a fit near enough to its optimum to be compared
+
+
+@suggest_arguments
+def calibrate(
+    model: Model,
+    solver: Pegasos | SDCA | None = None,
+    *,
+    folds: object = 5,
+    repeats: int = 1,
+    groups: object = None,
+    seed: int | None = 1,
+    workers: int | None = None,
+    progress: bool = False,
+) -> "CalibratedResults":
+    """Fit a model and Platt's sigmoid, which turns its scores into probabilities.
+
+    The model is fitted on all rows. The sigmoid ``1 / (1 + exp(A f + B))`` is fitted on
+    out-of-fold scores, because a fit separates its own training rows too well. This
+    assumes that out-of-fold scores have the distribution of the scores of new rows in
+    the fit on all rows, which holds better with more folds.
+    `fit_sigmoid` has the likelihood and its regularised targets.
+
+    Class weights, such as ``weights="balanced"``, are used in the fits but not in the
+    sigmoid: probabilities are for levels as frequent as in the data. Weights that
+    differ from row to row are used in both.
+
+    Scores carry no information if the fit is, within its duality gap, no better than
+    one without predictors, or if out-of-fold scores of the second level are not larger
+    than those of the first. Then each probability is the share of the level, with a
+    warning.
+
+    Parameters
+    ----------
+    model : SVM, KernelSVM or Logit
+    solver, folds, repeats, groups, seed, workers, progress
+        As for `cross_validate`, with at least 2 folds. A run of Pegasos without a seed
+        uses that of the folds on all rows.
+
+    Returns
+    -------
+    CalibratedResults
+
+    Raises
+    ------
+    OptionError
+        If an option is not allowed, or the solver does not suit the model.
+    DataError
+        If the training rows of a fold lack a level, or there are fewer than two folds.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If SDCA does not reach its tolerance.
+    UndefinedMetricWarning
+        If the scores carry no information, so that probabilities are the shares of the
+        levels.
+
+    References
+    ----------
+    Platt, *Probabilistic outputs for support vector machines*, Advances in Large
+    Margin Classifiers (1999); Lin, Lin & Weng, Machine Learning 68 (2007), 267-276.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> model = ps.svm("digit ~ p34 + p43 + p22", train, lam=0.01)
+    >>> found = ps.calibrate(model, ps.SDCA(seed=1), folds=5, seed=443)
+    >>> bool(found.sigmoid.A < 0)
+    True
+    """
+    validation = cross_validation.cross_validate(
+        model,
+        solver,
+        folds=folds,
+        repeats=repeats,
+        groups=groups,
+        seed=seed,
+        workers=workers,
+        progress=progress,
+    )
+    per_repeat = Counter(split.repeat for split in validation.folds.splits)
+    if min(per_repeat.values()) < 2:
+        raise DataError(
+            "A repeat has one fold only, so that no other gives the sigmoid for its "
+            "rows; give at least two folds."
+        )
+    fitting: Any = validation.model.at_chosen_lambda()
+    solver = for_all_rows(with_seed(validation.solver, validation.seed))
+    result = fitting.fit(solver)
+    y, weights = model.problem.y, model.problem.outcome_weights
+    scores = validation.scores_by_repeat
+    given = y, scores.to_numpy(), weights
+    sigmoid = sigmoid_of(*given)
+    why = _without_scores(result, sigmoid)
+    if why:
+        warn_caller(f"{why}: {SHARES}.", UndefinedMetricWarning)
+        sigmoid = base_rate(*given)
+    way = base_rate if why else fit_sigmoid
+    logits = cross_fitted_logits(validation.folds, *given, way)
+    columns = pd.DataFrame(logits, scores.index, scores.columns)
+    return CalibratedResults(result, sigmoid, validation, columns, why)
+
+
+def _without_scores(result: Results, sigmoid: Sigmoid) -> str:
+    """Why scores say nothing of the labels; empty if they do."""
+    without = zero_model(result.problem)[1]
+    alone = result.problem.offset is None  # predictors say all that there is to say
+    near = result.relative_gap <= NEAR
+    if alone and near and abs(without - result.objective) <= result.gap:
+        return "The fit is no better than one without predictors, within its gap"
+    if sigmoid.A >= 0.0:
+        return "Out-of-fold scores of the second level are not the larger ones"
+    return ""
 
 
 def check_folds_are_drawn(**given: object) -> None:

@@ -1,28 +1,362 @@
-"""The fits of a path of lambda: their errors, the lambda chosen, figures."""
+"""Fits along a path of lambda, with the cross-validated error of each."""
 
+import sys
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.checks import check_choice, whole_of
-from pegasos_stats.errors import OptionError, counted, listing
-from pegasos_stats.foreign_names import suggest_names
+from pegasos_stats.checks import check_choice, check_count, check_positive, whole_of
+from pegasos_stats.compiled import pegasos
+from pegasos_stats.data.foreign import refusing
+from pegasos_stats.errors import DataError, OptionError, counted, listing, shown
+from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.results import Results
+from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers.kernel_problem import KernelProblem, support_of
+from pegasos_stats.solvers.objective import Certificate, feasible
 from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.proximal import zero_model
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.selection.fold_fits import at_lambda, for_all_rows
+from pegasos_stats.studies.selection import fold_fits, fold_metrics
+from pegasos_stats.studies.selection.fold_fits import (
+    at_lambda,
+    checked_model,
+    for_all_rows,
+    run_tasks,
+)
 from pegasos_stats.studies.selection.fold_metrics import Metric, curve
-from pegasos_stats.studies.selection.folds import Folds
-from pegasos_stats.studies.selection.lambdas import RULES, Rule, place
+from pegasos_stats.studies.selection.folds import Folds, checked_folds
 from pegasos_stats.tables import Fields, Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+Rule = Literal["min", "1se"]
+
+RULES: tuple[Rule, ...] = ("min", "1se")
+EPOCHS = 1000  # of SDCA along a path, where no solver is given
+COUNT = 30
+MOST = 10_000
+LIST = "give a list of different numbers above zero"
+RATIO = 1e-5
+
+
+@suggest_arguments
+def lambda_grid(model: Model, count: int = COUNT, ratio: float = RATIO) -> Vector:
+    """Grid of values of lambda for a path, largest first.
+
+    The largest is half the range of the scores ``x_i'g`` (without intercept the largest
+    ``|x_i'g|``), with ``g = X'(a y) / n`` and ``a`` the dual weights of the model with
+    the intercept alone. As ``g / lam`` is the first-order solution for large lambda,
+    there its scores begin to differ by 2, the distance between the margins. For the
+    hinge loss and two levels of equal weight this is exact: for all larger lambda every
+    row is within the margins, every dual weight is 1 and the solution is ``g / lam``,
+    so the order of the scores stays the same (Hastie, Rosset, Tibshirani & Zhu 2004,
+    section 3.1). From there lambda falls in equal ratios; it is rounded to four digits.
+
+    Parameters
+    ----------
+    model : SVM, Logit or KernelSVM
+    count : int, default 30
+    ratio : float, default 1e-5
+        Smallest divided by largest value, below 1.
+
+    Returns
+    -------
+    float64 array, shape (count,), largest first
+
+    Raises
+    ------
+    OptionError
+        If `count` or `ratio` is not allowed.
+    DataError
+        If the predictors have the same mean in both levels.
+
+    References
+    ----------
+    Hastie, Rosset, Tibshirani & Zhu, *The entire regularization path for the support
+    vector machine*, JMLR 5 (2004).
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]
+    >>> ps.lambda_grid(ps.SVM(y, X, lam=1.0), count=3, ratio=0.01)
+    array([3.  , 0.3 , 0.03])
+    """
+    problem = checked_model(model).problem
+    count = check_count("count", count, MOST)
+    ratio = check_positive("ratio", ratio)
+    if ratio >= 1.0:
+        raise OptionError(
+            f"ratio={shown(ratio)} is not allowed; give a number below 1."
+        )
+    scores = _first_order(problem, null_dual(problem))
+    half_range = float(np.ptp(scores)) / 2.0
+    largest = half_range if problem.intercept else float(np.abs(scores).max())
+    if not largest > 0.0:
+        raise DataError(
+            "The predictors have the same mean in both levels, so that no largest "
+            "lambda can be told; give lambdas."
+        )
+    if ratio * largest < sys.float_info.min:
+        raise OptionError(
+            f"ratio={shown(ratio)} of the largest lambda, {largest:.3g}, is too small; "
+            "give a larger one, such as 1e-4."
+        )
+    values = np.geomspace(largest, ratio * largest, count)
+    return np.array([float(f"{value:.3e}") for value in values])
+
+
+def null_dual(problem: Problem) -> Vector:
+    """Return dual weights of the model with the intercept alone, or of zero without it.
+
+    Hinge: the weight of the row, in the heavier class scaled down to the sum of the
+    other. Log loss: the weight of the row times the share of the other class. With an
+    offset the slope of the loss there.
+    """
+    w, y = problem.row_weights, problem.y
+    if problem.offset is not None:
+        m = y * (problem.offset + zero_model(problem)[0])
+        slopes = m < 1.0 if problem.loss == "hinge" else 1.0 / (1.0 + np.exp(m))
+        return feasible(w * slopes, y, problem.intercept, w)
+    if problem.loss == "hinge":
+        return feasible(w.copy(), y, problem.intercept, w)
+    upper = float(w[y > 0].sum() / w.sum()) if problem.intercept else 0.5
+    return np.where(y > 0, w * (1.0 - upper), w * upper)
+
+
+def _first_order(problem: Problem, a: Vector) -> Vector:
+    """Return the scores ``X g``, or of a kernel ``sum_j a_j y_j K(x_j, x_i) / n``."""
+    signed = a * problem.y / problem.n
+    X = problem.X
+    if not isinstance(problem, KernelProblem):
+        return np.asarray(X @ np.asarray(X.T @ signed), dtype=np.float64)
+    if problem.kernel.name == "precomputed":
+        return np.asarray(X @ signed)
+    return np.asarray(
+        pegasos.kernel_pegasos.kernel_scores(problem.kernel.code(), X, signed, X, 0.0)
+    )
+
+
+def checked_lambdas(lambdas: Any, model: Model) -> Vector:
+    """Read lambdas, largest first; those of `lambda_grid` if none are given.
+
+    Raises
+    ------
+    OptionError
+        If they are not different numbers above zero.
+    """
+    if lambdas is None:
+        return lambda_grid(model)
+    with refusing(OptionError(f"lambdas={shown(lambdas)} cannot be read; {LIST}.")):
+        items = list(lambdas) if np.ndim(lambdas) == 1 else []
+    values = np.array([check_positive("lambdas", item) for item in items])
+    if not items or np.unique(values).size < values.size:
+        raise OptionError(
+            f"lambdas={listing(items) or shown(lambdas)} are not allowed; {LIST}."
+        )
+    return np.sort(values)[::-1].copy()
+
+
+def place(loss: Vector, error: Vector, rule: Rule) -> int:
+    """Position of the lambda that a rule chooses, the largest of several.
+
+    Parameters
+    ----------
+    loss, error : float64 array, shape (m,)
+        Mean and standard error at each lambda, the largest first; one loss is known.
+    rule : "min" or "1se"
+        The least loss; or the first within a standard error of it. Without a standard
+        error both are the same.
+
+    Examples
+    --------
+    >>> loss, error = np.array([0.5, 0.3, 0.2]), np.full(3, 0.1)
+    >>> place(loss, error, "min"), place(loss, error, "1se")
+    (2, 1)
+    """
+    best = int(np.nanargmin(loss))
+    if rule == "min" or np.isnan(error[best]):
+        return best
+    return int(np.flatnonzero(loss <= loss[best] + error[best])[0])
+
+
+@suggest_arguments
+def lambda_path(
+    model: Model,
+    lambdas: object = None,
+    solver: Pegasos | SDCA | None = None,
+    *,
+    folds: object = 10,
+    repeats: int = 1,
+    groups: object = None,
+    seed: int | None = 1,
+    metrics: object = None,
+    metric: str | None = None,
+    workers: int | None = None,
+    progress: bool = False,
+) -> "LambdaPath":
+    """Fit a model for many values of lambda, and cross-validate each of them.
+
+    With SDCA the fits of all folds are made side by side, from the largest lambda on,
+    by passes over the rows that they share: with dense rows of up to 300 columns, three
+    or more to a column, 20 for the hinge, and no transform that is computed from the
+    rows of a fold. Otherwise each fold is fitted alone, each fit starting with the dual
+    weights of the one before, times the best factor. Pegasos starts each fit at zero,
+    as its first steps discard any start. Each fit reports its gap.
+
+    Folds and seeds are drawn as in `cross_validate`, one seed for each fold; the fits
+    on all rows use `seed` itself. If the solver has a seed, that is used in all fits.
+
+    Weights, the scaling of ``standardize=True`` and transforms of a formula, such as
+    ``scale()`` and ``bs()``, are computed from the training rows of each fit. Factors
+    keep the levels of all rows; a level without training rows has the coefficient 0.
+
+    Parameters
+    ----------
+    model : SVM, Logit or KernelSVM
+        Its own lambda is not used.
+    lambdas : sequence of float, optional
+        By default those of `lambda_grid`.
+    solver : Pegasos or SDCA, optional
+        By default SDCA to a relative gap of 1e-3.
+    folds : int, Folds, Series or array, list of pairs, or None; default 10
+        As for `cross_validate`; None for fits on all rows only.
+    repeats, groups, seed, metrics
+        As for `cross_validate`.
+    metric : str, optional
+        Metric for the choice of lambda; by default the error rate, for a logistic model
+        the log loss.
+    workers, progress
+        As for `cross_validate`.
+
+    Returns
+    -------
+    LambdaPath
+
+    Raises
+    ------
+    OptionError
+        If an option is not allowed, or the solver does not suit the model.
+    DataError
+        If the training rows of a fold lack a level, or folds are for other rows.
+
+    Warns
+    -----
+    ConvergenceWarning
+        Once, if SDCA does not reach its tolerance in one or more fits.
+
+    References
+    ----------
+    Friedman, Hastie & Tibshirani, Journal of Statistical Software 33 (2010), sections
+    2.5 and 6; Hastie, Rosset, Tibshirani & Zhu, JMLR 5 (2004).
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> model = ps.svm("digit ~ .", train, lam=1.0)
+    >>> path = ps.lambda_path(model, [10, 1, 0.1], folds=5, seed=443)
+    >>> path.lambda_1se >= path.lambda_min
+    True
+    >>> path.refit("1se").confusion(test).n_errors
+    1
+    """
+    model = fold_fits.checked_model(model)
+    grid = checked_lambdas(lambdas, model)
+    default = SDCA(epochs=EPOCHS, tol=fold_fits.FOLD_TOL)
+    solver = fold_fits.checked_fold_solver(model, solver, default, own_lambda=False)
+    chosen = fold_metrics.checked_metrics(metrics, model.problem.loss)
+    names = [known.name for known in chosen]
+    if metric is None:
+        usual = fold_metrics.DECIDES[model.problem.loss]
+        metric = usual if usual in names else names[0]
+    elif not isinstance(metric, str) or metric not in names:
+        raise OptionError(
+            f"metric={shown(metric)} is not among the metrics; give one of "
+            f"{listing(names)}."
+        )
+    rng = RRandom(seed, sample_kind=solver.sample_kind)
+    if folds is not None:
+        drawn = checked_folds(folds, repeats, model._sample, rng, groups)
+    elif check_count("repeats", repeats) == 1:
+        drawn = None
+    else:
+        raise OptionError(
+            f"repeats={shown(repeats)} makes no sense with folds=None; give folds=10, "
+            "or leave it out."
+        )
+    use = fold_fits.with_seed(solver, rng.seed)
+    tasks = [fold_fits.Task(model, None, use, grid)]  # all rows, then those of folds
+    if drawn is not None:
+        tasks += fold_fits.fold_tasks(model, drawn, solver, grid, rng)
+    whole, *parts = run_tasks(tasks, workers, progress)
+    certificates = [at for fit in (whole, *parts) for at in fit.certificates]
+    fold_fits.warn_of_gaps(solver, certificates)
+    by_fold = None
+    if drawn is not None:
+        by_fold = fold_metrics.fold_lines(model, drawn, parts, chosen, solver.ties)
+        by_fold.insert(2, "lam", np.tile(grid, len(drawn)))
+    return LambdaPath(
+        model=model,
+        solver=use,
+        lambdas=grid,
+        folds=drawn,
+        seed=rng.seed,
+        metrics=chosen,
+        metric=metric,
+        fits=_fits(model, grid, whole, solver),
+        coefficients=_coefficients(model, grid, whole),
+        by_fold=by_fold,
+    )
+
+
+def _fits(
+    model: Model, grid: Vector, whole: fold_fits.Fitted, solver: Pegasos | SDCA
+) -> pd.DataFrame:
+    """One line for each lambda: the fit on all rows and how large its solution is."""
+    lines = []
+    for lam, at, steps, found in zip(
+        grid, whole.certificates, whole.steps, whole.solutions, strict=True
+    ):
+        assert isinstance(at, Certificate)
+        line = {
+            "lam": lam,
+            "objective": at.objective,
+            "relative_gap": at.relative_gap,
+            "training_error": at.error_rate(model.problem.n, solver.ties),
+            "steps": steps,
+        }
+        if isinstance(found, fold_fits.Coefficients):
+            line["norm"] = float(np.linalg.norm(found.beta))
+        else:
+            assert isinstance(model.problem, KernelProblem)
+            line["n_support"] = len(support_of(model.problem, found)[0])
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def _coefficients(
+    model: Model, grid: Vector, whole: fold_fits.Fitted
+) -> pd.DataFrame | None:
+    """One line for each lambda, of a linear model."""
+    linear = [f for f in whole.solutions if isinstance(f, fold_fits.Coefficients)]
+    if not linear:
+        return None
+    values = np.array([found.beta for found in linear])
+    index = pd.Index(grid, name="lam")
+    frame = pd.DataFrame(values, index, list(model.names))
+    if model.problem.intercept:
+        frame.insert(0, "Intercept", [found.alpha for found in linear])
+    return frame
+
 
 SHOWN = 6  # coefficients with a name in the figure
 MOST_LINES = 30  # of the summary
