@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import pandas_dtype
 
-from pegasos_stats.arrays import DataColumn, Mask
+from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_choice, number_of
 from pegasos_stats.data.columns import column_of_scores, in_the_rows
 from pegasos_stats.data.foreign import column_of_labels, is_single, position_of
@@ -135,7 +135,6 @@ TIES: tuple[Ties, ...] = ("na", "positive", "negative")
 NULLABLE = {"i": "Int64", "u": "UInt64", "b": "boolean"}
 NARROW = np.errstate(over="ignore")  # numbers of numpy beside larger ones of Python
 AT_ZERO = 1e-5  # a score that is 0, but for the accuracy of a fit
-FEWEST_TIES = 5
 
 
 @dataclass(frozen=True)
@@ -402,27 +401,6 @@ def _holding_missing(dtype: Dtype) -> Dtype:
     if isinstance(dtype, pd.SparseDtype | pd.IntervalDtype):
         return np.dtype(object)
     return dtype
-
-
-def near_ties(scores: NDArray[np.float64]) -> Mask:
-    """Scores that are 0, but for the accuracy of a fit.
-
-    Ties of rows can hold a fit of the hinge where the scores of many rows are exactly
-    0; those that a solver finds are next to it, on either side. So it is taken to be
-    where five or more are within 1e-5, and no more up to ten times as far, of scores
-    that go farther than 0.1.
-
-    Examples
-    --------
-    >>> int(near_ties(np.array([1e-6, -1e-6, 0.0, 2e-7, 3e-7, -1e-9, 0.5])).sum())
-    5
-    """
-    sizes = np.abs(scores)
-    near = (sizes > 0.0) & (sizes <= AT_ZERO)
-    beyond = (sizes > AT_ZERO) & (sizes <= 10.0 * AT_ZERO)
-    spread = bool((sizes > 1e4 * AT_ZERO).any())
-    many = spread and near.sum() >= max(FEWEST_TIES, beyond.sum())
-    return near if many else np.zeros(len(near), dtype=bool)
 
 
 def signs_of(

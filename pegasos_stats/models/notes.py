@@ -12,7 +12,7 @@ import pandas as pd
 from pegasos_stats.arrays import Vector
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.groups import Groups
-from pegasos_stats.data.labels import LabelCoding, near_ties
+from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.design import FormulaDesign, doubtful_in
 from pegasos_stats.data.language.formula import unwrapped
 from pegasos_stats.data.sample import Dropped
@@ -129,21 +129,6 @@ LOGISTIC = (
     "(threshold=)"
 )
 BALANCED = "weights='balanced'"
-
-
-def decided_by_rounding(problem: Problem, found: Solution) -> list[Note]:
-    """Note that the hinge holds rows at a score of 0, whose labels are chance."""
-    if problem.loss != "hinge":
-        return []
-    near = near_ties(scores_of(problem, found, problem.X, problem.offset))
-    tied, n = int((near & (problem.row_weights > 0.0)).sum()), problem.n_weighed
-    if not tied:
-        return []
-    text = (
-        f"Ties hold {tied:,} of {counted(n, 'training row')} at a score of 0; rounding "
-        "decides their predicted level, which may change with the seed."
-    )
-    return [Note("labels", "note", text)]
 
 
 def about_fit(

@@ -1,70 +1,47 @@
 """Results that all models have: predictions, tables, data frames, reports."""
 
 import math
-from abc import ABC, abstractmethod
-from functools import cached_property
-from typing import TYPE_CHECKING
-
-import numpy as np
-
-from pegasos_stats.arrays import Mask
-from pegasos_stats.data.design import Design
-from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.sample import Dropped
-from pegasos_stats.data.scaling import ScaledDesign, Scaling
-from pegasos_stats.data.scan.matrix_in_files import Elsewhere
-from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.notes import (
-    Note,
-    about_data,
-    about_fit,
-    about_predictors,
-    constant,
-    decided_by_rounding,
-    level_order,
-    no_predictor_helps,
-    spreads,
-)
-from pegasos_stats.solvers.centring import constants, constants_of
-from pegasos_stats.solvers.objective import Certificate
-from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.shortfall import Shortfall, shortfall_of
-from pegasos_stats.solvers.solutions import AnySolution, certificate_of
-
-if TYPE_CHECKING:
-    from pegasos_stats.models.base import Model
-    from pegasos_stats.studies.selection.lambda_path import LambdaPath
-
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import Mask, Vector
 from pegasos_stats.data.columns import in_a_piece
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.language.design import Unseen
+from pegasos_stats.data.sample import Dropped
+from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.frames import scanned_frames
 from pegasos_stats.data.scan.joining import joined
 from pegasos_stats.data.scan.levels_of_files import columns_of_outcome
+from pegasos_stats.data.scan.matrix_in_files import Elsewhere
 from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.data.weights import Counts, column_named, column_of_counts
 from pegasos_stats.errors import DataError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
-from pegasos_stats.metrics.confusion import confusion
+from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.inputs import EventLevel, Mode
+from pegasos_stats.models import notes as about
+from pegasos_stats.models.notes import Note
 from pegasos_stats.models.partition_wise import light
 from pegasos_stats.models.predicting import Predictor, predicted
 from pegasos_stats.models.seen_rows import seen_of
 from pegasos_stats.other_frames import is_dask, partitioned
+from pegasos_stats.solvers.centring import constants, constants_of
+from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.reads.risk_and_bound import Point, scores
 from pegasos_stats.solvers.reads.rows import Block, Values, added
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.shortfall import Shortfall, shortfall_of
+from pegasos_stats.solvers.solutions import certificate_of
 from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:
@@ -77,22 +54,82 @@ if TYPE_CHECKING:
 SOME, SAME = 100, 1e-6  # rows that are compared; of the range of their scores
 
 
-class Judged(ABC):
-    """What the rows of a fit say of it; `Results` has the rest."""
+class ReadRows(NamedTuple):
+    """Rows of files, read once.
 
-    problem: Problem
-    solver: Pegasos | SDCA
-    solution: AnySolution
-    design: Design
-    coding: LabelCoding
+    Attributes
+    ----------
+    scores : Series, shape (n,)
+    labels : Series, shape (n,)
+    beside : DataFrame, shape (n, m), or None
+        Further columns that were asked for; None for the rows of the fit.
+    seen : bool
+        Whether the rows are those of the fit.
+    """
+
+    scores: "pd.Series[float]"
+    labels: pd.Series
+    beside: pd.DataFrame | None
+    seen: bool
+
+
+class Asked(NamedTuple):
+    """What is asked of rows, see `read_rows`."""
+
+    unseen: Unseen
+    offset: object
+    names: list[str]
+    labelled: bool
+
+    def of(
+        self, result: "Results", frame: pd.DataFrame
+    ) -> tuple["pd.Series[float]", pd.Series, pd.DataFrame]:
+        """Scores, labels or missing values, and other columns."""
+        with in_a_piece():
+            return (
+                result.decision_function(frame, unseen=self.unseen, offset=self.offset),
+                result._rows.labels(frame)
+                if self.labelled
+                else pd.Series(None, frame.index),
+                frame[self.names],
+            )
+
+
+@suggest_names("result")
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class Results(Predictor):
+    """A fitted model; made by the `fit` method of a model.
+
+    Attributes
+    ----------
+    problem, solver, solution, design, coding, index, offsets
+        As of `Predictor`.
+    dropped : Dropped
+        Counts of the rows left out for missing values.
+    trace : DataFrame or None
+        One line per epoch, with ``fit(trace=True)``; else None.
+    refinement : SDCA or None
+        The solver of ``fit(refine=)``, which went on from the dual point of the first.
+    seconds : float or None
+        Run time of the fit.
+    counted : Counts or None
+        Counts of the rows, if ``freq_weights=`` was given.
+    model : Model or None
+        What was fitted; None for a loaded fit.
+    """
+
     dropped: Dropped
-    refinement: SDCA | None
-    model: "Model | None"
+    trace: pd.DataFrame | None = None
+    refinement: SDCA | None = None
+    seconds: float | None = None
+    counted: Counts | None = None
+    model: "Model | None" = None
 
     @property
-    @abstractmethod
     def lambda_path(self) -> "LambdaPath | None":
-        """The path that chose lambda, with ``lam="cv"``."""
+        """The path that chose lambda, with ``lam="cv"``; None of a loaded fit."""
+        chosen = self.problem.lam_rule == "cv" and self.model is not None
+        return self.model._path if chosen and self.model is not None else None
 
     @property
     def intercept(self) -> float:
@@ -150,47 +187,39 @@ class Judged(ABC):
         >>> [note.topic for note in wild.notes if note.severity == "warning"]
         ['run']
         """
-        standardized = self.scaling is not None
-        data = about_data(self.dropped, self.design)
-        data += level_order(self.coding, self.design)
-        reach, penalty = self._on_predictors
-        about = about_fit(
+        reach, predictors = self._on_predictors
+        found = about.about_fit(
             self.problem,
             self.certificate,
             self.solver,
             self.coding,
-            standardized,
-            self._training(),
+            self.scaling is not None,
+            self.training_table,
             self.shortfall,
             reach,
         )
-        return (*about, *self._about_path(), *data, *penalty)
-
-    def _about_path(self) -> tuple[Note, ...]:
-        """That the path that chose lambda found no use for the predictors, if so."""
         path = self.lambda_path
-        if path is None or self.problem.loss == "hinge" or not path.is_best_at_largest:
-            return ()
-        return (no_predictor_helps(path.metric),)
+        if path is not None and self.problem.loss == "log" and path.is_best_at_largest:
+            found += (about.no_predictor_helps(path.metric),)
+        data = about.about_data(self.dropped, self.design)
+        levels = about.level_order(self.coding, self.design)
+        return (*found, *data, *levels, *predictors)
 
     @cached_property
-    def _on_predictors(self) -> tuple[float, tuple[Note, ...]]:
+    def _on_predictors(self) -> tuple[float, list[Note]]:
         """How far the predictors move scores; notes on them."""
         found, problem, names = self.solution, self.problem, self.design.names
         if not isinstance(found, Solution):
-            return math.inf, ()
-        same = constant([names[j] for j in np.flatnonzero(self.constants)])
+            return math.inf, []
+        notes = about.constant([names[j] for j in np.flatnonzero(self.constants)])
         if not problem.has_rows:
-            return math.inf, tuple(same)
-        spread, scaled = spreads(problem), self.scaling is not None
+            return math.inf, notes
+        spread, scaled = about.spreads(problem), self.scaling is not None
         with np.errstate(over="ignore", invalid="ignore"):
             reach = float(np.abs(found.beta) @ spread)
-        about = (
-            *decided_by_rounding(problem, found),
-            *same,
-            *about_predictors(problem, found, names, spread, self.relative_gap, scaled),
+        return reach, notes + about.about_predictors(
+            problem, found, names, spread, self.relative_gap, scaled
         )
-        return reach, about
 
     @cached_property
     def constants(self) -> Mask:
@@ -203,7 +232,7 @@ class Judged(ABC):
         elif problem.has_rows:
             values = constants(problem)
             if scaling is not None:
-                values = constants_of(scaling.centre, spreads(problem))
+                values = constants_of(scaling.centre, about.spreads(problem))
         return np.zeros(problem.p, dtype=bool) if values is None else values != 0.0
 
     @property
@@ -236,88 +265,6 @@ class Judged(ABC):
     def scaling(self) -> Scaling | None:
         """Centres and scales of ``standardize=True``; None without it."""
         return self.design.scaling if isinstance(self.design, ScaledDesign) else None
-
-    @abstractmethod
-    def _training(self) -> ConfusionMatrix:
-        """Confusion table of the rows of the fit."""
-
-
-class ReadRows(NamedTuple):
-    """Rows of files, read once.
-
-    Attributes
-    ----------
-    scores : Series, shape (n,)
-    labels : Series, shape (n,)
-    beside : DataFrame, shape (n, m), or None
-        Further columns that were asked for; None for the rows of the fit.
-    seen : bool
-        Whether the rows are those of the fit.
-    """
-
-    scores: "pd.Series[float]"
-    labels: pd.Series
-    beside: pd.DataFrame | None
-    seen: bool
-
-
-class Asked(NamedTuple):
-    """What is asked of rows, see `read_rows`."""
-
-    unseen: Unseen
-    offset: object
-    names: list[str]
-    labelled: bool
-
-    def of(
-        self, result: "Results", frame: pd.DataFrame
-    ) -> tuple["pd.Series[float]", pd.Series, pd.DataFrame]:
-        """Scores, labels or missing values, and other columns."""
-        with in_a_piece():
-            return (
-                result.decision_function(frame, unseen=self.unseen, offset=self.offset),
-                result._rows.labels(frame)
-                if self.labelled
-                else pd.Series(None, frame.index),
-                frame[self.names],
-            )
-
-
-@suggest_names("result")
-@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
-class Results(Predictor, Judged):
-    """A fitted model; made by the `fit` method of a model.
-
-    Attributes
-    ----------
-    problem, solver, solution, design, coding, index, offsets
-        As of `Predictor`.
-    dropped : Dropped
-        Counts of the rows left out for missing values.
-    trace : DataFrame or None
-        One line per epoch, with ``fit(trace=True)``; else None.
-    refinement : SDCA or None
-        The solver of ``fit(refine=)``, which went on from the dual point of the first.
-    seconds : float or None
-        Run time of the fit.
-    counted : Counts or None
-        Counts of the rows, if ``freq_weights=`` was given.
-    model : Model or None
-        What was fitted; None for a loaded fit.
-    """
-
-    dropped: Dropped
-    trace: pd.DataFrame | None = None
-    refinement: SDCA | None = None
-    seconds: float | None = None
-    counted: Counts | None = None
-    model: "Model | None" = None
-
-    @property
-    def lambda_path(self) -> "LambdaPath | None":
-        """The path that chose lambda, with ``lam="cv"``; None of a loaded fit."""
-        chosen = self.problem.lam_rule == "cv" and self.model is not None
-        return self.model._path if chosen and self.model is not None else None
 
     @property
     @abstractmethod
@@ -560,9 +507,6 @@ class Results(Predictor, Judged):
         pair, levels = (self._rows.labels(), self.predict()), self.coding.levels
         found = confusion(*pair, levels=levels, freq_weights=self.problem.counting)
         return replace(found, source="training")
-
-    def _training(self) -> ConfusionMatrix:
-        return self.training_table
 
     @abstractmethod
     def tidy(self) -> pd.DataFrame:
