@@ -40,11 +40,8 @@ Topic = Literal[
     "standard errors",  # which estimate the table has, or why it has none
     "certificate",
     "inference",  # what standard errors, intervals and tests assume
-    "labels",
-    "model",
     "probabilities",
     "rows",
-    "seed",
 ]
 Severity = Literal["note", "warning"]
 
@@ -86,7 +83,7 @@ def most_important(notes: Iterable[Note], most: int = MOST) -> list[Note]:
 
     Examples
     --------
-    >>> found = [Note("seed", "note", "1"), Note("penalty", "note", "2")]
+    >>> found = [Note("rows", "note", "1"), Note("penalty", "note", "2")]
     >>> found += [Note("separation", "warning", "3"), Note("penalty", "note", "4")]
     >>> [note.text for note in most_important(found)]
     ['3', '2']
@@ -135,28 +132,24 @@ def about_fit(
     problem: Problem,
     certificate: Certificate,
     solver: Solver,
-    coding: LabelCoding,
     standardized: bool,
     training: ConfusionMatrix,
     shortfall: Shortfall,
-    reach: float = math.inf,
-) -> tuple[Note, ...]:
+    reach: float,
+) -> list[Note]:
     """Notes on a fit, and on its table of the training rows.
 
     ``reach`` is by how much one standard deviation of every predictor moves a score, at
     most.
     """
     cure = towards_optimum(solver)
-    return (
+    return [
         certified(certificate.objective, shortfall),
-        signs(coding),
-        penalised(problem, standardized),
         *probabilities(problem),
         *diverged(problem, certificate, solver, cure),
         *not_converged(problem, certificate, shortfall, cure),
         *constant_prediction(problem, training, reach, standardized),
-        *repeated(solver),
-    )
+    ]
 
 
 def towards_optimum(solver: Solver) -> str:
@@ -219,29 +212,6 @@ def above(objective: float, shortfall: Shortfall) -> str:
     if shortfall.at_least > 0.1 * shortfall.at_most:
         return f"between {low} and {high} above its minimum"
     return f"at most {high} above its minimum"
-
-
-def signs(coding: LabelCoding) -> Note:
-    """Which level a positive score predicts."""
-    negative, positive = coding.levels
-    text = f"A positive score predicts {positive!r}, a negative one {negative!r}."
-    return Note("labels", "note", text)
-
-
-def penalised(problem: Problem, standardized: bool) -> Note:
-    """What is penalised, and on which scale."""
-    is_kernel = isinstance(problem, KernelProblem)
-    what = "The length of the function is" if is_kernel else "Coefficients are"
-    free = ", the intercept is not" if problem.intercept else "; there is no intercept"
-    text = f"{what} penalised{free}."
-    if standardized and is_kernel:
-        text += " It is a function of standardized predictors."
-    elif standardized:
-        text += (
-            " They are those of standardized predictors; params_original has them on "
-            "the original scale."
-        )
-    return Note("model", "note", text)
 
 
 def probabilities(problem: Problem) -> list[Note]:
@@ -324,16 +294,6 @@ def no_predictor_helps(metric: str) -> Note:
         f"the mean {metric.replace('_', ' ')} smaller than without them."
     )
     return Note("penalty", "warning", text)
-
-
-def repeated(solver: Solver) -> list[Note]:
-    """Note that the seed repeats the fit, where random numbers were used."""
-    if not solver.uses_random_numbers:
-        return []
-    seed = "The seed was drawn; it" if solver.seed is None else "The seed"
-    also = "" if solver.to_optimum else ", in R too"
-    text = f"{seed} repeats this fit{also}."
-    return [Note("seed", "note", text)]
 
 
 SHRUNK = 1.25  # slope of calibration

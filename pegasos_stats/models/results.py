@@ -192,7 +192,6 @@ class Results(Predictor):
             self.problem,
             self.certificate,
             self.solver,
-            self.coding,
             self.scaling is not None,
             self.training_table,
             self.shortfall,
@@ -200,7 +199,7 @@ class Results(Predictor):
         )
         path = self.lambda_path
         if path is not None and self.problem.loss == "log" and path.is_best_at_largest:
-            found += (about.no_predictor_helps(path.metric),)
+            found.append(about.no_predictor_helps(path.metric))
         data = about.about_data(self.dropped, self.design)
         levels = about.level_order(self.coding, self.design)
         return (*found, *data, *levels, *predictors)
