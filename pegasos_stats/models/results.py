@@ -88,7 +88,7 @@ class Asked(NamedTuple):
         with in_a_piece():
             return (
                 result.decision_function(frame, unseen=self.unseen, offset=self.offset),
-                result._rows.labels(frame)
+                result._labels(frame)
                 if self.labelled
                 else pd.Series(None, frame.index),
                 frame[self.names],
@@ -366,14 +366,14 @@ class Results(Predictor):
             )
             scores, data = read.scores, read.beside
         else:
-            matrix = self._rows.matrix(data, unseen, offset)
+            matrix = self._matrix(data, unseen, offset)
             scores = self._scores(matrix)
         logistic = self.problem.loss == "log"
         odds = scores - self.problem.prior_shift
         if actual is not None:
             labels = actual
         else:
-            labels = self._rows.labels(data) if read is None else read.labels
+            labels = self._labels(data) if read is None else read.labels
         counts = column_of_counts(freq_weights, self.counted, data)
         if data is None and counts is None:
             counts = self.problem.counting
@@ -503,7 +503,7 @@ class Results(Predictor):
     @cached_property
     def training_table(self) -> ConfusionMatrix:
         """Confusion table of the training rows; for a loaded model, its counts."""
-        pair, levels = (self._rows.labels(), self.predict()), self.coding.levels
+        pair, levels = (self._labels(), self.predict()), self.coding.levels
         found = confusion(*pair, levels=levels, freq_weights=self.problem.counting)
         return replace(found, source="training")
 
@@ -628,7 +628,7 @@ def read_rows(
         assert isinstance(solution, Solution)
         found = scores_of_fit(of_fit, solution)
         f = pd.Series(found, result.index, name="score")
-        return ReadRows(f, result._rows.labels(), None, seen=True)
+        return ReadRows(f, result._labels(), None, seen=True)
     source = data if isinstance(data, Scan) else Partitions(data)
     if isinstance(source, Scan):
         source.renewed()

@@ -16,7 +16,7 @@ from pegasos_stats.data.scan.matrix_in_files import Elsewhere
 from pegasos_stats.data.weights import repeated
 from pegasos_stats.metrics.catalogue import Source
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.frames import TrainingRows
+from pegasos_stats.solvers.problem import Problem
 
 if TYPE_CHECKING:
     from pegasos_stats.models.results import Results
@@ -65,21 +65,21 @@ def seen_of(
     if counts is not None:
         taken = repeated(counts, column, matrix.index)
         column, matrix = column.iloc[taken], matrix.taken(taken)
-    rows, column = result._rows, column[matrix.kept]
-    X, values, offset = rows.problem.X, matrix.values, matrix.offset
+    column, problem = column[matrix.kept], result.problem
+    X, values, offset = problem.X, matrix.values, matrix.offset
     labelled = column.notna().to_numpy(dtype=bool)
-    if _in_order(rows, values, offset):
+    if _in_order(problem, values, offset):
         return Seen("training")
     if not labelled.all():
         values, column = selected(values, labelled), column[labelled]
         offset = None if offset is None else offset[labelled]
-        if _in_order(rows, values, offset):
+        if _in_order(problem, values, offset):
             return Seen("training")
     if type(values) is not type(X) or not len(column):
         return NEW
-    beside, own = [rows.coding.encode(column)], [rows.problem.y]
+    beside, own = [result.coding.encode(column)], [problem.y]
     if offset is not None:
-        beside, own = [*beside, offset], [*own, rows.problem.row_offsets]
+        beside, own = [*beside, offset], [*own, problem.row_offsets]
     if isinstance(X, np.ndarray) and _differ(values, X):
         return NEW
     kept = vars(result)  # the digests of its rows, which stay the same
@@ -93,7 +93,7 @@ def seen_of(
     if len(found) == len(known) and (np.sort(found) == np.sort(known)).all():
         return Seen("training")
     if result.counted is not None:  # copies of a row that counts for several are one
-        pairs = pd.DataFrame({"row": known, "label": rows.index.factorize()[0]})
+        pairs = pd.DataFrame({"row": known, "label": result.index.factorize()[0]})
         known = pairs.drop_duplicates()["row"].to_numpy()
     kinds, kinds_seen = pd.unique(found).size, pd.unique(found[is_seen]).size
     if not _is_no_chance(kinds_seen, kinds, known):
@@ -103,13 +103,13 @@ def seen_of(
 
 
 def _in_order(
-    rows: TrainingRows, values: Predictors, offset: NDArray[np.float64] | None
+    problem: Problem, values: Predictors, offset: NDArray[np.float64] | None
 ) -> bool:
     """Whether these are the rows of the fit, all of them in their order."""
-    X = rows.problem.X
+    X = problem.X
     if values.shape != X.shape:
         return False
-    if offset is not None and not np.array_equal(offset, rows.problem.row_offsets):
+    if offset is not None and not np.array_equal(offset, problem.row_offsets):
         return False
     if isinstance(X, Elsewhere):  # a sample of them is in memory
         some = X.home.sample(SOME)

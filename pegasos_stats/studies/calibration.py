@@ -522,9 +522,9 @@ class CalibratedResults:
         else:
             chances = self.predict_proba(data, offset=offset)
             predicted = self.predict(data, threshold=threshold, offset=offset)
-            labels = result._rows.labels(data) if actual is None else actual
+            labels = result._labels(data) if actual is None else actual
             counts = column_of_counts(freq_weights, result.counted, data)
-            matrix = result._rows.matrix(data, offset=offset)
+            matrix = result._matrix(data, offset=offset)
             seen = seen_of(result, matrix, labels, counts)
         table = confusion(
             labels,

@@ -315,7 +315,7 @@ def solver_in_full(case: Case) -> ps.Pegasos:
 
 def all_rows(result: ps.Results) -> ps.ConfusionMatrix:
     """The table of the training rows as R has it: those of weight 0 are there too."""
-    pair = result._rows.labels(), result.predict()
+    pair = result._labels(), result.predict()
     found = ps.confusion(*pair, levels=result.coding.levels)
     if not result.problem.n_weightless:
         assert (found.counts == result.confusion().counts).all()

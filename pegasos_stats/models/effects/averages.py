@@ -329,11 +329,11 @@ def rows_of(
                 "the fit count as they did there."
             )
         frame = training_rows(design, problem.X, result.unread)
-        known = result._rows.matrix(offset=offset).offset
+        known = result._matrix(offset=offset).offset
         each = problem.outcome_weights
     else:
-        given = result._rows.frame(data)
-        matrix = result._rows.matrix(given, offset=offset)
+        given = result._frame(data)
+        matrix = result._matrix(given, offset=offset)
         kept, known = np.flatnonzero(matrix.kept), matrix.offset
         frame = new_rows(design, given, kept)
         each = np.ones(len(frame))

@@ -434,7 +434,7 @@ def in_python(r: R, setup: Setup) -> Run:
     n_epochs = found.n_epochs  # SDCA counts visits alone
     if not isinstance(setup.solver, Pegasos):
         n_epochs = found.n_iter // problem.n
-    labels = result._rows.labels()  # those of weight 0 too, as in R
+    labels = result._labels()  # those of weight 0 too, as in R
     table = confusion(labels, result.predict(), levels=result.coding.levels).table
     run = {
         "levels": as_text(r, setup.levels),
