@@ -7,8 +7,6 @@ from scipy.special import expit
 
 import pegasos_stats as ps
 from pegasos_stats.models.inference.options import Bootstrap
-from pegasos_stats.studies.selection.fold_fits import training
-from pegasos_stats.studies.selection.folds import Split
 
 TIGHT = ps.SDCA(tol=1e-12, epochs=2000, seed=1)
 CLOSE = ps.SDCA(tol=1e-9, epochs=2000, seed=1)
@@ -93,14 +91,6 @@ def test_files_have_what_was_asked(tmp_path):
             assert each[-1] == pytest.approx(1 / 100 + 1 / 200, rel=1e-12)
 
 
-def test_folds_have_weights_that_are_given():
-    """Those of all rows, which do not balance the rows of a fold."""
-    model = ps.logit("y ~ u", thirds(), lam=0.1, weights="balanced")
-    problem, *_ = training(model, Split(1, 1, np.arange(150), 300))
-    assert model.problem.balanced
-    assert not problem.balanced
-
-
 def errors_of(result, **at):
     """Standard errors of mean predictions and of the slope."""
     at = at or None
@@ -133,23 +123,3 @@ def test_resamples_allow_for_the_shares_of_the_classes_too(standardize):
     np.testing.assert_allclose(errors_of(boot), errors_of(fit), rtol=0.15)
     known = ps.Logit(y, X, **given | {"weights": {0: 1.0, 1: 2.0}}).fit(TIGHT)
     assert known.covariance.prior is None
-
-
-def test_groups_have_shares_of_their_own():
-    """Every row nine times, in a group: errors are those of the rows themselves."""
-    X, y = rows()
-    given = {"lam": 0.01, "weights": "balanced"}
-    one = ps.Logit(y, X, **given).fit(TIGHT, groups=np.arange(300))
-    again = np.repeat(np.arange(300), 9)
-    nine = ps.Logit(y[again], X[again], **given).fit(TIGHT, groups=again)
-    # HC1 counts rows: (n - 1) / (n - 3)
-    np.testing.assert_allclose(errors_of(nine), errors_of(one), rtol=0.01)
-    plain = ps.Logit(y, X, **given).fit(TIGHT, cov_type="HC1")
-    np.testing.assert_allclose(errors_of(plain), errors_of(one), rtol=0.01)
-    shares = one.problem.label_counts  # log(n- / n+) has the variance 1/n- + 1/n+
-    prior = plain.covariance.prior
-    assert prior[-1] / (300 / 298) == pytest.approx(
-        sum(1 / n for n in shares), rel=0.01
-    )
-    # mean 0 of scores in each class: no covariance, but for rounding
-    assert np.abs(prior[:-1]).max() < 1e-9 * prior[-1]

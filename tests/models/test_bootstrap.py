@@ -1,6 +1,5 @@
 """The pairs bootstrap: what every replicate is, and that threads change nothing."""
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +8,6 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
-from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import (
     ConvergenceWarning,
     DataError,
@@ -24,7 +22,6 @@ from pegasos_stats.models.inference.bootstrap import (
     STATUS,
     Refit,
     bootstrap,
-    in_a_task,
     resampled_rows,
 )
 from pegasos_stats.models.inference.options import Bootstrap
@@ -33,7 +30,7 @@ from pegasos_stats.solvers.dense.resamples import HingeResamples
 from pegasos_stats.solvers.objective import best_intercept, certificate, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solver_runs import run_linear, run_sdca
+from pegasos_stats.solvers.solver_runs import run_sdca
 
 LOSSES = pytest.mark.parametrize("loss", ["hinge", "log"])
 BOTH = pytest.mark.parametrize("intercept", [True, False])
@@ -84,34 +81,6 @@ def test_workers_change_no_bit(loss, intercept):
         np.testing.assert_array_equal(many.estimates, one.estimates)
         np.testing.assert_array_equal(many.covariance, one.covariance)
         assert many.distance == one.distance
-
-
-@LOSSES
-def test_more_replicates_keep_the_first_ones(loss):
-    problem = drawn(loss=loss)
-    assert in_a_task(problem.n, 700) != in_a_task(problem.n, 100)
-    few, many = run(problem, 100), run(problem, 700)
-    # Of a problem of its own each, whatever is fitted beside it, but for the rounding.
-    apart = np.abs(many.estimates[:100] - few.estimates).max()
-    assert apart <= few.distance + many.distance
-
-
-@pytest.mark.parametrize(
-    ("n", "replicates", "many"),
-    [
-        (30, 100, 8),
-        (30, 64 * 9 - 1, 8),
-        (30, 64 * 9, 9),
-        (30, 64 * 32, 32),
-        (30, 64 * 33, 32),
-        (2**15, 10**6, 32),
-        (2**15 + 1, 10**6, 31),
-        (2**20, 10**6, 1),
-        (2**20 + 1, 10**6, 1),
-    ],
-)
-def test_resamples_of_a_task_are_few_where_they_are_long(n, replicates, many):
-    assert in_a_task(n, replicates) == many
 
 
 def exact(problem):
@@ -251,17 +220,6 @@ def test_what_the_steps_do_not_reach_warns_once(monkeypatch):
     assert seen[0].filename == __file__
 
 
-@pytest.mark.parametrize("lam", [5e-324, 1e-310, 1e-200])
-def test_a_penalty_beside_all_numbers_ends(lam):
-    y = np.array([-1.0, 1.0] * 3)
-    problem = Problem(np.random.default_rng(0).normal(size=(6, 2)), y, lam=lam)
-    start = run_linear(problem, SDCA(20, tol=0.0, seed=1))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        found = bootstrap(problem, start, Bootstrap(replicates=5, seed=1, workers=1))
-    assert len(found.estimates) + found.n_left_out == 5
-
-
 @LOSSES
 @pytest.mark.parametrize("tol", [1e-3, 1e-5])
 def test_the_distance_is_the_root_of_twice_the_gap_by_lambda(loss, tol):
@@ -323,21 +281,6 @@ def test_refits_of_rows_near_the_margin_are_those_of_all(
         at, best = (primal(resample, e[b, 1:], e[b, 0]) for e in (estimates, expected))
         # Each within its gap of the optimum; middles of intercepts by half of it more.
         assert at == pytest.approx(best, rel=2e-10)
-
-
-def test_groups_and_workers_have_the_refits_near_the_margin_too(monkeypatch):
-    problem = drawn(600, 2)
-    codes = np.arange(600) // 3
-    groups = Groups(("g",), (200,), (codes,))
-    given = problem, fit(problem)
-    near = bootstrap(*given, Bootstrap(80, tol=1e-10), groups=groups)
-    one = bootstrap(*given, Bootstrap(80, tol=1e-10, workers=1), groups=groups)
-    np.testing.assert_array_equal(near.estimates, one.estimates)
-    monkeypatch.setattr(HingeResamples, "look_near", lambda *given: None)
-    whole = bootstrap(*given, Bootstrap(80, tol=1e-10), groups=groups)
-    assert not (near.estimates == whole.estimates).all()
-    apart = np.abs(near.estimates[:, 1:] - whole.estimates[:, 1:]).max()
-    assert apart <= near.distance + whole.distance
 
 
 def test_intervals_follow_from_the_replicates():

@@ -47,25 +47,6 @@ def frame_of_an_array():
     return SimpleNamespace(X=frame, y=pd.Series(y, copy=False), buffers=[X, y, frame])
 
 
-def frame_of_single_columns():
-    X, y = numbers()
-    columns = {name: X[:, j].copy() for j, name in enumerate("abc")}
-    frame = pd.DataFrame(columns, copy=False)
-    return SimpleNamespace(X=frame, y=y, buffers=[frame, *columns.values()])
-
-
-def one_column():
-    X, y = numbers()
-    x = X[:, 0].copy()
-    return SimpleNamespace(X=pd.Series(x, name="a", copy=False), y=y, buffers=[x])
-
-
-def single_floats():
-    X, y = numbers()
-    frame = pd.DataFrame(X.astype(np.float32), columns=list("abc"))
-    return SimpleNamespace(X=frame, y=y, buffers=[frame])
-
-
 def missing_values():
     X, y = numbers()
     X[3, 1] = np.nan
@@ -86,15 +67,10 @@ DATA = {
     "view": a_view,
     "read-only view": read_only_view,
     "frame of an array": frame_of_an_array,
-    "frame of columns": frame_of_single_columns,
-    "one column": one_column,
-    "frame of float32": single_floats,
     "missing values": missing_values,
     "csr": lambda: sparse(sp.csr_array),
     "csr of float32": lambda: sparse(lambda X: sp.csr_array(X.astype(np.float32))),
-    "csr_matrix": lambda: sparse(sp.csr_matrix),
     "csc": lambda: sparse(sp.csc_array),
-    "coo": lambda: sparse(sp.coo_array),
 }
 
 
@@ -166,17 +142,6 @@ def test_data_that_change_before_the_fit_change_nothing(given):
     assert found.bse.to_list() == expected.bse.to_list()
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "linear"])
-@pytest.mark.parametrize("name", [name for name in DATA if "c" not in name[:2]])
-def test_a_kernel_model_holds_rows_of_its_own(name, kernel):
-    data, new = DATA[name](), DATA[name]().X
-    model = ps.KernelSVM(data.y, data.X, lam=0.1, kernel=kernel)
-    result = model.fit(ps.Pegasos(epochs=3, seed=1))
-    before = kernel_facts(model, result, new)
-    scribble(data.buffers)
-    assert kernel_facts(model, result, new) == before
-
-
 def test_a_precomputed_kernel_is_held_too():
     X, y = numbers()
     K = X @ X.T
@@ -206,16 +171,6 @@ def test_weights_index_order_and_formula_data_are_held_too():
     scribble([X, y])
     assert facts(model, result, new) == before
     assert result.index.name is None
-
-
-def test_one_weight_for_each_level_is_read_once():
-    X, y = numbers()
-    weights, coding = {0: 1.0, 1: 3.0}, [1, 0]
-    model = ps.SVM(y, X, weights=weights, coding=coding, lam=1.0)
-    before = model.fit(SOLVERS["SDCA"]).params.to_list()
-    weights[0] = 50.0
-    coding.reverse()
-    assert model.fit(SOLVERS["SDCA"]).params.to_list() == before
 
 
 def handed_out(result):
@@ -256,12 +211,3 @@ def test_what_a_fit_hands_out_does_not_lead_back_into_it():
     assert (result.cov_params().to_numpy() == covariance).all()
     assert str(result.training_table) == table
     assert result.index.name is None
-
-
-def test_rows_of_folds_are_read_only():
-    y = numbers()[1]
-    for train, test in ps.Folds.stratified(y, 3, seed=1):
-        assert not test.flags.writeable
-        train[...] = 0
-    folds = ps.Folds.stratified(y, 3, seed=1)
-    assert folds.assignment.min() == 1

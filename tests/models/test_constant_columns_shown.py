@@ -52,31 +52,3 @@ def test_a_run_that_gives_it_a_coefficient_shows_it():
     result = ps.svm("y ~ x + const", DATA, lam=0.1).fit(ps.Pegasos(3, seed=1))
     assert result.params["const"] != 0.0
     assert shown(result) == ["Intercept", "x", "const"]
-
-
-@pytest.mark.parametrize("make", [ps.svm, ps.logit])
-@pytest.mark.parametrize("formula", ["y ~ x + zero", "y ~ 0 + x + zero"])
-def test_a_column_of_zeros_is_left_out_at_all_doors(make, formula, tmp_path):
-    sparse = pytest.importorskip("scipy.sparse")
-    data = DATA.assign(zero=0.0)
-    data.to_csv(tmp_path / "rows.csv", index=False)
-    arrays = ps.SVM if make is ps.svm else ps.Logit
-    given = {"lam": 0.1, "intercept": "0 +" not in formula}
-    X = data[["x", "zero"]]
-    results = [
-        make(formula, data, lam=0.1).fit(ps.SDCA(seed=1)),
-        make(formula, data, lam=0.1, standardize=True).fit(ps.SDCA(seed=1)),
-        make(formula, ps.scan(tmp_path / "rows.csv"), lam=0.1).fit(ps.SDCA(seed=1)),
-        arrays(data["y"], X, **given).fit(ps.SDCA(seed=1)),
-        arrays(data["y"], sparse.csr_matrix(X), **given).fit(ps.SDCA(seed=1)),
-        make(formula, data, lam=0.1).fit(ps.Pegasos(3, seed=1)),
-    ]
-    expected = ["Intercept"] * given["intercept"]
-    for result in results:
-        names = list(result.params.index)
-        assert list(result.summary().params.index) == [*expected, names[-2]]
-        assert any(f"'{names[-1]}' is constant" in each.text for each in result.notes)
-        assert result.params.iloc[-1] == 0.0
-        ps.save(result, tmp_path / "fit.model")
-        loaded = ps.load(tmp_path / "fit.model")
-        assert list(loaded.summary().params.index) == [*expected, names[-2]]

@@ -240,16 +240,3 @@ def test_a_warning_where_resamples_coincide(tied):
     assert ("warning" in severities) == tied
     log = fit(ps.logit, rows(tied=tied), cov_type="bootstrap")
     assert log.covariance.agreeing == 0.0
-
-
-@pytest.mark.parametrize("kind", ["default", "sandwich"])
-def test_saved_defaults_are_there_again(tmp_path, kind):
-    for standardize in (False, True):
-        model = ps.svm("y ~ a + b + c", rows(), lam=0.01, standardize=standardize)
-        result = model.fit(TIGHT, cov_type=kind)
-        result.bse  # noqa: B018, estimated before it is saved
-        ps.save(result, tmp_path / "fit.pegasos")
-        loaded = ps.load(tmp_path / "fit.pegasos")
-        assert loaded.tidy(original=True).equals(result.tidy(original=True))
-        joint = result.wald_test("a = b = 0")
-        assert repr(loaded.wald_test("a = b = 0")) == repr(joint)

@@ -134,28 +134,11 @@ def test_a_kernel_machine_is_that_of_libsvm(standardize):
     )
 
 
-def test_gamma_counts_rows_by_their_frequencies():
-    gamma = 1.0 / (3.0 * X[np.repeat(np.arange(N), COUNTS)].var())
-    models = [
-        ps.KernelSVM(Y, X, freq_weights=COUNTS),
-        KernelSVMClassifier().fit(X, Y, sample_weight=COUNTS).result_,
-    ]
-    for each in models:
-        assert each.problem.kernel.gamma == pytest.approx(gamma, rel=1e-12)
-    assert ps.KernelSVM(Y, 0.0 * X).problem.kernel.gamma == 1.0
-
-
 def test_it_is_one_for_c_of_logistic_regression():
     ours = ps.Logit(Y, X).fit(TIGHT)
     theirs = LogisticRegression(C=1.0, tol=1e-12, max_iter=10_000).fit(X, Y)
     np.testing.assert_allclose(ours.params[1:], theirs.coef_[0], rtol=1e-4)
     assert ours.intercept == pytest.approx(theirs.intercept_[0], rel=1e-4)
-
-
-def test_a_rare_class_is_predicted():
-    X = np.random.default_rng(1).normal(size=(200, 2))
-    y = X[:, 0] > np.quantile(X[:, 0], 0.9)
-    assert SVMClassifier().fit(X, y).score(X, y) > 0.95
 
 
 PEGASOS = ps.Pegasos(epochs=2, seed=1)

@@ -1,7 +1,6 @@
 """Coefficients below the accuracy of solvers are shown as 0, and stay what they are."""
 
 import json
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -54,31 +53,6 @@ def test_the_limit_is_1e_5_of_a_score_for_a_standard_deviation(make, cov_type):
     assert below.params["b"] == 0.99e-5 / deviation
     assert below.tidy()["estimate"].iloc[2] == 0.0
     assert above.tidy()["estimate"].iloc[2] == above.params["b"]
-
-
-def test_other_tables_show_it_too(tmp_path, capsys):
-    given = {"lam": 0.01, "standardize": True}
-    result = moved(ps.logit("y ~ a + b", DATA, **given).fit(SOLVER), 7e-6)
-    assert row_of(str(result.summary())).split()[1] == "0.0000"
-    assert row_of(str(result.summary())).split()[-1] == "0.000"  # original scale
-    for original in (True, False):
-        table = ps.compare_models({"one": result}, original=original)
-        assert table.to_frame().loc["b", "one"] == "0.000"
-        assert table.tidy()["estimate"].iloc[2] == 0.0
-    page = tmp_path / "page.html"
-    result.report(DATA, page)
-    rows = re.findall(r'"row">b</th>(.*?)</tr>', page.read_text("utf-8"), re.DOTALL)
-    assert ">0.0000<" in rows[1]
-    assert rows[1].strip().endswith(">0.000</td>")
-    path = tmp_path / "rows.parquet"
-    DATA.to_parquet(path)
-    scanned = ps.logit("y ~ a + b", ps.scan(path), **given).fit(SOLVER)
-    table = scanned.coefficient_table().assign(estimate=[9e-6, 2e-5, 9e-6])
-    assert scanned.displayed(table)["estimate"].tolist() == [0.0, 2e-5, 0.0]
-    DATA.to_csv(tmp_path / "rows.csv", index=False)
-    options = "--formula", "y ~ a + b", "--lam", "0.01", "--coefficients"
-    shown = run(capsys, "fit", tmp_path / "rows.csv", *options).out
-    assert row_of(shown).split()[1] == "0.0000"
 
 
 @pytest.mark.parametrize("cov_type", ["nonrobust", ps.Bootstrap(99, seed=1)])

@@ -1,7 +1,5 @@
 """Standard errors of rows that come in groups."""
 
-import itertools
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -77,23 +75,6 @@ def test_rows_twice_in_one_group_have_the_errors_of_rows_once(loss):
     np.testing.assert_allclose(alone.bse, once.bse / np.sqrt(2.0), rtol=3e-3)
 
 
-def test_standardized_rows_twice_in_one_group():
-    """Deviations have the divisor n - 1, and so are a little smaller."""
-    data = hospitals()
-    twice = pd.concat([data, data])
-    given = {"standardize": True, "lam": TINY, "cov_type": "cluster"}
-    once = fit(data, groups=data.index, **given)
-    again = fit(twice, groups=twice.index, **given)
-    less = np.array([1.0, *[np.sqrt(239 * 2 / 479)] * 2])
-    np.testing.assert_allclose(again.params, less * once.params, rtol=PEER)
-    corrected = np.sqrt(479 / 477 * 237 / 239)  # (n - 1) / (n - k)
-    # the moves of the coefficients have the divisor n in one, n - 1 in the other
-    np.testing.assert_allclose(again.bse, corrected * less * once.bse, rtol=1e-3)
-    plain = fit(data, lam=TINY, cov_type="cluster", groups=data.index)
-    back = once.tidy(original=True)["std_error"]
-    np.testing.assert_allclose(back, plain.bse, rtol=PEER)
-
-
 def test_the_same_groups_are_read_from_all_forms():
     data = hospitals()
     model = ps.logit("died ~ age + dose", data, lam=0.01)
@@ -142,12 +123,6 @@ def test_rows_left_out_and_counted_keep_their_groups():
     boot = ps.Bootstrap(20, seed=3)
     again = counted.with_covariance(boot)
     assert again.bse.equals(fit(repeated, groups="hospital", cov_type=boot).bse)
-
-
-def test_a_missing_group_of_a_row_that_is_left_out_is_no_error():
-    data = hospitals()
-    data.loc["r3", ["age", "hospital"]] = np.nan
-    assert fit(data, groups="hospital").nobs == 239
 
 
 @LOSSES
@@ -241,16 +216,3 @@ REFUSED = {
 def test_groups_that_are_none_are_refused(named):
     with pytest.raises((OptionError, DataError, ColumnError), match=named):
         fit(groups=REFUSED[named])
-
-
-def test_options_of_clusters_are_checked():
-    with pytest.raises(OptionError, match="HC3"):
-        ps.Cluster(correction="HC3")
-
-
-@pytest.mark.parametrize("odd", [itertools.count(), range(10**12)])
-def test_groups_without_end_are_refused_before_they_are_read(odd):
-    X = np.arange(8.0)[:, None]
-    model = ps.SVM(["a", "b"] * 4, X, lam=1.0)
-    with pytest.raises(DataError, match="groups"):
-        model.fit(ps.SDCA(seed=1), cov_type="cluster", groups=odd)

@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array
 
 import pegasos_stats as ps
 from pegasos_stats.errors import (
@@ -111,22 +110,6 @@ def test_hypotheses_are_named(unpenalised):
         ours.t_test("nosuch = 0")
 
 
-def test_names_that_are_numbers_stand_in_backticks():
-    rng = np.random.default_rng(2)
-    X = pd.DataFrame(rng.normal(size=(50, 2)), columns=[1, 2])
-    result = ps.Logit(rng.integers(0, 2, 50), X, lam=0.1).fit(CLOSE)
-    test = result.t_test("`1` = 2 * `2`")
-    assert test.hypotheses == ["`1` - 2 * `2` = 0"]
-    assert test.effect[0] == pytest.approx(result.coef["1"] - 2 * result.coef["2"])
-
-
-def test_a_wald_test_of_one_coefficient_is_its_z_squared(logit):
-    joint, alone = logit.wald_test("p34 = 0"), logit.t_test("p34 = 0")
-    assert joint.statistic == pytest.approx(logit.tvalues["p34"] ** 2, rel=1e-12)
-    assert joint.pvalue == pytest.approx(logit.pvalues["p34"], rel=1e-9)  # of tails
-    assert alone.pvalue[0] == pytest.approx(logit.pvalues["p34"], rel=1e-12)
-
-
 def test_a_fit_pays_nothing_until_it_is_asked(digits):
     result = ps.logit(TERMS, digits, lam=0.01).fit(CLOSE)
     assert not result.has_covariance
@@ -148,15 +131,6 @@ def test_another_covariance_leaves_the_fit_as_it_is(logit):
     assert wider.with_covariance("sandwich").bse.equals(plain.bse)
 
 
-def test_options_are_given_at_the_fit_too(digits, logit):
-    model = ps.logit(TERMS, digits, lam=0.01)
-    result = model.fit(CLOSE, cov_type=ps.Sandwich(correction="HC3"))
-    assert result.bse.equals(logit.with_covariance(ps.Sandwich(correction="HC3")).bse)
-    assert result.bse.equals(model.fit(CLOSE, cov_type="HC3").bse)
-    with pytest.raises(OptionError, match="HC4"):
-        model.fit(CLOSE, cov_type="HC4")
-
-
 def test_without_covariance_there_are_no_standard_errors(logit):
     bare = logit.with_covariance("none")
     for ask in (lambda: bare.bse, bare.conf_int, lambda: bare.t_test("p34 = 0")):
@@ -174,21 +148,6 @@ def test_without_covariance_there_are_no_standard_errors(logit):
 def resampled(digits):
     bootstrap = ps.Bootstrap(replicates=60, seed=7, interval="percentile")
     return ps.logit(TERMS, digits, lam=0.01).fit(CLOSE, cov_type=bootstrap)
-
-
-def test_the_bootstrap_gives_its_own_errors_and_intervals(resampled):
-    replicates = resampled.covariance.estimates
-    np.testing.assert_allclose(resampled.bse, replicates.std(axis=0, ddof=1))
-    limits = resampled.conf_int(alpha=0.1)
-    expected = np.quantile(replicates, [0.05, 0.95], axis=0).T
-    # The level 1 - 0.1 has rounding, and so have the places of the quantiles.
-    np.testing.assert_allclose(limits, expected, rtol=0, atol=1e-13)
-    table = resampled.tidy(conf_level=0.9)
-    np.testing.assert_array_equal(table[["conf_low", "conf_high"]], limits)
-    normal = resampled.with_covariance(ps.Bootstrap(60, seed=7, interval="normal"))
-    assert normal.bse.equals(resampled.bse)
-    middle = normal.conf_int().mean(axis=1)
-    np.testing.assert_allclose(middle, resampled.params, rtol=0, atol=1e-12)
 
 
 def test_the_bootstrap_of_a_contrast_is_that_of_its_replicates(resampled):
@@ -217,16 +176,6 @@ def test_a_fit_far_from_its_optimum_says_so_once_and_how_to_go_on(build, digits)
     assert not [n for n in refined.notes_on_errors() if n.topic == "run"]
 
 
-def test_the_distance_is_a_bound(digits):
-    """The optimum lies within ``sqrt(2 gap / lam)`` of every fit."""
-    model = ps.svm(TERMS, digits, lam=0.1)
-    optimum = model.fit(CLOSE).coef
-    for epochs in (1, 5, 50):
-        result = model.fit(ps.Pegasos(epochs=epochs, seed=2))
-        bound = np.sqrt(2.0 * result.gap / 0.1)
-        assert np.linalg.norm(result.coef - optimum) <= bound
-
-
 def test_a_covariance_that_is_not_defined_warns_and_is_explained():
     X = pd.DataFrame({"x": [-1.0, -1.0, 1.0, 1.0]})
     solver = ps.SDCA(tol=1e-8, seed=1)
@@ -236,14 +185,6 @@ def test_a_covariance_that_is_not_defined_warns_and_is_explained():
     text = " ".join(str(result.summary()).split())
     assert "not defined" in text
     assert "std err" not in text
-
-
-@pytest.mark.parametrize("build", [ps.SVM, ps.Logit])
-def test_sparse_rows_give_the_same_errors(build, digits):
-    X, y = digits.drop(columns="digit").to_numpy(float)[:, 30:40], digits["digit"]
-    dense, sparse = (build(y, rows, lam=0.1).fit(CLOSE) for rows in (X, csr_array(X)))
-    # Fits to a relative gap of 1e-10, and the hinge's kernel is steep.
-    np.testing.assert_allclose(sparse.bse, dense.bse, rtol=1e-3, atol=1e-6)
 
 
 def test_standardized_predictors_have_the_same_tests_at_no_penalty(unpenalised):

@@ -5,7 +5,6 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
 from sklearn.svm import SVC
 
 import pegasos_stats as ps
@@ -128,30 +127,6 @@ def test_working_sets_smaller_than_the_rows_come_to_the_same_optimum(intercept):
         assert fit.dual_objective <= best
 
 
-def test_rows_of_single_precision_come_to_the_optimum_too():
-    X, y, _ = data(2500)
-    model = ps.KernelSVM(y, X, lam=1e-4, gamma=0.5)
-    result = model.fit(ps.SDCA(tol=1e-8, seed=1))
-    assert result.converged
-    peer = SVC(gamma=0.5, C=1 / (1e-4 * 2500), tol=1e-5).fit(X, y)
-    a, rows = peer.dual_coef_[0], peer.support_vectors_
-    square = a @ gram(rows, rows, {"kernel": "gaussian", "gamma": 0.5}) @ a
-    margins = np.where(y == "yes", 1, -1) * peer.decision_function(X)
-    risk = 0.5e-4 * square + np.maximum(0.0, 1.0 - margins).mean()
-    # No fit has less than the minimum, which ours is within 1e-8 of; theirs is close.
-    assert result.objective <= risk * (1 + 1e-8)
-    assert result.objective == pytest.approx(risk, rel=PEER)
-
-
-def test_duplicates_and_constant_columns_are_no_obstacle():
-    X, y, _ = data(60)
-    twice = np.column_stack([np.vstack([X, X]), np.ones(120)])
-    single = ps.KernelSVM(y, X, lam=0.01, gamma=0.5).fit(TIGHT)
-    double = ps.KernelSVM(np.r_[y, y], twice, lam=0.01, gamma=0.5).fit(TIGHT)
-    # each row twice in the mean is each row once
-    assert double.objective == pytest.approx(single.objective, rel=2e-7)
-
-
 def test_far_columns_and_wide_kernels_are_certified():
     X, y, _ = data()
     near = ps.KernelSVM(y, X, lam=0.01, gamma=0.5).fit(TIGHT)
@@ -180,25 +155,6 @@ def test_kernels_of_any_size():
         ps.KernelSVM(y, X * 1e200, kernel="linear", lam=1.0).fit(TIGHT)
 
 
-@pytest.mark.parametrize("degree", [1, 3])
-def test_polynomial_kernels_have_offsets_of_any_size(degree):
-    """``(s^2 x'z + s^2 c)^d`` and ``s^(2d) lam``: the risk of ``s = 1`` in all bits."""
-    X, y, _ = data(60)
-    fits = [
-        ps.KernelSVM(
-            y,
-            X * size,
-            kernel="polynomial",
-            degree=degree,
-            offset=0.75 * size * size,
-            lam=0.125 * size ** (2 * degree),
-        ).fit(TIGHT)
-        for size in (1.0, 2.0**-40, 2.0**40, 2.0 ** (480 // degree))
-    ]
-    assert len({fit.objective for fit in fits}) == 1
-    assert len({fit.dual_objective for fit in fits}) == 1
-
-
 def test_pegasos_is_refined():
     X, y, w = data()
     model = ps.KernelSVM(y, X, lam=0.01, weights=w)
@@ -219,19 +175,6 @@ def test_pegasos_is_refined():
     assert "Pegasos, then SDCA" in str(result.summary(details=True))
     with pytest.raises(OptionError, match=r"refine=0\.1 goes on from Pegasos"):
         model.fit(TIGHT, refine=0.1)
-
-
-def test_a_trace_has_certificates_that_hold():
-    X, y, _ = data(900)
-    model = ps.KernelSVM(y, X, lam=0.001, gamma=0.5)
-    result = model.fit(TIGHT, trace=True, test=(y[:50], X[:50]))
-    best, trace = result.dual_objective, result.trace
-    assert (trace["objective"] - trace["gap"] <= result.objective).all()
-    assert (trace["objective"] >= best).all()
-    assert trace["gap"].iloc[-1] == result.gap
-    assert trace["steps"].is_monotonic_increasing
-    assert (trace["violations"] >= 0).all()
-    assert trace["test_error"].between(0, 1).all()
 
 
 def test_what_a_fit_says_of_itself():
@@ -307,16 +250,3 @@ def test_a_path_goes_on_from_where_it_is():
         alone = ps.KernelSVM(y, X, gamma=0.5, weights=w, lam=lam).fit(TIGHT)
         assert objective == pytest.approx(alone.objective, rel=2e-7)
         assert objective >= alone.dual_objective
-
-
-def test_a_tolerance_that_a_run_reaches_is_not_warned_of():
-    """The run itself knows its gap less exactly than the certificate of its rows."""
-    X, y = load_breast_cancer(return_X_y=True)
-    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
-    model = ps.KernelSVM(y, scaled, lam=0.01, kernel="gaussian", gamma=0.1)
-    with pytest.warns(ConvergenceWarning):
-        gap = model.fit(ps.SDCA(epochs=1, seed=1)).certificate.relative_gap
-    assert gap > 1e-3
-    with warnings.catch_warnings(action="error"):
-        again = model.fit(ps.SDCA(epochs=1, tol=1.0001 * gap, seed=1))
-    assert again.certificate.relative_gap == gap

@@ -64,17 +64,6 @@ def test_the_outcome_and_the_baseline_are_named(make):
     assert not notes_on_order(make("dx ~ x + ward", PLAIN, lam=0.1).fit())
 
 
-def test_the_cures_end_the_notes_and_turn_the_signs():
-    first = ps.svm("dx ~ x + ward", DATA, lam=0.1).fit(ps.SDCA(seed=1))
-    formula = "dx ~ x + relevel(ward, ref='aarau')"
-    given = {"lam": 0.1, "coding": ("benign", "Malignant")}
-    second = ps.svm(formula, DATA, **given).fit(ps.SDCA(seed=1))
-    assert not notes_on_order(second)
-    assert second.coding.positive == "Malignant"
-    other = ps.svm("dx ~ x + ward", DATA, **given).fit(ps.SDCA(seed=1))
-    np.testing.assert_allclose(other.params, -first.params, atol=1e-4)
-
-
 def test_levels_in_an_order_of_their_own_have_no_note():
     order = pd.CategoricalDtype(["Malignant", "benign"], ordered=True)
     data = DATA.assign(dx=DATA["dx"].astype(order), ward=DATA["ward"].str.title())

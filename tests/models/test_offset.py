@@ -63,14 +63,6 @@ def test_without_penalty_it_is_the_generalised_linear_model(data, fit):
     np.testing.assert_allclose(chances, theirs.predict(data, offset=offset), atol=CLOSE)
 
 
-def test_without_intercept_the_null_model_is_the_offset_alone(data):
-    made = ps.logit("y ~ a + b + offset(log(t)) - 1", data, lam=1e-10, offset="z")
-    found, theirs = made.fit(EXACTLY), glm(data, "a + b - 1")
-    np.testing.assert_allclose(found.params, theirs.params, atol=CLOSE)
-    m = np.where(data["y"] == "yes", 1.0, -1.0) * (np.log(data["t"]) + data["z"])
-    assert found.llnull == pytest.approx(-np.logaddexp(0.0, -m).sum(), rel=1e-12)
-
-
 def test_sandwiches_are_those_of_the_generalised_linear_model(data, fit):
     # Scores are centred here; at the optimum their mean is 0.
     found, theirs = fit.with_covariance("HC0"), glm(data, cov_type="HC0")
@@ -95,15 +87,6 @@ def test_the_bootstrap_takes_the_offset_with_its_row(data, make):
         again = make("y ~ a + b", few.iloc[drawn], **given).fit(EXACTLY)
         # Both are to 1e-10 or less of an objective of 0.6: sqrt(2 gap / lam) is 4e-5.
         np.testing.assert_allclose(estimate[1:], again.params[1:], atol=1e-4)
-
-
-@pytest.mark.parametrize("make", [ps.svm, ps.logit])
-def test_an_offset_that_is_constant_moves_the_intercept_alone(data, make):
-    plain = make("y ~ a + b", data, lam=0.05).fit(EXACTLY)
-    moved = make("y ~ a + b", data, lam=0.05, offset=np.full(150, -2.5)).fit(EXACTLY)
-    assert moved.objective == pytest.approx(plain.objective, rel=1e-9)
-    np.testing.assert_allclose(moved.coef, plain.coef, atol=1e-4)
-    assert moved.intercept == pytest.approx(plain.intercept + 2.5, abs=1e-3)
 
 
 @pytest.mark.parametrize("make", [ps.svm, ps.logit])
@@ -194,16 +177,6 @@ def test_a_saved_fit_keeps_it(data, fit, tmp_path):
     new = data.head(9)
     again = loaded.decision_function(new)
     assert again.tolist() == fit.decision_function(new).tolist()
-
-
-def test_a_saved_fit_asks_for_functions_of_its_offset(data, tmp_path):
-    given = {"functions": {"half": lambda x: x / 2.0}}
-    fit = ps.svm("y ~ a + offset(half(z))", data, **given).fit(EXACTLY)
-    ps.save(fit, tmp_path / "fit")
-    again = ps.load(tmp_path / "fit", **given).decision_function(data)
-    assert again.tolist() == fit.decision_function(data).tolist()
-    with pytest.raises(ps.errors.DataError, match="the function 'half'"):
-        ps.load(tmp_path / "fit")
 
 
 def test_sql_adds_it(data, fit):

@@ -1,7 +1,5 @@
 """Probabilities of weighted fits, and scores that say nothing."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -118,30 +116,3 @@ def test_a_fit_that_gives_a_level_up_has_the_base_rate():
     assert found.probabilities["yes"].to_numpy() == pytest.approx(0.2, abs=1e-3)
     assert found.summary().notes[0] == said[0]
     assert pytest.approx((0.0, np.log(4.0))) == (found.sigmoid.A, found.sigmoid.B)
-
-
-def test_scores_of_the_wrong_order_give_the_base_rate():
-    rng = np.random.default_rng(5)
-    frame = pd.DataFrame(rng.normal(size=(60, 12)))
-    frame.columns = [f"x{j}" for j in range(12)]
-    for _ in range(20):  # noise: out of fold, every other sample orders them wrongly
-        frame["y"] = rng.permutation(np.repeat(["a", "b"], 30))
-        with warnings.catch_warnings(record=True) as warned:
-            warnings.simplefilter("always")
-            found = ps.calibrate(ps.svm("y ~ .", frame, lam=0.1), seed=1)
-        if found.without_scores:
-            break
-    assert found.without_scores
-    assert any(w.category is UndefinedMetricWarning for w in warned)
-    assert (found.predict_proba(frame)["b"] == 0.5).all()
-
-
-def test_small_coefficients_of_a_strong_penalty_still_say_something():
-    """Scores are closer to each other than the margins, and in the right order."""
-    frame = rare(600, 4)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", UndefinedMetricWarning)
-        model = ps.svm("y ~ a + b", frame, lam=2.0, weights="balanced")
-        found = ps.calibrate(model, ps.SDCA(tol=1e-9, seed=1), seed=1)
-    assert np.ptp(found.result.decision_function()) < 2.0
-    assert np.ptp(found.predict_proba(NEW)["yes"]) > 0.25

@@ -9,8 +9,7 @@ import scipy.sparse as sp
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.models.inference.options import Sandwich
-from pegasos_stats.models.inference.sandwich import ROUNDING as PIVOT
-from pegasos_stats.models.inference.sandwich import inverse_of, sandwich
+from pegasos_stats.models.inference.sandwich import sandwich
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.solver_runs import run_sdca
 from tests.models.formulas import by_the_formula, curvature, rows_of, theta_of
@@ -249,46 +248,3 @@ def test_which_level_is_the_second_does_not_matter(loss, weights):
     one, other = (fit.cov_params() for fit in fits)
     # both within 1e-12 of the objective of one optimum: 1e-6 of the coefficients
     np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-8)
-
-
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("shape", [(3, 8), (20, 2)])
-@pytest.mark.parametrize("size", [1e100, 1e154, 1e159, 1e300])
-@pytest.mark.parametrize("lam", [5e-324, 1e-300, 1.0, 1e300])
-@pytest.mark.parametrize("loss", [ps.SVM, ps.Logit])
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.filterwarnings("ignore::pegasos_stats.errors.PegasosStatsWarning")
-def test_squares_that_overflow_are_named_or_no_number(
-    form, shape, size, lam, loss, intercept
-):
-    """No warning of numpy's either: those are errors in these tests."""
-    X = np.random.default_rng(3).normal(size=shape) * size
-    y = np.arange(shape[0]) % 2
-    model = loss(y, form(X), lam=lam, intercept=intercept)
-    if model.loss == "log" and intercept and shape == (3, 8) and size > 1e153:
-        with pytest.raises(DataError, match=r"^The objective overflows"):
-            model.fit(ps.SDCA(5, seed=1))
-        return
-    if model.loss == "log" and form is np.asarray and shape == (20, 2) and size > 1e153:
-        with pytest.raises(DataError, match=r"^The coefficients overflow"):
-            model.fit(ps.SDCA(5, seed=1))
-        return
-    result = model.fit(ps.SDCA(5, seed=1))
-    if isinstance(result.cov_type, ps.Bootstrap):  # no refit ends soon; a few will do
-        fewer = replace(result.cov_type, replicates=3)
-        result = result.with_covariance(fewer)
-    assert result.gap >= 0.0
-    assert str(result.summary()).count("\n") >= 8
-    matrix = result.cov_params().to_numpy()
-    assert np.isfinite(matrix).all() or np.isnan(matrix).all()
-
-
-@pytest.mark.parametrize("k", [2, 3, 5])
-def test_a_pivot_is_zero_up_to_rounding_and_not_beyond(k):
-    """The last pivot of a correlation ``r`` is ``1 - r^2``, and the others are 1."""
-    for times, singular in ((0.97, True), (1.03, False)):
-        H = np.eye(k)
-        H[-1, 0] = H[0, -1] = np.sqrt(1.0 - times * PIVOT * k)
-        assert np.isnan(inverse_of(H)).all() == singular
-    for value in (0.0, -1.0, np.inf, np.nan):
-        assert np.isnan(inverse_of(np.diag([1.0] * (k - 1) + [value]))).all()

@@ -177,15 +177,6 @@ def test_hostile_names_of_columns(scores_in, data):
     )
 
 
-@pytest.mark.parametrize("name", ["`a", "a`", "`a`", "`", "``", "`a` `b`"])
-def test_backticks_at_the_ends_of_a_name_belong_to_it(scores_in, data, name):
-    frame = data[["y", "x", "g"]].rename(columns={"x": name, "g": f"{name}g{name}"})
-    result = ps.logit("y ~ .", frame, lam=0.1).fit(ps.SDCA(seed=1))
-    np.testing.assert_allclose(
-        scores_in(result, frame), result.decision_function(frame), **CLOSE
-    )
-
-
 def test_hostile_levels(scores_in, data):
     text = [*HOSTILE, "U", "u", "' OR 1=1 --", "''", ""]
     frame = pd.DataFrame({"y": [0, 1] * len(text), "g": text * 2})

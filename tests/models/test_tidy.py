@@ -82,28 +82,6 @@ def test_glance_is_one_row_of_what_the_properties_say(result):
     )
 
 
-def test_glances_of_all_kinds_of_fits_stand_in_one_frame(digits):
-    train, _ = digits
-    linear, kernel = (
-        ps.svm("digit ~ .", train, lam=1.0),
-        ps.kernel_svm("digit ~ .", train, lam=1.0),
-    )
-    fits = [
-        linear.fit(SOLVER),
-        linear.fit(SOLVER, refine=1e-6),
-        linear.fit(ps.Pegasos(epochs=1, order="sequential")),
-        kernel.fit(SOLVER),
-    ]
-    table = pd.concat([fit.glance() for fit in fits], ignore_index=True)
-    solvers = ["Pegasos", "Pegasos, then SDCA", "Pegasos", "Pegasos"]
-    assert table["solver"].tolist() == solvers
-    assert table["seed"].isna().tolist() == [False, False, True, False]
-    assert table["converged"].isna().tolist() == [True, False, True, True]
-    assert table["converged"][1]
-    assert table["n_support"].tolist() == [fit.n_support for fit in fits]
-    assert table.dtypes["seed"] == "Int64"
-
-
 def test_glance_counts_dropped_rows_and_undecided_fits(people):
     row = ps.svm("ill ~ age + sex", people, lam=1.0).fit(SOLVER).glance()
     assert row[["nobs", "dropped"]].iloc[0].tolist() == [5, 3]
@@ -212,14 +190,6 @@ def test_data_of_every_form_are_augmented(kind):
     assert np.ravel(result.augment(given, actual=y)["margin"]).shape == (4,)
 
 
-def test_repeated_row_labels_are_kept(result, digits):
-    repeated = digits[1].iloc[:4].set_axis([7, 7, 8, 8])
-    table = result.augment(repeated)
-    assert table.index.tolist() == [7, 7, 8, 8]
-    expected = result.decision_function(digits[1].iloc[:4])
-    assert table["score"].tolist() == expected.tolist()
-
-
 def test_standardized_predictors_are_given_as_they_were(digits):
     train, _ = digits
     model = ps.svm("digit ~ p34 + p43", train, standardize=True, lam=1.0)
@@ -232,14 +202,6 @@ def test_standardized_predictors_are_given_as_they_were(digits):
 
 def X_of(frame):  # noqa: N802
     return frame.drop(columns="digit").to_numpy(dtype=float)
-
-
-def test_an_expression_as_outcome_is_found_in_new_data():
-    cars = pd.DataFrame({"mpg": [21.0, 14.3, 30.4, 15.0], "wt": [2.6, 3.6, 1.6, 3.5]})
-    result = ps.svm("mpg > 20 ~ wt", cars, lam=0.1).fit(SOLVER)
-    assert "margin" in result.augment(cars)
-    assert "margin" not in result.augment(cars[["wt"]])
-    assert result.augment().columns[0] == "mpg > 20"
 
 
 def test_an_outcome_named_as_a_predictor_wants_the_data():

@@ -48,14 +48,6 @@ def test_errors_and_tests_are_those_without_them(model, kind):
     assert both[0].df_denom == pytest.approx(both[1].df_denom)
 
 
-def test_rows_without_weight_are_not_drawn():
-    rows, both = frames()
-    both = pd.concat([rows, both[both["w"] == 0.0]])
-    boot = ps.Bootstrap(39, tol=1e-10)
-    one, other = (fitted(ps.svm, frame, boot) for frame in (rows, both))
-    np.testing.assert_allclose(one.bse, other.bse, **NEAR)
-
-
 def test_groups_without_weight_are_none():
     one, other = (fitted(ps.logit, frame, "cluster", "g") for frame in frames())
     np.testing.assert_allclose(one.bse, other.bse, **NEAR)
@@ -112,10 +104,3 @@ def test_files_count_them_for_none(tmp_path):
     assert (one.training_table.counts == other.training_table.counts).all()
     assert (other.confusion().counts == other.training_table.counts).all()
     assert one.glance()["error_rate"][0] == other.glance()["error_rate"][0]
-
-
-def test_a_cross_validation_does_not_judge_by_them():
-    _, both = frames()
-    model = ps.logit("y ~ x + z", both, lam=0.01, weights="w")
-    found = ps.cross_validate(model, folds=5, seed=1)
-    assert found.confusion().counts.sum() == 100
