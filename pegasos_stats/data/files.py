@@ -50,7 +50,7 @@ NOT_UTF8 = (
 EMPTY = "it is empty; give a header and rows"
 QUOTE = re.compile(r"EOF inside string starting at row (\d+)")
 RENAMED = re.compile(r"(.*)\.\d+", re.DOTALL)
-FIELDS = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
+FIELDS = re.compile(r"Expected \d+ fields in line \d+, saw \d+")
 
 
 def opened(path: str | PathLike[str]) -> IO[bytes]:
@@ -249,7 +249,8 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
         raise
     except (*UNREADABLE, ValueError) as error:
         raise DataError(
-            f"The file {shown_path(path)} cannot be read as CSV: {_reason(error)}."
+            f"The file {shown_path(path)} cannot be read as CSV: "
+            f"{_reason(error, path, style)}."
         ) from None
     data = _with_long_numbers(data, style.decimal)
     places = enumerate(data.columns)
@@ -360,26 +361,28 @@ def uneven_line(path: str, sep: str, encoding: str = "utf-8") -> str:
     with opened(path) as handle, suppress(csv.Error, *UNREADABLE):
         text = io.TextIOWrapper(handle, coded, "replace", newline="")
         lines = csv.reader(text, delimiter=sep)
-        due, before = len(next(lines, [])), lines.line_num
+        header, before = next(lines, []), lines.line_num
         for line in lines:
             number = lines.line_num
-            if line and len(line) != due:
+            if line and len(line) != len(header):
                 if number > before + 1 and next(lines, None) is None:
                     return f"a quote that line {before + 1} opens is never closed"
-                return _uneven(number, len(line), due)
+                return _uneven(number, len(line), header, sep)
             before = number
     return ""
 
 
-def _uneven(line: int, found: int, due: int) -> str:
+def _uneven(line: int, found: int, header: Sequence[str], sep: str) -> str:
     """What is wrong with a line of other fields than the header has."""
-    cure = "stands in quotes, and one without a value is left empty"
-    cure = f"a cell that holds the separator {cure}"
-    if due == 1:
+    cure = "a cell that holds the separator stands in quotes, and one without a value"
+    cure += " is left empty"
+    if mark := separator_in(["".join(header)], sep):
+        sign = "tab" if mark == "\t" else f"'{mark}'"
         cure = (
-            "if something else separates the columns, give --sep ';' or --sep tab, and "
-            "--decimal , where numbers are like 1,5"
+            f"its columns seem to be separated by {SEPARATED[mark]}: give --sep "
+            f"{sign}, and --decimal , where numbers are like 1,5"
         )
+    due = len(header)
     return f"line {line} has {counted(found, 'field')} where {due} are expected; {cure}"
 
 
@@ -420,15 +423,15 @@ def _zipped(handle: IO[bytes]) -> set[str]:
     return set()
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, path: str, style: CsvStyle) -> str:
     """Say what is wrong with a CSV file, and what to do where that is known."""
     reason = " ".join(str(error).split()).rstrip(".")
     if isinstance(error, UnicodeDecodeError):
         return NOT_UTF8
     if found := QUOTE.search(reason):
         return f"a quote that line {int(found[1]) + 1} opens is never closed"
-    if found := FIELDS.search(reason):
-        return _uneven(int(found[2]), int(found[3]), int(found[1]))
+    if FIELDS.search(reason):
+        return uneven_line(path, style.sep, style.encoding) or reason
     if isinstance(error, pd.errors.EmptyDataError):
         return EMPTY
     return reason

@@ -713,9 +713,9 @@ def estimate(kind: str, for_glm: bool = False, lam_by_cv: bool = False) -> Note:
     Examples
     --------
     >>> print(estimate("Standard errors: HC3", for_glm=True).text)
-    Standard errors: HC3, for penalised coefficients at this lambda (glm's: ...
+    Standard errors: HC3, for penalised coefficients at this lambda (those ...
     """
-    glm = " (glm's: lam=1e-9, cov_type='nonrobust')" if for_glm else ""
+    glm = " (those of glm and Logit: lam=1e-9, cov_type='nonrobust')" if for_glm else ""
     fixed = ", taken as fixed" if lam_by_cv else ""
     what = f"for penalised coefficients at this lambda{fixed}"
     return Note("standard errors", "note", f"{kind}, {what}{glm}.")

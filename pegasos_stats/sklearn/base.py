@@ -21,7 +21,15 @@ from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_choice, check_penalty
 from pegasos_stats.data.foreign import position_of
 from pegasos_stats.data.labels import Level
-from pegasos_stats.errors import DataError, LabelError, OptionError, counted, listing
+from pegasos_stats.errors import (
+    ConvergenceWarning,
+    DataError,
+    LabelError,
+    OptionError,
+    counted,
+    listing,
+    warn_caller,
+)
 from pegasos_stats.foreign_names import suggest_names, suggestion
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.options import values_of
@@ -36,6 +44,7 @@ if TYPE_CHECKING:
 
 OWN = ("epochs", "tol")  # options of the solver that are parameters themselves
 SEEDS = 2**31 - 1
+FAR = 0.1  # relative gap above which a run without a tolerance warns
 Weights = Vector | Mapping[Level, float] | Literal["balanced"] | None
 Rows = Any  # a dense array or a CSR matrix of scipy, as scikit-learn has checked it
 
@@ -86,6 +95,12 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If there are not exactly two classes.
         OptionError
             If a parameter is not allowed.
+
+        Warns
+        -----
+        pegasos_stats.errors.ConvergenceWarning
+            If the solver has not reached its tolerance; or, where it has none, if the
+            relative gap is above 0.1.
         """
         if getattr(X, "ndim", 0) == 1 and getattr(y, "ndim", 0) == 2:
             raise DataError("The labels come second; write fit(X, y).")
@@ -114,6 +129,12 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             lam = check_penalty(1.0 / float(each.sum()))
             model.problem = replace(model.problem, lam=lam)
         self.result_ = model.fit(self._solver())
+        if self.result_.converged is None and self.relative_gap_ > FAR:
+            warn_caller(
+                f"The fit has not converged: its relative gap is "
+                f"{self.relative_gap_:.2g}. Give more epochs, or solver='sdca'.",
+                ConvergenceWarning,
+            )
         self._keep(self.result_)
         self.n_iter_ = self.result_.n_iter
         return self

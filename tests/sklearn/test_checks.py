@@ -5,10 +5,13 @@ two-class classifier declares through its tags: labels are reduced to two classe
 three classes must be refused.
 """
 
+import pytest
 import sklearn
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
+
+pytestmark = pytest.mark.filterwarnings("ignore:The fit has not converged")
 
 WEIGHTS = {
     f"check_sample_weight_equivalence_on_{kind}_data": (

@@ -1,5 +1,7 @@
 """The classifiers for scikit-learn: equal numbers, and at home in its tools."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,8 +11,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
 import pegasos_stats as ps
-from pegasos_stats.errors import LabelError, OptionError
+from pegasos_stats.errors import ConvergenceWarning, LabelError, OptionError
 from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
+
+pytestmark = pytest.mark.filterwarnings("ignore:The fit has not converged")
 
 LINEAR = [(SVMClassifier, ps.SVM), (LogitClassifier, ps.Logit)]
 NEAR = {"tol": 1e-10, "gap_tol": 1e-12}
@@ -342,3 +346,15 @@ def test_text_beside_numbers_is_an_error(dtype):
     y = [1, "a"] * 20
     with pytest.raises(LabelError, match="1, 'a'"):
         SVMClassifier().fit(X, y if dtype is None else np.array(y, dtype=dtype))
+
+
+@pytest.mark.parametrize("epochs", [1, 2000])
+def test_a_run_far_from_the_optimum_warns_once(rows, epochs, recwarn):
+    warnings.simplefilter("always")
+    X, y, _ = rows
+    found = SVMClassifier(
+        standardize=True, lam=1.0, solver="pegasos", epochs=epochs, random_state=1
+    ).fit(X, y)
+    far = found.relative_gap_ > 0.1
+    assert far == (epochs == 1)
+    assert [each.category for each in recwarn] == [ConvergenceWarning] * far

@@ -9,6 +9,8 @@ import pegasos_stats as ps
 from pegasos_stats.errors import LabelError, OptionError
 from pegasos_stats.sklearn import LogitClassifier, SVMClassifier
 
+pytestmark = pytest.mark.filterwarnings("ignore:The fit has not converged")
+
 ORDERED = ps.Pegasos(order="sequential", epochs=1)
 BOTH = [(SVMClassifier, ps.SVM), (LogitClassifier, ps.Logit)]
 

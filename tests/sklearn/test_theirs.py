@@ -43,6 +43,8 @@ from sklearn.svm import SVC
 from pegasos_stats.errors import ConvergenceWarning
 from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
 
+pytestmark = pytest.mark.filterwarnings("ignore:The fit has not converged")
+
 X = np.array([[-2, -1], [-1, -1], [-1, -2], [1, 1], [1, 2], [2, 1]], dtype=float)
 Y = [1, 1, 1, 2, 2, 2]
 NEW, TRUE = np.array([[-1, -1], [2, 2], [3, 2]], dtype=float), [1, 2, 2]

@@ -27,6 +27,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import pegasos_stats as ps
 from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
 
+pytestmark = pytest.mark.filterwarnings("ignore:The fit has not converged")
+
 
 def test_a_search_over_lambda_and_options_of_the_solver(rows):
     X, y, _ = rows

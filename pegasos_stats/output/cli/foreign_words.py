@@ -219,10 +219,8 @@ def _instead(
         name.lstrip("-"), ("flags", command), ("flags", kind), ("flags",)
     )
     long = [each for each in known if name.startswith("--") and each.startswith(name)]
-    if len(long) == 1 and (not instead or instead.startswith(f"write {long[0]}")):
-        return ""  # which argparse completes
     if instead or long:
-        return instead
+        return instead or f"write {' or '.join(long)}"
     for other, options in commands.items():
         if name in options:
             return f"it is an option of {other}"

@@ -443,6 +443,7 @@ SPELLINGS = {  # where they are not the name alone
     "outcome": ["--outcome", "-y", "--target"],
     "na_values": ["--na-values", "--na"],
     "output": ["--output", "-o"],
+    "coefficients": ["--coefficients", "--coef"],
     "intercept": ["--no-intercept"],
 }
 TITLES: dict[type, str] = {  # of groups in the help
@@ -595,6 +596,7 @@ def parser(name: str) -> Parser:
         usage=f"{PROGRAM} {name} {command.usage}".rstrip(),
         description=command.description,
         epilog=f"example: {PROGRAM} {command.example}",
+        allow_abbrev=False,
     )
     for offer in command.offers:
         if isinstance(offer, str):

@@ -76,7 +76,7 @@ def draw_reliability(
     ax.set_ylabel(f"Observed share of {style.short(positive)}")
     style.write_percent(ax.xaxis)
     style.write_percent(ax.yaxis)
-    style.finish(ax, legend="upper left")
+    style.finish(ax, legend="above")
     return ax
 
 
@@ -190,7 +190,10 @@ def draw_curve(
     ax.set_xscale("log")
     ax.set(xlabel="Lambda", ylabel=f"{style.metric_name(name)}, cross-validated")
     style.write_metric(ax.yaxis, name)
-    style.finish(ax, legend="best")
+    style.finish(ax)
+    low, high = ax.dataLim.intervaly
+    space = EDGE * max(high - low, 1e-9)
+    style.keep_clear(ax, low - space, high + space, "upper center")
     return ax
 
 

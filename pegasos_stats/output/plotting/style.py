@@ -8,6 +8,7 @@ the colour of the text, so that dark styles show it.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import takewhile
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -55,6 +56,7 @@ ROOM = 66.0  # points of an inch of axes that names of rows have, beside margins
 LEVEL = 28  # letters of a level within a text
 NARROW = 3.2  # inches of axes, below which a legend has smaller letters
 MOST = 0.65  # share of the height of axes that a legend takes, at most
+UPRIGHT = "upright"  # lines across the height of axes, but for their legend
 SAMPLE = 7  # letters as wide as the sample of a line in a legend
 
 
@@ -105,13 +107,22 @@ def new_axes(
 ) -> NDArray[np.object_]:
     """Axes of a new figure, shape (rows, columns); `size` in inches."""
     plt = pyplot()
-    from pegasos_stats.output.plotting.figure import PrintedFigure
-
-    own = {"layout": "constrained", "FigureClass": PrintedFigure}
-    made = plt.subplots(rows, columns, figsize=size, squeeze=False, **own)[1]
+    own = {"figsize": size, "layout": "constrained", "squeeze": False}
+    figure, made = plt.subplots(rows, columns, **own)
+    figure.savefig = partial(write_figure, figure)
     for ax in made.flat:
         dress(ax)
     return np.asarray(made, dtype=object)
+
+
+def write_figure(figure: Any, *place: Any, **options: Any) -> None:
+    """Write a figure whose PDF and PostScript embed TrueType fonts, as journals ask.
+
+    Figures of the user are written by the user's settings: for the same set
+    ``rcParams["pdf.fonttype"] = rcParams["ps.fonttype"] = 42``.
+    """
+    with pyplot().rc_context({"pdf.fonttype": 42, "ps.fonttype": 42}):
+        type(figure).savefig(figure, *place, **options)
 
 
 def dress(ax: "Axes") -> "Axes":
@@ -229,7 +240,7 @@ def reference(
         return
     look = {"color": ink(ax), "linewidth": 1.1, "linestyle": linestyle, "alpha": 0.75}
     if y is None:
-        ax.axvline(x, label=label, **look)
+        ax.axvline(x, label=label, gid=UPRIGHT, **look)
     elif x is None:
         ax.axhline(y, label=label, **look)
     else:
@@ -389,7 +400,11 @@ def put_legend(ax: "Axes", place: str = "best") -> float:
     size = base if inches > NARROW else 0.75 * base
     width = max(int(0.9 * inches / (LETTER * size)) - SAMPLE, 14)
     texts = ["\n".join(wrap(label, width)) for label in labels]
-    look: Style = {"framealpha": 0.7, "edgecolor": "none", "frameon": True}
+    look: dict[str, Any] = {"framealpha": 0.7, "edgecolor": "none", "frameon": True}
+    if place == "above":  # outside: of axes without a title, which are full
+        look = look | {"bbox_to_anchor": (0.0, 1.0), "ncols": 2}
+        ax.legend(handles, texts, loc="lower left", fontsize=size, **look)
+        return 0.0
     made = ax.legend(handles, texts, loc=place, fontsize=size, **look)
     made.set_in_layout(False)
     tall = made.get_window_extent().height / ax.get_window_extent().height
@@ -398,8 +413,13 @@ def put_legend(ax: "Axes", place: str = "best") -> float:
 
 def keep_clear(ax: "Axes", first: float, last: float, place: str) -> None:
     """Put the legend beyond the last of what is drawn, from `first` to `last` in y."""
-    end = first + (last - first) / (1.0 - put_legend(ax, place))
-    ax.set_ylim(*((first, end) if end > first and place[0] == "u" else (end, first)))
+    share = put_legend(ax, place)
+    end = first + (last - first) / (1.0 - share)
+    above = end > first and place[0] == "u"
+    ax.set_ylim(*((first, end) if above else (end, first)))
+    for line in ax.lines:
+        if line.get_gid() == UPRIGHT:
+            line.set_ydata([0.0, 1.0 - share] if above else [share, 1.0])
 
 
 def finish(*axes: "Axes", legend: str | None = None) -> None:
@@ -419,6 +439,8 @@ def finish(*axes: "Axes", legend: str | None = None) -> None:
     if legend is not None:
         for ax in axes:
             put_legend(ax, legend)
+    if legend == "above":
+        _lay_out(figure)
 
 
 def _points(setting: str) -> float:
