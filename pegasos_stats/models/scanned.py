@@ -15,12 +15,14 @@ from pegasos_stats.checks import check_flag
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.design import doubtful_in
 from pegasos_stats.data.sample import NaAction, Sample
+from pegasos_stats.data.scan.files import SHARE as SHARE_OF_PIECE
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.formats import bytes_at_once
 from pegasos_stats.data.scan.levels_of_files import Source, agree
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere, in_memory_only
 from pegasos_stats.data.scan.measuring import Counting, Measuring, measure
 from pegasos_stats.data.scan.partitions import Partition, Partitions
+from pegasos_stats.data.scan.sampling import LARGEST, size_of_sample
 from pegasos_stats.data.suspect_columns import warn_of_columns
 from pegasos_stats.data.weights import Counts, are_balanced
 from pegasos_stats.errors import (
@@ -45,13 +47,14 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads.few_reads import few_reads
 from pegasos_stats.solvers.reads.files import InFiles
 from pegasos_stats.solvers.reads.partitions import in_partitions
-from pegasos_stats.solvers.reads.sampled import LARGEST, size_of_sample
 from pegasos_stats.solvers.reads.steps import run_over_files
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_warning import near_enough, warn_of
 from pegasos_stats.writing import shown_path
 
 SHARE = 8  # of the budget that a sample may take
+COPIES = 3  # of a sample, while its problem is solved
+PIECES = 3  # in memory: that of the rows at work, and the next two
 MATRICES = 6  # of the products of all pairs of columns, that a step takes
 
 
@@ -161,15 +164,15 @@ def warn_of_memory(scan: Scan, columns: list[str]) -> None:
     reads = [(bytes_at_once(file, columns, scan.width), file) for file in scan.files]
     reading, file = max(reads, key=lambda read: read[0])
     products = bytes_of_products(len(columns))  # at least: a factor has several
-    sample = scan.memory / SHARE
-    if (size := reading + products + sample) > scan.memory:
+    sample, pieces = scan.memory / SHARE, PIECES * scan.memory / SHARE_OF_PIECE
+    rows = max(sample + pieces, COPIES * sample - reading)
+    if (size := reading + products + rows) > scan.memory:
         warn_caller(
             f"A fit takes some {mebibytes(size)}, more than the "
             f"{mebibytes(scan.memory)} of {scan.more}: {mebibytes(reading)} to read "
-            f"{shown_path(file)}, whose row groups or record batches are read whole, "
-            f"{mebibytes(products)} for products of pairs of "
-            f"{counted(len(columns), 'column')}, {mebibytes(sample)} for a sample of "
-            "rows; write smaller row groups, leave columns out, or give more.",
+            f"{shown_path(file)}, {mebibytes(products)} for products of pairs of "
+            f"{counted(len(columns), 'column')}, {mebibytes(rows)} for rows; write "
+            "smaller row groups or record batches, leave columns out, or give more.",
             PegasosStatsWarning,
         )
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from pyarrow.csv import CSVStreamingReader
     from pyarrow.parquet import ParquetFile
 
+import itertools
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -60,6 +62,8 @@ UNPACKED = 1.6  # times these: packed and unpacked, and numbers of levels
 FEW_CORES = 2  # which the work on rows keeps busy while the next are read
 
 BLOCK = 2**21  # bytes of a CSV file that are read at a time
+
+AHEAD, AT_WORK = 32, 8  # blocks that are read ahead, and as many as others take
 
 FILE_OF_ARROW = b"ARROW1"  # begins one; a stream begins otherwise
 
@@ -187,8 +191,13 @@ def parquet_file(file: str, columns: int = 1) -> "ParquetFile":
     """An open Parquet file, of which so many columns are read."""
     import pyarrow.parquet as parquet
 
-    size = max(2**12, min(BUFFER, BUFFERS // max(1, columns)))
+    size = bytes_of_buffer(columns)
     return parquet.ParquetFile(file, buffer_size=size, pre_buffer=False)
+
+
+def bytes_of_buffer(columns: int) -> int:
+    """Bytes of each column of Parquet that are read at a time, of so many."""
+    return max(2**12, min(BUFFER, BUFFERS // max(1, columns)))
 
 
 def arrow_reader(
@@ -325,28 +334,41 @@ def bytes_at_once(
 ) -> float:
     """Bytes that it takes to read these columns, however few rows are wanted.
 
-    Of a row group of Parquet a page of every column is unpacked at a time; a record
-    batch of Arrow is read as a whole. 0 of other formats. ``width`` is `Scan.width`.
+    Of a row group of Parquet a page of every column is unpacked at a time, from a
+    buffer of its own. Record batches of Arrow are read as a whole, two where the rows
+    of a piece are in two. Of text Arrow reads many blocks ahead. ``width`` is
+    `Scan.width`.
     """
     if format_of(file) is PARQUET:
-        facts, most = parquet_file(file).metadata, 0
-        for k in range(facts.num_row_groups):
-            group = facts.row_group(k)
-            every = map(group.column, range(group.num_columns))
-            sizes = (
-                min(each.total_uncompressed_size, PAGES)
-                for each in every
-                if each.path_in_schema in columns
-            )
-            most = max(most, sum(sizes))
-        return UNPACKED * most
-    return _bytes_of_batch(file, columns, width) if format_of(file) is ARROW else 0.0
+        return _bytes_of_pages(file, columns)
+    if format_of(file) is ARROW:
+        return _bytes_of_batches(file, columns, width)
+    is_packed = file.lower().endswith(".gz")
+    blocks = AHEAD if is_packed else min(AHEAD, os.path.getsize(file) / BLOCK)
+    return BLOCK * (AT_WORK + blocks)
 
 
-def _bytes_of_batch(
+def _bytes_of_pages(file: str, columns: Sequence[str]) -> float:
+    """Bytes of the columns of the largest row group of a Parquet file, while read."""
+    facts, most, wanted = parquet_file(file).metadata, 0.0, set(columns)
+    buffer = bytes_of_buffer(len(columns))
+    for k in range(facts.num_row_groups):
+        group = facts.row_group(k)
+        every = map(group.column, range(group.num_columns))
+        sizes = (
+            UNPACKED * min(each.total_uncompressed_size, PAGES)
+            + min(each.total_compressed_size, buffer)
+            for each in every
+            if each.path_in_schema in wanted
+        )
+        most = max(most, sum(sizes))
+    return most
+
+
+def _bytes_of_batches(
     file: str, columns: Sequence[str], width: Callable[[Sequence[str]], float]
 ) -> float:
-    """Bytes of the largest record batch of a file of Arrow."""
+    """Bytes of the largest two record batches of a file of Arrow in succession."""
     import pyarrow as pa
 
     reader = arrow_reader(file, [0])
@@ -357,7 +379,8 @@ def _bytes_of_batch(
             source, options=pa.ipc.IpcReadOptions(included_fields=[0])
         )
         count = reader.num_record_batches
-        rows = max((reader.get_batch(k).num_rows for k in range(count)), default=0)
+        sizes = [reader.get_batch(k).num_rows for k in range(count)]
+        rows = max(map(sum, itertools.pairwise([0, *sizes])), default=0)
     schema, bits = arrow_schema(file, {}), 0.0
     for name in columns:
         kind = schema.field(name).type

@@ -32,7 +32,12 @@ from pegasos_stats.data.scan.files import Scan, rows_of_piece
 from pegasos_stats.data.scan.levels_of_files import Source, no_rows
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.scan.paths import Stamps, stamp_of
-from pegasos_stats.data.scan.sampling import Sampled, Sampling
+from pegasos_stats.data.scan.sampling import (
+    Sampled,
+    Sampling,
+    sample_of,
+    size_of_sample,
+)
 from pegasos_stats.data.suspect_columns import of_all_rows
 from pegasos_stats.data.weights import (
     given_weights,
@@ -309,8 +314,8 @@ class Measured:
     means, spread : float64 array, shape (p,)
         Means of the columns, before any scaling, and standard deviations with divisor
         ``n``.
-    samples : pair of Sampled
-        Of the rows of -1, and of +1.
+    sample : Sampled
+        Half of it of the rows of -1, half of those of +1.
     step : int
         Rows of a piece at most.
     n_reads : int
@@ -330,7 +335,7 @@ class Measured:
     radius: float
     means: Vector
     spread: Vector
-    samples: tuple[Sampled, Sampled]
+    sample: Sampled
     step: int
     n_reads: int
     stamps: Stamps = field(default_factory=dict)
@@ -663,11 +668,12 @@ class Counting:
         doubtful = of_all_rows(agreed.design.doubtful, y.size)
         design = replace(agreed.design, doubtful=doubtful)
         agreed, scaled = replace(agreed, design=design), None
-        scaling, samples = None, [sampling.sampled() for sampling in self._samples]
+        size = size_of_sample(y.size, len(design.names))
+        scaling, sample = None, sample_of(self._samples, size)
         if standardize:
             scaling = self._scaling(given)
             scaled = ScaledDesign(design, scaling)
-            samples = [each._replace(X=scaling.apply(each.X)) for each in samples]
+            sample = sample._replace(X=scaling.apply(sample.X))
         return Measured(
             scan=scan,
             agreed=agreed,
@@ -680,7 +686,7 @@ class Counting:
             radius=self._columns.radius(scaling),
             means=self._columns.mean,
             spread=self._columns.spread(),
-            samples=(samples[0], samples[1]),
+            sample=sample,
             step=step,
             n_reads=agreed.n_reads + 1,
         )

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.compiled import arithmetic
+from pegasos_stats.data.scan.sampling import size_of_sample
 from pegasos_stats.solvers.centring import without_constants
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import LossName, Solution
@@ -43,7 +44,7 @@ from pegasos_stats.solvers.reads.risk_and_bound import (
     scores,
 )
 from pegasos_stats.solvers.reads.rows import Home, Taken
-from pegasos_stats.solvers.reads.sampled import size_of_sample, solved
+from pegasos_stats.solvers.reads.sampled import solved
 from pegasos_stats.solvers.sdca import SDCA
 
 NARROWER = 8.0  # what the width is divided by at most, after a step

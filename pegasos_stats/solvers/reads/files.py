@@ -88,18 +88,13 @@ class InFiles:
 
     def sample(self, most: int) -> Taken:
         """Rows drawn at random."""
-        drawn = [
-            (part.numbers[: most // 2], part.X[: most // 2])
-            for part in self._measured.samples
-        ]
-        numbers = np.concatenate([pair[0] for pair in drawn])
-        X = np.concatenate([pair[1] for pair in drawn])
-        order = np.argsort(numbers)
-        rows = numbers[order]
+        numbers, X = self._measured.sample
+        step = -(-numbers.size // most)
+        rows, X = numbers[::step], X[::step]
         w = np.ones(rows.size) if self.weights is None else self.weights[rows]
         offset = None if self._offset is None else self._offset[rows]
         y = self._measured.y[rows].astype(np.float64)
-        return Taken(rows, X[order], y, w, offset)
+        return Taken(rows, X, y, w, offset)
 
     def _blocks(self) -> Iterator[Callable[[], Block]]:
         """What makes each block; a piece that is clean in the thread that uses it."""

@@ -77,7 +77,7 @@ class InPartitions(InFiles):
         self._counted, self._edges = counted, np.cumsum([0, *sizes])
         self.sizes = tuple(sizes)
         nothing = np.zeros(0)
-        few = (Sampled(nothing, nothing.astype(np.int64), np.zeros((0, self.p))),) * 2
+        few = Sampled(nothing.astype(np.int64), np.zeros((0, self.p)))
         self._lean = replace(
             measured,
             scan=Partition(pd.DataFrame(), measured.scan.memory),
@@ -85,7 +85,7 @@ class InPartitions(InFiles):
             y=nothing.astype(np.int8),
             weights=None,
             offset=None,
-            samples=few,
+            sample=few,
         )
         w = measured.weights
         self._weights: list[Delayed | None] = [None] * len(sizes)
@@ -185,14 +185,9 @@ def in_partitions(
 ) -> InPartitions:
     """The home of partitions, with a sample of at most so many rows, for one read."""
     home = InPartitions(measured, counted, sizes)
-    numbers = drawn(measured.y, most)
-    rows = np.sort(np.concatenate(numbers))
-    X = np.concatenate(added(home.read(partial(_taken, rows))))
-    samples = [
-        Sampled(np.arange(float(each.size)), each, X[np.searchsorted(rows, each)])
-        for each in numbers
-    ]
-    known = replace(measured, samples=(samples[0], samples[1]), n_reads=home.n_reads)
+    rows = np.sort(np.concatenate(drawn(measured.y, most)))
+    sample = Sampled(rows, np.concatenate(added(home.read(partial(_taken, rows)))))
+    known = replace(measured, sample=sample, n_reads=home.n_reads)
     return InPartitions(known, counted, sizes)
 
 

@@ -18,22 +18,9 @@ from pegasos_stats.solvers.reads.risk_and_bound import Described
 from pegasos_stats.solvers.reads.rows import Taken
 from pegasos_stats.solvers.sdca import SDCA
 
-LARGEST, SHARE = 200_000, 0.1  # rows of a sample, and as a share of all
-FEWEST = 20  # rows of a sample for each coefficient
 ROUGH = 1e-4  # relative gap of the problem of the sample
 FURTHER, MOST = 10.0, 1e6  # factors of the penalty
 HALVES = 1  # seed of the halves of a sample
-
-
-def size_of_sample(n: int, p: int) -> int:
-    """A tenth of the rows, within bounds.
-
-    Examples
-    --------
-    >>> size_of_sample(1_000_000, 50), size_of_sample(10**8, 50)
-    (100000, 200000)
-    """
-    return min(n, LARGEST, max(int(SHARE * n), FEWEST * (p + 1)))
 
 
 def solved(problem: Described, sample: Taken, solver: SDCA) -> Solution:
