@@ -17,17 +17,21 @@ from pegasos_stats.compiled.pegasos.kernel_pegasos import (
     COMPUTED,
     HITS,
     MEMORY_BUDGET,
-    gaussian,
     gram_of,
-    kernel_dual,
     kernel_pegasos_epoch,
-    kernel_primal,
     kernel_scores,
 )
 from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers.kernel_problem import (
+    KernelFunction,
+    KernelProblem,
+    KernelSolution,
+    kernel_certificate,
+)
 
 N, P, LAM, EPOCHS = 20_000, 20, 1e-4, 5
-KERNEL = gaussian(1.0 / P)
+FUNCTION = KernelFunction("gaussian", gamma=1.0 / P)
+KERNEL = FUNCTION.code()
 
 
 def peak_mib() -> float:
@@ -74,16 +78,16 @@ def fit_and_print(n: int) -> None:
 def print_certificate(
     X: np.ndarray, y: np.ndarray, counts: np.ndarray, g: np.ndarray
 ) -> None:
-    T, start = EPOCHS * len(y), time.perf_counter()
-    primal = kernel_primal(y, counts, g, LAM, T, 0.0)
-    dual = kernel_dual(KERNEL, X, y, counts, g, LAM, T, False)
-    none = time.perf_counter() - start
-    start = time.perf_counter()
-    kernel_dual(KERNEL, X, y, counts, g, LAM, T, True)
-    free = time.perf_counter() - start
+    found = KernelSolution(counts, g, 0.0, EPOCHS * len(y), int(counts.sum()), None)
+    times = []
+    for free in (True, False):
+        start = time.perf_counter()
+        problem = KernelProblem(X, y, LAM, intercept=free, kernel=FUNCTION)
+        at = kernel_certificate(problem, found)
+        times.append(time.perf_counter() - start)
     print(
-        f"  objective {primal:.5f}, dual {dual:.5f}, relative gap "
-        f"{(primal - dual) / primal:.2g} ({none:.4f} s; free intercept {free:.2f} s)"
+        f"  objective {at.objective:.5f}, dual {at.dual_objective:.5f}, relative gap "
+        f"{at.relative_gap:.2g} ({times[1]:.4f} s; free intercept {times[0]:.2f} s)"
     )
 
 

@@ -332,9 +332,7 @@ class KernelAscent:
             np.count_nonzero(self._y[taken] * (self._slope[taken] - self._alpha) > 0.0)
         )
         scale = problem.lam * problem.n / self._values.unit
-        steps = (
-            sets.pair_steps_within if problem.intercept else sets.single_steps_within
-        )
+        steps = sets.pair_steps if problem.intercept else sets.single_steps
         flat, most = FLAT[self._kept.rows.dtype.char], MOST_STEPS * taken.size
         self._steps += steps(moved, scale, PART * self._apart, flat, most)
         after = moved.a[: taken.size]

@@ -13,10 +13,10 @@ from pegasos_stats.checks import check_choice, check_count, check_positive, numb
 from pegasos_stats.compiled import pegasos
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.foreign_names import own_value
-from pegasos_stats.solvers.objective import Certificate, finite
+from pegasos_stats.solvers.objective import Certificate, balanced, finite
 from pegasos_stats.solvers.options import option, values_of
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.rounding import UNIT, Within, lower_bound
+from pegasos_stats.solvers.rounding import MARGIN, UNIT, Within, lower_bound
 
 KernelName = Literal["linear", "polynomial", "gaussian", "precomputed"]
 
@@ -24,6 +24,7 @@ CHOLESKY_ROWS = 3000  # some seconds at most
 MOST_DEGREES = 1000
 INDEFINITE = 1e-10  # of its largest value: so far below 0 a given matrix may reach
 TINIEST = 1e-300  # the same, where that is 0
+SMALLEST = 2.0**-1000  # beside which what underflows does not count
 ASYMMETRY = 1e-8  # of a value of a precomputed kernel, by which its mirror may differ
 ROUNDED = 1e-12  # the same, of the geometric mean of both rows' values with themselves
 NAMES: tuple[KernelName, ...] = get_args(KernelName)
@@ -66,15 +67,10 @@ class KernelFunction:
 
     def code(self) -> "pegasos.kernel_pegasos.Kernel":
         """The kernel as the jitted functions take it."""
-        gram = pegasos.kernel_pegasos
-        if self.name == "polynomial":
-            assert self.degree is not None
-            assert self.offset is not None
-            return gram.polynomial(self.degree, self.offset)
-        if self.name == "gaussian":
-            assert self.gamma is not None
-            return gram.gaussian(self.gamma)
-        return gram.linear() if self.name == "linear" else gram.precomputed()
+        kernels = pegasos.kernel_pegasos
+        degree, offset = self.degree or 1, self.offset or 0.0
+        kind = int(kernels.KernelKind[self.name.upper()])
+        return kernels.Kernel(kind, degree, offset, self.gamma or 0.0)
 
 
 def checked_kernel(
@@ -268,18 +264,19 @@ def scores_of_kernel(
 def kernel_certificate(problem: KernelProblem, found: KernelSolution) -> Certificate:
     """Primal and dual objective of a kernel fit, with bounds of their rounding.
 
-    The primal needs no kernel value; the dual one pass over the rows with a count
-    above zero, if its point is not the fit's own.
+    After ``T`` steps ``f(x_i) = g_i / (lam T) + alpha`` and ``||f||^2 = sum_i c_i y_i
+    g_i / (lam T)^2``, so that ``P = lam/2 ||f||^2 + mean(w_i max(0, 1 - y_i f(x_i)))``
+    needs no kernel value (Shalev-Shwartz et al. 2011, equation 1). The dual ``D(a) =
+    mean(a) - lam/2 ||beta(a)||^2`` takes one pass over the rows with a count above
+    zero, if its point is not the fit's own.
     """
     counts, T = multiples(problem, found)
     y, scale, w = problem.y, problem.lam * T, problem.row_weights
     with np.errstate(over="ignore", invalid="ignore"):
-        primal = finite(
-            pegasos.kernel_pegasos.kernel_primal(
-                y, counts, found.g, problem.lam, T, found.alpha, w
-            )
-        )
         margins = y * (found.g / scale + found.alpha)
+        squares = float((counts * y) @ found.g) / scale / scale
+        loss = float((w * np.maximum(0.0, 1.0 - margins)).mean())
+        primal = finite(0.5 * problem.lam * squares + loss)
         bounds = _bounds(problem, found, primal, margins)
     dual, rounding = lower_bound(primal, *bounds, lambda: 0.0)
     at_zero = margins == 0.0
@@ -296,30 +293,115 @@ def _bounds(
     problem: KernelProblem, found: KernelSolution, primal: float, margins: Vector
 ) -> tuple[Within, Within, Within]:
     """Risk, mean dual weight and ``lam/2 ||beta(a)||^2``, each with its rounding."""
-    kernels = pegasos.kernel_pegasos
-    y, lam, w, kernel = problem.y, problem.lam, problem.weights, problem.kernel.code()
+    lam, w = problem.lam, problem.row_weights
     counts, T = multiples(problem, found)
-    box: float | Vector = 1.0 if w is None else w
-    c = kernels.feasible_counts(y, counts, T, problem.intercept, box)
-    form = kernels.dual_form(kernel, problem.X, y, counts, found.g, c)
+    c = feasible_counts(problem, counts, T)
+    d = counts - c
+    form = float((counts * problem.y) @ found.g) - 2.0 * float(
+        (d * problem.y) @ found.g
+    )
+    form += quadratic_form(problem, d * problem.y)
     cost = 0.5 * lam * (form / (lam * T) / (lam * T))
     roundings = found.roundings
     if roundings is None:
-        roundings = found.n_violations + kernels.value_roundings(kernel, problem.p)
-    errors = kernels.form_errors(
-        kernel, problem.X, counts, found.g, c, roundings, _added(problem)
-    )
+        roundings = found.n_violations + value_roundings(problem.kernel, problem.p)
+    off, norm, dual_norm = form_errors(problem, counts, found.g, d, roundings)
     half = 0.5 / (lam * T) / T
-    moved = errors.g / (lam * T) + 4.0 * UNIT * (np.abs(margins) + abs(found.alpha))
-    near = problem.row_weights[~(margins >= 1.0 + moved)]
-    loss = float(near @ moved[~(margins >= 1.0 + moved)]) / problem.n
+    moved = off / (lam * T) + 4.0 * UNIT * (np.abs(margins) + abs(found.alpha))
+    near = ~(margins >= 1.0 + moved)
+    loss = float(w[near] @ moved[near]) / problem.n
     sums = 64.0 * UNIT
     mean = float(c.sum()) / T
     return (
-        Within(primal, loss + half * errors.norm + sums * primal),
+        Within(primal, loss + half * norm + sums * primal),
         Within(mean, sums * mean),
-        Within(max(0.0, cost), half * errors.dual_norm + sums * abs(cost)),
+        Within(max(0.0, cost), half * dual_norm + sums * abs(cost)),
     )
+
+
+def feasible_counts(problem: KernelProblem, counts: Any, T: int) -> Vector:
+    """Counts of a dual-feasible point next to those of a fit, shape (n,).
+
+    ``beta = sum_i c_i y_i phi(x_i) / (lam T)`` equals ``sum_i a_i y_i phi(x_i) /
+    (lam n)`` with the dual weights ``a_i = c_i n / T``. Feasible are ``a_i`` in [0,
+    w_i], so ``c_i <= w_i T / n``: always so after whole epochs of an order that visits
+    each row once; otherwise larger counts are cut to that, or a little less where it
+    is rounded. With a free intercept the counts of both classes are `balanced` too.
+    """
+    exact = T % problem.n == 0 and problem.weights is None
+    most = problem.row_weights * (T / problem.n) * (1.0 if exact else 1.0 - 2.0**-51)
+    c: Vector = np.minimum(counts, most).astype(np.float64)
+    return balanced(c, problem.y) if problem.intercept else c
+
+
+def form_errors(
+    problem: KernelProblem, counts: Any, g: Vector, d: Vector, roundings: float
+) -> tuple[Vector, float, float]:
+    """Bound what rounding does, by ``|K(x, z)|^2 <= K(x, x) K(z, z)``.
+
+    A value of the kernel is off by some units in the last place for every feature, and
+    `g` by one for every row that is added (Higham 2002, section 3.1): by so many
+    `roundings` of `g`, all together.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    counts, g, d : array, shape (n,)
+        ``c``, ``g`` and the difference ``c`` less the feasible counts.
+    roundings : float
+
+    Returns
+    -------
+    off : float64 array, shape (n,)
+        Of ``g_i``.
+    norm, dual_norm : float
+        Of ``sum_i c_i y_i g_i``, and of ``sum_ij c_i c_j y_i y_j K(x_i, x_j)`` for the
+        feasible counts.
+    """
+    size = np.sqrt(diagonal_of(problem))
+    unit, d = MARGIN * UNIT, np.abs(d)
+    off = unit * (roundings + 8.0) * size * float(counts @ size)
+    off = off + MARGIN * _added(problem) * counts
+    dots = unit * (g.size + 8.0)
+    norm = float(counts @ off) + dots * float(counts @ np.abs(g))
+    roundings = value_roundings(problem.kernel, problem.p)
+    rest = unit * (roundings + 2.0 * g.size + 16.0) * float(d @ size) ** 2
+    moved = 2.0 * float(d @ off) + 2.0 * dots * float(d @ np.abs(g))
+    return off, norm, norm + moved + rest
+
+
+def value_roundings(kernel: KernelFunction, p: int) -> float:
+    """Roundings of a value of the kernel, of ``sqrt(K(x, x) K(z, z))``, at most."""
+    if kernel.name == "precomputed":
+        return 0.0
+    return (kernel.degree or 1) * (p + 4.0) if kernel.name == "polynomial" else p + 8.0
+
+
+def diagonal_of(problem: KernelProblem) -> Vector:
+    """``K(x_i, x_i)``, or a little more; of a given matrix its diagonal."""
+    X, kernel = problem.X, problem.kernel
+    with np.errstate(over="ignore", under="ignore"):
+        if kernel.name == "precomputed":
+            return np.asarray(np.maximum(0.0, np.diag(X)) * MARGIN)
+        if kernel.name == "gaussian":
+            return np.full(len(X), MARGIN)
+        found: Vector = np.einsum("ij,ij->i", X, X) * MARGIN + X.shape[1] * SMALLEST
+        if kernel.name == "polynomial":
+            found = (found + (kernel.offset or 0.0)) ** (kernel.degree or 1) * MARGIN
+        return found
+
+
+def quadratic_form(problem: KernelProblem, v: Vector) -> float:
+    """``sum_ij v_i v_j K(x_i, x_j)``, in memory for some rows at a time."""
+    kernels, X, rows = pegasos.kernel_pegasos, problem.X, np.flatnonzero(v)
+    known, kernel = problem.kernel.name == "precomputed", problem.kernel.code()
+    support, total = X[:0] if known else X[rows], 0.0
+    for start in range(0, rows.size, kernels.WIDTH):
+        block = rows[start : start + kernels.WIDTH]
+        new = X[np.ix_(block, rows)] if known else X[block]
+        scores = kernels.kernel_scores(kernel, support, v[rows], new, 0.0)
+        total += float(v[block] @ scores)
+    return total
 
 
 def _added(problem: KernelProblem) -> float:

@@ -8,7 +8,11 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.compiled import pegasos
 from pegasos_stats.errors import DataError
-from pegasos_stats.solvers.kernel_problem import OVERFLOWING, KernelProblem
+from pegasos_stats.solvers.kernel_problem import (
+    OVERFLOWING,
+    KernelProblem,
+    value_roundings,
+)
 from pegasos_stats.solvers.rounding import UNIT
 
 Matrix = NDArray[np.floating]  # of float32 or float64
@@ -51,8 +55,7 @@ class KernelValues:
 
     def __init__(self, problem: KernelProblem, precise: bool) -> None:
         self._kernel, self._X, self.unit = problem.kernel, problem.X, 1.0
-        code = problem.kernel.code()
-        self.roundings = pegasos.kernel_pegasos.value_roundings(code, problem.p)
+        self.roundings = value_roundings(problem.kernel, problem.p)
         self._summed = False
         if problem.kernel.name == "precomputed":
             self.unit = power_of_two(float(np.diag(problem.X).max()))

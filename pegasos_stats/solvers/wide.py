@@ -26,7 +26,7 @@ MOST_SPARSE = 1000  # sparse rows, whose X X' is not: of more, epochs are cheape
 MOST_PAIRED = 4000  # sparse rows whose X X', of 128 MB, is made where epochs do not do
 PATIENCE = 10  # looks at pairs in which the gap is to be halved
 LEAST_GOAL = 1e-12
-SMALLEST = 1e-300
+SAME = 1e-12  # of the squared norms: the distance of two rows that are the same
 LEAST_SHRUNK = 80.0  # passes without some rows, at least, before pairs are shorter
 TELLING = 5  # looks that tell how fast these close the gap
 MOST_SHRUNK = 320.0  # the same, of rows that have as many entries as there are rows
@@ -47,10 +47,10 @@ class PairSteps:
 
     def __init__(self, problem: Problem, a: Vector) -> None:
         self._problem, self._scale = problem, problem.lam * problem.n
-        self._gram = inner_products(problem)
-        self._curvature = np.maximum(np.diag(self._gram) / self._scale, SMALLEST)
-        self._a = feasible(a, problem.y, problem.intercept, problem.weights)
-        self._scores = self._gram @ (self._a * problem.y / self._scale)
+        y, w, K = problem.y, problem.row_weights, inner_products(problem)
+        a = feasible(a, y, problem.intercept, problem.weights)
+        slope = y - K @ (a * y / self._scale)
+        self._rows = dual.working_sets.whole_set(K, y, w, a, slope)
         self._gaps: list[float] = []
         self._look()
 
@@ -61,28 +61,9 @@ class PairSteps:
 
     def step(self) -> None:
         """Take as many steps as there are rows, and look at the gap."""
-        y, n = self._problem.y, self._problem.n
-        if self._problem.intercept:
-            dual.working_sets.pair_steps(
-                self._gram,
-                y,
-                self._problem.row_weights,
-                self._scale,
-                n,
-                self._a,
-                self._scores,
-            )
-        else:
-            dual.working_sets.single_steps(
-                self._gram,
-                self._curvature,
-                y,
-                self._problem.row_weights,
-                self._scale,
-                n,
-                self._a,
-                self._scores,
-            )
+        sets, n = dual.working_sets, self._problem.n
+        steps = sets.pair_steps if self._problem.intercept else sets.single_steps
+        steps(self._rows, self._scale, 0.0, SAME, n)
         self._look()
 
     @property
@@ -98,13 +79,19 @@ class PairSteps:
 
     def best(self) -> tuple[Vector, float, Vector]:
         """``beta, alpha`` and ``a``."""
-        problem, found = self._problem, self._lengths
-        beta = problem.X.T @ (self._a * problem.y / self._scale * found.fit)
-        return np.asarray(beta, dtype=np.float64), found.alpha, found.dual * self._a
+        problem, found, a = self._problem, self._lengths, self._weights
+        beta = problem.X.T @ (a * problem.y / self._scale * found.fit)
+        return np.asarray(beta, dtype=np.float64), found.alpha, found.dual * a
+
+    @property
+    def _weights(self) -> Vector:
+        return self._rows.a[: self._problem.n].copy()
 
     def _look(self) -> None:
-        norm2 = float((self._a * self._problem.y) @ self._scores) / self._scale
-        self._lengths = lengths(self._problem, self._scores, 0.0, norm2, self._a, norm2)
+        y, a = self._problem.y, self._weights
+        scores = y - self._rows.slope[: y.size]
+        norm2 = float((a * y) @ scores) / self._scale
+        self._lengths = lengths(self._problem, scores, 0.0, norm2, a, norm2)
         self._gaps.append(self._lengths.at.gap)
 
 

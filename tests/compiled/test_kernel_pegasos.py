@@ -1,5 +1,6 @@
 """Kernel Pegasos beside its definition, linear Pegasos, exact optima and R."""
 
+import math
 import os
 import subprocess
 import sys
@@ -10,18 +11,38 @@ import pytest
 from pegasos_stats.compiled.pegasos.kernel_pegasos import (
     COMPUTED,
     HITS,
+    MEMORY_BUDGET,
+    WIDTH,
     KernelKind,
     add_gram_row,
-    gaussian,
+    blocked,
     gram_of,
-    kernel_dual,
     kernel_pegasos_epoch,
     kernel_scores,
-    linear,
-    polynomial,
-    precomputed,
 )
 from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers.kernel_problem import (
+    KernelFunction,
+    KernelProblem,
+    diagonal_of,
+)
+
+
+def linear():
+    return KernelFunction("linear").code()
+
+
+def polynomial(degree, offset):
+    return KernelFunction("polynomial", degree, offset).code()
+
+
+def gaussian(gamma):
+    return KernelFunction("gaussian", gamma=gamma).code()
+
+
+def precomputed():
+    return KernelFunction("precomputed").code()
+
 
 KERNELS = [linear(), polynomial(3, 1.0), gaussian(0.5)]
 EACH = pytest.mark.parametrize("kernel", KERNELS, ids=str)
@@ -109,13 +130,11 @@ def test_precomputed_is_the_same(kernel):
     found = fit(gram_of(precomputed(), K), y, rows, 0.1, True)
     for ours, theirs in zip(found, expected, strict=True):
         np.testing.assert_array_equal(ours, theirs)
-    counts, g, alpha = found
+    counts, _, alpha = found
     new = K[:, counts > 0]
     ours = support_scores(precomputed(), K, y, counts, 30.0, new, alpha)
     theirs = support_scores(kernel, X, y, counts, 30.0, X, alpha)
     np.testing.assert_array_equal(ours, theirs)
-    dual = kernel_dual(precomputed(), K, y, counts, g, 0.1, 300, True)
-    assert dual == kernel_dual(kernel, X, y, counts, g, 0.1, 300, True)
 
 
 @BOTH
@@ -144,8 +163,11 @@ n = 40
 X = np.sin(np.arange(3.0 * n)).reshape(n, 3)
 y = np.where(X[:, 0] * X[:, 1] > 0.05, 1.0, -1.0)
 K = X @ X.T
-polynomial, gaussian = kernel_pegasos.polynomial(3, 1.0), kernel_pegasos.gaussian(2.0)
-for kernel, data in ((polynomial, X), (gaussian, X), (kernel_pegasos.precomputed(), K)):
+polynomial, gaussian, given = (
+    kernel_pegasos.Kernel(1, 3, 1.0), kernel_pegasos.Kernel(2, gamma=2.0),
+    kernel_pegasos.Kernel(3),
+)
+for kernel, data in ((polynomial, X), (gaussian, X), (given, K)):
     counts, g = np.zeros(n, dtype=np.int64), np.zeros(n)
     rows = np.arange(4 * n) * 7 % n
     values = kernel_pegasos.gram_of(kernel, data, 15_000)
@@ -248,3 +270,114 @@ def test_weighted_counts_are_those_of_r(r, kernel):
     np.testing.assert_array_equal(counts, theirs["counts"])
     assert violations == theirs["violations"][0]
     assert alpha.hex() == theirs["alpha"][0].hex()
+
+
+FUNCTIONS = [
+    KernelFunction("linear"),
+    KernelFunction("polynomial", 1, 0.0),
+    KernelFunction("polynomial", 3, 1.5),
+    KernelFunction("gaussian", gamma=0.3),
+]
+OTHERS = pytest.mark.parametrize("kernel", [f.code() for f in FUNCTIONS], ids=str)
+
+
+def normal(n, p, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, p))
+
+
+def rows_of(gram, counts=None):
+    """All rows, asked for one after the other."""
+    n = len(gram.X)
+    counts = np.zeros(n, dtype=np.int64) if counts is None else counts
+    K = np.zeros((n, n))
+    for i in range(n):
+        add_gram_row(K[i], 1.0, gram, counts, i)
+    return K
+
+
+def literal(kernel, x, z):
+    """One value, every sum a loop from the first feature to the last."""
+    total = 0.0
+    for a, b in zip(x.tolist(), z.tolist(), strict=True):
+        total += (a - b) * (a - b) if kernel.gamma else a * b
+    if kernel.gamma:
+        return math.exp(-kernel.gamma * total)
+    power = total + kernel.offset
+    for _ in range(kernel.degree - 1):
+        power *= total + kernel.offset
+    return power
+
+
+@OTHERS
+def test_values_are_summed_from_the_first_feature_to_the_last(kernel):
+    X = normal(23, 7)
+    expected = [[literal(kernel, x, z) for z in X] for x in X]
+    np.testing.assert_array_equal(rows_of(gram_of(kernel, X)), expected)
+
+
+@OTHERS
+def test_matrix_is_symmetric_in_every_bit(kernel):
+    K = rows_of(gram_of(kernel, normal(WIDTH + 9, 5)))
+    np.testing.assert_array_equal(K, K.T)
+
+
+def test_precomputed_rows_are_those_given_and_none_is_kept():
+    given = normal(6, 6)
+    gram = gram_of(precomputed(), given)
+    np.testing.assert_array_equal(rows_of(gram), given)
+    assert gram.kept.nbytes == 0
+    assert gram.tally[COMPUTED] == 0
+
+
+def test_every_row_is_kept_where_the_budget_allows_it():
+    gram = gram_of(gaussian(1.0), normal(50, 4))
+    rows_of(gram)
+    rows_of(gram)
+    assert gram.kept.shape == (50, 50)
+    assert gram.tally[COMPUTED] == 50
+    assert gram.tally[HITS] == 50
+
+
+@pytest.mark.parametrize("budget", [0, 10_000, 2**20, MEMORY_BUDGET])
+def test_memory_stays_within_the_budget_but_for_one_row(budget):
+    gram = gram_of(linear(), normal(1500, 2))
+    gram = gram_of(linear(), gram.X, budget)
+    least = gram.blocks.nbytes + gram.kept[:1].nbytes
+    assert gram.blocks.nbytes + gram.kept.nbytes <= max(budget, least)
+    assert len(gram.kept) >= 1
+
+
+@pytest.mark.parametrize("places", [1, 2, 7])
+def test_rows_are_right_whatever_was_given_up_before(places):
+    n, kernel, rng = 40, gaussian(0.5), np.random.default_rng(5)
+    X, counts = normal(n, 3), np.zeros(n, dtype=np.int64)
+    K = rows_of(gram_of(kernel, X))
+    gram = gram_of(kernel, X, blocked(X).nbytes + 8 * n * places)
+    for i in rng.integers(0, n, 500):
+        counts[i] += 1
+        row = np.zeros(n)
+        add_gram_row(row, 1.0, gram, counts, i)
+        np.testing.assert_array_equal(row, K[i])
+    assert gram.kept.shape == (places, n)
+    np.testing.assert_array_equal(gram.kept, K[gram.owner])
+    assert sorted(gram.place[gram.owner]) == list(range(places))
+    assert (gram.place >= 0).sum() == places
+    assert gram.tally[HITS] + gram.tally[COMPUTED] == 500
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("function", FUNCTIONS, ids=str)
+def test_the_diagonal_that_bounds_rounding_is_no_less_and_little_more(function, scale):
+    """Of a kernel, and of the same matrix where that is given."""
+    kernel = function.code()
+    X = scale * normal(20, 4)
+    K = rows_of(gram_of(kernel, X))
+    y, given = np.where(X[:, 0] > 0.0, 1.0, -1.0), KernelFunction("precomputed")
+    problems = (
+        KernelProblem(X, y, 1.0, kernel=function),
+        KernelProblem(K, y, 1.0, kernel=given),
+    )
+    for size in map(diagonal_of, problems):
+        assert (np.diag(K) <= size).all()
+        # above it by 1% of a product, of its power with the offset, and of the whole
+        assert (size <= 1.01**4 * np.diag(K) + 1e-300).all()

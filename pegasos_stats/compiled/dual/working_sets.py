@@ -1,10 +1,10 @@
-"""Steps on dual weights within a working set: for kernels of many rows.
+"""Steps on dual weights within a working set: all rows, or some of a kernel's.
 
-Of a problem with ``n`` rows some hundred move, the others stay as they are. Their own
-part of the Gram matrix stays in the cache of the processor, and the scores of all rows
-follow when the steps have come to an end. The steps are those of `pair_steps`. Here the
-rows are gone through in pieces of `PIECE`, a few numbers at a time, and the largest
-number of each piece says where to look for its place.
+A kernel problem moves some hundred of its ``n`` rows and leaves the others as they are.
+Their own part of the Gram matrix stays in the cache of the processor, and the scores of
+all rows follow when the steps have come to an end. The rows are gone through in pieces
+of `PIECE`, a few numbers at a time, and the largest number of each piece says where to
+look for its place.
 
 References
 ----------
@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from pegasos_stats.compiled.arithmetic.lanes import Vector
 from pegasos_stats.compiled.compiling import inlined, kernel
 
-FLAT = 1e-12  # of the squared norms: a pair of rows that are the same
 Matrix = np.ndarray  # of float32 or float64
 Places = NDArray[np.int64]
 PIECE = 64
@@ -74,115 +73,10 @@ def may_fall(a: float, y: float, w: float) -> bool:
     return a > 0.0 if y > 0.0 else a < w
 
 
-@kernel
-def steepest(y: Vector, weights: Vector, a: Vector, scores: Vector) -> int:
-    """Return the row with the largest ``y_i - scores_i`` of those that may rise."""
-    best, found = -math.inf, -1
-    for i in range(y.shape[0]):
-        if y[i] - scores[i] > best and may_rise(a[i], y[i], weights[i]):
-            best, found = y[i] - scores[i], i
-    return found
-
-
-@kernel
-def partner(
-    K: NDArray[np.float64],
-    i: int,
-    y: Vector,
-    weights: Vector,
-    a: Vector,
-    scores: Vector,
-) -> int:
-    """Return the row that promises the largest gain with row ``i``; -1 if none."""
-    best, found, top, row = 0.0, -1, y[i] - scores[i], K[i]
-    for j in range(y.shape[0]):
-        fall = top - (y[j] - scores[j])
-        if fall > 0.0 and may_fall(a[j], y[j], weights[j]):
-            apart = max(row[i] + K[j, j] - 2.0 * row[j], FLAT * (row[i] + K[j, j]))
-            if fall * fall > best * apart:
-                best, found = fall * fall / apart if apart > 0.0 else math.inf, j
-    return found
-
-
 @inlined
 def room(a: float, y: float, w: float) -> float:
     """How far ``a y`` can grow."""
     return w - a if y > 0.0 else a
-
-
-@kernel
-def pair_steps(
-    K: NDArray[np.float64],
-    y: Vector,
-    weights: Vector,
-    scale: float,
-    steps: int,
-    a: Vector,
-    scores: Vector,
-) -> int:
-    """Take steps; return how many were taken until nothing could be gained.
-
-    Parameters
-    ----------
-    K : float64 array, shape (n, n)
-        ``x_i'x_j``.
-    scale : float
-        ``lam n``.
-    steps : int
-        How many at most.
-    a, scores : float64 array, shape (n,)
-        Dual weights, and ``(1 / scale) sum_j a_j y_j K_ij``; changed in place.
-    """
-    for count in range(steps):
-        i = steepest(y, weights, a, scores)
-        j = partner(K, i, y, weights, a, scores) if i >= 0 else -1
-        if j < 0:
-            return count
-        fall = (y[i] - scores[i]) - (y[j] - scores[j])
-        apart = K[i, i] + K[j, j] - 2.0 * K[i, j]
-        up, down = room(a[i], y[i], weights[i]), room(a[j], -y[j], weights[j])
-        d = min(up, down)
-        if apart * d > scale * fall:
-            d = scale * fall / apart
-        a[i] = bounded(a[i] + y[i] * d, weights[i], d == up, y[i])
-        a[j] = bounded(a[j] - y[j] * d, weights[j], d == down, -y[j])
-        for k in range(y.shape[0]):
-            scores[k] += d / scale * (K[i, k] - K[j, k])
-    return steps
-
-
-@kernel
-def single_steps(
-    K: NDArray[np.float64],
-    curvature: Vector,
-    y: Vector,
-    weights: Vector,
-    scale: float,
-    steps: int,
-    a: Vector,
-    scores: Vector,
-) -> int:
-    """Take steps on one weight each, the one that gains most; without intercept.
-
-    Parameters and result are those of `pair_steps`; ``curvature`` is the diagonal of
-    ``K`` over ``scale``, above 0.
-    """
-    n = y.shape[0]
-    for count in range(steps):
-        best, found, move = 0.0, -1, 0.0
-        for k in range(n):
-            slack = 1.0 - y[k] * scores[k]
-            d = min(weights[k] - a[k], max(-a[k], slack / curvature[k]))
-            gain = d * (slack - 0.5 * d * curvature[k])
-            if gain > best:
-                best, found, move = gain, k, d
-        if found < 0:
-            return count
-        a[found] = min(weights[found], max(0.0, a[found] + move))
-        change, row = move * y[found] / scale, K[found]
-        for k in range(n):
-            scores[k] += change * row[k]
-    return steps
 
 
 @inlined
@@ -200,6 +94,25 @@ def empty_set(size: int, dtype: type[np.floating]) -> WorkingSet:
     vectors[1][:] = 1.0
     vectors.append(np.zeros(m // PIECE))
     return WorkingSet(np.zeros((m, m), dtype), *vectors)
+
+
+def whole_set(K: Matrix, y: Vector, w: Vector, a: Vector, slope: Vector) -> WorkingSet:
+    """All rows as the working set.
+
+    Parameters
+    ----------
+    K : float64 array, shape (n, n)
+        ``x_i'x_j``.
+    y, w, a, slope : float64 array, shape (n,)
+        As in a `WorkingSet`; they are copied.
+    """
+    n = y.size
+    rows = empty_set(n, np.float64)
+    rows.K[:n, :n] = K
+    given = rows.diagonal, rows.y, rows.w, rows.a, rows.slope
+    for found, values in zip(given, (np.diag(K), y, w, a, slope), strict=True):
+        found[:n] = values
+    return rows
 
 
 @kernel
@@ -234,7 +147,7 @@ def note_room(rows: WorkingSet, i: int) -> None:
 
 
 @kernel(fastmath=extremes)
-def pair_steps_within(
+def pair_steps(
     rows: WorkingSet, scale: float, least: float, flat: float, most: int
 ) -> int:
     """Take steps on pairs; return how many.
@@ -322,12 +235,12 @@ def pair_steps_within(
 
 
 @kernel(fastmath=extremes)
-def single_steps_within(
+def single_steps(
     rows: WorkingSet, scale: float, least: float, flat: float, most: int
 ) -> int:
     """Take steps on one weight each, the one that gains most; without intercept.
 
-    Parameters and result are those of `pair_steps_within`; the end is where no row that
+    Parameters and result are those of `pair_steps`; the end is where no row that
     may move is further than `least` from a margin of 1.
     """
     m, slope, gains, tops = rows.y.shape[0], rows.slope, rows.gains, rows.tops

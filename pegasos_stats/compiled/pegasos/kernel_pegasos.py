@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import Integers, Matrix, Vector
-from pegasos_stats.compiled.arithmetic.risk import balance
 from pegasos_stats.compiled.compiling import with_python_division
 
 MEMORY_BUDGET = 512 * 2**20  # bytes, for a `Gram` as a whole
@@ -23,13 +22,15 @@ WIDTH = 512  # rows in a block: their sums, 4 KiB, stay in the first cache
 
 # Places in `Gram.tally`.
 FILLED, HAND, HITS, COMPUTED = range(4)
-UNIT = 2.0**-53  # rounding of one operation, relative
-SMALLEST = 2.0**-1000  # beside which what underflows does not count
-MARGIN = 1.01  # for higher powers, and the rounding of a bound
 
 
 class KernelKind(IntEnum):
-    """Which kernel function: a code, because a function argument is never cached."""
+    """Which kernel function: a code, because a function argument is never cached.
+
+    ``x'z``; ``(x'z + offset)^degree``, the power as ``((b * b) * b) * ...``;
+    ``exp(-gamma ||x - z||^2)`` from the sum of the squared differences, so that
+    ``K(x, x)`` is 1; or the symmetric matrix of the values in the place of ``X``.
+    """
 
     LINEAR = 0
     POLYNOMIAL = 1
@@ -50,9 +51,9 @@ class Kernel(NamedTuple):
     """
 
     kind: int
-    degree: int
-    offset: float
-    gamma: float
+    degree: int = 1
+    offset: float = 0.0
+    gamma: float = 0.0
 
 
 class Gram(NamedTuple):
@@ -82,50 +83,6 @@ class Gram(NamedTuple):
     owner: Integers
     place: Integers
     tally: Integers
-
-
-class FormErrors(NamedTuple):
-    """Bounds of what rounding does to the sums of a kernel fit.
-
-    Attributes
-    ----------
-    g : float64 array, shape (n,)
-        Of ``g_i``.
-    norm : float
-        Of ``sum_i c_i y_i g_i``.
-    dual_norm : float
-        Of ``sum_ij c_i c_j y_i y_j K(x_i, x_j)`` for the feasible counts.
-    """
-
-    g: Vector
-    norm: float
-    dual_norm: float
-
-
-def linear() -> Kernel:
-    """``K(x, z) = x'z``."""
-    return Kernel(int(KernelKind.LINEAR), 1, 0.0, 0.0)
-
-
-def polynomial(degree: int, offset: float) -> Kernel:
-    """``K(x, z) = (x'z + offset)^degree``, ``degree >= 1`` and ``offset >= 0``.
-
-    The power is ``((b * b) * b) * ...`` with ``b = x'z + offset``.
-    """
-    return Kernel(int(KernelKind.POLYNOMIAL), int(degree), float(offset), 0.0)
-
-
-def gaussian(gamma: float) -> Kernel:
-    """``K(x, z) = exp(-gamma ||x - z||^2)``, ``gamma > 0``.
-
-    The squared distance is the sum of the squared differences: ``K(x, x)`` is 1.
-    """
-    return Kernel(int(KernelKind.GAUSSIAN), 1, 0.0, float(gamma))
-
-
-def precomputed() -> Kernel:
-    """``K`` given as the symmetric matrix of its values, in the place of ``X``."""
-    return Kernel(int(KernelKind.PRECOMPUTED), 1, 0.0, 0.0)
 
 
 def blocked(X: Matrix) -> Matrix:
@@ -388,166 +345,3 @@ def add_block_scores(
         else:
             kernel_values(kernel, support[j], block, values)
             add_products(total, weights[j], values)
-
-
-def squared_norm(y: Vector, counts: Vector, g: Vector, lam: float, T: int) -> float:
-    """``||beta||^2 = (1 / (lam T))^2 sum_i c_i y_i g_i`` in the kernel's space."""
-    return float((counts * y) @ g) / (lam * T) / (lam * T)
-
-
-def kernel_primal(
-    y: Vector,
-    counts: Vector,
-    g: Vector,
-    lam: float,
-    T: int,
-    alpha: float,
-    w: Vector | float = 1.0,
-) -> float:
-    """Regularised risk ``lam/2 ||beta||^2 + mean(w_i max(0, 1 - y_i f(x_i)))``.
-
-    ``f(x_i) = g_i / (lam T) + alpha`` after ``T`` steps, so no kernel value is needed
-    (Shalev-Shwartz et al. 2011, equation 1).
-
-    Parameters
-    ----------
-    y : float64 array, shape (n,), of -1 and +1
-    counts : array, shape (n,)
-        Violations times the weights of the rows, ``c_i``.
-    g : float64 array, shape (n,)
-        ``g_i = sum_j c_j y_j K(x_j, x_i)``, as `kernel_pegasos_epoch` leaves it.
-    lam : float
-    T : int
-        Number of steps taken.
-    alpha : float
-    w : float64 array, shape (n,), optional
-        Weights of the rows.
-    """
-    margins = y * (g / (lam * T) + alpha)
-    loss = (w * np.maximum(0.0, 1.0 - margins)).mean()
-    return 0.5 * lam * squared_norm(y, counts, g, lam, T) + float(loss)
-
-
-def feasible_counts(
-    y: Vector, counts: Vector, T: int, intercept: bool, w: Vector | float = 1.0
-) -> Vector:
-    """Counts of a dual-feasible point next to those of Pegasos, shape (n,).
-
-    ``beta = sum_i c_i y_i phi(x_i) / (lam T)`` equals ``sum_i a_i y_i phi(x_i) /
-    (lam n)`` with the dual variables ``a_i = c_i n / T``. Feasible are ``a_i`` in
-    [0, w_i], so ``c_i <= w_i T / n``: always so after whole epochs of an order that
-    visits each row once; otherwise larger counts are cut to that, or a little less
-    where it is rounded. A free intercept needs ``sum_i a_i y_i = 0`` too: the counts of
-    the class with the larger sum are scaled down, so that the sums are the same
-    exactly, see ``balance`` in ``arithmetic/risk.py``.
-    """
-    exact = T % y.size == 0 and isinstance(w, float)
-    most = w * (T / y.size) * (1.0 if exact else 1.0 - 2.0**-51)
-    c: Vector = np.minimum(counts, most).astype(np.float64)
-    if intercept:
-        balance(c, y)
-    return c
-
-
-def kernel_dual(
-    kernel: Kernel,
-    X: Matrix,
-    y: Vector,
-    counts: Vector,
-    g: Vector,
-    lam: float,
-    T: int,
-    intercept: bool,
-    w: Vector | float = 1.0,
-) -> float:
-    """Dual objective ``D(a) = mean(a) - lam/2 ||beta(a)||^2``, a bound below min P.
-
-    With ``a`` from `feasible_counts`. Where these are the counts themselves,
-    ``||beta||^2`` comes from `g`. Where they are ``c - d``, it is ``(1 / (lam T))^2
-    (c'Qc - 2 d'Qc + d'Qd)`` with ``Q_ij = y_i y_j K(x_i, x_j)``: one pass over the
-    rows with ``d_i > 0`` for the last term, the others again from `g`.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    X : float64 array, shape (n, p), C-contiguous; (n, n) if precomputed
-    y, counts, g, lam, T, w
-        As for `kernel_primal`.
-    intercept : bool
-        Whether the intercept is free.
-    """
-    c = feasible_counts(y, counts, T, intercept, w)
-    form = dual_form(kernel, X, y, counts, g, c)
-    return float(c.sum() / T - 0.5 * lam * (form / (lam * T) / (lam * T)))
-
-
-def dual_form(
-    kernel: Kernel, X: Matrix, y: Vector, counts: Vector, g: Vector, c: Vector
-) -> float:
-    """``c'Qc`` for counts ``c`` near the ones that gave `g`, see `kernel_dual`."""
-    d = counts - c
-    moved = 2.0 * float((d * y) @ g)
-    return float((counts * y) @ g) - moved + quadratic_form(kernel, X, d * y)
-
-
-def form_errors(
-    kernel: Kernel,
-    X: Matrix,
-    counts: Vector,
-    g: Vector,
-    c: Vector,
-    roundings: float,
-    added: float = 0.0,
-) -> FormErrors:
-    """Bound what rounding does, by ``|K(x, z)|^2 <= K(x, x) K(z, z)``.
-
-    A value of the kernel is off by some units in the last place for every feature, and
-    `g` by one for every row that is added (Higham 2002, section 3.1): by so many
-    `roundings` of `g`, all together. What is `added` to the diagonal of a given matrix,
-    for it to be that of a kernel, counts too.
-    """
-    size = np.sqrt(diagonal_of(kernel, X))
-    unit, d = MARGIN * UNIT, np.abs(counts - c)
-    off = unit * (roundings + 8.0) * size * float(counts @ size)
-    off = off + MARGIN * added * counts
-    dots = unit * (g.size + 8.0)
-    norm = float(counts @ off) + dots * float(counts @ np.abs(g))
-    roundings = value_roundings(kernel, X.shape[1])
-    rest = unit * (roundings + 2.0 * g.size + 16.0) * float(d @ size) ** 2
-    moved = 2.0 * float(d @ off) + 2.0 * dots * float(d @ np.abs(g))
-    return FormErrors(off, norm, norm + moved + rest)
-
-
-def value_roundings(kernel: Kernel, p: int) -> float:
-    """Roundings of a value of the kernel, of ``sqrt(K(x, x) K(z, z))``, at most."""
-    if kernel.kind == KernelKind.PRECOMPUTED:
-        return 0.0
-    if kernel.kind == KernelKind.POLYNOMIAL:
-        return kernel.degree * (p + 4.0)
-    return p + 8.0
-
-
-def diagonal_of(kernel: Kernel, X: Matrix) -> Vector:
-    """``K(x_i, x_i)``, or a little more; of a given matrix its diagonal."""
-    with np.errstate(over="ignore", under="ignore"):
-        if kernel.kind == KernelKind.PRECOMPUTED:
-            return np.asarray(np.maximum(0.0, np.diag(X)) * MARGIN)
-        if kernel.kind == KernelKind.GAUSSIAN:
-            return np.full(len(X), MARGIN)
-        found: Vector = np.einsum("ij,ij->i", X, X) * MARGIN + X.shape[1] * SMALLEST
-        if kernel.kind == KernelKind.POLYNOMIAL:
-            found = (found + kernel.offset) ** kernel.degree * MARGIN
-        return found
-
-
-def quadratic_form(kernel: Kernel, X: Matrix, v: Vector) -> float:
-    """``sum_ij v_i v_j K(x_i, x_j)``, in memory for `WIDTH` rows at a time."""
-    rows = np.flatnonzero(v)
-    known = kernel.kind == KernelKind.PRECOMPUTED
-    support = X[:0] if known else X[rows]
-    total = 0.0
-    for start in range(0, rows.size, WIDTH):
-        block = rows[start : start + WIDTH]
-        new = X[np.ix_(block, rows)] if known else X[block]
-        total += float(v[block] @ kernel_scores(kernel, support, v[rows], new, 0.0))
-    return total

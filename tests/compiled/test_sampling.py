@@ -1,9 +1,12 @@
 """Permutations as R makes them, of the words of numpy's generator."""
 
+from decimal import Decimal, localcontext
+from math import factorial
+
 import numpy as np
 import pytest
 
-from pegasos_stats.compiled.random.sampling import take_by_rejection
+from pegasos_stats.compiled.random.sampling import LN2_SUMS, take_by_rejection
 from pegasos_stats.rng.generator import BLOCK
 
 
@@ -46,3 +49,11 @@ def test_fewer_draws_are_the_first_of_a_permutation(n, size):
     out = np.empty(size, dtype=np.int64)
     assert take_by_rejection(out, 0, words, 0, np.arange(n))[0] == size
     np.testing.assert_array_equal(out, definition(n, words)[:size])
+
+
+def test_sums_of_algorithm_sa_are_correctly_rounded():
+    with localcontext(prec=50):
+        ln2 = Decimal(2).ln()
+        terms = [ln2**i / factorial(i) for i in range(1, len(LN2_SUMS) + 1)]
+        sums = [sum(terms[: k + 1]) for k in range(len(terms))]
+    assert [float(each) for each in sums] == list(LN2_SUMS)

@@ -35,19 +35,20 @@ def test_a_step_is_the_best_of_all(seed):
         return a.sum() - (a * y) @ K @ (a * y) / scale / 2
 
     each = [dual(np.where(np.arange(n) == j, best, a)) for j in range(n)]
-    one, f = a.copy(), scores.copy()
-    given = K, np.diag(K) / scale, y, weights, scale, 1
-    assert working_sets.single_steps(*given, one, f) == 1
+    rows = working_sets.whole_set(K, y, weights, a, slope)
+    assert working_sets.single_steps(rows, scale, 0.0, 1e-12, 1) == 1
+    one = rows.a[:n]
     assert np.flatnonzero(one != a).tolist() == [np.argmax(each)]
     assert dual(one) == pytest.approx(max(each), rel=1e-12)
 
-    two = a.copy()
-    assert working_sets.pair_steps(K, y, weights, scale, 1, two, scores) == 1
+    rows = working_sets.whole_set(K, y, weights, a, slope)
+    assert working_sets.pair_steps(rows, scale, 0.0, 1e-12, 1) == 1
+    two = rows.a[:n]
     assert set(np.flatnonzero(two != a)) == {i, gain.argmax()}
     assert ((two >= 0) & (two <= weights)).all()
     assert two @ y == pytest.approx(a @ y, abs=1e-13)  # two roundings of the weights
     # Terms of up to 1e4, summed in another order.
-    np.testing.assert_allclose(scores, K @ (two * y) / scale, atol=1e-11)
+    np.testing.assert_allclose(y - rows.slope[:n], K @ (two * y) / scale, atol=1e-11)
     for share in (0.0, 0.5, 0.99, 1.01, 1.5):
         other = a + share * (two - a)
         if ((other >= 0) & (other <= weights)).all():
@@ -57,29 +58,31 @@ def test_a_step_is_the_best_of_all(seed):
 @pytest.mark.parametrize("kind", ["pair", "single"])
 @pytest.mark.parametrize("most", [1, 3, 60])
 @pytest.mark.parametrize("seed", range(4))
-def test_steps_within_a_working_set_are_the_same(seed, most, kind):
-    """Two whole pieces and part of a third, in another order than the rows."""
+def test_a_working_set_filled_from_rows_that_are_kept_is_the_same(seed, most, kind):
+    """Two whole pieces and part of a third; rows of the matrix are kept in disorder."""
     K, y, w, a, scores = halfway(seed, 190)
     slope, scale = y - scores, LAM * 190
     taken = np.random.default_rng(seed).permutation(190)[:150]
     rows = working_sets.empty_set(150, K.dtype)
     places = np.arange(150)[::-1].copy()
     working_sets.fill(rows, taken, K[taken][::-1].copy(), places, y, w, a, slope)
-    within = getattr(working_sets, f"{kind}_steps_within")
-    assert within(rows, scale, 0.0, 1e-12, most) == most
-    K, a, scores = K[np.ix_(taken, taken)], a[taken], scores[taken]
-    given = (K,) if kind == "pair" else (K, np.diag(K) / scale)
-    plain = getattr(working_sets, f"{kind}_steps")
-    assert plain(*given, y[taken], w[taken], scale, most, a, scores) == most
+    K = K[np.ix_(taken, taken)]
+    given = K, y[taken], w[taken], a[taken], slope[taken]
+    whole, steps = (
+        working_sets.whole_set(*given),
+        getattr(working_sets, f"{kind}_steps"),
+    )
+    assert steps(rows, scale, 0.0, 1e-12, most) == most
+    assert steps(whole, scale, 0.0, 1e-12, most) == most
     # 60 steps at most, rounded in another order: scores are up to 1e4, weights to 3.
     close = {"rtol": 1e-9, "atol": 1e-9}
-    np.testing.assert_allclose(rows.a[:150], a, **close)
-    np.testing.assert_allclose(rows.slope[:150], y[taken] - scores, **close)
+    np.testing.assert_allclose(rows.a, whole.a, **close)
+    np.testing.assert_allclose(rows.slope[:150], whole.slope[:150], **close)
 
 
 def test_no_step_is_taken_where_nothing_may_move():
     """Of one class none may fall from 0, and none may rise from its weight."""
     K, _, weights, _, _ = halfway(0, 23)
     for a in (np.zeros(23), weights):
-        given = K, np.ones(23), weights, 1.0, 5, a.copy(), np.zeros(23)
-        assert working_sets.pair_steps(*given) == 0
+        rows = working_sets.whole_set(K, np.ones(23), weights, a, np.ones(23))
+        assert working_sets.pair_steps(rows, 1.0, 0.0, 1e-12, 5) == 0
