@@ -14,12 +14,12 @@ from pegasos_stats.checks import check_flag
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.labels import LabelCoding, Ties, signs_of
-from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.sample import Dropped, Sample, aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.weights import Counts, Offset, column_of_counts, repeated
-from pegasos_stats.errors import ColumnError, DataError, OptionError, counted
+from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
+from pegasos_stats.models.predicting import outcome_column
 from pegasos_stats.models.summaries import problem_lines
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Moment, Observer
@@ -280,7 +280,11 @@ class Model(ABC):
                 "bring; give it the name of a column as offset=, or offset() in the "
                 "formula."
             )
-        labels, X = self._labels_and_data(test)
+        if isinstance(test, tuple) and len(test) == 2:
+            labels, X = aligned_labels(*test), test[1]
+        else:
+            labels = outcome_column(test, self.design, self.coding, "test=(y, X)")
+            X = test
         matrix = self.design.matrix(X)
         if self.offsets is not None:
             matrix = self.offsets.on(matrix, X, None)
@@ -296,23 +300,6 @@ class Model(ABC):
             )
         offset = None if matrix.offset is None else matrix.offset[known]
         return matrix.values[known], y[known], offset
-
-    def _labels_and_data(self, test: object) -> tuple[pd.Series, object]:
-        if isinstance(test, tuple) and len(test) == 2:
-            return aligned_labels(*test), test[1]
-        if self.design.formula is not None:
-            return outcome_of(self.design.formula, test, self.design.functions), test
-        name = self.coding.name
-        if name in self.names:
-            raise ColumnError(
-                f"The outcome and a predictor are both called {name!r}; give "
-                "test=(y, X)."
-            )
-        if isinstance(test, pd.DataFrame) and name in test.columns:
-            return test[name], test
-        raise ColumnError(
-            f"The outcome {name!r} is not among the held-out data; give test=(y, X)."
-        )
 
 
 def checked_solver(

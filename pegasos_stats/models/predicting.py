@@ -347,17 +347,8 @@ class Predictor(ABC):
         """
         if data is None:
             return self.coding.decode(self.problem.y, self.index)
-        if self.design.formula is not None:
-            return outcome_of(self.design.formula, data, self.design.functions)
-        name = self.coding.name
-        if name in self.design.names:
-            raise ColumnError(_same_name(name, "confusion"))
-        if not isinstance(data, pd.DataFrame) or name not in data.columns:
-            raise ColumnError(
-                f"The outcome {name!r} is not among the data; give the labels: "
-                "confusion(data, actual=labels)."
-            )
-        return data[name]
+        given = "the labels: confusion(data, actual=labels)"
+        return outcome_column(data, self.design, self.coding, given)
 
     def _known_labels(self, data: object, actual: object) -> pd.Series | None:
         """Labels that were given, or are among the data; None if they are not known."""
@@ -402,11 +393,42 @@ class Predictor(ABC):
         else:
             predictors = pd.DataFrame(np.array(X), index=self.index, columns=columns)
         if self.coding.name in columns:
-            raise ColumnError(_same_name(self.coding.name, "augment"))
+            raise same_name(
+                self.coding.name, "the labels: augment(data, actual=labels)"
+            )
         return pd.concat([outcome, predictors], axis=1)
 
     def _ties(self, given: Ties | None) -> Ties:
         return self.solver.ties if given is None else given
+
+
+def outcome_column(
+    data: object, design: Design, coding: LabelCoding, cure: str
+) -> pd.Series:
+    """The outcome in data that may lack it; without a formula a column of its name.
+
+    Raises
+    ------
+    ColumnError
+        If there is no such column, or it is a predictor of the same name; the `cure`
+        names what to give instead.
+    """
+    if design.formula is not None:
+        return outcome_of(design.formula, data, design.functions)
+    if coding.name in design.names:
+        raise same_name(coding.name, cure)
+    if isinstance(data, pd.DataFrame) and coding.name in data.columns:
+        return data[coding.name]
+    raise ColumnError(
+        f"The outcome {coding.name!r} is not among the data; give {cure}."
+    )
+
+
+def same_name(name: str, cure: str) -> ColumnError:
+    """The error for an outcome that is called as a predictor is."""
+    return ColumnError(
+        f"The outcome and a predictor are both called {name!r}; give {cure}."
+    )
 
 
 def predicted(
@@ -544,13 +566,6 @@ def with_columns(
         rest = [""] * (data.columns.nlevels - 1)
         added.columns = pd.MultiIndex.from_tuples([(c, *rest) for c in added.columns])
     return pd.concat([data, added.set_axis(data.index)], axis=1)
-
-
-def _same_name(name: str, method: str) -> str:
-    return (
-        f"The outcome and a predictor are both called {name!r}; give the data and the "
-        f"labels: {method}(data, actual=labels)."
-    )
 
 
 def _sparse_frame(X: object, index: pd.Index) -> pd.DataFrame:

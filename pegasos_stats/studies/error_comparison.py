@@ -319,13 +319,9 @@ class ErrorComparison:
         level, lines = check_fraction("conf_level", conf_level), []
         for a, b in combinations(self.cross_validations, 2):
             pair = self._paired(a, b)
-            lines.append(
-                estimates(
-                    np.array([pair.mean]), np.array([pair.std_error]), pair.df, level
-                )
-                .frame([f"{a} - {b}"])
-                .assign(df=pair.df)
-            )
+            numbers = np.array([pair.mean]), np.array([pair.std_error])
+            line = estimates(*numbers, pair.df, level)
+            lines.append(line.assign(term=f"{a} - {b}", df=pair.df))
         return pd.concat(lines, ignore_index=True)[[*TIDY_COLUMNS, "df"]]
 
     def plot(

@@ -236,7 +236,7 @@ class Uncertainty:
             self.covariance.df,
             self._resampled,
         )
-        return each.estimates(level).frame(names)
+        return each.frame(level, names)
 
     def original(self, R: Matrix) -> Self:
         """What follows for ``R theta``, on the scale before standardizing."""

@@ -6,7 +6,7 @@ because their results cannot have the intervals of a bootstrap.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -53,36 +53,6 @@ def without_noise(table: pd.DataFrame, noise: Vector) -> pd.DataFrame:
     return table.assign(**numbers.mask(small, 0.0), statistic=ratio.mask(zero, 0.0))
 
 
-@dataclass(frozen=True, eq=False)
-class Estimates:
-    """Estimates, each with a test and an interval.
-
-    Attributes
-    ----------
-    estimate, std_error, statistic, p_value, conf_low, conf_high : float64 array,
-        shape (m,)
-        NaN where the standard error is.
-    df : float
-        Degrees of freedom of Student's t; infinite for the normal distribution.
-    level : float
-        Confidence level of the intervals.
-    """
-
-    estimate: Vector
-    std_error: Vector
-    statistic: Vector
-    p_value: Vector
-    conf_low: Vector
-    conf_high: Vector
-    df: float
-    level: float
-
-    def frame(self, terms: Sequence[str]) -> pd.DataFrame:
-        """A row for each term, with the columns of broom's ``tidy``."""
-        numbers = {name: getattr(self, name) for name in TIDY_COLUMNS[1:]}
-        return pd.DataFrame({"term": list(terms)} | numbers)
-
-
 @suggest_names("test")
 @dataclass(frozen=True, repr=False, eq=False)
 class ContrastTests:
@@ -126,26 +96,23 @@ class ContrastTests:
 
     def frame(self, level: float, terms: Sequence[str]) -> pd.DataFrame:
         """The columns of broom's ``tidy``, 0 for what is the solver's."""
-        found = self.estimates(level).frame(terms)
+        found = self.estimates(level)
+        found.insert(0, "term", list(terms))
         return found if self.noise is None else without_noise(found, self.noise)
 
-    def estimates(self, level: float = 0.95) -> Estimates:
-        """Statistics, p-values and intervals of this level."""
+    def estimates(self, level: float = 0.95) -> pd.DataFrame:
+        """Statistics, p-values and intervals of this level, see `estimates`."""
         found = estimates(self.effect, self.sd, self.df_denom, level, self.null)
         resampled = self.resampled
         if resampled is None:
             return found
-        tested = resampled.p_values(self.null) if self.is_resampled else found.p_value
+        if self.is_resampled:
+            found["p_value"] = resampled.p_values(self.null)
         untested = resampled.pinned | ~(self.sd > 0.0)
-        limits = resampled.conf_int(level)
-        low, high = np.where(np.isnan(self.sd), np.nan, limits.T)
-        return replace(
-            found,
-            statistic=np.where(untested, np.nan, found.statistic),
-            p_value=np.where(untested, np.nan, tested),
-            conf_low=low,
-            conf_high=high,
-        )
+        found.loc[untested, ["statistic", "p_value"]] = np.nan
+        found[["conf_low", "conf_high"]] = resampled.conf_int(level)
+        found.loc[np.isnan(self.sd), ["conf_low", "conf_high"]] = np.nan
+        return found
 
     @property
     def is_resampled(self) -> bool:
@@ -160,7 +127,7 @@ class ContrastTests:
     @property
     def statistic(self) -> Vector:
         """``(effect - null) / sd``, shape (m,)."""
-        return self.estimates().statistic
+        return self.estimates()["statistic"].to_numpy()
 
     @property
     def tvalue(self) -> Vector:
@@ -170,12 +137,12 @@ class ContrastTests:
     @property
     def pvalue(self) -> Vector:
         """Two-sided p-values, shape (m,)."""
-        return self.estimates().p_value
+        return self.estimates()["p_value"].to_numpy()
 
     def conf_int(self, alpha: float = 0.05) -> Matrix:
         """Intervals of level ``1 - alpha``, shape (m, 2)."""
         found = self.estimates(1.0 - check_fraction("alpha", alpha))
-        return np.column_stack([found.conf_low, found.conf_high])
+        return found[["conf_low", "conf_high"]].to_numpy()
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """Estimates, tests and intervals, a row for each hypothesis.
@@ -211,7 +178,7 @@ def estimates(
     df: float = np.inf,
     level: float = 0.95,
     null: Vector | float = 0.0,
-) -> Estimates:
+) -> pd.DataFrame:
     """Statistics ``(estimate - null) / std_error``, two-sided p-values and intervals.
 
     Without an error there is no test: both are NaN.
@@ -227,7 +194,8 @@ def estimates(
 
     Returns
     -------
-    Estimates
+    DataFrame, m rows
+        Columns ``estimate, std_error, statistic, p_value, conf_low, conf_high``.
 
     Raises
     ------
@@ -237,8 +205,8 @@ def estimates(
     Examples
     --------
     >>> found = estimates(np.array([3.0]), np.array([1.0]))
-    >>> found.p_value.round(4), found.conf_low.round(2)
-    (array([0.0027]), array([1.04]))
+    >>> found[["p_value", "conf_low"]].round(4).to_numpy()
+    array([[0.0027, 1.04  ]])
     """
     from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
@@ -249,16 +217,8 @@ def estimates(
         beyond = stdtr(df, -np.abs(statistic)) if finite else ndtr(-np.abs(statistic))
         reach = float(stdtrit(df, share) if finite else ndtri(share)) * std_error
         low, high = estimate - reach, estimate + reach
-    return Estimates(
-        estimate=estimate,
-        std_error=std_error,
-        statistic=statistic,
-        p_value=2.0 * beyond,
-        conf_low=low,
-        conf_high=high,
-        df=df,
-        level=level,
-    )
+    numbers = estimate, std_error, statistic, 2.0 * beyond, low, high
+    return pd.DataFrame(dict(zip(TIDY_COLUMNS[1:], numbers, strict=True)))
 
 
 @suggest_names("test")

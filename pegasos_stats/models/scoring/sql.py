@@ -1,14 +1,16 @@
-"""Linear fits as one SQL expression."""
+"""Linear fits as one SQL expression, and as JSON for other languages."""
 
 import ast
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
+from pegasos_stats.checks import check_choice
 from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.language.design import FormulaDesign
 from pegasos_stats.data.language.expressions import (
@@ -27,20 +29,6 @@ from pegasos_stats.errors import OptionError, PegasosStatsError, listing, shown
 if TYPE_CHECKING:
     from formulaic.materializers.base import EncodedTermStructure
 
-    from pegasos_stats.models.linear_results import LinearResults
-
-
-import json
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pegasos_stats.models.linear_results import LinearResults
-
-from typing import TYPE_CHECKING, Literal, cast, get_args
-
-from pegasos_stats.checks import check_choice
-
-if TYPE_CHECKING:
     from pegasos_stats.models.linear_results import LinearResults
 
 Tree: TypeAlias = list[object]
@@ -516,29 +504,6 @@ def cannot(what: str) -> OptionError:
         f"{what} cannot be written for other languages; compute it as a column of the "
         "data, and fit that."
     )
-
-
-def columns_of(tree: Tree) -> Iterator[tuple[str, bool]]:
-    """Every column of a tree, and whether it is one of numbers there.
-
-    Examples
-    --------
-    >>> test = ["==", ["column", "g"], ["text", "a"]]
-    >>> list(columns_of(["if", test, ["column", "x"], ["number", 0.0]]))
-    [('g', False), ('x', True)]
-    """
-    operation, *given = tree
-    parts = [part for part in given if isinstance(part, list)]
-    if operation == "column":
-        yield str(given[0]), True
-    if operation in ("in", "levels"):
-        parts, levels = parts[:1], parts[1]
-        numbers = not any(isinstance(level, str | bool) for level in levels)
-    else:
-        numbers = not any(part[0] == "text" for part in parts)
-    for part in parts:
-        for name, number in columns_of(part):
-            yield name, number and numbers
 
 
 def as_number(tree: Tree) -> Tree:
