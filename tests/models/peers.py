@@ -30,11 +30,6 @@ def anes96():
     return data["vote"], data[names], data["popul"], data["income"]
 
 
-def heart():
-    data = sm.datasets.heart.load_pandas().data
-    return data["censors"], data[["survival", "age"]]
-
-
 def peer_of(y, X, **given):
     return sm.Logit(y, sm.add_constant(X)).fit(disp=0, tol=1e-14, maxiter=100, **given)
 

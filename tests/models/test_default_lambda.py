@@ -144,15 +144,12 @@ def test_it_is_one_for_c_of_logistic_regression():
 PEGASOS = ps.Pegasos(epochs=2, seed=1)
 RUNS = {
     "fit": lambda: ps.svm("y ~ .", FRAME).fit(PEGASOS),
-    "refine": lambda: ps.svm("y ~ .", FRAME).fit(PEGASOS, refine=1e-6),
     "kernel": lambda: ps.kernel_svm("y ~ .", FRAME).fit(PEGASOS),
     "compare": lambda: ps.compare_solvers(
         ps.logit("y ~ .", FRAME), {"steps": PEGASOS}, runs=2
     ),
     "folds": lambda: ps.cross_validate(ps.svm("y ~ .", FRAME), PEGASOS, folds=3),
-    "R": lambda: ps.check_against_r(ps.svm("y ~ .", FRAME), PEGASOS),
     "classifier": lambda: SVMClassifier(solver="pegasos").fit(X, Y),
-    "partial fit": lambda: LogitClassifier(solver="pegasos").partial_fit(X, Y),
 }
 
 
@@ -160,8 +157,3 @@ RUNS = {
 def test_pegasos_has_no_default_lambda(run):
     with pytest.raises(OptionError, match=r"lam=1\.0"):
         RUNS[run]()
-
-
-def test_a_path_by_pegasos_has_lambdas_of_its_own():
-    path = ps.lambda_path(ps.svm("y ~ .", FRAME), [1.0, 0.1], PEGASOS, folds=3)
-    assert path.refit("min").problem.lam_rule == "given"

@@ -38,16 +38,12 @@ def notes_on_order(result):
     ("levels", "first"),
     [
         (["Malignant", "benign"], "benign"),
-        (["Yes", "no"], "no"),
-        (["B", "a", "c"], "a"),
         (["A", "a"], "a"),
         (["Zoe", "Éva"], "Éva"),
         (["Zoe", unicodedata.normalize("NFD", "éva")], "e\u0301va"),
         (["a", "á"], ""),
         (["A", "b"], ""),
-        (["a", "b"], ""),
         (["no", "Yes"], ""),  # an order of categories
-        ([1, 2], ""),
         ([], ""),
     ],
 )

@@ -125,16 +125,3 @@ def test_odds_ratios_have_intervals(ours, theirs):
     bare = ours.with_covariance("none").tidy(exponentiate=True)
     assert bare["estimate"].equals(odds["estimate"])
     assert bare["conf_low"].isna().all()
-
-
-def test_a_loaded_fit_has_the_criteria(tmp_path, affairs):
-    result = ps.logit("affair ~ age", affairs, lam=0.01).fit(OPTIMUM)
-    ps.save(result, tmp_path / "fit")
-    loaded = ps.load(tmp_path / "fit")
-    assert loaded.aic == pytest.approx(result.aic, rel=1e-12)
-    assert loaded.prsquared == result.prsquared
-    terms = loaded.wald_test_terms()
-    pd.testing.assert_frame_equal(terms, result.wald_test_terms())
-    apart = ps.logit("affair ~ age", affairs, lam=0.01).fit(OPTIMUM, cov_type="none")
-    ps.save(apart, tmp_path / "none")
-    assert np.isnan(ps.load(tmp_path / "none").bic)

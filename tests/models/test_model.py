@@ -6,10 +6,10 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import (
-    ColumnError,
     DataError,
     LabelError,
     OptionError,
+    PegasosStatsError,
     SeedError,
 )
 
@@ -102,40 +102,23 @@ def test_seeds_that_r_refuses_are_refused(seed):
         ps.Pegasos(seed=seed)
 
 
-@pytest.mark.parametrize("solver", ["pegasos", 20, ps.Pegasos])
-def test_a_solver_is_an_instance(data, solver):
-    with pytest.raises(OptionError, match="give a solver such as"):
-        ps.svm("y ~ .", data, lam=1.0).fit(solver)
+REFUSED = {
+    "solver": (OptionError, lambda d: ps.svm("y ~ .", d, lam=1.0).fit("pegasos")),
+    "29 values and X has 30": (DataError, lambda d: ps.SVM(d["y"][1:], d[["a"]])),
+    "row labels": (DataError, lambda d: ps.SVM(d["y"][::-1], d[["a"]])),
+    "one column": (DataError, lambda d: ps.SVM(np.ones((30, 2)), d[["a"]])),
+    "data frame": (DataError, lambda d: ps.svm("y ~ .", d.to_numpy())),
+    "1 level, 'yes'": (LabelError, lambda d: ps.svm("y ~ .", d[d["y"] == "yes"])),
+    "complete": (DataError, lambda d: ps.svm("y ~ .", d.iloc[:0])),
+    "predictor": (PegasosStatsError, lambda d: ps.svm("y ~ .", d[["y"]])),
+}
 
 
-def test_labels_and_rows_must_go_together(data):
-    X = data[["a", "b"]]
-    with pytest.raises(DataError, match="29 values and X has 30 rows"):
-        ps.SVM(data["y"][1:], X, lam=1.0)
-    with pytest.raises(DataError, match="row labels of y and X differ"):
-        ps.SVM(data["y"][::-1], X, lam=1.0)
-    with pytest.raises(DataError, match="one column"):
-        ps.SVM(np.ones((30, 2)), X, lam=1.0)
-
-
-def test_a_formula_needs_a_frame(data):
-    with pytest.raises(DataError, match="ndarray; a formula needs a data frame"):
-        ps.svm("y ~ .", data.to_numpy(), lam=1.0)
-
-
-def test_one_class_only_is_refused(data):
-    with pytest.raises(LabelError, match="1 level, 'yes'"):
-        ps.svm("y ~ .", data[data["y"] == "yes"], lam=1.0)
-
-
-def test_empty_data_are_refused(data):
-    with pytest.raises(DataError, match="complete"):
-        ps.svm("y ~ .", data.iloc[:0], lam=1.0)
-
-
-def test_no_predictor_left_is_refused(data):
-    with pytest.raises((ColumnError, ps.errors.FormulaError)):
-        ps.svm("y ~ .", data[["y"]], lam=1.0)
+@pytest.mark.parametrize("named", REFUSED)
+def test_what_is_no_model_is_refused(data, named):
+    error, call = REFUSED[named]
+    with pytest.raises(error, match=named):
+        call(data)
 
 
 @pytest.mark.parametrize("build", [ps.svm, ps.logit, ps.kernel_svm])

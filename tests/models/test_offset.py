@@ -90,16 +90,6 @@ def test_the_bootstrap_takes_the_offset_with_its_row(data, make):
 
 
 @pytest.mark.parametrize("make", [ps.svm, ps.logit])
-@pytest.mark.parametrize("average", ["none", "all"])
-def test_an_offset_of_zero_changes_no_bit_of_pegasos(data, make, average):
-    solver = ps.Pegasos(3, seed=2, average=average, refit_intercept=True)
-    plain = make("y ~ a + b", data, lam=0.1).fit(solver)
-    other = make("y ~ a + b", data, lam=0.1, offset=np.zeros(150)).fit(solver)
-    assert (plain.params == other.params).all()
-    assert plain.objective == other.objective
-
-
-@pytest.mark.parametrize("make", [ps.svm, ps.logit])
 def test_counts_repeat_the_offset(data, make):
     each = data.loc[data.index.repeat(data["count"])].reset_index(drop=True)
     given = {"lam": 0.05, "offset": "z"}

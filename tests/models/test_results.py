@@ -131,13 +131,6 @@ def test_rounding_repeats_r_before_3_6(kind, drawn):
     assert found.params.equals(by_hand.params)
 
 
-def test_an_objective_that_overflows_is_an_error():
-    X = np.array([[1.0, -1.0], [-1.0, 1.0], [0.5, 1.0]])
-    result = ps.SVM([0, 1, 1], X, lam=1e-300).fit(ps.Pegasos(epochs=2, seed=1))
-    with pytest.raises(ps.errors.DataError, match="objective overflows"):
-        result.summary()
-
-
 def test_actual_labels_may_be_a_list(result, digits):
     _, test = digits
     X = test.drop(columns="digit")

@@ -225,15 +225,6 @@ def test_levels_that_are_told_apart_are_told(n, lam):
         assert result.bse.isna().all()
 
 
-def test_an_offset_does_not_tell_levels_apart():
-    rng = np.random.default_rng(5)
-    x, known = rng.normal(size=200), np.repeat([-30.0, 30.0], 100)
-    data = pd.DataFrame({"x": x, "known": known, "y": np.repeat(["a", "b"], 100)})
-    result = ps.Logit(data["y"], data[["x"]], lam=1e-6, offset=data["known"]).fit(TIGHT)
-    assert (result.predict() == data["y"]).all()
-    assert result.covariance.separated == 0
-
-
 @pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")
 def test_two_separated_levels_are_not_compared():
     rng = np.random.default_rng(0)

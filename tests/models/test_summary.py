@@ -6,7 +6,6 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.models.notes import most_important
-from pegasos_stats.solvers import shortfall, solver_runs
 
 CLOSE = ps.SDCA(tol=1e-10, seed=1)
 N = 90
@@ -182,12 +181,3 @@ def test_a_loaded_fit_and_one_from_files_have_the_same_summary(tmp_path):
     for details in (False, True):
         again = ps.load(tmp_path / "fit").summary(details=details)
         assert str(again) == str(here.summary(details=details))
-
-
-def test_no_fit_is_run_again_for_a_summary(monkeypatch):
-    result = ps.svm("back ~ .", patients(), lam=10.0).fit(cov_type="sandwich")
-    kernel = ps.kernel_svm("back ~ .", patients(), lam=10.0).fit()
-    for module, name in ((shortfall, "run_linear"), (solver_runs, "run_kernel")):
-        monkeypatch.setattr(module, name, None)
-    assert "Every row is predicted" in str(result.summary())
-    assert "Every row is predicted" in str(kernel.summary())

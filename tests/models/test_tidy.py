@@ -10,7 +10,6 @@ from pegasos_stats.errors import (
     ColumnError,
     LabelError,
     OptionError,
-    UndefinedMetricWarning,
 )
 
 TIDY = "term estimate std_error statistic p_value conf_low conf_high"
@@ -80,14 +79,6 @@ def test_glance_is_one_row_of_what_the_properties_say(result):
         "SDCA",
         True,
     )
-
-
-def test_glance_counts_dropped_rows_and_undecided_fits(people):
-    row = ps.svm("ill ~ age + sex", people, lam=1.0).fit(SOLVER).glance()
-    assert row[["nobs", "dropped"]].iloc[0].tolist() == [5, 3]
-    ties = ps.SVM([0, 1] * 3, np.zeros((6, 2)), intercept=False, lam=1.0).fit(SOLVER)
-    with pytest.warns(UndefinedMetricWarning):
-        assert np.isnan(ties.glance()["error_rate"][0])
 
 
 def test_augment_adds_predictions_to_the_data(result, digits):
