@@ -32,20 +32,18 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.proximal import zero_model
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.reliability import Reliability, Strategy, reliability
-from pegasos_stats.studies.selection import cross_validation, fold_fits, fold_metrics
-from pegasos_stats.studies.selection.cross_validation import within
-from pegasos_stats.studies.selection.fold_fits import for_all_rows, run_tasks, with_seed
+from pegasos_stats.studies.selection import cross_validation, fold_metrics
+from pegasos_stats.studies.selection.fold_fits import for_all_rows, with_seed
 from pegasos_stats.studies.selection.folds import Folds
 from pegasos_stats.studies.thresholds import (
     INNER,
+    PROBABILITY,
     Part,
     Thresholds,
     checked_target,
+    choose_threshold,
     inside_rows,
-    judged,
-    new_rows,
-    parts_of,
-    probability,
+    new_parts,
     rows_of,
 )
 from pegasos_stats.tables import Fields, Summary, significant
@@ -339,17 +337,6 @@ def _without_scores(result: Results, sigmoid: Sigmoid) -> str:
     return ""
 
 
-def check_folds_are_drawn(**given: object) -> None:
-    """Raise OptionError if folds are asked for that the calibration has drawn."""
-    for name, value in given.items():
-        if value is not None:
-            raise OptionError(
-                f"{name}= is of new rows; leave it out, as without new rows the "
-                f"folds are those of the calibration, and give {name}= to "
-                "ps.calibrate()."
-            )
-
-
 def calibrated_parts(
     found: "CalibratedResults", rng: RRandom, workers: int | None, progress: bool
 ) -> list[Part]:
@@ -358,28 +345,16 @@ def calibrated_parts(
     A sigmoid of the scores of the inner folds makes them probabilities.
     """
     model, solver = found.validation.model, found.validation.solver
-    folds, problem = found.validation.folds, model.problem
-    inner = [within(model, folds, s, INNER, 1, rng) for s in folds.splits]
-    every = Folds(tuple(s for each in inner for s in each.splits), folds.n)
-    lam = np.array([found.result.problem.lam])
-    tasks = fold_fits.fold_tasks(model, every, solver, lam, rng)
-    fits = run_tasks(tasks, workers, progress)
-    fold_fits.warn_of_gaps(solver, [fit.certificates[0] for fit in fits])
+    folds, lam = found.validation.folds, found.result.problem.lam
+    _, inside = inside_rows(model, lam, folds, solver, rng, workers, progress)
     fitting = base_rate if found.without_scores else fit_sigmoid
     logits, parts = found.logits.to_numpy(), []
-    for split, inside in zip(
-        folds.splits, inside_rows(problem, inner, fits), strict=True
-    ):
-        labels = np.where(inside.second, 1.0, -1.0)
-        sigmoid = fitting(labels, inside.values, inside.weights)
+    for split, rows in zip(folds.splits, inside, strict=True):
+        labels = np.where(rows.second, 1.0, -1.0)
+        sigmoid = fitting(labels, rows.values, rows.weights)
         own = expit(logits[split.test, split.repeat - 1])
-        parts.append(
-            Part(
-                split,
-                replace(inside, values=expit(sigmoid.logits(inside.values))),
-                rows_of(problem, split.test, own),
-            )
-        )
+        chances = replace(rows, values=expit(sigmoid.logits(rows.values)))
+        parts.append(Part(split, chances, rows_of(model.problem, split.test, own)))
     return parts
 
 
@@ -595,25 +570,24 @@ progress
             rng = RRandom(seed)
             counts = column_of_counts(freq_weights, result.counted, data)
             table = self.confusion(data, actual, freq_weights=counts, offset=offset)
-            rows, codes = new_rows(table, data, counts, groups)
-            parts, drawn = parts_of(
-                rows,
-                codes,
-                INNER if folds is None else folds,
-                1 if repeats is None else repeats,
-                rng,
-            )
+            folds = INNER if folds is None else folds
+            repeats = 1 if repeats is None else repeats
+            parts, drawn = new_parts(table, data, counts, groups, folds, repeats, rng)
         else:
+            if any(each is not None for each in (folds, repeats, groups)):
+                raise OptionError(
+                    "folds=, repeats= and groups= are of new rows; without data the "
+                    "folds are those that ps.calibrate() has drawn."
+                )
             check_rows_have_own(freq_weights=freq_weights, offset=offset)
-            check_folds_are_drawn(folds=folds, repeats=repeats, groups=groups)
             rng = RRandom(seed, sample_kind=self.validation.solver.sample_kind)
             parts = calibrated_parts(self, rng, workers, progress)
-        return judged(
+        return choose_threshold(
             parts,
             drawn,
             rng.seed,
             target,
-            probability(),
+            PROBABILITY,
             result.coding,
             at,
             out_of_fold=not new,
@@ -625,8 +599,6 @@ progress
 
         Of a row that was neither of the fit nor of the sigmoid; with repeats, the mean.
         """
-        from scipy.special import expit
-
         negative, positive = self.result.coding.levels
         upper = pd.DataFrame(
             expit(self.logits.to_numpy()), self.logits.index, self.logits.columns
@@ -643,7 +615,8 @@ progress
             for column in (*self.logits.to_numpy(dtype=np.float64).T, seen.to_numpy()):
                 known = ~np.isnan(column)
                 weights = problem.outcome_weights[known]
-                found.append(measure(problem.y[known], column[known], weights, "na"))
+                given = problem.y[known], column[known][None], weights
+                found.append(float(measure(*given, "na")[0]))
             lines.append((name, float(np.mean(found[:-1])), found[-1]))
         return pd.DataFrame(lines, columns=["term", "estimate", "in_sample"])
 

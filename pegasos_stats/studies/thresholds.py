@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Codes, Rows, Vector
+from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.checks import (
     check_choice,
     check_count,
@@ -46,7 +46,7 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection import fold_fits
 from pegasos_stats.studies.selection.cross_validation import corrected, within
-from pegasos_stats.studies.selection.fold_fits import Fitted, run_tasks
+from pegasos_stats.studies.selection.fold_fits import Fit, Task
 from pegasos_stats.studies.selection.folds import (
     Folds,
     Split,
@@ -78,24 +78,18 @@ class Scale:
     ends: tuple[float, float]
 
 
-SCORE = Scale("score", 0.0, (-np.inf, np.inf))
-
-
-def probability(prior_shift: float = 0.0) -> Scale:
-    """Probabilities; the usual threshold is where the score is 0.
-
-    Parameters
-    ----------
-    prior_shift : float
-        What weights of the classes add to the log odds.
-    """
-    usual = float(1.0 / (1.0 + np.exp(prior_shift)))
-    return Scale("probability", usual, (0.0, 1.0))
+PROBABILITY = Scale("probability", 0.5, (0.0, 1.0))
 
 
 def scale_of(problem: Problem) -> Scale:
-    """What ``predict(threshold=)`` of a fit is compared with."""
-    return probability(problem.prior_shift) if problem.loss == "log" else SCORE
+    """What ``predict(threshold=)`` of a fit is compared with.
+
+    The usual threshold of probabilities is where the score is 0.
+    """
+    if problem.loss != "log":
+        return Scale("score", 0.0, (-np.inf, np.inf))
+    usual = float(1.0 / (1.0 + np.exp(problem.prior_shift)))
+    return replace(PROBABILITY, usual=usual)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +106,14 @@ class Part:
     split: Split
     inside: ScoredRows
     outside: ScoredRows
+
+    def on_scale(self, problem: Problem) -> "Part":
+        """The same with what the thresholds of a fit are compared with, of scores."""
+        inside, outside = (
+            replace(rows, values=thresholded(rows.values, problem))
+            for rows in (self.inside, self.outside)
+        )
+        return Part(self.split, inside, outside)
 
 
 @suggest_names("thresholds")
@@ -210,12 +212,11 @@ class Thresholds:
 
     @cached_property
     def _tidied(self) -> pd.DataFrame:
-        lines = []
-        for j, (term, at) in enumerate(
-            (("chosen", self.threshold), ("usual", self.usual))
-        ):
-            found = [pair[j] for pair in self._judged]
-            lines.append((term, at, *self._pooled(found)))
+        chosen, usual = zip(*self._judged, strict=True)
+        lines = [
+            ("chosen", self.threshold, *self._pooled(chosen)),
+            ("usual", self.usual, *self._pooled(usual)),
+        ]
         return pd.DataFrame(
             lines, columns=["term", "threshold", "estimate", "std_error"]
         )
@@ -227,13 +228,11 @@ class Thresholds:
         for repeat in np.unique(repeats):
             own = [d for d, r in zip(found, repeats, strict=True) if r == repeat]
             means.append(self._value(own))
-            k = len(own)
-            if k < 2:
-                variances.append(float("nan"))
-                continue
-            left = np.array([self._value(own[:j] + own[j + 1 :]) for j in range(k)])
-            spread = np.square(left - left.mean()).sum()
-            variances.append(float(spread) * (k - 1) / k)
+            k, spread = len(own), np.nan
+            if k > 1:
+                left = np.array([self._value(own[:j] + own[j + 1 :]) for j in range(k)])
+                spread = float(np.square(left - left.mean()).sum())
+            variances.append(spread * (k - 1) / k)
         factor = corrected(self.by_fold) if self.out_of_fold else 1.0
         error = factor * float(np.sqrt(np.mean(variances)))
         return float(np.mean(means)), error
@@ -282,27 +281,21 @@ class Thresholds:
         )
 
     def _header(self) -> tuple[Fields, Fields]:
-        first, second = self.levels
-        target = self.target
+        (first, second), target = self.levels, self.target
+        best = "largest" if target.larger_is_better else "smallest"
         left = [
             ("Predicted above:", str(second)),
             ("Predicted below:", str(first)),
             ("Scale:", self.scale),
             ("Positive class:", str(self.positive)),
         ]
-        by = [
-            (
-                "Best:",
-                ("largest " if target.larger_is_better else "smallest ") + target.name,
-            )
-        ]
+        right = [("Best:", f"{best} {target.name}")]
         if target.name == "cost":
-            by += [
+            right += [
                 ("Cost of a false positive:", significant(target.false_positive)),
                 ("Cost of a false negative:", significant(target.false_negative)),
             ]
-        right = [
-            *by,
+        right += [
             ("Rows:", "out of fold" if self.out_of_fold else "new"),
             ("Folds:", self.folds.kind),
             ("Seed:", str(self.seed)),
@@ -330,93 +323,6 @@ class Thresholds:
         if sorted(shares) == [0.0, 1.0]:
             notes.append("At this threshold all rows are predicted alike.")
         return notes
-
-
-def judged(
-    parts: Sequence[Part],
-    folds: Folds,
-    seed: int | None,
-    target: Target,
-    scale: Scale,
-    coding: LabelCoding,
-    positive: int,
-    *,
-    out_of_fold: bool,
-) -> Thresholds:
-    """Choose a threshold by the rows of all folds, and judge those of each fold.
-
-    Parameters
-    ----------
-    parts : sequence of Part, one for each fold
-    folds : Folds
-    seed : int or None
-    target : Target
-    scale : Scale
-    coding : LabelCoding
-    positive : int
-        Position of the positive class.
-    out_of_fold : bool
-
-    Raises
-    ------
-    DataError
-        If the rows are not of both levels.
-    """
-    second, usual = positive == 1, scale.usual
-
-    def cuts_of(rows: ScoredRows) -> Cuts:
-        for mark, level in zip((~rows.second, rows.second), coding.levels, strict=True):
-            if not rows.weights[mark].any():
-                raise DataError(
-                    f"No row of level {level!r} is there to choose a threshold by; "
-                    "give rows of both levels."
-                )
-        return Cuts.of(rows, second, usual, scale.ends)
-
-    lines, found = [], []
-    for part in parts:
-        cuts, split = cuts_of(part.inside), part.split
-        at = float(cuts.thresholds[target.best(cuts, usual)])
-        pair = tuple(part.outside.at(t, second) for t in (at, usual))
-        found.append((pair[0], pair[1]))
-        lines.append(
-            {
-                "repeat": split.repeat,
-                "fold": split.fold,
-                "n_train": split.n_train,
-                "n_test": len(split.test),
-                "weight": float(part.outside.weights.sum()),
-                "threshold": at,
-                target.name: float(target.of(pair[0])[0]),
-                f"{target.name}_usual": float(target.of(pair[1])[0]),
-            }
-        )
-    everyone = [part.outside for part in parts]
-    whole = ScoredRows(
-        np.concatenate([rows.values for rows in everyone]),
-        np.concatenate([rows.second for rows in everyone]),
-        np.concatenate([rows.weights for rows in everyone]),
-    )
-    cuts = cuts_of(whole)
-    table = pd.DataFrame({"threshold": cuts.thresholds})
-    for name, measure in METRICS.items():
-        table[name] = measure(cuts.decisions)
-    if target.name == "cost":
-        table["cost"] = target.of(cuts.decisions)
-    return Thresholds(
-        float(cuts.thresholds[target.best(cuts, usual)]),
-        usual,
-        scale.name,
-        target,
-        coding.levels[positive],
-        coding.levels,
-        folds,
-        seed,
-        out_of_fold,
-        pd.DataFrame(lines),
-        table,
-        tuple(found),
-    )
 
 
 INNER = 5  # folds of the rows of each fit, by which its threshold is chosen
@@ -454,9 +360,7 @@ def chosen_thresholds(
         table = result.confusion(
             data, actual, unseen=unseen, freq_weights=counts, offset=offset
         )
-        rows, codes = new_rows(table, data, counts, groups)
-        rows = replace(rows, values=thresholded(rows.values, problem))
-        parts, drawn = parts_of(rows, codes, folds, repeats, rng)
+        parts, drawn = new_parts(table, data, counts, groups, folds, repeats, rng)
     else:
         check_rows_have_own(freq_weights=freq_weights, offset=offset)
         model = result.model
@@ -474,8 +378,17 @@ def chosen_thresholds(
         if groups is None and (own := getattr(result, "groups", None)) is not None:
             groups = replace(own, codes=own.codes[:1])  # of two kinds the first
         drawn = checked_folds(folds, repeats, model._sample, rng, groups)
-        parts = out_of_fold(model, solver, drawn, rng, workers, progress)
-    return judged(
+        # Seeds of the fits are drawn as by `cross_validate`, whose scores these are.
+        outer = fold_fits.fold_tasks(drawn.splits, solver, rng)
+        fits, inside = inside_rows(
+            model, model.problem.lam, drawn, solver, rng, workers, progress, outer
+        )
+        parts = [
+            Part(split, rows, rows_of(problem, split.test, fit.scores))
+            for split, rows, (fit,) in zip(drawn.splits, inside, fits, strict=True)
+        ]
+    parts = [part.on_scale(problem) for part in parts]
+    return choose_threshold(
         parts,
         drawn,
         rng.seed,
@@ -487,63 +400,36 @@ def chosen_thresholds(
     )
 
 
-def out_of_fold(
+def inside_rows(
     model: Model,
-    solver: Pegasos | SDCA,
+    lam: float,
     folds: Folds,
+    solver: Pegasos | SDCA,
     rng: RRandom,
     workers: int | None,
     progress: bool,
-) -> list[Part]:
-    """Score the rows of every fold, and by inner folds those that it is fitted on.
+    outer: Sequence[Task] = (),
+) -> tuple[list[list[Fit]], list[ScoredRows]]:
+    """Score the rows that each fold is fitted on by fits of their own folds.
 
-    Seeds of the fits are drawn as by `cross_validate`, so that scores are its scores;
-    then come the inner folds and the seeds of their fits.
+    Returns
+    -------
+    fits : list of lists of one Fit
+        Of the tasks `outer`, made at the same time.
+    inside : list of ScoredRows
+        The rows that each fold is fitted on.
     """
-    lam, problem = np.array([model.problem.lam]), model.problem
-    tasks = fold_fits.fold_tasks(model, folds, solver, lam, rng)
     inner = [within(model, folds, s, INNER, 1, rng) for s in folds.splits]
-    every = Folds(tuple(s for each in inner for s in each.splits), folds.n)
-    tasks += fold_fits.fold_tasks(model, every, solver, lam, rng)
-    fits = run_tasks(tasks, workers, progress)
-    fold_fits.warn_of_gaps(solver, [fit.certificates[0] for fit in fits])
-    outer, rest = fits[: len(folds)], fits[len(folds) :]
-    parts = []
-    for split, fit, inside in zip(
-        folds.splits, outer, inside_rows(problem, inner, rest), strict=True
-    ):
-        outside = rows_of(problem, split.test, fit.scores[0])
-        parts.append(
-            Part(
-                split,
-                *(
-                    replace(rows, values=thresholded(rows.values, problem))
-                    for rows in (inside, outside)
-                ),
-            )
-        )
-    return parts
-
-
-def inside_rows(
-    problem: Problem, inner: Sequence[Folds], fits: Sequence[Fitted]
-) -> list[ScoredRows]:
-    """Rows that each fold is fitted on, with the scores of the fits of their folds.
-
-    Parameters
-    ----------
-    problem : Problem
-    inner : sequence of Folds
-        Those of the rows of each fold.
-    fits : sequence of Fitted
-        One for each split of `inner`, in their order.
-    """
-    rest, found = iter(fits), []
+    every = [split for each in inner for split in each.splits]
+    tasks = [*outer, *fold_fits.fold_tasks(every, solver, rng)]
+    fits = fold_fits.fit_tasks(model, tasks, np.array([lam]), workers, progress)
+    fold_fits.warn_of_gaps(solver, fits)
+    rest, inside = iter(fits[len(outer) :]), []
     for own in inner:
         tested = np.concatenate([split.test for split in own.splits])
-        scores = np.concatenate([next(rest).scores[0] for _ in own.splits])
-        found.append(rows_of(problem, tested, scores))
-    return found
+        scores = np.concatenate([next(rest)[0].scores for _ in own.splits])
+        inside.append(rows_of(model.problem, tested, scores))
+    return fits[: len(outer)], inside
 
 
 def rows_of(problem: Problem, rows: Rows, scores: Vector) -> ScoredRows:
@@ -551,10 +437,18 @@ def rows_of(problem: Problem, rows: Rows, scores: Vector) -> ScoredRows:
     return ScoredRows(scores, problem.y[rows] > 0.0, problem.outcome_weights[rows])
 
 
-def new_rows(
-    table: ConfusionMatrix, data: object, counts: object, groups: object
-) -> tuple[ScoredRows, Codes | None]:
-    """New rows with label and score, each as often as it counts, and their groups.
+def new_parts(
+    table: ConfusionMatrix,
+    data: object,
+    counts: object,
+    groups: object,
+    folds: object,
+    repeats: object,
+    rng: RRandom,
+) -> tuple[list[Part], Folds]:
+    """Part new rows into folds: a threshold is chosen by all but one, and judged by it.
+
+    Rows with a label and a score are used, each as often as it counts.
 
     Raises
     ------
@@ -573,45 +467,30 @@ def new_rows(
     assert found is not None  # a fit gives scores
     assert found.scores is not None
     known = (found.codes >= 0) & ~np.isnan(found.scores)
-    values = found.scores[known]
-    rows = ScoredRows(values, found.codes[known] > 0, np.ones(values.size))
-    if groups is None:
-        return rows, None
-    index = row_labels(data)
-    positions = np.arange(len(index))
-    if counts is not None:
-        positions = repeated(counts, data, index)
-    return rows, whole_groups(Lines.of(data, positions[known], index), groups)
-
-
-def parts_of(
-    rows: ScoredRows, codes: Codes | None, folds: object, repeats: object, rng: RRandom
-) -> tuple[list[Part], Folds]:
-    """Part new rows into folds: a threshold is chosen by all but one, and judged by it.
-
-    Parameters
-    ----------
-    rows : ScoredRows
-    codes : int array or None
-        Groups that folds keep whole.
-    folds, repeats : int
-    rng : RRandom
-    """
+    values, second = found.scores[known], found.codes[known] > 0
+    rows, codes = ScoredRows(values, second, np.ones(values.size)), None
+    if groups is not None:
+        index = row_labels(data)
+        positions = np.arange(len(index))
+        if counts is not None:
+            positions = repeated(counts, data, index)
+        codes = whole_groups(Lines.of(data, positions[known], index), groups)
     drawn = drawn_folds(
-        rows.second.astype(np.intp),
+        second.astype(np.intp),
         check_count("folds", folds),
         check_count("repeats", repeats),
         rng,
         codes,
     )
-    return [
+    parts = [
         Part(split, rows.taken(split.train), rows.taken(split.test))
         for split in drawn.splits
-    ], drawn
+    ]
+    return parts, drawn
 
 
 def checked_target(
-    metric: object, cost: object, positive: object, coding: LabelCoding
+    metric: object, cost: Any, positive: object, coding: LabelCoding
 ) -> tuple[Target, int]:
     """Read what the threshold is chosen by, and which level is the positive class.
 
@@ -636,7 +515,7 @@ def checked_target(
     OptionError
         If both or neither make sense, costs are none, or there is no such level.
     """
-    at = positive_position(coding.levels, positive)
+    at, levels = positive_position(coding.levels, positive), coding.levels
     if cost is None:
         name = METRIC if metric is None else metric
         check_choice("metric", name, CHOOSING)
@@ -647,23 +526,104 @@ def checked_target(
             f"metric={shown(metric)} and cost={shown(cost)} exclude each other; give "
             "one of them."
         )
-    levels = coding.levels
     by_error = (levels[1 - at], levels[at])  # a false positive is not one
-    keys = list(cost) if isinstance(cost, Mapping) else []
-    for names in (by_error, BOTH):
-        places = [position_of(key, names) for key in keys]
+    for names in (by_error, BOTH) if isinstance(cost, Mapping) else ():
+        places = [position_of(key, names) for key in cost]
         if sorted(places) == [0, 1]:
-            assert isinstance(cost, Mapping)
-            paid = [
-                check_nonnegative("cost", cost[keys[places.index(j)]]) for j in (0, 1)
-            ]
-            if max(paid) > LARGEST_COST:
-                cure = f"give numbers of {LARGEST_COST:g} at most."
-                raise OptionError(f"is not allowed; {cure}", "cost", cost)
-            if any(paid):
-                return Target("cost", *paid), at
+            paid = [check_nonnegative("cost", value) for value in cost.values()]
+            if 0.0 < max(paid) <= LARGEST_COST:
+                return Target("cost", *(paid if places[0] == 0 else paid[::-1])), at
     raise OptionError(
         f"cost={shown(cost)} is not allowed; give what wrong decisions cost, one of "
-        "them above zero: {'false_positive': 1, 'false_negative': 5}, or by the actual "
-        f"level, {{{levels[0]!r}: 1, {levels[1]!r}: 5}}."
+        f"them above zero and none above {LARGEST_COST:g}: {{'false_positive': 1, "
+        "'false_negative': 5}, or by the actual level, "
+        f"{{{levels[0]!r}: 1, {levels[1]!r}: 5}}."
+    )
+
+
+def choose_threshold(
+    parts: Sequence[Part],
+    folds: Folds,
+    seed: int | None,
+    target: Target,
+    scale: Scale,
+    coding: LabelCoding,
+    positive: int,
+    *,
+    out_of_fold: bool,
+) -> Thresholds:
+    """Choose a threshold by the rows of all folds, and judge those of each fold.
+
+    Parameters
+    ----------
+    parts : sequence of Part, one for each fold
+    folds : Folds
+    seed : int or None
+    target : Target
+    scale : Scale
+    coding : LabelCoding
+    positive : int
+        Position of the positive class.
+    out_of_fold : bool
+
+    Raises
+    ------
+    DataError
+        If the rows are not of both levels.
+    """
+    second, usual = positive == 1, scale.usual
+
+    def best_of(rows: ScoredRows) -> tuple[float, Cuts]:
+        for mark, level in zip((~rows.second, rows.second), coding.levels, strict=True):
+            if not rows.weights[mark].any():
+                raise DataError(
+                    f"No row of level {level!r} is there to choose a threshold by; "
+                    "give rows of both levels."
+                )
+        cuts = Cuts.of(rows, second, usual, scale.ends)
+        return float(cuts.thresholds[target.best(cuts, usual)]), cuts
+
+    lines, found = [], []
+    for part in parts:
+        (at, _), split = best_of(part.inside), part.split
+        pair = part.outside.at(at, second), part.outside.at(usual, second)
+        found.append(pair)
+        lines.append(
+            {
+                "repeat": split.repeat,
+                "fold": split.fold,
+                "n_train": split.n_train,
+                "n_test": len(split.test),
+                "weight": float(part.outside.weights.sum()),
+                "threshold": at,
+                target.name: float(target.of(pair[0])[0]),
+                f"{target.name}_usual": float(target.of(pair[1])[0]),
+            }
+        )
+    everyone = [part.outside for part in parts]
+    threshold, cuts = best_of(
+        ScoredRows(
+            np.concatenate([rows.values for rows in everyone]),
+            np.concatenate([rows.second for rows in everyone]),
+            np.concatenate([rows.weights for rows in everyone]),
+        )
+    )
+    table = pd.DataFrame({"threshold": cuts.thresholds})
+    for name, measure in METRICS.items():
+        table[name] = measure(cuts.decisions)
+    if target.name == "cost":
+        table["cost"] = target.of(cuts.decisions)
+    return Thresholds(
+        threshold,
+        usual,
+        scale.name,
+        target,
+        coding.levels[positive],
+        coding.levels,
+        folds,
+        seed,
+        out_of_fold,
+        pd.DataFrame(lines),
+        table,
+        tuple(found),
     )

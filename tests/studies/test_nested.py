@@ -109,8 +109,8 @@ def test_kernels_are_chosen_too():
     ("given", "message"),
     [
         ({"rule": "best", "lambda_path": True}, "rule='best'"),
-        ({"lambda_path": [1.0, 1.0]}, "lambdas=1.0, 1.0 are not allowed"),
-        ({"lambda_path": 0.1}, "lambdas=0.1 are not allowed"),
+        ({"lambda_path": [1.0, 1.0]}, "lambdas=\\[1.0, 1.0\\]"),
+        ({"lambda_path": 0.1}, "lambdas=0.1"),
     ],
 )
 def test_what_is_no_path_is_refused(given, message):

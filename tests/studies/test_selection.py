@@ -19,7 +19,7 @@ from pegasos_stats.errors import (
     PegasosStatsError,
     UndefinedMetricWarning,
 )
-from pegasos_stats.studies.selection.fold_metrics import mean_and_error
+from pegasos_stats.studies.selection.fold_metrics import means_and_errors
 
 TIGHT = ps.SDCA(epochs=1000, tol=1e-10, seed=1)
 # Scores of a fit at a relative gap of 1e-10: ||beta - beta*|| <= sqrt(2 gap / lam),
@@ -171,6 +171,11 @@ def test_rows_count_with_their_weights(data):
 def test_standard_errors_are_those_of_glmnet():
     # cv.glmnet: sqrt(weighted.mean((v - m)^2, w) / (k - 1)), folds weighted by size
     v, w = np.array([0.1, 0.3, 0.2]), np.array([10.0, 9.0, 9.0])
+
+    def mean_and_error(values, weights, repeats):
+        found = means_and_errors(values[:, None], weights[:, None], repeats)
+        return tuple(float(part[0]) for part in found)
+
     mean = np.average(v, weights=w)
     error = np.sqrt(np.average((v - mean) ** 2, weights=w) / 2)
     once = mean_and_error(v, w, np.ones(3, int))
@@ -292,7 +297,7 @@ def seed(y, scores):
         ),
         (lambda: ps.cross_validate(SMALL, metrics="r2"), "'r2'"),
         (lambda: ps.cross_validate(SMALL, metrics="AUC"), "did you mean 'auc'"),
-        (lambda: ps.cross_validate(SMALL, metrics=["auc", seed]), "called 'seed'"),
+        (lambda: ps.cross_validate(SMALL, metrics=["auc", seed]), "'auc', 'seed'"),
         (lambda: ps.cross_validate(SMALL, metrics="brier_score"), "'brier_score'"),
         (lambda: ps.cross_validate(3), "model is of type int"),
         (lambda: ps.lambda_grid(ALIKE), "same mean in both levels"),

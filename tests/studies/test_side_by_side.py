@@ -13,7 +13,7 @@ from pegasos_stats.solvers.shared.hinge_path import hinge_path
 from pegasos_stats.solvers.shared.log_path import log_path
 from pegasos_stats.solvers.solver_runs import run_sdca
 from pegasos_stats.studies.selection import fold_fits
-from pegasos_stats.studies.selection.fold_fits import shared_fits
+from pegasos_stats.studies.selection.fold_fits import Task, shared_fits
 
 EXACT = ps.SDCA(epochs=1000, tol=1e-11, seed=1)
 TIGHT = ps.SDCA(epochs=1000, tol=1e-7, seed=1)
@@ -81,13 +81,13 @@ def test_certificates_hold_and_are_within_the_tolerance(loss, name):
     if loss == "hinge" and name == "wide":
         X = X[:, :15]
     model = KINDS[loss](y, X, lam=1.0, **options)
-    k, n = 5, len(y)
-    splits = ps.lambda_path(model, LAMBDAS[:1], folds=fold_of(n), seed=1).folds.splits
+    given = ps.lambda_path(model, LAMBDAS[:1], folds=fold_of(len(y)), seed=1)
     for tol in (1e-3, 1e-6):
-        found = shared_fits(model.problem, [None, *splits], LAMBDAS, tol, model.scaling)
-        assert sum(fits is not None for fits in found) == k + 1
-        for split, fits in zip([None, *splits[:2]], found, strict=False):
-            assert fits.certified.all()
+        splits = None, *given.folds.splits
+        tasks = [Task(split, ps.SDCA(epochs=1000, tol=tol)) for split in splits]
+        found = shared_fits(model, tasks, LAMBDAS)
+        assert all(fit is not None for fits in found for fit in fits)
+        for split, fits in zip(splits[:3], found, strict=False):
             problem = model.problem
             if split is not None:
                 problem, X_test, _ = fold_fits.training(model, split)
@@ -95,17 +95,17 @@ def test_certificates_hold_and_are_within_the_tolerance(loss, name):
                 at = replace(problem, lam=float(LAMBDAS[j]))
                 one = run_sdca(at, EXACT, warn=False)
                 least = primal(at, one.beta, one.alpha)
-                gap = fits.gaps[j]
+                gap = fits[j].certificate
                 assert gap.relative_gap <= tol
                 assert gap.dual_objective <= least * (1.0 + 1e-12)
                 assert least <= gap.objective * (1.0 + 1e-10)
                 if split is None:
-                    value = primal(at, fits.beta[j], float(fits.alpha[j]))
+                    value = primal(at, *fits[j].solution)
                     assert value == pytest.approx(gap.objective, rel=1e-12)
                     continue
                 offset = model.problem.offset
                 offset = None if offset is None else offset[split.test]
-                scores = fits.scores(model.problem.X[split.test], offset)[j]
+                scores = fits[j].scores
                 alone = X_test @ one.beta + one.alpha
                 alone += 0.0 if offset is None else offset
                 # ||beta - beta*||^2 <= 2 gap / lam, and as much for the intercept
@@ -218,8 +218,7 @@ def test_fits_that_are_not_certified_are_made_alone(monkeypatch):
 
     def missing(*given):
         found = shared_fits(*given)
-        lost = np.arange(len(LAMBDAS)) % 3 == 1
-        return [f._replace(certified=f.certified & ~lost) for f in found]
+        return [[None if j % 3 == 1 else f for j, f in enumerate(fs)] for fs in found]
 
     monkeypatch.setattr(fold_fits, "shared_fits", missing)
     other = ps.lambda_path(model, LAMBDAS, TIGHT, folds=5, seed=1)

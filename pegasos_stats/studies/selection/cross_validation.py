@@ -1,6 +1,5 @@
 """Cross-validation, also nested: every row scored by a fit that has not seen it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -20,7 +19,7 @@ from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, SDCA
 from pegasos_stats.studies.selection import fold_fits, fold_metrics
-from pegasos_stats.studies.selection.fold_fits import Fitted, run_tasks
+from pegasos_stats.studies.selection.fold_fits import Fit
 from pegasos_stats.studies.selection.folds import (
     Folds,
     Split,
@@ -148,19 +147,15 @@ def cross_validate(
     rng = RRandom(seed, sample_kind=solver.sample_kind)
     drawn = checked_folds(folds, repeats, model._sample, rng, groups)
     if choosing is None:
-        fits = run_tasks(
-            fold_fits.fold_tasks(
-                model, drawn, solver, np.array([model.problem.lam]), rng
-            ),
-            workers,
-            progress,
-        )
+        tasks = fold_fits.fold_tasks(drawn.splits, solver, rng)
+        lam = np.array([model.problem.lam])
+        fits = fold_fits.fit_tasks(model, tasks, lam, workers, progress)
     else:
         fits, lams = nested_fits(model, drawn, solver, choosing, rng, workers, progress)
-    fold_fits.warn_of_gaps(solver, [fit.certificates[0] for fit in fits])
+    fold_fits.warn_of_gaps(solver, fits)
     scores = np.full((model.problem.n, drawn.repeats), np.nan)
-    for split, fit in zip(drawn.splits, fits, strict=True):
-        scores[split.test, split.repeat - 1] = fit.scores[0]
+    for split, (fit,) in zip(drawn.splits, fits, strict=True):
+        scores[split.test, split.repeat - 1] = fit.scores
     columns = pd.RangeIndex(1, drawn.repeats + 1, name="repeat")
     by_fold = fold_metrics.fold_lines(model, drawn, fits, chosen, solver.ties)
     if choosing is not None:
@@ -223,8 +218,17 @@ class CrossValidation:
 
     @cached_property
     def _estimates(self) -> pd.DataFrame:
-        names = [metric.name for metric in self.metrics]
-        found = fold_metrics.estimates(self.by_fold, names)
+        lines = [
+            (
+                metric.name,
+                *(
+                    float(part[0])
+                    for part in fold_metrics.curve(self.by_fold, metric.name)
+                ),
+            )
+            for metric in self.metrics
+        ]
+        found = pd.DataFrame(lines, columns=["term", "estimate", "std_error"])
         if self.choosing is not None:
             found["std_error"] *= corrected(self.by_fold)
         return found
@@ -509,31 +513,33 @@ def nested_fits(
     rng: RRandom,
     workers: int | None,
     progress: bool,
-) -> tuple[list[Fitted], list[float]]:
+) -> tuple[list[list[Fit]], list[float]]:
     """Fit the rows of each fold at the lambda that their own cross-validation chose.
 
     Returns
     -------
-    fits : list of Fitted
-        One for each fold, at one lambda.
+    fits : list of lists of one Fit
+        One for each fold.
     lambdas : list of float
         Those chosen.
     """
+    metric, lambdas = choosing.metric, choosing.lambdas
     inner = [
         within(model, folds, split, choosing.folds, choosing.repeats, rng)
         for split in folds.splits
     ]
     splits = [*folds.splits, *(split for each in inner for split in each.splits)]
-    every = Folds(tuple(splits), folds.n)
-    tasks = fold_fits.fold_tasks(model, every, solver, choosing.lambdas, rng)
-    fits = run_tasks(tasks, workers, progress)
+    tasks = fold_fits.fold_tasks(splits, solver, rng)
+    fits = fold_fits.fit_tasks(model, tasks, lambdas, workers, progress)
     outer, rest = fits[: len(folds)], iter(fits[len(folds) :])
     found, chosen = [], []
-    for fit, part in zip(outer, inner, strict=True):
+    for whole, part in zip(outer, inner, strict=True):
         own = [next(rest) for _ in part.splits]
-        at = _place(model, part, own, choosing, solver.ties)
-        chosen.append(float(choosing.lambdas[at]))
-        found.append(fit.only(at))
+        lines = fold_metrics.fold_lines(model, part, own, [metric], solver.ties)
+        mean, error = fold_metrics.curve(lines, metric.name, len(lambdas))
+        at = place(-mean if metric.larger_is_better else mean, error, choosing.rule)
+        found.append([whole[at]])
+        chosen.append(float(lambdas[at]))
     return found, chosen
 
 
@@ -593,17 +599,3 @@ def within(
     found = Folds(splits, split.n)
     check_classes(found, y * (model.problem.row_weights > 0.0), model.coding)
     return found
-
-
-def _place(
-    model: Model,
-    folds: Folds,
-    fits: Sequence[Fitted],
-    choosing: Choosing,
-    ties: Ties,
-) -> int:
-    """Position of the lambda that the folds choose."""
-    metric, lambdas = choosing.metric, choosing.lambdas
-    lines = fold_metrics.fold_lines(model, folds, fits, (metric,), ties)
-    mean, error = fold_metrics.curve(lines, metric.name, len(lambdas))
-    return place(-mean if metric.larger_is_better else mean, error, choosing.rule)

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from pegasos_stats.arrays import Mask, Predictors, Rows, Values, Vector
+from pegasos_stats.arrays import Mask, Matrix, Predictors, Rows, Vector
 from pegasos_stats.checks import LARGEST_INTEGER, check_flag
 from pegasos_stats.data.columns import selected
 from pegasos_stats.data.design import ModelMatrix
@@ -32,7 +32,6 @@ from pegasos_stats.solvers.dense.threads import one_thread
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.kernel_run import check_kernel_solver
 from pegasos_stats.solvers.objective import Certificate, Gap
-from pegasos_stats.solvers.options import values_of
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import check_solver, with_progress
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -42,32 +41,12 @@ from pegasos_stats.solvers.shared.hinge_path import hinge_path
 from pegasos_stats.solvers.shared.log_path import log_path
 from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
 from pegasos_stats.solvers.solver_runs import kernel_path, run_linear
-from pegasos_stats.studies.selection.folds import Folds, Split
+from pegasos_stats.studies.selection.folds import Split
 
 ONE_AT_A_TIME = Lock()  # formulas are evaluated with the filters of warnings changed
 FOLD_TOL = 1e-3  # relative gap by default: errors of held-out rows need no more
 
 AnyModel = TypeVar("AnyModel", bound=Model)
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """What is to be fitted: the rows of a split, or all, once for each lambda.
-
-    Attributes
-    ----------
-    model : Model
-    split : Split or None
-    solver : Pegasos or SDCA
-        With the seed of these fits.
-    lambdas : float64 array, shape (m,)
-        Largest first: each fit of SDCA begins with the dual weights of the last one.
-    """
-
-    model: Model
-    split: Split | None
-    solver: Pegasos | SDCA
-    lambdas: Vector
 
 
 class Coefficients(NamedTuple):
@@ -77,37 +56,33 @@ class Coefficients(NamedTuple):
     alpha: float
 
 
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """What the fits of a `Task` gave.
+class Task(NamedTuple):
+    """A part of the rows to fit: all but those a split holds out, or all for None."""
+
+    split: Split | None
+    solver: Pegasos | SDCA
+
+
+class Fit(NamedTuple):
+    """A fit of a part of the rows for one lambda.
 
     Attributes
     ----------
-    certificates : tuple of Gap, one for each lambda
-        Certificates of fits on all rows.
-    steps : tuple of int
+    certificate : Gap
+        A `Certificate` of a fit on all rows.
+    steps : int
     seed : int or None
-    scores : float64 array, shape (m, n_test)
-        Of the rows held out.
-    solutions : tuple of Coefficients or KernelSolution
-        Only of fits on all rows.
+    scores : float64 array, shape (n_test,)
+        Of the rows held out; NaN where a transform has no value.
+    solution : Coefficients, KernelSolution or None
+        Only of a fit on all rows.
     """
 
-    certificates: tuple[Gap, ...]
-    steps: tuple[int, ...]
+    certificate: Gap
+    steps: int
     seed: int | None
     scores: Vector
-    solutions: tuple[Coefficients | KernelSolution, ...]
-
-    def only(self, at: int) -> "Fitted":
-        """The same of one lambda alone, by its position."""
-        return replace(
-            self,
-            certificates=self.certificates[at : at + 1],
-            steps=self.steps[at : at + 1],
-            scores=self.scores[at : at + 1],
-            solutions=self.solutions[at : at + 1],
-        )
+    solution: Coefficients | KernelSolution | None
 
 
 def checked_model(model: object) -> Model:
@@ -177,28 +152,71 @@ def for_all_rows(solver: Pegasos | SDCA) -> Pegasos | SDCA:
 
 
 def fold_tasks(
-    model: Model, folds: Folds, solver: Pegasos | SDCA, lambdas: Vector, rng: RRandom
+    splits: Sequence[Split], solver: Pegasos | SDCA, rng: RRandom
 ) -> list[Task]:
-    """Return one task for each fold.
+    """Return one task for each split.
 
-    Where the solver has no seed each fold gets one of its own, drawn as by R's
-    ``sample.int(.Machine$integer.max, length(folds))``.
+    Where the solver has no seed each split gets one of its own, drawn as by R's
+    ``sample.int(.Machine$integer.max, length(splits))``.
     """
-    solvers = [solver] * len(folds)
-    if solver.seed is None and solver.uses_random_numbers:
-        seeds = rng.sample_int(LARGEST_INTEGER, len(folds))
-        solvers = [solver.with_seed(int(seed)) for seed in seeds]
-    pairs = zip(folds.splits, solvers, strict=True)
-    return [Task(model, split, use, lambdas) for split, use in pairs]
+    if solver.seed is not None or not solver.uses_random_numbers:
+        return [Task(split, solver) for split in splits]
+    seeds = rng.sample_int(LARGEST_INTEGER, len(splits)).tolist()
+    pairs = zip(splits, seeds, strict=True)
+    return [Task(split, solver.with_seed(seed)) for split, seed in pairs]
 
 
-def warn_of_gaps(solver: Pegasos | SDCA, certificates: Sequence[Gap]) -> None:
+def fit_tasks(
+    model: Model,
+    tasks: Sequence[Task],
+    lambdas: Vector,
+    workers: int | None,
+    progress: bool,
+) -> list[list[Fit]]:
+    """Fit the rows of each task once for each lambda, and score the rows held out.
+
+    Fits that are not found side by side, or not to the tolerance, are made one by one,
+    several at the same time. Numbers do not depend on the workers.
+
+    Parameters
+    ----------
+    model : Model
+    tasks : sequence of Task
+        Their solvers differ in the seed alone.
+    lambdas : float64 array, shape (m,)
+        Largest first: each fit of SDCA begins with the dual weights of the last one.
+    workers : int or None
+    progress : bool
+
+    Returns
+    -------
+    list of lists of Fit
+        For each task, one for each lambda.
+    """
+    check_flag("progress", progress)
+    count, shared = n_workers(workers), shared_fits(model, tasks, lambdas)
+    rest = [
+        (task, lambdas[missing])
+        for task, fits in zip(tasks, shared, strict=True)
+        if (missing := [fit is None for fit in fits]).count(True)
+    ]
+    alone: Iterable[list[Fit]] = map_in_order(
+        lambda each: fit_alone(model, *each), rest, count
+    )
+    if progress:
+        alone = with_progress(alone, len(rest), "fold")
+    others = (fit for fits in alone for fit in fits)
+    return [[fit or next(others) for fit in fits] for fits in shared]
+
+
+def warn_of_gaps(solver: Pegasos | SDCA, fits: Iterable[Sequence[Fit]]) -> None:
     """Warn, in one warning, of all fits that have not reached their tolerance.
 
     Nothing is said of Pegasos with `change_tol`, which the certificates do not tell.
     """
     if not solver.stops or solver.change_tol > 0.0:
         return
+    certificates = [fit.certificate for each in fits for fit in each]
     late = [at.relative_gap for at in certificates if not solver.reached(at)]
     if late:
         warn_caller(
@@ -209,35 +227,29 @@ def warn_of_gaps(solver: Pegasos | SDCA, certificates: Sequence[Gap]) -> None:
         )
 
 
-def fitted(task: Task) -> Fitted:
+def fit_alone(model: Model, task: Task, lambdas: Vector) -> list[Fit]:
     """Fit on the rows of a task, and score the rows held out; warns of nothing."""
-    problem, held_out, n_test = task.model.problem, None, 0
-    if task.split is not None:
-        problem, held_out, scored = training(task.model, task.split)
-        n_test = len(task.split.test)
-    solutions = path_solutions(problem, task.solver, task.lambdas)
-    problems = [replace(problem, lam=float(lam)) for lam in task.lambdas]
-    pairs = list(zip(problems, solutions, strict=True))
-    scores = np.full((len(pairs), n_test), np.nan)
-    if task.split is not None:
-        offset = task.model.problem.offset
-        known = None if offset is None else offset[task.split.test][scored]
-        for line, pair in zip(scores, pairs, strict=True):
-            line[scored] = scores_of(*pair, held_out, known)
-    return Fitted(
-        tuple(certificate_of(*pair) for pair in pairs),
-        tuple(int(found.n_iter) for found in solutions),
-        solutions[0].seed,
-        scores,
-        () if held_out is not None else tuple(map(_kept, solutions)),
-    )
-
-
-def _kept(found: AnySolution) -> Coefficients | KernelSolution:
-    """What is kept of a solution: of a linear one the coefficients."""
-    if isinstance(found, Solution):
-        return Coefficients(found.beta, found.alpha)
-    return found
+    problem, split = model.problem, task.split
+    held_out, offset, scored = None, None, np.zeros(0, dtype=bool)
+    if split is not None:
+        problem, held_out, scored = training(model, split)
+        if model.problem.offset is not None:
+            offset = model.problem.offset[split.test][scored]
+    fits = []
+    solutions = path_solutions(problem, task.solver, lambdas)
+    for lam, found in zip(lambdas, solutions, strict=True):
+        at = replace(problem, lam=float(lam))
+        scores = np.full(len(scored), np.nan)
+        kept: Coefficients | KernelSolution | None = None
+        if held_out is not None:
+            scores[scored] = scores_of(at, found, held_out, offset)
+        elif isinstance(found, Solution):
+            kept = Coefficients(found.beta, found.alpha)
+        else:
+            kept = found
+        gap = certificate_of(at, found)
+        fits.append(Fit(gap, int(found.n_iter), found.seed, scores, kept))
+    return fits
 
 
 def path_solutions(
@@ -329,17 +341,12 @@ def training(model: Model, split: Split) -> tuple[Problem, Predictors, Mask]:
     return replace(whole, **given, balanced=False), held_out, scored
 
 
-def _learning(model: Model) -> FormulaDesign | None:
+def learning_design(model: Model) -> FormulaDesign | None:
     """The formula of the model, if it has a transform that learns from the rows."""
     design = model.design
     if isinstance(design, ScaledDesign):
         design = design.design
     return design if isinstance(design, FormulaDesign) and design.learns else None
-
-
-def learns(model: Model) -> bool:
-    """Whether each fold has predictors of its own, beside their scaling."""
-    return _learning(model) is not None
 
 
 def _learnt_anew(model: Model, split: Split) -> tuple[ModelMatrix, ModelMatrix] | None:
@@ -352,7 +359,7 @@ def _learnt_anew(model: Model, split: Split) -> tuple[ModelMatrix, ModelMatrix] 
     DataError
         As for `training`.
     """
-    design, lines = _learning(model), model._sample.lines
+    design, lines = learning_design(model), model._sample.lines
     if design is None:
         return None
     if lines is None:  # of a model from a file: taking its rows is refused
@@ -395,34 +402,6 @@ PATHS = {"hinge": hinge_path, "log": log_path}
 CONSTANT = 1e-6  # of a mean: a deviation that sums of squares do not tell from 0
 
 
-class SharedFits(NamedTuple):
-    """The fits of one task, a line for each lambda.
-
-    Attributes
-    ----------
-    beta : float64 array, shape (m, p)
-        Of the columns of the problem, as they are there.
-    alpha : float64 array, shape (m,)
-    gaps : tuple of Gap
-    reads : int array, shape (m,)
-    certified : bool array, shape (m,)
-    """
-
-    beta: Vector
-    alpha: Vector
-    gaps: tuple[Gap, ...]
-    reads: Rows
-    certified: Mask
-
-    def scores(self, X: Vector, offset: Vector | None) -> Vector:
-        """Scores of rows by all fits, shape (m, rows)."""
-        found = self.beta @ X.T
-        found += self.alpha[:, None]
-        if offset is not None:
-            found += offset
-        return np.asarray(found)
-
-
 class _Set(NamedTuple):
     """Splits that share their rows, each of which one of them holds out at most.
 
@@ -460,59 +439,103 @@ def suits(problem: Problem, solver: object) -> bool:
 
 
 def shared_fits(
-    problem: Problem,
-    splits: Sequence[Split | None],
-    lambdas: Vector,
-    tol: float,
-    scaling: Scaling | None = None,
-    raw_weights: Vector | None = None,
-) -> list[SharedFits | None]:
+    model: Model, tasks: Sequence[Task], lambdas: Vector
+) -> list[list[Fit | None]]:
     """Fit splits that hold out different rows of the same ones, side by side.
 
-    Parameters
-    ----------
-    problem : Problem
-        One that `suits`.
-    splits : sequence of Split or None
-        None for a fit on all rows, which is found if there are splits of all rows.
-    lambdas : float64 array, shape (m,)
-        Largest first.
-    tol : float
-    scaling : Scaling, optional
-        That of the columns, of which each split then has one of its own.
-    raw_weights : float64 array, shape (n,), optional
-        Weights as they were given, for that.
+    Where the formula has transforms that learn from the rows, every fold has rows of
+    its own, and nothing is found.
 
     Returns
     -------
-    list of SharedFits or None, one for each split
-        None for a split that shares too little, or fits fewer rows to a column than
-        `PER_COLUMN`.
+    list of lists of Fit or None
+        As `fit_tasks`; None where a fit is not certified, the split shares too little
+        or fits fewer rows to a column than `PER_COLUMN`. Fits on all rows are found
+        if there are splits of all rows.
     """
-    found: list[SharedFits | None] = [None] * len(splits)
-    wholes = [at for at, split in enumerate(splits) if split is None]
-    for each in _sets(problem, splits):
-        scales = None if scaling is None else _scales(problem, each, raw_weights)
-        of_rows = problem if len(each.rows) == problem.n else problem.of_rows(each.rows)
+    problem, solver = model.problem, tasks[0].solver
+    found: list[list[Fit | None]] = [[None] * len(lambdas) for _ in tasks]
+    if len(tasks) < 2 or learning_design(model) or not suits(problem, solver):
+        return found
+    wholes = [at for at, task in enumerate(tasks) if task.split is None]
+    for each in _sets(problem, [task.split for task in tasks]):
+        scales = None
+        if getattr(model, "scaling", None) is not None:
+            scales = _scales(problem, each, model._sample.raw_weights)
+        of_all = len(each.rows) == problem.n
+        of_rows = problem if of_all else problem.of_rows(each.rows)
         rows = FoldedRows(of_rows, each.fold, len(each.places), scales)
         with one_thread():
-            path = PATHS[problem.loss](rows, lambdas, tol)
-        theta = np.array([point.theta for point in path])
-        objective = np.array([point.objective for point in path])
-        dual = np.array([point.dual for point in path])
-        reads = np.array([point.reads for point in path])
-        certified = np.array([point.certified(tol) for point in path])
+            path = PATHS[problem.loss](rows, lambdas, solver.tol)
         places = [*enumerate(each.places)]
-        if len(each.rows) == problem.n:
+        if of_all:
             places += [(rows.k, at) for at in wholes]
             wholes = []
+        certified = np.array([point.certified(solver.tol) for point in path])
         for j, at in places:
-            beta, alpha = theta[:, j, : rows.p], np.zeros(len(path))
+            theta = np.array([point.theta[j] for point in path])
+            beta, alpha = theta[:, : rows.p], np.zeros(len(path))
             if rows.intercept:
-                alpha = theta[:, j, -1] - beta @ rows.centre
-            pairs = zip(objective[:, j].tolist(), dual[:, j].tolist(), strict=True)
-            gaps = tuple(Gap(P, max(0.0, D)) for P, D in pairs)
-            found[at] = SharedFits(beta, alpha, gaps, reads[:, j], certified[:, j])
+                alpha = theta[:, -1] - beta @ rows.centre
+            gaps = [
+                Gap(float(point.objective[j]), max(0.0, float(point.dual[j])))
+                for point in path
+            ]
+            reads = [int(point.reads[j]) for point in path]
+            fits = _as_alone(problem, tasks[at], beta, alpha, gaps, reads)
+            pairs = zip(fits, certified[:, j], strict=True)
+            found[at] = [fit if sure else None for fit, sure in pairs]
+    return found
+
+
+def _as_alone(
+    problem: Problem,
+    task: Task,
+    beta: Matrix,
+    alpha: Vector,
+    gaps: Sequence[Gap],
+    reads: Sequence[int],
+) -> list[Fit]:
+    """Fits that were found side by side, as if they had been found alone."""
+    solver, split = task.solver, task.split
+    if split is not None:
+        scores, n = _scores(problem, split.test, beta, alpha), split.n_train
+        return [
+            Fit(gap, count * n, solver.seed, line, None)
+            for gap, count, line in zip(gaps, reads, scores, strict=True)
+        ]
+    errors = _errors(problem, beta, alpha).tolist()
+    return [
+        Fit(
+            Certificate(gap.objective, gap.dual_objective, wrong, (minus, plus)),
+            count * problem.n,
+            solver.seed,
+            np.empty(0),
+            Coefficients(*solution),
+        )
+        for gap, count, (wrong, minus, plus), solution in zip(
+            gaps, reads, errors, zip(beta, alpha.tolist(), strict=True), strict=True
+        )
+    ]
+
+
+def _scores(
+    problem: Problem, rows: Rows | slice, beta: Matrix, alpha: Vector
+) -> Matrix:
+    """Scores of rows by several fits, shape (m, rows)."""
+    found: Matrix = beta @ problem.X[rows].T
+    found += alpha[:, None]
+    return found if problem.offset is None else found + problem.offset[rows]
+
+
+def _errors(problem: Problem, beta: Matrix, alpha: Vector) -> Rows:
+    """Rows on the wrong side, and those of -1 and of +1 with a score of 0, by fit."""
+    found = np.zeros((len(alpha), 3), dtype=np.int64)
+    for rows in blocks(problem.n, problem.p + len(alpha)):
+        y, scores = problem.y[rows], _scores(problem, rows, beta, alpha)
+        found[:, 0] += (scores * y < 0.0).sum(axis=1)
+        for at, level in (1, -1.0), (2, 1.0):
+            found[:, at] += (scores[:, y == level] == 0.0).sum(axis=1)
     return found
 
 
@@ -575,127 +598,3 @@ def _scales(problem: Problem, of: _Set, raw_weights: Vector | None) -> Vector:
             scaling = Scaling.of(X[others], problem.intercept, w[others], count)
             found[j] = scaling.scale
     return found
-
-
-Found = tuple[Fitted | None, Mask]
-
-
-def run_tasks(
-    tasks: Sequence[Task], workers: int | None, progress: bool
-) -> list[Fitted]:
-    """Run all fits; numbers do not depend on the workers.
-
-    Fits that are not found side by side, or not to the tolerance, are made one by one,
-    several at the same time.
-    """
-    check_flag("progress", progress)
-    count, known = n_workers(workers), _side_by_side(tasks)
-    rest = [
-        replace(task, lambdas=task.lambdas[~done])
-        for task, (_, done) in zip(tasks, known, strict=True)
-        if not done.all()
-    ]
-    alone: Iterable[Fitted] = map_in_order(fitted, rest, count)
-    if progress:
-        alone = with_progress(alone, len(rest), "fold")
-    each = iter(alone)
-    return [
-        part if part is not None and done.all() else _merged(part, next(each), done)
-        for part, done in known
-    ]
-
-
-def _side_by_side(tasks: Sequence[Task]) -> list[Found]:
-    """What is found by passes over the rows that the fits share, for each task.
-
-    Where the formula has transforms that learn from the rows, every fold has rows of
-    its own, and nothing is.
-
-    Returns
-    -------
-    list of pairs, one for each task
-        What was found, if anything, and for which lambdas it is certified.
-    """
-    found: list[Found] = [(None, np.zeros(len(t.lambdas), dtype=bool)) for t in tasks]
-    groups: dict[object, list[int]] = {}
-    for at, task in enumerate(tasks):
-        options = repr(values_of(task.solver) | {"seed": None})
-        key = id(task.model), task.lambdas.tobytes(), options
-        groups.setdefault(key, []).append(at)
-    for places in groups.values():
-        first = tasks[places[0]]
-        model, problem, solver = first.model, first.model.problem, first.solver
-        if len(places) < 2 or learns(model) or not suits(problem, solver):
-            continue
-        splits = [tasks[at].split for at in places]
-        for at, fits in zip(
-            places,
-            shared_fits(
-                problem,
-                splits,
-                first.lambdas,
-                solver.tol,
-                getattr(model, "scaling", None),
-                model._sample.raw_weights,
-            ),
-            strict=True,
-        ):
-            if fits is not None:
-                found[at] = _as_alone(tasks[at], fits), fits.certified
-    return found
-
-
-def _as_alone(task: Task, fits: SharedFits) -> Fitted:
-    """What was found side by side, as if it had been found alone."""
-    problem, split = task.model.problem, task.split
-    if split is None:
-        certificates = tuple(
-            Certificate(gap.objective, gap.dual_objective, errors, (minus, plus))
-            for gap, (errors, minus, plus) in zip(
-                fits.gaps, _counts(problem, fits).tolist(), strict=True
-            )
-        )
-        solutions = tuple(map(Coefficients, fits.beta, fits.alpha.tolist()))
-        steps = tuple((fits.reads * problem.n).tolist())
-        nothing = np.empty((len(task.lambdas), 0))
-        return Fitted(certificates, steps, task.solver.seed, nothing, solutions)
-    offset = None if problem.offset is None else problem.offset[split.test]
-    scores = fits.scores(problem.X[split.test], offset)
-    steps = tuple((fits.reads * split.n_train).tolist())
-    return Fitted(fits.gaps, steps, task.solver.seed, scores, ())
-
-
-def _counts(problem: Problem, fits: SharedFits) -> Rows:
-    """Rows on the wrong side, and those of -1 and of +1 with a score of 0, by fit."""
-    found = np.zeros((len(fits.alpha), 3), dtype=np.int64)
-    for rows in blocks(problem.n, problem.p + len(fits.alpha)):
-        y = problem.y[rows]
-        offset = None if problem.offset is None else problem.offset[rows]
-        scores = fits.scores(problem.X[rows], offset)
-        found[:, 0] += (scores * y < 0.0).sum(axis=1)
-        for at, level in (1, -1.0), (2, 1.0):
-            found[:, at] += (scores[:, y == level] == 0.0).sum(axis=1)
-    return found
-
-
-def _merged(found: Fitted | None, other: Fitted, done: Mask) -> Fitted:
-    """One of both at each lambda: `other` has those that are not done."""
-    if found is None:
-        return other
-    scores = found.scores.copy()
-    scores[~done] = other.scores
-    return Fitted(
-        _in_turn(found.certificates, other.certificates, done),
-        _in_turn(found.steps, other.steps, done),
-        other.seed,
-        scores,
-        _in_turn(found.solutions, other.solutions, done),
-    )
-
-
-def _in_turn(
-    found: tuple[Values, ...], other: tuple[Values, ...], done: Mask
-) -> tuple[Values, ...]:
-    rest = iter(other)
-    pairs = zip(found, done.tolist(), strict=False)  # folds have no solutions
-    return tuple(each if kept else next(rest) for each, kept in pairs)

@@ -1,6 +1,7 @@
 """Metrics of held-out scores: a line for each fold, means and standard errors."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -23,10 +24,10 @@ from pegasos_stats.errors import (
 from pegasos_stats.metrics.scores import areas_under_curves
 from pegasos_stats.models.base import Model
 from pegasos_stats.solvers.problem import LossName
-from pegasos_stats.studies.selection.fold_fits import Fitted
+from pegasos_stats.studies.selection.fold_fits import Fit
 from pegasos_stats.studies.selection.folds import Folds
 
-Measure = Callable[[Vector, Vector, Vector, Ties], float]
+Measure = Callable[[Vector, Matrix, Vector, Ties], Vector]
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class Metric:
     ----------
     name : str
     measure : callable
-        From labels -1 and +1, scores, weights and ties.
+        From labels -1 and +1, shape (n,), lines of scores, shape (m, n), weights and
+        ties: a number for each line.
     larger_is_better : bool
     """
 
@@ -45,55 +47,31 @@ class Metric:
     measure: Measure
     larger_is_better: bool = False
 
-    def of_each(self, y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
-        """The number for each line of scores, shape (m, n)."""
-        if isinstance(self.measure, BuiltIn):
-            return self.measure.of_each(y, scores, weights, ties)
-        return np.array([self.measure(y, line, weights, ties) for line in scores])
 
-
-@dataclass(frozen=True)
-class BuiltIn:
-    """A measure of the package, which is computed of many lines of scores at once.
+def error_rate(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
+    """Share of rows with a score on the wrong side of 0, of those that are decided.
 
     Examples
     --------
-    >>> error_rate(np.array([1.0, -1, 1]), np.array([2.0, 1, 0]), np.ones(3), "na")
-    0.5
+    >>> y, scores = np.array([1.0, -1, 1]), np.array([[2.0, 1, 0]])
+    >>> error_rate(y, scores, np.ones(3), "na")
+    array([0.5])
     """
-
-    of_each: Callable[[Vector, Matrix, Vector, Ties], Vector]
-
-    def __call__(self, y: Vector, scores: Vector, weights: Vector, ties: Ties) -> float:
-        """The number for one line of scores."""
-        return float(self.of_each(y, scores[None], weights, ties)[0])
-
-    def __reduce__(self) -> str:
-        """Pickled by its name in this module."""
-        return self.of_each.__name__
-
-
-@BuiltIn
-def error_rate(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
-    """Share of rows with a score on the wrong side of 0, of those that are decided."""
     signs = signs_of(scores, ties)
     decided = ~np.isnan(signs)
     return _shares((decided & (signs != y)) @ weights, decided @ weights)
 
 
-@BuiltIn
 def hinge_loss(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
     """Mean of ``max(0, 1 - y score)``."""
     return _means(np.maximum(0.0, 1.0 - y * scores), weights)
 
 
-@BuiltIn
 def log_loss(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
     """Mean of ``log(1 + exp(-y score))``, the log loss of logistic scores."""
     return _means(np.logaddexp(0.0, -y * scores), weights)
 
 
-@BuiltIn
 def brier_score(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
     """Mean of ``(p - [y = 1])^2`` of logistic ``p = 1 / (1 + exp(-score))``."""
     from scipy.special import expit
@@ -101,7 +79,6 @@ def brier_score(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vecto
     return _means(np.square(expit(-y * scores)), weights)
 
 
-@BuiltIn
 def auc(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
     """Area under the ROC curve; NaN where a level has no row."""
     return areas_under_curves((y > 0).astype(np.intp), scores, weights)
@@ -163,15 +140,11 @@ def checked_metrics(metrics: Any, loss: LossName) -> tuple[Metric, ...]:
         items = [metrics] if single else list(islice(metrics, MOST))
     found = tuple(_checked(item, loss) for item in items)
     names = [metric.name for metric in found]
-    if taken := [name for name in names if name in COLUMNS]:
-        raise OptionError(
-            f"A metric is called {taken[0]!r}, as a column of the lines of the folds "
-            "is; give the function another name."
-        )
-    if not found or len(set(names)) < len(names):
+    if not found or len({*names, *COLUMNS}) < len(names) + len(COLUMNS):
         raise OptionError(
             f"metrics are {listing(names) or 'none'}; give different ones of "
-            f"{listing(OF_LOSS[loss])}, or functions with names of their own."
+            f"{listing(OF_LOSS[loss])}, or functions with names that are neither these "
+            "nor columns of by_fold."
         )
     return found
 
@@ -196,22 +169,27 @@ def _checked(item: Any, loss: LossName) -> Metric:
 
 
 @dataclass(frozen=True)
-class _Given:
-    """A user's function, which is called as the metrics of the package are."""
+class _OwnMeasure:
+    """A user's function of labels and scores, called for one line after the other."""
 
+    name: str
     function: Callable[[Vector, Vector], float]
 
-    def __call__(self, y: Vector, scores: Vector, weights: Vector, ties: Ties) -> float:
-        name = getattr(self.function, "__name__", "given")
+    def __call__(
+        self, y: Vector, scores: Matrix, weights: Vector, ties: Ties
+    ) -> Vector:
+        return np.array([self._number(y, line) for line in scores])
+
+    def _number(self, y: Vector, scores: Vector) -> float:
         try:
             found = self.function(y, scores)
         except Exception as error:
             raise OptionError(
-                f"The metric {name} raised {type(error).__name__}: "
+                f"The metric {self.name} raised {type(error).__name__}: "
                 f"{shown(str(error))}; give a function of labels -1, +1 and scores."
             ) from error
         refused = OptionError(
-            f"The metric {name} gave {shown(found)}; let it return one number."
+            f"The metric {self.name} gave {shown(found)}; let it return one number."
         )
         with refusing(refused):
             return float(found)
@@ -219,19 +197,19 @@ class _Given:
 
 def own_metric(name: str, function: Callable[..., Any]) -> Metric:
     """A metric that a function of the user computes."""
-    return Metric(name, _Given(function))
+    return Metric(name, _OwnMeasure(name, function))
 
 
 def function_of(metric: Metric) -> Callable[..., object]:
     """The function that `own_metric` was given."""
-    given: Any = metric.measure
-    return given.function  # type: ignore[no-any-return]
+    assert isinstance(metric.measure, _OwnMeasure)
+    return metric.measure.function
 
 
 def fold_lines(
     model: Model,
     folds: Folds,
-    fits: Sequence[Fitted],
+    fits: Sequence[Sequence[Fit]],
     metrics: Sequence[Metric],
     ties: Ties,
 ) -> pd.DataFrame:
@@ -239,47 +217,37 @@ def fold_lines(
 
     Rows without a score, for which a transform has no value, are in no metric.
     """
-    y, weights = model.problem.y, model.problem.row_weights
-    lines: dict[str, list[object]] = {}
-
-    def add(name: str, values: Iterable[object]) -> None:
-        lines.setdefault(name, []).extend(values)
-
-    for split, fit in zip(folds.splits, fits, strict=True):
-        test, count = split.test, len(fit.scores)
-        own = {
-            "repeat": split.repeat,
-            "fold": split.fold,
-            "n_train": split.n_train,
-            "n_test": len(test),
-            "weight": float(weights[test].sum()),
+    lines: dict[str, list[object]] = defaultdict(list)
+    for split, own in zip(folds.splits, fits, strict=True):
+        test, count = split.test, len(own)
+        y, weights = model.problem.y[test], model.problem.row_weights[test]
+        scores = np.array([fit.scores for fit in own])
+        known = ~np.isnan(scores).any(axis=0)
+        columns = {
+            "repeat": [split.repeat] * count,
+            "fold": [split.fold] * count,
+            "n_train": [split.n_train] * count,
+            "n_test": [len(test)] * count,
+            "weight": [float(weights.sum())] * count,
+            "decided": (~np.isnan(signs_of(scores, ties)) @ weights).tolist(),
+            "seed": [fit.seed for fit in own],
+            "steps": [fit.steps for fit in own],
+            "objective": [fit.certificate.objective for fit in own],
+            "relative_gap": [fit.certificate.relative_gap for fit in own],
         }
-        for name, value in own.items():
-            add(name, [value] * count)
-        add("decided", (~np.isnan(signs_of(fit.scores, ties)) @ weights[test]).tolist())
-        add("seed", [fit.seed] * count)
-        add("steps", fit.steps)
-        add("objective", [at.objective for at in fit.certificates])
-        add("relative_gap", [at.relative_gap for at in fit.certificates])
-        known = ~np.isnan(fit.scores)
-        alike = known if (known != known[:1]).any() else known[:1]
+        if not known.all():
+            y, scores, weights = y[known], scores[:, known], weights[known]
         for metric in metrics:
-            for at, line in enumerate(alike):
-                part = slice(at, at + 1) if len(alike) > 1 else slice(None)
-                scores = fit.scores[part] if line.all() else fit.scores[part][:, line]
-                add(
-                    metric.name,
-                    metric.of_each(
-                        y[test][line], scores, weights[test][line], ties
-                    ).tolist(),
-                )
+            columns[metric.name] = metric.measure(y, scores, weights, ties).tolist()
+        for name, values in columns.items():
+            lines[name] += values
     return pd.DataFrame(lines)
 
 
-def mean_and_error(
-    values: Vector, weights: Vector, repeats: Rows
-) -> tuple[float, float]:
-    """Mean over the folds, and its standard error.
+def means_and_errors(
+    values: Matrix, weights: Matrix, repeats: Rows
+) -> tuple[Vector, Vector]:
+    """Means over the folds of each column, and their standard errors.
 
     In one repeat of k folds with values ``v_j`` and weights ``w_j`` these are
     ``m = sum w_j v_j / sum w_j`` and ``sqrt(sum w_j (v_j - m)^2 / sum w_j / (k - 1))``.
@@ -289,14 +257,13 @@ def mean_and_error(
 
     Parameters
     ----------
-    values : float64 array, shape (m,)
-    weights : float64 array, shape (m,)
-        Weight of the held-out rows.
-    repeats : int64 array, shape (m,)
+    values, weights : float64 array, shape (folds, m)
+        Weights are those of the held-out rows.
+    repeats : int64 array, shape (folds,)
 
     Returns
     -------
-    pair of float
+    pair of float64 array, shape (m,)
         NaN where no fold has a value; the standard error also with one fold.
 
     References
@@ -306,17 +273,10 @@ def mean_and_error(
 
     Examples
     --------
-    >>> mean_and_error(np.array([0.25, 0.75]), np.ones(2), np.ones(2, int))
-    (0.5, 0.25)
+    >>> values = np.array([[0.25], [0.75]])
+    >>> means_and_errors(values, np.ones((2, 1)), np.ones(2, int))
+    (array([0.5]), array([0.25]))
     """
-    mean, error = means_and_errors(values[:, None], weights[:, None], repeats)
-    return float(mean[0]), float(error[0])
-
-
-def means_and_errors(
-    values: Matrix, weights: Matrix, repeats: Rows
-) -> tuple[Vector, Vector]:
-    """`mean_and_error` of each column, shape (folds, m)."""
     kept = ~np.isnan(values)
     v, w = np.where(kept, values, 0.0), np.where(kept, weights, 0.0)
     means, squares, used = [], [], []
@@ -334,8 +294,8 @@ def means_and_errors(
         return np.sum(means, axis=0) / number, np.sqrt(np.sum(squares, axis=0) / number)
 
 
-def estimates(lines: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """Return estimate and standard error of each metric, from a line for each fold.
+def curve(lines: pd.DataFrame, name: str, count: int = 1) -> tuple[Vector, Vector]:
+    """Estimate and standard error of a metric for each lambda, shape (count,).
 
     A fold counts with the weight of its held-out rows; for the error rate, which is
     one of decided rows, with that of these. So its mean is the rate of all folds.
@@ -343,27 +303,8 @@ def estimates(lines: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     Parameters
     ----------
     lines : DataFrame
-        Columns ``repeat``, ``weight``, ``decided`` and the metrics.
-    names : list of str
-        Names of the metrics.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``term, estimate, std_error``.
-    """
-    found = [(name, *curve(lines, name)) for name in names]
-    rows = [(name, float(mean[0]), float(error[0])) for name, mean, error in found]
-    return pd.DataFrame(rows, columns=["term", "estimate", "std_error"])
-
-
-def curve(lines: pd.DataFrame, name: str, count: int = 1) -> tuple[Vector, Vector]:
-    """Estimate and standard error of a metric for each lambda, as `estimates`.
-
-    Parameters
-    ----------
-    lines : DataFrame
-        Those of one fold after the other, `count` of each.
+        Those of one fold after the other, `count` of each: columns ``repeat``,
+        ``weight``, ``decided`` and the metric.
     name : str
     count : int, default 1
         Number of lambdas.

@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.checks import check_positive
-from pegasos_stats.data.foreign import refusing
-from pegasos_stats.errors import OptionError, counted, shown
+from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.kernel import KernelSVM
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection.fold_fits import checked_model
-from pegasos_stats.studies.selection.lambda_path import LambdaPath, lambda_path
+from pegasos_stats.studies.selection.lambda_path import (
+    LambdaPath,
+    distinct_positive,
+    lambda_path,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 TIMES = (1.0 / 16.0, 0.25, 1.0, 4.0, 16.0)  # the gamma of the model
-LIST = "give a list of different numbers above zero"
 
 
 @suggest_arguments
@@ -90,7 +91,9 @@ def tune_kernel(
             "The model has no gamma to choose; give one with a Gaussian kernel, such "
             "as ps.kernel_svm(formula, data)."
         )
-    grid = _checked_gammas(gammas, kernel.gamma)
+    grid = [times * kernel.gamma for times in TIMES]
+    if gammas is not None:
+        grid = distinct_positive("gammas", gammas)
     if folds is None:
         raise OptionError(
             "folds=None leaves nothing to choose by; give folds=10, or take "
@@ -113,18 +116,6 @@ def tune_kernel(
         )
         paths.append(path)
     return KernelTuning(tuple(grid), tuple(paths))
-
-
-def _checked_gammas(gammas: object, gamma: float) -> list[float]:
-    """Read gammas, in rising order; multiples of the model's if none are given."""
-    if gammas is None:
-        return [times * gamma for times in TIMES]
-    with refusing(OptionError(f"gammas={shown(gammas)} cannot be read; {LIST}.")):
-        items = list(gammas) if np.ndim(gammas) == 1 else []  # type: ignore[call-overload,arg-type]
-    values = sorted({check_positive("gammas", item) for item in items})
-    if not items or len(values) < len(items):
-        raise OptionError(f"gammas={shown(gammas)} are not allowed; {LIST}.")
-    return values
 
 
 def at_gamma(model: KernelSVM, gamma: float) -> KernelSVM:
@@ -173,10 +164,8 @@ class KernelTuning:
     @property
     def best(self) -> LambdaPath:
         """The path with the best mean metric; for ties that of the smallest gamma."""
-        metric = next(m for m in self.paths[0].metrics if m.name == self.metric)
-        sign = -1.0 if metric.larger_is_better else 1.0
-        means = [sign * path.table[self.metric] for path in self.paths]
-        return self.paths[int(np.nanargmin([float(np.nanmin(m)) for m in means]))]
+        least = [np.nanmin(path._losses()[0]) for path in self.paths]
+        return self.paths[int(np.nanargmin(least))]
 
     @property
     def metric(self) -> str:

@@ -1,6 +1,8 @@
 """Fits along a path of lambda, with the cross-validated error of each."""
 
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,12 +14,17 @@ from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_choice, check_count, check_positive, whole_of
 from pegasos_stats.compiled import pegasos
 from pegasos_stats.data.foreign import refusing
+from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import DataError, OptionError, counted, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.results import Results
 from pegasos_stats.rng import RRandom
-from pegasos_stats.solvers.kernel_problem import KernelProblem, support_of
+from pegasos_stats.solvers.kernel_problem import (
+    KernelProblem,
+    KernelSolution,
+    support_of,
+)
 from pegasos_stats.solvers.objective import Certificate, feasible
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
@@ -28,7 +35,6 @@ from pegasos_stats.studies.selection.fold_fits import (
     at_lambda,
     checked_model,
     for_all_rows,
-    run_tasks,
 )
 from pegasos_stats.studies.selection.fold_metrics import Metric, curve
 from pegasos_stats.studies.selection.folds import Folds, checked_folds
@@ -43,7 +49,6 @@ RULES: tuple[Rule, ...] = ("min", "1se")
 EPOCHS = 1000  # of SDCA along a path, where no solver is given
 COUNT = 30
 MOST = 10_000
-LIST = "give a list of different numbers above zero"
 RATIO = 1e-5
 
 
@@ -145,24 +150,24 @@ def _first_order(problem: Problem, a: Vector) -> Vector:
     )
 
 
-def checked_lambdas(lambdas: Any, model: Model) -> Vector:
-    """Read lambdas, largest first; those of `lambda_grid` if none are given.
+def distinct_positive(name: str, values: Any) -> list[float]:
+    """Read different numbers above zero, in rising order, or raise `OptionError`."""
+    refused = OptionError(
+        "is not allowed; give a list of different numbers above zero.", name, values
+    )
+    with refusing(refused):
+        items = list(values) if np.ndim(values) == 1 else []
+    found = sorted({check_positive(name, item) for item in items})
+    if not items or len(found) < len(items):
+        raise refused
+    return found
 
-    Raises
-    ------
-    OptionError
-        If they are not different numbers above zero.
-    """
+
+def checked_lambdas(lambdas: object, model: Model) -> Vector:
+    """Read lambdas, largest first; those of `lambda_grid` if none are given."""
     if lambdas is None:
         return lambda_grid(model)
-    with refusing(OptionError(f"lambdas={shown(lambdas)} cannot be read; {LIST}.")):
-        items = list(lambdas) if np.ndim(lambdas) == 1 else []
-    values = np.array([check_positive("lambdas", item) for item in items])
-    if not items or np.unique(values).size < values.size:
-        raise OptionError(
-            f"lambdas={listing(items) or shown(lambdas)} are not allowed; {LIST}."
-        )
-    return np.sort(values)[::-1].copy()
+    return np.array(distinct_positive("lambdas", lambdas)[::-1])
 
 
 def place(loss: Vector, error: Vector, rule: Rule) -> int:
@@ -274,36 +279,28 @@ def lambda_path(
     default = SDCA(epochs=EPOCHS, tol=fold_fits.FOLD_TOL)
     solver = fold_fits.checked_fold_solver(model, solver, default, own_lambda=False)
     chosen = fold_metrics.checked_metrics(metrics, model.problem.loss)
-    names = [known.name for known in chosen]
+    names = tuple(known.name for known in chosen)
     if metric is None:
         usual = fold_metrics.DECIDES[model.problem.loss]
         metric = usual if usual in names else names[0]
-    elif not isinstance(metric, str) or metric not in names:
-        raise OptionError(
-            f"metric={shown(metric)} is not among the metrics; give one of "
-            f"{listing(names)}."
-        )
+    check_choice("metric", metric, names)
     rng = RRandom(seed, sample_kind=solver.sample_kind)
+    drawn = None
     if folds is not None:
         drawn = checked_folds(folds, repeats, model._sample, rng, groups)
-    elif check_count("repeats", repeats) == 1:
-        drawn = None
-    else:
-        raise OptionError(
-            f"repeats={shown(repeats)} makes no sense with folds=None; give folds=10, "
-            "or leave it out."
-        )
+    elif check_count("repeats", repeats) > 1:
+        raise OptionError("repeats= goes with a number of folds; give folds=10.")
     use = fold_fits.with_seed(solver, rng.seed)
-    tasks = [fold_fits.Task(model, None, use, grid)]  # all rows, then those of folds
+    tasks = [fold_fits.Task(None, use)]  # all rows, then those of folds
     if drawn is not None:
-        tasks += fold_fits.fold_tasks(model, drawn, solver, grid, rng)
-    whole, *parts = run_tasks(tasks, workers, progress)
-    certificates = [at for fit in (whole, *parts) for at in fit.certificates]
-    fold_fits.warn_of_gaps(solver, certificates)
+        tasks += fold_fits.fold_tasks(drawn.splits, solver, rng)
+    whole, *parts = fits = fold_fits.fit_tasks(model, tasks, grid, workers, progress)
+    fold_fits.warn_of_gaps(solver, fits)
     by_fold = None
     if drawn is not None:
         by_fold = fold_metrics.fold_lines(model, drawn, parts, chosen, solver.ties)
         by_fold.insert(2, "lam", np.tile(grid, len(drawn)))
+    lines, coefficients = _whole_fits(model, grid, whole, solver.ties)
     return LambdaPath(
         model=model,
         solver=use,
@@ -312,50 +309,41 @@ def lambda_path(
         seed=rng.seed,
         metrics=chosen,
         metric=metric,
-        fits=_fits(model, grid, whole, solver),
-        coefficients=_coefficients(model, grid, whole),
+        fits=lines,
+        coefficients=coefficients,
         by_fold=by_fold,
     )
 
 
-def _fits(
-    model: Model, grid: Vector, whole: fold_fits.Fitted, solver: Pegasos | SDCA
-) -> pd.DataFrame:
-    """One line for each lambda: the fit on all rows and how large its solution is."""
-    lines = []
-    for lam, at, steps, found in zip(
-        grid, whole.certificates, whole.steps, whole.solutions, strict=True
-    ):
+def _whole_fits(
+    model: Model, grid: Vector, fits: Sequence[fold_fits.Fit], ties: Ties
+) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    """A line for each fit on all rows, and the coefficients of a linear model."""
+    lines, betas, alphas = [], [], []
+    for lam, fit in zip(grid, fits, strict=True):
+        at = fit.certificate
         assert isinstance(at, Certificate)
         line = {
             "lam": lam,
             "objective": at.objective,
             "relative_gap": at.relative_gap,
-            "training_error": at.error_rate(model.problem.n, solver.ties),
-            "steps": steps,
+            "training_error": at.error_rate(model.problem.n, ties),
+            "steps": fit.steps,
         }
-        if isinstance(found, fold_fits.Coefficients):
-            line["norm"] = float(np.linalg.norm(found.beta))
-        else:
+        if isinstance(fit.solution, KernelSolution):
             assert isinstance(model.problem, KernelProblem)
-            line["n_support"] = len(support_of(model.problem, found)[0])
+            line["n_support"] = len(support_of(model.problem, fit.solution)[0])
+        elif fit.solution is not None:
+            line["norm"] = float(np.linalg.norm(fit.solution.beta))
+            betas.append(fit.solution.beta)
+            alphas.append(fit.solution.alpha)
         lines.append(line)
-    return pd.DataFrame(lines)
-
-
-def _coefficients(
-    model: Model, grid: Vector, whole: fold_fits.Fitted
-) -> pd.DataFrame | None:
-    """One line for each lambda, of a linear model."""
-    linear = [f for f in whole.solutions if isinstance(f, fold_fits.Coefficients)]
-    if not linear:
-        return None
-    values = np.array([found.beta for found in linear])
-    index = pd.Index(grid, name="lam")
-    frame = pd.DataFrame(values, index, list(model.names))
+    if not betas:
+        return pd.DataFrame(lines), None
+    frame = pd.DataFrame(np.array(betas), pd.Index(grid, name="lam"), list(model.names))
     if model.problem.intercept:
-        frame.insert(0, "Intercept", [found.alpha for found in linear])
-    return frame
+        frame.insert(0, "Intercept", alphas)
+    return pd.DataFrame(lines), frame
 
 
 SHOWN = 6  # coefficients with a name in the figure
@@ -426,13 +414,12 @@ class LambdaPath:
 
     @cached_property
     def _estimates(self) -> pd.DataFrame:
-        lines, count = self._validated(), len(self.lambdas)
         names = [metric.name for metric in self.metrics]
-        curves = [curve(lines, name, count) for name in names]
+        curves = [self._curve(name) for name in names]
         estimate, error = np.array(curves).transpose(1, 2, 0)  # a line for each lambda
         columns = {
             "lam": np.repeat(self.lambdas, len(names)),
-            "term": names * count,
+            "term": names * len(self.lambdas),
             "estimate": estimate.ravel(),
             "std_error": error.ravel(),
         }
@@ -462,7 +449,7 @@ class LambdaPath:
             If the path was not cross-validated, or the metric is not defined for any
             lambda.
         """
-        return float(self.lambdas[self._best()])
+        return self._chosen("min")
 
     @property
     def lambda_1se(self) -> float:
@@ -473,14 +460,27 @@ class LambdaPath:
         OptionError
             As for `lambda_min`; also for a single fold, which gives no standard error.
         """
-        best = self._best()
+        return self._chosen("1se")
+
+    def _losses(self) -> tuple[Vector, Vector]:
+        """The deciding metric as a loss, smaller being better, and its error."""
         mean, error = self._curve(self.metric)
-        if np.isnan(error[best]):
+        metric = next(known for known in self.metrics if known.name == self.metric)
+        return -mean if metric.larger_is_better else mean, error
+
+    def _chosen(self, rule: Rule) -> float:
+        loss, error = self._losses()
+        if np.isnan(loss).all():
+            raise OptionError(
+                f"{self.metric} is defined in no fold; take one of "
+                f"{listing([m.name for m in self.metrics if m.name != self.metric])}."
+            )
+        if rule == "1se" and np.isnan(error[place(loss, error, "min")]):
             raise OptionError(
                 "There is no standard error with a single fold; give more folds, or "
                 "take lambda_min."
             )
-        return float(self.lambdas[place(self._signed(mean), error, "1se")])
+        return float(self.lambdas[place(loss, error, rule)])
 
     def by(self, metric: str) -> "LambdaPath":
         """Return the same path with lambda chosen by another metric.
@@ -503,8 +503,7 @@ class LambdaPath:
             `lambda_1se` or `lambda_min`.
         """
         check_choice("rule", rule, RULES)
-        lam = self.lambda_min if rule == "min" else self.lambda_1se
-        return at_lambda(self.model, lam)
+        return at_lambda(self.model, self._chosen(rule))
 
     def refit(self, rule: Rule = "1se") -> Results:
         """Fit all rows at the chosen lambda, with the solver of the path.
@@ -580,8 +579,7 @@ class LambdaPath:
             cure = "give a whole number, 0 or more."
             raise OptionError(f"is not allowed; {cure}", "named", named)
         beta = self.coefficients.drop(columns="Intercept", errors="ignore")
-        marks = {} if self.by_fold is None else self.marks()
-        return draw_path(beta, min(count, beta.shape[1]), marks, ax, line)
+        return draw_path(beta, min(count, beta.shape[1]), self.marks(), ax, line)
 
     def summary(self) -> Summary:
         """Header, a row for each lambda, and notes; ``print()`` shows text."""
@@ -600,31 +598,13 @@ class LambdaPath:
         )
         return f"{text}{marks}, seed {self.seed}>"
 
-    def _validated(self) -> pd.DataFrame:
+    def _curve(self, name: str) -> tuple[Vector, Vector]:
+        """Mean and standard error of a metric, for each lambda."""
         if self.by_fold is None:
             raise OptionError(
                 "The path was not cross-validated; give folds=10 to lambda_path()."
             )
-        return self.by_fold
-
-    def _curve(self, name: str) -> tuple[Vector, Vector]:
-        """Mean and standard error of a metric, for each lambda."""
-        return curve(self._validated(), name, len(self.lambdas))
-
-    def _signed(self, mean: Vector) -> Vector:
-        """The metric as a loss: smaller is better."""
-        found = next(metric for metric in self.metrics if metric.name == self.metric)
-        return -mean if found.larger_is_better else mean
-
-    def _best(self) -> int:
-        """Position of `lambda_min`."""
-        losses = self._signed(self._curve(self.metric)[0])
-        if np.isnan(losses).all():
-            raise OptionError(
-                f"{self.metric} is defined in no fold; take one of "
-                f"{listing([m.name for m in self.metrics if m.name != self.metric])}."
-            )
-        return place(losses, losses, "min")
+        return curve(self.by_fold, name, len(self.lambdas))
 
     @property
     def is_best_at_largest(self) -> bool:
@@ -634,13 +614,9 @@ class LambdaPath:
     def marks(self) -> dict[str, float]:
         """Return `lambda_min` and `lambda_1se`, where defined, by their rules."""
         marks: dict[str, float] = {}
-        if self.by_fold is None:
-            return marks
-        mean, error = self._curve(self.metric)
-        if not np.isnan(mean).all():
-            marks["min"] = self.lambda_min
-            if not np.isnan(error[self._best()]):
-                marks["1se"] = self.lambda_1se
+        for rule in RULES:
+            with suppress(OptionError):
+                marks[rule] = self._chosen(rule)
         return marks
 
     def _header(self, marks: dict[str, float]) -> tuple[Fields, Fields]:
