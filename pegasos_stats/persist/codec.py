@@ -333,15 +333,14 @@ def _fields(kind: Any) -> Form:
         return stored
 
     def back(stored: Json, reader: ArrayReader) -> Value:
-        names = [n for n in (*hints, *computed) if n in stored]
+        every = hints | computed
         if (
             type(stored) is not dict
-            or list(stored) != names
-            or names[: len(hints)] != [*hints]
+            or not hints.keys() <= stored.keys() <= every.keys()
         ):
             raise ValueError(f"a {kind.__name__} has not its fields")
-        each = (hints | computed).items()  # arrays stand in the order of the fields
-        values = {k: form_of(h).back(stored[k], reader) for k, h in each if k in stored}
+        # Arrays stand in the order of the file.
+        values = {k: form_of(every[k]).back(v, reader) for k, v in stored.items()}
         found = kind(**{name: values.pop(name) for name in hints})
         if computed:
             vars(found).update(values)
