@@ -2,22 +2,24 @@
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import Vector, read_only
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.weights import r_sum
 from pegasos_stats.errors import DataError
-from pegasos_stats.solvers.dense.sums import log_losses, risk_and_image, total
+from pegasos_stats.solvers.dense.sums import (
+    Sums,
+    log_losses,
+    risk_and_image,
+    sums_at,
+    total,
+)
 from pegasos_stats.solvers.problem import ZERO_LOSS, Problem
 from pegasos_stats.solvers.rounding import Rounding, are_close, lower_bound
-
-if TYPE_CHECKING:
-    from pegasos_stats.compiled.arithmetic.risk import Seen
-    from pegasos_stats.solvers.dense.sums import Sums
 
 DIGITS = 53  # of a double
 HALF = 26  # of them in the lower part of a count
@@ -246,7 +248,7 @@ def certificate(
     w = problem.row_weights
     a = feasible(a, problem.y, problem.intercept, w)
     bounds = Rounding(problem, beta, alpha)
-    seen = _sums(problem, beta, alpha, a, bounds.reach)
+    seen = row_sums(problem, beta, alpha, a, bounds.reach)
     with np.errstate(over="ignore", invalid="ignore"):
         objective = float(0.5 * problem.lam * (beta @ beta) + seen.loss / problem.n)
     objective = finite(objective)
@@ -269,18 +271,43 @@ def certificate(
     return Certificate(objective, dual, seen.errors, seen.at_zero, rounding)
 
 
-def _sums(
+def row_sums(
     problem: Problem, beta: Vector, alpha: float, a: Vector, reach: float
-) -> "Seen | Sums":
-    """Sums over the rows: of dense ones in numpy, of sparse ones compiled."""
-    y, weights, offset = problem.y, problem.weights, problem.offset
+) -> Sums:
+    """Sums over the rows in numpy; scores and image of sparse ones are compiled."""
+    y, given = problem.y, (problem.weights, reach, problem.offset)
     if isinstance(problem.X, np.ndarray):
-        X, loss = problem.X, problem.loss
-        return risk_and_image(X, y, beta, alpha, loss, a, weights, reach, offset)
-    rows, w, code = problem.rows, problem.row_weights, int(problem.loss_code)
-    return arithmetic.risk.risk_and_image(
-        rows, y, beta, alpha, code, a, w, reach, offset
-    )
+        return risk_and_image(problem.X, y, beta, alpha, problem.loss, a, *given)
+    f, found, additions = scores_and_image(problem.rows, beta, a * y)
+    return sums_at(f + alpha, found, additions, y, problem.loss, a, *given)
+
+
+def scores_and_image(X: Any, beta: Vector, c: Vector) -> tuple[Vector, Vector, float]:
+    """``X beta``, ``X'c``, and the most additions of a summand of the latter.
+
+    Parameters
+    ----------
+    X : float64 or float32 array, shape (n, p), or CSR
+        Rows as the kernels take them.
+    beta : float64 array, shape (p,)
+    c : float64 array, shape (n,)
+    """
+    n, p, rows = c.size, beta.size, arithmetic.rows
+    stored = X.data.size if isinstance(X, rows.CSR) else n * p
+    block, scores = rows_in_block(n, p, stored), np.empty(n)
+    w, part, image = (np.zeros(arithmetic.lanes.padded(p)) for _ in range(3))
+    w[:p] = beta
+    rows.put_scores_and_image(X, read_only(c), w, block, scores, part, image)
+    return scores, image[:p], block + -(-n // block)
+
+
+def rows_in_block(n: int, p: int, stored: int) -> int:
+    """Rows that are summed by themselves: about ``sqrt(n)``, more if these are short.
+
+    A sum of ``n`` numbers in blocks has the rounding of ``2 sqrt(n)`` of them.
+    """
+    blocks = min(math.isqrt(n), stored // (8 * p + 1)) + 1
+    return max(1, -(-n // blocks))
 
 
 def finite(objective: float) -> float:

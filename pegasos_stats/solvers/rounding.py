@@ -10,10 +10,9 @@ sum of their absolute values, ``gamma_k = k u / (1 - k u)`` with ``u = 2^-53`` (
 
 with ``|alpha| + |offset_i|`` for ``|alpha|`` where there is an offset.
 A loss moves no more than its margin, and not at all where that is safely above 1
-(hinge). Sums over dense rows are those of ``dense/sums.py``, with a bound of their
-own; others are compensated: what rounding left out of them is known. An exponential or
-logarithm of the mathematical library is taken to be right to four units
-in the last place, and so are those of `log_losses`.
+(hinge). Sums over the rows are those of ``dense/sums.py``, with a bound of their own.
+An exponential or logarithm of numpy's is taken to be right to four units in the last
+place.
 
 These bounds cost nothing beside a pass over the rows. Where they are not small beside
 the gap, as for columns far from zero beside their spread, the pass is done again with
@@ -34,10 +33,10 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from pegasos_stats.arrays import Vector
+from pegasos_stats.solvers.dense.sums import Sums
 
 if TYPE_CHECKING:
-    from pegasos_stats.compiled.arithmetic.risk import Seen, SeenExactly
-    from pegasos_stats.solvers.dense.sums import Sums
+    from pegasos_stats.compiled.arithmetic.risk import SeenExactly
 
 UNIT = 2.0**-53  # rounding of one operation, relative
 TINY = 2.0**-1074  # rounding of one that underflows
@@ -196,32 +195,32 @@ class Rounding:
         self._radius = math.sqrt(squares)
         size = self._radius * norm(beta) + abs(alpha) + (problem.farthest or 0.0)
         self.reach = MARGIN * problem.products * UNIT * size
-        self._share = (4.0 * (problem.n + 4.0) * UNIT) ** 2  # of compensated sums
 
-    def primal(self, seen: "Seen | Sums") -> Within:
-        """``P`` from the sums of one pass, a `Seen`."""
+    def primal(self, seen: Sums) -> Within:
+        """``P`` from the sums of one pass, `Sums`."""
         if self._problem.loss == "hinge":
             moved = self.reach * seen.exposed / self._problem.n
         elif self.reach < 1.0:  # |loss'| <= loss, at any margin
             moved = self.reach * math.exp(self.reach) * self._mean(seen)
         else:
             moved = math.inf
-        return self._primal(self._mean(seen), moved, self._share_of(seen))
+        return self._primal(self._mean(seen), moved, seen.share)
 
     def primal_exactly(self, seen: "SeenExactly") -> Within:
         """``P`` from the sums with twice the digits, a `SeenExactly`."""
         error = seen.loss_error / self._problem.n
-        return self._primal(self._mean(seen), error, self._share)
+        compensated = (4.0 * (self._problem.n + 4.0) * UNIT) ** 2
+        return self._primal(self._mean(seen), error, compensated)
 
-    def reward(self, seen: "Seen | Sums") -> Within:
-        """Mean reward of the dual weights from the sums of one pass, a `Seen`.
+    def reward(self, seen: Sums) -> Within:
+        """Mean reward of the dual weights from the sums of one pass, `Sums`.
 
         It is ``mean (w H(a/w) - a y offset)``.
         """
         n, loss = self._problem.n, self._problem.loss
         value = (seen.entropy + seen.entropy_rest) / n
         steep = 0.0 if loss == "hinge" else STEEP * seen.dual / n
-        share = self._share_of(seen)
+        share = seen.share
         off = steep + (LIBRARY[loss] + share) * value
         if self._problem.farthest is None:
             return Within(value, off)
@@ -229,8 +228,8 @@ class Rounding:
         off += (LAST + share) * seen.known_size / n + LAST * abs(value - less)
         return Within(value - less, off)
 
-    def cost(self, seen: "Seen | Sums") -> Within:
-        """``lam/2 ||beta(a)||^2`` from the sums of one pass, a `Seen`."""
+    def cost(self, seen: Sums) -> Within:
+        """``lam/2 ||beta(a)||^2`` from the sums of one pass, `Sums`."""
         off = (seen.additions + 2.0) * UNIT * seen.dual * self._radius
         return self._cost(cost(self._problem.lam, self._problem.n, seen.image), off)
 
@@ -254,13 +253,9 @@ class Rounding:
         squares, half = self._radius * self._radius, problem.lightest / 2
         return float(min(problem.lam / squares / 2.0, half / problem.n)) / MARGIN
 
-    def _mean(self, seen: "Seen | Sums | SeenExactly") -> float:
+    def _mean(self, seen: "Sums | SeenExactly") -> float:
         mean: float = (seen.loss + seen.loss_rest) / self._problem.n
         return mean
-
-    def _share_of(self, seen: "Seen | Sums") -> float:
-        share: float = getattr(seen, "share", self._share)
-        return share
 
     def _primal(self, mean: float, moved: float, share: float) -> Within:
         """``P`` from the mean loss and a bound of its error by that of the margins.

@@ -8,7 +8,12 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.solvers.active_set import ActiveSet, can_be_exact, exactly
-from pegasos_stats.solvers.objective import Certificate, certificate, feasible
+from pegasos_stats.solvers.objective import (
+    Certificate,
+    certificate,
+    feasible,
+    scores_and_image,
+)
 from pegasos_stats.solvers.problem import Problem, Solution, kernel_rows
 from pegasos_stats.solvers.proximal import ProximalNewton
 from pegasos_stats.solvers.rescaling import Lengths, lengths
@@ -174,8 +179,7 @@ class Wide:
         self._looked: Lengths | None = None
         self._is_reached = False
         state = self._coordinates.state
-        self._balanced, self._scores = state.a, np.zeros(problem.n)
-        self._image = np.zeros(state.w.size)
+        self._balanced = state.a
         self._further: Further | None = None
 
     @property
@@ -237,9 +241,8 @@ class Wide:
         """Look at all rows, for the gap of the present state."""
         problem, state = self._problem, self._coordinates.state
         a = feasible(state.a, problem.y, problem.intercept, problem.weights)
-        scores, image = self._scores, self._image
-        image[:] = 0.0
-        dual.newton.scores_and_image(problem.rows, problem.y, state.w, a, scores, image)
+        beta = state.w[: problem.p]
+        scores, image, _ = scores_and_image(problem.rows, beta, a * problem.y)
         norm2 = dual.newton.squared_norm(state.w)
         scale = problem.lam * problem.n
         dual_norm2 = dual.newton.squared_norm(image) / scale / scale

@@ -5,12 +5,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from pegasos_stats.solvers.dense.sums import risk_and_image
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads import rows
 from pegasos_stats.solvers.reads.few_reads import few_reads
 from pegasos_stats.solvers.reads.hinge import Hinge, NoRoomError
-from pegasos_stats.solvers.reads.risk_and_bound import Point, risk_and_image
 from pegasos_stats.solvers.reads.rows import InMemory, added
 from pegasos_stats.solvers.reads.whole_weights import cut, units
 from pegasos_stats.solvers.sdca import SDCA
@@ -253,9 +253,7 @@ def test_offsets_that_leave_no_row_near_the_margin_are_read(known, loss, free, l
 def test_losses_and_entropies_lose_nothing_that_their_rests_do_not_hold(first):
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((8, 2)), np.where(np.arange(8) % 3, 1.0, -1.0)
-    hinge = int(Problem(X, y, 0.1).loss_code)
-    zero = Point(np.zeros(2), 0.0)
-    seen = risk_and_image(X, y, zero, hinge, np.zeros(8), np.ones(8))
+    seen = risk_and_image(X, y, np.zeros(2), 0.0, "hinge", np.zeros(8))
     values = [first, *rng.standard_normal(6)]
     rests = (2.0**-60 * rng.standard_normal(7)).tolist()
     parts = [

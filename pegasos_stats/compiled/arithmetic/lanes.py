@@ -89,17 +89,6 @@ def where_below(a: Lanes, limit: float, b: Lanes) -> Lanes:
     return np.where(a < limit, b, 0.0)
 
 
-def power_of_two(k: Lanes) -> Lanes:
-    """Return ``2^k``, of whole numbers from -1022 to 1023."""
-    with np.errstate(invalid="ignore"):
-        return np.ldexp(1.0, k.astype(np.int64))
-
-
-def exponent(a: Lanes) -> Lanes:
-    """Return the largest whole ``k`` with ``2^k <= a``, for ``a >= 2^-1022``."""
-    return np.frexp(a)[1] - 1.0
-
-
 def all_apart(a: Lanes, centre: float, distance: float) -> bool:
     """Whether every lane is farther than ``distance`` from ``centre``."""
     return bool(np.all(np.abs(a - centre) > distance))

@@ -31,9 +31,6 @@ V: TypeAlias = Value
 Values: TypeAlias = Sequence[Value]
 Emitter = TypeVar("Emitter", bound=Callable[..., Value])
 
-BIASED = 1.5 * 2.0**52 + 1023.0  # a whole number added to it is in its last digits
-UNIT_BITS = 0x4330000000000000  # of 2^52, whose last digit is 1
-UNBIASED = 2.0**52 + 1023.0
 INTO_L2 = 2  # the locality hint of llvm.prefetch: not the first-level cache
 
 
@@ -211,26 +208,6 @@ def _where_below(
 ) -> Value:
     is_below = builder.fcmp_ordered("<", args[0], splat(builder, args[1]))
     return builder.select(is_below, args[2], ir.Constant(VECTOR, [0.0] * LANES))
-
-
-@emits(lanes.power_of_two, L, L)
-def _power_of_two(
-    context: Context, builder: Builder, sig: Signature, args: Values
-) -> Value:
-    digits = builder.fadd(args[0], ir.Constant(VECTOR, [BIASED] * LANES))
-    integers = ir.VectorType(INT64, LANES)
-    shift = ir.Constant(integers, [52] * LANES)
-    exponents = builder.shl(builder.bitcast(digits, integers), shift)
-    return builder.bitcast(exponents, VECTOR)
-
-
-@emits(lanes.exponent, L, L)
-def _exponent(context: Context, builder: Builder, sig: Signature, args: Values) -> V:
-    integers = ir.VectorType(INT64, LANES)
-    shift, unit = (ir.Constant(integers, [k] * LANES) for k in (52, UNIT_BITS))
-    digits = builder.lshr(builder.bitcast(args[0], integers), shift)
-    biased = builder.bitcast(builder.or_(digits, unit), VECTOR)
-    return builder.fsub(biased, ir.Constant(VECTOR, [UNBIASED] * LANES))
 
 
 @emits(lanes.all_apart, types.boolean, L, F, F)

@@ -45,6 +45,7 @@ TenLanes: TypeAlias = tuple[
 ]
 
 BLOCK = 32  # rows and columns of a part that is mirrored at a time
+AHEAD = 16  # rows between the prefetch of a row and its use
 
 
 class CSR(NamedTuple):
@@ -70,43 +71,6 @@ Rows: TypeAlias = Numbers | CSR
 Form: TypeAlias = Callable[..., object]
 
 
-def add_block(X: Rows, first: int, stop: int, a: Vector, y: Vector, w: Vector) -> None:
-    """``w <- w + a_i y_i x_i`` for the rows from ``first`` to before ``stop``."""
-    if isinstance(X, CSR):
-        sparse_add_block(X, first, stop, a, y, w)
-    else:
-        dense_add_block(X, first, stop, a, y, w)
-
-
-def dense_add_block(
-    X: Numbers, first: int, stop: int, a: Vector, y: Vector, w: Vector
-) -> None:
-    """``add_block`` of dense rows, four at a time; of the last ones some again by 0."""
-    p = X.shape[1]
-    whole, last = p - p % LANES, stop - 1
-    for i in range(first, stop, 4):
-        j, k, m = min(i + 1, last), min(i + 2, last), min(i + 3, last)
-        x = (X[i], X[j], X[k], X[m])
-        b = a[i] * y[i]
-        c = a[j] * y[j] if j > i else 0.0
-        d = a[k] * y[k] if k > j else 0.0
-        e = a[m] * y[m] if m > k else 0.0
-        s = (lanes(b, b, b, b), lanes(c, c, c, c), lanes(d, d, d, d), lanes(e, e, e, e))
-        for q in range(0, whole, LANES):
-            store(w, q, add_four(load(w, q), entries(x, q), s))
-        if whole < p:
-            part = last_entries(x, whole, p - whole)
-            store(w, whole, add_four(load(w, whole), part, s))
-
-
-def sparse_add_block(
-    X: CSR, first: int, stop: int, a: Vector, y: Vector, w: Vector
-) -> None:
-    """``add_block`` of sparse rows."""
-    for i in range(first, stop):
-        row_add(X, i, a[i] * y[i], w)
-
-
 def by_type_of_rows(public: Form, dense: Form, sparse: Form) -> None:
     """Let compiled kernels take the dense or the sparse form of a public function."""
 
@@ -115,9 +79,6 @@ def by_type_of_rows(public: Form, dense: Form, sparse: Form) -> None:
 
     options = {"forceinline": True, "error_model": "numpy", "_nrt": False}
     overload(public, jit_options=options, strict=False)(choose)
-
-
-by_type_of_rows(add_block, dense_add_block, sparse_add_block)
 
 
 @inlined
@@ -581,3 +542,37 @@ def largest_norm2(X: Rows) -> float:
 def offset_at(offset: Vector, i: int) -> float:
     """Offset of row ``i``; 0 where there are none, an array of no entries."""
     return offset[i] if offset.shape[0] > 0 else 0.0
+
+
+@kernel
+def put_scores_and_image(
+    X: Rows,
+    c: Vector,
+    w: Vector,
+    block: int,
+    scores: Vector,
+    part: Vector,
+    image: Vector,
+) -> None:
+    """Put ``x_i'w`` in ``scores`` and add ``sum_i c_i x_i`` to ``image``.
+
+    Parameters
+    ----------
+    X : float64 or float32 array, shape (n, p); or CSR
+    c, scores : float64 array, shape (n,)
+    w, image : float64 array, shape (padded(p),)
+    block : int
+        Rows whose image is summed by itself.
+    part : float64 array, shape (padded(p),), of zeros
+        Scratch; zeros again in the end.
+    """
+    n = c.shape[0]
+    for first in range(0, n, block):
+        for i in range(first, min(n, first + block)):
+            prefetch_row(X, min(n - 1, i + AHEAD))
+            scores[i] = row_dot_fast(X, i, w)
+            if c[i] != 0.0:
+                row_add(X, i, c[i], part)
+        for j in range(image.shape[0]):
+            image[j] += part[j]
+            part[j] = 0.0

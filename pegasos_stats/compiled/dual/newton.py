@@ -377,17 +377,6 @@ def squared_norm(v: Vector) -> float:
     return total
 
 
-@kernel
-def scores_and_image(
-    X: Rows, y: Vector, w: Vector, a: Vector, scores: Vector, image: Vector
-) -> None:
-    """Put ``x_i'w`` in ``scores`` and add ``sum_i a_i y_i x_i`` to ``image``."""
-    for i in range(a.shape[0]):
-        scores[i] = row_dot_fast(X, i, w)
-        if a[i] != 0.0:
-            row_add(X, i, a[i] * y[i], image)
-
-
 @kernel(fastmath=any_order)
 def mean_loss(
     loss: int, y: Vector, weights: Vector, scores: Vector, alpha: float, length: float

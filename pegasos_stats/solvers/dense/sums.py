@@ -23,7 +23,7 @@ UNIT = 2.0**-53  # rounding of one operation, relative
 
 
 class Sums(NamedTuple):
-    """Sums over the rows, as those of ``compiled/arithmetic/risk.py``.
+    """Sums over the rows for a certificate.
 
     Attributes
     ----------
@@ -45,6 +45,8 @@ class Sums(NamedTuple):
         ``sum_i a_i y_i offset_i`` and ``sum_i |a_i offset_i|``.
     share : float
         Part of a sum of positive numbers that its rounding may be.
+    loss_rest, entropy_rest, known_rest : float
+        What rounding left out where these were added to those of other rows.
     """
 
     loss: float
@@ -61,6 +63,37 @@ class Sums(NamedTuple):
     loss_rest: float = 0.0
     entropy_rest: float = 0.0
     known_rest: float = 0.0
+
+    def plus(self, other: "Sums") -> "Sums":
+        """Sums over these rows and others; their rests too."""
+        loss, loss_rest = two_sum(self.loss, other.loss)
+        entropy, entropy_rest = two_sum(self.entropy, other.entropy)
+        known, known_rest = two_sum(self.known, other.known)
+        zeros = zip(self.at_zero, other.at_zero, strict=True)
+        below, above = (one + another for one, another in zeros)
+        return Sums(
+            loss=loss,
+            entropy=entropy,
+            errors=self.errors + other.errors,
+            at_zero=(below, above),
+            exposed=self.exposed + other.exposed,
+            dual=self.dual + other.dual,
+            image=self.image + other.image,
+            additions=max(self.additions, other.additions) + 1,
+            known=known,
+            known_size=self.known_size + other.known_size,
+            share=max(self.share, other.share),
+            loss_rest=self.loss_rest + other.loss_rest + loss_rest,
+            entropy_rest=self.entropy_rest + other.entropy_rest + entropy_rest,
+            known_rest=self.known_rest + other.known_rest + known_rest,
+        )
+
+
+def two_sum(a: float, b: float) -> tuple[float, float]:
+    """``a + b`` rounded, and what the rounding left out (Knuth)."""
+    found = a + b
+    part = found - a
+    return found, (a - (found - part)) + (b - part)
 
 
 def blocks(n: int, p: int, entries: int = ENTRIES) -> Iterator[slice]:
@@ -233,14 +266,39 @@ def risk_and_image(
     reach: float = 0.0,
     offset: Vector | None = None,
 ) -> Sums:
-    """Sums over the rows, which are read once.
+    """Sums over dense rows, which are read once; parameters as of `sums_at`."""
+    (n, p), ay = X.shape, a * y
+    f, found, largest, count = np.empty(n), np.zeros(p), 0, 0
+    for rows in blocks(n, p):
+        B = doubles(X, rows)
+        np.matmul(B, beta, out=f[rows])
+        found += image(ay[rows], B)
+        largest, count = max(largest, len(B)), count + 1
+    most = additions(largest) + count
+    f += alpha
+    return sums_at(f, found, most, y, loss, a, weights, reach, offset)
+
+
+def sums_at(
+    f: Vector,
+    image: Vector,
+    additions_of_image: float,
+    y: Vector,
+    loss: str,
+    a: Vector,
+    weights: Vector | None = None,
+    reach: float = 0.0,
+    offset: Vector | None = None,
+) -> Sums:
+    """Sums over the rows by their scores.
 
     Parameters
     ----------
-    X : float64 or float32 array, shape (n, p)
+    f : float64 array, shape (n,)
+        ``x_i'beta + alpha``; changed in place.
+    image : float64 array, shape (p,)
+    additions_of_image : float
     y : float64 array, shape (n,), of -1 and +1
-    beta : float64 array, shape (p,)
-    alpha : float
     loss : "hinge" or "log"
     a : float64 array, shape (n,), in [0, w_i]
     weights : float64 array, shape (n,), optional
@@ -249,23 +307,17 @@ def risk_and_image(
         How far rounding may move a margin.
     offset : float64 array, shape (n,), optional
     """
-    (n, p), ay = X.shape, a * y
-    m, found, count = np.empty(n), np.zeros(p), 0
-    for rows in blocks(n, p):
-        B = doubles(X, rows)
-        np.matmul(B, beta, out=m[rows])
-        found += image(ay[rows], B)
-        count += 1
-    m += alpha if offset is None else alpha + offset
+    m = f
+    if offset is not None:
+        m += offset
     m *= y
     losses = np.maximum(0.0, 1.0 - m) if loss == "hinge" else log_losses(m)
     entropies = a if loss == "hinge" else log_entropies(a, weights)
     exposed = np.zeros(0)
     if loss == "hinge":
         exposed = np.where(m >= 1.0 + reach, 0.0, 1.0 if weights is None else weights)
-    known = np.zeros(0) if offset is None else ay * offset
+    known = np.zeros(0) if offset is None else a * y * offset
     zero = y[m == 0.0]
-    largest = max(rows.stop - rows.start for rows in blocks(n, p))
     return Sums(
         loss=total(losses if weights is None else weights * losses),
         entropy=total(entropies),
@@ -273,11 +325,11 @@ def risk_and_image(
         at_zero=(int((zero < 0.0).sum()), int((zero > 0.0).sum())),
         exposed=total(exposed),
         dual=total(a),
-        image=found,
-        additions=additions(largest) + count,
+        image=image,
+        additions=additions_of_image,
         known=total(known),
         known_size=total(np.abs(known)),
-        share=(additions(n) + 2.0) * UNIT,
+        share=(additions(y.size) + 2.0) * UNIT,
     )
 
 

@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.scan.sampling import size_of_sample
 from pegasos_stats.solvers.centring import without_constants
 from pegasos_stats.solvers.objective import Certificate
@@ -82,9 +81,9 @@ class RoundedHinge:
 
     width: float
 
-    def code(self) -> int:
-        """Code of the loss in the risk."""
-        return int(arithmetic.risk.HINGE)
+    def loss(self) -> LossName:
+        """The loss in the risk."""
+        return "hinge"
 
     def slopes(self, m: Vector) -> Vector:
         """``clip(1/2 + (1 - m) / width, 0, 1)``.
@@ -260,9 +259,9 @@ class WithinBudget:
 class Logistic:
     """``log(1 + exp(-m))``."""
 
-    def code(self) -> int:
-        """Code of the loss in the risk."""
-        return int(arithmetic.risk.LOG)
+    def loss(self) -> LossName:
+        """The loss in the risk."""
+        return "log"
 
     def slopes(self, m: Vector) -> Vector:
         """``1 / (1 + exp(m))``."""

@@ -18,14 +18,16 @@ No choice of ``delta`` can make the certificate wrong, which looks at all rows.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Matrix, Rows, Vector, read_only
 from pegasos_stats.compiled import arithmetic, dual
+from pegasos_stats.solvers.dense.sums import Sums, risk_and_image
 from pegasos_stats.solvers.methods import solved_by_steps
+from pegasos_stats.solvers.objective import rows_in_block
 from pegasos_stats.solvers.problem import LossName, Problem
 from pegasos_stats.solvers.reads.risk_and_bound import (
     NO_BOUND,
@@ -33,16 +35,12 @@ from pegasos_stats.solvers.reads.risk_and_bound import (
     Described,
     Point,
     Risk,
-    risk_and_image,
     scores,
 )
 from pegasos_stats.solvers.reads.rows import Block, Taken, Values, plus
 from pegasos_stats.solvers.reads.whole_weights import UNIT, balanced, cut
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
-
-if TYPE_CHECKING:  # numba is loaded with the first kernel that is asked for
-    from pegasos_stats.compiled.arithmetic.risk import Seen
 
 
 class Kept:
@@ -207,7 +205,7 @@ class Part(NamedTuple):
 
     Attributes
     ----------
-    seen : Seen
+    seen : Sums
         Sums at the point, with the dual weights of the rows fixed.
     above : float64 array, shape (p,)
         ``sum_i a_i x_i`` of the rows of ``y_i = +1`` that are fixed at ``a_i = w_i``.
@@ -222,7 +220,7 @@ class Part(NamedTuple):
         Rows to keep from now on, and their dual weights so far.
     """
 
-    seen: "Seen"
+    seen: Sums
     above: Vector
     low: int
     high: int
@@ -259,7 +257,7 @@ class Looking:
         p, padded = X.shape[1], arithmetic.lanes.padded(X.shape[1])
         beta, images = np.zeros(padded), np.zeros((2, padded))
         beta[:p] = self.point.beta
-        size = arithmetic.risk.rows_in_block(X, y.size, p)
+        size = rows_in_block(y.size, p, X.size)
         count = dual.fixing.look(
             read_only(X),
             read_only(y),
@@ -299,10 +297,10 @@ class Looking:
 
 def seen_by(
     sums: Vector, counts: NDArray[np.int64], images: Matrix, additions: int
-) -> "Seen":
+) -> Sums:
     """The sums that a certificate needs, from those of `look`."""
     at, units = dual.fixing, int(counts[-2:].sum())
-    return arithmetic.risk.Seen(
+    return Sums(
         loss=float(sums[at.LOSS]),
         loss_rest=float(sums[at.LOSS_REST]),
         entropy=float(units) * UNIT,
@@ -316,6 +314,7 @@ def seen_by(
         known=float(sums[at.KNOWN]),
         known_rest=float(sums[at.KNOWN_REST]),
         known_size=float(sums[at.KNOWN_SIZE]),
+        share=2.0**-53,  # compensated: the rests are known
     )
 
 
@@ -432,11 +431,11 @@ class Hinge:
             kept.a = weights
             self.bound = self._bound(sums)
 
-    def _bound(self, sums: "Seen") -> Bound:
+    def _bound(self, sums: Sums) -> Bound:
         """The dual point: rows fixed, and rows kept with their weights."""
         kept, rounding = self.kept, Rounding(self._problem, *self.point)
         of_kept = risk_and_image(
-            *(kept.rows, kept.y, self.point, arithmetic.risk.HINGE, kept.a, kept.w),
+            *(kept.rows, kept.y, *self.point, "hinge", kept.a, kept.w),
             offset=None if self._problem.farthest is None else kept.o,
         )
         both = sums.plus(of_kept)

@@ -27,12 +27,14 @@ Statistical Computing 4, 1983.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Matrix, Rows, Vector
+from pegasos_stats.solvers.dense.sums import Sums, risk_and_image
+from pegasos_stats.solvers.problem import LossName
 from pegasos_stats.solvers.reads.risk_and_bound import (
     NO_BOUND,
     Bound,
@@ -40,7 +42,6 @@ from pegasos_stats.solvers.reads.risk_and_bound import (
     Point,
     Risk,
     image,
-    risk_and_image,
     scores,
     table_of,
 )
@@ -48,9 +49,6 @@ from pegasos_stats.solvers.reads.rows import Block, Taken, Values, added
 from pegasos_stats.solvers.reads.whole_weights import balanced, cut, units
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
-
-if TYPE_CHECKING:
-    from pegasos_stats.compiled.arithmetic.risk import Seen
 
 WIDEST = 4.0  # radius after a step that led up: a change of scores, about
 SHORTER, LONGER = 0.25, 2.0  # radius, by a step that led up, and by one that did not
@@ -60,8 +58,8 @@ LEAST, HALVINGS = 2.0**-80, 60  # of the largest ``mu``; of its range, on a log 
 class Curve(Protocol):
     """A loss that bends, by its margins; the risk has it, or another one below it."""
 
-    def code(self) -> int:
-        """Code of the loss in the risk."""
+    def loss(self) -> LossName:
+        """The loss in the risk."""
 
     def slopes(self, m: Vector) -> Vector:
         """Slopes ``s``, with the sign changed: dual weights of rows of weight 1."""
@@ -81,7 +79,7 @@ class Part(NamedTuple):
 
     Attributes
     ----------
-    seen : Seen
+    seen : Sums
         Sums at the point, with the dual weights of rows that are not of the sample.
     excess : int
         ``sum_i a_i y_i`` of these, in units.
@@ -98,7 +96,7 @@ class Part(NamedTuple):
         ``sum_i w_i`` times the excess of the loss over that in the risk.
     """
 
-    seen: "Seen"
+    seen: Sums
     excess: int
     first: Vector
     second: Matrix
@@ -145,7 +143,7 @@ class Looking:
         bends = self.curve.bends(w, s)
         return Part(
             seen=risk_and_image(
-                X, y, self.point, self.curve.code(), a, w, self.reach, offset
+                X, y, *self.point, self.curve.loss(), a, w, self.reach, offset
             ),
             excess=units(a[above]) - units(a[~above]),
             first=self._sum(X, slopes),
@@ -236,7 +234,7 @@ class Newton(ABC):
         self.bound = self._bound(found.seen, found.excess)
         return risk
 
-    def _bound(self, sums: "Seen", excess: int) -> Bound:
+    def _bound(self, sums: Sums, excess: int) -> Bound:
         """The dual point: all rows at ``w_i s_i``, those of the sample balanced."""
         problem, sample = self._problem, self._sample
         f = scores(sample.X, self.point, sample.offset)
@@ -248,7 +246,7 @@ class Newton(ABC):
         self._of_sample = weights
         rounding = Rounding(problem, *self.point)
         of_sample = risk_and_image(
-            *(sample.X, sample.y, self.point, self.curve.code(), weights, sample.w),
+            *(sample.X, sample.y, *self.point, self.curve.loss(), weights, sample.w),
             offset=sample.offset,
         )
         both = sums.plus(of_sample)

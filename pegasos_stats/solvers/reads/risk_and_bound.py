@@ -1,20 +1,18 @@
 """What one read of the rows says of a fit: its risk, and its bound from below."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Vector, read_only
 from pegasos_stats.compiled import arithmetic, dual
+from pegasos_stats.solvers.dense.sums import Sums
 from pegasos_stats.solvers.objective import Certificate, finite
 from pegasos_stats.solvers.problem import LossName
 from pegasos_stats.solvers.reads.rows import Home
 from pegasos_stats.solvers.rounding import Rounding, Within, lower_bound
-
-if TYPE_CHECKING:  # numba is loaded with the first kernel that is asked for
-    from pegasos_stats.compiled.arithmetic.risk import Seen
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class Described:
     @property
     def products(self) -> float:
         """Roundings of a dot at most."""
-        return self.p / 8.0 + 8.0  # in lanes of eight
+        return self.p + 2.0  # of any order
 
     @property
     def lightest(self) -> float:
@@ -97,24 +95,6 @@ def image(X: Dense, c: Vector) -> Vector:
     return found[: X.shape[1]]
 
 
-def risk_and_image(
-    X: Dense,
-    y: Vector,
-    at: Point,
-    loss: int,
-    a: Vector,
-    w: Vector,
-    reach: float = 0.0,
-    offset: Vector | None = None,
-) -> "Seen":
-    """Sums over some rows, see the function of that name in `arithmetic.risk`."""
-    found: Seen = arithmetic.risk.risk_and_image(
-        *(read_only(X), read_only(y), read_only(at.beta), at.alpha, loss),
-        *(read_only(a), read_only(w), reach, offset),
-    )
-    return found
-
-
 def table_of(y: Vector, f: Vector) -> NDArray[np.int64]:
     """Rows by label and sign of the score: -1, +1, none; shape (2, 3)."""
     found = np.zeros((2, 3), dtype=np.int64)
@@ -137,7 +117,7 @@ class Risk:
         The same in real arithmetic.
     errors : int
     at_zero : pair of int
-        As of `Seen`.
+        As of `Sums`.
     table : int array, shape (2, 3)
         Rows by label and predicted label, the last column for scores of 0.
     least : float
@@ -154,7 +134,7 @@ class Risk:
 
     @classmethod
     def of(
-        cls, problem: Described, point: Point, seen: "Seen", table: NDArray[np.int64]
+        cls, problem: Described, point: Point, seen: Sums, table: NDArray[np.int64]
     ) -> "Risk":
         """The risk of a point from the sums of a read."""
         rounding = Rounding(problem, *point)

@@ -8,7 +8,7 @@ same rows in memory: in the reference arithmetic, in every bit.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,11 @@ from pegasos_stats.data.scan.measuring import Measured
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.parallel import one_ahead
 from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers.dense.sums import Sums, risk_and_image
 from pegasos_stats.solvers.objective import Certificate, best_intercept, feasible
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Stopping, Visitor, check_solver
-from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.problem import LossName, Problem, Solution
 from pegasos_stats.solvers.reads.few_reads import Reads
 from pegasos_stats.solvers.reads.files import InFiles
 from pegasos_stats.solvers.reads.risk_and_bound import (
@@ -31,15 +32,11 @@ from pegasos_stats.solvers.reads.risk_and_bound import (
     Described,
     Point,
     Risk,
-    risk_and_image,
     scores,
     table_of,
 )
 from pegasos_stats.solvers.reads.rows import Block, Values, added
 from pegasos_stats.solvers.rounding import Rounding
-
-if TYPE_CHECKING:
-    from pegasos_stats.compiled.arithmetic.risk import Seen
 
 
 class Part(NamedTuple):
@@ -216,13 +213,13 @@ class Certified(NamedTuple):
 class Found(NamedTuple):
     """What a read finds in a block."""
 
-    seen: "Seen"
+    seen: Sums
     table: NDArray[np.int64]
 
 
-def _looked(at: Point, loss: int, reach: float, block: Block, a: Values) -> Found:
+def _looked(at: Point, loss: LossName, reach: float, block: Block, a: Values) -> Found:
     _, X, y, w, offset = block
-    seen = risk_and_image(X, y, at, loss, a, w, reach, offset)
+    seen = risk_and_image(X, y, *at, loss, a, w, reach, offset)
     return Found(seen, table_of(y, scores(X, at, offset)))
 
 
@@ -233,7 +230,7 @@ def certified(home: InFiles, problem: Problem, found: Solution) -> Certified:
     a = feasible(found.dual, y, problem.intercept, problem.weights)
     at = Point(found.beta, found.alpha)
     rounding = Rounding(described, *at)
-    work = partial(_looked, at, problem.loss_code, rounding.reach)
+    work = partial(_looked, at, problem.loss, rounding.reach)
     sums: Found = added(home.read(work, home.column(a)))
     risk = Risk.of(described, at, sums.seen, sums.table)
     bound = Bound(rounding.reward(sums.seen), rounding.cost(sums.seen))
