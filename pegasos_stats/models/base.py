@@ -107,16 +107,13 @@ class Model(ABC):
         )
 
     def _repr_html_(self) -> str:
-        problem, kernel = self.problem, getattr(self.problem, "kernel", None)
+        kernel = getattr(self.problem, "kernel", None)
         other = [
             ("Predictors:", f"{len(self.names):,}"),
             *([] if kernel is None else [("Kernel:", str(kernel))]),
             ("Solver:", "not fitted yet: see fit()"),
         ]
-        lines = problem_lines(
-            problem, self.coding, self.scaling, self.dropped, self.counted, self.offsets
-        )
-        return header_html(type(self).__name__, lines, other)
+        return header_html(type(self).__name__, problem_lines(self), other)
 
     def _lambda_text(self) -> str:
         """Lambda as people read it; with ``lam="cv"`` a fit has to choose it first."""

@@ -1,5 +1,6 @@
 """Results of a linear model: coefficients, standard errors, tests, intervals."""
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Self
@@ -17,6 +18,7 @@ from pegasos_stats.data.scan.matrix_in_files import Elsewhere, in_memory_only
 from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
+from pegasos_stats.models import notes as about
 from pegasos_stats.models import summaries
 from pegasos_stats.models.effects import averages
 from pegasos_stats.models.inference import options, uncertainty
@@ -31,7 +33,7 @@ from pegasos_stats.models.inference.wald import (
     JointTest,
     without_noise,
 )
-from pegasos_stats.models.notes import Note, all_right, other_reference
+from pegasos_stats.models.notes import Note
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.scoring.sql import Dialect, json_of, sql_of
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -812,9 +814,27 @@ class LinearResults(Results):
             return np.asarray(np.minimum(NOISE / spread, LARGEST))
 
     @cached_property
+    def _moments(self) -> tuple[Vector, Vector] | None:
+        """Means and standard deviations of the columns of the fit; None if unknown."""
+        X, scaling = self.problem.X, self.scaling
+        if isinstance(X, Elsewhere):
+            means, deviations = X.measured.means, X.measured.spread
+            if scaling is None:
+                return means, deviations
+            return (means - scaling.centre) / scaling.scale, deviations / scaling.scale
+        if not self.problem.has_rows:
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):
+            return moments(X)
+
+    @cached_property
     def constants(self) -> Mask:
         """Columns beside an intercept with one value in all rows; all those of 0."""
-        return np.asarray(super().constants | (self._spread == 0.0))
+        if self._moments is None:
+            return np.zeros(self.problem.p, dtype=bool)
+        means, deviations = self._moments
+        zero = (means == 0.0) & (deviations == 0.0)
+        return np.asarray(zero | (self.problem.intercept & ~varies(means, deviations)))
 
     @cached_property
     def _spread(self) -> Vector:
@@ -823,22 +843,26 @@ class LinearResults(Results):
         Of constant columns, or without intercept, their root mean squares; infinite
         where rows are not known.
         """
-        X, scaling = self.problem.X, self.scaling
-        if isinstance(X, Elsewhere):
-            means, found = X.measured.means, X.measured.spread
-            if scaling is not None:
-                means = (means - scaling.centre) / scaling.scale
-                found = found / scaling.scale
-        elif self.problem.has_rows:
-            with np.errstate(over="ignore", invalid="ignore"):
-                means, found = moments(X)
-        else:  # a loaded fit, whose resamples know what is the solver's
+        if self._moments is None:  # a loaded fit: resamples know what is the solver's
             tolerance = getattr(vars(self).get("estimated"), "tolerance", None)
             if tolerance is None:
                 return np.full(self.problem.p, np.inf)
             return np.asarray(NOISE / tolerance[-self.problem.p :])
-        varies = found > 1e-12 * np.abs(means)
-        return np.where(varies & self.problem.intercept, found, np.hypot(means, found))
+        means, deviations = self._moments
+        vary = varies(means, deviations) & self.problem.intercept
+        return np.where(vary, deviations, np.hypot(means, deviations))
+
+    @cached_property
+    def _on_predictors(self) -> tuple[float, list[Note]]:
+        problem, names = self.problem, self.design.names
+        found = about.constant([names[j] for j in np.flatnonzero(self.constants)])
+        if not problem.has_rows or self._moments is None:
+            return math.inf, found
+        means, deviations = self._moments
+        spread = np.where(varies(means, deviations), deviations, 0.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            reach = float(np.abs(self.solution.beta) @ spread)
+        return reach, found + about.about_predictors(self, spread)
 
     def notes_on_errors(self) -> list[Note]:
         """Notes on the standard errors, which are computed here if that is quick."""
@@ -846,10 +870,10 @@ class LinearResults(Results):
         if not any(note.topic == "separation" for note in found):
             if self.problem.loss == "hinge" or self.problem.offset is not None:
                 return found
-            return [*found, *all_right(self.training_table, len(self.params))]
+            return [*found, *about.all_right(self.training_table, len(self.params))]
         if not self.problem.has_rows:
             return found
-        if not (cure := other_reference(self.problem, self.design)):
+        if not (cure := about.other_reference(self.problem, self.design)):
             return found
         more = f" Or take another reference level: {cure}."
         return [
@@ -871,6 +895,11 @@ class LinearResults(Results):
 
     def _size(self) -> str:
         return counted(len(self.coef), "coefficient")
+
+
+def varies(means: Vector, deviations: Vector) -> Mask:
+    """Which columns have different values, beyond the rounding of their mean."""
+    return np.asarray(deviations > 1e-12 * np.abs(means))
 
 
 def without_weightless(

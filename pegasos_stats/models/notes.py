@@ -4,7 +4,7 @@ import math
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -16,17 +16,21 @@ from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.design import FormulaDesign, doubtful_in
 from pegasos_stats.data.language.formula import unwrapped
 from pegasos_stats.data.sample import Dropped
-from pegasos_stats.data.scaling import ScaledDesign, moments
+from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import counted, listing, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.objective import Certificate, zero_objective
-from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.shortfall import Shortfall
 from pegasos_stats.solvers.solutions import scores_of
 from pegasos_stats.solvers.solver import Solver
 from pegasos_stats.tables import significant
+
+if TYPE_CHECKING:
+    from pegasos_stats.models.linear_results import LinearResults
+    from pegasos_stats.models.results import Results
 
 Topic = Literal[
     "predictions",  # one level for all rows
@@ -128,27 +132,21 @@ LOGISTIC = (
 BALANCED = "weights='balanced'"
 
 
-def about_fit(
-    problem: Problem,
-    certificate: Certificate,
-    solver: Solver,
-    standardized: bool,
-    training: ConfusionMatrix,
-    shortfall: Shortfall,
-    reach: float,
-) -> list[Note]:
+def about_fit(result: "Results", reach: float) -> list[Note]:
     """Notes on a fit, and on its table of the training rows.
 
     ``reach`` is by how much one standard deviation of every predictor moves a score, at
     most.
     """
+    problem, at, shortfall = result.problem, result.certificate, result.shortfall
+    solver, table = result.solver, result.training_table
     cure = towards_optimum(solver)
     return [
-        certified(certificate.objective, shortfall),
+        certified(at.objective, shortfall),
         *probabilities(problem),
-        *diverged(problem, certificate, solver, cure),
-        *not_converged(problem, certificate, shortfall, cure),
-        *constant_prediction(problem, training, reach, standardized),
+        *diverged(problem, at, solver, cure),
+        *not_converged(problem, at, shortfall, cure),
+        *constant_prediction(problem, table, reach, result.scaling is not None),
     ]
 
 
@@ -317,36 +315,25 @@ def about_data(dropped: Dropped, design: Design) -> list[Note]:
     return found
 
 
-def about_predictors(
-    problem: Problem,
-    solution: Solution,
-    names: tuple[str, ...],
-    spread: Vector,
-    relative_gap: float,
-    standardized: bool,
-) -> list[Note]:
+def about_predictors(result: "LinearResults", spread: Vector) -> list[Note]:
     """Notes on predictors of a linear fit and the penalty.
 
     Parameters
     ----------
-    problem : Problem
-    solution : Solution
-    names : tuple of str
-        Of the predictors.
+    result : LinearResults
     spread : float64 array, shape (p,)
-        Their standard deviations.
-    relative_gap : float
-    standardized : bool
+        Standard deviations of the predictors, 0 for constant ones.
     """
     if not np.isfinite(spread).all():
         return []
-    found = []
-    if not standardized:
-        found += held_back(problem.lam, spread, names, problem.lam_rule == "1/n")
+    found, problem = [], result.problem
+    if result.scaling is None:
+        by_default = problem.lam_rule == "1/n"
+        found += held_back(problem.lam, spread, result.design.names, by_default)
     enough = problem.n >= FEW * (problem.p + 1)
     shrinks = problem.loss == "log" and problem.offset is None  # all of the scores
-    if shrinks and enough and relative_gap <= OPTIMAL:
-        scores = scores_of(problem, solution, problem.X, None)
+    if shrinks and enough and result.relative_gap <= OPTIMAL:
+        scores = scores_of(problem, result.solution, problem.X, None)
         slope = calibration_slope(problem.y, scores, problem.row_weights)
         if SHRUNK < slope < math.inf:
             found.append(shrunk_scores(slope, spread, problem.weights is not None))
@@ -463,13 +450,6 @@ def calibration_slope(y: Vector, scores: Vector, weights: Vector) -> float:
             if abs(step) <= CLOSE * abs(b):
                 return b / size
     return float("nan")
-
-
-def spreads(problem: Problem) -> Vector:
-    """Standard deviation of each predictor, shape (p,); 0 for a constant one."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        means, deviations = moments(problem.X)
-    return np.where(deviations > 1e-12 * np.abs(means), deviations, 0.0)
 
 
 def level_order(coding: LabelCoding, design: Design) -> list[Note]:

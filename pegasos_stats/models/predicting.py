@@ -294,9 +294,17 @@ class Predictor(ABC):
         rule: tuple[Ties, float | None],
         prefix: str,
     ) -> pd.DataFrame:
+        problem, coding = self.problem, self.coding
         labels = self._known_labels(data, actual)
-        found = predicted(scores, self.problem, self.coding, *rule)
-        added = predictions(scores, found, labels, self.coding, self.problem)
+        columns = {"predicted": predicted(scores, problem, coding, *rule)}
+        columns["score"] = scores
+        if problem.loss == "log":
+            both = coding.probabilities(scores - problem.prior_shift)
+            columns["probability"] = both.iloc[:, 1]
+        added = pd.DataFrame(columns, index=scores.index)
+        if labels is not None:
+            margin = coding.encode(labels) * scores.to_numpy()
+            added["margin"], added["loss"] = margin, losses(problem.loss, margin)
         return with_columns(self._frame(data), added, prefix)
 
     def _scores(self, matrix: ModelMatrix) -> "pd.Series[float]":
@@ -501,26 +509,6 @@ def score_at(threshold: float, problem: Problem) -> float:
     from scipy.special import logit
 
     return float(logit(threshold)) + problem.prior_shift
-
-
-def predictions(
-    scores: "pd.Series[float]",
-    predicted: pd.Series,
-    labels: pd.Series | None,
-    coding: LabelCoding,
-    problem: Problem,
-) -> pd.DataFrame:
-    """Columns that a fit adds to its data, see `Results.augment`."""
-    loss = problem.loss
-    columns = {"predicted": predicted, "score": scores}
-    if loss == "log":
-        chances = coding.probabilities(scores - problem.prior_shift)
-        columns["probability"] = chances.iloc[:, 1]
-    added = pd.DataFrame(columns, index=scores.index)
-    if labels is not None:
-        margin = coding.encode(labels) * scores.to_numpy()
-        added["margin"], added["loss"] = margin, losses(loss, margin)
-    return added
 
 
 def losses(loss: str, margin: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Mask, Vector
+from pegasos_stats.arrays import Vector
 from pegasos_stats.data.columns import in_a_piece
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.language.design import Unseen
@@ -34,7 +34,6 @@ from pegasos_stats.models.partition_wise import light
 from pegasos_stats.models.predicting import Predictor, predicted
 from pegasos_stats.models.seen_rows import seen_of
 from pegasos_stats.other_frames import is_dask, partitioned
-from pegasos_stats.solvers.centring import constants, constants_of
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.reads.risk_and_bound import Point, scores
@@ -188,15 +187,7 @@ class Results(Predictor):
         ['run']
         """
         reach, predictors = self._on_predictors
-        found = about.about_fit(
-            self.problem,
-            self.certificate,
-            self.solver,
-            self.scaling is not None,
-            self.training_table,
-            self.shortfall,
-            reach,
-        )
+        found = about.about_fit(self, reach)
         path = self.lambda_path
         if path is not None and self.problem.loss == "log" and path.is_best_at_largest:
             found.append(about.no_predictor_helps(path.metric))
@@ -206,33 +197,8 @@ class Results(Predictor):
 
     @cached_property
     def _on_predictors(self) -> tuple[float, list[Note]]:
-        """How far the predictors move scores; notes on them."""
-        found, problem, names = self.solution, self.problem, self.design.names
-        if not isinstance(found, Solution):
-            return math.inf, []
-        notes = about.constant([names[j] for j in np.flatnonzero(self.constants)])
-        if not problem.has_rows:
-            return math.inf, notes
-        spread, scaled = about.spreads(problem), self.scaling is not None
-        with np.errstate(over="ignore", invalid="ignore"):
-            reach = float(np.abs(found.beta) @ spread)
-        return reach, notes + about.about_predictors(
-            problem, found, names, spread, self.relative_gap, scaled
-        )
-
-    @cached_property
-    def constants(self) -> Mask:
-        """Columns beside an intercept that are the same number, not 0, in all rows."""
-        problem, scaling, values = self.problem, self.scaling, None
-        if isinstance(problem.X, Elsewhere):
-            measured = problem.X.measured
-            if problem.intercept:
-                values = constants_of(measured.means, measured.spread)
-        elif problem.has_rows:
-            values = constants(problem)
-            if scaling is not None:
-                values = constants_of(scaling.centre, about.spreads(problem))
-        return np.zeros(problem.p, dtype=bool) if values is None else values != 0.0
+        """How far the predictors of a linear fit move scores; notes on them."""
+        return math.inf, []
 
     @property
     def objective(self) -> float:

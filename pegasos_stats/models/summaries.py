@@ -2,21 +2,17 @@
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from pegasos_stats.checks import check_count
-from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.sample import Dropped
-from pegasos_stats.data.scaling import Scaling
-from pegasos_stats.data.weights import Counts, Offset
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.notes import TINY, Note, most_important, ranked
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.tables import (
     WIDTH,
     Fields,
@@ -26,6 +22,9 @@ from pegasos_stats.tables import (
     filled,
     significant,
 )
+
+if TYPE_CHECKING:
+    from pegasos_stats.models.base import Model
 
 INTERCEPT = "Intercept"
 TITLES = {
@@ -165,27 +164,13 @@ def convergence(result: Results) -> str:
 
 def model_lines(result: Results) -> Fields:
     """What was minimised, on which rows, and the errors on them."""
-    lines = problem_lines(
-        result.problem,
-        result.coding,
-        result.scaling,
-        result.dropped,
-        result.counted,
-        result.offsets,
-    )
     errors = errors_of(result.training_table)
-    return [*lines, ("Training errors:", errors)]
+    return [*problem_lines(result), ("Training errors:", errors)]
 
 
-def problem_lines(
-    problem: Problem,
-    coding: LabelCoding,
-    scaling: Scaling | None,
-    dropped: Dropped,
-    counted_by: Counts | None,
-    offsets: Offset | None,
-) -> Fields:
+def problem_lines(of: "Results | Model") -> Fields:
     """What is minimised, and on which rows."""
+    problem, coding = of.problem, of.coding
     weights, weightless = problem.weights, problem.n_weightless
     (negative, positive), (below, above) = coding.levels, problem.label_counts
     lines = [
@@ -196,20 +181,19 @@ def problem_lines(
         ("lambda:", problem.lambda_text),
         ("Intercept:", "free" if problem.intercept else "none"),
     ]
-    if scaling is not None:
+    if of.scaling is not None:
         lines.append(("Predictors:", "standardized"))
     if weights is not None:
         low, high = (significant(float(w)) for w in (weights.min(), weights.max()))
         lines.append(("Row weights:", f"{low} to {high}"))
-    if offsets is not None:
-        lines.append(("Offset:", str(offsets)))
-    return [
-        *lines,
-        ("No. Observations:", f"{problem.n_weighed:,}"),
-        *([("Rows of weight 0:", f"{weightless:,}")] if weightless else []),
-        *([] if counted_by is None else [("Counted:", str(counted_by))]),
-        ("Rows dropped (NA):", str(dropped)),
-    ]
+    if of.offsets is not None:
+        lines.append(("Offset:", str(of.offsets)))
+    lines.append(("No. Observations:", f"{problem.n_weighed:,}"))
+    if weightless:
+        lines.append(("Rows of weight 0:", f"{weightless:,}"))
+    if of.counted is not None:
+        lines.append(("Counted:", str(of.counted)))
+    return [*lines, ("Rows dropped (NA):", str(of.dropped))]
 
 
 def solver_lines(result: Results) -> Fields:

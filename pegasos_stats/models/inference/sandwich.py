@@ -368,9 +368,9 @@ def sandwich(
     >>> sandwich(problem, at, Sandwich()).std_error.round(2)
     array([0.99, 0.46])
     """
-    rows = Rows.of(problem, found, scaling, relative_gap)
+    rows = Rows.of(problem, found, options, scaling, groups, relative_gap)
     sums: Sums = rows.read(rows.fitted.sums)
-    whole = rows.covariance(sums, options, scaling, groups)
+    whole = rows.covariance(sums)
     known = None if np.isnan(whole.matrix).all() else rows.separation(sums)
     if known is None and (part := rows.collinear(sums)):
         whole = replace(whole, collinear=part.unbounded)
@@ -383,7 +383,7 @@ def sandwich(
     number, part, fitted, sums = known
     whole = replace(whole, separated=number, unbounded=part.unbounded)
     if part.columns.size:  # else separation is complete
-        rest = replace(rows, fitted=fitted).covariance(sums, options, scaling, groups)
+        rest = replace(rows, fitted=fitted).covariance(sums)
         whole = replace(
             whole,
             matrix=part.spread(rest.matrix),
@@ -404,15 +404,26 @@ class Rows:
     fitted : Fitted
     dual : float64 array, shape (n,), or None
         Dual weights, of a hinge fit near its optimum.
+    options, scaling, groups
+        As of `sandwich`.
     """
 
     problem: Problem
     fitted: Fitted
     dual: Vector | None
+    options: Sandwich
+    scaling: Scaling | None
+    groups: Groups | None
 
     @classmethod
     def of(
-        cls, problem: Problem, found: Solution, scaling: Scaling | None, gap: float
+        cls,
+        problem: Problem,
+        found: Solution,
+        options: Sandwich,
+        scaling: Scaling | None = None,
+        groups: Groups | None = None,
+        gap: float = 0.0,
     ) -> "Rows":
         """Find the centre, and check the number of coefficients."""
         k, X = problem.p + problem.intercept, problem.X
@@ -438,7 +449,8 @@ class Rows:
             centre,
             found.beta,
         )
-        return cls(problem, fitted, found.dual if is_near else None)
+        dual = found.dual if is_near else None
+        return cls(problem, fitted, dual, options, scaling, groups)
 
     def read(self, work: Callable[[Block, Values], object]) -> Any:
         """Sum of what `work` finds in each block."""
@@ -503,19 +515,14 @@ class Rows:
             return False
         return bool(self.read(partial(self.fitted.moved_forward, step)))
 
-    def covariance(
-        self,
-        sums: Sums,
-        options: Sandwich,
-        scaling: Scaling | None,
-        groups: Groups | None,
-    ) -> Covariance:
+    def covariance(self, sums: Sums) -> Covariance:
         """The covariance for rows about their centre, or why there is none."""
         problem, slopes = self.problem, self.fitted.slopes
+        options, groups = self.options, self.groups
         n, first, k = problem.n, int(problem.intercept), len(sums.H)
         H, width, reason = sums.H / n, None, ""
         if problem.loss == "hinge":
-            width, at = hinge_curvature(self, sums, options)
+            width, at = self.hinge_curvature(sums)
             H, reason = at.H / n, why_undefined(problem, width, at)
         H = H + penalty_of(problem, k)
         inverse = inverse_of(H)
@@ -526,7 +533,7 @@ class Rows:
                 f"predictors are collinear, and lam={problem.lam:g} is too small to "
                 "tell their coefficients apart"
             )
-        products = self.products(sums, inverse, H, options, scaling, groups)
+        products = self.products(sums, inverse, H)
         used = float(sums.rows.sum())
         factor = correction_factor(used, problem, inverse, options) / n**2
         matrix, below = without_negative(products.psi * factor, groups)
@@ -553,22 +560,30 @@ class Rows:
             bandwidth=width,
             newton_step=None if problem.loss == "hinge" else -inverse @ gradient,
             notes=notes,
-            fixed=None if scaling is None else (fixed + fixed.T) / 2.0,
+            fixed=None if self.scaling is None else (fixed + fixed.T) / 2.0,
             prior=prior,
         )
 
-    def products(
-        self,
-        sums: Sums,
-        inverse: Matrix,
-        H: Matrix,
-        options: Sandwich,
-        scaling: Scaling | None,
-        groups: Groups | None,
-    ) -> Products:
+    def hinge_curvature(self, sums: Sums) -> tuple[float, Curvature]:
+        """Width of the kernel, and the curvature with it; all 0 without a width."""
+        width, k = self.options.bandwidth, len(sums.H)
+        if width == "silverman":
+            weighted, w = self.problem.weighted, sums.margin_weights
+            weights = np.concatenate(w) if weighted else None
+            width = silverman(np.concatenate(sums.u), weights)
+        if not width:
+            return 0.0, Curvature(np.zeros((k, k)), 0.0, 0)
+        # c_y = sum w (u - mean) z / sum w (u - mean) u, of each class
+        means = sums.wu / np.maximum(sums.w, np.finfo(float).tiny)
+        size = (sums.wuu - means * sums.wu)[:, None]
+        slopes = (sums.uz - means[:, None] * sums.z) / np.where(size > 0, size, np.inf)
+        return float(width), self.read(partial(self.fitted.curvature, width, slopes))
+
+    def products(self, sums: Sums, inverse: Matrix, H: Matrix) -> Products:
         """``sum psi_i psi_i'``; of groups ``sum_ways c sum_g psi_g psi_g'``."""
-        problem, n = self.problem, self.problem.n
-        if options.correction == "nonrobust":  # G = H - lam J
+        problem, n, scaling = self.problem, self.problem.n, self.scaling
+        correction = self.options.correction
+        if correction == "nonrobust":  # G = H - lam J
             model = inverse @ (H - penalty_of(problem, len(H))) @ inverse * n
             return Products(model, model)
         total, moments = sums.w.sum(), None
@@ -580,17 +595,17 @@ class Rows:
         given = Influence(
             inverse,
             n,
-            options.correction,
+            correction,
             sums.scores / sums.w[:, None] if balanced else pooled,
             moments,
             problem.intercept and scaling is not None and bool(scaling.centre.any()),
             sums.rows if balanced and problem.loss == "log" else None,
         )
-        if groups is None:
+        if self.groups is None:
             found: Products = self.read(partial(self.fitted.products, given))
             return found
         ways = []
-        for factor, indicator in ways_of(groups):
+        for factor, indicator in ways_of(self.groups):
             blocks = []
             for block, dual in self.blocks():
                 some = indicator[:, block.first : block.first + block.y.size]
@@ -652,26 +667,6 @@ def why_undefined(problem: Problem, width: float, at: Curvature) -> str:
     return ""
 
 
-def hinge_curvature(
-    rows: Rows, sums: Sums, options: Sandwich
-) -> tuple[float, Curvature]:
-    """Width of the kernel, and the curvature with it; all 0 if there is no width."""
-    weights = np.concatenate(sums.margin_weights) if rows.problem.weighted else None
-    width = options.bandwidth
-    if width == "silverman":
-        width = silverman(np.concatenate(sums.u), weights)
-    k = len(sums.H)
-    if not width:
-        return 0.0, Curvature(np.zeros((k, k)), 0.0, 0)
-    # c_y = sum w (u - mean) z / sum w (u - mean) u, of each class
-    means = sums.wu / np.maximum(sums.w, np.finfo(float).tiny)
-    size = sums.wuu - means * sums.wu
-    slopes = (sums.uz - means[:, None] * sums.z) / np.where(size > 0.0, size, np.inf)[
-        :, None
-    ]
-    return float(width), rows.read(partial(rows.fitted.curvature, width, slopes))
-
-
 def correction_factor(
     n: float, problem: Problem, inverse: Matrix, options: Sandwich
 ) -> float:
@@ -689,7 +684,7 @@ def correction_factor(
 
 def bread_at(problem: Problem, found: Solution) -> Matrix:
     """``H`` of the log loss at a fit, for rows about their centre."""
-    rows = Rows.of(problem, found, None, 0.0)
+    rows = Rows.of(problem, found, Sandwich())
     sums: Sums = rows.read(rows.fitted.sums)
     return np.asarray(sums.H / problem.n + penalty_of(problem, len(sums.H)))
 
