@@ -12,7 +12,7 @@ from pegasos_stats.arrays import Mask, Vector
 from pegasos_stats.checks import check_flag, check_fraction
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.groups import Groups, Lines
-from pegasos_stats.data.language.design import FormulaDesign, reference_levels
+from pegasos_stats.data.language.design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign, moments
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere, in_memory_only
 from pegasos_stats.data.weights import mean_one
@@ -752,7 +752,7 @@ class LinearResults(Results):
         inner = design.design if isinstance(design, ScaledDesign) else design
         if not isinstance(inner, FormulaDesign):
             return {}
-        return reference_levels(inner.spec, inner.names)
+        return inner.reference_levels
 
     def _likelihood(self) -> list[str]:
         """Log-likelihood, AIC and pseudo R2 at the optimum of the log loss."""
@@ -949,7 +949,5 @@ def terms_of(design: Design) -> dict[str, list[str]]:
         return terms_of(design.design)
     if not isinstance(design, FormulaDesign):
         return {name: [name] for name in design.names}
-    columns = [str(name) for name in design.spec.column_names]
-    found = {str(t): columns[where] for t, where in design.spec.term_slices.items()}
-    kept = {t: [n for n in names if n != "Intercept"] for t, names in found.items()}
-    return {term: names for term, names in kept.items() if names}
+    each = zip(design.terms, design.columns, strict=True)
+    return {str(term): list(names) for term, names in each if names}

@@ -533,9 +533,8 @@ def factor_levels(design: Design) -> dict[str, list[object]]:
     if not isinstance(design, FormulaDesign):
         return {}
     return {
-        name if name in design.variables else unwrapped(name): [*state["categories"]]
-        for name, (_, state) in design.spec.encoder_state.items()
-        if "categories" in state
+        name if name in design.variables else unwrapped(name): [*coding.levels]
+        for name, coding in design.codings.items()
     }
 
 

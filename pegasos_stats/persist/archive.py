@@ -28,7 +28,7 @@ Arrays = dict[str, np.ndarray]
 Header = dict[str, Json]
 
 FORMAT = "pegasos_stats model"
-VERSION = 3
+VERSION = 4
 FIELDS = {"format", "version", "package", "kind", "about", "object"}
 LONGEST = 200  # characters of a file's own words in a message
 

@@ -15,6 +15,7 @@ from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.design import FormulaDesign
+from pegasos_stats.data.language.term_coding import FactorCoding
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.weights import Counts, Offset
@@ -38,13 +39,11 @@ from pegasos_stats.persist.fits import (
     COMPUTED_LINEAR,
     MISSING_ROWS,
     SIGNS,
-    SPEC,
     MissingRows,
     SavedModel,
     check_formula,
     check_offset,
     check_outcome,
-    formula_saved,
     without_rows,
 )
 from pegasos_stats.solvers.kernel_problem import (
@@ -158,6 +157,17 @@ def check_formula_design(design: FormulaDesign) -> None:
     """As for all designs; and the formula is of the language."""
     check_design(design)
     check_formula(design)
+
+
+def check_factor(coding: FactorCoding) -> None:
+    """Levels differ, and each column has a name."""
+    levels, names = coding.levels, coding.names
+    shape = (len(levels), len(names))
+    if coding.matrix is None:
+        good = len(names) in (0, len(levels) - 1) and coding.base in range(len(levels))
+    else:
+        good = coding.matrix.shape == shape and bool(np.isfinite(coding.matrix).all())
+    _require(good and len(set(levels)) == len(levels), "a factor has other contrasts")
 
 
 def check_scaled(design: ScaledDesign) -> None:
@@ -465,9 +475,8 @@ RULES |= {
     ),
     Dropped: Rule(check_dropped, bounds={COUNT: "outcome predictors"}),
     Folds: Rule(check_folds),
-    FormulaDesign: Rule(
-        check_formula_design, prepared=formula_saved, hints={"spec": SPEC}
-    ),
+    FactorCoding: Rule(check_factor, "matrix lc"),
+    FormulaDesign: Rule(check_formula_design),
     FrameDesign: Rule(check_frame_design),
     Groups: Rule(bounds={(2.0, MOST): "numbers"}),
     KernelFunction: Rule(check_kernel),

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection
-from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from typing import NoReturn
 
@@ -14,17 +13,18 @@ from pegasos_stats.arrays import Dense, Integers, Mask
 from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.digests import rows_digest
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.language.design import FormulaDesign, factored
+from pegasos_stats.data.language.design import FormulaDesign
 from pegasos_stats.data.language.expressions import (
     read_expression,
     shown,
 )
 from pegasos_stats.data.language.formula import read_outcome
+from pegasos_stats.data.language.term_coding import names_of_terms
 from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.data.sample import Dropped, Sample
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.weights import Counts, Offset
-from pegasos_stats.errors import DataError, FormulaError, PegasosStatsError, listing
+from pegasos_stats.errors import DataError, FormulaError, listing
 from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.inference import uncertainty
@@ -35,7 +35,7 @@ from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
 from pegasos_stats.persist.archive import Json, Value
-from pegasos_stats.persist.codec import ANY, CONCRETE, FORMS, NAMES, form_of
+from pegasos_stats.persist.codec import CONCRETE, FORMS, NAMES, form_of
 from pegasos_stats.persist.values import ArrayReader, ArrayWriter, Form, items
 from pegasos_stats.solvers.kernel_problem import KernelProblem, support_of
 from pegasos_stats.solvers.problem import Problem
@@ -270,123 +270,6 @@ def metric_back(stored: Json, reader: ArrayReader) -> Metric:
     return Metric(name, MEASURES[name], name in LARGER_IS_BETTER)
 
 
-any_of, any_from = ANY
-
-
-def spec_out(spec: Value, writer: ArrayWriter) -> Json:
-    """Terms, the state of transformations, levels, and which columns they give."""
-    terms, structure = list(spec.formula), spec.structure or []
-    if [part.term for part in structure] != terms:
-        raise DataError(
-            "The terms of this formula cannot be saved; compute these columns in the "
-            "data before the fit."
-        )
-    levels = []
-    for expr, (kind, state) in spec.encoder_state.items():
-        # The contrasts follow from the expression.
-        rest = {key: value for key, value in state.items() if key != "contrasts"}
-        levels.append([expr, kind.value, any_of(rest, writer)])
-    columns = []
-    for part in structure:
-        scopes = [
-            [any_of(s.scale, writer), [[f.factor.expr, f.reduced] for f in s.factors]]
-            for s in part.scoped_terms
-        ]
-        columns.append([list(part.columns), scopes])
-    return {
-        "materializer": spec.materializer,
-        "terms": [
-            [[f.expr, f.eval_method.value, f.kind.value] for f in term.factors]
-            for term in terms
-        ],
-        "levels": levels,
-        "columns": columns,
-        "transforms": any_of(dict(spec.transform_state), writer),
-    }
-
-
-def spec_back(stored: Json, reader: ArrayReader) -> Value:
-    """Undo `spec_out`."""
-    from formulaic import ModelSpec, SimpleFormula
-    from formulaic.materializers.base import EncodedTermStructure
-    from formulaic.materializers.types import EvaluatedFactor, ScopedFactor, ScopedTerm
-    from formulaic.parser.types import Factor, Term
-
-    terms = [
-        Term([Factor(e, eval_method=m, kind=k) for e, m, k in factors])
-        for factors in stored["terms"]
-    ]
-    known = {f.expr: EvaluatedFactor(f, None) for t in terms for f in t.factors}
-    levels = {
-        expr: (Factor.Kind(kind), any_from(state, reader))
-        for expr, kind, state in stored["levels"]
-    }
-    structure = []
-    for term, (columns, scopes) in zip(terms, stored["columns"], strict=True):
-        scoped = [
-            ScopedTerm(
-                [ScopedFactor(known[e], r) for e, r in parts], any_from(scale, reader)
-            )
-            for scale, parts in scopes
-        ]
-        structure.append(EncodedTermStructure(term, scoped, columns))
-    return ModelSpec(
-        formula=SimpleFormula(terms, _ordering="none"),
-        materializer=stored["materializer"],
-        materializer_params={},
-        na_action="ignore",
-        output="pandas",
-        structure=structure,
-        transform_state=any_from(stored["transforms"], reader),
-        encoder_state=levels,
-    )
-
-
-def formula_saved(design: FormulaDesign) -> FormulaDesign:
-    """A design whose terms come back from a file the same.
-
-    Raises
-    ------
-    DataError
-        If rebuilt from a file it would give other columns.
-    """
-    writer = ArrayWriter()
-    stored = spec_out(design.spec, writer)
-    rebuilt = spec_back(stored, ArrayReader(writer.arrays(), {}))
-    again = replay(replace(design, spec=rebuilt))
-    if not np.array_equal(replay(design), again, equal_nan=True):
-        raise DataError(
-            f"The formula {design.formula!r} cannot be saved: rebuilt from a file it "
-            "would give other columns; compute these columns in the data before the "
-            "fit."
-        )
-    return design
-
-
-def replay(design: FormulaDesign) -> NDArray[np.float64]:
-    """Compute the matrix of rows made up here; none if a term does not allow them."""
-    with suppress(PegasosStatsError):
-        return np.asarray(design.matrix(_made_up(design)).values)
-    return np.empty((0, 0))
-
-
-def _made_up(design: FormulaDesign) -> pd.DataFrame:
-    """Rows with every level that the design knows."""
-    levels: dict[str, list[object]] = {}
-    for factor, (_, state) in design.spec.encoder_state.items():
-        if "categories" in state:
-            name = factored(factor, design.variables)
-            levels.setdefault(name, list(state["categories"]))
-    n, numeric = max([4, *map(len, levels.values())]), set(design.numeric)
-    numbers = np.linspace(0.25, 0.75, n)
-    columns = {}
-    for variable in design.variables:
-        default = list(numbers) if variable in numeric else ["a"]
-        known = levels.get(variable, default)
-        columns[variable] = [known[i % len(known)] for i in range(n)]
-    return pd.DataFrame(columns)
-
-
 def check_formula(design: FormulaDesign) -> None:
     """Raise an exception for a formula that is none of the language.
 
@@ -398,32 +281,25 @@ def check_formula(design: FormulaDesign) -> None:
         If its coefficients are not the columns of its terms.
     """
     check_outcome(design.formula, design.variables, design.functions)
-    spec, variables = design.spec, set(design.variables)
-    for term in spec.formula:
-        for factor in term.factors:
-            _check_factor(factor, variables, design.functions)
-    found = [str(name) for part in spec.structure for name in part.columns]
-    if list(design.names) != [name for name in found if name != "Intercept"]:
+    variables = set(design.variables)
+    for text, kind in {factor for term in design.terms for factor in term.factors}:
+        used = {text}
+        if kind == "number" and NUMBER.fullmatch(text):
+            continue
+        if kind == "expression":
+            try:
+                read = read_expression(text, variables, text, design.functions)
+            except FormulaError as error:
+                raise _not_in_a_file(f"The term {shown(text)}", error) from None
+            used = read.columns
+        if unknown := used - variables:
+            raise DataError(
+                f"The term {shown(text)} cannot be part of a saved model: it uses "
+                f"{listing(sorted(unknown))}, which is no column of the model."
+            )
+    found = names_of_terms(design.terms, design.spanning, design.codings, design.fields)
+    if design.columns != found:
         raise ValueError("its coefficients are not the columns of its terms")
-    replay(design)
-
-
-def _check_factor(factor: Value, variables: set[str], functions: Functions) -> None:
-    """Raise `DataError` for what is no column, number or known function."""
-    expr, method = factor.expr, factor.eval_method.value
-    if method == "literal" and NUMBER.fullmatch(expr):
-        return
-    used = {expr}
-    if method != "lookup":
-        try:
-            used = read_expression(expr, variables, expr, functions).columns
-        except FormulaError as error:
-            raise _not_in_a_file(f"The term {shown(expr)}", error) from None
-    if unknown := used - variables:
-        raise DataError(
-            f"The term {shown(expr)} cannot be part of a saved model: it uses "
-            f"{listing(sorted(unknown))}, which is no column of the model."
-        )
 
 
 def check_outcome(
@@ -462,8 +338,8 @@ FORMS |= {
     Model: Form(model_out, model_back),
     Metric: Form(metric_out, metric_back),
 }
-NAMES |= {"ModelSpec": object, "Model": Model}
+NAMES |= {"Model": Model}
 MISSING_ROWS = Form(
     rows_out, lambda stored, reader: form_of(MissingRows).back(stored, reader)
 )
-SIGNS, SPEC = Form(signs_out, signs_back), Form(spec_out, spec_back)
+SIGNS = Form(signs_out, signs_back)

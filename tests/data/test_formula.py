@@ -354,9 +354,9 @@ def test_a_design_is_the_same_after_data_without_a_complete_row(empty, terms, da
 
 def test_new_data_leave_no_trace_in_a_design(data):
     design, _ = design_of("y ~ g + scale(x)", data)
-    before = deepcopy((design.spec.transform_state, str(design.spec.encoder_state)))
+    before = deepcopy((design.state, str(design.codings)))
     design.matrix(data[data["g"] == "u"])
-    assert (design.spec.transform_state, str(design.spec.encoder_state)) == before
+    assert (design.state, str(design.codings)) == before
 
 
 @pytest.mark.parametrize("name", ["1", "2.5", "Intercept"])

@@ -3,7 +3,6 @@
 import contextlib
 import copy
 import dis
-import inspect
 import time
 
 import formulaic.materializers.base as materializing
@@ -120,13 +119,12 @@ def planted(stored, payload, everywhere):
     if is_frame:
         places += [["columns", [payload]], ["functions", [payload]]]
     else:
-        places += [["spec", "terms", 1, 0, 0, payload]]
+        places += [["terms", 1, "factors", 0, "text", payload]]
     if not is_frame and everywhere:
-        places += [["spec", "terms", 1, 0, part, payload] for part in (1, 2)]
-        places += [[part, [payload]] for part in ("names", "variables", "numeric")]
-        places += [["spec", "levels", 0, part, payload] for part in (0, 1, 2)]
-        places += [["spec", "materializer", payload], ["spec", "transforms", payload]]
-        places += [["spec", "columns", 1, 0, 0, payload], ["functions", [payload]]]
+        places += [["terms", 1, "factors", 0, "kind", payload]]
+        places += [[part, [payload]] for part in ("columns", "variables", "numeric")]
+        places += [["codings", 0, part, payload] for part in (0, 1)]
+        places += [["state", payload], ["fields", payload], ["functions", [payload]]]
     for *keys, last, content in places:
         changed = copy.deepcopy(stored)
         part = changed
@@ -160,7 +158,7 @@ def test_a_payload_in_a_file_is_refused_when_it_is_loaded(payload, place, data, 
     if place == "outcome":
         design["formula"] = f"{payload} ~ scale(z) + g"
     else:
-        design["spec"]["terms"][1][0][0] = payload
+        design["terms"][1]["factors"][0]["text"] = payload
     (folder / "b.model").write_bytes(put_together(header, arrays))
     with pytest.raises(DataError) as caught:
         load(folder / "b.model")
@@ -207,16 +205,6 @@ def test_python_evaluates_calls_of_the_vocabulary_on_columns_alone(monkeypatch):
     columns = {f"`{name}`" for name in data.columns}
     assert set().union(*seen) <= known | columns
     assert len(seen) > len(ACCEPTED)
-
-
-def test_formulaic_asks_us_for_every_value():
-    """The two private methods that are replaced are called as they are here."""
-    for name, parameters in (
-        ("_lookup", ["self", "name"]),
-        ("_evaluate", ["self", "expr", "metadata", "spec"]),
-    ):
-        theirs = getattr(materializing.FormulaMaterializer, name)
-        assert list(inspect.signature(theirs).parameters) == parameters
 
 
 def test_what_is_refused_is_named_with_what_is_allowed(data):

@@ -1,5 +1,6 @@
 """Formulas of many columns: the matrix and the spec of formulaic, in little time."""
 
+import re
 import time
 
 import numpy as np
@@ -7,12 +8,8 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.language.design import FormulaRows
-from pegasos_stats.data.language.formula import read_terms
-from pegasos_stats.data.language.formulaic_adapter import Materializer
 from pegasos_stats.errors import FormulaError, LabelError
-from pegasos_stats.persist.fits import spec_out
-from pegasos_stats.persist.values import ArrayWriter
+from tests.data.formula_frames import design_of
 
 N, WIDE = 12, 10_000
 SECONDS = 30.0  # of the processor for all; work that is quadratic takes minutes
@@ -54,32 +51,19 @@ TERMS = [
 
 
 @pytest.mark.parametrize("terms", TERMS)
-def test_columns_of_numbers_are_coded_as_by_formulaic(terms, data):
+def test_columns_are_those_of_formulaic(terms, data):
+    from formulaic import model_matrix
+
     data = data.drop(columns="g[T.v]") if terms.startswith(".") else data
-    formula = f"y ~ {terms}"
-    read = read_terms(formula, data, True)
-    every = np.ones(N, dtype=bool)
-
-    def maker(frame, state=None):
-        rows = FormulaRows.of(formula, read, frame, every[: len(frame)], {}, state)
-        return Materializer(rows.used, rows.values, rows.state, formula)
-
-    ours, theirs = maker(data).matrix(read), maker(data)._coded(read)
-    pd.testing.assert_frame_equal(
-        ours.__wrapped__, theirs.__wrapped__, check_dtype=False
-    )
-    found, expected = (
-        spec_out(each.model_spec, ArrayWriter()) for each in (ours, theirs)
-    )
-    for spec in (found, expected):
-        spec["levels"].sort(key=str)
-    assert found == expected
-    later, state = data[3:8], ours.model_spec.transform_state
-    pd.testing.assert_frame_equal(
-        maker(later, state).matrix(ours.model_spec).__wrapped__,
-        maker(later, state)._coded(theirs.model_spec).__wrapped__,
-        check_dtype=False,
-    )
+    names = " + ".join(f"`{name}`" for name in data.columns.drop("y"))
+    text = re.sub(r"^\.", names, terms).replace("+ u.v", "+ `u.v`")
+    text = text.replace("C(u.v)", "C(`u.v`)")
+    theirs = model_matrix(text, data).drop(columns="Intercept", errors="ignore")
+    design, ours = design_of(f"y ~ {terms}", data)
+    assert list(design.names) == list(theirs.columns)
+    np.testing.assert_array_equal(ours.values, theirs.astype(float))
+    later = design.matrix(data[3:8])
+    np.testing.assert_array_equal(later.values, ours.values[3:8])
 
 
 def test_ten_thousand_columns_take_seconds_from_the_formula_to_new_data(tmp_path):
@@ -108,7 +92,7 @@ def test_columns_may_have_any_name_that_a_formula_can_hold(data):
 
 
 def test_products_of_factors_have_a_limit(data, monkeypatch):
-    limit = "pegasos_stats.data.language.formulaic_adapter.MOST_COLUMNS"
+    limit = "pegasos_stats.data.language.term_coding.MOST_COLUMNS"
     monkeypatch.setattr(limit, 4)
     assert ps.svm("y ~ a + g:h - 1", data.assign(h=1.0 * (data["h"] == "p")), lam=1.0)
     with pytest.raises(FormulaError, match="products of factors have more than 4 col"):

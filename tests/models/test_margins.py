@@ -54,7 +54,7 @@ def pairs(found):
 
 def fit_order(fit):
     """Predictors in the order of the formula."""
-    terms = [f.expr for term in fit.design.spec.formula for f in term.factors]
+    terms = [f.text for term in fit.design.terms for f in term.factors]
     return list(dict.fromkeys(t for t in terms if t in fit.design.variables))
 
 

@@ -250,7 +250,7 @@ def small(tmp_path_factory):
     return small_fit_in(tmp_path_factory.mktemp("small"))
 
 
-VERSION = b'"version": 3'
+VERSION = b'"version": 4'
 TEXTS = {
     "blanks": lambda text: b" " * (50 * MIB) + text,
     "half its limit of blanks": lambda text: b" " * (10 * MIB) + text,
@@ -265,7 +265,7 @@ TEXTS = {
     "a long float": lambda text: text.replace(b"2, ", b"2." + b"9" * 10**6 + b", ", 1),
     "1e400": lambda text: text.replace(VERSION, b'"version": 1e400'),
     "NaN": lambda text: text.replace(VERSION, b'"version": NaN'),
-    "two versions": lambda text: text.replace(b"{", b'{"version": 3, ', 1),
+    "two versions": lambda text: text.replace(b"{", b'{"version": 4, ', 1),
     "no UTF-8": lambda text: text.replace(b'"factor"', b'"\xff\xfe"'),
     "half a character": lambda text: text.replace(b'"factor"', b'"\\ud800"'),
     "half a name": lambda text: text.replace(b'"package"', b'"\\udfff"'),
@@ -340,7 +340,7 @@ def test_fields_that_are_not_there_and_arrays_that_nobody_takes(small, tmp_path)
     check_refused(tmp_path / "a", put_together(header, arrays | {"x": np.zeros(3)}))
 
 
-@pytest.mark.parametrize("version", [0, 1, 2, 4, -1, 3.0, True, "3", None, [3], {}])
+@pytest.mark.parametrize("version", [0, 1, 2, 3, 5, -1, 4.0, True, "4", None, [4], {}])
 def test_another_format_is_to_be_fitted_again(version, small, tmp_path):
     header, arrays = taken_apart(small)
     (tmp_path / "a").write_bytes(put_together(header | {"version": version}, arrays))
@@ -356,7 +356,8 @@ def test_coefficients_are_named_as_the_terms_name_them(tmp_path):
     save(result, tmp_path / "a")
     for place in range(3):
         header, arrays = taken_apart(tmp_path / "a")
-        header["object"]["design"]["FormulaDesign"]["names"][place] = "another"
+        design = header["object"]["design"]["FormulaDesign"]
+        design["columns"][1][place] = "another"
         check_refused(tmp_path / "b", put_together(header, arrays))
 
 

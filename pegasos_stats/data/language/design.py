@@ -1,18 +1,18 @@
 """Designs from formulas: terms and contrasts, kept and replayed on new data."""
 
 import re
-import warnings
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from itertools import chain
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import DataColumn, Mask
+from pegasos_stats.arrays import Dense, Mask
 from pegasos_stats.data.columns import (
     check_finite,
     check_hashable,
@@ -41,12 +41,22 @@ from pegasos_stats.data.language.expressions import (
     refused,
 )
 from pegasos_stats.data.language.formula import (
+    Term,
     factors_of,
     no_value_in,
     read_terms,
     sides,
     unwrapped,
     variables_of,
+)
+from pegasos_stats.data.language.term_coding import (
+    Codes,
+    FactorCoding,
+    coded_columns,
+    codes_of,
+    factors_at_fit,
+    named_levels,
+    names_of_terms,
 )
 from pegasos_stats.data.language.values import (
     Value,
@@ -66,11 +76,6 @@ from pegasos_stats.errors import (
     listing,
 )
 
-if TYPE_CHECKING:
-    from formulaic import ModelMatrix as FormulaicMatrix
-    from formulaic import ModelSpec, SimpleFormula
-    from formulaic.parser.types import Term
-
 Levels: TypeAlias = dict[str, list[Hashable]]  # of each factor, by its column
 Unseen = Literal["error", "missing"]
 
@@ -80,46 +85,6 @@ MANY_LEVELS = 1000  # of a column of text, with few rows each: it names the rows
 MOST_LEVELS = 10_000  # of one factor
 NO_PREDICTOR = "has no predictor; add one."
 ONE_LEVEL = "has only terms of one level in these data; add a predictor that varies."
-
-
-def plain_factors(spec: "ModelSpec", used: pd.DataFrame) -> Levels:
-    """Levels of the columns that are factors without ``C()``."""
-    return {
-        factor: list(state["categories"])
-        for factor, (_, state) in spec.encoder_state.items()
-        if "categories" in state and factor in used.columns
-    }
-
-
-def levels_at_fit(spec: "ModelSpec", variables: tuple[str, ...]) -> Levels:
-    """Levels of the columns that stand in the terms as factors.
-
-    Parameters
-    ----------
-    spec : formulaic.ModelSpec
-        As it was left by the fit.
-    variables : tuple of str
-        Columns that the terms use.
-    """
-    found = {
-        factored(factor, variables): list(state["categories"])
-        for factor, (kind, state) in spec.encoder_state.items()
-        if kind.value == "categorical" and "categories" in state
-    }
-    return {name: levels for name, levels in found.items() if name in variables}
-
-
-def reference_levels(spec: "ModelSpec", names: Sequence[str]) -> dict[str, object]:
-    """The one level of each factor that no coefficient names, by the factor."""
-    found: dict[str, object] = {}
-    for factor, (kind, state) in spec.encoder_state.items():
-        if kind.value == "categorical" and "categories" in state:
-            levels = list(state["categories"])
-            signs = [f"{factor}[T.{level}]" for level in levels]
-            named = [any(sign in name for name in names) for sign in signs]
-            if named.count(False) == 1 and any(named):
-                found[str(factor)] = levels[named.index(False)]
-    return found
 
 
 def factored(factor: str, variables: Collection[str]) -> str:
@@ -142,95 +107,6 @@ def factored(factor: str, variables: Collection[str]) -> str:
         return factor
     match = CONTRASTED.match(factor)
     return match.group(1).strip("`") if match else unwrapped(factor)
-
-
-def as_at_fit(
-    data: pd.DataFrame, levels: Levels, numeric: tuple[str, ...]
-) -> pd.DataFrame:
-    """Convert factors of numbers or booleans to the type that they had at fit.
-
-    ``1``, ``1.0`` and ``True`` are one level, in a column of numbers as in one of
-    categories. Columns with other values are left for `check_levels`.
-
-    Parameters
-    ----------
-    data : DataFrame
-    levels : dict
-        Of `levels_at_fit`.
-    numeric : tuple of str
-        Columns that were numeric at fit; the others were categories.
-    """
-    turned = data.copy(deep=False)
-    for name, known in levels.items():
-        if isinstance(known[0], str):
-            turned[name] = named_levels(data[name])
-            continue
-        codes = positions(data[name], known)
-        unseen = (codes < 0) & data[name].notna().to_numpy(dtype=bool)
-        if not unseen.any() and not any(isinstance(level, str) for level in known):
-            turned[name] = _of_levels(codes, known, numbers=name in numeric)
-    return turned
-
-
-def named_levels(column: DataColumn) -> DataColumn:
-    """Categories that are neither text, numbers nor booleans, as text.
-
-    Examples
-    --------
-    >>> named_levels(pd.cut(pd.Series([1.0, 5.0]), [0, 2, 9])).tolist()
-    ['(0, 2]', '(2, 9]']
-    """
-    if not isinstance(column.dtype, pd.CategoricalDtype):
-        return column
-    levels = column.dtype.categories
-    known = levels.dtype.kind in "biuf" or pd.api.types.is_string_dtype(levels)
-    return column if known else column.cat.rename_categories(str)
-
-
-def _of_levels(
-    codes: NDArray[np.intp], known: list[Hashable], numbers: bool
-) -> pd.Categorical | NDArray[np.generic]:
-    """Return levels by their positions; a position of -1 is a missing value."""
-    if not numbers:
-        return pd.Categorical.from_codes(
-            codes, categories=pd.Index(known, tupleize_cols=False)
-        )
-    if (codes >= 0).all():
-        return np.asarray(known)[codes]
-    values = np.array([*known, None], dtype=object)
-    return values[codes]
-
-
-def check_levels(
-    used: pd.DataFrame,
-    levels: Levels,
-    index: pd.Index,
-    doubtful: Iterable[Doubtful] = (),
-) -> None:
-    """Raise `ColumnError` for levels that did not occur at fit.
-
-    Parameters
-    ----------
-    used : DataFrame
-        Complete rows, indexed by position.
-    levels : dict
-        Of `levels_at_fit`.
-    index : Index
-        Row labels of the data.
-    doubtful : iterable of Doubtful
-        Columns that were hardly meant as factors: of these the error says why.
-    """
-    for name, known in levels.items():
-        unseen = used[name][~used[name].isin(known)]
-        if len(unseen):
-            why = [column.text for column in doubtful if column.name == name]
-            raise ColumnError(
-                f"Column {listing([name])} holds levels that did not occur at fit, "
-                f"{listing(unseen.unique())}, {in_the_rows(index[unseen.index])}; the "
-                f"model knows {listing(known)}: "
-                f"{why[0] if why else 'drop or recode these rows.'} "
-                f"unseen={UNSEEN[1]!r} gives them no prediction."
-            )
 
 
 @dataclass(frozen=True)
@@ -296,7 +172,7 @@ def blanked(data: pd.DataFrame, levels: Levels) -> Blanked:
     return Blanked(turned, found)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FormulaDesign:
     """The right-hand side of a formula, with the coding found at fit.
 
@@ -304,14 +180,22 @@ class FormulaDesign:
     ----------
     formula : str
         The formula as it was given.
-    spec : formulaic.ModelSpec
-        Terms, levels and the state of transformations.
-    names : tuple of str
-        Names of the coefficients, the intercept left out.
+    terms : tuple of Term
+        Those that it stands for, the intercept included.
+    columns : tuple of tuple of str
+        Names of the coefficients of each term.
     variables : tuple of str
         Columns that the terms use.
     numeric : tuple of str
         Those of them that were numeric at fit.
+    codings : dict of str to FactorCoding
+        Levels and contrasts of factors, by their text.
+    fields : dict of str to list
+        Labels of the columns of terms that have several.
+    spanning : tuple of str
+        Factors of which the constant is a combination.
+    state : dict of str to dict
+        What transformations found, by the text of their calls.
     functions : dict of str to callable
         Further functions, of the caller.
     doubtful : tuple of Doubtful
@@ -319,18 +203,22 @@ class FormulaDesign:
     """
 
     formula: str
-    spec: "ModelSpec"
-    names: tuple[str, ...]
+    terms: tuple[Term, ...]
+    columns: tuple[tuple[str, ...], ...]
     variables: tuple[str, ...]
     numeric: tuple[str, ...]
-    functions: Functions = field(default_factory=dict, compare=False)
+    codings: dict[str, FactorCoding]
+    fields: dict[str, list[Hashable]]
+    spanning: tuple[str, ...]
+    state: dict[str, State]
+    functions: Functions = field(default_factory=dict)
     doubtful: tuple[Doubtful, ...] = ()
 
     @classmethod
     def from_terms(
         cls,
         formula: str,
-        terms: "SimpleFormula",
+        terms: tuple[Term, ...],
         data: pd.DataFrame,
         usable: Mask,
         functions: Functions | None = None,
@@ -341,7 +229,7 @@ class FormulaDesign:
         Parameters
         ----------
         formula : str
-        terms : formulaic.SimpleFormula
+        terms : tuple of Term
             Its right-hand side, read.
         data : DataFrame, n rows
         usable : bool array, shape (n,)
@@ -378,23 +266,60 @@ class FormulaDesign:
         _check_numbers(used[numbers], data.index[used.index])
         if every_row:
             _check_levels_are_few(formula, terms, used, data)
-        coded = _materialize(terms, rows, formula)
-        if not (names := tuple(str(n) for n in coded.columns if n != "Intercept")):
+        factors = dict.fromkeys(factor for term in terms for factor in term.factors)
+        plain = set(numbers)
+        by_name = (f.text for f in factors if f.kind == "column")
+        values = {name: used[name] for name in by_name if name not in plain}
+        values |= rows.values
+        with errors_of(formula, used):
+            codings, fields, spanning = factors_at_fit(values)
+            columns = names_of_terms(terms, spanning, codings, fields)
+        check_distinct(names := [*chain.from_iterable(columns)])
+        if not names:
             raise refused(formula, ONE_LEVEL)
-        check_distinct((spec := coded.model_spec).column_names)
+        levels = {n: codings[n].levels for n in codings if n in used.columns}
         design = cls(
             formula,
-            spec,
-            names,
-            variables=tuple(variables),
-            numeric=tuple(sorted(numbers)),
-            functions=functions,
-            doubtful=doubtful_columns(
-                data, plain_factors(spec, used), len(used), formula
-            ),
+            terms,
+            columns,
+            tuple(variables),
+            tuple(sorted(numbers)),
+            codings,
+            fields,
+            spanning,
+            rows.state,
+            functions,
+            doubtful_columns(data, levels, len(used), formula),
         )
-        del used, rows  # a copy of all rows, and another one follows
-        return design, design._finished(coded, data, absent)
+        coded = design._matrix(values, used, data.index)
+        places = used.index.to_numpy()
+        del used, rows, values  # a copy of all rows, and another one follows
+        return design, design._finished(coded, places, data, absent)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coefficients, the intercept left out."""
+        return tuple(chain.from_iterable(self.columns))
+
+    @property
+    def levels(self) -> Levels:
+        """Levels of the columns that stand in the terms as factors."""
+        found = {
+            factored(text, self.variables): coding.levels
+            for text, coding in self.codings.items()
+        }
+        return {name: found[name] for name in found if name in self.variables}
+
+    @property
+    def reference_levels(self) -> dict[str, object]:
+        """The one level of each factor that no coefficient names, by the factor."""
+        found: dict[str, object] = {}
+        for text, coding in self.codings.items():
+            signs = [f"{text}[T.{level}]" for level in coding.levels]
+            named = [any(sign in name for name in self.names) for sign in signs]
+            if named.count(False) == 1 and any(named):
+                found[text] = coding.levels[named.index(False)]
+        return found
 
     def matrix(self, data: object) -> ModelMatrix:
         """Matrix of `data`, coded as at fit.
@@ -417,29 +342,22 @@ class FormulaDesign:
 
     def _coded(self, data: object, unknown: bool = False) -> ModelMatrix:
         """Matrix of `data`; rows with an unknown value are left out if they may be."""
-        data, variables = as_data(data), list(self.variables)
-        check_columns(data, variables)
-        levels = levels_at_fit(self.spec, self.variables)
-        data = as_at_fit(data[variables], levels, self.numeric)
-        numeric_values(data[list(self.numeric)])
-        state = deepcopy(self.spec.transform_state)
-        made: dict[str, list[object]] = {}
+        data = as_data(data)
+        check_columns(data, self.variables)
+        data = data[list(self.variables)]
+        numeric_values(data[[n for n in self.numeric if n not in self.levels]])
+        state = deepcopy(self.state)
         if unknown:
-            made = {
-                name: found["categories"]
-                for name, (_, found) in self.spec.encoder_state.items()
-                if "categories" in found
-            }
             for found in state.values():
                 found[BEYOND] = "na"
         rows = FormulaRows.of(
             self.formula,
-            self.spec.formula,
+            self.terms,
             data,
             np.ones(len(data), dtype=bool),
             self.functions,
             state,
-            made,
+            {text: c.levels for text, c in self.codings.items()} if unknown else {},
         )
         if len(rows.used) == 0:
             return ModelMatrix(
@@ -448,21 +366,43 @@ class FormulaDesign:
                 data.index,
                 rows.absent,
             )
-        _check_numbers(rows.used[list(self.numeric)], data.index[rows.used.index])
-        check_levels(rows.used, levels, data.index, self.doubtful)
-        # A copy: formulaic writes into the specification that it is given.
-        coding = self.spec.encoder_state.items()
-        spec = self.spec.update(
-            encoder_state={name: (kind, dict(found)) for name, (kind, found) in coding},
-            transform_state={},
-        )
-        coded = _materialize(spec, rows, self.formula)
-        return self._finished(coded, data, rows.absent)
+        _check_numbers(_numbers_in(rows.used), data.index[rows.used.index])
+        coded = self._matrix(rows.values, rows.used, data.index)
+        return self._finished(coded, rows.used.index.to_numpy(), data, rows.absent)
+
+    def _matrix(
+        self, values: Mapping[str, Value], used: pd.DataFrame, index: pd.Index
+    ) -> Dense:
+        """Columns of the terms in complete rows, whose values are known."""
+
+        def check_codes(text: str, codes: Codes) -> None:
+            if not (codes < 0).any():
+                return
+            name = factored(text, self.variables)
+            plain = unwrapped_value(values[text] if text in values else used[text])
+            unseen = pd.Series(plain)[codes < 0]
+            why = [column.text for column in self.doubtful if column.name == name]
+            raise ColumnError(
+                f"Column {listing([name])} holds levels that did not occur at fit, "
+                f"{listing(unseen.unique())}, "
+                f"{in_the_rows(index[used.index[codes < 0]])}; the "
+                f"model knows {listing(self.codings[text].levels)}: "
+                f"{why[0] if why else 'drop or recode these rows.'} "
+                f"unseen={UNSEEN[1]!r} gives them no prediction."
+            )
+
+        with errors_of(self.formula, used):
+            found = coded_columns(
+                self.terms, self.spanning, self.codings, values, used, check_codes
+            )
+            if found.shape[1] != len(self.names):
+                raise ValueError("a term has another number of columns than at fit")
+        return found
 
     @property
     def learns(self) -> bool:
         """Whether a term keeps what it finds in rows, as ``scale()`` keeps the mean."""
-        return bool(self.spec.transform_state)
+        return bool(self.state)
 
     def learnt_on(self, data: pd.DataFrame) -> "FormulaDesign":
         """The same terms, with what they find in rows found anew, in these rows.
@@ -471,28 +411,13 @@ class FormulaDesign:
         levels are made of what is found, as by ``cut(x, 3)``, they are made anew too.
         Splines go on beyond the range of these rows, as in R.
         """
-        found, encoders = self.spec.transform_state, self.spec.encoder_state.items()
-        made = [
-            name
-            for name, (kind, _) in encoders
-            if kind.value == "categorical" and any(key in name for key in found)
-        ]
         every = np.ones(len(data), dtype=bool)
-        if made:
-            learnt = self.from_terms(
-                self.formula, self.spec.formula, data, every, self.functions
-            )[0]
+        given = self.formula, self.terms, data[list(self.variables)], every
+        if any(call in text for text in self.codings for call in self.state):
+            learnt = self.from_terms(*given, self.functions)[0]
         else:
-            levels = levels_at_fit(self.spec, self.variables)
-            data = as_at_fit(data[list(self.variables)], levels, self.numeric)
-            rows = FormulaRows.of(
-                self.formula, self.spec.formula, data, every, self.functions
-            )
-            kept = {name: (kind, dict(state)) for name, (kind, state) in encoders}
-            spec = self.spec.update(encoder_state=kept, transform_state={})
-            coded = _materialize(spec, rows, self.formula)
-            learnt = replace(self, spec=coded.model_spec)
-        for state in learnt.spec.transform_state.values():
+            learnt = replace(self, state=FormulaRows.of(*given, self.functions).state)
+        for state in learnt.state.values():
             state[BEYOND] = "extend"
         return learnt
 
@@ -506,24 +431,24 @@ class FormulaDesign:
         """
         frame = as_data(data)
         check_columns(frame, list(self.variables))
-        return blanked(frame, levels_at_fit(self.spec, self.variables))
+        return blanked(frame, self.levels)
 
     def _finished(
         self,
-        coded: pd.DataFrame,
+        values: Dense,
+        positions: NDArray[np.intp],
         data: pd.DataFrame,
         absent: Mapping[str, NDArray[np.intp]],
     ) -> ModelMatrix:
         """Keep the rows in which no transformation gave NaN."""
-        positions, index = coded.index.to_numpy(), data.index
-        labelled = columns_of(coded, self.names).set_axis(index[positions], axis=0)
-        values = numeric_values(labelled)
-        whole = checked_rows(values, labelled.columns, labelled.index)
+        index, names = data.index, self.names
+        labels = pd.Index(names, dtype=object)
+        whole = checked_rows(values, labels, index[positions])
         kept = np.zeros(len(index), dtype=bool)
         kept[positions[whole]] = True
         missing = dict(absent)
         if not whole.all():
-            found = missing_values(values, self.names)
+            found = missing_values(values, names)
             missing |= {name: positions[rows] for name, rows in found.items()}
         return ModelMatrix(selected(values, whole), kept, index, missing)
 
@@ -629,10 +554,10 @@ def _check_dates(frame: pd.DataFrame) -> None:
 
 
 def _check_levels_are_few(
-    formula: str, terms: "SimpleFormula", used: pd.DataFrame, data: pd.DataFrame
+    formula: str, terms: tuple[Term, ...], used: pd.DataFrame, data: pd.DataFrame
 ) -> None:
     """Raise `ColumnError` for factors that name the rows, before they are coded."""
-    for factor in {str(factor.expr) for term in terms for factor in term.factors}:
+    for factor in {factor.text for term in terms for factor in term.factors}:
         name = factored(factor, used.columns)
         if name not in used or (name == factor and used[name].dtype.kind in "fiub"):
             continue
@@ -655,26 +580,11 @@ def _check_levels_are_few(
         )
 
 
-def _materialize(
-    terms: "SimpleFormula | ModelSpec", rows: "FormulaRows", formula: str
-) -> "FormulaicMatrix":
-    """Build formulaic's model matrix."""
-    from pegasos_stats.data.language.formulaic_adapter import Materializer
-
-    with errors_of(formula, rows.used):
-        maker = Materializer(rows.used, rows.values, rows.state, formula)
-        found = maker.matrix(terms)
-    maker.data = None  # it refers to itself, and to a copy of all rows
-    maker.layered_context = None
-    return found
-
-
 @contextmanager
 def errors_of(
     formula: str,
     used: pd.DataFrame,
     expr: str = "",
-    state: Mapping[str, State] | None = None,
 ) -> Iterator[None]:
     """Errors of formulaic, and of functions, become errors about the formula.
 
@@ -684,36 +594,16 @@ def errors_of(
     used : DataFrame
     expr : str
         The term in which they occur.
-    state : dict, optional
-        What transformations found, by the text of their calls.
     """
-    from formulaic.errors import DataMismatchWarning
-
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("error", DataMismatchWarning)
+        with np.errstate(all="ignore"):
             yield
-    except DataMismatchWarning as error:
-        levels = str(error).partition(": ")[2].partition(". They")[0]
-        raise ColumnError(
-            f"The data hold levels that did not occur at fit, or that levels= lacks, "
-            f"in a term of {formula!r}: {levels}; drop or recode these rows."
-        ) from None
     except (ColumnError, FormulaError):
         raise
     except Exception as error:
         for name, values in used.items():
             check_hashable(name, values)
-        splines = (each for key, each in (state or {}).items() if key in expr)
-        bounds = next((each for each in splines if "lower_bound" in each), None)
-        if bounds and "extend beyond" in str(error):
-            low, high = bounds["lower_bound"], bounds["upper_bound"]
-            about = (
-                f"{expr} has no value below {low:.6g} or above {high:.6g}, the range "
-                "at fit; leave such rows out, or fit with extrapolation='clip' in it"
-            )
-        else:
-            about = f"{expr}: {error}" if expr else str(error)
+        about = f"{expr}: {error}" if expr else str(error)
         raise cannot_use(formula, about) from None
 
 
@@ -744,19 +634,19 @@ class FormulaRows:
     def of(
         cls,
         formula: str,
-        terms: "Iterable[Term]",
+        terms: Iterable[Term],
         data: pd.DataFrame,
         usable: Mask,
         functions: Functions,
         state: dict[str, State] | None = None,
-        levels: Mapping[str, Collection[object]] | None = None,
+        levels: Mapping[str, list[Hashable]] | None = None,
     ) -> "FormulaRows":
         """Find the rows.
 
         Parameters
         ----------
         formula : str
-        terms : iterable of formulaic.Term
+        terms : iterable of Term
         data : DataFrame, n rows
         usable : bool array, shape (n,)
             Rows that have an outcome.
@@ -782,15 +672,11 @@ class FormulaRows:
         values: dict[str, Value] = {}
         absent = {v: rows for v, rows in lacks.items() if v in names}
         for expr, expression in expressions.items():
-            with errors_of(formula, rows, expr, found):
+            with errors_of(formula, rows, expr):
                 values[expr] = as_real(expression.value(rows, found))
             missing = missing_in(values[expr])
             if levels and expr in levels:
-                missing = (
-                    ~pd.Series(unwrapped_value(values[expr]))
-                    .isin(levels[expr])
-                    .to_numpy()
-                )
+                missing = codes_of(values[expr], levels[expr]) < 0
             if missing is None or not missing.any():
                 continue
             known = {v: lacks[v] & missing for v in expression.columns & set(lacks)}
@@ -828,7 +714,7 @@ def _on_kept_rows(value: Value, kept: Mask, expression: Expression) -> Value:
     fewer = plain.cat.remove_unused_categories()
     if plain is found:
         return fewer
-    return type(found)(fewer, metadata=found.__formulaic_metadata__)
+    return replace(found, values=fewer)
 
 
 def _plain_rows(frame: pd.DataFrame, kept: Mask) -> pd.DataFrame:

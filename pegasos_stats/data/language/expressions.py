@@ -266,6 +266,8 @@ class _Names(dict[str, Value]):
         **keywords: Value,
     ) -> Value:
         index = self._frame.index
+        if name != "I":
+            arguments = tuple(map(unwrapped_value, arguments))
 
         def compute(*arguments: Value, **keywords: Value) -> Value:
             if function.open:

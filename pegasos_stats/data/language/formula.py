@@ -11,7 +11,7 @@ from collections.abc import (
     Sequence,
 )
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -44,10 +44,6 @@ from pegasos_stats.errors import (
     warn_caller,
 )
 
-if TYPE_CHECKING:
-    from formulaic import SimpleFormula
-    from formulaic.parser.types import Factor, Term
-
 TERMS = (
     "; terms are joined by + and stand in backticks where a name is no word; what is "
     "computed or compared stands in I(), as in I(x > 0)"
@@ -72,6 +68,34 @@ CONNECTIVE = re.compile(r"[&|]")
 FACTOR_CALL = re.compile(r"^(?:C|factor|as\.factor|relevel)\(")
 MOST_LETTERS = 100_000
 WRAPPED_NAME = re.compile(r"^(?:C|factor|as\.factor)\(\s*(`[^`]+`|[\w.]+)\s*\)$")
+
+
+class Factor(NamedTuple):
+    """A factor of a term.
+
+    Attributes
+    ----------
+    text : str
+    kind : "number", "column" or "expression"
+    """
+
+    text: str
+    kind: Literal["number", "column", "expression"]
+
+
+class Term(NamedTuple):
+    """A product of factors.
+
+    Examples
+    --------
+    >>> str(Term((Factor("a", "column"), Factor("log(b)", "expression"))))
+    'a:log(b)'
+    """
+
+    factors: tuple[Factor, ...]
+
+    def __str__(self) -> str:
+        return ":".join(factor.text for factor in self.factors)
 
 
 def split_formula(formula: str) -> tuple[str, str]:
@@ -243,7 +267,7 @@ def read_terms(
     data: pd.DataFrame,
     intercept: bool,
     functions: Functions | None = None,
-) -> "SimpleFormula":
+) -> tuple[Term, ...]:
     """Read the right-hand side; ``.`` is every column that the outcome does not use.
 
     What stands in ``offset()`` is no term, see `offset_terms`.
@@ -287,7 +311,7 @@ def offset_terms(
 
 def _all_terms(
     formula: str, data: pd.DataFrame, intercept: bool, functions: Functions | None
-) -> "SimpleFormula":
+) -> tuple[Term, ...]:
     """Read the right-hand side, those in ``offset()`` included."""
     outcome, right = split_formula(formula)
     own = {unwrapped(outcome)}
@@ -298,7 +322,14 @@ def _all_terms(
     return _parsed(text, others, formula)
 
 
-def _parsed(text: str, others: "_Names", formula: str) -> "SimpleFormula":
+KINDS: dict[str, Literal["number", "column", "expression"]] = {
+    "literal": "number",
+    "lookup": "column",
+    "python": "expression",
+}
+
+
+def _parsed(text: str, others: "_Names", formula: str) -> tuple[Term, ...]:
     """Read terms with formulaic; ``.`` stands for `others`."""
     from formulaic import Formula, SimpleFormula
 
@@ -316,7 +347,10 @@ def _parsed(text: str, others: "_Names", formula: str) -> "SimpleFormula":
     if not isinstance(terms, SimpleFormula):
         raise unusable(formula, "it has several parts")
     check_columns(others.data, parser.taken_out)
-    return terms
+    return tuple(
+        Term(tuple(Factor(str(f.expr), KINDS[f.eval_method.value]) for f in t.factors))
+        for t in terms
+    )
 
 
 class _Names(list[Hashable]):
@@ -335,9 +369,9 @@ class _Names(list[Hashable]):
         some = [has_value(column) for _, column in self.data.items()]
         present = self.data.columns[some] if len(self.data) else names
         held = [name for name in names if name in present] or names
-        empty = [name for name in names if name not in held]
-        if empty := [name for name in empty if not is_written(name, self._formula)]:
-            warn_empty(empty)
+        empty = dict.fromkeys(names).keys() - held
+        if empty := {name for name in empty if not is_written(name, self._formula)}:
+            warn_empty([name for name in names if name in empty])
         return iter(held)
 
 
@@ -377,7 +411,7 @@ def warn_empty(columns: Sequence[Hashable]) -> None:
 
 
 def factors_of(
-    terms: "Iterable[Term]",
+    terms: Iterable[Term],
     formula: str,
     data: pd.DataFrame,
     functions: Functions | None = None,
@@ -391,14 +425,13 @@ def factors_of(
     ColumnError
         If a column is not there or cannot be named in a formula.
     """
-    names: set[str] = set()
-    expressions: dict[str, Expression] = {}
-    for factor in {factor for term in terms for factor in term.factors}:
-        text = str(factor.expr)
-        if factor.eval_method.value == "lookup":
-            names.add(text)
-        elif factor.eval_method.value == "python":
-            expressions[text] = read_expression(text, data.columns, formula, functions)
+    factors = {factor for term in terms for factor in term.factors}
+    names = {factor.text for factor in factors if factor.kind == "column"}
+    expressions = {
+        text: read_expression(text, data.columns, formula, functions)
+        for text, kind in factors
+        if kind == "expression"
+    }
     found = names.union(*(each.columns for each in expressions.values()))
     check_names(found)
     check_columns(data, sorted(found))
@@ -406,7 +439,7 @@ def factors_of(
 
 
 def variables_of(
-    terms: "Iterable[Term]",
+    terms: Iterable[Term],
     formula: str,
     data: pd.DataFrame,
     functions: Functions | None = None,
@@ -519,13 +552,13 @@ def _signs(text: str) -> Iterator[tuple[int, str, int, bool]]:
         place += len(piece)
 
 
-def expressions_in(terms: "SimpleFormula") -> tuple[str, ...]:
+def expressions_in(terms: tuple[Term, ...]) -> tuple[str, ...]:
     """What stands in each ``offset()``, a term that has no coefficient."""
-    found = [term.factors[0].expr for term in terms if _is_offset(term)]
-    return tuple(str(expr).removeprefix(OFFSET).removesuffix(")") for expr in found)
+    found = [term.factors[0].text for term in terms if _is_offset(term)]
+    return tuple(text.removeprefix(OFFSET).removesuffix(")") for text in found)
 
 
-def without_offsets(terms: "SimpleFormula", formula: str) -> "SimpleFormula":
+def without_offsets(terms: tuple[Term, ...], formula: str) -> tuple[Term, ...]:
     """Terms that have coefficients.
 
     Raises
@@ -533,20 +566,17 @@ def without_offsets(terms: "SimpleFormula", formula: str) -> "SimpleFormula":
     FormulaError
         If an ``offset()`` is part of a product.
     """
-    if not any(_calls_offset(factor) for term in terms for factor in term.factors):
-        return terms
-    kept = [term for term in terms if not _is_offset(term)]
+    kept = tuple(term for term in terms if not _is_offset(term))
     if any(_calls_offset(factor) for term in kept for factor in term.factors):
         raise refused(
             formula, "has offset() in a product; write it as a term of its own."
         )
-    return type(terms)(kept, _ordering="none")
+    return kept
 
 
-def _calls_offset(factor: "Factor") -> bool:
-    is_call: bool = factor.eval_method.value == "python"
-    return is_call and str(factor.expr).startswith(OFFSET)
+def _calls_offset(factor: Factor) -> bool:
+    return factor.kind == "expression" and factor.text.startswith(OFFSET)
 
 
-def _is_offset(term: "Term") -> bool:
+def _is_offset(term: Term) -> bool:
     return len(term.factors) == 1 and _calls_offset(term.factors[0])

@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any, TypeAlias
 
@@ -242,9 +243,44 @@ def is_column(value: Value) -> bool:
     return isinstance(value, pd.Series | np.ndarray)
 
 
+@dataclass(frozen=True, eq=False)
+class TermValue:
+    """A value with more to it than its numbers.
+
+    Attributes
+    ----------
+    values : Series, array or dict
+        Of a factor its levels; columns by their labels.
+    spans_intercept : bool
+        Whether the constant is a combination of the columns.
+    levels : list, optional
+        Of a factor, where they were given.
+    contrasts : object, optional
+        Contrasts of formulaic, or weights.
+    is_factor : bool
+    """
+
+    values: Value
+    spans_intercept: bool = False
+    levels: list[Value] | None = None
+    contrasts: Value = None
+    is_factor: bool = False
+
+
 def unwrapped_value(value: Value) -> Value:
-    """A value without the wrapper that formulaic puts around `C` and `poly`."""
-    return getattr(value, "__wrapped__", value)
+    """A value without what `TermValue` has beside it."""
+    return value.values if isinstance(value, TermValue) else value
+
+
+def is_factor(value: Value) -> bool:
+    """Whether a value is a factor: by `C`, or for its categories or text."""
+    if isinstance(value, TermValue):
+        return value.is_factor
+    known = isinstance(value, pd.Series | pd.Categorical)
+    return known and (
+        isinstance(value.dtype, pd.CategoricalDtype)
+        or pd.api.types.is_string_dtype(value.dtype)
+    )
 
 
 def _check_shapes(values: Sequence[Value]) -> None:
@@ -274,9 +310,8 @@ def missing_in(value: Value) -> Mask | None:
 
 def taken(value: Value, rows: Mask) -> Value:
     """Some of the rows of a value; constants as they are."""
-    plain = unwrapped_value(value)
-    if plain is not value:
-        return type(value)(taken(plain, rows), metadata=value.__formulaic_metadata__)
+    if isinstance(value, TermValue):
+        return replace(value, values=taken(value.values, rows))
     if isinstance(value, dict):
         return {name: taken(part, rows) for name, part in value.items()}
     if isinstance(value, pd.Series | pd.DataFrame):
@@ -293,10 +328,8 @@ def without_nullable(value: Value) -> Value:
 
 def spread(value: Value, rows: Mask, index: pd.Index) -> Value:
     """Put values of some rows on all rows, missing in the others."""
-    plain = unwrapped_value(value)
-    if plain is not value:
-        found = spread(plain, rows, index)
-        return type(value)(found, metadata=value.__formulaic_metadata__)
+    if isinstance(value, TermValue):
+        return replace(value, values=spread(value.values, rows, index))
     if isinstance(value, dict):
         return {name: spread(part, rows, index) for name, part in value.items()}
     if isinstance(value, pd.DataFrame):

@@ -21,6 +21,7 @@ from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.language.values import (
     LARGEST,
     Compute,
+    TermValue,
     Value,
     as_numbers,
     as_real,
@@ -264,11 +265,31 @@ def contains(x: Value, pat: str) -> Value:
     return column_of(x).str.contains(pat, regex=False)
 
 
+def factor(
+    x: Value,
+    contrasts: Value = None,
+    levels: list[Value] | None = None,
+    spans_intercept: bool = True,
+) -> Value:
+    """``C(x)``: a factor, whatever the values are."""
+    return TermValue(x, spans_intercept, levels, contrasts, is_factor=True)
+
+
+def hashed(
+    x: Value, levels: int, contrasts: Value = None, spans_intercept: bool = False
+) -> Value:
+    """A factor of so many levels, to which the values are hashed."""
+    from formulaic.transforms import TRANSFORMS
+
+    codes = TRANSFORMS["hashed"](x, levels).__wrapped__
+    return factor(codes, contrasts, list(range(levels)), spans_intercept)
+
+
 def releveled(x: Value, ref: Value) -> Value:
     """``relevel(x, ref)``: a factor whose reference is the level `ref`."""
     from formulaic.transforms import TRANSFORMS
 
-    return TRANSFORMS["C"](x, TRANSFORMS["Treatment"](ref))
+    return factor(x, TRANSFORMS["Treatment"](ref))
 
 
 def polynomial(
@@ -283,7 +304,8 @@ def polynomial(
             f"degree of poly() is {degree}; give a whole number below {different}, as "
             "there are so many different values"
         )
-    return TRANSFORMS["poly"](x, degree, raw, _state=state)
+    found = TRANSFORMS["poly"](x, degree, raw, _state=state)
+    return found if raw else TermValue(np.asarray(found))
 
 
 def summary(compute: Compute) -> Compute:
@@ -331,12 +353,10 @@ def natural_spline(
 
     Examples
     --------
-    >>> second = natural_spline([0.0, 1.0, 2.0, 4.0], df=2)[2]
+    >>> second = natural_spline([0.0, 1.0, 2.0, 4.0], df=2).values[2]
     >>> [round(float(value), 4) for value in second]  # round(ns(x, df = 2)[, 2], 4)
     [0.0, -0.2153, -0.154, 0.8081]
     """
-    from formulaic.materializers.types import FactorValues
-
     values = np.asarray(x, dtype=np.float64)
     found = {} if state is None else state
     if "knots" not in found:
@@ -357,12 +377,7 @@ def natural_spline(
         found["boundary"], found["knots"] = [low, high], inner
     low, high = found["boundary"]
     columns = _basis(values, low, high, found["knots"], intercept).T
-    return FactorValues(
-        dict(enumerate(columns, start=1)),
-        kind="numerical",
-        format="{name}[{field}]",
-        encoded=False,
-    )
+    return TermValue(dict(enumerate(columns, start=1)))
 
 
 def _quantiles(values: Numbers, low: float, high: float, count: int) -> list[float]:
@@ -468,8 +483,7 @@ class Function:
         if self.call.startswith("contr."):
             found: Compute = vars(ContrastsRegistry)[self.call[6:]]
             return found
-        transform: Compute = TRANSFORMS[self.call]
-        return transform
+        return partial(_transformed, TRANSFORMS[self.call])
 
     def given(
         self, name: str, arguments: Sequence[Value], keywords: Mapping[str, Value]
@@ -494,6 +508,15 @@ class Function:
             words = ", ".join(self.signature.parameters) or "no arguments"
             called = name.removeprefix(".")
             raise TypeError(f"{called}() takes {words}: {error}") from None
+
+
+def _transformed(transform: Compute, *arguments: Value, **keywords: Value) -> Value:
+    """What a transformation of formulaic gives, as the vocabulary has values."""
+    found = transform(*arguments, **keywords)
+    plain = getattr(found, "__wrapped__", found)
+    if not isinstance(plain, dict):
+        return plain
+    return TermValue(plain, found.__formulaic_metadata__.spans_intercept)
 
 
 UFUNCS: tuple[np.ufunc, ...] = (
@@ -576,9 +599,9 @@ VOCABULARY: dict[str, Function] = {
     **_summaries(".", 1),
     # transformations, those of formulaic by their names
     "I": _any(lambda x: x, all_rows=True),
-    "C": _any("C", "data contrasts levels spans_intercept"),
+    "C": _any(factor, "data contrasts levels spans_intercept"),
     "relevel": _any(releveled),
-    "hashed": _any("hashed", "data levels contrasts spans_intercept"),
+    "hashed": _any(hashed, "data levels contrasts spans_intercept"),
     "bs": Function(
         "bs",
         "x df knots degree include_intercept lower_bound upper_bound extrapolation",

@@ -16,7 +16,7 @@ from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.foreign import check_memory, position_of
 from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import Level
-from pegasos_stats.data.language.design import FormulaDesign, factored, levels_at_fit
+from pegasos_stats.data.language.design import FormulaDesign, factored
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.weights import Positions
 from pegasos_stats.errors import (
@@ -78,7 +78,7 @@ class Rows:
         inner = design.design if isinstance(design, ScaledDesign) else design
         if not isinstance(inner, FormulaDesign):
             return False
-        factors = {f.expr for term in inner.spec.formula for f in term.factors}
+        factors = {f.text for term in inner.terms for f in term.factors}
         return any(f not in inner.variables for f in factors - {"1"})
 
     @property
@@ -304,7 +304,7 @@ def are_booleans(column: Any) -> bool:
 def _columns(design: Design) -> list[Level]:
     """Predictors in the order of the formula, or of the data's columns."""
     if isinstance(design, FormulaDesign):
-        texts = [f.expr for term in design.spec.formula for f in term.factors]
+        texts = [f.text for term in design.terms for f in term.factors]
         places: dict[str, int] = {}
         for text in texts:
             for word in (text, *re.findall(r"\w+", text)):
@@ -371,14 +371,12 @@ def levels_of(
     inner = design.design if isinstance(design, ScaledDesign) else design
     found: dict[Level, list[Level]] = {}
     if isinstance(inner, FormulaDesign):
-        found.update(levels_at_fit(inner.spec, inner.variables))
-        for factor, (_, state) in inner.spec.encoder_state.items():
-            coding = getattr(state.get("contrasts"), "contrasts", None)
-            name = factored(factor, inner.variables)
-            base = getattr(coding, "base", None)
-            if name in found and any(base == level for level in found[name]):
-                others = [level for level in found[name] if level != base]
-                found[name] = [base, *others]
+        found.update(inner.levels)
+        for text, coding in inner.codings.items():
+            name, levels = factored(text, inner.variables), coding.levels
+            if name in found and coding.base is not None:
+                base = levels[coding.base]
+                found[name] = [base, *(level for level in levels if level != base)]
     for name in frame.columns:
         column = frame[name]
         if name in found:

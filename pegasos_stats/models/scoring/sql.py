@@ -22,13 +22,13 @@ from pegasos_stats.data.language.expressions import (
     literal,
     read_expression,
 )
+from pegasos_stats.data.language.formula import Term as FormulaTerm
+from pegasos_stats.data.language.term_coding import Part, parts_of
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.weights import Offset
 from pegasos_stats.errors import OptionError, PegasosStatsError, listing, shown
 
 if TYPE_CHECKING:
-    from formulaic.materializers.base import EncodedTermStructure
-
     from pegasos_stats.models.linear_results import LinearResults
 
 Tree: TypeAlias = list[object]
@@ -431,58 +431,45 @@ def _products(design: Design) -> Iterator[tuple[Tree, ...]]:
             yield (["column", name],)
         return
     assert isinstance(design, FormulaDesign)
-    for part in design.spec.structure:
-        for parts in _columns(design, part):
-            if parts:  # not the intercept
-                yield parts
+    for term, parts in zip(
+        design.terms, parts_of(design.terms, design.spanning), strict=True
+    ):
+        yield from _columns(design, term, parts)
 
 
 def _columns(
-    design: FormulaDesign, part: "EncodedTermStructure"
+    design: FormulaDesign, term: FormulaTerm, parts: tuple[Part, ...]
 ) -> Iterator[tuple[Tree, ...]]:
     """The parts of each column of a term, the first factor changing fastest."""
-    count = 0
-    for scoped in part.scoped_terms:
-        coded = [
-            _factor(design, factor.factor.expr, factor.reduced)
-            for factor in scoped.factors
-        ]
+    numbers = [float(f.text) for f in term.factors if f.kind == "number"]
+    extra: list[Tree] = [["number", number] for number in numbers if number != 1.0]
+    for part in filter(None, parts):
+        coded = [_factor(design, *factor) for factor in part]
         for chosen in product(*reversed(coded)):
-            count += 1
-            extra: list[Tree] = []
-            if scoped.scale != 1:
-                extra = [["number", float(scoped.scale)]]
             yield (*extra, *reversed(chosen))
-    if count != len(part.columns):
-        raise cannot(f"the term {part.term}")
 
 
 def _factor(design: FormulaDesign, text: str, reduced: bool) -> list[Tree]:
     """The columns of a factor: a number, or the contrasts of its levels."""
-    spec = design.spec
-    kind, state = spec.encoder_state[text]
     # By its name alone, which may be one that is no word.
     if text in design.variables:
         read = Expression(text, column_node(text))
     else:
         read = _read(design, text)
-    lowering = Lowering(spec.transform_state, read)
-    if kind.value != "categorical":
-        return [lowering.number(read.tree)]
+    lowering, coding = Lowering(design.state, read), design.codings.get(text)
+    if coding is None:
+        number = lowering.number(read.tree)
+        if text in design.fields:
+            raise cannot(f"the term {text}")
+        return [number]
     node = read.tree
     while (call := lowering.call(node)) and call.name in ("C", "relevel", "I"):
         node = next(iter(call.given.values()))
-    contrasts = state.get("contrasts")
-    if contrasts is None:
-        raise cannot(text)
-    levels = [plain_level(level) for level in contrasts.levels]
-    codes = contrasts.contrasts.get_coding_matrix(
-        contrasts.levels, reduced_rank=reduced
-    )
+    levels = [plain_level(level) for level in coding.levels]
     inner = lowering.factor(node)
     return [
         ["levels", inner, levels, [float(value) for value in column]]
-        for column in np.asarray(codes, dtype=np.float64).T
+        for column in coding.columns(np.arange(len(levels)), reduced)
     ]
 
 
