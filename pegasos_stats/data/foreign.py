@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TypeGuard, TypeVar
 
@@ -13,6 +13,7 @@ from pegasos_stats.arrays import DataColumn
 from pegasos_stats.errors import (
     DataError,
     LabelError,
+    OptionError,
     PegasosStatsError,
     listing,
     plain,
@@ -88,6 +89,26 @@ def is_name(value: object) -> TypeGuard[str]:
     (True, False, False)
     """
     return isinstance(value, str) and bool(value.strip()) and is_valid_text(value)
+
+
+def named(
+    name: str, things: object, kind: Any, cure: str, least: int = 1
+) -> dict[str, Any]:
+    """Things of a kind by their names, or `OptionError` with what to give instead.
+
+    Examples
+    --------
+    >>> named("fits", {"a": 1, "b": 2}, int, "give numbers by name.")
+    {'a': 1, 'b': 2}
+    """
+    if not isinstance(things, Mapping) or len(things) < least:
+        raise OptionError(f"is not allowed; {cure}", name, things)
+    for key, each in things.items():
+        if not is_name(key):
+            raise OptionError(f"{name}= has the name {shown(key)}; give text as names.")
+        if not isinstance(each, kind):
+            raise OptionError(f"{shown(key)} is of type {type(each).__name__}; {cure}")
+    return dict(things)
 
 
 def series_of(values: object) -> DataColumn:

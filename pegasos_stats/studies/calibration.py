@@ -690,21 +690,20 @@ progress
         )
 
     def _notes(self, details: bool) -> list[str]:
-        without = [f"{self.without_scores}: {SHARES}."] * bool(self.without_scores)
         notes = [
-            *(text[:1].upper() + text[1:] for text in without),
             "Cross-fitted: each row was neither in the fit nor in the sigmoid. In "
             "sample: the rows of the fit, which is too optimistic.",
         ]
-        if not details:
-            return notes
-        if self.result.problem.prior_shift:
+        if self.without_scores:
+            notes.insert(0, f"{self.without_scores}: {SHARES}.")
+        if details and self.result.problem.prior_shift:
             notes.append("Probabilities are for levels as frequent as in the data.")
-        return [
-            *notes,
-            "Probabilities are 1 / (1 + exp(A score + B)), with the score of the fit "
-            "on all rows; A and B were fitted on out-of-fold scores.",
-        ]
+        if details:
+            notes.append(
+                "Probabilities are 1 / (1 + exp(A score + B)), with the score of the "
+                "fit on all rows; A and B were fitted on out-of-fold scores."
+            )
+        return notes
 
     def _repr_html_(self) -> str:
         return self.summary().to_html()

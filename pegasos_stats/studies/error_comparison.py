@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import chain, combinations
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_fraction
-from pegasos_stats.data.foreign import is_name
+from pegasos_stats.data.foreign import named
 from pegasos_stats.errors import (
     DataError,
     OptionError,
@@ -29,7 +29,6 @@ from pegasos_stats.studies.selection.cross_validation import (
 )
 from pegasos_stats.studies.selection.fold_fits import checked_fold_solver
 from pegasos_stats.studies.selection.fold_metrics import (
-    MEASURES,
     OF_LOSS,
     checked_metrics,
 )
@@ -43,6 +42,9 @@ from pegasos_stats.tables import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+MODELS = "give two models or more by name, not fitted, or their cross-validations."
 
 
 class PairedMean(NamedTuple):
@@ -126,116 +128,77 @@ def compare_errors(
                          term  estimate  conf_low  conf_high
     0  one pixel - all pixels ...
     """
-    given = _named(models)
+    given = named("models", models, Model | CrossValidation, MODELS, least=2)
     column = _metric_of_all(metric, given)
+    first = next((v for v in given.values() if isinstance(v, CrossValidation)), None)
+    _check_same(given, first)
     for each in given.values():
         if isinstance(each, Model):
             checked_fold_solver(each, solver, SDCA())
-    drawn = {"folds": folds, "repeats": repeats, "groups": groups}
-    done = [each for each in given.values() if isinstance(each, CrossValidation)]
     found: dict[str, CrossValidation] = {}
     for name, each in given.items():
-        if isinstance(each, CrossValidation):
-            found[name] = each
-            continue
-        if done:
-            drawn, seed = {"folds": done[0].folds}, done[0].seed
-        found[name] = cross_validate(
-            each,
-            solver,
-            **drawn,  # type: ignore[arg-type]
-            seed=seed,
-            metrics=metric,
-            workers=workers,
-            progress=progress,
-        )
-        done = done or [found[name]]
+        if isinstance(each, Model):
+            each = cross_validate(
+                each,
+                solver,
+                folds=folds if first is None else first.folds,
+                repeats=repeats if first is None else 1,
+                groups=groups if first is None else None,
+                seed=seed if first is None else first.seed,
+                metrics=metric,
+                workers=workers,
+                progress=progress,
+            )
+        first = first or each
+        found[name] = each
     return ErrorComparison(found, column)
 
 
-def _named(models: object) -> dict[str, Model | CrossValidation]:
-    """Models by name, of the same rows and folds, or an error."""
-    if not isinstance(models, Mapping) or len(models) < 2:
-        raise OptionError(
-            f"models={shown(models)} is not allowed; give two or more by name, such as "
-            "ps.compare_errors({'hinge': a, 'log': b})."
-        )
-    found: dict[str, Model | CrossValidation] = {}
-    folds = first = None
-    for name, each in models.items():
-        if not is_name(name):
-            raise OptionError(
-                f"A model is called {shown(name)}; give it a name as text."
-            )
-        if not isinstance(each, Model | CrossValidation):
-            raise OptionError(
-                f"{shown(name)} is of type {type(each).__name__}; give models such as "
-                "ps.svm(formula, data), not yet fitted, or their cross-validations."
-            )
-        model = each if isinstance(each, Model) else each.model
-        first = first or model
-        _check_rows(name, first, model)
-        if isinstance(each, CrossValidation):
-            folds = folds or each.folds
-            if not np.array_equal(folds.assignment, each.folds.assignment):
-                raise DataError(
-                    f"{shown(name)} has folds of its own, so that nothing is paired; "
-                    "cross-validate it with folds= of the first."
-                )
-        found[name] = each
-    return found
-
-
-def _metric_of_all(metric: object, given: Mapping[str, Model | CrossValidation]) -> str:
-    """Name of the metric, or raise `OptionError` unless each model has it."""
-    names = {
-        name: tuple(known.name for known in each.metrics)
-        if isinstance(each, CrossValidation)
-        else OF_LOSS[each.problem.loss]
+def _check_same(given: Mapping[str, Any], first: CrossValidation | None) -> None:
+    """Raise `DataError` unless all are of the same rows, outcomes and folds."""
+    samples = {
+        name: (each if isinstance(each, Model) else each.model)._sample
         for name, each in given.items()
     }
-    first, *others = names.values()
-    common = [known for known in first if all(known in each for each in others)]
-    cure = f"give one that all have: {listing(common)}" if common else "give another"
-    if not isinstance(metric, str) and callable(metric):
-        (own,) = checked_metrics(metric, "log")
-        names |= {
-            n: (own.name,) for n, each in given.items() if isinstance(each, Model)
-        }
-        metric = own.name
-    elif not isinstance(metric, str) or metric not in {
-        *MEASURES,
-        *chain(*names.values()),
-    }:
-        raise OptionError(
-            f"is not known{did_you_mean(metric, common)}; {cure}, or a function of "
-            "labels -1, +1 and scores that has a name.",
-            "metric",
-            metric,
-        )
-    for name, each in names.items():
-        if metric in each:
+    a = next(iter(samples.values()))
+    for name, b in samples.items():
+        same = np.array_equal(a.y, b.y) and a.index.equals(b.index)
+        if not same or a.coding.levels != b.coding.levels:
+            raise DataError(
+                f"{shown(name)} is not of the rows and outcomes of the first model; "
+                "give models of the same data, without the rows that one leaves out."
+            )
+    for name, each in given.items():
+        if first is None or isinstance(each, Model):
             continue
-        again = isinstance(given[name], CrossValidation)
-        what = "was not judged by it" if again else "does not have it"
+        if not np.array_equal(first.folds.assignment, each.folds.assignment):
+            raise DataError(
+                f"{shown(name)} has folds of its own, so that nothing is paired; "
+                "cross-validate it with folds= of the first."
+            )
+
+
+def _metric_of_all(metric: object, given: Mapping[str, Any]) -> str:
+    """Name of the metric, or raise `OptionError` unless each model has it."""
+    own: tuple[str, ...] = ()
+    if not isinstance(metric, str) and callable(metric):
+        own = tuple(each.name for each in checked_metrics(metric, "log"))
+        metric = own[0]
+    names = [
+        own + OF_LOSS[each.problem.loss]
+        if isinstance(each, Model)
+        else tuple(known.name for known in each.metrics)
+        for each in given.values()
+    ]
+    common = [name for name in names[0] if all(name in each for each in names)]
+    if not isinstance(metric, str) or metric not in common:
         raise OptionError(
-            f"is not allowed, as {shown(name)} {what}; {cure}"
-            + (", or cross-validate it with this one." if again else "."),
+            f"is not a metric of all models{did_you_mean(metric, common)}; they have "
+            f"{listing(common) or 'none in common'}.",
             "metric",
             metric,
         )
     return metric
-
-
-def _check_rows(name: str, first: Model, other: Model) -> None:
-    """Raise `DataError` unless two models are of the same rows and outcomes."""
-    a, b = first._sample, other._sample
-    same = len(a.y) == len(b.y) and np.array_equal(a.y, b.y)
-    if not (same and a.index.equals(b.index) and a.coding.levels == b.coding.levels):
-        raise DataError(
-            f"{shown(name)} is not of the rows and outcomes of the first model; give "
-            "models of the same data, without the rows that one of them leaves out."
-        )
 
 
 def paired_mean(differences: Vector, weights: Vector, share: float) -> PairedMean:
@@ -376,8 +339,7 @@ class ErrorComparison:
             "Each difference is the first less the second, on the same folds; means "
             "over the folds.",
             "Standard errors are Nadeau and Bengio's, which allow for rows that fits "
-            "share; intervals by Student's t. They are of fits to as many rows as a "
-            "fold leaves, not of the fits to all.",
+            "share; intervals by Student's t.",
         ]
         if same := list(table["term"][table["statistic"].isna()]):
             notes.append(f"{listing(same)}: no spread over the folds, and so no test.")

@@ -12,7 +12,7 @@ import pandas as pd
 from pegasos_stats import tables
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_choice, check_flag, check_fraction, number_of
-from pegasos_stats.data.foreign import is_name
+from pegasos_stats.data.foreign import is_name, named
 from pegasos_stats.errors import OptionError, counted, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Brackets = Literal["std_error", "conf_int", "statistic", "p_value", "none"]
 
 BRACKETS: tuple[Brackets, ...] = get_args(Brackets)
+FITS = "give fits by name, such as {'hinge': a, 'log': b}, or a list of them."
 STARS = (0.001, 0.01, 0.05)
 
 
@@ -45,7 +46,8 @@ def compare_models(
     """Make a regression table of several fits: estimates, errors, goodness of fit.
 
     Terms are matched by name; kernel fits have none. `compare_errors` compares
-    predictive performance.
+    predictive performance. A p-value counted from m resamples is not below
+    ``2 / (m + 1)``, so that few of them leave the last star out of reach.
 
     Parameters
     ----------
@@ -96,13 +98,19 @@ def compare_models(
     >>> found.tidy()[["term", "model"]].values.tolist()[2:]
     [['p34', 'one'], ['p34', 'two'], ['p43', 'two']]
     """
-    fits = _named(results)
+    if isinstance(results, list | tuple):
+        results = {f"({j})": fit for j, fit in enumerate(results, 1)}
+    fits: dict[str, Results] = named("results", results, Results, FITS)
     check_choice("brackets", brackets, BRACKETS)
     check_flag("original", original)
     level, bounds = check_fraction("conf_level", conf_level), _bounds(stars)
     validated = [pd.DataFrame(columns=["model", "term", "estimate", "std_error"])]
-    for name, found in _validations(cross_validations, fits).items():
-        validated.append(found.tidy().assign(model=name))
+    if cross_validations is not None:
+        cure = f"give those of ps.cross_validate() for fits of {listing(fits)}."
+        given = named("cross_validations", cross_validations, CrossValidation, cure)
+        if not set(given) <= set(fits):
+            raise OptionError(f"is not allowed; {cure}", "cross_validations", given)
+        validated += [found.tidy().assign(model=name) for name, found in given.items()]
     parts = [pd.DataFrame(columns=["model", *TIDY_COLUMNS])]
     for name, fit in fits.items():
         if isinstance(fit, LinearResults):
@@ -146,26 +154,6 @@ def _chosen(table: pd.DataFrame, terms: object) -> pd.DataFrame:
     return table.loc[order].reset_index(drop=True)
 
 
-def _named(results: object) -> dict[str, Results]:
-    """Fits by name, or raise `OptionError`."""
-    if isinstance(results, list | tuple):
-        results = {f"({j})": fit for j, fit in enumerate(results, 1)}
-    if not isinstance(results, Mapping) or not results:
-        raise OptionError(
-            f"results={shown(results)} is not allowed; give fits by name, such as "
-            "ps.compare_models({'hinge': a, 'log': b}), or a list of them."
-        )
-    for name, fit in results.items():
-        if not is_name(name):
-            raise OptionError(f"A fit is called {shown(name)}; give it a name as text.")
-        if not isinstance(fit, Results):
-            raise OptionError(
-                f"{shown(name)} is of type {type(fit).__name__}; give fits, as "
-                "model.fit() makes them."
-            )
-    return dict(results)
-
-
 def _bounds(stars: object) -> tuple[float, ...]:
     """Bounds of p-values, the smallest first."""
     if isinstance(stars, bool | np.bool_):
@@ -177,19 +165,6 @@ def _bounds(stars: object) -> tuple[float, ...]:
     raise OptionError(
         f"stars={shown(stars)} is not allowed; give True, False, or different bounds "
         "of p-values such as (0.01, 0.05, 0.1)."
-    )
-
-
-def _validations(given: Any, fits: Mapping[str, Results]) -> dict[str, CrossValidation]:
-    """Cross-validations by the names of fits, or raise `OptionError`."""
-    if given is None:
-        return {}
-    known = isinstance(given, Mapping) and set(given) <= set(fits)
-    if known and all(isinstance(each, CrossValidation) for each in given.values()):
-        return dict(given)
-    raise OptionError(
-        f"cross_validations={shown(given)} is not allowed; give those that "
-        f"ps.cross_validate() makes, by the names of the fits: {listing(fits)}."
     )
 
 
@@ -367,15 +342,16 @@ class ModelComparison:
     @property
     def notes(self) -> list[str]:
         """Notes: what the numbers are, and which of them are not comparable."""
-        fits = list(self.fits.values())
-        said = IN_BRACKETS.get(self.brackets, "").format(100.0 * self.level)
-        found = [said] if said and len(self.estimates) else []
+        fits, shown = list(self.fits.values()), self.brackets != "none"
+        linear = {n: f for n, f in self.fits.items() if isinstance(f, LinearResults)}
+        found = []
+        if shown and len(self.estimates):
+            found.append(IN_BRACKETS[self.brackets].format(100.0 * self.level))
         if self.stars:
             bounds = zip(range(len(self.stars), 0, -1), self.stars, strict=True)
             found.append(", ".join(f"{'*' * n} p < {p:g}" for n, p in bounds) + ".")
-            found += self._without_stars
-        if said or self.stars:
-            found += [OF_PENALISED] if self.estimates["std_error"].notna().any() else []
+        if (shown or self.stars) and self.estimates["std_error"].notna().any():
+            found.append(OF_PENALISED)
         if len({fit.problem.loss for fit in fits}) > 1:
             found.append(
                 "Hinge and log loss have scores on scales of their own: neither "
@@ -388,50 +364,26 @@ class ModelComparison:
                 "The fits are of different rows or outcomes: objectives, "
                 "log-likelihoods, AIC and BIC do not compare."
             )
-        references = {
-            f"{factor} {level}"
-            for fit in fits
-            if isinstance(fit, LinearResults)
-            for factor, level in fit.reference_levels.items()
-        }
-        if references:
-            found.append(f"Reference levels: {_all(sorted(references))}.")
+        levels = [fit.reference_levels.items() for fit in linear.values()]
+        if references := sorted({f"{a} {b}" for each in levels for a, b in each}):
+            found.append(f"Reference levels: {', '.join(references)}.")
         scaled = [name for name, fit in self.fits.items() if fit.scaling is not None]
         if scaled and not self.original:
-            found.append(f"Coefficients of standardized predictors: {_all(scaled)}.")
-        linear = [n for n, f in self.fits.items() if isinstance(f, LinearResults)]
-        if self.brackets != "none":
-            given = self.estimates.groupby("model")["std_error"].count()
-            without = [name for name in linear if not given.get(name, 0)]
-            if without:
-                found.append(
-                    f"Without standard errors, see summary(): {_all(without)}."
-                )
+            found.append(
+                f"Coefficients of standardized predictors: {', '.join(scaled)}."
+            )
+        given = self.estimates.groupby("model")["std_error"].count()
+        without = [name for name in linear if shown and not given.get(name, 0)]
+        if without:
+            found.append(
+                f"Without standard errors, see summary(): {', '.join(without)}."
+            )
         for name, fit in self.fits.items():
-            notes = list(fit.notes)
-            if isinstance(fit, LinearResults) and self.brackets != "none":
-                notes += fit.notes_on_errors()
-            warned = sum(note.severity == "warning" for note in notes)
-            if warned:
+            errors = linear[name].notes_on_errors() if name in linear and shown else ()
+            notes = [*fit.notes, *errors]
+            if warned := sum(note.severity == "warning" for note in notes):
                 found.append(
                     f"{name}: {counted(warned, 'warning')}, see its summary()."
-                )
-        return found
-
-    @property
-    def _without_stars(self) -> list[str]:
-        """Which fits have p-values that cannot be small enough for all stars."""
-        known = self.estimates.dropna(subset="p_value")["model"].unique()
-        found = []
-        for name in known:
-            errors = getattr(self.fits[name], "estimated", None)
-            least = getattr(errors, "least_p_value", 0.0)
-            if errors is not None and least >= min(self.stars):
-                m = counted(len(errors.estimates), "resample")
-                found.append(
-                    f"{name}: p-values from {m} are not below "
-                    f"{tables.significant(least)}, which leaves "
-                    f"{'*' * len(self.stars)} out of reach."
                 )
         return found
 
@@ -443,14 +395,19 @@ class ModelComparison:
             "Outcome": [f"{fit.coding.name} = {fit.coding.positive}" for fit in fits],
             "Loss": [fit.problem.loss for fit in fits],
         }
-        facts = self.glance()
         below: dict[str, list[str]] = {"Rows": [f"{fit.nobs:,}" for fit in fits]}
+        facts = self.glance()
         if len(self.estimates):
             below["Standard errors"] = [_covariance(fit) for fit in fits]
         for column, (title, digits) in FACTS.items():
             if column in facts and facts[column].notna().any():
-                below[title] = [_number(v, digits) for v in facts[column]]
-        below["Training error"] = [_share(value) for value in facts["error_rate"]]
+                below[title] = [
+                    "" if np.isnan(v) else tables.significant(v, digits)
+                    for v in facts[column]
+                ]
+        below["Training error"] = [
+            "" if np.isnan(value) else f"{value:.2%}" for value in facts["error_rate"]
+        ]
         for metric in self.validated["term"].unique():
             lines = self.validated[self.validated["term"] == metric]
             cells = lines.set_index("model").apply(_with_error, axis=1)
@@ -521,15 +478,3 @@ def _with_error(line: DataColumn) -> str:
     error = line["std_error"]
     mean = tables.significant(line["estimate"])
     return mean if np.isnan(error) else f"{mean} ({tables.significant(error, 2)})"
-
-
-def _number(value: float, digits: int) -> str:
-    return "" if np.isnan(value) else tables.significant(value, digits)
-
-
-def _share(value: float) -> str:
-    return "" if np.isnan(value) else f"{value:.2%}"
-
-
-def _all(names: Sequence[str]) -> str:
-    return ", ".join(names)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import LARGEST_INTEGER, check_count, check_flag, number_of
-from pegasos_stats.data.foreign import is_name
+from pegasos_stats.data.foreign import named
 from pegasos_stats.errors import (
     ConvergenceWarning,
     OptionError,
@@ -28,10 +28,14 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver import Solver
+from pegasos_stats.studies.selection.fold_fits import checked_model
 from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+SOLVERS = "give solvers by name: {'Pegasos': ps.Pegasos(epochs=20), 'SDCA': ps.SDCA()}."
 
 
 class Run(NamedTuple):
@@ -120,12 +124,8 @@ def compare_solvers(
     0   Pegasos    1  588432584      1    200
     15     SDCA    1  588432584      1    200
     """
-    if not isinstance(model, Model):
-        raise OptionError(
-            f"model is of type {type(model).__name__}; give a model that is not "
-            "fitted yet, such as ps.svm('y ~ .', data)."
-        )
-    checked, model = checked_solvers(solvers), model.at_chosen_lambda()
+    checked = named("solvers", solvers, Solver, SOLVERS)
+    model = checked_model(model, in_memory=False).at_chosen_lambda()
     runs = check_count("runs", runs)
     check_flag("progress", progress)
     threads = n_workers(workers)
@@ -181,29 +181,6 @@ def record(model: Model, task: Run, held_out: HeldOut | None) -> pd.DataFrame:
     relative = (gap / objective).mask((gap == 0.0) & (objective == 0.0), 0.0)
     lines.insert(4, "relative_gap", relative)  # 0 / 0 is 0, as in a `Certificate`
     return pd.concat([pd.DataFrame(head, index=lines.index), lines], axis=1)
-
-
-def checked_solvers(solvers: object) -> dict[str, Pegasos | SDCA]:
-    """Return the solvers by name, or raise `OptionError` for anything else."""
-    example = "{'Pegasos': ps.Pegasos(epochs=20), 'SDCA': ps.SDCA()}"
-    if not isinstance(solvers, Mapping):
-        raise OptionError(
-            f"solvers is of type {type(solvers).__name__}; give names and solvers, "
-            f"such as {example}."
-        )
-    if not solvers:
-        raise OptionError(f"solvers is empty; give at least one, such as {example}.")
-    for name, solver in solvers.items():
-        if not is_name(name):
-            raise OptionError(
-                f"{shown(name)} does not name a solver; give text that is not blank."
-            )
-        if not isinstance(solver, Solver):
-            raise OptionError(
-                f"solvers[{name!r}] is of type {type(solver).__name__}; give a solver, "
-                "such as ps.Pegasos(epochs=20)."
-            )
-    return dict(solvers)
 
 
 MEASURES = (
@@ -387,22 +364,13 @@ class SolverComparison:
         low, high = (
             significant(v, 8) for v in (self.lower_bound, self.least_objective)
         )
-        reached = last.set_index(last["solver"].astype(str))["n_reached"]
-        threads = (
-            "one thread"
-            if self.workers == 1
-            else f"{self.workers} threads side by side"
-        )
+        threads = counted(self.workers, "thread")
+        reached = last.set_index("solver")["n_reached"].dropna().items()
         return [
             "Means over the runs, each at its last epoch; standard deviations in "
             "brackets.",
             f"Certified by duality: the optimum lies between {low} and {high}.",
-            *(
-                f"{name} stops at {tolerance_of(solver)}: "
-                f"{counted(int(reached[name]), 'run')} of {self.n_runs:,} reached it."
-                for name, solver in self.solvers.items()
-                if solver.stops
-            ),
+            *(f"{name} reached its tolerance in {n} runs." for name, n in reached),
             f"CPU time of the updates alone, in {threads}.",
             f"Seeds: sample.int(2147483647, {self.n_runs}) after "
             f"set.seed({self.seed}) in R, the same for every solver.",
@@ -534,17 +502,3 @@ def _with_spread(line: DataColumn, name: str, scale: float, digits: int) -> str:
     if isnan(sd):
         return significant(mean, digits)
     return f"{significant(mean, digits)} ({significant(sd, 2)})"
-
-
-def tolerance_of(solver: Pegasos | SDCA) -> str:
-    """Write the tolerance of a solver in words.
-
-    Examples
-    --------
-    >>> import pegasos_stats as ps
-    >>> tolerance_of(ps.SDCA(tol=1e-6, gap_tol=0.1))
-    'a relative gap of 1e-06 or a gap of 0.1'
-    """
-    words = [f"a relative gap of {solver.tol:g}"] if solver.tol > 0.0 else []
-    words += [f"a gap of {solver.gap_tol:g}"] if solver.gap_tol else []
-    return " or ".join(words)

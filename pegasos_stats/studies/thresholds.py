@@ -303,20 +303,13 @@ class Thresholds:
         return left, right
 
     def _notes(self) -> list[str]:
-        low, high = (
-            significant(float(v)) for v in self.by_fold["threshold"].agg(["min", "max"])
-        )
-        fitted = (
-            "by folds of the rows that it was fitted on"
-            if self.out_of_fold
-            else "by the rows of the other folds"
-        )
-        name = self.target.name
+        low, high = self.by_fold["threshold"].agg(["min", "max"])
+        rows = "its training rows" if self.out_of_fold else "the rows of the others"
         notes = [
-            f"Nested: in each fold the threshold was chosen anew, {fitted}, and judged "
-            f"on the rows held out; decisions of all folds are counted together.",
-            f"Thresholds of the folds go from {low} to {high}.",
-            f"On the rows that have chosen it the {name} at the threshold is "
+            f"Nested: the threshold of each fold is chosen by {rows}.",
+            f"Thresholds of the folds go from {significant(low)} to "
+            f"{significant(high)}.",
+            f"On the rows that have chosen it the {self.target.name} is "
             f"{significant(self.apparent)}, which is optimistic.",
         ]
         shares = self._at_threshold[["sensitivity", "specificity"]]

@@ -14,6 +14,6 @@ def words_if_apart(r: R, c: Configuration) -> str | None:
         if not found:
             return None
         first = f"{found[0].name}: {found[0].words}"
-        return f"{c}\n    {first}\n    {first_parting(r, setup, ours, theirs)}"
+        return f"{c}\n    {first}\n    {first_parting(r, setup, ours, theirs).words}"
     except Exception as error:  # one of the sides refuses what the other one may take
         return f"{c}\n    {type(error).__name__}: {error}"

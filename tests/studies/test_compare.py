@@ -288,12 +288,12 @@ ONE = {"one": ps.Pegasos(epochs=1)}
 
 WRONG = {
     "a fit": (lambda m: ps.compare_solvers(m.fit(), ONE), "model is of type Linear"),
-    "no solver": (lambda m: ps.compare_solvers(m, {}), "solvers is empty"),
-    "a list": (lambda m: ps.compare_solvers(m, [ps.SDCA()]), "of type list; give name"),
-    "a solver alone": (lambda m: ps.compare_solvers(m, ps.SDCA()), "of type SDCA"),
-    "a class": (lambda m: ps.compare_solvers(m, {"a": ps.SDCA}), r"solvers\['a'\] is"),
-    "a number": (lambda m: ps.compare_solvers(m, {1: ps.SDCA()}), "1 does not name"),
-    "a blank": (lambda m: ps.compare_solvers(m, {" ": ps.SDCA()}), "' ' does not name"),
+    "no solver": (lambda m: ps.compare_solvers(m, {}), "solvers={}"),
+    "a list": (lambda m: ps.compare_solvers(m, [ps.SDCA()]), r"solvers=\["),
+    "a solver alone": (lambda m: ps.compare_solvers(m, ps.SDCA()), "solvers="),
+    "a class": (lambda m: ps.compare_solvers(m, {"a": ps.SDCA}), "'a' is of type type"),
+    "a number": (lambda m: ps.compare_solvers(m, {1: ps.SDCA()}), "the name 1"),
+    "a blank": (lambda m: ps.compare_solvers(m, {" ": ps.SDCA()}), "the name ' '"),
     "no run": (lambda m: ps.compare_solvers(m, ONE, runs=0), "runs=0"),
     "half a run": (lambda m: ps.compare_solvers(m, ONE, runs=1.5), "runs=1.5"),
     "no worker": (lambda m: ps.compare_solvers(m, ONE, workers=0), "workers=0"),

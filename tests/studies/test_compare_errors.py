@@ -151,7 +151,7 @@ def validated(model, seed=1):
     ("asked", "named"),
     [
         (lambda m: [m["u"]], "models="),
-        (lambda m: {"a": m["u"], 2: m["v"]}, "called 2"),
+        (lambda m: {"a": m["u"], 2: m["v"]}, "the name 2"),
         (lambda m: {"a": 1, "b": m["v"]}, "'a' is of type int"),
     ],
 )
@@ -180,7 +180,7 @@ def weight(y, scores):
         ("Error rate", "did you mean 'error_rate'"),
         (None, "metric=None"),
         ("n_test", "metric='n_test'"),
-        ("log_loss", "'v' does not have it"),
+        ("log_loss", "metric='log_loss'"),
         (weight, "'weight'"),
     ],
 )

@@ -1,6 +1,7 @@
 """Comparison of a fit with the same fit by the R reference."""
 
 import warnings
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -27,6 +28,7 @@ from pegasos_stats.solvers.problem import kernel_rows
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain
 from pegasos_stats.studies.parity.r_session import R, RValue, Via, r_at_hand
+from pegasos_stats.studies.selection.fold_fits import checked_model
 from pegasos_stats.tables import header_html, lines_html, params_html, params_text
 
 IN_R = (str, bool, int, float, np.generic)  # labels that R has too
@@ -145,12 +147,7 @@ def setup_of(model: object, solver: Pegasos | SDCA | None) -> Setup:
     OptionError
         If it is no model, or the reference has no counterpart.
     """
-    if not isinstance(model, Model):
-        raise OptionError(
-            f"model is of type {type(model).__name__}; give a model that is not fitted "
-            "yet, such as ps.svm(formula, data)."
-        )
-    model = model.at_chosen_lambda()
+    model = checked_model(model, in_memory=False).at_chosen_lambda()
     solver = model.in_columns(checked_solver(solver, Pegasos))
     _check_in_r(model, solver)
     if solver.uses_random_numbers and solver.seed is None:
@@ -176,30 +173,24 @@ def setup_of(model: object, solver: Pegasos | SDCA | None) -> Setup:
 
 def _check_in_r(model: Model, solver: Pegasos | SDCA) -> None:
     """Raise `OptionError` for what the reference lacks."""
-    X, arithmetic = model.problem.X, getattr(solver, "arithmetic", None)
+    X = model.problem.X
     if not (isinstance(X, np.ndarray) or issparse(X)):
         raise OptionError(
-            "The rows of the model are read from files a part at a time, which the R "
-            "reference does not do; give a model on a data frame."
+            "The R reference does not read rows from files; give a model on a data "
+            "frame."
         )
-    if arithmetic == "fast":
+    if getattr(solver, "arithmetic", None) == "fast":
         raise OptionError(
-            "is not in the R reference, whose sums go from left to right; give "
-            "arithmetic='reference'.",
+            "is not in the R reference; give arithmetic='reference'.",
             "arithmetic",
-            arithmetic,
+            "fast",
         )
-    if isinstance(solver, Pegasos):
-        return
-    if hasattr(model.problem, "kernel"):
+    if isinstance(solver, SDCA) and (
+        solver.algorithm != "perm" or hasattr(model.problem, "kernel")
+    ):
         raise OptionError(
-            "SDCA with a kernel has no steps in the R reference to compare; give "
-            "solver='Pegasos'."
-        )
-    if solver.algorithm != "perm":
-        raise OptionError(
-            "SDCA goes on by Newton steps, which the R reference does not have; give "
-            "algorithm='perm' for a model without intercept, or solver='Pegasos'."
+            "The R reference has SDCA with algorithm='perm' alone, for linear models "
+            "without intercept; give that, or solver='Pegasos'."
         )
 
 
@@ -284,9 +275,6 @@ class Parting:
     step: int | None = None
     here: Vector | None = None
     there: Vector | None = None
-
-    def __str__(self) -> str:
-        return self.words
 
 
 class Sides:
@@ -552,14 +540,12 @@ def _tables(setup: Setup, ours: Run, theirs: Run) -> Compared:
     if np.array_equal(left, right):
         return Compared("table", "every bit")
     allowed = tolerance(setup, "scores", ours, theirs)
-    ties = setup.solver.ties
-    sides = [signs_of(np.asarray(run["scores"]), ties) for run in (ours, theirs)]
-    moved = (sides[0] != sides[1]) & ~(np.isnan(sides[0]) & np.isnan(sides[1]))
-    if (
-        allowed > 0.0
-        and moved.any()
-        and (np.abs(theirs["scores"][moved]) <= allowed).all()
-    ):
+    far = np.abs(theirs["scores"]) > allowed
+    here, there = (
+        signs_of(np.asarray(run["scores"])[far], setup.solver.ties)
+        for run in (ours, theirs)
+    )
+    if allowed > 0.0 and not far.all() and np.array_equal(here, there, equal_nan=True):
         return Compared("table", "to rounding")
     words = f"{left.tolist()} here, {right.tolist()} in R"
     return Compared("table", "differs", words)
@@ -596,14 +582,10 @@ def first_parting(r: R, setup: Setup, ours: Run, theirs: Run) -> Parting:
         return Parting(
             f"All {sides.steps:,} steps are the same; what is made of them differs."
         )
-    same, apart_at = 0, sides.steps
-    while apart_at - same > 1:
-        middle = (same + apart_at) // 2
-        if sides.differ_after(middle) is None:
-            same = middle
-        else:
-            apart_at = middle
-    return sides.described(apart_at)
+    steps = range(1, sides.steps + 1)
+    return sides.described(
+        1 + bisect_left(steps, True, key=lambda at: sides.differ_after(at) is not None)
+    )
 
 
 def batch_size(setup: Setup) -> int:
@@ -743,7 +725,7 @@ def checked_in(r: R, setup: Setup) -> ParityCheck:
         )
     elif not all(each.equal for each in found):
         parted = first_parting(r, setup, ours, theirs)
-        parting, reason = str(parted), _reason(setup, parted, ours, theirs, facts)
+        parting, reason = parted.words, _reason(setup, parted, ours, theirs, facts)
     return ParityCheck(
         _table(found, ours, theirs | by_r),
         _coefficients(setup, ours, theirs),
@@ -781,18 +763,11 @@ def _summed(setup: Setup, each: Compared, ours: Run, theirs: Run) -> Compared:
 def _reason(setup: Setup, parted: Parting, ours: Run, theirs: Run, facts: Run) -> str:
     """Why two runs part, as far as it can be known."""
     if parted.step is not None and parted.here is None:
-        solver = setup.solver
-        other = "rounding" if solver.sample_kind == "rejection" else "rejection"
-        values = values_of(solver) | {"sample_kind": other}
-        turned = replace(setup, solver=type(solver)(**values))
-        rows = np.concatenate(epochs_of(turned))[: len(theirs["rows"])] + 1
-        kinds, version = ", ".join(facts["kinds"]), facts["version"][0]
-        if np.array_equal(rows, theirs["rows"]):
-            return (
-                f"another RNGkind: R {version} draws with sample.kind {other!r}, as R "
-                f'before 3.6 always does; give sample_kind="{other}".'
-            )
-        return f"another RNGkind: that of R {version} is {kinds}."
+        return (
+            f"another RNGkind: that of R {facts['version'][0]} is "
+            f"{', '.join(facts['kinds'])}; give sample_kind='rounding' or "
+            "'rejection', as there."
+        )
     if parted.here is not None and parted.there is not None:
         near = np.abs(parted.here - parted.there) <= NEAR * (1.0 + np.abs(parted.here))
         if setup.problem.loss == "log":

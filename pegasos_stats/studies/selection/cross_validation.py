@@ -397,30 +397,26 @@ class CrossValidation:
     def _header(self) -> tuple[Fields, Fields]:
         """Left and right column: what was fitted, and how."""
         problem, (negative, positive) = self.model.problem, self.model.coding.levels
-        folds, gaps = self.folds, self.by_fold["relative_gap"]
+        lam = problem.lambda_text
+        if self.choosing is not None:
+            ends = self.by_fold["lam"].agg(["min", "max"]).unique()
+            lam = " to ".join(map(significant, ends))
         left = [
             ("Outcome:", self.model.coding.name),
             ("Coded -1, +1:", f"{negative}, {positive}"),
             ("Loss:", problem.loss),
-            ("lambda:", self._lambda()),
+            ("lambda:", lam),
             ("Intercept:", "free" if problem.intercept else "none"),
             ("No. Observations:", f"{problem.n:,}"),
         ]
         right = [
-            ("Folds:", folds.kind),
+            ("Folds:", self.folds.kind),
             ("Seed:", str(self.seed)),
             ("Solver:", self.solver.name),
             ("Order:", self.solver.order_name),
-            ("Largest relative gap:", significant(float(gaps.max()), 3)),
+            ("Largest relative gap:", f"{self.by_fold['relative_gap'].max():z.3g}"),
         ]
         return left, right
-
-    def _lambda(self) -> str:
-        """The lambda of all folds, or those that were chosen."""
-        if self.choosing is None:
-            return self.model.problem.lambda_text
-        low, high = (significant(v) for v in self.by_fold["lam"].agg(["min", "max"]))
-        return f"{low} to {high}" if low != high else low
 
     def _notes(self) -> list[str]:
         notes = [
@@ -430,25 +426,16 @@ class CrossValidation:
         if self.choosing is not None:
             inner = counted(self.choosing.folds, "fold")
             notes.append(
-                "Nested: in each fold lambda was chosen anew, from the rows that were "
-                f"fitted, by {inner} of them, {self.choosing.metric.name} and the rule "
-                f"{self.choosing.rule}; the estimate is one of this whole procedure. "
-                "Standard errors are Nadeau and Bengio's, which allow for rows that "
-                "fits share."
+                f"Nested: each fold chooses lambda from its training rows, by {inner}, "
+                f"{self.choosing.metric.name} and the rule {self.choosing.rule}; "
+                "standard errors are Nadeau and Bengio's."
             )
         if self.folds.repeats > 1:
-            notes.append(
-                "Repeats lessen the noise of drawing folds, not that of the data: the "
-                "standard error is that of one repeat."
-            )
+            notes.append("With repeats the standard error is that of one repeat.")
         if self.model.problem.weights is not None:
             notes.append("Held-out rows count with their weights.")
         if self.folds.seed is not None:
-            drawing = "stratified" if self.folds.groups is None else "grouped"
-            notes.append(
-                f"The seed repeats folds and fits; {drawing}_folds() of the R "
-                "reference draws the same folds."
-            )
+            notes.append("The seed repeats folds and fits, in the R reference too.")
         return notes
 
 

@@ -85,14 +85,14 @@ class Fit(NamedTuple):
     solution: Coefficients | KernelSolution | None
 
 
-def checked_model(model: object) -> Model:
+def checked_model(model: object, in_memory: bool = True) -> Model:
     """Return the model, or raise `OptionError` if it is not a model."""
     if not isinstance(model, Model):
         raise OptionError(
             f"model is of type {type(model).__name__}; give a model such as "
             "ps.svm(formula, data), not yet fitted."
         )
-    if isinstance(X := model.problem.X, Elsewhere):
+    if in_memory and isinstance(X := model.problem.X, Elsewhere):
         raise DataError(
             f"Folds are of rows in memory, and those of the model are in {X.noun}; "
             "give a model of a sample that is read into memory."

@@ -1,6 +1,6 @@
 """Folds: the rows fitted and the rows held out, drawn by R's random numbers."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -15,7 +15,7 @@ from pegasos_stats.data.foreign import column_of_frame, column_of_labels, refusi
 from pegasos_stats.data.groups import FOR_FOLDS, Groups, Lines
 from pegasos_stats.data.labels import LabelCoding, factor_levels, positions
 from pegasos_stats.data.sample import Sample
-from pegasos_stats.errors import DataError, OptionError, counted, listing, plain, shown
+from pegasos_stats.errors import DataError, OptionError, counted, listing, plain
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import RRandom, SampleKind
 
@@ -163,8 +163,6 @@ class Folds:
                 "give a label for every row."
             )
         codes = positions(labels, factor_levels(labels, "y"))
-        if groups is None:
-            return drawn_folds(codes, k, repeats, rng)
         lines = Lines.of(y, np.arange(len(labels)), labels.index)
         return drawn_folds(codes, k, repeats, rng, whole_groups(lines, groups))
 
@@ -245,36 +243,23 @@ def checked_folds(
     DataError
         If they are not of these rows, leave a level out of a fit, or part a group.
     """
-    check_count("repeats", repeats)
-    codes_of_groups = _groups_of(groups, sample)
+    repeats, codes = check_count("repeats", repeats), whole_groups(sample.lines, groups)
     if (k := whole_of(folds)) is not None:
-        codes = (sample.y > 0).astype(np.intp)
-        found = drawn_folds(codes, k, int(repeats), rng, codes_of_groups)
+        y = (sample.y > 0).astype(np.intp)
+        found = drawn_folds(y, k, repeats, rng, codes)
+    elif repeats > 1:
+        raise OptionError(
+            f"repeats={repeats} goes with a number of folds; those given say "
+            "themselves how often each row is tested."
+        )
     else:
         found = _given(folds, sample)
-        if repeats != 1:
-            raise OptionError(
-                f"repeats={shown(repeats)} goes with a number of folds; those given "
-                "say themselves how often each row is tested."
-            )
-        if codes_of_groups is not None:
-            _check_whole(found, codes_of_groups)
-            found = replace(found, groups=codes_of_groups)
+        if codes is not None:
+            _check_whole(found, codes)
+            found = replace(found, groups=codes)
     counting = sample.y if sample.weights is None else sample.y * (sample.weights > 0)
     check_classes(found, counting, sample.coding)
     return found
-
-
-def _groups_of(groups: object, sample: Sample) -> Codes | None:
-    """Group of every row of the fit; None without groups."""
-    if groups is None or isinstance(groups, Groups):
-        return None if groups is None else one_way(groups)
-    if sample.lines is None:
-        raise OptionError(
-            "groups= are of the training rows, which this model does not hold; make "
-            "the model of its data."
-        )
-    return whole_groups(sample.lines, groups)
 
 
 def _check_whole(folds: Folds, groups: Codes) -> None:
@@ -289,8 +274,9 @@ def _check_whole(folds: Folds, groups: Codes) -> None:
             )
 
 
-def _given(folds: object, sample: Sample) -> Folds:
-    n = len(sample.y)
+def _given(folds: Any, sample: Sample) -> Folds:
+    """Folds of another study, a label for each row, or pairs of rows."""
+    n, refused = len(sample.y), OptionError(f"is not allowed; {CURE}.", "folds", folds)
     if isinstance(folds, Folds):
         if folds.n != n:
             raise DataError(
@@ -299,23 +285,20 @@ def _given(folds: object, sample: Sample) -> Folds:
             )
         return folds
     folds = column_of_frame(folds)
-    if isinstance(folds, pd.Series | pd.Categorical | np.ndarray | pd.Index):
-        return _by_labels(folds, sample)
-    if isinstance(folds, str) or not isinstance(folds, Iterable):
-        raise OptionError(f"folds={shown(folds)} is not allowed; {CURE}.")
-    with refusing(OptionError(f"folds={shown(folds)} cannot be read; {CURE}.")):
-        items = list(islice(folds, MOST))
-        pairs = bool(items) and all(
-            isinstance(item, tuple | list)
-            and len(item) == 2
-            and all(np.ndim(rows) == 1 for rows in item)
-            for item in items
-        )
-    if pairs:
-        return _by_pairs(items, n)
-    with refusing(OptionError(f"folds are lists of different lengths; {CURE}.")):
-        labels = np.asarray(items)
-    return _by_labels(labels, sample)
+    if isinstance(folds, str):
+        raise refused
+    if not isinstance(folds, pd.Series | pd.Categorical | np.ndarray | pd.Index):
+        with refusing(refused):
+            folds = list(islice(folds, MOST))
+            if folds and all(
+                isinstance(item, tuple | list)
+                and len(item) == 2
+                and all(np.ndim(rows) == 1 for rows in item)
+                for item in folds
+            ):
+                return _by_pairs(folds, n)
+            folds = np.asarray(folds)
+    return _by_labels(folds, sample)
 
 
 def _by_labels(labels: "ArrayLike | DataColumn", sample: Sample) -> Folds:
@@ -402,19 +385,23 @@ def _checked_rows(rows: ArrayLike, n: int) -> Rows:
     return found.astype(np.int64)
 
 
-def whole_groups(lines: Lines, given: object) -> Codes:
-    """Group of every row, for folds; errors as for `Lines.groups` and `one_way`."""
-    return one_way(lines.groups(given, FOR_FOLDS))
-
-
-def one_way(groups: Groups) -> Codes:
-    """Group of every row, of groups of one kind.
+def whole_groups(lines: Lines | None, groups: object) -> Codes | None:
+    """Group of every row, for folds; None without groups.
 
     Raises
     ------
     OptionError
-        If there are two kinds.
+        As for `Lines.groups`; if groups are of two kinds, or there are no rows.
     """
+    if groups is None:
+        return None
+    if not isinstance(groups, Groups):
+        if lines is None:
+            raise OptionError(
+                "groups= are of the training rows, which this model does not hold; "
+                "make the model of its data."
+            )
+        groups = lines.groups(groups, FOR_FOLDS)
     if len(groups.codes) > 1:
         raise OptionError(
             "groups are of 2 kinds, and folds keep whole groups of one; give the "
@@ -545,12 +532,10 @@ def check_classes(folds: Folds, y: Vector, coding: LabelCoding) -> None:
     y : float64 array, shape (n,), of -1 and +1; 0 for a row of weight 0
     coding : LabelCoding
     """
-    total = {sign: int((y == sign).sum()) for sign in (-1.0, 1.0)}
     for split in folds.splits:
+        fitted = y[split.train]
         for sign, level in zip((-1.0, 1.0), coding.levels, strict=True):
-            part = split.test if split.given is None else split.given
-            found = int((y[part] == sign).sum())
-            if (total[sign] - found if split.given is None else found) == 0:
+            if not (fitted == sign).any():
                 raise DataError(
                     f"Fold {split.fold!r} of repeat {split.repeat} leaves no row of "
                     f"level {level!r} to fit; give folds that leave both levels, of "

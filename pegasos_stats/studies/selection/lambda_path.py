@@ -410,10 +410,6 @@ class LambdaPath:
         OptionError
             If the path was not cross-validated.
         """
-        return self._estimates.copy()
-
-    @cached_property
-    def _estimates(self) -> pd.DataFrame:
         names = [metric.name for metric in self.metrics]
         curves = [self._curve(name) for name in names]
         estimate, error = np.array(curves).transpose(1, 2, 0)  # a line for each lambda
@@ -656,19 +652,14 @@ class LambdaPath:
     def _notes(self, marks: dict[str, float]) -> list[str]:
         notes = ["norm and training_error are of the fits on all rows."]
         if self.by_fold is not None:
-            notes.append(
+            notes += [
                 f"lambda_min has the best mean {self.metric} over the folds, "
-                "lambda_1se is the largest lambda within a standard error of it."
-            )
-            notes.append(
-                f"The {self.metric} at the lambda that was chosen is optimistic, being "
-                "the best of several: cross_validate(model, lambda_path=path) chooses "
-                "anew in each fold, and its estimate is honest."
-            )
-        for name, lam in marks.items():
-            if at_end := end_of_path(self, lam):
-                notes.append(f"lambda_{name} is {at_end}.")
-        return notes
+                "lambda_1se is the largest lambda within a standard error of it.",
+                f"The {self.metric} at the chosen lambda is optimistic; "
+                "cross_validate(model, lambda_path=path) gives an honest estimate.",
+            ]
+        ends = [(name, end_of_path(self, lam)) for name, lam in marks.items()]
+        return notes + [f"lambda_{name} is {end}." for name, end in ends if end]
 
 
 def end_of_path(path: LambdaPath, lam: float) -> str:
