@@ -314,14 +314,10 @@ def _outcomes(
 
 def _level(levels: list[object], positive: object, framed: bool) -> object:
     """Return the level whose probability is given: the second if none is named."""
-    if not levels:
-        raise OptionError(
-            "No row has a label, so that there are no levels; give labels of two."
-        )
     if len(levels) != 2 and (framed or positive is None):
         raise OptionError(
-            f"There are the levels {listing(levels)}; give probabilities of two, or "
-            "those of one level and positive=."
+            f"There are the levels {listing(levels) or 'none'}; give probabilities of "
+            "two, or those of one level and positive=."
         )
     return plain(levels[inputs.positive_position(levels, positive)])
 

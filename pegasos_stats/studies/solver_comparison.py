@@ -10,14 +10,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.checks import LARGEST_INTEGER, check_count, check_flag, number_of
+from pegasos_stats.checks import (
+    LARGEST_INTEGER,
+    check_choice,
+    check_count,
+    check_flag,
+    number_of,
+)
 from pegasos_stats.data.foreign import named
 from pegasos_stats.errors import (
     ConvergenceWarning,
     OptionError,
     PegasosStatsError,
     counted,
-    listing,
     shown,
 )
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
@@ -264,11 +269,7 @@ class SolverComparison:
         OptionError
             If there is no such run.
         """
-        if not isinstance(name, str) or name not in self.solvers:
-            raise OptionError(
-                f"There is no solver {shown(name)}; give one of "
-                f"{listing(self.solvers)}."
-            )
+        check_choice("name", name, tuple(self.solvers))
         at = (self.runs["solver"] == name) & (self.runs["run"] == number_of(run))
         if not at.any():
             raise OptionError(

@@ -168,7 +168,7 @@ def test_chosen_terms_in_their_order_and_stars_of_ones_own(fits):
         (None, {"brackets": "se"}, "brackets='se'"),
         (None, {"stars": (0.1, 0.1)}, r"stars=\(0\.1, 0\.1\)"),
         (None, {"terms": ["q"]}, r"terms=\['q'\]"),
-        (None, {"cross_validations": {"a|b": 1}}, "cross_validations="),
+        (None, {"cross_validations": {"a|b": 1}}, "'a.b' is of type int"),
     ],
 )
 def test_what_is_not_allowed_is_named(fits, results, given, named):

@@ -148,7 +148,7 @@ def test_pairs_may_be_marks_and_may_leave_rows_out(model):
         ([(np.arange(30), np.array([50]))], DataError, "to 50"),
         ([(np.arange(30), np.array([-1]))], DataError, "-1"),
         ([(np.arange(30), np.array([31, 31]))], DataError, "twice"),
-        ((np.arange(30), np.arange(30, 50)), OptionError, "different lengths"),
+        ((np.arange(30), np.arange(30, 50)), OptionError, "folds="),
         ([], DataError, "0 values"),
         (ps.Folds.stratified([0, 1] * 9, 3, seed=1), DataError, "18 rows"),
     ],

@@ -19,30 +19,6 @@ def sample(seed, n=90, effect=1.0):
     return frame
 
 
-def test_lambda_is_that_of_a_path_of_the_fitted_rows():
-    frame = sample(1)
-    model = ps.svm("y ~ .", frame, standardize=True, lam=1.0)
-    found = ps.cross_validate(model, QUICK, folds=3, seed=4, lambda_path=GRID)
-    rng = ps.RRandom(4)
-    folds = ps.Folds.stratified(frame["y"], 3, seed=4)
-    assert (found.folds.assignment == folds.assignment).all()
-    codes = (frame["y"] == "yes").to_numpy().astype(int)
-    from pegasos_stats.studies.selection.folds import drawn_folds
-
-    assert (drawn_folds(codes, 3, 1, rng).assignment == folds.assignment).all()
-    for (train, test), line in zip(folds, found.by_fold.itertuples(), strict=True):
-        part = frame.iloc[train]
-        inner = drawn_folds(codes[train], 10, 1, rng)
-        own = ps.svm("y ~ .", part, standardize=True, lam=1.0)
-        path = ps.lambda_path(own, GRID, QUICK, folds=inner, seed=1)
-        assert line.lam == path.lambda_1se
-        scores = path.refit("1se").decision_function(frame.iloc[test])
-        # Both are within sqrt(2 gap / lam) of the optimum, whose scores they are.
-        gap = max(line.relative_gap * line.objective, 1e-4)
-        far = 4.0 * np.sqrt(2.0 * gap / line.lam) * 3.0
-        np.testing.assert_allclose(found.scores.iloc[test], scores, atol=far)
-
-
 def test_a_path_says_how_to_choose():
     frame = sample(2)
     model = ps.logit("y ~ .", frame, lam=1.0)

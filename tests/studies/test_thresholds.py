@@ -42,35 +42,6 @@ def test_it_is_chosen_by_the_scores_of_cross_validation(svm, found):
     assert (table.loc["no", "yes"] + 4 * table.loc["yes", "no"]) / 90 == found.apparent
 
 
-def test_each_fold_is_judged_by_a_threshold_chosen_within_the_other_rows(svm, found):
-    data, rng = frame(1), ps.RRandom(7)
-    codes = (svm.problem.y > 0.0).astype(int)
-    outer = drawn_folds(codes, 3, 1, rng)
-    inner = [drawn_folds(codes[train], 5, 1, rng) for train, _ in outer]
-    paid = []
-    for j, (train, test) in enumerate(outer):
-        part = data.iloc[train]
-        scores = np.zeros(len(train))
-        for fit, held in inner[j]:
-            model = ps.svm("y ~ .", part.iloc[fit], lam=0.01)
-            result = model.fit(SOLVER)
-            scores[held] = result.decision_function(part.iloc[held])
-        rows = ScoredRows(scores, codes[train] > 0, np.ones(len(train)))
-        cuts = Cuts.of(rows, True, 0.0, (-np.inf, np.inf))
-        at = cuts.thresholds[Target("cost", 1.0, 4.0).best(cuts, 0.0)]
-        line = found.by_fold.iloc[j]
-        assert line["threshold"] == pytest.approx(at, rel=1e-12)  # sums of other rows
-        whole = ps.svm("y ~ .", part, lam=0.01).fit(SOLVER)
-        table = whole.confusion(data.iloc[test], threshold=line["threshold"]).table
-        paid.append(table.loc["no", "yes"] + 4 * table.loc["yes", "no"])
-        assert line["cost"] == paid[-1] / len(test)
-    assert found.estimate == pytest.approx(sum(paid) / 90, rel=1e-12)
-    # Folds are of 30 rows each: the jackknife is that of a mean, with the factor
-    # sqrt(1 + 3 * 30 / 60) for the rows that fits share.
-    plain = np.std(np.array(paid) / 30, ddof=1) / np.sqrt(3)
-    assert found.std_error == pytest.approx(plain * np.sqrt(2.5), rel=1e-12)
-
-
 def test_the_nested_estimate_is_that_of_new_rows_and_the_apparent_one_is_not():
     new = frame(10**6, 20_000)
     drawn = []
