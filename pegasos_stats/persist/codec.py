@@ -8,7 +8,7 @@ these properties return.
 
 import dataclasses
 import types
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cache
 from inspect import getattr_static
 from typing import (
@@ -67,7 +67,7 @@ class Rule(NamedTuple):
     Attributes
     ----------
     check : callable, optional
-        Raises ValueError for an object whose fields do not go together.
+        Conditions for the fields to go together.
     shapes : str
         Arrays and their shapes, such as ``"beta p, X np"``: a letter for each
         dimension, the same letter for the same size.
@@ -82,7 +82,7 @@ class Rule(NamedTuple):
         Types, or forms, of fields that are not as declared.
     """
 
-    check: Callable[[Value], None] | None = None
+    check: Callable[[Value], Iterable[object]] | None = None
     shapes: str = ""
     bounds: Mapping[tuple[float, float], str] = {}
     prepared: Callable[[Value], Value] | None = None
@@ -107,8 +107,8 @@ class Rule(NamedTuple):
                 numbers = np.asarray([] if value is None else value)
                 if not ((numbers >= low) & (numbers <= high)).all():
                     raise ValueError(f"{name} is not from {low:g} to {high:g}")
-        if self.check is not None:
-            self.check(found)
+        if self.check is not None and not all(self.check(found)):
+            raise ValueError(f"a {type(found).__name__} does not hold together")
 
 
 RULES: dict[type, Rule] = {}

@@ -1,7 +1,7 @@
 """Fits, models and designs in files: what they are without their training rows."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import NoReturn
 
@@ -314,16 +314,15 @@ def check_outcome(
         raise _not_in_a_file(f"The formula {shown(formula)}", error) from None
 
 
-def check_offset(offset: Offset) -> None:
-    """Raise an exception for an offset from nowhere, or of more than columns."""
+def of_offset(offset: Offset) -> Iterator[object]:
+    """It is from one place, and computed from columns."""
     for term in offset.terms:
         try:
             read_expression(term, (), term, offset.functions)
         except FormulaError as error:
             raise _not_in_a_file(f"The offset {shown(term)}", error) from None
-    is_both = bool(offset.column) and offset.given
-    if is_both or not (offset.column or offset.given or offset.terms):
-        raise ValueError("the offset is from nowhere, or from two places")
+    yield not (offset.column and offset.given)
+    yield offset.column or offset.given or offset.terms
 
 
 def _not_in_a_file(what: str, error: FormulaError) -> DataError:
