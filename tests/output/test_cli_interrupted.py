@@ -1,6 +1,5 @@
 """What is left by commands that fail, are interrupted, or run side by side."""
 
-import json
 import os
 import re
 import resource
@@ -55,78 +54,34 @@ def test_threads_of_the_command_line_write_one_path(folder, capsys):
     assert not list(folder.glob(".*"))
 
 
-# A process writes one file again and again, as the commands do, until a signal comes:
-# once for each moment of the writing. Prints the status of each process, its number,
-# and what it left.
-INTERRUPTED = """
-import json, os, signal, sys, time
+# A process is ended by a signal in the middle of a file that it writes anew.
+ENDED = """
+import os, signal, sys
 from pegasos_stats.output.cli.streams import no_part_left
 from pegasos_stats.writing import Kind, checked_place, outputs
 
-for name in ("SIGTERM", "SIGHUP"):  # a job in the background inherits them ignored
-    signal.signal(getattr(signal, name), signal.SIG_DFL)
-signal.signal(signal.SIGINT, signal.default_int_handler)
-
+number = int(sys.argv[1])
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 kind = Kind("note", "note", lambda handle: handle.read(4) == b"note")
-folder, number = sys.argv[1], int(sys.argv[2])
-path, text = os.path.join(folder, "a.txt"), b"note\\n" * 20_000
-
-def write():
-    with no_part_left(), outputs() as files:
-        handle = files.open(checked_place(path, kind))
-        for _ in range(10):
-            handle.write(text)
-
-def write_until_ended():
-    try:
-        write()
-        os.write(ready, b"1")
-        while True:
-            write()
-    except KeyboardInterrupt:
-        os._exit(130)
-
-for delay in range(40):
-    started, ready = os.pipe()
-    child = os.fork()
-    if child == 0:
-        write_until_ended()
-    os.close(ready)
-    os.read(started, 1)
-    time.sleep(delay * 0.00037)
-    os.kill(child, number)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    whole = open(path, "rb").read() == text * 10
-    print(json.dumps([code, child, whole, sorted(os.listdir(folder))]))
-    os.close(started)
-    for name in os.listdir(folder):
-        if name != "a.txt":
-            os.unlink(os.path.join(folder, name))
+with no_part_left(), outputs() as files:
+    files.open(checked_place("a.txt", kind)).write(b"note 2")
+    os.kill(os.getpid(), number)
 """
 
 
-def interrupted(folder, number):
-    command = [sys.executable, "-c", INTERRUPTED, str(folder), str(int(number))]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert done.stderr == ""
-    ended = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(ended) == 40
-    return ended
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_signal_leaves_a_whole_file_and_no_part(number, tmp_path):
-    expected = 130 if number == signal.SIGINT else -number
-    for code, _, whole, left in interrupted(tmp_path, number):
-        assert (code, whole, left) == (expected, True, ["a.txt"])
-
-
-def test_a_kill_leaves_a_whole_file_and_at_most_a_part(tmp_path):
-    for code, process, whole, left in interrupted(tmp_path, signal.SIGKILL):
-        assert (code, whole) == (-signal.SIGKILL, True)
-        parts = [name for name in left if name != "a.txt"]
-        assert len(parts) <= 1
-        assert all(name.startswith(f".pegasos_stats-{process}-") for name in parts)
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL]
+)
+def test_a_signal_leaves_the_earlier_file_and_no_part(number, tmp_path):
+    (tmp_path / "a.txt").write_text("note 1")
+    command = [sys.executable, "-c", ENDED, str(int(number))]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True)
+    assert done.returncode in (128 + number, -number)
+    assert (tmp_path / "a.txt").read_text() == "note 1"
+    parts = [path.name for path in tmp_path.iterdir() if path.name != "a.txt"]
+    assert len(parts) == (number == signal.SIGKILL)
+    assert all(name.startswith(".pegasos_stats-") for name in parts)
 
 
 def test_handlers_of_the_caller_stay(folder, capsys):

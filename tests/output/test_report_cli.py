@@ -52,15 +52,6 @@ def test_markdown_by_the_name_of_the_file(digits, capsys):
     assert page.read_text(encoding="utf-8").startswith("<!-- written by pegasos_stats")
 
 
-def test_a_file_that_is_no_report_is_left_alone(digits, capsys):
-    train = digits / "train.csv"
-    before = train.read_bytes()
-    arguments = ["report", str(train), "--outcome", "digit", "-o", str(train)]
-    assert main(arguments) == 2
-    assert "is no report" in capsys.readouterr().err
-    assert train.read_bytes() == before
-
-
 def test_the_demo_ends_with_a_report(tmp_path, capsys):
     page = tmp_path / "demo.html"
     shown = run(capsys, "demo", "--report", page)

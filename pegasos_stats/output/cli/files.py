@@ -44,7 +44,7 @@ from pegasos_stats.data.svmlight import (
 from pegasos_stats.errors import DataError, OptionError, counted, did_you_mean, listing
 from pegasos_stats.output.cli.options import Options
 from pegasos_stats.output.cli.streams import no_part_left
-from pegasos_stats.output.report.output_path import REPORT, PagePlace, checked_page
+from pegasos_stats.output.report.output_path import REPORT, checked_page
 from pegasos_stats.persist.archive import MODEL
 
 STANDARD_INPUT = "-"
@@ -427,56 +427,46 @@ def check_places(options: Options) -> None:
     --------
     >>> check_places(Options(command="predict", data="new.csv", output="out.csv"))
     """
-    kind = PREDICTIONS if options.command == "predict" else REPORT
-    written = {
-        "--save": (options.save, MODEL),
-        "--output": (options.output, kind),
-        "--report": (options.report, REPORT),
-    }
-    page: PagePlace | None = None
-    file: writing.Place | None = None
-    for flag, (path, kind) in written.items():
+    table = options.command == "predict"
+    written: dict[str, list[str]] = {}
+    for flag, path, kind in (
+        ("--save", options.save, MODEL),
+        ("--output", options.output, PREDICTIONS if table else REPORT),
+        ("--report", options.report, REPORT),
+    ):
         if path is None:
             continue
-        _check_not_read(flag, path, kind, options)
-        if kind is not REPORT:
-            file = writing.checked_place(path, kind, options.overwrite)
-            continue
-        page = checked_page(path, overwrite=options.overwrite)
-        for source in filter(page.writes, _sources(options)):
+        if writing.checked_path(path) == "-":
             raise OptionError(
-                f"{flag} {page.place.shown} would write a figure over a file that is "
-                f"read, {writing.shown_path(source)}; give another path."
+                f"{flag} - is no file, and no {kind.noun} is written to standard "
+                "output; give a path, or ./- for a file of that name."
             )
-    if page is None or file is None:
-        return
-    if page.writes(file.path):
-        raise OptionError(
-            f"--report {page.place.shown} and --save {file.shown} would be written to "
-            "one file; give two paths."
-        )
-    if page.folder is not None and any(
-        writing.is_same(page.folder, path) for path in (file.path, file.folder)
-    ):
-        raise OptionError(
-            f"--save {file.shown} is in the folder of the figures of --report "
-            f"{page.place.shown}; give another path."
-        )
+        _check_apart(flag, [path], written, options)
+        if kind is REPORT:
+            files = checked_page(path, overwrite=options.overwrite).files
+        else:
+            place = writing.checked_place(path, kind, options.overwrite)
+            files = [place.path, place.folder]
+        _check_apart(flag, files, written, options)
+        written[flag] = files
 
 
-def _check_not_read(flag: str, path: str, kind: writing.Kind, options: Options) -> None:
-    name = writing.checked_path(path)
-    if name == "-":
-        raise OptionError(
-            f"{flag} - is no file, and no {kind.noun} is written to standard output; "
-            "give a path, or ./- for a file of that name."
-        )
-    if any(writing.is_same(name, source) for source in _sources(options)):
-        what = "" if kind.is_at(name) else f" is no {kind.one}: it"
-        raise OptionError(
-            f"{flag} {writing.shown_path(name)}{what} would write over a file that is "
-            "read; give another path."
-        )
+def _check_apart(
+    flag: str, files: list[str], written: Mapping[str, list[str]], options: Options
+) -> None:
+    """Raise `OptionError` for a file that is read, or that another option writes."""
+    for file in files:
+        shown = writing.shown_path(file)
+        if any(writing.is_same(file, source) for source in _sources(options)):
+            raise OptionError(
+                f"{flag} {shown} would write over a file that is read; give another "
+                "path."
+            )
+        for other, taken in written.items():
+            if any(writing.is_same(file, one) for one in taken):
+                raise OptionError(
+                    f"{flag} and {other} would both write to {shown}; give two paths."
+                )
 
 
 def _sources(options: Options) -> list[str]:

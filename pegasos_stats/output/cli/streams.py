@@ -4,7 +4,6 @@ Whatever standard output and standard error are, no traceback comes of them; and
 command that is ended while it writes leaves no part of a file behind.
 """
 
-import ctypes
 import os
 import signal
 import sys
@@ -15,7 +14,6 @@ from types import FrameType
 from typing import Any, TextIO
 
 from pegasos_stats.errors import DataError, OptionError
-from pegasos_stats.writing import remove_parts
 
 PROGRAM = "pegasos-stats"
 LONGEST = 2000  # characters of a message
@@ -129,11 +127,11 @@ def _discard(stream: TextIO) -> None:
 
 @contextmanager
 def no_part_left() -> Iterator[None]:
-    """Remove parts of files when the process is told to end, and then end it.
+    """Let signals that end the process raise SystemExit while files are written.
 
-    Use it around writing alone: Python handles a signal only after compiled code has
-    returned, and a fit may take long. Nothing changes for a signal that the caller
-    handles or ignores, nor outside the main thread.
+    What is written then removes its parts. Nothing changes for a signal that the caller
+    handles or ignores, nor outside the main thread. Use it around writing alone: Python
+    handles a signal only after compiled code has returned, and a fit may take long.
 
     Examples
     --------
@@ -141,30 +139,18 @@ def no_part_left() -> Iterator[None]:
     ...     signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     False
     """
-    found = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
-    main = threading.current_thread() is threading.main_thread()
-    ours = [n for n in found if main and signal.getsignal(n) is signal.SIG_DFL]
+    ours = []
+    if threading.current_thread() is threading.main_thread():
+        found = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+        ours = [n for n in found if signal.getsignal(n) is signal.SIG_DFL]
+    for number in ours:
+        signal.signal(number, _end_process)
     try:
-        for number in ours:
-            signal.signal(number, _end_process)
         yield
     finally:
-        remove_parts(threading.get_ident())
         for number in ours:
-            _to_default(number)
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _end_process(number: int, frame: FrameType | None) -> None:
-    remove_parts()
-    _to_default(number)
-    signal.raise_signal(number)
-
-
-def _to_default(number: int) -> None:
-    """Let a signal end the process again, also one that arrives at this moment.
-
-    ``signal.signal`` alone would lose one that Python has received and not handled
-    yet. With the system told first, Python receives no more, and handles that one.
-    """
-    ctypes.pythonapi.PyOS_setsig(number, None)
-    signal.signal(number, signal.SIG_DFL)
+    raise SystemExit(128 + number)  # as a shell reports it

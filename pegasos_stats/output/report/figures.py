@@ -121,97 +121,63 @@ def figures_of(facts: Facts) -> dict[str, Figure]:
     DependencyError
         If matplotlib is not installed.
     """
-    found = {
-        "roc": _roc(facts),
-        "coefficients": _coefficients(facts),
-        "image": _image(facts),
-        "margins": _margins(facts),
-        "calibration": _calibration(facts),
-    }
-    return {name: figure for name, figure in found.items() if figure is not None}
-
-
-def _roc(facts: Facts) -> Figure | None:
-    """The ROC curve of the quoted rows."""
     rows, result = facts.rows, facts.result
-    scored = rows.table.scored
-    if scored is None or scored.scores is None or rows.auc is None:
-        return None
-    scores, cut, mark = at_threshold(scored.scores, result.problem, rows.threshold)
-
-    def draw(ax: "Axes") -> None:
-        draw_roc(
-            scored.codes,
-            scores,
-            result.coding.levels,
-            ax,
-            {},
-            ties=result.solver.ties,
-            source=rows.table.source,
-            threshold=cut,
-            mark=mark,
+    name, table, levels = rows.name, rows.table, result.coding.levels
+    scored, found = table.scored, dict[str, Figure]()
+    scores = None if scored is None else scored.scores
+    if scored is not None and scores is not None and rows.auc is not None:
+        values, cut, mark = at_threshold(scores, result.problem, rows.threshold)
+        ties, source = result.solver.ties, table.source
+        found["roc"] = drawn(
+            lambda ax: draw_roc(
+                scored.codes,
+                values,
+                levels,
+                ax,
+                {},
+                ties=ties,
+                source=source,
+                threshold=cut,
+                mark=mark,
+            ),
+            f"ROC curve of the {name} rows, area {decimals(rows.auc)}",
+            f"ROC curve, {name} rows.",
+            SQUARE,
+            SQUARE,
         )
-
-    alt = f"ROC curve of the {rows.name} rows, area {decimals(rows.auc)}"
-    return drawn(draw, alt, f"ROC curve, {rows.name} rows.", SQUARE, SQUARE)
-
-
-def _coefficients(facts: Facts) -> Figure | None:
-    """The largest coefficients, sorted."""
-    result = facts.result
-    if not isinstance(result, LinearResults) or not len(result.coef):
-        return None
-    plot, n = result.plot, min(len(result.coef), MOST)
-    return drawn(
-        lambda ax: plot.coefficients(n, ax=ax),
-        f"The {n} largest coefficients by absolute value, sorted",
-        "Coefficients without the intercept.",
-        height=max(2.2, LINE * n + 1.2),
-    )
-
-
-def _image(facts: Facts) -> Figure | None:
-    """Coefficients at the places of their pixels, where predictors are pixels."""
-    shape, result = facts.image_shape, facts.result
-    if shape is None or not isinstance(result, LinearResults):
-        return None
-    return drawn(
-        lambda ax: result.plot.coefficient_image(shape, ax=ax),
-        f"Coefficients as an image of {shape[0]} by {shape[1]} pixels",
-        "Coefficients at the places of their pixels.",
-        height=WIDTH,
-    )
-
-
-def _margins(facts: Facts) -> Figure | None:
-    """Histogram of the margins of the quoted rows."""
-    rows, result = facts.rows, facts.result
-    scored, moved = rows.table.scored, rows.threshold is not None
-    cut = 0.0 if rows.threshold is None else score_at(rows.threshold, result.problem)
-    if scored is None or scored.scores is None or not rows.table.n_classified:
-        return None
-    if not math.isfinite(cut):
-        return None
-    codes, scores, levels = scored.codes, scored.scores - cut, result.coding.levels
-    logistic = facts.is_logistic
-    return drawn(
-        lambda ax: draw_margins(
-            codes, scores, levels, ax, {}, logistic=logistic, moved=moved
-        ),
-        f"Histogram of the margins of the {rows.name} rows of both levels",
-        f"Margins of the {rows.name} rows: below 0 a row is on the wrong side"
-        f"{' of the threshold' * moved}.",
-    )
-
-
-def _calibration(facts: Facts) -> Figure | None:
-    """Observed shares against probabilities."""
-    calibration, name = facts.calibration, facts.rows.name
-    if calibration is None:
-        return None
-    return drawn(
-        lambda ax: calibration.curve.plot(ax=ax),
-        f"Observed shares of the {name} rows against their probabilities",
-        f"Calibration: observed shares of the {name} rows against mean probabilities; "
-        "on the dashed line both are the same.",
-    )
+    if isinstance(result, LinearResults) and len(result.coef):
+        n = min(len(result.coef), MOST)
+        found["coefficients"] = drawn(
+            lambda ax: result.plot.coefficients(n, ax=ax),
+            f"The {n} largest coefficients by absolute value, sorted",
+            "Coefficients without the intercept.",
+            height=max(2.2, LINE * n + 1.2),
+        )
+    if isinstance(result, LinearResults) and (shape := facts.image_shape) is not None:
+        found["image"] = drawn(
+            lambda ax: result.plot.coefficient_image(shape, ax=ax),
+            f"Coefficients as an image of {shape[0]} by {shape[1]} pixels",
+            "Coefficients at the places of their pixels.",
+            height=WIDTH,
+        )
+    moved = rows.threshold is not None
+    start = 0.0 if rows.threshold is None else score_at(rows.threshold, result.problem)
+    known = table.n_classified and math.isfinite(start)
+    if scored is not None and scores is not None and known:
+        shifted, logistic = scores - start, facts.is_logistic
+        found["margins"] = drawn(
+            lambda ax: draw_margins(
+                scored.codes, shifted, levels, ax, {}, logistic=logistic, moved=moved
+            ),
+            f"Histogram of the margins of the {name} rows of both levels",
+            f"Margins of the {name} rows: below 0 a row is on the wrong side"
+            f"{' of the threshold' * moved}.",
+        )
+    if (calibration := facts.calibration) is not None:
+        found["calibration"] = drawn(
+            lambda ax: calibration.curve.plot(ax=ax),
+            f"Observed shares of the {name} rows against their probabilities",
+            f"Calibration: observed shares of the {name} rows against mean "
+            "probabilities; on the dashed line both are the same.",
+        )
+    return found

@@ -90,10 +90,11 @@ class PagePlace:
         path = os.path.join(str(self.folder), name)
         return writing.checked_place(path, FIGURE, self.overwrite)
 
-    def writes(self, path: str) -> bool:
-        """Whether the report, or a file beside it, would be written over a file."""
-        places = [self.place.path, self.csv.path, *self.figures]
-        return any(writing.is_same(own, path) for own in places)
+    @property
+    def files(self) -> list[str]:
+        """All that is written, and the folder of the figures."""
+        folder = [] if self.folder is None else [self.folder]
+        return [self.place.path, self.csv.path, *self.figures, *folder]
 
 
 def format_of(path: Path) -> Format:

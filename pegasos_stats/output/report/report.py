@@ -287,17 +287,19 @@ def _checked_studies(
 ) -> tuple[LambdaPath | None, CrossValidation | None]:
     """Path and validation, or an `OptionError` unless they are of the fit."""
     y, lam = result.problem.y, result.problem.lam
-    if not (path is None or isinstance(path, LambdaPath)):
-        what = type(path).__name__
-        raise OptionError(f"path_of_lambda is of type {what}; give a LambdaPath.")
-    if not (validation is None or isinstance(validation, CrossValidation)):
-        what = type(validation).__name__
-        raise OptionError(f"validation is of type {what}; give a CrossValidation.")
-    for name, study in (("path_of_lambda", path), ("validation", validation)):
+    for name, study, kind in (
+        ("path_of_lambda", path, LambdaPath),
+        ("validation", validation, CrossValidation),
+    ):
+        if study is not None and not isinstance(study, kind):
+            what = type(study).__name__
+            raise OptionError(f"{name} is of type {what}; give a {kind.__name__}.")
         if study is not None and not np.array_equal(study.model.problem.y, y):
             raise OptionError(
                 f"{name} is of other rows than the fit; give that of the same model."
             )
+    assert path is None or isinstance(path, LambdaPath)
+    assert validation is None or isinstance(validation, CrossValidation)
     if path is not None and lam not in path.marks().values():
         raise OptionError(
             f"path_of_lambda chose {listing(path.marks().values())} and the fit has "
