@@ -10,7 +10,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import DataError
 from pegasos_stats.output.plotting.curves import draw_reliability
 from pegasos_stats.output.plotting.forest import draw_coefficients
-from pegasos_stats.output.plotting.tiles import draw_confusion, draw_image, ink_on
+from pegasos_stats.output.plotting.tiles import draw_confusion, draw_image
 from tests.output.figures import ROUNDING, axes, legend
 
 TABLE = pd.DataFrame(
@@ -73,14 +73,6 @@ def luminance(colour):
         c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]
     ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def test_ink_has_the_larger_of_both_contrasts_on_any_colour():
-    for colour in np.random.default_rng(3).random((300, 3)):
-        light = luminance(colour)
-        white, black = 1.05 / (light + 0.05), (light + 0.05) / 0.05
-        if abs(white - black) > 0.02:  # the limit is known to three digits
-            assert ink_on(colour) == ("white" if white > black else "black")
 
 
 def test_tiles_count_rows_and_name_both_sides():

@@ -10,9 +10,7 @@ from matplotlib.figure import Figure
 mpl.use("Agg")
 
 import pegasos_stats as ps
-from pegasos_stats.metrics.scores import RocCurve
-from pegasos_stats.output.plotting import comparison, curves
-from pegasos_stats.output.plotting.roc import bends
+from pegasos_stats.output.plotting import curves
 from pegasos_stats.output.plotting.style import pyplot
 
 LAMBDAS = np.array([4.0, 1.0, 0.25, 0.0625])
@@ -160,43 +158,6 @@ def test_each_metric_has_a_panel_with_its_folds(folds):
         assert point.get_xdata().tolist() == [mean]
         assert bar.get_segments()[0][:, 0].tolist() == [mean - spread, mean + spread]
         assert ax.get_yticks().tolist() == []
-
-
-def statistics(**measures):
-    """What a study says of one solver, the quantiles being all the same."""
-    lines = [
-        {"solver": "one", "measure": measure, "epoch": i, "n_runs": 3}
-        | dict.fromkeys(["q05", "q50", "q95"], value)
-        for measure, values in measures.items()
-        for i, value in enumerate(values, 1)
-    ]
-    return pd.DataFrame(lines).astype({"solver": "category", "measure": "category"})
-
-
-@pytest.mark.parametrize(
-    ("longest", "unit"),
-    [
-        (2.0, "s"),
-        (1.0, "s"),
-        (0.999, "ms"),
-        (0.001, "ms"),
-        (0.000999, "µs"),
-        (1e-6, "µs"),
-        (1e-7, "s"),
-    ],
-)
-def test_times_are_in_the_largest_unit_that_the_longest_reaches(longest, unit):
-    times = statistics(cpu_seconds=[longest / 7, longest], objective=[5e3, 1e4])
-    assert comparison.time_unit(times) == unit
-
-
-def test_bends_are_the_points_off_the_line_between_their_neighbours():
-    x = np.array([0.0, 0.0, 0.0, 0.25, 0.5, 0.5, 0.75, 1.0])
-    y = np.array([0.0, 0.25, 0.5, 0.5, 0.75, 0.875, 0.9375, 1.0])
-    found = bends(RocCurve(x, y, np.arange(8.0)))
-    assert found.thresholds.tolist() == [0.0, 2.0, 3.0, 4.0, 5.0, 7.0]
-    assert found.false_positive.tolist() == x[[0, 2, 3, 4, 5, 7]].tolist()
-    assert found.true_positive.tolist() == y[[0, 2, 3, 4, 5, 7]].tolist()
 
 
 @pytest.mark.parametrize(

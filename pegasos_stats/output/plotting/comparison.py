@@ -1,7 +1,6 @@
 """Figures of solvers: loss against time, error and gap against epoch."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,32 +15,6 @@ MARKERS_IN_A_LINE = 8
 UNITS = {"s": 1.0, "ms": 1e3, "µs": 1e6}
 
 Panels = tuple[Axes, Axes, Axes]
-
-
-class Curve(NamedTuple):
-    """A line with its band, a point for each epoch; float64 arrays of one shape.
-
-    The first `whole` points are of all runs, the others of some.
-    """
-
-    x: Floats
-    middle: Floats
-    low: Floats
-    high: Floats
-    whole: int
-
-
-class Panel(NamedTuple):
-    """What a panel shows: values of a measure less `base`, against `x` scaled."""
-
-    title: str
-    x: str
-    x_label: str
-    measure: str
-    y_label: str
-    base: float = 0.0
-    x_scale: float = 1.0
-    always_log: bool = False
 
 
 def plot_comparison(
@@ -69,9 +42,25 @@ def plot_comparison(
         loss, error, gap = style.new_axes(3, 1, (style.WIDTH, HEIGHT))[:, 0]
     else:
         loss, error, gap = style.several_axes(ax, [3], THREE)
-    panels = panels_of(statistics, bound if excess else 0.0)
-    for panel, on in zip(panels, (loss, error, gap), strict=True):
-        draw(panel, statistics, on, line)
+    base = bound if excess else 0.0
+    longest = float(statistics.query("measure == 'cpu_seconds'")["q50"].max())
+    units = [unit for unit, scale in UNITS.items() if longest * scale >= 1.0]
+    unit = units[0] if units else "s"
+    draw_measure(loss, statistics, "objective", line, base, UNITS[unit])
+    shown = "Loss above the certified bound" if base else "Loss"
+    loss.set(
+        title=f"{shown} against CPU time",
+        xlabel=f"CPU time of the updates ({unit})",
+        ylabel="Loss less bound" if base else "Loss",
+    )
+    held_out = "test_error" in statistics["measure"].cat.categories
+    which = "test" if held_out else "training"
+    draw_measure(error, statistics, f"{which}_error", line)
+    named = f"{which.capitalize()} error"
+    error.set(title=f"{named} against epoch", xlabel="Epoch", ylabel=named)
+    style.write_percent(error.yaxis)
+    draw_measure(gap, statistics, "gap", line)
+    gap.set(title="Duality gap against epoch", xlabel="Epoch", ylabel="Duality gap")
     if not excess and bound > 0.0:
         style.reference(loss, None, bound, "Certified lower bound", "-")
     style.finish(loss, error, gap)
@@ -79,37 +68,42 @@ def plot_comparison(
     return loss, error, gap
 
 
-def panels_of(statistics: pd.DataFrame, base: float) -> tuple[Panel, Panel, Panel]:
-    """Loss, error on held-out rows if there are any, and gap."""
-    held_out = "test_error" in statistics["measure"].cat.categories
-    which = "test" if held_out else "training"
-    loss = "Loss above the certified bound" if base else "Loss"
-    label = "Loss less bound" if base else "Loss"
-    title, named = f"{loss} against CPU time", f"{which.capitalize()} error"
-    unit = time_unit(statistics)
-    time = f"CPU time of the updates ({unit})"
-    error, gap = f"{named} against epoch", "Duality gap against epoch"
-    return (
-        Panel(title, "cpu_seconds", time, "objective", label, base, UNITS[unit]),
-        Panel(error, "epoch", "Epoch", f"{which}_error", named),
-        Panel(gap, "epoch", "Epoch", "gap", "Duality gap", always_log=True),
-    )
+def draw_measure(
+    ax: "Axes",
+    statistics: pd.DataFrame,
+    measure: str,
+    line: Style,
+    base: float = 0.0,
+    per_second: float | None = None,
+) -> None:
+    """Draw medians over the runs of each solver, with bands from 5% to 95%.
 
-
-def time_unit(statistics: pd.DataFrame) -> str:
-    """Unit in which the longest time is above 1, if there is one."""
-    longest = float(statistics.query("measure == 'cpu_seconds'")["q50"].max())
-    above = [unit for unit, scale in UNITS.items() if longest * scale >= 1.0]
-    return above[0] if above else "s"
-
-
-def draw(panel: Panel, statistics: pd.DataFrame, ax: "Axes", line: Style) -> None:
-    """Draw the curves of all solvers in one panel."""
+    Parameters
+    ----------
+    ax : Axes
+    statistics : DataFrame
+    measure : str
+        On the y axis, less `base`.
+    line : mapping
+    base : float
+    per_second : float, optional
+        Units of time in a second, for medians of the time on the x axis; epochs if left
+        out.
+    """
     names = list(statistics["solver"].cat.categories)
-    curves = [curve(panel, statistics[statistics["solver"] == name]) for name in names]
-    for place, found in enumerate(curves):
-        way = style.lines(len(names))[place]
-        every = max(1, round(len(found.x) / MARKERS_IN_A_LINE))
+    ends, xs, ys = [], [], []
+    for place, (name, way) in enumerate(
+        zip(names, style.lines(len(names)), strict=True)
+    ):
+        own = statistics[statistics["solver"] == name]
+        y = own[own["measure"] == measure].set_index("epoch")
+        x = np.asarray(y.index, dtype=np.float64)
+        if per_second is not None:
+            x = per_second * own[own["measure"] == "cpu_seconds"]["q50"].to_numpy()
+        runs = own[own["measure"] == "objective"]["n_runs"]
+        whole = int((runs == runs.max()).sum())  # points of all runs, before others
+        middle, low, high = (y[q].to_numpy() - base for q in ("q50", "q05", "q95"))
+        every = max(1, round(len(x) / MARKERS_IN_A_LINE))
         look = style.merged(
             line,
             color=way.colour,
@@ -117,50 +111,29 @@ def draw(panel: Panel, statistics: pd.DataFrame, ax: "Axes", line: Style) -> Non
             marker=way.marker,
             markersize=4.5,
             markevery=(int(place / len(names) * every), every),
-            label=style.written(names[place]),
+            label=style.written(name),
         )
-        part, rest = slice(None, found.whole), slice(found.whole - 1, None)
-        ax.plot(found.x[part], found.middle[part], **look)
+        ax.plot(x[:whole], middle[:whole], **look)
         thin = look | {"linewidth": THIN, "marker": "", "label": ""}
-        ax.plot(found.x[rest], found.middle[rest], **thin)
+        ax.plot(x[whole - 1 :], middle[whole - 1 :], **thin)
         fill = {"color": look["color"], "alpha": style.BAND, "linewidth": 0.0}
-        ax.fill_between(found.x, found.low, found.high, **fill)
-    set_scales(panel, curves, ax)
-    if panel.measure.endswith("error"):
-        style.write_percent(ax.yaxis)
-    ax.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
+        ax.fill_between(x, low, high, **fill)
+        ends.append(x[-1])
+        xs.append(x)
+        ys += [low, high]
+    set_scales(ax, np.concatenate(xs), np.concatenate(ys), np.array(ends), measure)
 
 
-def curve(panel: Panel, statistics: pd.DataFrame) -> Curve:
-    """Quantiles over the runs of one solver, each at the median of x."""
-    y = statistics[statistics["measure"] == panel.measure].set_index("epoch")
-    x = np.asarray(y.index, dtype=np.float64)
-    if panel.x != "epoch":
-        at = statistics[statistics["measure"] == panel.x]
-        x = panel.x_scale * at["q50"].to_numpy(dtype=np.float64)
-    middle, low, high = (
-        y[name].to_numpy(dtype=np.float64) - panel.base
-        for name in ("q50", "q05", "q95")
-    )
-    all_runs = statistics[statistics["measure"] == "objective"]["n_runs"]
-    whole = int((all_runs == all_runs.max()).sum())
-    return Curve(x, middle, low, high, whole)
-
-
-def set_scales(panel: Panel, curves: Sequence[Curve], ax: "Axes") -> None:
+def set_scales(ax: "Axes", x: Floats, y: Floats, ends: Floats, measure: str) -> None:
     """Make axes logarithmic where values span much; those of time and gap always."""
     from matplotlib.ticker import MaxNLocator
 
-    ends = np.array([found.x[-1] for found in curves])
-    x = np.concatenate([found.x for found in curves])
-    if (x > 0.0).all() and (panel.x == "cpu_seconds" or style.wide(ends)):
+    if (x > 0.0).all() and (measure == "objective" or style.wide(ends)):
         ax.set_xscale("log", nonpositive="mask")
         style.write_decimals(x, ax.xaxis)
-    elif panel.x == "epoch":
+    elif measure != "objective":
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    y = np.concatenate([y for found in curves for y in (found.low, found.high)])
     y = y[y > 0.0]
-    error = panel.measure.endswith("error")
-    if y.size and not error and (panel.always_log or style.wide(y)):
+    if y.size and (measure == "gap" or (measure == "objective" and style.wide(y))):
         ax.set_yscale("log", nonpositive="mask")
         style.write_decimals(y, ax.yaxis)

@@ -233,8 +233,7 @@ def draw_path(
     _mark(ax, marks, beta.index.to_numpy())
     ax.set_xscale("log")
     ax.set(xlabel="Lambda", ylabel="Coefficient")
-    style.legend_beside(ax)
-    style.finish(ax)
+    style.finish(ax, legend="right")
     return ax
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from pegasos_stats.arrays import Codes
 from pegasos_stats.data.labels import Ties, signs_of
 from pegasos_stats.errors import DataError, counted
-from pegasos_stats.metrics import RocCurve, area_under_curve, auc_interval, roc_curve
+from pegasos_stats.metrics import area_under_curve, auc_interval, roc_curve
 from pegasos_stats.metrics.catalogue import Source
 from pegasos_stats.models.predicting import checked_threshold, thresholded
 from pegasos_stats.output.plotting import style
@@ -72,7 +72,7 @@ def draw_roc(
         area += f" (95% CI {low:.3f} to {high:.3f})"
     look, own = style.labelled(line, area)
     ax = roc_axes(ax, levels, used.size - codes.size)
-    curve = bends(roc_curve(codes, scores))
+    curve = roc_curve(codes, scores)
     x, y = curve.false_positive, curve.true_positive
     drawn = style.draw_line(ax, x, y, look, clip_on=False)
     positive = signs_of(scores, ties, threshold) > 0.0
@@ -135,7 +135,7 @@ def draw_fold_rocs(
     mean = np.mean(heights, axis=0)
     drawn = style.draw_line(ax, [0.0, *at], [0.0, *mean], look, linewidth=2.2, zorder=3)
     thin = {"color": drawn.get_color(), "linewidth": 0.7, "alpha": 0.45}
-    for curve in map(bends, curves):
+    for curve in curves:
         ax.plot(curve.false_positive, curve.true_positive, linestyle="-", **thin)
     style.finish(ax, legend="lower right")
     return ax
@@ -163,23 +163,6 @@ def at_threshold(
         else f"Score {cut:.3g}"
     )
     return thresholded(scores, problem), cut, mark
-
-
-def bends(curve: RocCurve) -> RocCurve:
-    """Leave out the points on a straight line between others.
-
-    Examples
-    --------
-    >>> steps = np.array([0.0, 0.5, 1.0])
-    >>> bends(RocCurve(steps, steps, steps)).true_positive.tolist()
-    [0.0, 1.0]
-    """
-    across, up = np.diff(curve.false_positive), np.diff(curve.true_positive)
-    bent = np.ones(curve.thresholds.size, dtype=bool)
-    bent[1:-1] = (across[1:] * up[:-1] - across[:-1] * up[1:]) != 0.0
-    return RocCurve(
-        curve.false_positive[bent], curve.true_positive[bent], curve.thresholds[bent]
-    )
 
 
 def draw_rocs(

@@ -56,6 +56,11 @@ ROOM = 66.0  # points of an inch of axes that names of rows have, beside margins
 LEVEL = 28  # letters of a level within a text
 NARROW = 3.2  # inches of axes, below which a legend has smaller letters
 MOST = 0.65  # share of the height of axes that a legend takes, at most
+OUTSIDE: Mapping[str, Style] = {  # places of a legend beside axes; above: no title
+    "above": {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 2},
+    "right": {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)},
+}
+BESIDE = 24  # letters in a line of a legend beside axes
 UPRIGHT = "upright"  # lines across the height of axes, but for their legend
 SAMPLE = 7  # letters as wide as the sample of a line in a legend
 
@@ -389,7 +394,8 @@ def name_rows(
 def put_legend(ax: "Axes", place: str = "best") -> float:
     """Put the legend into axes; return the share of their height that it takes.
 
-    Long labels are broken; in narrow axes letters are smaller.
+    Long labels are broken; in narrow axes letters are smaller. A place of `OUTSIDE` is
+    for axes that are full.
     """
     handles, labels = ax.get_legend_handles_labels()
     if not labels:
@@ -399,11 +405,11 @@ def put_legend(ax: "Axes", place: str = "best") -> float:
     base = _points("legend.fontsize")
     size = base if inches > NARROW else 0.75 * base
     width = max(int(0.9 * inches / (LETTER * size)) - SAMPLE, 14)
+    width = BESIDE if place == "right" else width
     texts = ["\n".join(wrap(label, width)) for label in labels]
     look: dict[str, Any] = {"framealpha": 0.7, "edgecolor": "none", "frameon": True}
-    if place == "above":  # outside: of axes without a title, which are full
-        look = look | {"bbox_to_anchor": (0.0, 1.0), "ncols": 2}
-        ax.legend(handles, texts, loc="lower left", fontsize=size, **look)
+    if outside := OUTSIDE.get(place):
+        ax.legend(handles, texts, fontsize=size, **look, **outside)
         return 0.0
     made = ax.legend(handles, texts, loc=place, fontsize=size, **look)
     made.set_in_layout(False)
@@ -439,7 +445,7 @@ def finish(*axes: "Axes", legend: str | None = None) -> None:
     if legend is not None:
         for ax in axes:
             put_legend(ax, legend)
-    if legend == "above":
+    if legend in OUTSIDE:
         _lay_out(figure)
 
 
@@ -563,11 +569,3 @@ def write_metric(axis: "Axis", name: str) -> None:
     """Label the values of a metric."""
     if name in SHARES:
         write_percent(axis)
-
-
-def legend_beside(ax: "Axes") -> None:
-    """Put the legend to the right of axes, where it covers nothing."""
-    narrow = ax.figure.bbox.width / ax.figure.dpi < 4.5
-    size = _points("legend.fontsize") * (0.75 if narrow else 1.0)
-    place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "frameon": False}
-    ax.legend(**place, fontsize=size)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TILE, LEAST = 0.95, 2.8  # inches of a tile, and of all of them
 AROUND, LETTER = 0.8, 0.085  # inches beside tiles, and of a letter
 PALEST, DARKEST = 0.06, 0.9  # of the colours
-BRIGHT = 0.179  # luminance at which black and white have the same contrast
+DARK = 0.72  # share on whose colour white is read better than black
 
 LONG, SHORT = 4.4, 1.0  # inches of the sides of an image
 BAR = 1.1  # inches of the bar of colours
@@ -42,7 +42,9 @@ def draw_confusion(
     ax : Axes, optional
     """
     counts = table.to_numpy(dtype=np.float64)
-    (down, across), shares = counts.shape, row_shares(counts)
+    down, across = counts.shape
+    with np.errstate(invalid="ignore"):  # of a row without any
+        shares = counts / counts.sum(axis=1, keepdims=True)
     tile = max(TILE if down < 8 else 0.6, LEAST / across)
     beside = AROUND + LETTER * min(max(len(str(name)) for name in table.index), 24)
     ax = style.axes_of(ax, tile * across + beside, tile * down + AROUND)
@@ -55,8 +57,9 @@ def draw_confusion(
     for (row, column), count in np.ndenumerate(counts):
         share = shares[row, column]
         below = "" if np.isnan(share) else f"\n{share:.1%}"
-        look: style.Style = {"color": ink_on(colours[row, column]), "fontsize": letters}
-        ax.text(column, row, f"{count:,.0f}{below}", ha="center", va="center", **look)
+        look: style.Style = {"ha": "center", "va": "center", "fontsize": letters}
+        ink = "white" if share > DARK else "black"
+        ax.text(column, row, f"{count:,.0f}{below}", color=ink, **look)
     _frame(ax, "Predicted", "Actual (shares of each row)")
     for sides, lines in ((across, ax.axvline), (down, ax.axhline)):
         for place in range(1, sides):
@@ -85,39 +88,6 @@ def _frame(ax: "Axes", x_label: str, y_label: str) -> None:
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0.0)
     ax.set(xlabel=x_label, ylabel=y_label)
-
-
-def row_shares(counts: Floats) -> Floats:
-    """Counts divided by the sum of their row, NaN in a row without any.
-
-    Examples
-    --------
-    >>> row_shares(np.array([[3.0, 1.0], [0.0, 0.0]])).tolist()
-    [[0.75, 0.25], [nan, nan]]
-    """
-    sums = counts.sum(axis=1, keepdims=True)
-    shares: Floats = np.full_like(counts, np.nan)
-    np.divide(counts, sums, out=shares, where=sums > 0.0)
-    return shares
-
-
-def ink_on(colour: Floats) -> str:
-    """Black or white, whichever has the larger contrast on a colour.
-
-    References
-    ----------
-    W3C, Web Content Accessibility Guidelines 2.1, relative luminance.
-
-    Examples
-    --------
-    >>> ink_on(np.array([1.0, 1.0, 0.8])), ink_on(np.array([0.0, 0.2, 0.5]))
-    ('black', 'white')
-    """
-    linear = np.where(
-        colour[:3] <= 0.03928, colour[:3] / 12.92, ((colour[:3] + 0.055) / 1.055) ** 2.4
-    )
-    luminance = float(linear @ np.array([0.2126, 0.7152, 0.0722]))
-    return "black" if luminance > BRIGHT else "white"
 
 
 def draw_image(
