@@ -24,13 +24,6 @@ def test_the_report_repeats_groups(table, capsys):
     assert "`died ~ . - weight - hospital`" in text  # the groups are no predictor
 
 
-def test_the_kind_of_errors_can_be_named(table, capsys):
-    out = table.parent / "page.md"
-    given = "--formula", "died ~ age", "--cov-type", "HC3", "--loss", "log"
-    run(capsys, "report", table, *given, "-o", out)
-    assert "HC3" in out.read_text()
-
-
 @pytest.mark.parametrize("given", ["--groups hospital", "--cov-type HC0"])
 def test_kernels_have_no_standard_errors(table, capsys, given):
     words = f"--outcome died --kernel gaussian --gamma 1 {given}".split()

@@ -46,30 +46,6 @@ def test_the_traceback_can_be_asked_for(monkeypatch):
         main(["demo"])
 
 
-NOT_ALLOWED = {
-    "--epochs 0": "--epochs 0",
-    "--lambda -1": "--lambda -1.0",
-    "--refine 0": "--refine 0.0",
-    "--kernel gaussian --gamma 0": "--gamma 0.0",
-    "--solver sdca --tol 1": "--tol 1.0",
-}
-
-
-@pytest.mark.parametrize("words", NOT_ALLOWED)
-def test_an_option_in_a_message_is_spelled_as_on_the_command_line(words, capsys):
-    assert main(["demo", *words.split()]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(f"pegasos-stats: {NOT_ALLOWED[words]} is not allowed")
-
-
-def test_an_error_keeps_the_option_that_it_is_about():
-    with pytest.raises(OptionError) as caught:
-        ps.Pegasos(batch_size=0)
-    for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
-        assert (error.option, error.value) == ("batch_size", "0")
-        assert str(error) == f"batch_size=0 {error.reason}"
-
-
 WRONG = {
     "--seed": ["1e5", "1_0", "\u0663", "", " 1", "0x1", "1" * 19, "1" * 5000, "½"],
     "--lambda": ["1_0", "\u0663", "", " 1", "nan", "inf", "-1", "0", "1e999", "0x1p3"],
@@ -106,3 +82,11 @@ def test_an_option_is_given_once(capsys):
         main(["demo", "--seed", "1", "--seed", "2"])
     assert stop.value.code == 2
     assert "argument --seed: is given twice" in capsys.readouterr().err
+
+
+def test_an_error_keeps_the_option_that_it_is_about():
+    with pytest.raises(OptionError) as caught:
+        ps.Pegasos(batch_size=0)
+    for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
+        assert (error.option, error.value) == ("batch_size", "0")
+        assert str(error) == f"batch_size=0 {error.reason}"

@@ -1,7 +1,6 @@
 """What is left by commands that fail, are interrupted, or run side by side."""
 
 import os
-import re
 import resource
 import signal
 import subprocess
@@ -118,13 +117,3 @@ def test_a_report_that_cannot_be_made_leaves_no_model(folder, capsys, monkeypatc
     assert capsys.readouterr() == ("", "pegasos-stats: no figures\n")
     assert not Path("d.model").exists()
     assert not Path("d.html").exists()
-
-
-def test_a_report_of_the_demonstration_leaves_what_is_printed_as_it_is(folder, capsys):
-    assert main(["demo", "--epochs", "2"]) == 0
-    alone = capsys.readouterr().out
-    assert main(["demo", "--epochs", "2", "--report", "d.md"]) == 0
-    more = capsys.readouterr().out
-    assert re.sub(r"in .* s\n", "", more) == (
-        re.sub(r"in .* s\n", "", alone) + f"Report     {Path.cwd() / 'd.md'}\n"
-    )

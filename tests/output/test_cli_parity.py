@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import pegasos_stats as ps
 from pegasos_stats.output.cli import commands, main
 from pegasos_stats.studies.parity.check import ParityCheck
 
@@ -107,15 +106,3 @@ def test_the_plugin_of_pytest(tmp_path):
     )  # fmt: skip
     assert "1 failed, 1 passed" in run.stdout, run.stdout + run.stderr
     assert "Python and R differ in: steps." in run.stdout
-
-
-def test_what_the_objects_say():
-    assert made("every bit").verdict == "Python and R are the same in every bit."
-    assert made("to rounding").verdict == (
-        "Python and R are the same; to rounding alone in: violations."
-    )
-    assert made("differs").verdict == "Python and R differ in: violations."
-    assert [made(same).equal for same in ("to rounding", "differs")] == [True, False]
-    html = made("differs")._repr_html_()
-    assert "Step 1 visits row 2 here and 3 in R." in html
-    assert "check_against_r" in ps.__all__

@@ -9,7 +9,6 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.output.cli import main
-from pegasos_stats.persist import save
 from tests.output.command_line import run, strict
 
 
@@ -126,15 +125,3 @@ def test_a_model_predicts_data_of_its_own_format_only(files, tmp_path, capsys):
     model = saved_fit(capsys, tmp_path, files / "train.svm.bz2")
     assert main(["predict", str(model), str(files / "test.csv")]) == 2
     assert "the model was fitted on svmlight" in capsys.readouterr().err
-
-
-def test_a_model_saved_from_python_predicts(files, tmp_path, capsys):
-    train, test = ps.datasets.load_digits56()
-    result = ps.SVM(train["digit"], train.drop(columns="digit"), lam=1.0).fit(
-        ps.Pegasos(seed=1)
-    )
-    save(result, tmp_path / "a.model")
-    printed = run(capsys, "predict", tmp_path / "a.model", files / "test.csv")
-    actual = test["digit"].reset_index(drop=True)
-    table = result.confusion(test.reset_index(drop=True), actual)
-    assert str(table) in printed.err

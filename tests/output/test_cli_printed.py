@@ -91,31 +91,6 @@ def test_a_fit_is_told_in_these_lines(words, capsys):
     assert table == f"{result.confusion()}\n"
 
 
-@pytest.mark.parametrize("labelled", [True, False])
-@pytest.mark.usefixtures("folder")
-def test_predictions_are_told_in_these_lines(labelled, capsys):
-    fit = "fit small.csv --formula y~x --lambda 1 --epochs 3 --seed 2 --no-intercept"
-    assert main([*fit.split(), "--save", "l.model"]) == 0
-    result = ps.svm("y ~ x", DATA, intercept=False, lam=1.0).fit(PEGASOS)
-    new = DATA if labelled else DATA.drop(columns="y")
-    new.to_csv("new.csv", index=False)
-    capsys.readouterr()
-    assert main(["predict", "l.model", "new.csv", "-o", "out.csv"]) == 0
-    found = result.predict(new)
-    missing, counts = int(found.isna().sum()), found.value_counts()
-    ending = "Note       no labels among the data\n"
-    if labelled:
-        ending = f"\n{ps.load('l.model').confusion(new)}\n"
-    out, err = capsys.readouterr()
-    assert out + err == (
-        "pegasos-stats: l.model on new.csv\n"
-        "Outcome    y: no is -1, yes is +1\n"
-        f"Rows       20, {missing} of them without a prediction\n"
-        f"Predicted  no: {counts['no']}, yes: {counts['yes']}\n"
-        f"{ending}\nPredictions written to out.csv\n"
-    )
-
-
 def test_every_option_of_every_command_is_explained():
     assert {*COMMANDS} == {"compile", "demo", "fit", "parity", "predict", "report"}
     for name in COMMANDS:

@@ -13,17 +13,6 @@ from pegasos_stats.output.cli import main
 from tests.output.command_line import run, strict
 
 
-def test_the_installed_command_shows_no_traceback():
-    run = subprocess.run(
-        [sys.executable, "-m", "pegasos_stats", "fit", "nosuch.csv", "--outcome", "y"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 2
-    assert run.stderr.count("\n") == 1
-
-
 def test_json_is_strict_where_nothing_is_defined(tmp_path, capsys):
     path = tmp_path / "ties.csv"
     path.write_text("y,a\n0,0\n1,0\n")
@@ -48,28 +37,6 @@ def test_help_is_readable(command, capsys):
     printed = capsys.readouterr().out
     assert printed.startswith("usage: pegasos-stats")
     assert max(map(len, printed.splitlines())) <= 80
-
-
-def test_a_closed_pipe_gives_no_traceback():
-    code = (
-        "import os, sys; from pegasos_stats.output.cli import main; "
-        "read, write = os.pipe(); os.close(read); os.dup2(write, 1); "
-        "sys.exit(main(['demo', '--epochs', '1']))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 141
-    assert done.stderr == ""
-
-
-def test_an_interrupt_gives_one_line(capsys, monkeypatch):
-    def interrupted(*args, **options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("pegasos_stats.output.cli.commands._evaluated", interrupted)
-    assert main(["demo"]) == 130
-    assert capsys.readouterr().err == "pegasos-stats: interrupted\n"
 
 
 @pytest.mark.parametrize("library", ["numpy", "pandas"])

@@ -10,7 +10,7 @@ from pegasos_stats.output.option_names import as_options
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """Data of a plain outcome, one that rows decide, and one far from both."""
+    """A CSV file with columns of many kinds, and two svmlight files."""
     folder = tmp_path_factory.mktemp("spelled")
     rng = np.random.default_rng(1)
     x = rng.standard_normal((60, 3))
@@ -19,13 +19,6 @@ def files(tmp_path_factory):
         y=y, half=0.5, one=1, place=np.arange(60) // 6, same="s", many=1e15
     )
     found = {"plain": plain}
-    sure = np.repeat([-2.0, -1.0, 1.0, 2.0], 15)
-    found["sure"] = pd.DataFrame({"x": sure, "y": np.where(sure > 0, "yes", "no")})
-    found["scales"] = pd.DataFrame(x * [1.0, 1e5, 1e-5], columns=list("abc")).assign(
-        y=y
-    )
-    rare = np.where(np.arange(60) < 3, "yes", "no")
-    found["rare"] = pd.DataFrame(x[:, 1:], columns=["b", "c"]).assign(y=rare)
     paths = {name: str(folder / f"{name}.csv") for name in found}
     for name, frame in found.items():
         frame.to_csv(paths[name], index=False)

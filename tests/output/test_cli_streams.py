@@ -176,16 +176,3 @@ def test_python_ends_without_a_word_of_its_own(name, folder):
     assert done.returncode == code
     assert done.stderr.startswith(begin)
     assert done.stderr.count("\n") == bool(begin)
-
-
-def test_a_program_begun_without_standard_output():
-    command = 'exec "$0" -m pegasos_stats --version >&- <&-'
-    done = subprocess.run(
-        ["sh", "-c", command, sys.executable],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert done.stderr.startswith("pegasos-stats: Standard output is closed; send it")
-    assert done.stderr.count("\n") == 1

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.files import CsvStyle, read_csv
+from pegasos_stats.data.files import CsvStyle
 from pegasos_stats.errors import OptionError
 from pegasos_stats.output.cli import main
 
@@ -55,9 +55,3 @@ def test_a_saved_model_knows_how_its_files_are_written(capsys, folder):
 def test_styles_that_are_none(given, words):
     with pytest.raises(OptionError, match=words):
         CsvStyle(*given)
-
-
-def test_a_tab_may_be_called_so(folder):
-    assert CsvStyle("tab") == CsvStyle("\t") == CsvStyle(r"\t")
-    found = read_csv(str(folder / "tabs.csv"), CsvStyle("tab"))
-    assert found.equals(read_csv(str(folder / "usual.csv")))

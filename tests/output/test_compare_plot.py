@@ -109,12 +109,6 @@ def test_the_bound_is_a_line_or_taken_off(study):
     assert "above the certified bound" in loss.get_title("left") + loss.get_title()
 
 
-def test_without_held_out_rows_the_training_error_is_shown(study):
-    found = ps.compare_solvers(study.model, {"one": ps.Pegasos(epochs=1)}, runs=2)
-    _, error, _ = found.plot(ax=axes())
-    assert error.get_ylabel() == "Training error"
-
-
 def test_no_two_lines_are_alike_and_none_is_told_by_colour_alone():
     many = lines(36)
     assert len({(line.colour, str(line.dashes)) for line in many}) == 36
@@ -140,8 +134,3 @@ def test_gaps_of_zero_leave_the_figure_whole():
 def test_axes_must_be_three(study, given):
     with pytest.raises(OptionError, match="give three axes"):
         study.plot(ax=given)
-
-
-def test_excess_is_yes_or_no(study):
-    with pytest.raises(OptionError, match="excess='yes'"):
-        study.plot(ax=axes(), excess="yes")

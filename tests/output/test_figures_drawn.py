@@ -8,13 +8,11 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-import pegasos_stats as ps
 from pegasos_stats.errors import PegasosStatsWarning
-from pegasos_stats.output.plotting.margin_histograms import bin_edges, draw_margins
+from pegasos_stats.output.plotting.margin_histograms import draw_margins
 from pegasos_stats.output.plotting.result_plots import draw_trace
 from pegasos_stats.output.plotting.roc import draw_roc
 from pegasos_stats.output.plotting.style import (
-    LONGEST,
     wrapped,
     written,
 )
@@ -57,28 +55,6 @@ def test_bars_stay_below_the_legend():
     assert tallest / top > 0.5 * box.y0  # and use the room there is
 
 
-@pytest.mark.parametrize("n", [5, 50, 4000, 200000])
-@pytest.mark.parametrize("scale", [0.3, 2.0, 1e6])
-def test_the_middle_of_the_margins_has_ten_to_forty_bars(n, scale):
-    margins = scale * np.random.default_rng(n).normal(0.4, 1.0, n)
-    edges = bin_edges(margins)
-    low, high = np.percentile(margins, [1.0, 99.0])
-    expected = np.clip(2.5 * n ** (1 / 3), 10, 40)
-    bars = (high - low) / np.diff(edges)[0]
-    # a bar is 1/m or m for a whole m, so that at most half of the width is lost
-    assert expected * (1.0 - ROUNDING) / 2 <= bars <= 2 * expected * (1.0 + ROUNDING)
-    width = np.diff(edges)[0]
-    whole = 1.0 / width if width <= 1.0 else width
-    assert whole == pytest.approx(np.round(whole), rel=1e-9)
-    assert edges[0] <= margins.min() < edges[1]
-    assert edges[-2] <= margins.max() < edges[-1]
-
-
-def test_no_bar_is_narrower_than_a_thousandth_of_all():
-    margins = np.append(np.random.default_rng(0).normal(0.0, 1e-6, 999), 1.0)
-    assert np.diff(bin_edges(margins))[0] == pytest.approx(np.ptp(margins) / 1000, 0.01)
-
-
 @pytest.mark.parametrize(
     ("ties", "false", "true"),
     [("na", 1 / 6, 1 / 3), ("negative", 1 / 6, 1 / 3), ("positive", 3 / 6, 2 / 3)],
@@ -90,15 +66,6 @@ def test_a_score_of_zero_is_marked_as_it_is_predicted(ties, false, true):
     said = f"Score 0: {true:.1%} true, {false:.1%} false positives"
     assert said in legend(ax)
     assert "2 rows without label or score left out" in " ".join(ax.get_xlabel().split())
-
-
-def test_ties_of_the_solver_reach_the_curve():
-    y, x = ["a", "a", "b", "b"], [[-1.0], [0.0], [0.0], [1.0]]
-    for ties, at in (("positive", (0.5, 1.0)), ("negative", (0.0, 0.5))):
-        model = ps.SVM(y, x, lam=0.1, intercept=False)
-        ax = model.fit(ps.SDCA(seed=1, ties=ties)).plot.roc(ax=axes())
-        point = line(ax, "Score 0")
-        assert (point.get_xdata()[0], point.get_ydata()[0]) == at
 
 
 def recorded(objective, gap, **columns):
@@ -148,12 +115,6 @@ def test_names_are_written_so_that_matplotlib_shows_them():
         written("a\0b\nc\ud800")
         == "a\N{REPLACEMENT CHARACTER}b\nc\N{REPLACEMENT CHARACTER}"
     )
-
-
-@pytest.mark.parametrize("name", ["x" * 10**6, "ab " * 10**6])
-def test_of_a_name_only_the_beginning_is_written(name):
-    assert written(name) == f"{name[: LONGEST - 1]}…"
-    assert wrapped(name, 30, 2) == wrapped(name[:100], 30, 2)
 
 
 def test_letters_that_the_font_lacks_are_told_once_for_a_figure():

@@ -45,19 +45,6 @@ def test_estimates_and_intervals_stand_on_their_own_line():
     )
 
 
-def test_without_intervals_there_are_points_alone():
-    ax = draw_coefficients(
-        TABLE.assign(conf_low=np.nan, conf_high=np.nan),
-        ("no", "yes"),
-        axes(),
-        {},
-        title="",
-        unit="unit",
-    )
-    assert not any(len(part.get_segments()) for part in ax.collections)
-    assert ax.get_title() == ""
-
-
 def test_dots_are_where_coefficients_are_clearly_below_zero():
     beta = np.array([-10.0, -1.0, -1.1, 1.0, 0.0, 5.0])  # a tenth of 10 has none
     ax = draw_image(beta, (2, 3), ("no", "yes"), axes())
@@ -100,13 +87,6 @@ def test_tiles_count_rows_and_name_both_sides():
     assert dark == sorted(dark, reverse=True)  # the larger the share, the darker
 
 
-def test_rows_without_a_prediction_are_grey():
-    table = pd.DataFrame([[3, 1, 4], [1, 3, 4]], ["a", "b"], ["a", "b", "none"])
-    rgb = np.asarray(draw_confusion(table, "", axes()).images[0].get_array())[..., :3]
-    is_grey = np.ptp(rgb, axis=2) < 0.01
-    assert is_grey.tolist() == [[False, False, True], [False, False, True]]
-
-
 def bins(n):
     """A reliability table of n bins, one of them without rows."""
     edges = np.linspace(0.0, 1.0, n + 1)
@@ -141,13 +121,6 @@ def test_a_reliability_diagram_is_its_table():
     assert ax.get_xlim() == ax.get_ylim()
     assert ax.get_aspect() == 1.0
     assert legend(ax) == ["Observed, 90% interval"]
-
-
-def test_small_probabilities_have_a_small_square():
-    table = bins(10).assign(n=[5, 1, 0, 0, 0, 0, 0, 0, 0, 0])
-    ax = draw_reliability(table, None, "ill", 0.95, axes(), {})
-    assert ax.get_xlim() == ax.get_ylim()
-    assert 0.15 < ax.get_xlim()[1] < 0.5
 
 
 @pytest.mark.parametrize("k", [2, 3, 11])

@@ -43,9 +43,6 @@ def shares_of(ax):
     return [(p.get_data().values, p.get_data().edges) for p in ax.patches[::2]]
 
 
-ALL = ["margins", "confusion", "roc", "coefficients"]
-
-
 def test_bars_are_the_shares_of_each_level(digits):
     ax = digits.plot.margins(TEST, ax=panels())
     scores = digits.decision_function(TEST).to_numpy()
@@ -219,12 +216,6 @@ def test_loaded_fits_draw_what_needs_no_training_rows(digits, kernel, tmp_path):
             for each in (digits.plot, plots)
         )
         assert own == again != pixels(panels(*grid))
-
-
-def test_axes_of_several_panels_are_refused(digits):
-    for figure in ALL:
-        with pytest.raises(OptionError, match="ax is of type ndarray"):
-            getattr(digits.plot, figure)(ax=panels(1, 2))
 
 
 def test_a_missing_matplotlib_is_named():

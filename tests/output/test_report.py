@@ -110,15 +110,6 @@ def test_nothing_is_loaded_and_nothing_is_run(page):
     assert policy.startswith("default-src 'none'")
 
 
-def test_style_is_for_phones_paper_and_the_dark(report):
-    style = report.to_html().split("</style>")[0]
-    assert 'name="viewport" content="width=device-width' in style
-    for rule in ("@media print", "prefers-color-scheme: dark", "max-width: 34rem"):
-        assert rule in style
-    assert "url(" not in style
-    assert "@import" not in style
-
-
 def test_names_and_labels_of_any_kind_are_text(strange):
     """The tags of a page are those of one with plain names, and all names are shown."""
     plain = strange.set_axis(["a", "b", "c", "out & come"], axis=1)
@@ -220,12 +211,6 @@ def test_libraries_are_asked_for(result, monkeypatch, library, extra):
         result.report()
 
 
-def test_pages_are_plain_text(report, strange):
-    made = fitted(strange).report(title="<i>")
-    for text in (made.to_html(), made.to_markdown(), made._repr_html_()):
-        assert type(text) is str  # not one that escapes what is added to it
-
-
 def test_a_value_in_a_template_is_escaped_unless_it_is_called_safe():
     for escape, text in ((html_escape, "&lt;*&gt;"), (markdown, r"\<\*>")):
         made = templates(escape).from_string("{{ x }}{{ x ~ x }}{{ x | safe }}")
@@ -308,12 +293,6 @@ def test_the_first_part_is_short_and_the_rest_is_folded(pages):
         assert 50 < len(visible(page).split()) <= 300, name
         assert page.count("<details id=") == page.count("<details") == 7
         assert "<details open" not in page
-
-
-def test_a_report_from_python_has_no_words_of_the_command_line(pages):
-    for name, made in pages.items():
-        text = made.to_markdown().replace("---", "")
-        assert not re.search(r"(?<!\w)--\w", text), name
 
 
 def test_the_first_part_has_the_numbers_of_the_result(pages):

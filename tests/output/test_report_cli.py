@@ -46,24 +46,11 @@ def test_a_page_from_two_files(digits, capsys):
     assert f"'{page}'" in command
 
 
-def test_markdown_by_the_name_of_the_file(digits, capsys):
-    page = digits / "report.md"
-    run(capsys, "report", digits / "train.csv", "--outcome", "digit", "-o", page)
-    assert page.read_text(encoding="utf-8").startswith("<!-- written by pegasos_stats")
-
-
 def test_the_demo_ends_with_a_report(tmp_path, capsys):
     page = tmp_path / "demo.html"
     shown = run(capsys, "demo", "--report", page)
     assert shown.out.endswith(f"Report     {page}\n")
     assert "an image of 8 by 8 pixels" in page.read_text("utf-8")
-
-
-@pytest.mark.parametrize("shape", ["8", "8x", "8x8x8"])
-def test_a_shape_is_rows_and_columns(shape, capsys):
-    with pytest.raises(SystemExit):
-        main(["report", "train.csv", "--image-shape", shape])
-    assert "rows and columns" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["page.docx", "page.pdf"])
@@ -102,13 +89,6 @@ def test_the_positive_class_is_the_one_that_is_named(tmp_path, capsys):
     assert capsys.readouterr().err == (
         "pegasos-stats: --positive '7' is not among the levels; give one of 5, 6.\n"
     )
-
-
-def test_svmlight_files_have_reports(tmp_path, capsys):
-    train, page = tmp_path / "train.txt", tmp_path / "report.html"
-    train.write_text(SVMLIGHT)
-    run(capsys, "report", train, "--test", train, "-o", page, "--solver", "sdca")
-    assert page.exists()
 
 
 def test_the_loss_is_logistic_unless_it_is_named(tmp_path, capsys):
