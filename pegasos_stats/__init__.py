@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pegasos_stats.models.linear import SVM, Logit, logit, svm
     from pegasos_stats.models.linear_results import LinearResults
     from pegasos_stats.models.results import Results
-    from pegasos_stats.output.plotting.losses import plot_losses
+    from pegasos_stats.output.plotting.curves import plot_losses
     from pegasos_stats.output.report.report import Report, report
     from pegasos_stats.persist import load, save
     from pegasos_stats.rng import RRandom
@@ -128,7 +128,7 @@ PUBLIC = {  # modules that are loaded when one of their public names is asked fo
     "solvers.pegasos": "Pegasos",
     "solvers.sdca": "SDCA",
     "persist": "load save",
-    "output.plotting.losses": "plot_losses",
+    "output.plotting.curves": "plot_losses",
     "output.report.report": "Report report",
     "studies.calibration": "calibrate CalibratedResults",
     "studies.solver_comparison": "compare_solvers SolverComparison",

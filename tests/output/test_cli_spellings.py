@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from pegasos_stats.output.cli import main
-from pegasos_stats.output.option_names import as_options
+from pegasos_stats.output.cli.options import as_options
 
 
 @pytest.fixture(scope="module")

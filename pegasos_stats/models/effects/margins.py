@@ -153,7 +153,7 @@ class Margins:
         >>> ax.get_xlabel(), ax.get_ylabel()
         ('p34', 'Probability of 6')
         """
-        from pegasos_stats.output.plotting.averages import draw_averages
+        from pegasos_stats.output.plotting.forest import draw_averages
 
         return draw_averages(self, conf_level, ax, line)
 

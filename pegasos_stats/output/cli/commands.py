@@ -49,10 +49,9 @@ from pegasos_stats.output.cli.files import (
     style_of,
 )
 from pegasos_stats.output.cli.foreign_words import check_test
-from pegasos_stats.output.cli.options import NUMBER, Options
+from pegasos_stats.output.cli.options import NUMBER, Options, flag
 from pegasos_stats.output.cli.printed import Evaluated, Predicted, Printed
 from pegasos_stats.output.cli.streams import PROGRAM, no_part_left, write_output
-from pegasos_stats.output.option_names import flag
 from pegasos_stats.output.report import report as reports
 from pegasos_stats.persist import Saved, load_saved, save
 from pegasos_stats.solvers.kernel_problem import KernelFunction

@@ -22,7 +22,7 @@ from pegasos_stats.models.notes import (
 )
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import counts_by_visit
-from pegasos_stats.output.option_names import as_options
+from pegasos_stats.output.cli.options import as_options
 from pegasos_stats.output.report.facts import Fitted
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.options import declared

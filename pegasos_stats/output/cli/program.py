@@ -13,8 +13,7 @@ from pegasos_stats.errors import (
     PegasosStatsWarning,
 )
 from pegasos_stats.output.cli import streams
-from pegasos_stats.output.cli.options import read_words
-from pegasos_stats.output.option_names import as_options, flag
+from pegasos_stats.output.cli.options import as_options, flag, read_words
 
 BAD_INPUT = 2
 INTERRUPTED = 130
