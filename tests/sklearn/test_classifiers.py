@@ -27,91 +27,66 @@ def same(classifier, result):
     assert classifier.relative_gap_ == result.relative_gap
 
 
+# Options of a classifier, the same of the model, and the solver, by default `NEAR`.
+FITS = [
+    ({}, {}, None),
+    ({"solver": "pegasos"}, {}, ps.Pegasos(seed=4)),
+    ({"solver": "pegasos", "epochs": 3}, {}, ps.Pegasos(epochs=3, seed=4)),
+    ({"tol": 1e-3}, {}, ps.SDCA(tol=1e-3, seed=4)),
+    ({"solver": ps.SDCA(epochs=50, seed=1)}, {}, ps.SDCA(epochs=50, seed=4)),
+    (
+        {"solver": ps.Pegasos(batch_size=7, average="all"), "epochs": 6},
+        {},
+        ps.Pegasos(epochs=6, batch_size=7, average="all", seed=4),
+    ),
+    ({"standardize": True}, {"standardize": True}, None),
+    ({"class_weight": "balanced"}, {"weights": "balanced"}, None),
+    *(
+        ({"class_weight": given}, {"weights": {"ill": ill, "well": well}}, None)
+        for given, ill, well in [
+            ({"well": 5.0, "ill": 2.0}, 2.0, 5.0),
+            ({"well": 5.0}, 1.0, 5.0),
+            ({"ill": 0.5}, 0.5, 1.0),
+        ]
+    ),
+]
+
+
 @pytest.mark.parametrize(("classifier", "model"), LINEAR)
 class TestEqualNumbers:
     """Every bit as the models have it."""
 
-    def test_as_they_come(self, classifier, model, rows):
+    @pytest.mark.parametrize(("options", "of_model", "solver"), FITS)
+    def test_options(self, classifier, model, rows, options, of_model, solver):
         X, y, _ = rows
-        found = classifier(lam=0.02, random_state=4).fit(X, y)
-        result = model(y, X, lam=0.02).fit(ps.SDCA(**NEAR, seed=4))
+        found = classifier(lam=0.5, random_state=4, **options).fit(X, y)
+        solver = ps.SDCA(**NEAR, seed=4) if solver is None else solver
+        result = model(y, X, lam=0.5, **of_model).fit(solver)
         same(found, result)
-        assert found.coef_.shape == (1, 4)
-        assert found.intercept_.shape == (1,)
         assert found.classes_.tolist() == ["ill", "well"]
-        scores = found.decision_function(X)
-        assert np.array_equal(scores, result.decision_function(X))
-        # sums of four products in another order
-        np.testing.assert_allclose(
-            X @ found.coef_[0] + found.intercept_[0], scores, rtol=1e-12, atol=1e-12
-        )
-        assert np.array_equal(found.predict(X), result.predict(X))
-
-    @pytest.mark.parametrize(
-        ("options", "solver"),
-        [
-            ({"solver": "pegasos"}, ps.Pegasos(seed=9)),
-            ({"solver": "pegasos", "epochs": 3}, ps.Pegasos(epochs=3, seed=9)),
-            ({"tol": 1e-3}, ps.SDCA(tol=1e-3, seed=9)),
-            ({"solver": ps.SDCA(epochs=50, seed=1)}, ps.SDCA(epochs=50, seed=9)),
-            (
-                {"solver": ps.Pegasos(batch_size=7, average="all"), "epochs": 6},
-                ps.Pegasos(epochs=6, batch_size=7, average="all", seed=9),
-            ),
-        ],
-    )
-    def test_solvers(self, classifier, model, rows, options, solver):
-        X, y, _ = rows
-        found = classifier(lam=0.5, random_state=9, **options).fit(X, y)
-        same(found, model(y, X, lam=0.5).fit(solver))
-
-    def test_weights_of_rows(self, classifier, model, rows):
-        X, y, weights = rows
-        found = classifier(lam=0.02, random_state=4).fit(X, y, sample_weight=weights)
-        result = model(y, X, lam=0.02, weights=weights).fit(ps.SDCA(**NEAR, seed=4))
-        same(found, result)
-        plain = model(y, X, lam=0.02).fit(ps.SDCA(**NEAR, seed=4))
-        assert not np.allclose(found.coef_, plain.coef)
-
-    @pytest.mark.parametrize(
-        ("given", "meant"),
-        [
-            ("balanced", "balanced"),
-            ({"well": 5.0, "ill": 2.0}, {"ill": 2.0, "well": 5.0}),
-            ({"well": 5.0}, {"ill": 1.0, "well": 5.0}),
-            ({"ill": 0.5}, {"ill": 0.5, "well": 1.0}),
-        ],
-    )
-    def test_weights_of_classes(self, classifier, model, rows, given, meant):
-        X, y, _ = rows
-        found = classifier(lam=0.02, class_weight=given, random_state=4).fit(X, y)
-        same(found, model(y, X, lam=0.02, weights=meant).fit(ps.SDCA(**NEAR, seed=4)))
-
-    def test_weights_of_rows_and_classes(self, classifier, model, rows):
-        X, y, w = rows
-        given = {"lam": 0.02, "random_state": 4}
-        found = classifier(class_weight={"well": 3.0}, **given).fit(X, y, w)
-        each = w * np.where(y == "well", 3.0, 1.0)
-        ours = model(y, X, lam=0.02, weights=each)
-        same(found, ours.fit(ps.SDCA(**NEAR, seed=4)))
-        found = classifier(class_weight="balanced", **given).fit(X, y, w)
-        share = {
-            label: w.sum() / (2 * w[y == label].sum()) for label in ("ill", "well")
-        }
-        each = w * np.array([share[label] for label in y])
-        ours = model(y, X, lam=0.02, weights=each)
-        same(found, ours.fit(ps.SDCA(**NEAR, seed=4)))
-
-    def test_standardized(self, classifier, model, rows):
-        X, y, _ = rows
-        found = classifier(standardize=True, lam=0.02, random_state=4).fit(X, y)
-        result = model(y, X, standardize=True, lam=0.02).fit(ps.SDCA(**NEAR, seed=4))
-        same(found, result)
         scores = result.decision_function(X)
         assert np.array_equal(found.decision_function(X), scores)
+        assert np.array_equal(found.predict(X), result.predict(X))
+        # sums of four products in another order
         np.testing.assert_allclose(
             X @ found.coef_[0] + found.intercept_[0], scores, rtol=1e-10, atol=1e-10
         )
+
+    @pytest.mark.parametrize("by_class", [None, {"well": 3.0}, "balanced"])
+    def test_weights_of_rows_and_classes(self, classifier, model, rows, by_class):
+        X, y, w = rows
+        factors = {"ill": 1.0, "well": 1.0} | (
+            {label: w.sum() / (2 * w[y == label].sum()) for label in ("ill", "well")}
+            if by_class == "balanced"
+            else by_class or {}
+        )
+        given = {"class_weight": by_class, "lam": 0.02, "random_state": 4}
+        found = classifier(**given).fit(X, y, sample_weight=w)
+        each = w * np.array([factors[label] for label in y])
+        solver = ps.SDCA(**NEAR, seed=4)
+        same(found, model(y, X, lam=0.02, weights=each).fit(solver))
+        plain = model(y, X, lam=0.02).fit(solver)
+        assert not np.allclose(found.coef_, plain.coef)
 
     def test_without_intercept(self, classifier, model, rows):
         X, y, _ = rows
