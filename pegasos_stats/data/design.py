@@ -334,8 +334,11 @@ def _cure(missing: Sequence[Hashable], columns: pd.Index) -> str:
     """What helps where columns are missing: a name may have been read as several."""
     if mark := separator_in(columns):
         return (
-            f"columns are separated by {SEPARATED[mark]}; read them with sep={mark!r}"
+            f"columns are separated by {SEPARATED[mark]}; read them with sep={mark!r}, "
+            "and decimal=',' if numbers are like 1,5"
         )
+    if any(re.fullmatch(r"-?[\d.]+", str(name)) for name in columns):
+        return "the first line of a file has to be its header, names of columns"
     names = [c for c in columns if isinstance(c, str) and not is_word(c)]
     whole = [c for c in names if set(re.findall(r"\w+", c)) & set(missing)]
     stata = [n for n in map(str, missing) if n[:2] in ("i.", "c.")]

@@ -132,11 +132,11 @@ def test_a_byte_order_mark_is_no_part_of_a_name(folder):
     assert list(read_csv("mark.csv")) == ["größe", "y"]
 
 
-@pytest.mark.parametrize(("name", "sign"), [("semi", "';'"), ("tabs", "tab")])
+@pytest.mark.parametrize(("name", "sign"), [("semi", "';'"), ("tabs", r"'\t'")])
 def test_another_separator_is_named(name, sign, folder, capsys):
     assert main(["fit", f"{name}.csv", "--outcome", "y"]) == 2
     printed = capsys.readouterr().err
-    assert f"give --sep {sign}" in printed
+    assert f"--sep {sign}" in printed
     assert printed.count("\n") == 1
 
 

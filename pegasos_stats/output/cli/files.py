@@ -27,7 +27,6 @@ from pegasos_stats.data.files import (
     check_header,
     opened,
     read_csv,
-    separator_in,
     unreadable,
 )
 from pegasos_stats.data.language.design import blanked_for
@@ -41,7 +40,7 @@ from pegasos_stats.data.svmlight import (
     looks_like_svmlight,
     read_svmlight,
 )
-from pegasos_stats.errors import DataError, OptionError, counted, did_you_mean, listing
+from pegasos_stats.errors import DataError, OptionError, counted, did_you_mean
 from pegasos_stats.output.cli.options import Options
 from pegasos_stats.output.cli.streams import no_part_left
 from pegasos_stats.output.report.output_path import REPORT, checked_page
@@ -317,8 +316,6 @@ def formula_for(options: Options, train: Rows) -> str | None:
     OptionError
         If outcome and formula are both missing for a CSV file, or both given, or one is
         given for an svmlight file.
-    DataError
-        If there is no such column.
     """
     outcome, formula = options.outcome, options.formula
     if outcome is not None and formula is not None:
@@ -346,8 +343,6 @@ def formula_for(options: Options, train: Rows) -> str | None:
             f"{train.path} has columns with names; name its two-level column with "
             "--outcome, or the model with --formula."
         )
-    if outcome not in train.columns:
-        raise DataError(_no_outcome_message(outcome, train))
     offset = None if options.kernel else options.offset  # of a kernel it is a number
     apart = options.weights, options.freq_weights, offset, options.groups, options.id
     left_out = "".join(
@@ -362,21 +357,6 @@ def _quoted(name: str) -> str:
     """Put a column's name in quotes, if a formula needs them."""
     plain = name.isidentifier() and name.isascii() and not iskeyword(name)
     return name if plain else f"`{name}`"
-
-
-def _no_outcome_message(outcome: str, train: Rows) -> str:
-    columns = train.columns
-    cure = "give one of them to --outcome"
-    if len(columns) == 1:
-        mark = separator_in(columns, train.style.sep)
-        sign = f"'{mark}'".replace("'\t'", "tab") if mark else "';' or --sep tab"
-        cure = f"give --sep {sign}, and --decimal ',' if numbers are like 1,5"
-    elif any(re.fullmatch(r"-?[\d.]+", name) for name in columns):
-        cure = "the first line of the file has to be a header, names of columns"
-    return (
-        f"The column {outcome} is not in {train.path}{did_you_mean(outcome, columns)}, "
-        f"which has {listing(columns)}; {cure}."
-    )
 
 
 # ----------------------------------------------------------------- written
