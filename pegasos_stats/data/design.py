@@ -326,13 +326,13 @@ def check_columns(frame: pd.DataFrame, columns: Iterable[Hashable]) -> None:
         meant = did_you_mean(missing[0], frame.columns) if len(missing) == 1 else ""
         raise ColumnError(
             f"{noun} {listing(missing)} not found{meant}; the data have "
-            f"{listing(frame.columns, 8)}: {_cure(missing, frame.columns)}."
+            f"{listing(frame.columns, 8)}: {missing_cure(missing, frame.columns)}."
         )
 
 
-def _cure(missing: Sequence[Hashable], columns: pd.Index) -> str:
+def missing_cure(missing: Sequence[Hashable], columns: pd.Index) -> str:
     """What helps where columns are missing: a name may have been read as several."""
-    if mark := separator_in(columns):
+    if mark := separator_in(columns, ""):
         return (
             f"columns are separated by {SEPARATED[mark]}; read them with sep={mark!r}, "
             "and decimal=',' if numbers are like 1,5"

@@ -56,7 +56,10 @@ BAD_INPUT = {
     "ragged": (["fit", "ragged.csv", "--outcome", "a"], "cannot be read as CSV"),
     "binary": (["fit", "binary.csv", "--outcome", "a"], "cannot be read as CSV"),
     "semicolon": (["fit", "semicolon.csv", "--outcome", "b"], "--sep ';'"),
-    "no column": (["fit", "train.csv", "--outcome", "Digit"], "'Digit' not found"),
+    "no column": (
+        ["fit", "train.csv", "--outcome", "Digit"],
+        "--outcome Digit is no column",
+    ),
     "three levels": (["fit", "three.csv", "--outcome", "digit"], "3 levels, 0, 1, 2"),
     "infinite": (["fit", "infinite.csv", "--outcome", "digit"], "'p00' holds infinite"),
     "lambda": (

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats import writing
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.data.design import Design
+from pegasos_stats.data.design import Design, missing_cure
 from pegasos_stats.data.files import (
     COMMAS,
     IN_MEMORY,
@@ -40,7 +40,7 @@ from pegasos_stats.data.svmlight import (
     looks_like_svmlight,
     read_svmlight,
 )
-from pegasos_stats.errors import DataError, OptionError, counted, did_you_mean
+from pegasos_stats.errors import DataError, OptionError, counted, did_you_mean, listing
 from pegasos_stats.output.cli.options import Options
 from pegasos_stats.output.cli.streams import no_part_left
 from pegasos_stats.output.report.output_path import REPORT, checked_page
@@ -316,6 +316,8 @@ def formula_for(options: Options, train: Rows) -> str | None:
     OptionError
         If outcome and formula are both missing for a CSV file, or both given, or one is
         given for an svmlight file.
+    DataError
+        If there is no such column.
     """
     outcome, formula = options.outcome, options.formula
     if outcome is not None and formula is not None:
@@ -342,6 +344,12 @@ def formula_for(options: Options, train: Rows) -> str | None:
         raise OptionError(
             f"{train.path} has columns with names; name its two-level column with "
             "--outcome, or the model with --formula."
+        )
+    if outcome not in (columns := train.columns):
+        raise DataError(
+            f"--outcome {outcome} is no column of {train.path}"
+            f"{did_you_mean(outcome, columns)}, which has {listing(columns)}: "
+            f"{missing_cure([outcome], pd.Index(columns))}."
         )
     offset = None if options.kernel else options.offset  # of a kernel it is a number
     apart = options.weights, options.freq_weights, offset, options.groups, options.id

@@ -500,7 +500,7 @@ def as_options(text: str) -> str:
         word = re.fullmatch(r"'([\w.+-]+)'", value)
         return f"{name} {word[1] if word else value}"
 
-    text = text.replace("leave it out, as in", "leave it out by --id, as in")
+    text = text.replace("eave it out, as in", "eave it out by --id, as in")
     return NAMED.sub(option, text)
 
 
