@@ -8,6 +8,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.output.cli import main
+from pegasos_stats.output.cli.options import as_options
 from tests.output.command_line import params_of, run
 
 
@@ -99,14 +100,6 @@ BAD_INPUT = {
         "argument --step: '1/t' is neither a number nor one of 'pegasos', "
         "'1/(lambda n)', '1/sqrt(t)'",
     ),
-    "start of the other solver": (
-        ["demo", "--start", "sgd"],
-        "--start 'sgd' is not known; give one of 'zero', 'random'",
-    ),
-    "size of steps of sdca": (
-        ["demo", "--solver", "sdca", "--step", "0.5"],
-        "--step goes with --solver pegasos",
-    ),
     "rows and order": (
         ["demo", "--rows", "rows.txt", "--order", "shuffle"],
         "exclude each other",
@@ -150,6 +143,7 @@ def test_bad_input_is_one_line_and_exit_code_2(case, files, capsys, monkeypatch)
     assert out == ""
     assert words in err
     assert err.count("\n") == 1
+    assert as_options(err) == err  # options are spelled as on the command line
 
 
 def test_text_predictors_become_factors(tmp_path, capsys):

@@ -282,9 +282,7 @@ def fit_json(found: Evaluated, coefficients: bool) -> str:
         "rows_dropped": result.dropped.total,
         "rows_of_weight_0": result.problem.n_weightless,
         "missing": dict(result.dropped.missing),
-        **_model_facts(result),
-        **_solver_facts(result),
-        **_fitted_facts(result),
+        **result_facts(result),
         "trace": None if trace is None else trace.to_dict(orient="records"),
         "confusion": {k: _table_facts(t) for k, t in found.tables.items()},
         "notes": found.notes,
@@ -322,11 +320,15 @@ def _finite(content: object) -> object:
     return content
 
 
-def _model_facts(result: Fitted) -> Facts:
-    """What is minimised."""
-    problem = result.problem
+def result_facts(result: Fitted) -> Facts:
+    """What is minimised, how, and what was found."""
+    problem, solver, then = result.problem, result.solver, result.refinement
     kernel = problem.kernel if isinstance(problem, KernelProblem) else None
-    return {
+    names = [name for name in declared(type(solver)) if name not in NO_FACTS]
+    options = {name: getattr(solver, name) for name in names}
+    if isinstance(options.get("order"), np.ndarray):
+        options["order"] = "rows"
+    facts: Facts = {
         "loss": problem.loss,
         "lambda": problem.lam,
         "lambda_rule": problem.lam_rule,
@@ -335,23 +337,10 @@ def _model_facts(result: Fitted) -> Facts:
         "weighted": problem.weights is not None,
         "counted_in": None if result.counted is None else result.counted.lines,
         "standardized": isinstance(result.design, ScaledDesign),
-    }
-
-
-def _solver_facts(result: Fitted) -> Facts:
-    """How it is minimised."""
-    solver, refinement = result.solver, result.refinement
-    names = [name for name in declared(type(solver)) if name not in NO_FACTS]
-    facts = {name: getattr(solver, name) for name in names}
-    if isinstance(facts.get("order"), np.ndarray):
-        facts["order"] = "rows"
-    refine = None if refinement is None else refinement.tol
-    return {"solver": solver.name, **facts, "refine": refine, "seed": result.seed}
-
-
-def _fitted_facts(result: Fitted) -> Facts:
-    """What was found."""
-    facts: Facts = {
+        "solver": solver.name,
+        **options,
+        "refine": None if then is None else then.tol,
+        "seed": result.seed,
         "n_iter": result.n_iter,
         "n_violations": result.n_violations,
         "objective": result.objective,
