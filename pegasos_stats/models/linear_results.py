@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Literal, Self
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Mask, Vector
+from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_flag, check_fraction
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.groups import Groups, Lines
 from pegasos_stats.data.language.design import FormulaDesign
-from pegasos_stats.data.scaling import ScaledDesign, moments
+from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere, in_memory_only
 from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import OptionError, counted
@@ -21,20 +21,20 @@ from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models import notes as about
 from pegasos_stats.models import summaries
 from pegasos_stats.models.effects import averages
-from pegasos_stats.models.inference import options, uncertainty
+from pegasos_stats.models.inference import options, wald
 from pegasos_stats.models.inference.covariance import Estimate
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.models.inference.sandwich import bread_at, inverse_of
-from pegasos_stats.models.inference.uncertainty import Uncertainty
 from pegasos_stats.models.inference.wald import (
     NOISE,
     TIDY_COLUMNS,
     ContrastTests,
     JointTest,
+    Uncertainty,
     without_noise,
 )
 from pegasos_stats.models.notes import Note
-from pegasos_stats.models.results import Results
+from pegasos_stats.models.results import Results, varies
 from pegasos_stats.models.scoring.sql import Dialect, json_of, sql_of
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.proximal import zero_model
@@ -364,7 +364,7 @@ class LinearResults(Results):
         if self.has_covariance:
             return []
         asked = self.errors_by != "default"
-        return uncertainty.why_left_out(self.problem, self.cov_type, asked)
+        return wald.why_left_out(self.problem, self.cov_type, asked)
 
     @cached_property
     def estimated(self) -> Estimate:
@@ -376,10 +376,10 @@ class LinearResults(Results):
             With ``cov_type="none"``.
         """
         if self.cov_type is None:
-            (note,) = uncertainty.why_none(self.problem, None)
+            (note,) = wald.why_none(self.problem, None)
             raise OptionError(note.text)
         problem, solution, groups = self._weighed
-        return uncertainty.estimated(
+        return wald.estimated(
             problem, solution, self.cov_type, self.scaling, groups, self.relative_gap
         )
 
@@ -473,7 +473,7 @@ class LinearResults(Results):
         found = self.estimated if reads else vars(self).get("estimated")
         bread = getattr(found, "bread", None)
         problem = self.problem
-        if problem.has_rows and uncertainty.is_quick(problem):
+        if problem.has_rows and wald.is_quick(problem):
             bread = bread_at(self.problem, self.solution)
         if bread is None:
             return float("nan")
@@ -814,29 +814,6 @@ class LinearResults(Results):
             return np.asarray(np.minimum(NOISE / spread, LARGEST))
 
     @cached_property
-    def _moments(self) -> tuple[Vector, Vector] | None:
-        """Means and standard deviations of the columns of the fit; None if unknown."""
-        X, scaling = self.problem.X, self.scaling
-        if isinstance(X, Elsewhere):
-            means, deviations = X.measured.means, X.measured.spread
-            if scaling is None:
-                return means, deviations
-            return (means - scaling.centre) / scaling.scale, deviations / scaling.scale
-        if not self.problem.has_rows:
-            return None
-        with np.errstate(over="ignore", invalid="ignore"):
-            return moments(X)
-
-    @cached_property
-    def constants(self) -> Mask:
-        """Columns beside an intercept with one value in all rows; all those of 0."""
-        if self._moments is None:
-            return np.zeros(self.problem.p, dtype=bool)
-        means, deviations = self._moments
-        zero = (means == 0.0) & (deviations == 0.0)
-        return np.asarray(zero | (self.problem.intercept & ~varies(means, deviations)))
-
-    @cached_property
     def _spread(self) -> Vector:
         """Standard deviations of the columns of the fit, shape (p,).
 
@@ -895,11 +872,6 @@ class LinearResults(Results):
 
     def _size(self) -> str:
         return counted(len(self.coef), "coefficient")
-
-
-def varies(means: Vector, deviations: Vector) -> Mask:
-    """Which columns have different values, beyond the rounding of their mean."""
-    return np.asarray(deviations > 1e-12 * np.abs(means))
 
 
 def without_weightless(

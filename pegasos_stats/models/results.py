@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import Mask, Vector
 from pegasos_stats.data.columns import in_a_piece
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.language.design import Unseen
 from pegasos_stats.data.sample import Dropped
-from pegasos_stats.data.scaling import ScaledDesign, Scaling
+from pegasos_stats.data.scaling import ScaledDesign, Scaling, moments
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.frames import scanned_frames
 from pegasos_stats.data.scan.joining import joined
@@ -199,6 +199,29 @@ class Results(Predictor):
     def _on_predictors(self) -> tuple[float, list[Note]]:
         """How far the predictors of a linear fit move scores; notes on them."""
         return math.inf, []
+
+    @cached_property
+    def _moments(self) -> tuple[Vector, Vector] | None:
+        """Means and standard deviations of the columns of the fit; None if unknown."""
+        X, scaling = self.problem.X, self.scaling
+        if isinstance(X, Elsewhere):
+            means, deviations = X.measured.means, X.measured.spread
+            if scaling is None:
+                return means, deviations
+            return (means - scaling.centre) / scaling.scale, deviations / scaling.scale
+        if not self.problem.has_rows:
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):
+            return moments(X)
+
+    @cached_property
+    def constants(self) -> Mask:
+        """Columns beside an intercept with one value in all rows; all those of 0."""
+        if self._moments is None:
+            return np.zeros(self.problem.p, dtype=bool)
+        means, deviations = self._moments
+        zero = (means == 0.0) & (deviations == 0.0)
+        return np.asarray(zero | (self.problem.intercept & ~varies(means, deviations)))
 
     @property
     def objective(self) -> float:
@@ -552,6 +575,11 @@ class Results(Predictor):
     @abstractmethod
     def _size(self) -> str:
         """How large the fit is, in words."""
+
+
+def varies(means: Vector, deviations: Vector) -> Mask:
+    """Which columns have different values, beyond the rounding of their mean."""
+    return np.asarray(deviations > 1e-12 * np.abs(means))
 
 
 def are_in_files(problem: object, data: object) -> bool:

@@ -27,7 +27,7 @@ from pegasos_stats.data.weights import Counts, Offset
 from pegasos_stats.errors import DataError, FormulaError, listing
 from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.models.base import Model
-from pegasos_stats.models.inference import uncertainty
+from pegasos_stats.models.inference import wald
 from pegasos_stats.models.inference.options import Bootstrap, seconds_of
 from pegasos_stats.models.kernel import KernelSVM
 from pegasos_stats.models.kernel_results import KernelResults
@@ -160,7 +160,7 @@ def _is_quick(result: LinearResults) -> bool:
     if isinstance(options, Bootstrap):
         by_default = result.errors_by == "default"
         return by_default and seconds_of(problem, options.replicates) <= QUICK
-    return uncertainty.is_quick(problem)
+    return wald.is_quick(problem)
 
 
 def signs_out(y: NDArray[np.float64], writer: ArrayWriter) -> Json:

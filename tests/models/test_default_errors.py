@@ -10,7 +10,7 @@ from scipy.stats import f as law_of_f
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError, UndefinedMetricWarning
-from pegasos_stats.models.inference import uncertainty
+from pegasos_stats.models.inference import wald
 from pegasos_stats.models.inference.covariance import OFTEN
 from pegasos_stats.models.inference.options import chosen_options
 from pegasos_stats.models.inference.wald import resampled_test
@@ -84,7 +84,7 @@ def test_what_takes_long_is_left_out_unless_it_is_asked_for():
     assert result.conf_int().shape == (1002, 2)
     assert "std err" in result.summary().params
     for n, quick in ((10_000, True), (10_001, False)):
-        assert uncertainty.is_quick(SimpleNamespace(n=n, p=1000)) == quick
+        assert wald.is_quick(SimpleNamespace(n=n, p=1000)) == quick
 
 
 REFUSED = [

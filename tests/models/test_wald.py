@@ -6,7 +6,8 @@ import statsmodels.api as sm
 
 from pegasos_stats.data.language.hypotheses import constraints
 from pegasos_stats.errors import OptionError
-from pegasos_stats.models.inference.wald import estimates, wald_test, whitening
+from pegasos_stats.models.inference.covariance import whitening
+from pegasos_stats.models.inference.wald import estimates, wald_test
 from tests.models.peers import t_test
 
 # The same sums in another order.

@@ -7,7 +7,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.data.scan.measuring import Measured
 from pegasos_stats.errors import DataError, OptionError
-from pegasos_stats.models.inference import uncertainty
+from pegasos_stats.models.inference import wald
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.sandwich import sandwich
 from pegasos_stats.solvers.reads import rows
@@ -146,7 +146,7 @@ def test_they_are_saved_with_the_fit(fitted, tmp_path):
 
 
 def test_many_coefficients_are_left_to_be_asked_for(files, monkeypatch):
-    monkeypatch.setattr(uncertainty, "MOST_PRODUCTS", 1.0)
+    monkeypatch.setattr(wald, "MOST_PRODUCTS", 1.0)
     result = ps.logit("y ~ x0 + x2", ps.scan(files), lam=0.01).fit(SOLVER)
     (note,) = result.notes_on_errors()
     assert note.topic == "standard errors"

@@ -27,7 +27,7 @@ from pegasos_stats.models.effects.rows import (
     written,
 )
 from pegasos_stats.models.inference.options import Bootstrap
-from pegasos_stats.models.inference.uncertainty import why_none
+from pegasos_stats.models.inference.wald import why_none
 from pegasos_stats.models.notes import Note
 
 if TYPE_CHECKING:

@@ -11,10 +11,13 @@ from pegasos_stats.arrays import Matrix, Predictors, Rows, Vector
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
-from pegasos_stats.models.inference.covariance import BootstrapResult, agreeing
+from pegasos_stats.models.inference.covariance import (
+    BootstrapResult,
+    agreeing,
+    whitening,
+)
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.models.inference.sandwich import cross
-from pegasos_stats.models.inference.wald import whitening
 from pegasos_stats.models.notes import Note
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.rng import RRandom

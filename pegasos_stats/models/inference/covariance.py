@@ -298,3 +298,25 @@ def too_few(level: float, m: int) -> OptionError:
         f"An interval of level {level:.15g} takes {needed:,} resamples, and there are "
         f"{m:,}; give a lower level, or Bootstrap({needed})."
     )
+
+
+def whitening(middle: Matrix) -> Matrix:
+    """``A`` of full row rank with ``A'A`` the inverse of a covariance.
+
+    Directions without variance, on the scale of each diagonal element, are left out; of
+    numbers that are not finite all are.
+
+    Examples
+    --------
+    >>> whitening(np.array([[4.0, 0.0], [0.0, 0.0]]))
+    array([[0.5, 0. ]])
+    """
+    varies = np.diag(middle) > 0.0  # and not below, by rounding
+    scale = np.sqrt(np.where(varies, np.diag(middle), 1.0))  # to unit variances
+    with np.errstate(all="ignore"):
+        scaled = middle / scale / scale[:, None] * np.outer(varies, varies)
+    if not np.isfinite(scaled).all():
+        return np.zeros((0, len(middle)))
+    values, vectors = np.linalg.eigh(scaled)
+    kept = values > 1e-10 * len(values)
+    return np.asarray((vectors[:, kept] / np.sqrt(values[kept])).T / scale)
