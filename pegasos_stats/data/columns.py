@@ -545,7 +545,10 @@ def floats_of(values: object, refused: PegasosStatsError) -> NDArray[np.float64]
     """
     with refusing(refused):
         if isinstance(values, pd.Series | pd.Index):
-            return _numeric_column(pd.Series(values))
+            try:
+                return _numeric_column(pd.Series(values))
+            except ColumnError:
+                raise refused from None
         if isinstance(values, pd.DataFrame):
             return numeric_values(values).astype(np.float64)
         if np.ma.isMaskedArray(values):

@@ -11,10 +11,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import DataColumn, Vector
-from pegasos_stats.data.columns import rows_listed, selected
+from pegasos_stats.data.columns import floats_of, rows_listed, selected
 from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import ModelMatrix, check_columns, row_labels
-from pegasos_stats.data.foreign import check_memory, column_of_frame, position_of
+from pegasos_stats.data.foreign import (
+    check_memory,
+    column_of_frame,
+    position_of,
+    refusing,
+)
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.expressions import (
     Expression,
@@ -441,15 +446,6 @@ def numbers_of_rows(
                 f"The row labels of {option} and data differ; align them ({option}.loc"
                 f"[X.index]) or give {option}.to_numpy() to match by position."
             )
-    columns = pd.Series | pd.Index | pd.Categorical
-    if (
-        signed
-        and isinstance(numbers, columns)
-        and isinstance(numbers.dtype, pd.CategoricalDtype)
-    ):
-        raise DataError(
-            f"The values of {option} are categories and no numbers; give {allowed}."
-        )
     return _checked(option, numbers, index, "rows", allowed, signed)
 
 
@@ -661,7 +657,12 @@ def _checked(
 ) -> Vector:
     """Check that there is one number, 0 or more or NaN, for each row or each level."""
     who = f"The values of {option}" if signed else option
-    values = _numbers(who, numbers, each, allowed)
+    kind = "" if each == "levels" else f" of type {type(numbers).__name__}"
+    refused = DataError(f"{who}{kind} are not numbers; give {allowed}.")
+    if not signed and isinstance(getattr(numbers, "dtype", None), pd.CategoricalDtype):
+        numbers = np.asarray(numbers)
+    with refusing(refused):
+        values = np.array(floats_of(numbers, refused))
     if values.shape != (len(index),):
         raise DataError(
             f"{who} have the shape {values.shape} and there are "
@@ -675,35 +676,3 @@ def _checked(
             f"{rows_listed(index[wrong])}; give {what}."
         )
     return values
-
-
-def _numbers(who: str, numbers: object, each: str, allowed: str) -> Vector:
-    """Convert numbers to doubles, NaN where one is missing; refuse text and dates."""
-    try:
-        _check_are_numbers(numbers)
-        with np.errstate(over="ignore"):  # what becomes infinite is refused by name
-            if isinstance(numbers, pd.Series | pd.Index):
-                numbers = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
-            if isinstance(numbers, np.ma.MaskedArray):
-                numbers = np.ma.filled(numbers.astype(np.float64), np.nan)
-            found: Vector = np.array(numbers, dtype=np.float64)
-    except OverflowError:
-        raise DataError(
-            f"{who} hold a number beyond the largest double, 1.8e308; give "
-            "smaller ones."
-        ) from None
-    except Exception:  # also what an object of others raises
-        kind = "" if each == "levels" else f" of type {type(numbers).__name__}"
-        raise DataError(f"{who}{kind} are not numbers; give {allowed}.") from None
-    return found
-
-
-def _check_are_numbers(numbers: object) -> None:
-    """Raise TypeError for text and dates, which numpy would turn into numbers."""
-    values = np.asarray(numbers)
-    if values.dtype.kind not in "biufO":
-        raise TypeError
-    if values.dtype == object and any(
-        isinstance(value, str | bytes | complex) for value in values.flat
-    ):
-        raise TypeError

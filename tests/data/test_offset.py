@@ -99,8 +99,8 @@ def fitted(data):
 VALUES = [
     ("zz", "offset='zz'"),
     ("g", "not numbers"),
-    (pd.Series(list("uvw") * 4, dtype="category"), "categories"),
-    (pd.Series([1, 2] * 6, dtype="category"), "categories"),
+    (pd.Series(list("uvw") * 4, dtype="category"), "not numbers"),
+    (pd.Series([1, 2] * 6, dtype="category"), "not numbers"),
     ([0.0] * 5, r"\(5,\) and there are 12 rows"),
     (2.0, r"\(\) and there are 12 rows"),
     (np.where(np.arange(N) == 3, -np.inf, 1.0), "-inf in the rows 3"),
