@@ -88,18 +88,6 @@ def test_a_word_in_a_row_that_is_left_out_is_why_a_column_is_text(word):
     assert told(cured)[0] == []
 
 
-CODES = {
-    "rooms": [f"{i}{'ABC'[i % 3]}" for i in range(N)],
-    "with a letter before": [f"P{i}" for i in range(N)],
-}
-
-
-@pytest.mark.parametrize("case", CODES)
-def test_codes_are_names_of_rows_and_no_numbers(case):
-    (said,), _ = told(frame(x=CODES[case]))
-    assert "as if it named the rows" in said
-
-
 def test_a_name_that_is_no_word_is_quoted():
     said, _ = told(frame().assign(**{"my id": [f"P{i}" for i in range(N)]}))
     assert "'y ~ . - `my id`'; write C(`my id`) if" in said[0]

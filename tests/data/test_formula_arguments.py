@@ -94,11 +94,6 @@ REFUSED = [
 ]
 
 
-def test_the_argument_and_its_value_are_named():
-    with pytest.raises(FormulaError, match=r"degree of poly\(\) is 2.5; give a whole"):
-        ps.logit("y ~ poly(x, 2.5)", DATA, lam=0.1)
-
-
 @pytest.mark.parametrize("term", REFUSED)
 def test_an_argument_is_refused_and_the_formula_named(term):
     formula = f"y ~ k + {term}"

@@ -77,11 +77,6 @@ def test_first_seen_codes_the_first_label_as_minus_one():
     np.testing.assert_array_equal(coding.encode(labels), [np.nan, -1.0, 1.0, -1.0])
 
 
-def test_an_explicit_pair_is_taken_as_given():
-    coding = LabelCoding.from_labels(pd.Series([1, 2]), (2, 1))
-    assert coding.encode(pd.Series([1, 2])).tolist() == [1.0, -1.0]
-
-
 @pytest.mark.parametrize(
     ("labels", "named"),
     [
@@ -152,12 +147,6 @@ def test_a_pair_has_an_order(coding):
 def test_lists_are_no_labels():
     with pytest.raises(LabelError, match="type list"):
         LabelCoding.from_labels(pd.Series([[1], [2]]))
-
-
-def test_lists_of_labels_are_taken():
-    coding = LabelCoding.from_labels(["b", "a"])
-    assert coding.encode(["a", "b"]).tolist() == [-1.0, 1.0]
-    assert coding.decode([1, -1]).tolist() == ["b", "a"]
 
 
 def test_a_list_with_another_length_than_it_says_is_no_column():

@@ -3,13 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array
 
-import pegasos_stats as ps
 from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.language.vocabulary import cut
-from pegasos_stats.solvers.centring import far_centre
-from pegasos_stats.solvers.problem import Problem
 
 ROUNDING = 1e-12  # the same sums in another order
 DATA = pd.DataFrame(
@@ -158,50 +154,3 @@ def test_a_number_of_intervals_reaches_a_thousandth_beyond_the_range():
     assert found.cat.categories.tolist() == ["(-5.01,0]", "(0,5.01]"]
     again = cut(pd.Series([5.005, 5.02]), 2, state=state)
     assert again.isna().tolist() == [False, True]
-
-
-@pytest.mark.parametrize("sign", [-1.0, 1.0])
-@pytest.mark.parametrize(("times", "far"), [(0.999, False), (1.001, True)])
-def test_a_column_is_far_from_thirty_deviations_on_either_side(sign, times, far):
-    spread = np.array([-1.0, 1.0, -1.0, 1.0])  # of deviation 1
-    X = np.column_stack([spread, 2.0 * spread + sign * 60.0 * times])
-    y = np.array([-1.0, 1.0, 1.0, 1.0])
-    found = far_centre(Problem(X, y, lam=1.0))
-    assert (found is not None) == far
-    if far:
-        np.testing.assert_allclose(found, [0.0, sign * 60.0 * times], rtol=ROUNDING)
-
-
-@pytest.mark.parametrize("sign", [-1.0, 1.0])
-def test_a_constant_column_is_far_beside_the_others(sign):
-    y = np.array([-1.0, 1.0])
-    for others, at, far in ((0.0, 29.0, False), (0.0, 31.0, True), (5.0, 149.0, False)):
-        X = np.column_stack([[-others, others], [sign * at, sign * at]])
-        assert (far_centre(Problem(X, y, lam=1.0)) is not None) == far
-
-
-@pytest.mark.parametrize("n", [43_707, 43_708, 43_709, 43_710])
-def test_means_are_those_of_all_rows(n):
-    # Rows are summed four by four, and there are some left over.
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n, 3)) * [1.0, 3.0, 0.1] + [-1e5, 0.0, 70.0]
-    y = np.where(rng.random(n) < 0.1, 1.0, -1.0)
-    found = far_centre(Problem(X, y, lam=1.0))
-    assert found[1] == 0.0
-    # Sums in another order.
-    np.testing.assert_allclose(found[[0, 2]], X.mean(axis=0)[[0, 2]], rtol=1e-12)
-    assert far_centre(Problem(csr_array(X), y, lam=1.0)) is None
-
-
-def test_negative_columns_are_fitted_as_near_ones():
-    rng = np.random.default_rng(2)
-    near = rng.normal(size=(80, 2))
-    y = np.where(near[:, 0] + rng.normal(size=80) > 0.8, "few", "many")
-    far = near - [3e6, 0.0]
-    solver = ps.SDCA(tol=1e-8, seed=1)
-    one, other = (ps.SVM(y, X, lam=0.05).fit(solver) for X in (near, far))
-    # objectives within the tolerance, scores of -3e6 + x to 1e-9
-    assert other.objective == pytest.approx(one.objective, rel=3e-8)
-    assert other.relative_gap <= 1.1e-8
-    scores = far @ other.coef.to_numpy() + other.intercept
-    np.testing.assert_allclose(scores, other.decision_function(), atol=1e-7)

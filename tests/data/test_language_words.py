@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.language.formula import check_functions, outcome_of
+from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.language.values import in_range
 from pegasos_stats.data.language.vocabulary import cut
-from pegasos_stats.errors import ColumnError, FormulaError, OptionError
+from pegasos_stats.errors import FormulaError
 
 DATA = pd.DataFrame(
     {
@@ -73,49 +73,10 @@ def test_what_is_not_of_the_language_is_refused(expression):
     assert str(caught.value).startswith(f"The formula {f'{expression} ~ x'!r} ")
 
 
-@pytest.mark.parametrize("formula", ["y ~ x ~ k", "~ x", "y", "y ~ ", ""])
-def test_a_formula_has_two_sides(formula):
-    with pytest.raises(FormulaError, match="'outcome ~ terms'"):
-        ps.svm(formula, DATA, lam=1.0)
-
-
 @pytest.mark.parametrize("formula", ["y ~ (x + k)^x", "y ~ x^1.5", "y ~ (x + k)^(-1)"])
 def test_a_power_of_terms_is_a_whole_number(formula):
     with pytest.raises(FormulaError, match="a whole number"):
         ps.svm(formula, DATA, lam=1.0)
-
-
-def test_a_missing_column_is_named_beside_those_there_are():
-    with pytest.raises(ColumnError, match=r"'nosuch' not found; .* 'x', 'k'"):
-        ps.svm("y ~ nosuch + x", DATA, lam=1.0)
-
-
-@pytest.mark.parametrize("given", [3, [1], "f", {"a": 3}, {"a": abs, "b": "c"}])
-def test_functions_are_a_dictionary_of_functions(given):
-    with pytest.raises(OptionError) as caught:
-        check_functions(given)
-    assert f"functions={given!r} is not allowed" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("names", "listed"),
-    [
-        (["a b", "ok"], "'a b'"),
-        ([""], "''"),
-        ([3, "np.log"], "3, 'np.log'"),
-    ],
-)
-def test_names_of_functions_are_words(names, listed):
-    with pytest.raises(OptionError, match=f"the names {listed};"):
-        check_functions(dict.fromkeys(names, abs))
-
-
-@pytest.mark.parametrize("name", ["log", "x", "poly", "C"])
-def test_names_of_functions_are_not_taken(name):
-    with pytest.raises(OptionError, match=f"functions= has {name!r}, which already"):
-        check_functions({"half": abs, name: abs}, ["x"])
-    assert check_functions(None, ["x"]) == {}
-    assert check_functions({"half": abs}, ["x"]) == {"half": abs}
 
 
 @pytest.mark.parametrize("sign", [-1, 1])

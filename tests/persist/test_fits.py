@@ -16,7 +16,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.persist import load, load_saved, save
 from pegasos_stats.persist.fits import without_rows
-from tests.persist.fits import FITS, X, Y, saved_in
+from tests.persist.fits import FITS, saved_in
 from tests.persist.parts import check_bits, put_together, taken_apart
 
 N = 60
@@ -121,11 +121,6 @@ def test_a_loaded_formula_leaves_out_incomplete_rows(data, tmp_path):
     check_same(loaded, result, holes)
     assert loaded.dropped.predictors == 5
     assert loaded.predict(holes).isna().sum() == 5
-
-
-def test_a_loaded_model_can_be_saved_again(data, tmp_path):
-    result = fitted("y ~ poly(a, 2) + g", data)
-    check_same(back(back(result, tmp_path), tmp_path, "b.model"), result, data)
 
 
 LABELS = {
@@ -292,24 +287,6 @@ def test_every_field_of_a_fit_comes_back_in_every_bit(name, fits):
     check_bits(vars(without_rows(result)), vars(load(path)), name)
 
 
-def test_functions_that_no_file_holds_are_named_with_what_to_give(tmp_path):
-    data = X.assign(y=Y)
-    given = {"half": lambda x: x / 2, "above": lambda x: x > -3}
-    model = ps.svm("y ~ half(a) + above(b)", data, functions=given, lam=1.0)
-    result = model.fit(ps.SDCA(seed=1))
-    save(result, tmp_path / "a")
-    with pytest.raises(DataError, match=r"'above'.*functions=\{'above': above\}"):
-        load(tmp_path / "a")
-    loaded = load(tmp_path / "a", functions=given)
-    pd.testing.assert_series_equal(loaded.predict(data), result.predict(data))
-
-
-@pytest.mark.parametrize("what", [3, "text", ps.SVM(Y, X, lam=1.0), None])
-def test_what_is_no_fit_is_not_saved(what, tmp_path):
-    with pytest.raises(DataError, match=f"A {type(what).__name__} cannot be saved"):
-        save(what, tmp_path / "a")
-
-
 ITSELF = {}
 ITSELF["itself"] = ITSELF
 
@@ -367,24 +344,6 @@ def test_files_that_are_not_saved_models_are_refused(saved, tmp_path):
             load(path)
     with pytest.raises(DataError, match="no saved model"):
         load(tmp_path / "d.zip")
-
-
-@pytest.mark.parametrize("kept", [0.1, 0.5, 0.9, 0.99])
-def test_a_truncated_file_is_refused(kept, saved, tmp_path):
-    content = saved.read_bytes()
-    path = tmp_path / "b.model"
-    path.write_bytes(content[: int(len(content) * kept)])
-    with pytest.raises(DataError, match=r"incomplete.* save it again"):
-        load(path)
-
-
-def test_flipped_bits_are_noticed(saved, tmp_path):
-    content = bytearray(saved.read_bytes())
-    content[len(content) // 3] ^= 0xFF
-    path = tmp_path / "b.model"
-    path.write_bytes(bytes(content))
-    with pytest.raises(DataError, match=r"is damaged or incomplete"):
-        load(path)
 
 
 @pytest.mark.parametrize(

@@ -269,29 +269,6 @@ def _edit(draw, tree, parent, key, places):
         parent.insert(key, copy.deepcopy(parent[key]))
 
 
-def changed_bytes(draw, content):
-    """Content with bytes flipped, left out, put in, doubled or in another order."""
-    content, n = bytearray(content), len(content)
-    place, other = (draw(st.integers(0, n - 1)) for _ in range(2))
-    first, last = min(place, other), max(place, other)
-    how = draw(st.sampled_from(["flip", "cut", "insert", "double", "delete", "swap"]))
-    if how == "flip":
-        for _ in range(draw(st.integers(1, 4))):
-            content[draw(st.integers(0, n - 1))] ^= draw(st.integers(1, 255))
-    elif how == "cut":
-        del content[place:]
-    elif how == "insert":
-        content[place:place] = draw(st.binary(min_size=1, max_size=50))
-    elif how == "double":
-        content[last:last] = content[first:last]
-    elif how == "delete":
-        del content[first : last + 1]
-    else:
-        middle = (first + last) // 2
-        content[first:last] = content[middle:last] + content[first:middle]
-    return bytes(content)
-
-
 EXTREMES = [0.0, -0.0, 1.0, -1.0, 1e308, -1e308, 5e-324, 1e-160, math.nan, math.inf]
 WHOLE = [0, 1, -1, 2, N, 2**31, 2**62, -(2**63)]
 
@@ -325,14 +302,6 @@ def test_an_edited_header_is_refused_or_does_no_harm(data, files, path):
     found = opened(path, content)
     if found is not None:
         check_uses(found, name, path)
-
-
-@given(data=st.data())
-def test_changed_bytes_are_refused(data, files, path):
-    name = data.draw(st.sampled_from(NAMES))
-    content = files[name][0]
-    changed = changed_bytes(data.draw, content)
-    assert changed == content or opened(path, changed) is None
 
 
 @given(data=st.data())

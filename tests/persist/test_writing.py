@@ -25,20 +25,6 @@ def fitted(formula, frame):
     return ps.svm(formula, frame, lam=1.0).fit(ps.Pegasos(epochs=2, seed=1))
 
 
-def test_missing_files_folders_and_places_that_cannot_be_written(data, tmp_path):
-    with pytest.raises(DataError, match="is not there"):
-        load(tmp_path / "none")
-    with pytest.raises(DataError, match="is a folder"):
-        load(tmp_path)
-    result = fitted("y ~ a", data)
-    with pytest.raises(DataError, match=r"cannot be written to .*give another path"):
-        save(result, tmp_path / "no" / "such" / "folder")
-    with pytest.raises(DataError, match="it is a folder"):
-        save(result, tmp_path)
-    with pytest.raises(DataError, match="A str cannot be saved"):
-        save("text", tmp_path / "a.model")
-
-
 def test_a_failed_save_leaves_the_file_that_was_there(data, tmp_path, monkeypatch):
     path = tmp_path / "a.model"
     save(fitted("y ~ a", data), path)
