@@ -33,9 +33,10 @@ from pegasos_stats.data.weights import (
     Counts,
     Offset,
     Positions,
-    are_balanced,
+    WeightsOf,
     check_some,
     given_weights,
+    kind_of,
     missing_in,
     repeated,
     row_weights,
@@ -117,8 +118,8 @@ class Sample:
         Weights of the rows, with mean 1; None if all are 1.
     raw_weights : float64 array, shape (n,), or None
         The same as they were given.
-    balanced : bool
-        Whether weights were asked for by which both classes weigh the same.
+    weights_of : "rows", "levels" or "balanced"
+        As of `Problem`.
     counted : Counts or None
         How rows were counted, where each stands for several.
     lines : Lines or None
@@ -138,7 +139,7 @@ class Sample:
     kept: Mask
     weights: Vector | None = None
     raw_weights: Vector | None = None
-    balanced: bool = False
+    weights_of: WeightsOf = "rows"
     counted: Counts | None = None
     lines: Lines | None = None
     offset: Vector | None = None
@@ -347,7 +348,7 @@ def _complete(
         kept=kept,
         weights=weights,
         raw_weights=raw,
-        balanced=are_balanced(given.weights),
+        weights_of=kind_of(given.weights),
         counted=given.counts,
         lines=Lines.of(given.data, given.rows_of(kept), given.index),
         offset=None if offset is None else offset[kept],

@@ -5,6 +5,7 @@ Beside this file stands ``r_reference/R/weights.R``, with the same sums.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -41,6 +42,7 @@ from pegasos_stats.errors import (
 
 OFFSETS_ALLOWED = "one number for each row"
 
+WeightsOf = Literal["rows", "levels", "balanced"]
 Positions = NDArray[np.intp]
 
 COUNTS_ALLOWED = "one whole number for each row"
@@ -449,6 +451,19 @@ def numbers_of_rows(
     return _checked(option, numbers, index, "rows", allowed, signed)
 
 
+def kind_of(weights: object) -> WeightsOf:
+    """What weights belong to: rows, or both levels.
+
+    Examples
+    --------
+    >>> kind_of("balanced"), kind_of({"a": 2.0, "b": 1.0}), kind_of([1.0, 2.0])
+    ('balanced', 'levels', 'rows')
+    """
+    if are_balanced(weights):
+        return "balanced"
+    return "levels" if isinstance(weights, Mapping) else "rows"
+
+
 def are_balanced(weights: object) -> bool:
     """Whether weights are asked for by which both classes weigh the same.
 
@@ -590,27 +605,6 @@ def mean_one(weights: Vector) -> Vector:
             "give 0 for rows that do not count, or weights nearer to each other."
         )
     return found
-
-
-def class_log_ratio(weights: Vector | None, y: Vector) -> float | None:
-    """``log(w+ / w-)`` of weights that are constant in each class; None of others.
-
-    Parameters
-    ----------
-    weights : float64 array, shape (n,), or None
-    y : float64 array, shape (n,), of -1 and +1
-
-    Examples
-    --------
-    >>> class_log_ratio(np.array([0.5, 0.5, 2.0]), np.array([-1.0, -1.0, 1.0]))
-    1.386...
-    """
-    if weights is None:
-        return 0.0
-    low, high = weights[y < 0.0], weights[y > 0.0]
-    if np.ptp(low) > 0.0 or np.ptp(high) > 0.0:
-        return None
-    return float(np.log(high[0]) - np.log(low[0]))
 
 
 def r_sum(values: Vector) -> float:

@@ -210,7 +210,7 @@ class KernelSVM(Model):
             kernel,
             memory,
             weights=sample.weights,
-            balanced=sample.balanced,
+            weights_of=sample.weights_of,
             lam_rule=rule,
         )
 

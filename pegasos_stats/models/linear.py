@@ -155,7 +155,7 @@ class LinearModel(Model):
             self.loss,
             intercept,
             weights=sample.weights,
-            balanced=sample.balanced,
+            weights_of=sample.weights_of,
             offset=sample.offset,
             lam_rule=rule,
         )

@@ -190,9 +190,10 @@ class Predictor(ABC):
     ) -> pd.DataFrame:
         """Probabilities of both levels, ``1 / (1 + exp(-z))`` for the second.
 
-        ``z`` is the score. With class weights, such as ``"balanced"``, ``log(w+ / w-)``
-        is subtracted from it, so that probabilities are for levels as frequent as in
-        the training data. Weights that differ from row to row are not corrected for.
+        ``z`` is the score. With weights of the levels, ``"balanced"`` or a dictionary,
+        ``log(w+ / w-)`` is subtracted from it, so that probabilities are for levels as
+        frequent as in the training data. With weights of rows they are for the
+        population that these make, as those of ``glm()``.
         `predict` uses the sign of the score.
 
         Parameters

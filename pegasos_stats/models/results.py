@@ -419,7 +419,7 @@ class Results(Predictor):
         lies between the two, it is the candidate. Of several equally good ones the
         nearest to the usual threshold is taken. The scale is that of `predict`.
 
-        Metrics and costs use ``freq_weights=`` and weights that differ from row to row.
+        Metrics and costs use ``freq_weights=`` and weights of rows.
         Class weights, such as ``"balanced"``, are used in the fits only.
 
         Parameters

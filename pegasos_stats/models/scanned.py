@@ -24,7 +24,7 @@ from pegasos_stats.data.scan.measuring import Counting, Measuring, measure
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.scan.sampling import LARGEST, size_of_sample
 from pegasos_stats.data.suspect_columns import warn_of_columns
-from pegasos_stats.data.weights import Counts, are_balanced
+from pegasos_stats.data.weights import Counts, kind_of
 from pegasos_stats.errors import (
     OptionError,
     PegasosStatsWarning,
@@ -151,7 +151,7 @@ def sample_of_scan(
         dropped=found.dropped,
         kept=np.broadcast_to(np.True_, n),
         weights=found.weights,
-        balanced=are_balanced(weights),
+        weights_of=kind_of(weights),
         counted=None if counts is None else Counts(counts, lines),
         offset=found.offset,
         offsets=agreed.offsets,

@@ -99,12 +99,12 @@ def of_problem(problem: Problem) -> Conditions:
     y, weights = problem.y, problem.weights
     yield len(y) == problem.n
     yield weights is None or abs(weights.mean() - 1.0) <= ROUNDING
-    if problem.balanced:
+    if problem.weights_of != "rows":
         w = np.ones(len(y)) if weights is None else weights
         each = [w[y < 0.0], w[y > 0.0]]
         low, high = (float(found.sum()) for found in each)
         yield all(np.ptp(found) == 0.0 for found in each)
-        yield abs(high - low) <= SAME_SUM * high
+        yield not problem.balanced or abs(high - low) <= SAME_SUM * high
     yield not isinstance(problem, KernelProblem) or problem.loss == "hinge"
 
 

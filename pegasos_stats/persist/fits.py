@@ -243,7 +243,7 @@ def model_back(stored: Json, reader: ArrayReader) -> Model:
         dropped=saved.dropped,
         kept=saved.kept,
         weights=problem.weights,
-        balanced=problem.balanced,
+        weights_of=problem.weights_of,
         counted=saved.counted,
         offset=problem.offset,
         offsets=saved.offsets,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Predictors, Rows, Vector, read_only
 from pegasos_stats.compiled import arithmetic
-from pegasos_stats.data.weights import class_log_ratio
+from pegasos_stats.data.weights import WeightsOf
 from pegasos_stats.errors import DataError
 from pegasos_stats.solvers.dense.sums import largest_norm, moments
 from pegasos_stats.tables import significant
@@ -49,9 +49,10 @@ class Problem:
         of a row is then in [0, w_i].
     offset : float64 array, shape (n,), optional
         Known part of each row's score; 0 if not given.
-    balanced : bool
-        Whether weights were asked to be such that both classes weigh the same: of other
-        rows they would be others. Where both classes have as many rows there are none.
+    weights_of : "rows", "levels" or "balanced"
+        What weights were given to: to rows, which then stand for more or fewer of their
+        kind, or to levels, so that errors count otherwise. Balanced ones are such that
+        both levels weigh the same: of other rows they would be others.
     lam_rule : "given", "1/n" or "cv"
         Where the penalty is from: the user, the number of rows, or cross-validation.
 
@@ -65,7 +66,7 @@ class Problem:
     intercept: bool = True
     weights: Vector | None = field(default=None, kw_only=True)
     offset: Vector | None = field(default=None, kw_only=True)
-    balanced: bool = field(default=False, kw_only=True)
+    weights_of: WeightsOf = field(default="rows", kw_only=True)
     lam_rule: LamRule = field(default="given", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -125,15 +126,23 @@ class Problem:
     def prior_shift(self) -> float:
         """By how much scores of the log loss are above the log odds of the rows.
 
-        ``log(w+ / w-)`` of weights of the classes; 0 where weights differ from row to
-        row, which then stand for a population of their own.
+        ``log(w+ / w-)`` of weights of the levels; 0 of weights of rows, which stand for
+        a population of their own.
         """
-        return class_log_ratio(self.weights, self.y) or 0.0
+        if self.weights is None or self.weights_of == "rows":
+            return 0.0
+        low, high = (self.weights[self.y * sign > 0.0][0] for sign in (-1.0, 1.0))
+        return float(np.log(high) - np.log(low))
+
+    @property
+    def balanced(self) -> bool:
+        """Whether both levels are to weigh the same."""
+        return self.weights_of == "balanced"
 
     @property
     def outcome_weights(self) -> Vector:
         """Weights of the rows where their probabilities count: not those of classes."""
-        if class_log_ratio(self.weights, self.y) is None:
+        if self.weights_of == "rows":
             return self.row_weights
         return np.asarray(read_only(np.ones(self.n)))
 

@@ -64,9 +64,10 @@ def cross_validate(
     of ``r_reference``. If the solver has a seed, as `SDCA` always has, that is used in
     every fold instead.
 
-    Weights, the scaling of ``standardize=True`` and transforms of a formula, such as
-    ``scale()`` and ``bs()``, are computed from the training rows of each fit. Factors
-    keep the levels of all rows; a level without training rows has the coefficient 0.
+    The scaling of ``standardize=True`` and transforms of a formula, such as ``scale()``
+    and ``bs()``, are computed from the training rows of each fit. Factors keep the
+    levels of all rows; a level without training rows has the coefficient 0. Balanced
+    weights are those of all rows.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.language.design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere
-from pegasos_stats.data.weights import mean_one, rows_of_weights
+from pegasos_stats.data.weights import WeightsOf, mean_one, rows_of_weights
 from pegasos_stats.errors import (
     ConvergenceWarning,
     DataError,
@@ -338,7 +338,8 @@ def training(model: Model, split: Split) -> tuple[Problem, Predictors, Mask]:
         X, held_out = scaling.apply(X), scaling.apply(held_out)
     offset = None if whole.offset is None else whole.offset[rows]
     given = {"X": X, "y": whole.y[rows], "weights": weights, "offset": offset}
-    return replace(whole, **given, balanced=False), held_out, scored
+    of: WeightsOf = "rows" if whole.weights_of == "rows" else "levels"
+    return replace(whole, **given, weights_of=of), held_out, scored
 
 
 def learning_design(model: Model) -> FormulaDesign | None:

@@ -220,9 +220,10 @@ def lambda_path(
     Folds and seeds are drawn as in `cross_validate`, one seed for each fold; the fits
     on all rows use `seed` itself. If the solver has a seed, that is used in all fits.
 
-    Weights, the scaling of ``standardize=True`` and transforms of a formula, such as
-    ``scale()`` and ``bs()``, are computed from the training rows of each fit. Factors
-    keep the levels of all rows; a level without training rows has the coefficient 0.
+    The scaling of ``standardize=True`` and transforms of a formula, such as ``scale()``
+    and ``bs()``, are computed from the training rows of each fit. Factors keep the
+    levels of all rows; a level without training rows has the coefficient 0. Balanced
+    weights are those of all rows.
 
     Parameters
     ----------
