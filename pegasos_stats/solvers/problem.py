@@ -205,7 +205,7 @@ class Problem:
         """Largest ``||x_i||``, computed once for all fits."""
         if isinstance(self.X, np.ndarray):
             return largest_norm(self.X)
-        return float(np.sqrt(arithmetic.rows.largest_norm2(self.rows)))
+        return arithmetic.rows.largest_norm(self.rows, self.n)
 
     @cached_property
     def moments(self) -> tuple[Vector, Vector]:
@@ -231,16 +231,15 @@ class Problem:
         some = X[:: max(1, self.n // SAMPLED)]
         if self._are_many(np.count_nonzero(some) / max(1, len(some))):
             return self
-        indptr = np.empty(self.n + 1, dtype=np.int64)
-        arithmetic.rows.count_entries(read_only(X), indptr)
-        stored = int(indptr[-1])
-        if self._are_many(stored / max(1, self.n)) or stored > MOST_STORED:
+        places = np.flatnonzero(X)
+        if self._are_many(places.size / max(1, self.n)) or places.size > MOST_STORED:
             return self
         from scipy.sparse import csr_array
 
-        data, columns = np.empty(stored, dtype=X.dtype), np.empty(stored, np.int32)
-        arithmetic.rows.put_entries(read_only(X), data, columns)
-        parts = data, columns, indptr.astype(np.int32)
+        rows, columns = np.divmod(places, self.p)
+        indptr = np.zeros(self.n + 1, dtype=np.int32)
+        np.cumsum(np.bincount(rows, minlength=self.n), out=indptr[1:])
+        parts = X.ravel()[places], columns.astype(np.int32), indptr
         return replace(self, X=csr_array(parts, shape=X.shape))
 
     def _are_many(self, entries: float) -> bool:

@@ -5,9 +5,17 @@ from typing import NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.compiled import dual
-from pegasos_stats.solvers.objective import Certificate, best_intercept, finite
+from pegasos_stats.solvers.dense.sums import log_entropies, total
+from pegasos_stats.solvers.objective import (
+    Certificate,
+    best_intercept,
+    finite,
+    mean_loss,
+)
 from pegasos_stats.solvers.problem import Problem
+
+DOUBLINGS, HALVINGS = 60, 45
+NEARBY = 1.0 / 64.0  # where a length above 1 is looked for first
 
 
 class Lengths(NamedTuple):
@@ -46,17 +54,52 @@ def lengths(
     dual_norm2 : float
         ``||beta(a)||^2``.
     """
-    y, weights, loss = problem.y, problem.row_weights, int(problem.loss_code)
+    y, w, n = problem.y, problem.row_weights, problem.n
     penalty, dual_penalty = problem.lam * norm2, problem.lam * dual_norm2
-    reward = dual.newton.mean_reward(loss, weights, a)
-    s = t = 1.0
+    rewards, s, t = a if problem.loss == "hinge" else log_entropies(a, w), 1.0, 1.0
+    reward = total(rewards) / n
     if problem.loss == "hinge":
         if problem.intercept:
             alpha = best_intercept(scores, y, "hinge", problem.weights)
-        s = dual.newton.best_length(penalty, y, weights, scores, alpha)
-        t = dual.newton.dual_length(dual_penalty, reward, weights, a)
-    risk = dual.newton.mean_loss(loss, y, weights, scores, alpha, s)
+        s = fit_length(penalty, w, y * (scores + alpha))
+        t = dual_length(dual_penalty, reward, w, a)
+    risk = mean_loss(problem, s * scores, s * alpha)
     objective = finite(risk + 0.5 * penalty * s * s)
     least = max(0.0, t * reward - 0.5 * dual_penalty * t * t)
     errors = int(np.count_nonzero(y * (scores + alpha) < 0.0))
     return Lengths(s, s * alpha, t, Certificate(objective, least, errors))
+
+
+def fit_length(penalty: float, w: Vector, m: Vector) -> float:
+    """Minimise ``penalty/2 s^2 + mean w_i max(0, 1 - s m_i)``, by halving.
+
+    The upper end of a bracket of ``s``, where no margin is short of 1 by the width of
+    it: with a small penalty that would cost more than all the rest.
+
+    Examples
+    --------
+    >>> fit_length(0.1, np.ones(2), np.array([0.5, 1.0]))
+    2.0
+    """
+    weighed = w * m / m.size
+
+    def falls(s: float) -> bool:
+        return penalty * s < float(weighed[s * m < 1.0].sum())
+
+    low, high, step = 0.0, 1.0, NEARBY
+    for _ in range(DOUBLINGS):
+        if not falls(high):
+            break
+        low, high, step = high, high + step, 4.0 * step
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if falls(middle) else (low, middle)
+    return high
+
+
+def dual_length(penalty: float, reward: float, w: Vector, a: Vector) -> float:
+    """Maximise ``t reward - penalty/2 t^2`` with ``t a`` inside its box."""
+    if penalty <= 0.0:
+        return 1.0
+    inside = a > 0.0
+    return min(reward / penalty, float((w[inside] / a[inside]).min(initial=np.inf)))

@@ -41,9 +41,7 @@ class Plain:
         self._numbers = dual.shrinking.passes(problem.n, solver.seed or 0)
         self._begins_by_sgd = solver.start == "sgd" and a is None
         self.state = (
-            dual.sdca.start(
-                self._rows, problem.p, problem.row_weights, self._fast, problem.offset
-            )
+            dual.sdca.start(self._rows, problem.p, problem.row_weights, problem.offset)
             if a is None
             else dual.sdca.start_from(
                 self._rows,
@@ -52,7 +50,6 @@ class Plain:
                 problem.y,
                 problem.lam,
                 a,
-                self._fast,
                 problem.offset,
             )
         )

@@ -115,7 +115,7 @@ class Shrinking:
         """
         problem, state = self._problem, self._state
         dual.newton.put_dots(problem.rows, state.w, self._scores)
-        norm2 = dual.newton.squared_norm(state.w)
+        norm2 = float(np.square(state.w).sum())
         found = lengths(problem, self._scores, 0.0, norm2, state.a, norm2)
         if found.at.relative_gap <= self._tol:
             image = problem.X.T @ (state.a * problem.y) / (problem.lam * problem.n)

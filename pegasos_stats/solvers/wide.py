@@ -243,9 +243,9 @@ class Wide:
         a = feasible(state.a, problem.y, problem.intercept, problem.weights)
         beta = state.w[: problem.p]
         scores, image, _ = scores_and_image(problem.rows, beta, a * problem.y)
-        norm2 = dual.newton.squared_norm(state.w)
+        norm2 = float(np.square(state.w).sum())
         scale = problem.lam * problem.n
-        dual_norm2 = dual.newton.squared_norm(image) / scale / scale
+        dual_norm2 = float(np.square(image).sum()) / scale / scale
         alpha = float(state.scalars[dual.sdca.ALPHA])
         self._balanced = a
         self._looked = lengths(problem, scores, alpha, norm2, a, dual_norm2)

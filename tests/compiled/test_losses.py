@@ -8,7 +8,6 @@ from numba import njit
 
 from pegasos_stats.compiled.arithmetic.risk import (
     Loss,
-    dual_entropy,
     loss_value,
     slope,
     violated,
@@ -37,16 +36,6 @@ def test_log_slope_is_minus_the_derivative(m):
     h = 1e-6
     change = loss_value(Loss.LOG, m + h) - loss_value(Loss.LOG, m - h)
     assert slope(Loss.LOG, m) == pytest.approx(-change / (2 * h), rel=1e-6)
-
-
-@pytest.mark.parametrize("loss", list(Loss))
-@pytest.mark.parametrize("m", [-3.0, 0.0, 0.4, 2.0])
-def test_fenchel_young_equality_holds_at_the_slope(loss, m):
-    # loss(m) = max over a in [0, 1] of dual_entropy(a) - a m, attained at a = s(m)
-    a, value = slope(loss, m), loss_value(loss, m)
-    assert value == pytest.approx(dual_entropy(loss, a) - a * m, abs=1e-12)
-    for other in np.linspace(0.0, 1.0, 11):
-        assert dual_entropy(loss, other) - other * m <= value + 1e-12
 
 
 def test_violations_are_margins_below_one_or_misclassified_rows():

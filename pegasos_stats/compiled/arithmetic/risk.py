@@ -87,19 +87,6 @@ def slope(loss: int, m: float) -> float:
 
 
 @inlined
-def dual_entropy(loss: int, a: float) -> float:
-    """``-conjugate(-a)`` for ``a`` in [0, 1]: the reward of a dual weight.
-
-    Hinge ``a``; log ``-a log a - (1 - a) log(1 - a)``, with ``0 log 0 = 0``.
-    """
-    if loss == HINGE:
-        return a
-    if a <= 0.0 or a >= 1.0:
-        return 0.0
-    return -a * math.log(a) - (1.0 - a) * math.log1p(-a)
-
-
-@inlined
 def violated(loss: int, m: float) -> bool:
     """Hinge: the margin is below 1. Log: the row is misclassified, ``m < 0``."""
     return m < 1.0 if loss == HINGE else m < 0.0

@@ -15,6 +15,7 @@ from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled.arithmetic.lanes import (
     LANES,
     Integers,
@@ -196,29 +197,6 @@ def literal_update(
         store(beta, whole, literal_four(load(beta, whole), e, s, eta, lam))
 
 
-@inlined
-def add_four(v: Lanes, e: FourLanes, s: FourLanes) -> Lanes:
-    """``v + s x``, four times."""
-    v = fused(e[0], s[0], v)
-    v = fused(e[1], s[1], v)
-    v = fused(e[2], s[2], v)
-    return fused(e[3], s[3], v)
-
-
-@inlined
-def scaled_update(x: FourRows, ahead: FourRows, s: FourLanes, v: Vector) -> None:
-    """``v <- v + s x``, four times; two rows ``ahead`` are prefetched on the way."""
-    p = x[0].shape[0]
-    whole = p - p % LANES
-    for j in range(0, whole, LANES):
-        prefetch_two(ahead[2], ahead[3], j)
-        store(v, j, add_four(load(v, j), entries(x, j), s))
-    prefetch_two(ahead[2], ahead[3], p - 1)
-    if whole < p:
-        e = last_entries(x, whole, p - whole)
-        store(v, whole, add_four(load(v, whole), e, s))
-
-
 @kernel
 def put_inner_products(
     X: CSR, columns: CSR, first: NDArray[np.int64], G: NDArray[np.float64]
@@ -251,36 +229,6 @@ def put_inner_products(
             for i in range(top, min(n, top + BLOCK)):
                 for k in range(left, min(i, left + BLOCK)):
                     G[i, k] = G[k, i]
-
-
-@kernel
-def count_entries(X: Numbers, indptr: NDArray[np.int64]) -> None:
-    """Put in ``indptr[i + 1]``, shape (n + 1,), how many there are up to row ``i``."""
-    indptr[0] = 0
-    for i in range(X.shape[0]):
-        count = 0
-        for j in range(X.shape[1]):
-            count += int(X[i, j] != 0.0)
-        indptr[i + 1] = indptr[i] + count
-
-
-@kernel
-def put_entries(X: Numbers, data: Numbers, indices: NDArray[np.int32]) -> None:
-    """Put them in ``data`` and their columns in ``indices``, row by row."""
-    k = 0
-    for i in range(X.shape[0]):
-        for j in range(X.shape[1]):
-            if X[i, j] != 0.0:
-                data[k], indices[k] = X[i, j], j
-                k += 1
-
-
-@kernel
-def put_rows(columns: Numbers, X: Numbers) -> None:
-    """Put ``columns[j, i]`` at ``X[i, j]``."""
-    for i in range(X.shape[0]):
-        for j in range(X.shape[1]):
-            X[i, j] = columns[j, i]
 
 
 def row_dot(X: Rows, i: int, w: Vector) -> float:
@@ -387,39 +335,6 @@ def sparse_norm2(X: CSR, i: int) -> float:
     return norm2
 
 
-def row_norm2_fast(X: Rows, i: int) -> float:
-    """``||x_i||^2``, summed in an order that suits the machine."""
-    return sparse_norm2(X, i) if isinstance(X, CSR) else dense_norm2_fast(X, i)
-
-
-def dense_norm2_fast(X: Numbers, i: int) -> float:
-    """``row_norm2_fast`` of a dense row: sums of four lanes."""
-    x, p = X[i], X.shape[1]
-    whole = p - p % LANES
-    a = lanes(0.0, 0.0, 0.0, 0.0)
-    for j in range(0, whole, LANES):
-        a = fused(load(x, j), load(x, j), a)
-    if whole < p:
-        rest = load_part(x, whole, p - whole)
-        a = fused(rest, rest, a)
-    return total(a)
-
-
-def row_count(X: Rows) -> int:
-    """Return the number of rows."""
-    return sparse_count(X) if isinstance(X, CSR) else dense_count(X)
-
-
-def dense_count(X: Numbers) -> int:
-    """``row_count`` of an array."""
-    return int(X.shape[0])
-
-
-def sparse_count(X: CSR) -> int:
-    """``row_count`` of a ``CSR``."""
-    return int(X.indptr.shape[0]) - 1
-
-
 def row_add_squares(X: Rows, i: int, d: float, w: Vector) -> None:
     """``w[j] = w[j] + d * x_i[j]^2`` for every stored entry."""
     if isinstance(X, CSR):
@@ -512,10 +427,6 @@ by_type_of_rows(row_add, dense_add, sparse_add)
 
 by_type_of_rows(row_norm2, dense_norm2, sparse_norm2)
 
-by_type_of_rows(row_norm2_fast, dense_norm2_fast, sparse_norm2)
-
-by_type_of_rows(row_count, dense_count, sparse_count)
-
 by_type_of_rows(row_add_squares, dense_add_squares, sparse_add_squares)
 
 by_type_of_rows(row_add_products, dense_add_products, sparse_add_products)
@@ -526,16 +437,17 @@ by_type_of_rows(prefetch_row, prefetch_dense, prefetch_sparse)
 
 
 @kernel
-def largest_norm2(X: Rows) -> float:
-    """``max ||x_i||^2``, rounded somehow; not a number if an entry is not."""
-    largest = 0.0
-    for i in range(row_count(X)):
-        norm2 = row_norm2_fast(X, i)
-        if not norm2 <= largest:
-            largest = norm2
-        if norm2 != norm2:
-            return norm2
-    return largest
+def put_norms(X: Rows, norm2: Vector) -> None:
+    """Put ``||x_i||^2`` of every row in ``norm2``."""
+    for i in range(norm2.shape[0]):
+        norm2[i] = row_norm2(X, i)
+
+
+def largest_norm(X: Rows, n: int) -> float:
+    """Largest ``||x_i||`` of ``n`` rows; not a number if an entry is not."""
+    norm2 = np.zeros(n)
+    put_norms(read_only(X), norm2)
+    return float(np.sqrt(norm2.max(initial=0.0)))
 
 
 @inlined

@@ -36,11 +36,10 @@ from pegasos_stats.compiled.arithmetic.rows import (
     Rows,
     offset_at,
     prefetch_row,
+    put_norms,
     row_add,
     row_dot,
     row_dot_fast,
-    row_norm2,
-    row_norm2_fast,
 )
 from pegasos_stats.compiled.compiling import inlined, kernel
 
@@ -169,17 +168,13 @@ def start(
     X: Rows,
     p: int,
     weights: Vector,
-    fast: bool = False,
     offset: Vector | None = None,
 ) -> DualState:
-    """Return the state with ``a = 0``, ``beta = 0`` and ``alpha = 0``.
-
-    With ``fast`` the norms are summed in an order that suits the machine.
-    """
+    """Return the state with ``a = 0``, ``beta = 0`` and ``alpha = 0``."""
     X, weights = read_only(X), read_only(weights)
     n = weights.size
     norm2 = np.zeros(n)
-    (put_norms_fast if fast else put_norms)(X, norm2)
+    put_norms(X, norm2)
     known = read_only(np.zeros(0) if offset is None else offset)
     w, a = np.zeros(padded(p)), np.zeros(n)
     return DualState(w, a, weights, norm2, known, np.zeros(3))
@@ -192,13 +187,12 @@ def start_from(
     y: Vector,
     lam: float,
     a: Vector,
-    fast: bool = False,
     offset: Vector | None = None,
 ) -> DualState:
     """Return the state of the given dual weights, with ``alpha = 0``."""
-    state = start(X, p, weights, fast, offset)
+    state = start(X, p, weights, offset)
     np.clip(a, 0.0, weights, out=state.a)
-    add_rows_weighted(X, y, state.a, state.w)
+    add_rows(read_only(X), state.a * y, state.w)
     state.w[:] /= lam * weights.size
     return state
 
@@ -263,28 +257,6 @@ def largest_norm(lam: float, state: DualState) -> float:
     """
     mean = float(state.weights.mean())
     return 1.01 * math.sqrt(2.0 * mean / lam + float(state.w @ state.w))
-
-
-@kernel
-def put_norms(X: Rows, norm2: Vector) -> None:
-    """Put ``||x_i||^2`` of every row in ``norm2``."""
-    for i in range(norm2.shape[0]):
-        norm2[i] = row_norm2(X, i)
-
-
-@kernel
-def put_norms_fast(X: Rows, norm2: Vector) -> None:
-    """Put ``||x_i||^2`` of every row in ``norm2``, summed in any order."""
-    for i in range(norm2.shape[0]):
-        norm2[i] = row_norm2_fast(X, i)
-
-
-@kernel
-def add_rows_weighted(X: Rows, y: Signs, a: Vector, image: Vector) -> None:
-    """``image <- image + sum_i a_i y_i x_i``."""
-    for i in range(a.shape[0]):
-        if a[i] != 0.0:
-            row_add(X, i, a[i] * y[i], image)
 
 
 @inlined

@@ -8,8 +8,7 @@ rows, arithmetic          options         kernel
 ========================  ==============  =====================================
 dense, reference          plain           ``pegasos_blocks.guarded_epoch``
 dense, reference          any             ``pegasos_literal.literal_epoch``
-dense, fast               plain           ``pegasos_blocks.fast_epoch``
-sparse                    plain           ``pegasos_scaled.plain_scaled_epoch``
+dense, fast; sparse       plain           ``pegasos_scaled.plain_scaled_epoch``
 dense, fast; sparse       any             ``pegasos_scaled.scaled_epoch``
 dense, fast; sparse       any step size   ``pegasos_scaled.stepped_epoch``
 ========================  ==============  =====================================
@@ -26,16 +25,14 @@ Shalev-Shwartz, Singer, Srebro & Cotter, *Pegasos: primal estimated sub-gradient
 solver for SVM*, Mathematical Programming B 127 (2011), figures 1 and 2.
 """
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled.arithmetic.lanes import Signs, Vector
 from pegasos_stats.compiled.arithmetic.risk import Loss
-from pegasos_stats.compiled.arithmetic.rows import CSR, Rows, largest_norm2
-from pegasos_stats.compiled.pegasos.pegasos_blocks import fast_epoch, guarded_epoch
+from pegasos_stats.compiled.arithmetic.rows import CSR, Rows, largest_norm
+from pegasos_stats.compiled.pegasos.pegasos_blocks import guarded_epoch
 from pegasos_stats.compiled.pegasos.pegasos_literal import (
     LENGTH,
     RADIUS,
@@ -104,7 +101,7 @@ def pegasos_epoch(
     plain = plain and state.case_weights.size == state.offset.size == 0
     plain = plain and sizes is None
     if not fast and state.scalars[RADIUS] < 0.0:
-        state.scalars[RADIUS] = math.sqrt(largest_norm2(X))
+        state.scalars[RADIUS] = largest_norm(X, y.size)
     options = int(loss), batch_size, intercept, project, average
     parts, literally = pieces(rows, state.slopes.size, batch_size), not plain
     if plain and state.scalars[STEPS] == 0.0 and state.scalars[LENGTH] > 0.0:
@@ -118,11 +115,10 @@ def pegasos_epoch(
             stepped_epoch(X, y, part, lam, *options, not fast, now, state)
         elif literally:
             scaled_epoch(X, y, part, lam, *options, not fast, state)
-        elif isinstance(X, CSR):
+        elif isinstance(X, CSR) or fast:
             plain_scaled_epoch(X, y, part, lam, intercept, not fast, state)
         else:
-            epoch = fast_epoch if fast else guarded_epoch
-            epoch(X, y, part, lam, intercept, state)
+            guarded_epoch(X, y, part, lam, intercept, state)
         literally = not plain
 
 

@@ -40,16 +40,12 @@ from pegasos_stats.compiled.arithmetic.rows import (
     four,
     literal_update,
     products,
-    row_add,
     row_dot,
-    row_dot_fast,
-    scaled_update,
 )
 from pegasos_stats.compiled.compiling import inlined, kernel
 from pegasos_stats.compiled.pegasos.pegasos_literal import (
     ALPHA,
     STEPS,
-    UNIT,
     VIOLATIONS,
     State,
     literal_step,
@@ -196,47 +192,4 @@ def guarded_epoch(
         eta_before = lane(eta, 3)
         k = last
     scalars[STEPS], scalars[ALPHA] = t, alpha
-    scalars[VIOLATIONS] += add_slopes(slopes, rows, state.weights)
-
-
-@kernel
-def fast_epoch(
-    X: Numbers, y: Signs, rows: Integers, lam: float, intercept: bool, state: State
-) -> None:
-    """Take plain steps in the v form.
-
-    For each row ``i`` of ``rows``, at step ``t``::
-
-    if y_i * (x_i'v / (lam * (t - 1)) + alpha) < 1:
-        v     <- v + y_i x_i
-        alpha <- alpha + y_i / (lam * t)
-    """
-    scalars, v, signs, slopes = state.scalars, state.w, state.signs, state.slopes
-    free = 1.0 if intercept else 0.0
-    t, alpha, visits = scalars[STEPS], scalars[ALPHA], rows.shape[0]
-    take_signs(y, rows, signs)
-    eta_before = 1.0 / (lam * t) if t > 0.0 else 0.0
-    k = 0
-    while k + LANES <= visits:
-        x, ahead = four(X, rows, k), four(X, rows, min(k + ROWS_AHEAD, visits - LANES))
-        u, g0, g1, g2 = products(x, ahead, v)
-        y4, eta = load(signs, k), steps(t, lam)
-        m, s = decide(u, (g0, g1, g2), y4, eta, eta_before, alpha, free)
-        store(slopes, k, below(m, 1.0))
-        scaled_update(x, ahead, s, v)
-        alpha = alpha_after(alpha, eta, s, free)
-        t += 4.0
-        eta_before = lane(eta, 3)
-        k += LANES
-    while k < visits:
-        violated_1 = signs[k] * (eta_before * row_dot_fast(X, rows[k], v) + alpha) < 1.0
-        slopes[k] = 1.0 if violated_1 else 0.0
-        row_add(X, rows[k], slopes[k] * signs[k], v)
-        t += 1.0
-        eta_before = 1.0 / (lam * t)
-        alpha += eta_before * (free * slopes[k] * signs[k])
-        k += 1
-    scalars[STEPS], scalars[ALPHA] = t, alpha
-    if visits > 0:
-        scalars[UNIT] = eta_before
     scalars[VIOLATIONS] += add_slopes(slopes, rows, state.weights)

@@ -10,7 +10,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Mask, Vector
-from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, overflow, power_of_two
 from pegasos_stats.data.scan.formats import BOOLEANS, NUMBERS, kind_of
@@ -214,7 +213,7 @@ class Matrices:
             columns -= self._scaling.centre[:, None].astype(self.dtype)
             columns /= self._scaling.scale[:, None].astype(self.dtype)
         X = self.room(columns.shape[1], columns.shape[0])
-        arithmetic.rows.put_rows(columns, X)
+        np.copyto(X, columns.T)
         return X
 
     def matrix(
