@@ -13,7 +13,6 @@ from pegasos_stats.output.plotting.margin_histograms import draw_margins
 from pegasos_stats.output.plotting.result_plots import draw_trace
 from pegasos_stats.output.plotting.roc import draw_roc
 from pegasos_stats.output.plotting.style import (
-    wrapped,
     written,
 )
 from pegasos_stats.output.report.figures import drawn
@@ -109,8 +108,6 @@ def test_a_gap_of_zero_is_not_drawn_and_its_share_is_named():
 def test_names_are_written_so_that_matplotlib_shows_them():
     assert written("a $b$") == r"a \$b\$"
     assert written("_a") == " _a"
-    assert wrapped("one two three four five", 5, 2) == "one\ntwo …"
-    assert wrapped("") == ""
     assert (
         written("a\0b\nc\ud800")
         == "a\N{REPLACEMENT CHARACTER}b\nc\N{REPLACEMENT CHARACTER}"

@@ -110,7 +110,7 @@ def draw_thresholds(found: Thresholds, ax: "Axes | None", line: Style) -> "Axes"
     if name == "cost":  # which is many times as high where all rows are one level
         most = min(most, max(HIGHEST * float(np.nanmedian(values)), drawn[-1]))
     height = max(most - least, 1e-3)
-    write = style.metric_text(name)
+    write = style.percent if name in style.SHARES else significant
     at_text = style.percent if found.scale == "probability" else significant
     ax = style.axes_of(ax)
     rows = "out of fold" if found.out_of_fold else "new rows"

@@ -7,7 +7,7 @@ the colour of the text, so that dark styles show it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import takewhile
 from textwrap import wrap
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.errors import DependencyError, OptionError
-from pegasos_stats.tables import significant
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -50,6 +49,7 @@ LETTER = 0.0075  # inches of a letter, for each point of its size
 LONGEST = 400  # letters of a name
 NAMES = 0.45  # share of the width of a figure that the names of rows take
 SMALLEST = 4.0  # points
+MOST_LINES = 4  # of a title or a label
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 SLACK = 0.02  # inches
 ROOM = 66.0  # points of an inch of axes that names of rows have, beside margins
@@ -300,20 +300,6 @@ def written(name: object) -> str:
     return f" {plain}" if plain.startswith("_") else plain
 
 
-def wrapped(name: object, width: int = 32, most: int = 4) -> str:
-    """A name on several lines, at most `most` of them; the rest is cut off with dots.
-
-    Examples
-    --------
-    >>> print(wrapped("C(education)[T.vocational training]", width=26))
-    C(education)[T.vocational
-    training]
-    """
-    begin = str(name)[: (width + 1) * most + 1]  # a blank at each end of a line
-    broken = wrap(begin, width, max_lines=most, placeholder=" …") or [""]
-    return written("\n".join(broken))
-
-
 def abbreviated(names: Sequence[object], width: int) -> list[str]:
     """Names of at most `width` letters, cut so that different names stay different.
 
@@ -434,14 +420,13 @@ def finish(*axes: "Axes", legend: str | None = None) -> None:
     Axes of a figure without a layout are moved only if a text would be cut off.
     """
     figure = axes[0].figure.figure
-    for ax in axes:
-        for text, down in _texts(ax):
-            _wrap(text, figure.bbox.height if down else figure.bbox.width, down)
-    _lay_out(figure)
-    for ax in axes:
-        for text, down in _texts(ax):
-            _wrap(text, _side(ax, text, down), down)
-    _lay_out(figure)
+    for measured in (False, True):  # within the figure, then beside what is around
+        for ax in axes:
+            for text in (ax.title, ax.xaxis.label, ax.yaxis.label):
+                down = text is ax.yaxis.label
+                whole = figure.bbox.height if down else figure.bbox.width
+                _wrap(text, _side(ax, down) if measured else whole, down)
+        _lay_out(figure)
     if legend is not None:
         for ax in axes:
             put_legend(ax, legend)
@@ -457,21 +442,14 @@ def _points(setting: str) -> float:
     return float(size)
 
 
-def _texts(ax: "Axes") -> "list[tuple[Text, bool]]":
-    """Title and labels of axes, and whether they go upwards."""
-    return [(ax.title, False), (ax.xaxis.label, False), (ax.yaxis.label, True)]
-
-
-def _side(ax: "Axes", text: "Text", down: bool) -> float:
+def _side(ax: "Axes", down: bool) -> float:
     """Pixels that a text may be long: to the edge, beside other panels its axes."""
     box, whole = ax.get_window_extent(), ax.figure.figure.bbox
-    if down:
-        middle, low, high, own = (box.y0 + box.y1) / 2, whole.y0, whole.y1, box.height
-    else:
-        middle, low, high, own = (box.x0 + box.x1) / 2, whole.x0, whole.x1, box.width
-    alone = _panels(ax, down) == 1
-    edge = 1.96 * min(middle - low, high - middle)
-    return float(edge if alone else min(edge, 1.15 * own))
+    low, high = box.intervaly if down else box.intervalx
+    first, last = whole.intervaly if down else whole.intervalx
+    middle = (low + high) / 2
+    edge = 1.96 * min(middle - first, last - middle)
+    return float(edge if _panels(ax, down) == 1 else min(edge, 1.15 * (high - low)))
 
 
 def _panels(ax: "Axes", down: bool = False) -> int:
@@ -485,7 +463,7 @@ def _panels(ax: "Axes", down: bool = False) -> int:
 
 def _wrap(text: "Text", most: float, down: bool) -> None:
     """Break a text so that it is at most so many pixels long."""
-    plain = text.get_text().replace(r"\$", "$")
+    rows = text.get_text().replace(r"\$", "$").split("\n")
     for share in (1.0, 0.9, 0.8):
         box = text.get_window_extent()
         extent = box.height if down else box.width
@@ -493,8 +471,10 @@ def _wrap(text: "Text", most: float, down: bool) -> None:
             return
         longest = max(map(len, text.get_text().split("\n")))
         width = max(int(share * longest * most / extent), 8)
-        rows = (wrapped(" ".join(r.split()), width) for r in plain.split("\n"))
-        text.set_text("\n".join(rows))
+        look: Style = {"max_lines": MOST_LINES, "placeholder": " …"}
+        text.set_text(
+            written("\n".join("\n".join(wrap(r, width, **look)) for r in rows))
+        )
 
 
 def _lay_out(figure: Any) -> None:
@@ -558,11 +538,6 @@ def percent(share: float, digits: int = 3) -> str:
     '12.3%'
     """
     return f"{100.0 * share:.{digits}g}%"
-
-
-def metric_text(name: str) -> Callable[[float, int], str]:
-    """How values of a metric are written: in percent if it is a share of rows."""
-    return percent if name in SHARES else significant
 
 
 def write_metric(axis: "Axis", name: str) -> None:

@@ -1,6 +1,7 @@
 """Images: confusion tables, coefficients of pixels, lambda by gamma."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -190,12 +191,10 @@ def draw_map(
     values = table[metric].to_numpy(dtype=np.float64)
     span = {"vmin": np.nanmin(values), "vmax": np.nanmax(values), "cmap": "viridis"}
     gammas = np.unique(table["gamma"])
-    for gamma, low, high in zip(gammas, *_edges(gammas), strict=True):
+    for gamma, ends in zip(gammas, pairwise(_edges(gammas)), strict=True):
         own = table[table["gamma"] == gamma].sort_values("lam")
-        left, right = _edges(own["lam"].to_numpy())
-        drawn = ax.pcolormesh(
-            [*left, right[-1]], [low, high], own[[metric]].to_numpy().T, **span
-        )
+        cells = own[[metric]].to_numpy().T
+        drawn = ax.pcolormesh(_edges(own["lam"].to_numpy()), ends, cells, **span)
     ax.set_title(f"Best: lambda {best[0]:.3g}, gamma {best[1]:.3g}")
     ring: style.Style = {
         "markerfacecolor": "none",
@@ -209,15 +208,10 @@ def draw_map(
     return ax
 
 
-def _edges(values: Floats) -> tuple[Floats, Floats]:
-    """Lower and upper ends of cells about rising values, halfway in logarithms."""
+def _edges(values: Floats) -> Floats:
+    """Ends of cells about rising values, halfway in logarithms; shape (m + 1,)."""
     logs = np.log(values)
-    steps = np.diff(logs) if logs.size > 1 else np.ones(1)
-    ends = np.concatenate(
-        [
-            [logs[0] - steps[0] / 2],
-            logs[1:] - np.diff(logs) / 2,
-            [logs[-1] + steps[-1] / 2],
-        ]
-    )
-    return np.exp(ends[:-1]), np.exp(ends[1:])
+    half = np.diff(logs) / 2.0 if logs.size > 1 else np.full(1, 0.5)
+    outer = [logs[0] - half[0]], [logs[-1] + half[-1]]
+    found: Floats = np.exp(np.concatenate([outer[0], logs[1:] - half, outer[1]]))
+    return found
