@@ -45,11 +45,6 @@ def test_a_first_column_without_name_holds_row_names(files, capsys):
     assert with_names == json.loads(capsys.readouterr().out)["params"]
 
 
-def test_demo_runs_on_the_packaged_data(capsys):
-    assert main(["demo"]) == 0
-    assert "Misclassified" in capsys.readouterr().out
-
-
 BAD_INPUT = {
     "no file": (["fit", "nosuch.csv", "--outcome", "y"], "nosuch.csv is not there"),
     "a folder": (["fit", ".", "--outcome", "y"], "./binary.csv cannot be read as CSV"),
@@ -144,14 +139,6 @@ def test_bad_input_is_one_line_and_exit_code_2(case, files, capsys, monkeypatch)
     assert words in err
     assert err.count("\n") == 1
     assert as_options(err) == err  # options are spelled as on the command line
-
-
-def test_text_predictors_become_factors(tmp_path, capsys):
-    frame = pd.DataFrame({"y": ["n", "p"] * 6, "g": list("uvw") * 4})
-    frame.to_csv(tmp_path / "d.csv", index=False)
-    assert main(["fit", str(tmp_path / "d.csv"), "--outcome", "y", "--json"]) == 0
-    params = json.loads(capsys.readouterr().out)["params"]
-    assert list(params) == ["Intercept", "g[T.v]", "g[T.w]"]
 
 
 def test_packed_csv_and_svmlight_give_the_same_fit(files, capsys):

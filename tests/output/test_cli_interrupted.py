@@ -5,7 +5,6 @@ import resource
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -35,21 +34,6 @@ def test_predictions_that_do_not_fit_leave_the_earlier_ones(folder):
     assert done.returncode == 2
     assert "cannot be written to out.csv: File too large" in done.stderr
     assert (folder / "out.csv").read_text() == "row,predicted,score\nearlier\n"
-    assert not list(folder.glob(".*"))
-
-
-def test_threads_of_the_command_line_write_one_path(folder, capsys):
-    codes = []
-    arguments = [*PREDICT, "-o", "out.csv"]
-    work = [
-        threading.Thread(target=lambda: codes.append(main(arguments))) for _ in range(4)
-    ]
-    for thread in work:
-        thread.start()
-    for thread in work:
-        thread.join()
-    assert codes == [0] * 4
-    assert (folder / "out.csv").read_text().count("\n") == 21
     assert not list(folder.glob(".*"))
 
 

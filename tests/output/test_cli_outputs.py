@@ -11,7 +11,6 @@ from tests.output.cli_folders import (
     DEMO,
     FIT,
     PREDICT,
-    PROGRAM,
     REPORT,
     ROWS,
     contents,
@@ -57,14 +56,6 @@ def test_one_kind_is_not_replaced_by_another(folder, capsys):
     (folder / "b.model").write_bytes((folder / "a.model").read_bytes())
     said = refused(capsys, [*PREDICT, "-o", "b.model"])
     assert "is no file of predictions of" in said
-
-
-def test_predictions_with_probabilities_are_known_again(folder, capsys):
-    run(capsys, *FIT, "--loss", "log", "--save", "log.model")
-    for _ in range(2):
-        run(capsys, "predict", "log.model", "train.csv", "-o", "out.csv")
-    header = (folder / "out.csv").read_text().split("\n")[0]
-    assert header == "row,predicted,score,probability_0,probability_1"
 
 
 def test_labels_with_commas_and_lines_are_known_again(folder, capsys):
@@ -128,18 +119,6 @@ def test_a_dash_and_the_names_of_standard_output_stand_for_it(folder, capsys):
     for name in ("-", "/dev/stdout"):
         assert run(capsys, *PREDICT, "-o", name) == shown
     assert not (folder / "-").exists()
-
-
-def test_standard_output_in_a_file_is_gone_on_with(folder):
-    (folder / "log").write_text("mine\n")
-    with open("log", "ab") as log:
-        command = [*PROGRAM, *PREDICT, "-o", "/dev/stdout"]
-        done = subprocess.run(command, stdout=log, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == 0
-    assert "Rows       20" in done.stderr
-    lines = (folder / "log").read_text().splitlines()
-    assert lines[:2] == ["mine", "row,predicted,score"]
-    assert len(lines) == 22
 
 
 BOTH = {

@@ -22,13 +22,6 @@ def test_json_is_strict_where_nothing_is_defined(tmp_path, capsys):
     assert content["confusion"]["training"]["n_undecided"] == 2
 
 
-def test_factors_are_named(tmp_path, capsys):
-    path = tmp_path / "d.csv"
-    path.write_text("y,a,g\nn,1,u\np,2,v\nn,?,w\n")
-    printed = run(capsys, "fit", path, "--outcome", "y").out
-    assert "Factors    a (3 levels), g (3 levels)" in printed
-
-
 @pytest.mark.parametrize("command", [[], ["fit"], ["predict"], ["demo"]])
 def test_help_is_readable(command, capsys):
     with pytest.raises(SystemExit) as stop:

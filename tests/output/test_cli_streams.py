@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import os
 import subprocess
 import sys
@@ -90,13 +89,6 @@ def test_predictions_are_never_altered(errors, folder, monkeypatch):
     code, out, _ = outcome(monkeypatch, arguments, stream("latin-1"))
     assert code == 0
     assert {row["predicted"] for row in csv.DictReader(io.StringIO(out))} <= {"ß", "ä"}
-
-
-def test_json_is_the_same_for_every_encoding(folder, monkeypatch):
-    arguments = ["predict", "m", "d.csv", "--json"]
-    code, out, err = outcome(monkeypatch, arguments, stream("ascii"))
-    assert (code, err) == (0, "")
-    assert json.loads(out)["levels"] == ["ß", "ä"]
 
 
 def closed():

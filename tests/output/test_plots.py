@@ -144,16 +144,6 @@ def test_all_coefficients_can_be_drawn_and_are_named_in_full(digits, odd):
         digits.plot.coefficients(0)
 
 
-def test_intervals_are_drawn_where_the_table_has_them(digits, monkeypatch):
-    table = digits.coefficient_table().assign(conf_low=-1.0, conf_high=2.0)
-    monkeypatch.setattr(type(digits), "coefficient_table", lambda self: table)
-    ax = digits.plot.coefficients(ax=panels())
-    segments = [s for found in ax.collections for s in found.get_segments()]
-    assert len(segments) == 30
-    assert all(s[:, 0].tolist() == [-1.0, 2.0] for s in segments)
-    assert ax.get_title().endswith("95% intervals")
-
-
 @pytest.mark.parametrize("shape", [(8, 8), [16, 4], np.array([2, 32]), (1, 64)])
 def test_the_image_is_the_coefficients_row_by_row(digits, shape):
     ax = digits.plot.coefficient_image(shape)

@@ -21,8 +21,6 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.output.report.facts import (
     EvaluatedRows,
-    held_out_rows,
-    misclassified,
 )
 from pegasos_stats.output.report.rendering import templates
 from pegasos_stats.tables import markdown
@@ -185,16 +183,6 @@ def test_markdown_has_its_figures_beside_it(report, tmp_path):
 def test_the_same_fit_gives_the_same_page(report, result, digits):
     again = result.report(digits[1], image_shape=(8, 8))
     assert again.to_html() == report.to_html()
-
-
-def test_misclassified_rows_are_those_of_the_table(strange):
-    result = fitted(strange)
-    doubled = strange.set_axis(["same"] * len(strange))
-    rows = held_out_rows(result, doubled)
-    found = misclassified(result, rows)
-    assert len(found) == rows.table.n_errors > 0
-    assert found["score"].abs().is_monotonic_decreasing
-    assert (found["actual"] != found["predicted"]).all()
 
 
 @pytest.mark.parametrize(
