@@ -142,7 +142,10 @@ def test_what_files_cannot_do_is_refused_in_one_line(rows, data, tmp_path, capsy
         (["fit", apart, "--formula", "y ~ x0"], "--sep ';'"),
         (["fit", rows, "--formula", "y ~ scale(x0)"], "--standardize"),
         (["fit", rows], "--outcome"),
-        (["report", rows, "--outcome", "y", "-o", tmp_path / "a.html"], "give fit"),
+        (
+            ["report", rows, "--outcome", "y", "-o", tmp_path / "a.html"],
+            "report needs",
+        ),
         (["fit", rows / "*.csv", "--outcome", "y"], f"No file matches '{rows}/*.csv'"),
         ([*train, "--save", rows / "part0.parquet"], "over a file that is read"),
         ([*train, "--solver", "pegasos", "--lambda", "1"], "--order sequential"),

@@ -40,7 +40,7 @@ from pegasos_stats.output.cli import printed
 from pegasos_stats.output.cli.files import (
     PREDICTIONS,
     Rows,
-    are_alike,
+    check_alike,
     check_places,
     formula_for,
     read_alike,
@@ -196,11 +196,7 @@ def report(options: Options) -> Printed:
     check_places(options)
     train, test = _read(options)
     formula = formula_for(options, train)
-    if train.scan is not None:
-        raise OptionError(
-            f"report shows single rows, and those of {train.path} are read block by "
-            "block; give fit, or a file that is read at once."
-        )
+    _check_in_memory("report", train)
     found = _evaluated(formula, train, test, options)
     page = _page(found, test, options)
     with no_part_left():
@@ -243,15 +239,21 @@ def _read(options: Options) -> tuple[Rows, Rows | None]:
     ).named_by(options.id)
     if options.na_values and train.frame is not None:
         warn_unmatched(options.train, style)
-    if train.scan is not None and dense:
-        raise OptionError(
-            f"--kernel needs all rows in memory, and {train.path} is read block by "
-            "block; leave it out."
-        )
+    if dense:
+        _check_in_memory("--kernel", train)
     if options.test is None:
         return train, None
     test = read_alike(options.test, options.format, train)
     return train, test.named_by(options.id, needed=False)
+
+
+def _check_in_memory(what: str, train: Rows) -> None:
+    """Raise `OptionError` for files that are read block by block."""
+    if train.scan is not None:
+        raise OptionError(
+            f"{what} needs all rows in memory, and {train.path} is read block by "
+            "block; give a file that is read at once."
+        )
 
 
 def _evaluated(
@@ -439,13 +441,7 @@ def _rows_for(saved: Saved, options: Options) -> tuple[Rows, Options]:
     if options.id is None and about.get("id") in rows.columns:
         options = replace(options, id=about["id"])
     fitted_on = about.get("format", rows.format)
-    if not are_alike(rows.format, fitted_on):
-        by_block = memory and rows.scan is not None and rows.scan.is_svmlight
-        cure = "leave out --memory" if by_block else "give data in that format"
-        raise DataError(
-            f"The file {options.data} is {rows.format} and the model was fitted on "
-            f"{fitted_on}; {cure}."
-        )
+    check_alike(options.data, rows.format, "the model was fitted on", fitted_on)
     return rows.named_by(options.id), options
 
 
@@ -530,11 +526,7 @@ def parity(options: Options) -> Printed:
         )
     train, _ = _read(options)
     formula = formula_for(options, train)
-    if train.scan is not None:
-        raise OptionError(
-            f"parity runs R on all rows, and those of {train.path} are read block by "
-            "block; give a file that is read at once."
-        )
+    _check_in_memory("parity", train)
     solver = solver_of(options)
     model = model_of(formula, train, solver, options)
     found = check_against_r(model, solver, via=options.via)

@@ -256,23 +256,16 @@ def read_alike(path: str, format_: str, train: Rows) -> Rows:
         style=train.style,
         memory=None if train.scan is None else f"{train.scan.memory}B",
     )
-    if not are_alike(rows.format, train.format):
-        raise DataError(
-            f"The file {path} is {rows.format} and {train.path} is {train.format}; "
-            "give both in one format."
-        )
+    check_alike(path, rows.format, f"{train.path} is", train.format)
     return rows
 
 
-def are_alike(one: str, other: str) -> bool:
-    """Whether both formats have columns with names, or neither has.
-
-    Examples
-    --------
-    >>> are_alike("csv", "files"), are_alike("csv", "svmlight")
-    (True, False)
-    """
-    return (one == "svmlight") == (other == "svmlight")
+def check_alike(path: str, found: str, whose: str, known: str) -> None:
+    """Raise `DataError` if one format has columns with names and the other has not."""
+    if (found == "svmlight") != (known == "svmlight"):
+        raise DataError(
+            f"The file {path} is {found} and {whose} {known}; give both in one format."
+        )
 
 
 def read_rows(path: str) -> NDArray[np.int64]:
@@ -443,9 +436,10 @@ def _check_apart(
     flag: str, files: list[str], written: Mapping[str, list[str]], options: Options
 ) -> None:
     """Raise `OptionError` for a file that is read, or that another option writes."""
+    sources = _sources(options)
     for file in files:
         shown = writing.shown_path(file)
-        if any(writing.is_same(file, source) for source in _sources(options)):
+        if any(writing.is_same(file, source) for source in sources):
             raise OptionError(
                 f"{flag} {shown} would write over a file that is read; give another "
                 "path."
