@@ -457,15 +457,15 @@ def no_value_in(columns: list[str]) -> DataError:
     )
 
 
-def sides(text: str) -> list[str]:
-    """Pieces of a formula between its tildes, but for those in brackets and quotes.
+def sides(text: str, mark: str = "~") -> list[str]:
+    """Pieces of a text between its tildes, but for those in brackets and quotes.
 
     Examples
     --------
-    >>> sides("`a~b` ~ I(~x)")
-    ['`a~b`', 'I(~x)']
+    >>> sides("`a~b` ~ I(~x)"), sides("poly(x, 2)[1] = 0, y", ",")
+    (['`a~b`', 'I(~x)'], ['poly(x, 2)[1] = 0', 'y'])
     """
-    cuts = [at for at, sign, depth, _ in _signs(text) if sign == "~" and not depth]
+    cuts = [at for at, sign, depth, _ in _signs(text) if sign == mark and not depth]
     edges = [-1, *cuts, len(text)]
     return [text[a + 1 : b].strip() for a, b in pairwise(edges)]
 

@@ -16,9 +16,8 @@ import numpy as np
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.columns import floats_of
 from pegasos_stats.data.foreign import refusing
-from pegasos_stats.data.language.expressions import (
-    Source,
-)
+from pegasos_stats.data.language.expressions import Source
+from pegasos_stats.data.language.formula import sides
 from pegasos_stats.errors import FormulaError, OptionError, listing, plain, shown
 from pegasos_stats.tables import significant
 
@@ -69,10 +68,10 @@ def constraints(hypotheses: object, names: Sequence[str]) -> tuple[Matrix, Vecto
     else:
         rows, values = [], []
         for text in words:  # a chain of equalities: each side and the next
-            sides = [_linear(s, names, text) for s in _split(_unwrapped(text), "=")]
-            if len(sides) == 1:
-                sides.append((np.zeros(len(names)), 0.0))
-            for (left, one), (right, other) in pairwise(sides):
+            each = [_linear(s, names, text) for s in sides(_unwrapped(text), "=")]
+            if len(each) == 1:
+                each.append((np.zeros(len(names)), 0.0))
+            for (left, one), (right, other) in pairwise(each):
                 rows.append(left - right)
                 values.append(other - one)
         R, q = np.array(rows).reshape(-1, len(names)), np.array(values)
@@ -97,14 +96,14 @@ def written_hypotheses(R: Matrix, q: Vector, names: Sequence[str]) -> list[str]:
 def _as_text(hypotheses: object) -> list[str] | None:
     """Hypotheses one by one as text; None if they are no text."""
     if isinstance(hypotheses, str):
-        return _split(hypotheses, ",")
+        return sides(hypotheses, ",")
     if isinstance(hypotheses, Mapping):
         return [f"{left} = {plain(right)}" for left, right in hypotheses.items()]
     if not isinstance(hypotheses, list | tuple) or not hypotheses:
         return None
     if not all(isinstance(part, str) for part in hypotheses):
         return None
-    return [piece for part in hypotheses for piece in _split(part, ",")]
+    return [piece for part in hypotheses for piece in sides(part, ",")]
 
 
 def _as_matrix(hypotheses: object, k: int) -> tuple[Matrix, Vector]:
@@ -208,35 +207,12 @@ def _with_stand_ins(side: str, names: Sequence[str]) -> str:
 def _unwrapped(text: str) -> str:
     """Take off parentheses around a whole equation: ``(a = b)``."""
     text = text.strip()
-    while text.startswith("(") and "=" not in "".join(_split(text, "=")[1:]):
+    while text.startswith("(") and "=" not in "".join(sides(text, "=")[1:]):
         inside = text[1:-1]
-        if not text.endswith(")") or len(_split(inside, "=")) < 2:
+        if not text.endswith(")") or len(sides(inside, "=")) < 2:
             return text
         text = inside.strip()
     return text
-
-
-def _split(text: str, mark: str) -> list[str]:
-    """Split at a mark outside brackets, quotes and backticks.
-
-    Examples
-    --------
-    >>> _split("poly(x, 2)[1] = 0, y", ",")
-    ['poly(x, 2)[1] = 0', ' y']
-    """
-    parts, depth, quote = [""], 0, ""
-    for sign in text:
-        if quote:
-            quote = "" if sign == quote else quote
-        elif sign in "`'\"":
-            quote = sign
-        else:
-            depth += (sign in "([{") - (sign in ")]}")
-        if sign == mark and depth == 0 and not quote:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return parts
 
 
 def _check(R: Matrix, q: Vector, hypotheses: object) -> None:
