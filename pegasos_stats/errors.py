@@ -130,6 +130,23 @@ def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
+def one_line(text: object, longest: int = 200) -> str:
+    r"""Words of other code in one line, cut where they are long; its type if none.
+
+    Examples
+    --------
+    >>> one_line(ValueError("No such\n thing.")), one_line(KeyError())
+    ('No such thing', 'KeyError')
+    """
+    try:
+        line = " ".join(str(text).split()).rstrip(".")
+    except Exception:  # code of others
+        line = ""
+    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+    line = line or type(text).__name__
+    return line if len(line) <= longest else f"{line[:longest]}..."
+
+
 def listing(items: Iterable[object], limit: int = 5) -> str:
     """Write the first few items of a list for an error message.
 

@@ -14,7 +14,7 @@ import pandas as pd
 from pandas.api.types import pandas_dtype
 
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.errors import DataError, DependencyError
+from pegasos_stats.errors import DataError, DependencyError, one_line
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -160,9 +160,9 @@ def _check_valid(native: "pa.Table | pa.ChunkedArray", name: str) -> None:
     try:
         native.validate(full=True)
     except Exception as error:  # of pyarrow
-        reason = " ".join(str(error).split()).rstrip(".")[:120]
         raise DataError(
-            f"The data are {name} that is damaged ({reason}); write its file again."
+            f"The data are {name} that is damaged ({one_line(error, 120)}); write its "
+            "file again."
         ) from None
 
 

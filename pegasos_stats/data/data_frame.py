@@ -7,7 +7,7 @@ import pandas as pd
 
 from pegasos_stats.data.foreign import check_is_ours, in_known_types
 from pegasos_stats.data.scan.files import Scan
-from pegasos_stats.errors import LONGEST, DataError
+from pegasos_stats.errors import DataError, one_line
 
 
 def as_data(data: object) -> pd.DataFrame:
@@ -26,7 +26,7 @@ def as_data(data: object) -> pd.DataFrame:
             return in_known_types(pd.DataFrame(data))
         except Exception as error:  # its keys and values may be of others
             raise DataError(
-                f"data is a dictionary that makes no frame ({_said(error)}); give "
+                f"data is a dictionary that makes no frame ({one_line(error)}); give "
                 "columns of one length each."
             ) from None
     if isinstance(data, Scan):
@@ -48,12 +48,3 @@ def as_data(data: object) -> pd.DataFrame:
         f"data is of type {type(data).__name__}; a formula needs a data frame with "
         f"named columns{cure}."
     )
-
-
-def _said(error: Exception) -> str:
-    """Message of an exception in one line, or its type if there is no message."""
-    try:
-        text = " ".join(str(error).split())
-    except Exception:  # code of others
-        text = ""
-    return text[:LONGEST] if text else type(error).__name__

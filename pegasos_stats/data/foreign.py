@@ -16,6 +16,7 @@ from pegasos_stats.errors import (
     OptionError,
     PegasosStatsError,
     listing,
+    one_line,
     plain,
     shown,
 )
@@ -215,10 +216,10 @@ def _check_valid(column: DataColumn) -> None:
     try:
         array.__arrow_array__().validate(full=True)
     except Exception as error:  # of pyarrow
-        reason = " ".join(str(error).split()).rstrip(".")[:120]
         raise DataError(
             f"Column {listing([column.name])} is damaged, or is not text in UTF-8 "
-            f"({reason}); read it with the encoding that it has, or write it again."
+            f"({one_line(error, 120)}); read it with the encoding that it has, or "
+            "write it again."
         ) from None
 
 

@@ -19,7 +19,7 @@ from typing import IO, Any, TypeAlias
 
 import numpy as np
 
-from pegasos_stats.errors import DataError
+from pegasos_stats.errors import DataError, one_line
 from pegasos_stats.writing import Kind, checked_path, shown_path
 
 Json: TypeAlias = Any  # what `json.loads` gives, of a file that anyone may have written
@@ -30,7 +30,6 @@ Header = dict[str, Json]
 FORMAT = "pegasos_stats model"
 VERSION = 4
 FIELDS = {"format", "version", "package", "kind", "about", "object"}
-LONGEST = 200  # characters of a file's own words in a message
 
 MOST_BYTES = 4 * 2**20  # of the JSON text, and for every row or column
 BYTES_EACH = 1024
@@ -135,7 +134,7 @@ def opened(path: str | PathLike[str]) -> Iterator[tuple[Header, Arrays]]:
             raise OSError(None, "it is no regular file")
         handle = open(name, "rb")  # noqa: SIM115
     except OSError as error:
-        what = f"cannot be read: {shortened(error.strerror)}"
+        what = f"cannot be read: {one_line(error.strerror)}"
         if isinstance(error, FileNotFoundError):
             what = "is not there"
         elif os.path.isdir(name):
@@ -149,9 +148,9 @@ def opened(path: str | PathLike[str]) -> Iterator[tuple[Header, Arrays]]:
         except DataError:
             raise
         except Exception as error:  # what a damaged file raises, from wherever
-            reason = shortened(error).rstrip(".") or type(error).__name__
             raise DataError(
-                f"The file {shown} is damaged or incomplete ({reason}); save it again."
+                f"The file {shown} is damaged or incomplete ({one_line(error)}); save "
+                "it again."
             ) from None
 
 
@@ -184,8 +183,8 @@ def unpack(handle: IO[bytes], shown: str = "to be written") -> tuple[Header, Arr
     version, package = header["version"], header["package"]
     if type(version) is not int or version != VERSION:
         raise DataError(
-            f"The file {shown} was saved by pegasos_stats {shortened(package)} in "
-            f"format {shortened(version)}, and this version reads format {VERSION}; "
+            f"The file {shown} was saved by pegasos_stats {one_line(package)} in "
+            f"format {one_line(version)}, and this version reads format {VERSION}; "
             "fit the model again and save it."
         )
     if set(header) != FIELDS or header["format"] != FORMAT:
@@ -193,13 +192,6 @@ def unpack(handle: IO[bytes], shown: str = "to be written") -> tuple[Header, Arr
     if not isinstance(header["kind"], str) or not isinstance(package, str):
         raise ValueError("its header has no kind or package")
     return header, arrays
-
-
-def shortened(text: object) -> str:
-    """Write a file's own words in one line of a message."""
-    line = " ".join(str(text).split())
-    line = line if line.isprintable() else ascii(line)[1:-1]
-    return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
 
 
 def write_npz(arrays: Arrays) -> bytes:

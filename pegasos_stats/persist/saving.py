@@ -17,12 +17,13 @@ from pegasos_stats.errors import (
     OptionError,
     PegasosStatsError,
     listing,
+    one_line,
     shown,
 )
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.results import Results
 from pegasos_stats.persist import archive, checks  # noqa: F401 checks fills the rules
-from pegasos_stats.persist.archive import MODEL, Arrays, Header, Json, Value, shortened
+from pegasos_stats.persist.archive import MODEL, Arrays, Header, Json, Value
 from pegasos_stats.persist.codec import form_of
 from pegasos_stats.persist.values import ArrayReader, ArrayWriter, any_back, any_out
 from pegasos_stats.writing import checked_path, checked_place, outputs, shown_path
@@ -276,7 +277,7 @@ def _content_of(kept: object, kind: str, facts: Json) -> bytes:
     except Exception as error:
         raise DataError(
             f"The {kind} cannot be saved so that it comes back the same "
-            f"({shortened(error)}); use labels and options of plain types in it."
+            f"({one_line(error)}); use labels and options of plain types in it."
         ) from None
     return content
 
@@ -294,7 +295,7 @@ def _rebuilt(header: Header, arrays: Arrays, functions: Functions) -> Value:
     kind = header["kind"]
     if kind not in KINDS:
         raise DataError(
-            f"The file holds a {shortened(kind)!r}; known are {listing(KINDS)}."
+            f"The file holds a {one_line(kind)!r}; known are {listing(KINDS)}."
         )
     cls = getattr(import_module(f"pegasos_stats.{KINDS[kind]}"), kind)
     reader = ArrayReader(arrays, dict(functions))

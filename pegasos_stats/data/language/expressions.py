@@ -44,11 +44,18 @@ from pegasos_stats.data.language.vocabulary import (
     State,
     check_arguments,
 )
-from pegasos_stats.errors import ColumnError, FormulaError, did_you_mean, listing
+from pegasos_stats.errors import (
+    ColumnError,
+    FormulaError,
+    did_you_mean,
+    listing,
+    one_line,
+)
 from pegasos_stats.foreign_names import suggestion
 
 MOST_LETTERS = 10_000
 DEEPEST = 60
+LONGEST = 1000  # characters of what another library says
 NESTED = "it has too many parts in each other"
 LARGEST_INTEGER = 2**63
 ALIKE = 0.6  # names of functions are short
@@ -638,10 +645,9 @@ def cannot_use(formula: str, error: object, hint: str = "") -> FormulaError:
     >>> print(cannot_use("y ~ a + x>0", ValueError("Unknown operator '>'.")))
     The formula 'y ~ a + x>0' cannot be used: Unknown operator '>'.
     """
-    reason = ANSI_COLOUR.sub("", str(error)) or type(error).__name__
-    reason = " ".join(reason.split()).rstrip(".")
-    reason = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in reason)
-    return unusable(formula, reason + hint)
+    if not isinstance(error, Exception) or str(error):
+        error = ANSI_COLOUR.sub("", str(error))
+    return unusable(formula, one_line(error, LONGEST) + hint)
 
 
 def refused(formula: str, reason: str) -> FormulaError:
