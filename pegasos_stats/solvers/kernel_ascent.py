@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pegasos_stats.arrays import Matrix, Rows, Vector
+from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.compiled import dual
 from pegasos_stats.solvers.kernel_problem import (
     KernelProblem,
@@ -20,116 +20,6 @@ from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_steps import run_epochs
 from pegasos_stats.solvers.sdca_warning import near_enough, warn_of
 
-STEPS = 3  # at most
-LENGTHS = tuple(0.5**k for k in range(8))  # of a step, tried one after the other
-RIDGE, STEEPER = 1e-11, 100.0  # of the mean of the diagonal; where that is too little
-BISECTIONS = 80
-MOST_RIDGES = 5
-ENOUGH = 1e-3  # of the gain of the first step, below which no further one is taken
-
-
-@np.errstate(over="ignore", invalid="ignore")
-def newton_steps(
-    K: Matrix, slope: Vector, u: Vector, low: Vector, high: Vector, free: bool
-) -> Vector:
-    """Maximise ``slope'd - d'Kd / 2`` over ``d`` with ``u + d`` within its bounds.
-
-    A step solves for the weights between their bounds, with ``sum d = 0`` if the
-    intercept is `free`, and is projected on the bounds; weights that reach one stay
-    there.
-
-    Parameters
-    ----------
-    K : float64 array, shape (m, m)
-        Part of the Gram matrix, divided by ``lam n``.
-    slope : float64 array, shape (m,)
-        ``y_i - scores_i`` at `u`.
-    u, low, high : float64 array, shape (m,)
-        ``a_i y_i`` and its bounds.
-    free : bool
-
-    Returns
-    -------
-    float64 array, shape (m,)
-        New ``u``, of a dual that is no less.
-
-    References
-    ----------
-    Bertsekas, *Projected Newton methods for optimization problems with simple
-    constraints*, SIAM Journal on Control and Optimization 20 (1982).
-    """
-    u, slope, first = u.copy(), slope.copy(), 0.0
-    for _ in range(STEPS):
-        inside = np.flatnonzero((u > low) & (u < high))
-        if inside.size < 2:
-            break
-        part = K[np.ix_(inside, inside)]
-        step = _step(part, slope[inside], free)
-        change, gain = _best_length(
-            part, slope[inside], u[inside], low[inside], high[inside], free, step
-        )
-        if not gain > ENOUGH * first:
-            break
-        first = first or gain
-        u[inside] = np.clip(u[inside] + change, low[inside], high[inside])
-        slope -= K[:, inside] @ change
-    return u
-
-
-def _step(K: Matrix, slope: Vector, free: bool) -> Vector:
-    """Solve ``K d = slope - b`` for ``d``, and for the ``b`` that makes it sum to 0."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
-
-    m, ridge = len(slope), RIDGE * float(np.diag(K).mean())
-    right = np.column_stack([slope, np.ones(m)])
-    for _ in range(MOST_RIDGES):
-        try:
-            factor = cho_factor(K + ridge * np.eye(m), lower=True, check_finite=False)
-            break
-        except LinAlgError:
-            ridge *= STEEPER
-    else:
-        return np.asarray(slope - slope.mean() * free)
-    d, each = cho_solve(factor, right, check_finite=False).T
-    return np.asarray(d - d.sum() / each.sum() * each if free else d)
-
-
-def _best_length(
-    K: Matrix,
-    slope: Vector,
-    u: Vector,
-    low: Vector,
-    high: Vector,
-    free: bool,
-    step: Vector,
-) -> tuple[Vector, float]:
-    """Return the change that gains most, of some lengths of a step, and its gain."""
-    best, most = np.zeros(len(u)), 0.0
-    for length in LENGTHS:
-        wanted = u + length * step
-        change = _within(wanted, low, high, float(u.sum()) if free else None) - u
-        gain = float(slope @ change - 0.5 * change @ (K @ change))
-        if gain > most:
-            best, most = change, gain
-        if np.array_equal(wanted, u + change):
-            break
-    return best, most
-
-
-def _within(u: Vector, low: Vector, high: Vector, total: float | None) -> Vector:
-    """Return the nearest point within the bounds, with this sum if one is given."""
-    if total is None:
-        return np.clip(u, low, high)
-    below, above = float((u - high).min()), float((u - low).max())
-    for _ in range(BISECTIONS):
-        middle = 0.5 * (below + above)
-        if np.clip(u - middle, low, high).sum() > total:
-            below = middle
-        else:
-            above = middle
-    return np.clip(u - 0.5 * (below + above), low, high)
-
-
 WORKING_SET = 512  # rows; their part of the Gram matrix, 1 MiB, stays in a cache
 PART = 0.1  # of how far slopes are apart, to which a working set is brought
 MOST_STEPS = 20  # in a round, for each row of the working set
@@ -137,9 +27,6 @@ FLAT = {"f": 1e-6, "d": 1e-12}  # of the squared norms: rows that are not told a
 KNOWN = 0.1  # of a gap, below which the rest of it is a bound of rounding
 SURE = 0.9  # of the tolerance, which an estimate is to reach
 FEW = 2000  # rows, of which double precision costs little
-SLOW = 0.1  # of the gap, which an epoch of rounds is to leave
-FEW_INSIDE, MOST_INSIDE = 300, 1000  # weights in a Newton step
-CHANGED = 0.05  # of these, since the last epoch, at most
 FIRST_LOOK, NEXT_LOOK = 1e-7, 1e-4  # the same of 1, and of the gap of the last look
 
 
@@ -179,11 +66,11 @@ class KernelAscent:
         self._keep_rows(precise=problem.n <= FEW)
         self._a, self._slope = np.zeros(problem.n), problem.y.copy()
         self._order = np.arange(problem.n)
-        self._last, self._inside = np.zeros(0, dtype=np.int64), self._a > 0.0
+        self._last = np.zeros(0, dtype=np.int64)
         self._steps = self._violations = 0
         self.is_stuck = False
         self._settled: KernelSolution | None = None
-        self._seen, self._floor, self._before = 1.0, FIRST_LOOK, np.inf
+        self._seen, self._floor = 1.0, FIRST_LOOK
         if a is not None:
             self.start_from(a)
         self._estimate()
@@ -244,8 +131,6 @@ class KernelAscent:
             if self._estimate():
                 self._look_anew()
                 return
-        if not self.is_stuck:
-            self._newton()
 
     def reached(self) -> bool:
         """Whether the recomputed gap is within the tolerance."""
@@ -340,29 +225,6 @@ class KernelAscent:
         self._a[taken] = after
         self._add(taken, change)
         return int(taken.size)
-
-    def _newton(self) -> None:
-        """Take Newton steps where rounds are slow and the same weights stay inside."""
-        slow, self._before = self._gap > SLOW * self._before, self._gap
-        is_inside = (self._a > 0.0) & (self._a < self._w)
-        changed = np.count_nonzero(is_inside != self._inside)
-        self._inside, inside = is_inside, np.flatnonzero(is_inside)
-        settled = inside.size <= FEW_INSIDE or changed <= CHANGED * inside.size
-        if not (slow and settled and 0 < inside.size <= MOST_INSIDE):
-            return
-        problem, y, w = self.problem, self._y[inside], self._w[inside]
-        values = KernelValues(problem, precise=True)
-        scale = problem.lam * problem.n
-        K = np.asarray(values(inside, inside) * (values.unit / scale), dtype=np.float64)
-        u, slope = self._a[inside] * y, self._slope[inside]
-        low, high = np.minimum(0.0, w * y), np.maximum(0.0, w * y)
-        moved = newton_steps(K, slope, u, low, high, problem.intercept)
-        self._a[inside] = moved * y
-        self._add(inside, moved - u)
-        self._steps += 1
-        self._settled = None
-        if self._estimate():
-            self._look_anew()
 
     def _add(self, rows: Rows, change: Vector) -> None:
         """Add what ``a_i y_i`` of these rows have changed by to the scores of all."""

@@ -9,7 +9,6 @@ from scipy.sparse import csr_array
 from sklearn.svm import SVC, LinearSVC
 
 from pegasos_stats.errors import ConvergenceWarning
-from pegasos_stats.solvers.kernel_ascent import newton_steps
 from pegasos_stats.solvers.methods import is_wide
 from pegasos_stats.solvers.objective import certificate, primal
 from pegasos_stats.solvers.problem import Problem
@@ -132,31 +131,3 @@ def test_nearly_as_many_columns_as_rows_are_solved_by_pairs(intercept, n):
     theirs = primal(problem, other.coef_.ravel(), alpha)
     assert at.dual_objective <= theirs
     assert at.objective <= theirs + at.gap
-
-
-@pytest.mark.parametrize("free", [True, False])
-@pytest.mark.parametrize("size", [1.0, 1e-9])
-@pytest.mark.parametrize("seed", range(3))
-def test_newton_steps_solve_their_equations_or_end_at_bounds(free, size, seed):
-    """``K d = slope - b``, with ``sum d = 0``, by a matrix of condition 10 or so."""
-    rng, m = np.random.default_rng(seed), 7
-    A = rng.standard_normal((m, m))
-    K, slope, u = (
-        A @ A.T / m + np.eye(m),
-        rng.standard_normal(m) - 0.5,
-        np.full(m, 0.25),
-    )
-    found = newton_steps(K, size * slope, u, u - 100.0, u + 100.0, free)
-    ones = np.ones((m, 1)) * free
-    whole = np.block([[K, ones], [ones.T, np.full((1, 1), 1.0 - free)]])
-    d = np.linalg.solve(whole, np.append(slope, 0.0))[:m]
-    # 1e-11 of the diagonal is added to K; u + d is rounded by 2^-54 beside d of `size`.
-    np.testing.assert_allclose(found - u, size * d, rtol=1e-9, atol=1e-9 * size + 1e-16)
-    low, high = u - rng.uniform(0.01, 0.2, m), u + rng.uniform(0.01, 0.2, m)
-    u[0], slope[0] = high[0], 9.0  # stays at its bound
-    d = newton_steps(K, slope, u, low, high, free) - u
-    assert ((u + d >= low) & (u + d <= high)).all()
-    assert d[0] == 0.0
-    if free:  # 80 bisections find the sum to the rounding of 7 numbers
-        assert abs(d.sum()) <= 1e-14
-    assert slope @ d - 0.5 * d @ K @ d > 0.0
