@@ -471,9 +471,9 @@ class Results(Predictor):
         >>> bool(chosen < usual)
         True
         """
-        from pegasos_stats.studies.thresholds import chosen_thresholds
+        from pegasos_stats.studies.thresholds import choose_threshold
 
-        return chosen_thresholds(
+        return choose_threshold(
             *(self, data, actual),
             metric=metric,
             cost=cost,

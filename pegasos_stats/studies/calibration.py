@@ -41,7 +41,7 @@ from pegasos_stats.studies.thresholds import (
     Part,
     Thresholds,
     checked_target,
-    choose_threshold,
+    evaluate_threshold,
     inside_rows,
     new_parts,
     rows_of,
@@ -582,7 +582,7 @@ progress
             check_rows_have_own(freq_weights=freq_weights, offset=offset)
             rng = RRandom(seed, sample_kind=self.validation.solver.sample_kind)
             parts = calibrated_parts(self, rng, workers, progress)
-        return choose_threshold(
+        return evaluate_threshold(
             parts,
             drawn,
             rng.seed,

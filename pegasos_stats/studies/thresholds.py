@@ -12,7 +12,6 @@ import pandas as pd
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.checks import (
     check_choice,
-    check_count,
     check_nonnegative,
     check_rows_have_own,
 )
@@ -45,7 +44,10 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection import fold_fits
-from pegasos_stats.studies.selection.cross_validation import corrected, within
+from pegasos_stats.studies.selection.cross_validation import (
+    correction_factor,
+    inner_folds,
+)
 from pegasos_stats.studies.selection.fold_fits import Fit, Task
 from pegasos_stats.studies.selection.folds import (
     Folds,
@@ -233,7 +235,7 @@ class Thresholds:
                 left = np.array([self._value(own[:j] + own[j + 1 :]) for j in range(k)])
                 spread = float(np.square(left - left.mean()).sum())
             variances.append(spread * (k - 1) / k)
-        factor = corrected(self.by_fold) if self.out_of_fold else 1.0
+        factor = correction_factor(self.by_fold) if self.out_of_fold else 1.0
         error = factor * float(np.sqrt(np.mean(variances)))
         return float(np.mean(means)), error
 
@@ -324,7 +326,7 @@ LARGEST_COST = 1e100  # whose square is a number
 BOTH = ("false_positive", "false_negative")
 
 
-def chosen_thresholds(
+def choose_threshold(
     result: Results,
     data: object = None,
     actual: object = None,
@@ -381,7 +383,7 @@ def chosen_thresholds(
             for split, rows, (fit,) in zip(drawn.splits, inside, fits, strict=True)
         ]
     parts = [part.on_scale(problem) for part in parts]
-    return choose_threshold(
+    return evaluate_threshold(
         parts,
         drawn,
         rng.seed,
@@ -412,7 +414,7 @@ def inside_rows(
     inside : list of ScoredRows
         The rows that each fold is fitted on.
     """
-    inner = [within(model, folds, s, INNER, 1, rng) for s in folds.splits]
+    inner = [inner_folds(model, folds, s, INNER, 1, rng) for s in folds.splits]
     every = [split for each in inner for split in each.splits]
     tasks = [*outer, *fold_fits.fold_tasks(every, solver, rng)]
     fits = fold_fits.fit_tasks(model, tasks, np.array([lam]), workers, progress)
@@ -468,13 +470,7 @@ def new_parts(
         if counts is not None:
             positions = repeated(counts, data, index)
         codes = whole_groups(Lines.of(data, positions[known], index), groups)
-    drawn = drawn_folds(
-        second.astype(np.intp),
-        check_count("folds", folds),
-        check_count("repeats", repeats),
-        rng,
-        codes,
-    )
+    drawn = drawn_folds(second.astype(np.intp), folds, repeats, rng, codes)
     parts = [
         Part(split, rows.taken(split.train), rows.taken(split.test))
         for split in drawn.splits
@@ -534,7 +530,7 @@ def checked_target(
     )
 
 
-def choose_threshold(
+def evaluate_threshold(
     parts: Sequence[Part],
     folds: Folds,
     seed: int | None,

@@ -1,6 +1,11 @@
 """A drawn configuration in R and in Python, in words where they part."""
 
-from pegasos_stats.studies.parity.check import compared, first_parting, in_python, in_r
+from pegasos_stats.studies.parity.check import (
+    compared,
+    first_divergence,
+    in_python,
+    in_r,
+)
 from pegasos_stats.studies.parity.r_session import R
 from tests.parity.configurations import Configuration
 
@@ -14,6 +19,6 @@ def words_if_apart(r: R, c: Configuration) -> str | None:
         if not found:
             return None
         first = f"{found[0].name}: {found[0].words}"
-        return f"{c}\n    {first}\n    {first_parting(r, setup, ours, theirs).words}"
+        return f"{c}\n    {first}\n    {first_divergence(r, setup, ours, theirs).words}"
     except Exception as error:  # one of the sides refuses what the other one may take
         return f"{c}\n    {type(error).__name__}: {error}"

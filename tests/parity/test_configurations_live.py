@@ -9,7 +9,7 @@ import pytest
 from pegasos_stats.studies.parity.check import (
     Setup,
     compared,
-    first_parting,
+    first_divergence,
     in_python,
     in_r,
 )
@@ -66,7 +66,7 @@ def test_where_two_runs_part_is_found(r, solver, monkeypatch):
     assert not all(each.equal for each in compared(setup, ours, theirs))
     given = other.in_r()
     monkeypatch.setattr(Setup, "in_r", lambda self: given)
-    words = first_parting(r, setup, ours, theirs).words
+    words = first_divergence(r, setup, ours, theirs).words
     step, place = (
         int(re.search(pattern, words)[1]) for pattern in (r"step (\d+)", r"row (\d+)")
     )

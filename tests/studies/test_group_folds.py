@@ -124,17 +124,17 @@ def test_all_studies_keep_groups_whole(frame, model):
 
 
 def test_inner_folds_keep_groups_whole_too(frame, model):
-    from pegasos_stats.studies.selection.cross_validation import within
+    from pegasos_stats.studies.selection.cross_validation import inner_folds
 
     known = frame["patient"].drop(3).to_numpy()
     outer = ps.cross_validate(model, SOLVER, folds=3, groups="patient", seed=1).folds
     for split in outer.splits:
-        inner = within(model, outer, split, 10, 1, RRandom(4))
+        inner = inner_folds(model, outer, split, 10, 1, RRandom(4))
         assert inner.k == 10
         fitted = np.sort(np.concatenate([test for _, test in inner]))
         assert (fitted == split.train).all()
         assert apart(inner, known)
-        many = within(model, outer, split, 40, 1, RRandom(4))
+        many = inner_folds(model, outer, split, 40, 1, RRandom(4))
         assert many.k == len(set(known[split.train]))
 
 

@@ -87,11 +87,11 @@ def test_certificates_hold_and_are_within_the_tolerance(loss, name):
         tasks = [Task(split, ps.SDCA(epochs=1000, tol=tol)) for split in splits]
         found = shared_fits(model, tasks, LAMBDAS)
         assert all(fit is not None for fits in found for fit in fits)
-        for split, fits in zip(splits[:3], found, strict=False):
+        for split, fits in zip(splits[:2], found, strict=False):
             problem = model.problem
             if split is not None:
                 problem, X_test, _ = fold_fits.training(model, split)
-            for j in range(0, len(LAMBDAS), 2):
+            for j in range(0, len(LAMBDAS), 3):
                 at = replace(problem, lam=float(LAMBDAS[j]))
                 one = run_sdca(at, EXACT, warn=False)
                 least = primal(at, one.beta, one.alpha)

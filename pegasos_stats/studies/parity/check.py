@@ -259,7 +259,7 @@ class Compared:
 
 
 @dataclass(frozen=True, eq=False)
-class Parting:
+class Divergence:
     """Where two runs part.
 
     Attributes
@@ -277,7 +277,7 @@ class Parting:
     there: Vector | None = None
 
 
-class Sides:
+class PairedRuns:
     """Both runs, repeated from the start up to any step."""
 
     def __init__(self, r: R, setup: Setup, theirs: Run) -> None:
@@ -300,7 +300,7 @@ class Sides:
                 return f"{name}: {found.words}"
         return None
 
-    def described(self, step: int) -> Parting:
+    def described(self, step: int) -> Divergence:
         """What is known of a step: where, at which rows, with which margins."""
         before = first_steps(self.epochs, self.size, step - 1)
         cut = first_steps(self.epochs, self.size, step)
@@ -313,7 +313,7 @@ class Sides:
             f"{', '.join(str(row + 1) for row in rows)}; margin {_digits(here)} here, "
             f"{_digits(there)} in R; then {self.differ_after(step)}."
         )
-        return Parting(words, step, here, np.asarray(there, dtype=np.float64))
+        return Divergence(words, step, here, np.asarray(there, dtype=np.float64))
 
     def _r_state(self, code: str, epochs: Epochs) -> RValue:
         cut = {f"epoch{k}": rows + 1 for k, rows in enumerate(epochs)}
@@ -551,7 +551,7 @@ def _tables(setup: Setup, ours: Run, theirs: Run) -> Compared:
     return Compared("table", "differs", words)
 
 
-def first_parting(r: R, setup: Setup, ours: Run, theirs: Run) -> Parting:
+def first_divergence(r: R, setup: Setup, ours: Run, theirs: Run) -> Divergence:
     """Epoch, step, rows, margins and coefficients where the two runs part.
 
     Parameters
@@ -563,7 +563,7 @@ def first_parting(r: R, setup: Setup, ours: Run, theirs: Run) -> Parting:
     """
     for name in ("levels", "y", "weights"):
         if not difference(setup, name, ours, theirs).equal:
-            return Parting("The runs differ before their first step.")
+            return Divergence("The runs differ before their first step.")
     size = batch_size(setup)
     count = min(len(ours["rows"]), len(theirs["rows"]))
     apart = np.flatnonzero(ours["rows"][:count] != theirs["rows"][:count])
@@ -571,15 +571,15 @@ def first_parting(r: R, setup: Setup, ours: Run, theirs: Run) -> Parting:
         at = int(apart[0])
         row, other = int(ours["rows"][at]), int(theirs["rows"][at])
         step = at // size + 1
-        return Parting(
+        return Divergence(
             f"Step {step:,} visits row {row:,} here and {other:,} in R.", step
         )
     plain = setup
     if isinstance(setup.solver, Pegasos):
         plain = replace(setup, solver=replace(setup.solver, refit_intercept=False))
-    sides = Sides(r, plain, theirs)
+    sides = PairedRuns(r, plain, theirs)
     if sides.differ_after(sides.steps) is None:
-        return Parting(
+        return Divergence(
             f"All {sides.steps:,} steps are the same; what is made of them differs."
         )
     steps = range(1, sides.steps + 1)
@@ -724,7 +724,7 @@ def checked_in(r: R, setup: Setup) -> ParityCheck:
             "positive) and, in R, factor(levels = ...)."
         )
     elif not all(each.equal for each in found):
-        parted = first_parting(r, setup, ours, theirs)
+        parted = first_divergence(r, setup, ours, theirs)
         parting, reason = parted.words, _reason(setup, parted, ours, theirs, facts)
     return ParityCheck(
         _table(found, ours, theirs | by_r),
@@ -760,7 +760,9 @@ def _summed(setup: Setup, each: Compared, ours: Run, theirs: Run) -> Compared:
     return Compared("scores", "to rounding") if summed else each
 
 
-def _reason(setup: Setup, parted: Parting, ours: Run, theirs: Run, facts: Run) -> str:
+def _reason(
+    setup: Setup, parted: Divergence, ours: Run, theirs: Run, facts: Run
+) -> str:
     """Why two runs part, as far as it can be known."""
     if parted.step is not None and parted.here is None:
         return (

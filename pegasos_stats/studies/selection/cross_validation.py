@@ -231,7 +231,7 @@ class CrossValidation:
         ]
         found = pd.DataFrame(lines, columns=["term", "estimate", "std_error"])
         if self.choosing is not None:
-            found["std_error"] *= corrected(self.by_fold)
+            found["std_error"] *= correction_factor(self.by_fold)
         return found
 
     def tidy(self) -> pd.DataFrame:
@@ -240,7 +240,7 @@ class CrossValidation:
         The estimate is the mean over the folds, weighted by their held-out rows. The
         standard error is that of a single repeat (root mean square over the repeats).
         Folds share training rows, so it is an approximation and rather too small; for
-        nested cross-validation it is corrected, see `corrected`.
+        nested cross-validation it is correction_factor, see `correction_factor`.
         """
         return self._estimates.copy()
 
@@ -513,7 +513,7 @@ def nested_fits(
     """
     metric, lambdas = choosing.metric, choosing.lambdas
     inner = [
-        within(model, folds, split, choosing.folds, choosing.repeats, rng)
+        inner_folds(model, folds, split, choosing.folds, choosing.repeats, rng)
         for split in folds.splits
     ]
     splits = [*folds.splits, *(split for each in inner for split in each.splits)]
@@ -531,7 +531,7 @@ def nested_fits(
     return found, chosen
 
 
-def corrected(by_fold: pd.DataFrame) -> float:
+def correction_factor(by_fold: pd.DataFrame) -> float:
     """What a standard error is multiplied by, as folds share the rows that they fit.
 
     ``sqrt(1 + k n_test / n_train)`` for ``k`` folds of a repeat. On noise, of 60 to 200
@@ -551,7 +551,7 @@ def corrected(by_fold: pd.DataFrame) -> float:
     Examples
     --------
     >>> lines = {"repeat": [1] * 10, "n_train": [90] * 10, "n_test": [10] * 10}
-    >>> round(corrected(pd.DataFrame(lines)), 3)
+    >>> round(correction_factor(pd.DataFrame(lines)), 3)
     1.453
     """
     k = len(by_fold) / by_fold["repeat"].nunique()
@@ -559,7 +559,7 @@ def corrected(by_fold: pd.DataFrame) -> float:
     return float(np.sqrt(1.0 + k * share))
 
 
-def within(
+def inner_folds(
     model: Model, folds: Folds, split: Split, k: int, repeats: int, rng: RRandom
 ) -> Folds:
     """Folds of the rows of a fit, as rows of the whole.

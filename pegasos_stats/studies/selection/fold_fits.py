@@ -498,26 +498,21 @@ def _as_alone(
     reads: Sequence[int],
 ) -> list[Fit]:
     """Fits that were found side by side, as if they had been found alone."""
-    solver, split = task.solver, task.split
-    if split is not None:
+    split, found = task.split, []
+    if split is None:
+        scores, n = np.empty((len(gaps), 0)), problem.n
+        errors = _errors(problem, beta, alpha).tolist()
+    else:
         scores, n = _scores(problem, split.test, beta, alpha), split.n_train
-        return [
-            Fit(gap, count * n, solver.seed, line, None)
-            for gap, count, line in zip(gaps, reads, scores, strict=True)
-        ]
-    errors = _errors(problem, beta, alpha).tolist()
-    return [
-        Fit(
-            Certificate(gap.objective, gap.dual_objective, wrong, (minus, plus)),
-            count * problem.n,
-            solver.seed,
-            np.empty(0),
-            Coefficients(*solution),
-        )
-        for gap, count, (wrong, minus, plus), solution in zip(
-            gaps, reads, errors, zip(beta, alpha.tolist(), strict=True), strict=True
-        )
-    ]
+    for j, gap in enumerate(gaps):
+        kept = None
+        if split is None:
+            wrong, *zeros = errors[j]
+            ends = gap.objective, gap.dual_objective
+            gap = Certificate(*ends, wrong, (zeros[0], zeros[1]))
+            kept = Coefficients(beta[j], float(alpha[j]))
+        found.append(Fit(gap, reads[j] * n, task.solver.seed, scores[j], kept))
+    return found
 
 
 def _scores(

@@ -178,21 +178,14 @@ class _OwnMeasure:
     def __call__(
         self, y: Vector, scores: Matrix, weights: Vector, ties: Ties
     ) -> Vector:
-        return np.array([self._number(y, line) for line in scores])
-
-    def _number(self, y: Vector, scores: Vector) -> float:
         try:
-            found = self.function(y, scores)
+            return np.array([float(self.function(y, line)) for line in scores])
         except Exception as error:
             raise OptionError(
                 f"The metric {self.name} raised {type(error).__name__}: "
-                f"{shown(str(error))}; give a function of labels -1, +1 and scores."
+                f"{shown(str(error))}; give a function of labels -1, +1 and scores "
+                "that returns a number."
             ) from error
-        refused = OptionError(
-            f"The metric {self.name} gave {shown(found)}; let it return one number."
-        )
-        with refusing(refused):
-            return float(found)
 
 
 def own_metric(name: str, function: Callable[..., Any]) -> Metric:

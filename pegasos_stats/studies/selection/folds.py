@@ -253,7 +253,7 @@ def checked_folds(
             "themselves how often each row is tested."
         )
     else:
-        found = _given(folds, sample)
+        found = _read_folds(folds, sample)
         if codes is not None:
             _check_whole(found, codes)
             found = replace(found, groups=codes)
@@ -274,7 +274,7 @@ def _check_whole(folds: Folds, groups: Codes) -> None:
             )
 
 
-def _given(folds: Any, sample: Sample) -> Folds:
+def _read_folds(folds: Any, sample: Sample) -> Folds:
     """Folds of another study, a label for each row, or pairs of rows."""
     n, refused = len(sample.y), OptionError(f"is not allowed; {CURE}.", "folds", folds)
     if isinstance(folds, Folds):
@@ -411,7 +411,7 @@ def whole_groups(lines: Lines | None, groups: object) -> Codes | None:
 
 
 def drawn_folds(
-    codes: Codes, k: int, repeats: int, rng: RRandom, groups: Codes | None = None
+    codes: Codes, k: Any, repeats: Any, rng: RRandom, groups: Codes | None = None
 ) -> Folds:
     """Draw stratified folds, as ``stratified_folds()`` of the R reference does.
 
@@ -438,8 +438,7 @@ def drawn_folds(
     most, units = n, "row"
     if groups is not None:
         most, units = int(groups.max()) + 1, "group"
-    check_count("folds", k)
-    check_count("repeats", repeats)
+    k, repeats = check_count("folds", k), check_count("repeats", repeats)
     if most < 2:
         raise DataError(
             f"{counted(most, units)} cannot be parted into folds; give two or more."

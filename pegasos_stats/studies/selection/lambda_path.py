@@ -11,7 +11,13 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.checks import check_choice, check_count, check_positive, whole_of
+from pegasos_stats.checks import (
+    check_choice,
+    check_count,
+    check_fraction,
+    check_positive,
+    whole_of,
+)
 from pegasos_stats.compiled import pegasos
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.data.labels import Ties
@@ -97,11 +103,7 @@ def lambda_grid(model: Model, count: int = COUNT, ratio: float = RATIO) -> Vecto
     """
     problem = checked_model(model).problem
     count = check_count("count", count, MOST)
-    ratio = check_positive("ratio", ratio)
-    if ratio >= 1.0:
-        raise OptionError(
-            f"ratio={shown(ratio)} is not allowed; give a number below 1."
-        )
+    ratio = check_fraction("ratio", ratio)
     scores = _first_order(problem, null_dual(problem))
     half_range = float(np.ptp(scores)) / 2.0
     largest = half_range if problem.intercept else float(np.abs(scores).max())
