@@ -12,9 +12,9 @@ Dask itself makes text of columns of objects where a frame is made, numbers and 
 included, unless ``dask.config.set({"dataframe.convert-string": False})`` was called
 before: as text they are factors here, as they are in ``data.compute()``.
 
-A fit on a cluster waits for workers, and ends with an error where none of them has
-done anything for five minutes. A ``LocalCluster`` gives up a worker for good that is
-lost and not back within 15 seconds, as happens on a busy machine; give it more time by
+A fit on a cluster waits for workers, as Dask does. A ``LocalCluster`` gives up a worker
+for good that is lost and not back within 15 seconds, as happens on a busy machine; give
+it more time by
 ``dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"})``.
 
 This door is experimental: it was tested on the workers of one machine.

@@ -18,8 +18,7 @@ from pegasos_stats.data.language.design import Unseen
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, moments
 from pegasos_stats.data.scan.files import Scan
-from pegasos_stats.data.scan.frames import scanned_frames
-from pegasos_stats.data.scan.joining import joined
+from pegasos_stats.data.scan.frames import joined, scanned_frames
 from pegasos_stats.data.scan.levels_of_files import columns_of_outcome
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere
 from pegasos_stats.data.scan.partitions import Partitions
@@ -663,10 +662,10 @@ def are_of_fit(
     if not isinstance(X, Elsewhere):
         return False
     complete = (f.notna() & labels.notna()).to_numpy(dtype=bool)
-    some = X.home.sample(SOME)
+    some = result.problem.X.sample(SOME)
     expected = scores(some.X, Point(found.beta, found.alpha), some.offset)
     spread = float(np.ptp(expected))
-    if complete.sum() != X.home.n or spread == 0.0:
+    if complete.sum() != X.shape[0] or spread == 0.0:
         return X.measured.scan.holds(data)
     apart = np.abs(f.to_numpy()[complete][some.numbers] - expected)
     return bool(apart.max() <= SAME * spread)
@@ -675,7 +674,7 @@ def are_of_fit(
 def scores_of_fit(problem: Problem, solution: Solution) -> Vector:
     """Read the rows of a fit from files, and return their scores, shape (n,)."""
     work = partial(_scores, Point(solution.beta, solution.alpha))
-    return np.concatenate(added(problem.X.home.read(work)))
+    return np.concatenate(added(problem.X.read(work)))
 
 
 def _scores(at: Point, block: Block, values: Values) -> list[Vector]:

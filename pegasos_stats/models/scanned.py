@@ -45,8 +45,7 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads.few_reads import few_reads
-from pegasos_stats.solvers.reads.files import InFiles
-from pegasos_stats.solvers.reads.partitions import in_partitions
+from pegasos_stats.solvers.reads.rows import StreamedRows, in_partitions
 from pegasos_stats.solvers.reads.steps import run_over_files
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_warning import near_enough, warn_of
@@ -134,16 +133,16 @@ def sample_of_scan(
         found = count.finished(scan, weights, standardize, na_action, step)
         size = size_of_sample(found.y.size, len(agreed.design.names))
         sizes = [part.n for part in parts]
-        home: InFiles = in_partitions(found, there, sizes, min(2 * most, size))
+        rows: StreamedRows = in_partitions(found, there, sizes, min(2 * most, size))
     else:
         found = measure(scan, agreed, weights, standardize, na_action, most)
         found = replace(found, stamps=stamps)
         found.check_unchanged()
-        home = InFiles(found)
+        rows = StreamedRows(found)
     warn_of_columns(doubtful_in(found.matrices.design))
     n, lines = found.y.size, agreed.rows.lines
     sample = Sample(
-        X=Elsewhere(found, home),
+        X=rows,
         y=cast(Vector, found.y),  # a byte a row, not eight
         index=pd.RangeIndex(n),
         design=found.matrices.design,
@@ -253,26 +252,19 @@ def fit_from_files(
     """
     assert isinstance(problem.X, Elsewhere)
     chosen_options(cov_type, problem)
-    home, began = problem.X.home, time.perf_counter()
+    rows, began = problem.X, time.perf_counter()
     if isinstance(solver, Pegasos):
         told = partial(with_progress, total=solver.epochs, unit="epoch")
         shown = told if progress else iter
-        found = run_over_files(home, problem.X.measured, problem, solver, shown)
+        found = run_over_files(problem, solver, shown)
     else:
         warn_of_products(problem)
-        found = few_reads(
-            home,
-            problem.lam,
-            problem.loss,
-            problem.intercept,
-            solver,
-            shown_reads() if progress else None,
-        )
+        found = few_reads(problem, solver, shown_reads() if progress else None)
         at, reached = found.certificate, found.reached
         if solver.stops and not (reached or near_enough(at, solver)):
             # Where rows near the margin find no room, reads may come to no end.
-            lacks_room = problem.loss == "hinge" and home.most_kept < home.n
-            hint = f"; more memory may help: {home.more}" if lacks_room else ""
+            lacks_room = problem.loss == "hinge" and rows.most_kept < problem.n
+            hint = f"; more memory may help: {rows.more}" if lacks_room else ""
             epochs = found.solution.n_epochs
             warn_of(at, solver, False, "tol", epochs=epochs, hint=hint)
     problem.X.measured.check_unchanged()

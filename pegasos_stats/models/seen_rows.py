@@ -112,7 +112,7 @@ def _in_order(
     if offset is not None and not np.array_equal(offset, problem.row_offsets):
         return False
     if isinstance(X, Elsewhere):  # a sample of them is in memory
-        some = X.home.sample(SOME)
+        some = problem.X.sample(SOME)
         if not isinstance(values, np.ndarray):
             return False
         return np.array_equal(values[some.numbers].astype(some.X.dtype), some.X)

@@ -151,13 +151,21 @@ class Problem:
         """Whether a weight is not 1."""
         return self.weights is not None
 
+    @cached_property
+    def class_weights(self) -> tuple[float, float]:
+        """Weights of the rows of -1, and of +1, summed."""
+        below, above = (
+            float(np.count_nonzero(of_class) if w is None else w[of_class].sum())
+            for w, of_class in ((self.weights, self.y < 0), (self.weights, self.y > 0))
+        )
+        return below, above
+
     @property
     def lightest(self) -> float:
         """Total weight of the lighter class."""
-        w = self.row_weights
-        return min(float(w[self.y * sign > 0.0].sum()) for sign in (-1.0, 1.0))
+        return min(self.class_weights)
 
-    @property
+    @cached_property
     def farthest(self) -> float | None:
         """Largest offset by size; None without offsets."""
         return None if self.offset is None else float(np.abs(self.offset).max())
@@ -165,7 +173,7 @@ class Problem:
     @property
     def products(self) -> float:
         """Roundings of a score at most: of any order, or of every second entry."""
-        if isinstance(self.X, np.ndarray):
+        if not hasattr(type(self.X), "tocsr"):
             return self.p + 2.0
         return int(np.diff(self.X.indptr).max(initial=0)) / 2.0 + 8.0
 
@@ -205,6 +213,8 @@ class Problem:
         """Largest ``||x_i||``, computed once for all fits."""
         if isinstance(self.X, np.ndarray):
             return largest_norm(self.X)
+        if not self.has_rows:
+            return float(self.X.radius)
         return arithmetic.rows.largest_norm(self.rows, self.n)
 
     @cached_property

@@ -236,7 +236,7 @@ def test_what_a_fit_of_partitions_does_not_do(fitted, there):
 def test_a_warning_names_the_memory_that_is_lacking(there):
     with dask.config.set(scheduler="synchronous"):
         svm = ps.svm("y ~ x0", there, lam=LAM, weights="balanced")
-        svm.problem.X.home.most_kept = 1
+        svm.problem.X.most_kept = 1
         with pytest.warns(ConvergenceWarning) as told:
             fit = svm.fit(SOLVER)
     assert 4 < fit.solution.n_epochs < SOLVER.epochs
@@ -253,7 +253,7 @@ def test_rows_that_find_no_room_at_home_are_worked_on_where_they_are(there):
     ):
         with dask.config.set(scheduler=scheduler):
             svm = ps.svm("y ~ . - w", there, lam=LAM, **BALANCED)
-            svm.problem.X.home.most_kept = most
+            svm.problem.X.most_kept = most
             fits.append(svm.fit(SOLVER))
     at_home, small, threads = (fit.certificate for fit in fits)
     assert small.relative_gap <= SOLVER.tol

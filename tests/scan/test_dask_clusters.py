@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.scan import files
-from pegasos_stats.errors import DataError, LabelError
+from pegasos_stats.errors import LabelError
 from tests.scan.scan_files import LAM, SOLVER
 
 GIVEN = {"lam": LAM, "weights": "balanced", "standardize": True}
@@ -47,17 +46,6 @@ def test_a_task_of_a_cluster_may_fit_there(fitted, there, within):
         return ps.logit("y ~ x0 + g", there, lam=LAM, weights="balanced").fit(SOLVER)
 
     assert dask.delayed(fit)().compute().certificate == fitted.certificate
-
-
-def test_a_cluster_without_workers_is_waited_for_and_no_longer(
-    there, within, monkeypatch
-):
-    monkeypatch.setattr(files, "LOOK", 0.1)
-    monkeypatch.setattr(files, "PATIENCE", 0.5)
-    within.scale(0)
-    within.sync(within._correct_state)
-    with pytest.raises(DataError, match=r"^0 workers of Dask"):
-        ps.svm("y ~ x0", there, lam=LAM)
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,11 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads import rows
 from pegasos_stats.solvers.reads.few_reads import few_reads
 from pegasos_stats.solvers.reads.hinge import Hinge, NoRoomError
-from pegasos_stats.solvers.reads.rows import InMemory, added
-from pegasos_stats.solvers.reads.whole_weights import cut, units
+from pegasos_stats.solvers.reads.risk_and_bound import cut, units
+from pegasos_stats.solvers.reads.rows import added
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import run_sdca
+from tests.solvers.memory_rows import streamed
 
 TOL = 1e-7
 SOLVER = SDCA(tol=TOL, seed=1)
@@ -40,9 +41,8 @@ def fit(request):
     seen = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rows, "NUMBERS", 2000)  # six blocks of 500 rows
-        home = InMemory(problem, workers=1)
         found = few_reads(
-            *(home, problem.lam, problem.loss, True, SOLVER),
+            *(streamed(problem, workers=1), SOLVER),
             observe=lambda read, at: seen.append((read, at)),
         )
     return problem, found, seen
@@ -103,10 +103,7 @@ def test_the_table_counts_rows_by_label_and_sign(fit):
 def test_no_bit_depends_on_the_number_of_threads(loss, monkeypatch):
     monkeypatch.setattr(rows, "NUMBERS", 1000)
     problem = problem_of(loss, True)
-    runs = [
-        few_reads(InMemory(problem, workers), problem.lam, loss, True, SOLVER)
-        for workers in (1, 4)
-    ]
+    runs = [few_reads(streamed(problem, workers), SOLVER) for workers in (1, 4)]
     for name in ("beta", "alpha", "dual"):
         one, other = (getattr(run.solution, name) for run in runs)
         assert np.array_equal(one, other)
@@ -116,8 +113,8 @@ def test_no_bit_depends_on_the_number_of_threads(loss, monkeypatch):
 @pytest.mark.parametrize("loss", ["hinge", "log"])
 def test_single_precision_and_no_intercept(loss):
     problem = problem_of(loss, False, np.float32)
-    found = few_reads(InMemory(problem), problem.lam, loss, False, SOLVER)
     free = Problem(problem.X, problem.y, problem.lam, loss, intercept=False)
+    found = few_reads(streamed(free), SOLVER)
     fitted = found.solution
     at = certificate(free, fitted.beta, fitted.alpha, fitted.dual)
     assert fitted.alpha == 0.0
@@ -126,10 +123,7 @@ def test_single_precision_and_no_intercept(loss):
 
 def test_the_last_read_is_the_limit():
     problem = problem_of("hinge", False)
-    found = few_reads(
-        *(InMemory(problem), problem.lam, "hinge", True),
-        SDCA(epochs=1, tol=TOL, seed=1),
-    )
+    found = few_reads(streamed(problem), SDCA(epochs=1, tol=TOL, seed=1))
     assert (found.reached, found.solution.n_epochs) == (False, 1)
     assert found.certificate.relative_gap == 1.0  # no dual point yet
 
@@ -142,10 +136,9 @@ def of_budget(rows_kept, tol=1e-6, free=True, weighted=False):
     w = rng.gamma(2.0, size=y.size) if weighted else None
     w = None if w is None else w / w.mean()
     problem = Problem(X, y, 1e-3, intercept=free, weights=w)
-    home, seen = InMemory(problem), []
-    home.most_kept = rows_kept
+    seen = []
     found = few_reads(
-        *(home, 1e-3, "hinge", free, SDCA(tol=tol, seed=1)),
+        *(streamed(problem, most_kept=rows_kept), SDCA(tol=tol, seed=1)),
         observe=lambda read, at: seen.append(at),
     )
     return problem, found, seen
@@ -184,9 +177,8 @@ def test_a_fit_that_may_keep_no_row_ends_where_steps_stand_still(lam):
     rng = np.random.default_rng(0)
     y = np.where(rng.random(2400) < 0.4, 1.0, -1.0)
     X = rng.standard_normal((2400, 1)) + 0.6 * (y > 0.0)[:, None]
-    home = InMemory(Problem(X, y, lam), 1)
-    home.most_kept = 1
-    found = few_reads(home, lam, "hinge", True, SDCA(tol=1e-8, seed=1))
+    problem = streamed(Problem(X, y, lam), 1, most_kept=1)
+    found = few_reads(problem, SDCA(tol=1e-8, seed=1))
     assert found.certificate.relative_gap < 1e-4  # 1e-6 to 2e-6 were found
     assert found.n_reads < 25  # of 100
 
@@ -219,7 +211,7 @@ def test_a_rare_class_that_is_given_up_is_certified_too():
     rng = np.random.default_rng(3)
     X, y = rng.standard_normal((2000, 3)), np.where(np.arange(2000) < 60, 1.0, -1.0)
     problem = Problem(X + 0.3 * y[:, None], y, 1.0)
-    found = few_reads(InMemory(problem), 1.0, "hinge", True, SOLVER)
+    found = few_reads(streamed(problem), SOLVER)
     assert found.reached
     assert (found.solution.dual[y > 0.0] == 1.0).all()
 
@@ -242,7 +234,7 @@ def test_offsets_that_leave_no_row_near_the_margin_are_read(known, loss, free, l
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 3)), np.where(rng.random(60) < 0.5, 1.0, -1.0)
     problem = Problem(X, y, lam, loss, free, offset=KNOWN[known](y))
-    found = few_reads(InMemory(problem), lam, loss, free, SDCA(5, tol=TOL, seed=1))
+    found = few_reads(streamed(problem), SDCA(5, tol=TOL, seed=1))
     other = run_sdca(problem, SDCA(tol=1e-10, seed=1), warn=False)
     at = certificate(problem, other.beta, other.alpha, other.dual)
     assert found.certificate.dual_objective <= at.objective

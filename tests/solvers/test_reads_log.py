@@ -7,9 +7,9 @@ from scipy.special import expit
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads.few_reads import few_reads
-from pegasos_stats.solvers.reads.rows import InMemory
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import run_sdca
+from tests.solvers.memory_rows import streamed
 
 TOL = 1e-9
 SOLVER = SDCA(tol=TOL, seed=1)
@@ -44,7 +44,7 @@ def steps_from_zero(problem, optimum):
 @pytest.mark.parametrize("lam", [1e-3, 1e-4, 1e-5, 1e-6])
 def test_a_sample_is_no_worse_to_begin_with_than_zero(lam):
     problem = rare_levels(lam)
-    found = few_reads(InMemory(problem, 1), lam, "log", True, SOLVER)
+    found = few_reads(streamed(problem, 1), SOLVER)
     assert found.reached
     least = found.certificate.dual_objective
     assert found.n_reads <= 1 + steps_from_zero(problem, least)
@@ -62,7 +62,7 @@ def test_a_level_of_few_rows_that_the_sample_takes_to_the_end_is_brought_back(
     y = np.where(rng.random(6000) < likely, 1.0, -1.0)
     problem = Problem(X, y, lam, "log")
     solver = SDCA(tol=1e-6, seed=1)
-    found = few_reads(InMemory(problem), lam, "log", True, solver)
+    found = few_reads(streamed(problem), solver)
     exact = run_sdca(problem, SDCA(tol=1e-12, seed=1))
     assert found.reached
     assert found.n_reads <= 20  # of 100; half of these did not get there in any number

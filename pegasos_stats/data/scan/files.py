@@ -1,49 +1,11 @@
 """Files of rows: which they are, and their rows, some at a time."""
 
-import asyncio
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from time import monotonic
-from typing import TYPE_CHECKING, Any
-
-from pegasos_stats.data.files import SEPARATED, opened, separator_in
-from pegasos_stats.data.scan.formats import (
-    BLOCK,
-    BOOLEANS,
-    FALSE,
-    NUMBERS,
-    SEPARATORS,
-    TEXT,
-    TRUE,
-    check_is_text,
-    csv_batches,
-    csv_header,
-    csv_names,
-    ending_of,
-    trimmed,
-    unreadable,
-    unsigned,
-)
-from pegasos_stats.errors import (
-    ColumnError,
-    DataError,
-    OptionError,
-    PegasosStatsError,
-    counted,
-    listing,
-    shown,
-)
-from pegasos_stats.writing import shown_path
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from dask.delayed import Delayed
-
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -53,13 +15,28 @@ import pandas as pd
 
 from pegasos_stats.checks import check_count
 from pegasos_stats.data.columns import FileName
-from pegasos_stats.data.files import twice
+from pegasos_stats.data.files import SEPARATED, opened, separator_in, twice
 from pegasos_stats.data.scan.formats import (
+    BLOCK,
+    BOOLEANS,
+    FALSE,
     NOTHING,
+    NUMBERS,
+    SEPARATORS,
+    TEXT,
+    TRUE,
     Format,
+    check_is_text,
+    csv_batches,
+    csv_header,
+    csv_names,
+    ending_of,
     format_of,
     kind_of,
     of_equal_size,
+    trimmed,
+    unreadable,
+    unsigned,
 )
 from pegasos_stats.data.scan.formats_svmlight import (
     MOST_FEATURES,
@@ -69,16 +46,20 @@ from pegasos_stats.data.scan.formats_svmlight import (
 )
 from pegasos_stats.data.scan.paths import Paths, Stamps, all_files, stamps_of
 from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
     DependencyError,
+    OptionError,
+    counted,
+    listing,
+    shown,
 )
 from pegasos_stats.foreign_names import suggest_arguments
+from pegasos_stats.writing import shown_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-PATIENCE = 300.0  # seconds in which no worker works on anything
-
-LOOK = 5.0  # seconds between two looks at the workers
 
 UNLIKE = re.compile(r"In CSV column #(\d+):.* CSV conversion error .*value '(.*)'")
 
@@ -342,73 +323,6 @@ class Scan:
         more = len(self.files) - 1
         also = f" and {counted(more, 'more file')}" * bool(more)
         return f"<Scan: {first}{also}, memory {self.memory / 2**30:.3g} GiB>"
-
-
-def computed(tasks: "Sequence[Delayed]") -> list[Any]:
-    """What tasks give, brought home.
-
-    A cluster may lose all its workers: that of one machine gives up a worker that does
-    not come back in time. The scheduler then waits for others, without end.
-
-    Raises
-    ------
-    DataError
-        If the workers of `distributed` do nothing for a long time.
-    """
-    import dask
-    import dask.base
-
-    client: Any = getattr(dask.base.get_scheduler(), "__self__", None)
-    if not hasattr(client, "gather") or _is_task():
-        with of_partitions():
-            return list(dask.compute(*tasks))
-    futures = client.compute(list(tasks))
-    found = asyncio.run_coroutine_threadsafe(
-        client.gather(futures, asynchronous=True), client.loop.asyncio_loop
-    )
-    busy = monotonic()
-    try:
-        while not found.done():
-            with suppress(TimeoutError), of_partitions():
-                return list(found.result(LOOK))
-            if any(client.processing().values()):
-                busy = monotonic()
-            if monotonic() - busy > PATIENCE:
-                raise _nobody_works(len(client.nthreads()))
-        return list(found.result())
-    finally:  # also after Ctrl-C
-        found.cancel()
-
-
-@contextmanager
-def of_partitions() -> Iterator[None]:
-    """Say of partitions that are not as their frame says what is wrong with them."""
-    try:
-        yield
-    except PegasosStatsError:
-        raise
-    except (ValueError, TypeError, KeyError) as error:
-        reason = " ".join(str(error).split()).rstrip(".")[:160]
-        raise DataError(
-            f"A partition of the Dask frame cannot be read ({reason}); let all have "
-            "the columns and types that the frame says."
-        ) from error
-
-
-def _nobody_works(workers: int) -> DataError:
-    return DataError(
-        f"{counted(workers, 'worker')} of Dask did nothing for {PATIENCE:g} seconds "
-        "while rows were to be read; start workers, and fit again. A LocalCluster "
-        "gives up a worker that is lost for longer than the setting "
-        "distributed.deploy.lost-worker-timeout."
-    )
-
-
-def _is_task() -> bool:
-    """Whether this runs in a task, which Dask lets others have its thread meanwhile."""
-    from distributed.worker import thread_state
-
-    return bool(getattr(thread_state, "key", False))
 
 
 def stated_types(types: object) -> tuple[tuple[str, str], ...]:

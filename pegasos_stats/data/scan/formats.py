@@ -1,17 +1,5 @@
 """Formats of files of rows: their columns, and their rows, some at a time."""
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-import pandas as pd
-
-from pegasos_stats.data.foreign import in_known_types
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyarrow.csv import CSVStreamingReader
-    from pyarrow.parquet import ParquetFile
-
 import itertools
 import os
 import re
@@ -20,6 +8,9 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+import pandas as pd
+
 from pegasos_stats.data.files import (
     EMPTY,
     NOT_UTF8,
@@ -27,6 +18,7 @@ from pegasos_stats.data.files import (
     uneven_line,
     warn_unnamed,
 )
+from pegasos_stats.data.foreign import in_known_types
 from pegasos_stats.data.scan.formats_svmlight import (
     SVMLIGHT,
     svmlight_batches,
@@ -42,6 +34,7 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
     Types = Mapping[str, pa.DataType]  # of columns, where files do not state them
+
 
 NUMBERS, TEXT, BOOLEANS = "numbers", "text", "booleans"
 

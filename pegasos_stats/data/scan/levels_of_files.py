@@ -42,7 +42,7 @@ from pegasos_stats.data.language.formula import (
 from pegasos_stats.data.language.values import unwrapped_value
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.formats import ALLOWED, OBJECTS, TEXT
-from pegasos_stats.data.scan.joining import frame_of, joined, joined_frames
+from pegasos_stats.data.scan.frames import frame_of, joined, joined_frames
 from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.data.scan.repeating import Repeating
 from pegasos_stats.data.weights import Offset, all_missing, all_zero

@@ -1,8 +1,9 @@
 """The read that counts: complete rows, labels, weights, scales, and a sample."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -10,25 +11,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Mask, Vector
-from pegasos_stats.data.design import ModelMatrix
-from pegasos_stats.data.scaling import ScaledDesign, Scaling, overflow, power_of_two
-from pegasos_stats.data.scan.formats import BOOLEANS, NUMBERS, kind_of
-from pegasos_stats.data.scan.joining import frame_of
-from pegasos_stats.data.scan.levels_of_files import Agreed
-from pegasos_stats.errors import ColumnError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
-
 from pegasos_stats.data.columns import in_a_piece
+from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.sample import Dropped, NaAction
+from pegasos_stats.data.scaling import ScaledDesign, Scaling, overflow, power_of_two
 from pegasos_stats.data.scan.files import Scan, rows_of_piece
-from pegasos_stats.data.scan.levels_of_files import Source, no_rows
+from pegasos_stats.data.scan.formats import BOOLEANS, NUMBERS, kind_of
+from pegasos_stats.data.scan.frames import frame_of
+from pegasos_stats.data.scan.levels_of_files import Agreed, Source, no_rows
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.scan.paths import Stamps, stamp_of
 from pegasos_stats.data.scan.sampling import (
@@ -46,7 +37,7 @@ from pegasos_stats.data.weights import (
     total,
     weights_of_rows,
 )
-from pegasos_stats.errors import DataError, LabelError, counted, shown
+from pegasos_stats.errors import ColumnError, DataError, LabelError, counted, shown
 from pegasos_stats.parallel import one_ahead
 
 if TYPE_CHECKING:
@@ -338,6 +329,19 @@ class Measured:
     step: int
     n_reads: int
     stamps: Stamps = field(default_factory=dict)
+
+    def without_rows(self) -> "Measured":
+        """What is sent to partitions, each of which has its own rows."""
+        nothing, p = np.zeros(0, dtype=np.int64), len(self.agreed.design.names)
+        return replace(
+            self,
+            scan=Partition(pd.DataFrame(), self.scan.memory),
+            pieces=(),
+            y=nothing.astype(np.int8),
+            weights=None,
+            offset=None,
+            sample=Sampled(nothing, np.zeros((0, p))),
+        )
 
     def check_unchanged(self) -> None:
         """Raise `DataError` if files are not those that were read."""

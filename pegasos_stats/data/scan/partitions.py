@@ -1,9 +1,10 @@
 """Rows in the partitions of a Dask frame, which stay where they are."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -13,9 +14,9 @@ from pegasos_stats.data.columns import check_hashable, plain_column
 from pegasos_stats.data.design import check_unique
 from pegasos_stats.data.foreign import in_known_types
 from pegasos_stats.data.language.term_coding import named_levels
-from pegasos_stats.data.scan.files import computed, of_partitions, rows_of_piece
+from pegasos_stats.data.scan.files import rows_of_piece
 from pegasos_stats.data.scan.formats import kind_of_dtype
-from pegasos_stats.errors import ColumnError, listing
+from pegasos_stats.errors import ColumnError, DataError, PegasosStatsError, listing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -83,6 +84,29 @@ def _of_one_kind(column: DataColumn) -> DataColumn:
 
 
 MEMORY = 2**30  # bytes, if no budget is given
+
+
+def computed(tasks: "Sequence[Delayed]") -> list[Any]:
+    """What tasks give, brought home."""
+    import dask
+
+    with of_partitions():
+        return list(dask.compute(*tasks))
+
+
+@contextmanager
+def of_partitions() -> Iterator[None]:
+    """Say of partitions that are not as their frame says what is wrong with them."""
+    try:
+        yield
+    except PegasosStatsError:
+        raise
+    except (ValueError, TypeError, KeyError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")[:160]
+        raise DataError(
+            f"A partition of the Dask frame cannot be read ({reason}); let all have "
+            "the columns and types that the frame says."
+        ) from error
 
 
 @dataclass(frozen=True, eq=False)

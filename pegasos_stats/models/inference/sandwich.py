@@ -456,8 +456,8 @@ class Rows:
         """Sum of what `work` finds in each block."""
         X = self.problem.X
         if isinstance(X, Elsewhere):
-            column = None if self.dual is None else X.home.column(self.dual)
-            return added(X.home.read(work, column))
+            column = None if self.dual is None else self.problem.X.column(self.dual)
+            return added(self.problem.X.read(work, column))
         return added(work(*each) for each in self.blocks())
 
     def blocks(self) -> Iterator[tuple[Block, Values]]:
@@ -507,8 +507,7 @@ class Rows:
         """Whether Newton's step without the penalty raises a margin by 1 or more."""
         step = solved(sums.H, -sums.scores.sum(axis=0))
         farthest = np.linalg.norm(step[int(self.fitted.intercept) :])
-        X, centre = self.problem.X, self.fitted.centre
-        radius = X.home.radius if isinstance(X, Elsewhere) else self.problem.radius
+        radius, centre = self.problem.radius, self.fitted.centre
         radius += 0.0 if centre is None else float(np.linalg.norm(centre))
         most = farthest * radius + (abs(step[0]) if self.fitted.intercept else 0.0)
         if most < FORWARD:

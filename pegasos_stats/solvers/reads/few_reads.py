@@ -8,16 +8,22 @@ A sample that fits in memory is solved; then each read improves on the point bef
 and gives the risk of that point. How is a matter of the loss: see ``hinge.py`` and
 ``newton.py``.
 
+With the log loss and a small penalty the solution may fit the sample too well. A level
+of a factor with few rows in it, all of one label, has a large coefficient and margins
+far out, where the loss is flat, and Newton's steps for all rows go astray from there.
+So the problem of the sample has the penalty, of those 10 times larger than each other,
+whose solution for half of the sample has the least risk in the other half.
+
 References
 ----------
 Yu, Hsieh, Chang & Lin, *Large linear classification when data cannot fit in memory*,
 KDD 2010.
 """
 
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +31,9 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Vector
 from pegasos_stats.data.scan.sampling import size_of_sample
 from pegasos_stats.solvers.centring import without_constants
+from pegasos_stats.solvers.methods import solved_by_steps
 from pegasos_stats.solvers.objective import Certificate
-from pegasos_stats.solvers.problem import LossName, Solution
+from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.reads.hinge import (
     ROOM,
     WIDTHS,
@@ -34,16 +41,14 @@ from pegasos_stats.solvers.reads.hinge import (
     NoRoomError,
     near_margin,
 )
-from pegasos_stats.solvers.reads.newton import Newton
+from pegasos_stats.solvers.reads.newton import Newton, SmoothedHinge
 from pegasos_stats.solvers.reads.risk_and_bound import (
     Bound,
-    Described,
     Point,
     Risk,
     scores,
 )
-from pegasos_stats.solvers.reads.rows import Home, Taken
-from pegasos_stats.solvers.reads.sampled import solved
+from pegasos_stats.solvers.reads.rows import Taken
 from pegasos_stats.solvers.sdca import SDCA
 
 NARROWER = 8.0  # what the width is divided by at most, after a step
@@ -72,47 +77,13 @@ FINER = 0.25  # of the tolerance, to which problems in memory are solved
 
 FINEST = 1e-13  # relative gap of a problem in memory
 
+ROUGH = 1e-4  # relative gap of the problem of the sample
+
+FURTHER, MOST = 10.0, 1e6  # factors of its penalty
+
+HALVES = 1  # seed of the halves of a sample
+
 TEN, LAST_SHARE = 10.0, 1e-4  # what the share is divided by where a read found nothing
-
-
-@dataclass(frozen=True)
-class RoundedHinge:
-    """The hinge, its corner rounded over a width."""
-
-    width: float
-
-    def loss(self) -> LossName:
-        """The loss in the risk."""
-        return "hinge"
-
-    def slopes(self, m: Vector) -> Vector:
-        """``clip(1/2 + (1 - m) / width, 0, 1)``.
-
-        Examples
-        --------
-        >>> RoundedHinge(0.5).slopes(np.array([0.7, 0.9, 1.0, 1.25, 2.0]))
-        array([1. , 0.7, 0.5, 0. , 0. ])
-        """
-        return np.clip(0.5 + (1.0 - m) / self.width, 0.0, 1.0)
-
-    def bends(self, w: Vector, s: Vector) -> Vector:
-        """``w / width`` in the corner, 0 elsewhere."""
-        return np.where((s > 0.0) & (s < 1.0), w / self.width, 0.0)
-
-    def violated(self, m: Vector) -> int:
-        """How many margins are below 1."""
-        return int(np.count_nonzero(m < 1.0))
-
-    def above(self, w: Vector, m: Vector) -> float:
-        """Sum by which it is above the hinge.
-
-        Examples
-        --------
-        >>> RoundedHinge(0.8).above(np.ones(3), np.array([0.0, 1.0, 2.0]))
-        0.1
-        """
-        short = np.maximum(0.5 - np.abs(1.0 - m) / self.width, 0.0)
-        return float(w @ (short * short)) * self.width / 2.0
 
 
 class Rounded(Newton):
@@ -129,16 +100,16 @@ class Rounded(Newton):
     """
 
     def __init__(
-        self, problem: Described, sample: Taken, point: Point, width: float
+        self, problem: Problem, sample: Taken, point: Point, width: float
     ) -> None:
         super().__init__(problem, sample, point)
         self.width = self.apart = max(LEAST, width)
         self.damped = 0
 
     @property
-    def curve(self) -> RoundedHinge:
+    def curve(self) -> SmoothedHinge:
         """The loss that the next read sums."""
-        return RoundedHinge(self.width)
+        return SmoothedHinge(self.width)
 
     def solve(self, tol: float, solver: SDCA) -> None:
         """Take Newton's step, shorter if one led up; choose the next width."""
@@ -173,7 +144,7 @@ class WithinBudget:
         As of `Hinge`.
     """
 
-    def __init__(self, problem: Described, sample: Taken, point: Point) -> None:
+    def __init__(self, problem: Problem, sample: Taken, point: Point) -> None:
         self._problem, self._sample, self._failed = problem, sample, 0
         self._width = far(problem, sample)
         self._step: Hinge | Rounded = Rounded(problem, sample, point, self._width)
@@ -234,7 +205,7 @@ class WithinBudget:
         """Keep rows from now on, if those near the margin find room."""
         problem, sample = self._problem, self._sample
         delta = max(step.apart, NARROWEST * self._width)
-        room, fewest = ROOM * problem.home.most_kept, ENOUGH * (problem.p + 1)
+        room, fewest = ROOM * problem.X.most_kept, ENOUGH * (problem.p + 1)
         most = max(fewest, room / 2.0**self._failed)
 
         def near(delta: float) -> float:
@@ -254,71 +225,6 @@ class WithinBudget:
         self._failed = min(MOST_FAILED, self._failed + 1)
         self._step.forget_rows()
         self._step = Rounded(self._problem, self._sample, self._step.point, self._width)
-
-
-class Logistic:
-    """``log(1 + exp(-m))``."""
-
-    def loss(self) -> LossName:
-        """The loss in the risk."""
-        return "log"
-
-    def slopes(self, m: Vector) -> Vector:
-        """``1 / (1 + exp(m))``."""
-        from scipy.special import expit
-
-        return np.asarray(expit(-m), dtype=np.float64)
-
-    def bends(self, w: Vector, s: Vector) -> Vector:
-        """``w s (1 - s)``."""
-        return w * s * (1.0 - s)
-
-    def violated(self, m: Vector) -> int:
-        """How many margins are below 0."""
-        return int(np.count_nonzero(m < 0.0))
-
-    def above(self, w: Vector, m: Vector) -> float:
-        """Nothing: it is the loss in the risk."""
-        return 0.0
-
-
-class Log(Newton):
-    """The log loss between two reads."""
-
-    @property
-    def curve(self) -> Logistic:
-        """The log loss itself."""
-        return Logistic()
-
-
-class Step(Protocol):
-    """What one read and the work after it are, for one loss."""
-
-    point: Point
-
-    @property
-    def bound(self) -> Bound:
-        """Of the dual point at hand."""
-
-    @property
-    def stands(self) -> bool:
-        """Whether the last read brought nothing."""
-
-    @property
-    def violations(self) -> int:
-        """Rows that violated the margin at the last read."""
-
-    def read(self) -> Risk:
-        """Read all rows, at the point."""
-
-    def solve(self, tol: float, solver: SDCA) -> None:
-        """Find the next point, and a dual point."""
-
-    def dual(self, weights: Vector | None) -> Vector:
-        """Dual weights of all rows, of these weights in the risk."""
-
-    def forget_rows(self) -> None:
-        """Let go of rows in memory, to have room; nothing is read after it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -350,21 +256,20 @@ class Reading:
 
     Parameters
     ----------
-    problem : Described
+    problem : Problem
     solver : SDCA
 
     Attributes
     ----------
-    step : Step
+    step : Hinge, Newton or WithinBudget
     reads : int
         How many there have been.
     violations : int
         Rows with a margin below 1 (hinge) or below 0 (log loss), of all reads.
     """
 
-    def __init__(self, problem: Described, solver: SDCA) -> None:
-        home = problem.home
-        sample = home.sample(size_of_sample(home.n, home.p))
+    def __init__(self, problem: Problem, solver: SDCA) -> None:
+        sample = problem.X.sample(size_of_sample(problem.n, problem.p))
         self._problem, self.violations = problem, 0
         self._best: Risk | None = None
         self._solver, self._share, self.reads = solver, FINER, 0
@@ -405,7 +310,7 @@ class Reading:
 
     def _free(self, beta: Vector, alpha: float) -> Point:
         """The point where a free intercept has the share of constant columns."""
-        values = self._problem.home.constants if self._problem.intercept else None
+        values = self._problem.X.constants if self._problem.intercept else None
         return Point(*without_constants(beta, alpha, values))
 
     def solution(self) -> Solution:
@@ -413,7 +318,7 @@ class Reading:
         return Solution(
             beta=self._known.point.beta,
             alpha=self._known.point.alpha,
-            dual=self.step.dual(self._problem.home.weights),
+            dual=self.step.dual(self._problem.weights),
             n_iter=self.reads * self._problem.n,
             n_violations=self.step.violations,
             seed=self._solver.seed,
@@ -425,29 +330,28 @@ class Reading:
         return self._best
 
 
-def far(problem: Described, sample: Taken) -> float:
+def far(problem: Problem, sample: Taken) -> float:
     """How far margins are off at most, about, at the solution of a sample."""
     return WIDTHS * float(np.sqrt(problem.p / sample.y.size))
 
 
-def step_of(problem: Described, sample: Taken, point: Point) -> Step:
+def step_of(
+    problem: Problem, sample: Taken, point: Point
+) -> Hinge | Newton | WithinBudget:
     """The steps for a loss, and for the room that there is for rows.
 
     Problem, sample and point are those of `Hinge`.
     """
     if problem.loss == "log":
-        return Log(problem, sample, point)
-    if problem.home.most_kept < problem.n:
+        return Newton(problem, sample, point)
+    if problem.X.most_kept < problem.n:
         return WithinBudget(problem, sample, point)
     return Hinge(problem, sample, point, far(problem, sample))
 
 
 @np.errstate(over="ignore", invalid="ignore")  # the certificate tells
 def few_reads(
-    home: Home,
-    lam: float,
-    loss: LossName,
-    intercept: bool,
+    problem: Problem,
     solver: SDCA,
     observe: Callable[[int, Certificate], None] | None = None,
 ) -> Reads:
@@ -455,10 +359,8 @@ def few_reads(
 
     Parameters
     ----------
-    home : Home
-        Where the rows are.
-    lam, loss, intercept
-        As for `Problem`.
+    problem : Problem
+        Its `X` are `StreamedRows`.
     solver : SDCA
         Its tolerances, and how many reads there may be: its epochs.
     observe : callable, optional
@@ -471,16 +373,18 @@ def few_reads(
 
     Examples
     --------
-    >>> from pegasos_stats.solvers.problem import Problem
-    >>> from pegasos_stats.solvers.reads.rows import InMemory
-    >>> rng = np.random.default_rng(0)
-    >>> X, y = rng.standard_normal((4000, 3)), np.repeat([-1.0, 1.0], 2000)
-    >>> home = InMemory(Problem(X + 0.5 * y[:, None], y, lam=0.01))
-    >>> found = few_reads(home, 0.01, "hinge", True, SDCA(tol=1e-6, seed=1))
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> import pegasos_stats as ps
+    >>> rng, path = np.random.default_rng(0), f"{tempfile.mkdtemp()}/rows.parquet"
+    >>> y = np.repeat([-1.0, 1.0], 2000)
+    >>> x = 0.5 * y + rng.standard_normal(4000)
+    >>> pd.DataFrame({"y": y, "x": x}).to_parquet(path)
+    >>> problem = ps.svm("y ~ x", ps.scan(path), lam=0.01).problem
+    >>> found = few_reads(problem, SDCA(tol=1e-6, seed=1))
     >>> found.reached, found.solution.n_epochs
     (True, 2)
     """
-    problem = Described(home, lam, loss, intercept)
     fit = Reading(problem, solver)
     while True:
         at = fit.read()
@@ -498,3 +402,53 @@ def tolerance(solver: SDCA, at: Certificate) -> float:
     """The relative gap that is asked for."""
     of_gap = (solver.gap_tol or 0.0) / at.objective if at.objective > 0.0 else 0.0
     return max(solver.tol, of_gap) or FINEST
+
+
+def solved(problem: Problem, sample: Taken, solver: SDCA) -> Solution:
+    """Solve the problem of a sample, whose classes weigh as in all rows."""
+    w = sample.w.copy()
+    for sign, weight in zip((-1.0, 1.0), problem.class_weights, strict=True):
+        of_class = sample.y == sign
+        w[of_class] *= weight / w[of_class].sum()
+    w *= w.size / problem.n
+    X = np.asarray(sample.X, dtype=np.float64)
+    inner = Problem(
+        X,
+        sample.y,
+        problem.lam,
+        problem.loss,
+        problem.intercept,
+        weights=w,
+        offset=sample.offset,
+    )
+    rough = SDCA(tol=ROUGH, seed=solver.seed, sample_kind=solver.sample_kind)
+    if problem.loss == "log" and sample.y.size < problem.n:
+        inner = replace(inner, lam=inner.lam * penalised_by(inner, rough))
+    return solved_by_steps(inner, rough)
+
+
+def penalised_by(problem: Problem, solver: SDCA) -> float:
+    """Factor of the penalty whose solution for half of the rows suits the others.
+
+    Examples
+    --------
+    >>> X, y = np.random.default_rng(0).standard_normal((200, 20)), np.ones(200)
+    >>> y[:100], X[:100, 0] = -1.0, X[:100, 0] - 1.0
+    >>> penalised_by(Problem(X, y, lam=1e-3, loss="log"), SDCA(seed=1))
+    100.0
+    """
+    places = np.random.default_rng(HALVES).permutation(problem.n)
+    half, rest = problem.of_rows(places[::2]), problem.of_rows(places[1::2])
+    if min(half.lightest, rest.lightest) == 0.0:
+        return 1.0
+    factor, least = 1.0, math.inf
+    while factor <= MOST:
+        fit = solved_by_steps(replace(half, lam=problem.lam * factor), solver)
+        f = rest.X @ fit.beta + fit.alpha + rest.row_offsets
+        losses = np.logaddexp(0.0, -rest.y * f)
+        risk = float(np.average(losses, weights=rest.row_weights))
+        risk += 0.5 * problem.lam * float(fit.beta @ fit.beta)
+        if not risk < least:
+            break
+        factor, least = factor * FURTHER, risk
+    return max(1.0, factor / FURTHER)

@@ -31,14 +31,15 @@ from pegasos_stats.solvers.objective import rows_in_block
 from pegasos_stats.solvers.problem import LossName, Problem
 from pegasos_stats.solvers.reads.risk_and_bound import (
     NO_BOUND,
+    UNIT,
     Bound,
-    Described,
     Point,
     Risk,
+    balanced,
+    cut,
     scores,
 )
 from pegasos_stats.solvers.reads.rows import Block, Taken, Values, plus
-from pegasos_stats.solvers.reads.whole_weights import UNIT, balanced, cut
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
 
@@ -322,10 +323,10 @@ class NoRoomError(Exception):
     """The rows near the margin are more than may be kept."""
 
 
-def near_margin(problem: Described, sample: Taken, point: Point, delta: float) -> float:
+def near_margin(problem: Problem, sample: Taken, point: Point, delta: float) -> float:
     """Share of the rows with a margin within delta of 1, as a sample says."""
     m = sample.y * scores(sample.X, point, sample.offset)
-    near, (below, above) = np.abs(m - 1.0) <= delta, problem.home.class_weights
+    near, (below, above) = np.abs(m - 1.0) <= delta, problem.class_weights
     shares = (float(near[sample.y == sign].mean()) for sign in (-1.0, 1.0))
     return float(np.dot([*shares], [below, above])) / problem.n
 
@@ -353,12 +354,12 @@ class Hinge:
     """
 
     def __init__(
-        self, problem: Described, sample: Taken, point: Point, delta: float
+        self, problem: Problem, sample: Taken, point: Point, delta: float
     ) -> None:
         self._problem, self.delta = problem, delta
         self.point, self.bound = point, NO_BOUND
         self.kept = Kept(problem.p)
-        self.state = problem.home.blank(np.int8)
+        self.state = problem.X.blank(np.int8)
         self._foreseen = Foreseen(sample)
         self.near = near_margin(problem, sample, point, delta)
         self._is_first, self.stands, self.violations = True, False, 0
@@ -379,7 +380,7 @@ class Hinge:
         delta = self.delta if self._is_first else -1.0
         looking = Looking(self.point, reach, delta)
         looking(self._foreseen.block, self._foreseen.state)
-        home, count = self._problem.home, self.kept.m
+        home, count = self._problem.X, self.kept.m
         for part in home.read(looking, self.state):
             sums = part._replace(joined=[])
             self._sums = sums if self._sums is None else plus(self._sums, sums)
@@ -417,12 +418,12 @@ class Hinge:
         begin = np.concatenate([kept.a, w]) * scale
         exact = SDCA(EPOCHS, tol, seed=solver.seed, sample_kind=solver.sample_kind)
         found = solved_by_steps(inner, exact, begin)
-        left, few = problem.home.most_kept - kept.m, FEW * problem.n
+        left, few = problem.X.most_kept - kept.m, FEW * problem.n
         of_class = self._found().table.sum(axis=1)
         solved = Point(found.beta, found.alpha)
         most = min(ROOM * left, max(kept.m, few))
         step = self._foreseen.step(self.point, solved, of_class, most)
-        if step is None and problem.home.most_kept < problem.n:
+        if step is None and problem.X.most_kept < problem.n:
             raise NoRoomError
         self.point = solved if step is None else step
         a = cut(np.minimum(found.dual[: kept.m] / scale, kept.w))

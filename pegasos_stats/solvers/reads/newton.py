@@ -25,28 +25,28 @@ More & Sorensen, *Computing a trust region step*, SIAM Journal on Scientific and
 Statistical Computing 4, 1983.
 """
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Matrix, Rows, Vector
 from pegasos_stats.solvers.dense.sums import Sums, risk_and_image
-from pegasos_stats.solvers.problem import LossName
+from pegasos_stats.solvers.problem import LossName, Problem
 from pegasos_stats.solvers.reads.risk_and_bound import (
     NO_BOUND,
     Bound,
-    Described,
     Point,
     Risk,
+    balanced,
+    cut,
     image,
     scores,
     table_of,
+    units,
 )
 from pegasos_stats.solvers.reads.rows import Block, Taken, Values, added
-from pegasos_stats.solvers.reads.whole_weights import balanced, cut, units
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
 
@@ -55,23 +55,70 @@ SHORTER, LONGER = 0.25, 2.0  # radius, by a step that led up, and by one that di
 LEAST, HALVINGS = 2.0**-80, 60  # of the largest ``mu``; of its range, on a log scale
 
 
-class Curve(Protocol):
-    """A loss that bends, by its margins; the risk has it, or another one below it."""
+class Logistic:
+    """``log(1 + exp(-m))``."""
 
     def loss(self) -> LossName:
         """The loss in the risk."""
+        return "log"
 
     def slopes(self, m: Vector) -> Vector:
-        """Slopes ``s``, with the sign changed: dual weights of rows of weight 1."""
+        """``1 / (1 + exp(m))``: dual weights of rows of weight 1."""
+        from scipy.special import expit
+
+        return np.asarray(expit(-m), dtype=np.float64)
 
     def bends(self, w: Vector, s: Vector) -> Vector:
-        """Second derivatives of rows of weights ``w``, by their slopes."""
+        """``w s (1 - s)``, second derivatives of rows of weights ``w``."""
+        return w * s * (1.0 - s)
 
     def violated(self, m: Vector) -> int:
-        """How many rows violate the margin."""
+        """How many margins are below 0."""
+        return int(np.count_nonzero(m < 0.0))
 
     def above(self, w: Vector, m: Vector) -> float:
-        """Sum by which it is above the loss in the risk."""
+        """Sum by which it is above the loss in the risk: it is that loss."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class SmoothedHinge:
+    """The hinge, its corner rounded over a width."""
+
+    width: float
+
+    def loss(self) -> LossName:
+        """The loss in the risk."""
+        return "hinge"
+
+    def slopes(self, m: Vector) -> Vector:
+        """``clip(1/2 + (1 - m) / width, 0, 1)``.
+
+        Examples
+        --------
+        >>> SmoothedHinge(0.5).slopes(np.array([0.7, 0.9, 1.0, 1.25, 2.0]))
+        array([1. , 0.7, 0.5, 0. , 0. ])
+        """
+        return np.clip(0.5 + (1.0 - m) / self.width, 0.0, 1.0)
+
+    def bends(self, w: Vector, s: Vector) -> Vector:
+        """``w / width`` in the corner, 0 elsewhere."""
+        return np.where((s > 0.0) & (s < 1.0), w / self.width, 0.0)
+
+    def violated(self, m: Vector) -> int:
+        """How many margins are below 1."""
+        return int(np.count_nonzero(m < 1.0))
+
+    def above(self, w: Vector, m: Vector) -> float:
+        """Sum by which it is above the hinge.
+
+        Examples
+        --------
+        >>> SmoothedHinge(0.8).above(np.ones(3), np.array([0.0, 1.0, 2.0]))
+        0.1
+        """
+        short = np.maximum(0.5 - np.abs(1.0 - m) / self.width, 0.0)
+        return float(w @ (short * short)) * self.width / 2.0
 
 
 class Part(NamedTuple):
@@ -113,7 +160,7 @@ class Looking:
 
     Attributes
     ----------
-    curve : Curve
+    curve : Logistic or SmoothedHinge
     point : Point
     reach : float
         How far rounding may move a margin.
@@ -122,7 +169,7 @@ class Looking:
         Numbers of the rows of the sample.
     """
 
-    curve: Curve
+    curve: "Logistic | SmoothedHinge"
     point: Point
     reach: float
     intercept: bool
@@ -183,7 +230,7 @@ class Lowest(NamedTuple):
     second: Matrix
 
 
-class Newton(ABC):
+class Newton:
     """A loss that bends, between two reads.
 
     Attributes
@@ -200,19 +247,19 @@ class Newton(ABC):
         Whether the last read brought no step, as curvature is missing there.
     """
 
-    def __init__(self, problem: Described, sample: Taken, point: Point) -> None:
+    def __init__(self, problem: Problem, sample: Taken, point: Point) -> None:
         self._problem, self._sample = problem, sample
         self.point, self.bound = point, NO_BOUND
         self.violations, self.bent, self.stands = 0, 0, False
-        self._a = problem.home.blank(np.float64)
+        self._a = problem.X.blank(np.float64)
         self._of_sample = np.zeros(sample.y.size)  # dual weights
         self._lowest: Lowest | None = None
         self._radius, self._squares = 0.0, np.zeros(0)  # 0 for no limit
 
     @property
-    @abstractmethod
-    def curve(self) -> Curve:
+    def curve(self) -> "Logistic | SmoothedHinge":
         """The loss that the next read sums."""
+        return Logistic()
 
     def read(self) -> Risk:
         """Read all rows: risk, gradient and curvature at the point; a dual point."""
@@ -220,7 +267,7 @@ class Newton(ABC):
         reach, free = Rounding(problem, *self.point).reach, problem.intercept
         numbers = self._sample.numbers
         looking = Looking(self.curve, self.point, reach, free, numbers)
-        found: Part = added(problem.home.read(looking, self._a))
+        found: Part = added(problem.X.read(looking, self._a))
         self.violations, self.bent = found.violations, found.bent
         self._squares = found.squares / problem.n
         risk = Risk.of(problem, self.point, found.seen, found.table)

@@ -1,4 +1,9 @@
-"""What one read of the rows says of a fit: its risk, and its bound from below."""
+"""What one read of the rows says of a fit: its risk, and its bound from below.
+
+With a free intercept the dual asks for ``sum_i a_i y_i = 0``, and pays ``|alpha*
+delta|`` for a difference ``delta``. Where rows are read in blocks no sum in doubles is
+exact; dual weights are whole multiples of `UNIT`, whose sums are.
+"""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -10,54 +15,10 @@ from pegasos_stats.arrays import Dense, Vector, read_only
 from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.solvers.dense.sums import Sums
 from pegasos_stats.solvers.objective import Certificate, finite
-from pegasos_stats.solvers.problem import LossName
-from pegasos_stats.solvers.reads.rows import Home
+from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import Rounding, Within, lower_bound
 
-
-@dataclass(frozen=True)
-class Described:
-    """A problem whose rows are elsewhere: what its certificate needs beside sums."""
-
-    home: Home
-    lam: float
-    loss: LossName
-    intercept: bool
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return self.home.n
-
-    @property
-    def p(self) -> int:
-        """Number of columns."""
-        return self.home.p
-
-    @property
-    def radius(self) -> float:
-        """Largest ``||x_i||``."""
-        return self.home.radius
-
-    @property
-    def weighted(self) -> bool:
-        """Whether a weight is not 1."""
-        return self.home.weights is not None
-
-    @property
-    def products(self) -> float:
-        """Roundings of a dot at most."""
-        return self.p + 2.0  # of any order
-
-    @property
-    def lightest(self) -> float:
-        """Weight of the rows of the class that has less of it."""
-        return min(self.home.class_weights)
-
-    @property
-    def farthest(self) -> float | None:
-        """Largest offset by size; None without offsets."""
-        return self.home.farthest
+UNIT = 2.0**-32  # what a dual weight loses at most; 1 is a multiple of it
 
 
 class Point(NamedTuple):
@@ -122,6 +83,8 @@ class Risk:
         Rows by label and predicted label, the last column for scores of 0.
     least : float
         A bound of the risk of every fit.
+    bound : Bound
+        Of a dual point, if one is known.
     """
 
     point: Point
@@ -131,10 +94,11 @@ class Risk:
     at_zero: tuple[int, int]
     table: NDArray[np.int64]
     least: float
+    bound: Bound = NO_BOUND
 
     @classmethod
     def of(
-        cls, problem: Described, point: Point, seen: Sums, table: NDArray[np.int64]
+        cls, problem: Problem, point: Point, seen: Sums, table: NDArray[np.int64]
     ) -> "Risk":
         """The risk of a point from the sums of a read."""
         rounding = Rounding(problem, *point)
@@ -146,10 +110,91 @@ class Risk:
             point, objective, within, seen.errors, seen.at_zero, table, rounding.least()
         )
 
-    def certificate(self, bound: Bound) -> Certificate:
-        """Certify the point by a dual point."""
+    def certificate(self, bound: Bound | None = None) -> Certificate:
+        """Certify the point by a dual point, that of the same read if none is given."""
         dual, rounding = lower_bound(
-            self.objective, self.within, *bound, lambda: self.least
+            self.objective, self.within, *(bound or self.bound), lambda: self.least
         )
         at = Certificate(self.objective, dual, self.errors, self.at_zero)
         return replace(at, rounding=rounding)
+
+
+def cut(a: Vector) -> Vector:
+    """Multiples of `UNIT` at most as large.
+
+    Examples
+    --------
+    >>> cut(np.array([1.0, 2.0**-33]))
+    array([1., 0.])
+    """
+    return np.floor(a / UNIT) * UNIT
+
+
+def units(a: Vector) -> int:
+    """``sum_i a_i`` in units, exactly, of weights that are cut.
+
+    Examples
+    --------
+    >>> units(np.array([1.0, 0.5])) == 3 * 2**31
+    True
+    """
+    return int((a / UNIT).astype(np.int64).sum())
+
+
+def balanced(a: Vector, y: Vector, w: Vector, excess: int) -> Vector | None:
+    """Change weights of one class until ``excess + sum_i a_i y_i`` is 0, in units.
+
+    Those of the class that is too heavy are lowered; if they are not enough, those of
+    the other are raised.
+
+    Parameters
+    ----------
+    a : float64 array, shape (m,), of 0 or more
+    y : float64 array, shape (m,), of -1 and +1
+    w : float64 array, shape (m,)
+        The most that a weight may be.
+    excess : int
+        ``sum_i a_i y_i`` of all other rows, in units.
+
+    Returns
+    -------
+    float64 array, shape (m,), or None
+        Cut weights; None if neither class can make up for it.
+
+    Examples
+    --------
+    >>> a, y, w = np.array([1.0, 0.5, 0.5]), np.array([1.0, 1.0, -1.0]), np.ones(3)
+    >>> balanced(a, y, w, 0).round(3)
+    array([0.333, 0.167, 0.5  ])
+    >>> balanced(np.array([0.0, 0.0, 0.5]), y, w, 3 * 2**30)
+    array([0.  , 0.  , 0.75])
+    >>> balanced(a, y, w, 2**40) is None
+    True
+    """
+    counts = (a / UNIT).astype(np.int64)
+    over = excess + int(counts[y > 0.0].sum()) - int(counts[y < 0.0].sum())
+    heavier = y > 0.0 if over > 0 else y < 0.0
+    over = abs(over)
+    lowered = counts * heavier
+    if int(lowered.sum()) >= over:
+        return _doubles(counts - _shares(lowered, over))
+    raised = ((w / UNIT).astype(np.int64) - counts) * ~heavier
+    if int(raised.sum()) >= over:
+        return _doubles(counts + _shares(raised, over))
+    return None
+
+
+def _shares(most: NDArray[np.int64], total: int) -> NDArray[np.int64]:
+    """Whole numbers of this sum, in proportion to others that they do not exceed."""
+    there = int(most.sum())
+    if total == 0:
+        return np.zeros_like(most)
+    found = (most * (total / there * (1.0 - 2.0**-50))).astype(np.int64)
+    left, room = total - int(found.sum()), most - found
+    before = np.cumsum(room) - room
+    found += np.clip(left - before, 0, room)
+    return found
+
+
+def _doubles(counts: NDArray[np.int64]) -> Vector:
+    return np.asarray(counts * UNIT, dtype=np.float64)

@@ -1,21 +1,40 @@
-"""Rows wherever they are: all that the method of few reads asks of them."""
+"""Rows in files or partitions, read from first to last, some blocks at a time.
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+Of a Dask frame a read sends its work to each partition and brings back what is found
+there, which is added up in the order of the partitions: no number depends on the number
+of workers. A column of numbers beside the rows stays there too, as results of tasks
+that Dask computes again, from the partitions, if a worker is lost.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
+import pandas as pd
 
 from pegasos_stats.arrays import Dense, Rows, Vector, read_only
+from pegasos_stats.data.columns import are_finite
+from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.scan.matrix_in_files import Elsewhere
+from pegasos_stats.data.scan.measuring import Counting, Measured, Piece
+from pegasos_stats.data.scan.partitions import Partition, Partitions, computed
+from pegasos_stats.data.scan.sampling import Sampled
+from pegasos_stats.errors import PegasosStatsError
 from pegasos_stats.parallel import map_in_order
-from pegasos_stats.solvers.centring import constants
-from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.rounding import RowSizes
+from pegasos_stats.solvers.centring import constants_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from dask.delayed import Delayed
 
 Found = TypeVar("Found")
 
 NUMBERS = 2**18  # of a block: two megabytes, which stay near the processor
 SEED = 1  # of the rows of a sample
+SHARE = 4  # of the budget that rows that are kept may take, and products of blocks
+MATRICES = 2  # of p x p numbers, which a block takes for its products
 
 
 class Block(NamedTuple):
@@ -54,13 +73,6 @@ Values = np.ndarray
 NO_VALUES: Values = read_only(np.zeros(0))
 
 
-class Column(Protocol):
-    """A number for each row, which stays where the rows are."""
-
-    def gathered(self) -> Values:
-        """The numbers of all rows, shape (n,)."""
-
-
 @dataclass(frozen=True, eq=False)
 class Here:
     """A number for each row, in memory."""
@@ -71,75 +83,25 @@ class Here:
         """The numbers of all rows, shape (n,)."""
         return self.values
 
-    def of(self, block: Block) -> Values:
-        """Those of the rows of a block, to be changed in place."""
-        return self.values[block.first : block.first + block.y.size]
 
-
-class Home(RowSizes, Protocol):
-    """Where rows are.
+@dataclass(eq=False)
+class There:
+    """A number for each row, beside the rows.
 
     Attributes
     ----------
-    n, p, radius
-        As of `RowSizes`.
-    weights : float64 array, shape (n,), or None
-        Weights of the rows, with mean 1; None if all are 1.
-    class_weights : pair of float
-        Weights of the rows of -1, and of +1, summed.
-    farthest : float or None
-        Largest offset by size; None without offsets.
-    constants : float64 array, shape (p,), or None
-        Values of the columns that are the same in all rows, 0 for other columns.
-    most_kept : int
-        Rows that may be brought home.
-    more : str
-        How to let there be more.
+    parts : list
+        Those of each partition, as tasks of Dask.
     """
 
-    @property
-    def weights(self) -> Vector | None:
-        """Weights of all rows, shape (n,); None if all are 1."""
+    parts: "list[Delayed]"
 
-    @property
-    def class_weights(self) -> tuple[float, float]:
-        """Weights of the rows of -1, and of +1, summed."""
+    def gathered(self) -> Values:
+        """The numbers of all rows, shape (n,)."""
+        return np.concatenate(computed(self.parts))
 
-    @property
-    def farthest(self) -> float | None:
-        """Largest offset by size; None without offsets."""
 
-    @property
-    def constants(self) -> Vector | None:
-        """Values of constant columns, 0 for others, shape (p,); None without any."""
-
-    @property
-    def most_kept(self) -> int:
-        """Rows that may be brought home."""
-
-    @property
-    def more(self) -> str:
-        """How to let there be more."""
-
-    def read(
-        self, work: Callable[[Block, Values], Found], column: Column | None = None
-    ) -> Iterator[Found]:
-        """Read all rows once: what `work` finds in each block, in their order.
-
-        The blocks are the same each time. `work` is given the numbers of the block's
-        rows in the column too, which it may change in place, or `NO_VALUES`. It may run
-        in several threads or elsewhere, where it is sent with all that it holds. What
-        is found in blocks that follow each other may come as one, see `plus`.
-        """
-
-    def blank(self, dtype: type) -> Column:
-        """A column of zeros."""
-
-    def column(self, values: Values) -> Column:
-        """A column of these numbers, shape (n,)."""
-
-    def sample(self, most: int) -> Taken:
-        """Rows drawn at random, about as many of each class, at most so many."""
+Column = Here | There
 
 
 def plus(a: Any, b: Any, owned: bool = False) -> Any:
@@ -178,81 +140,257 @@ def added(parts: Iterable[Any]) -> Any:
     return total
 
 
-def rows_of_block(p: int) -> int:
-    """How many rows a block has: a function of their length alone."""
-    return max(1, NUMBERS // max(1, p))
-
-
-def values_of(column: Column | None, block: Block) -> Values:
-    """Numbers of the rows of a block, from a column in memory if there is one."""
-    if column is None:
-        return NO_VALUES
-    assert isinstance(column, Here)
-    return column.of(block)
-
-
-def drawn(y: Values, most: int) -> list[Rows]:
-    """Numbers of rows drawn at random of each class, -1 and +1, in random order."""
+def drawn(y: Values, most: int) -> Rows:
+    """Numbers of rows drawn at random, as many of -1 as of +1, in rising order."""
     rng, found = np.random.default_rng(SEED), []
     for sign in (-1, 1):
         of_class = np.flatnonzero(y == sign)
         count = min(most // 2, of_class.size)
         found.append(rng.choice(of_class, count, replace=False))
-    return found
+    return np.sort(np.concatenate(found))
 
 
-class InMemory:
-    """Rows of a problem in memory.
+class StreamedRows(Elsewhere):
+    """Rows of files that have been measured.
 
     Parameters
     ----------
-    problem : Problem
-        With dense rows.
+    measured : Measured
     workers : int, optional
         Number of threads; no number depends on it.
+
+    Attributes
+    ----------
+    radius : float
+        A bound of the largest ``||x_i||``.
+    constants : float64 array, shape (p,), or None
+        Values of the columns that are the same in all rows, 0 for other columns.
+    most_kept : int
+        Rows that may be brought home.
+    more : str
+        How to let there be more.
+    n_reads : int
+        How many times all rows have been read.
     """
 
-    def __init__(self, problem: Problem, workers: int | None = None) -> None:
-        self._problem, self._workers = problem, workers
-        self.n, self.p, self.radius = problem.n, problem.p, problem.radius
-        self.weights, w = problem.weights, problem.row_weights
-        below, above = (float(w[problem.y == sign].sum()) for sign in (-1.0, 1.0))
-        self.class_weights = below, above
-        self.most_kept, self.more = self.n, "all of them"
-        self.farthest, self.constants = problem.farthest, constants(problem)
+    def __init__(self, measured: Measured, workers: int | None = None) -> None:
+        super().__init__(measured)
+        self._workers, self.radius = workers, measured.radius
+        self._weights, self._offset = measured.weights, measured.offset
+        is_scaled = isinstance(measured.matrices.design, ScaledDesign)
+        self.constants = (
+            None if is_scaled else constants_of(measured.means, measured.spread)
+        )
+        self.n_reads, self.more = measured.n_reads, measured.scan.more
+        room = measured.scan.memory // SHARE // (8 * self.shape[1])
+        self.most_kept = max(1, room)
+        self._at_once = max(1, room // (MATRICES * self.shape[1]))  # blocks
 
     def read(
         self, work: Callable[[Block, Values], Found], column: Column | None = None
     ) -> Iterator[Found]:
-        """Read all rows once."""
-        return map_in_order(
-            lambda block: work(block, values_of(column, block)),
-            self._blocks(),
-            self._workers,
-        )
+        """Read all rows once: what `work` finds in each block, in their order.
 
-    def blank(self, dtype: type) -> Here:
+        The blocks are the same each time. `work` is given the numbers of the block's
+        rows in the column too, which it may change in place, or `NO_VALUES`. It may run
+        in several threads or elsewhere, where it is sent with all that it holds. What
+        is found in blocks that follow each other may come as one, see `plus`.
+        """
+        values = column.values if isinstance(column, Here) else None
+
+        def found(make: Callable[[], Block]) -> Found:
+            block = make()
+            end = block.first + block.y.size
+            return work(
+                block, NO_VALUES if values is None else values[block.first : end]
+            )
+
+        yield from map_in_order(found, self._blocks(), self._workers, self._at_once)
+        self.n_reads += 1
+
+    def blank(self, dtype: type) -> Column:
         """A column of zeros."""
-        return Here(np.zeros(self.n, dtype=dtype))
+        return Here(np.zeros(self.shape[0], dtype=dtype))
 
-    def column(self, values: Values) -> Here:
-        """A column of these numbers."""
+    def column(self, values: Values) -> Column:
+        """A column of these numbers, shape (n,)."""
         return Here(values)
 
     def sample(self, most: int) -> Taken:
-        """Rows drawn at random."""
-        problem = self._problem
-        w = problem.row_weights
-        counted = np.where(w > 0.0, problem.y, 0.0) if problem.weighted else problem.y
-        rows = np.sort(np.concatenate(drawn(counted, most)))
-        offset = None if problem.offset is None else problem.offset[rows]
-        return Taken(rows, problem.X[rows], problem.y[rows], w[rows], offset)
+        """Rows drawn at random, about as many of each class, at most so many."""
+        numbers, X = self.measured.sample
+        step = -(-numbers.size // most)
+        rows, X = numbers[::step], X[::step]
+        w = np.ones(rows.size) if self._weights is None else self._weights[rows]
+        offset = None if self._offset is None else self._offset[rows]
+        return Taken(rows, X, self.measured.y[rows].astype(np.float64), w, offset)
 
-    def _blocks(self) -> Iterator[Block]:
-        problem, step = self._problem, rows_of_block(self.p)
-        w = problem.row_weights
-        for first in range(0, self.n, step):
-            part = slice(first, first + step)
-            X, y = read_only(problem.X[part]), read_only(problem.y[part])
-            offset = None if problem.offset is None else problem.offset[part]
-            yield Block(first, X, y, read_only(w[part]), offset)
+    def _blocks(self) -> Iterator[Callable[[], Block]]:
+        """What makes each block; a piece that is clean in the thread that uses it."""
+        matrices, step = (
+            self.measured.matrices,
+            max(1, NUMBERS // max(1, self.shape[1])),
+        )
+        for piece, first, table in self.measured.tables():
+            if piece.clean and piece.usable is None:
+                numbers = matrices.numbers(table)
+                for at in range(0, piece.used, step):
+                    part = [column[at : at + step] for column in numbers]
+                    yield partial(self._block, first + at, matrices.rows, part)
+                continue
+            X = self._rows_used(piece, table)
+            for at in range(0, piece.used, step):
+                yield partial(self._block, first + at, np.array, X[at : at + step])
+
+    def pieces(self) -> Iterator[tuple[int, Dense]]:
+        """Read all rows once, in their order: the number of a piece's first, and X."""
+        for piece, first, table in self.measured.tables():
+            if piece.used:
+                yield first, self._rows_used(piece, table)
+        self.n_reads += 1
+
+    def _rows_used(self, piece: Piece, table: "pa.RecordBatch") -> Dense:
+        """Rows of a piece that are used.
+
+        Raises
+        ------
+        DataError
+            If they are not as they were.
+        """
+        matrices, changed = self.measured.matrices, self.measured.changed
+        if piece.clean:
+            X = matrices.rows(matrices.numbers(table))
+            X = X if piece.usable is None else X[piece.usable]
+        else:
+            try:
+                found = matrices.matrix(table, usable=piece.usable)
+            except PegasosStatsError:  # of values that there were none of
+                raise changed() from None
+            X = found.values
+            if piece.usable is not None:
+                X = X[piece.usable[found.kept]]
+        if len(X) != piece.used or not are_finite(X):
+            raise changed()
+        return X
+
+    def _block(self, first: int, rows: Callable[..., Dense], part: object) -> Block:
+        X = rows(part)
+        if not are_finite(X):
+            raise self.measured.changed()
+        here = slice(first, first + len(X))
+        w = np.ones(len(X)) if self._weights is None else self._weights[here]
+        offset = None if self._offset is None else self._offset[here]
+        return Block(first, X, self.measured.y[here].astype(np.float64), w, offset)
+
+
+class PartitionedRows(StreamedRows):
+    """Rows of partitions that have been measured.
+
+    Parameters
+    ----------
+    measured : Measured
+        All of them together.
+    counted : sequence
+        What was counted of each partition, as tasks of Dask.
+    sizes : sequence of int
+        How many of its rows are used.
+    """
+
+    def __init__(
+        self, measured: Measured, counted: "Sequence[Delayed]", sizes: Sequence[int]
+    ) -> None:
+        super().__init__(measured)
+        assert isinstance(measured.scan, Partitions)
+        columns = measured.agreed.rows.columns(measured.matrices.variables)
+        self._frames = measured.scan.parts(columns)
+        self._counted, self._edges = counted, np.cumsum([0, *sizes])
+        self._lean = measured.without_rows()
+        w = measured.weights
+        self._of_weights: list[Delayed | None] = [None] * len(sizes)
+        if w is not None:
+            self._of_weights = [*self.column(w).parts]
+
+    def read(
+        self, work: Callable[[Block, Values], Found], column: Column | None = None
+    ) -> Iterator[Found]:
+        """Read all rows once, where they are."""
+        import dask
+
+        look = dask.delayed((self._lean, work), traverse=False)
+        parts = (
+            column.parts if isinstance(column, There) else [None] * len(self._frames)
+        )
+        lines = zip(
+            *(self._frames, self._counted, self._of_weights, self._edges, parts),
+            strict=False,  # there is one edge more
+        )
+        tasks = [dask.delayed(_looked, nout=2)(look, *line) for line in lines]
+        if isinstance(column, There):
+            tasks = list(dask.persist(*tasks))
+        found = computed([task[0] for task in tasks])
+        if isinstance(column, There):
+            column.parts = list(dask.persist(*[task[1] for task in tasks]))
+        self.n_reads += 1
+        yield from (each for each in found if each is not None)
+
+    def blank(self, dtype: type) -> There:
+        """A column of zeros, which are made where the rows are."""
+        import dask
+
+        return There([dask.delayed(np.zeros)(n, dtype) for n in np.diff(self._edges)])
+
+    def column(self, values: Values) -> There:
+        """A column of these numbers."""
+        import dask
+
+        edges = zip(self._edges, self._edges[1:], strict=False)
+        parts = [dask.delayed(values[first:end]) for first, end in edges]
+        return There(list(dask.persist(*parts)))
+
+
+def _looked(
+    look: tuple[Measured, Callable[[Block, Values], object]],
+    frame: pd.DataFrame,
+    counted: Counting,
+    weights: Values | None,
+    first: int,
+    values: Values | None,
+) -> tuple[object, Values | None]:
+    """What is found in a partition, and the numbers beside its rows; None of no rows.
+
+    What Dask holds is not changed: it may be asked for again.
+    """
+    if counted.n == 0:
+        return None, values
+    (measured, work), column = look, None if values is None else Here(values.copy())
+    there = Partition(frame, measured.scan.memory)
+    here = replace(
+        measured,
+        scan=there,
+        agreed=replace(measured.agreed, rows=measured.agreed.rows.of(there)),
+        pieces=counted.pieces,
+        y=counted.y,
+        weights=weights,
+        offset=counted.offset,
+    )
+
+    def found(block: Block, beside: Values) -> object:
+        return work(block._replace(first=int(first) + block.first), beside)
+
+    both = added(StreamedRows(here, workers=1).read(found, column))
+    return both, None if column is None else column.values
+
+
+def in_partitions(
+    measured: Measured, counted: "Sequence[Delayed]", sizes: Sequence[int], most: int
+) -> PartitionedRows:
+    """The rows of partitions, with a sample of at most so many rows, for one read."""
+    home, rows = PartitionedRows(measured, counted, sizes), drawn(measured.y, most)
+    sample = Sampled(rows, np.concatenate(added(home.read(partial(_taken, rows)))))
+    known = replace(measured, sample=sample, n_reads=home.n_reads)
+    return PartitionedRows(known, counted, sizes)
+
+
+def _taken(rows: Rows, block: Block, values: Values) -> list[Dense]:
+    begin, end = np.searchsorted(rows, [block.first, block.first + block.y.size])
+    return [block.X[rows[begin:end] - block.first]]

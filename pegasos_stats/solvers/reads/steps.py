@@ -1,6 +1,6 @@
-"""Pegasos over rows in files: each epoch is one read of them, a block at a time.
+"""Pegasos over rows in files: each epoch is one read of them, a piece at a time.
 
-Two blocks are in memory, the one whose rows are visited and the next, which is read at
+Two pieces are in memory, the one whose rows are visited and the next, which is read at
 the same time. Rows are visited as the files have them, and the steps are those of the
 same rows in memory: in the reference arithmetic, in every bit.
 """
@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Dense, Rows, Vector
+from pegasos_stats.arrays import Dense, Vector, read_only
 from pegasos_stats.compiled import arithmetic, pegasos
-from pegasos_stats.data.scan.matrix_in_files import in_sequence
 from pegasos_stats.data.scan.measuring import Measured
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.parallel import one_ahead
@@ -26,10 +25,8 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Stopping, Visitor, check_solver
 from pegasos_stats.solvers.problem import LossName, Problem, Solution
 from pegasos_stats.solvers.reads.few_reads import Reads
-from pegasos_stats.solvers.reads.files import InFiles
 from pegasos_stats.solvers.reads.risk_and_bound import (
     Bound,
-    Described,
     Point,
     Risk,
     scores,
@@ -38,65 +35,24 @@ from pegasos_stats.solvers.reads.risk_and_bound import (
 from pegasos_stats.solvers.reads.rows import Block, Values, added
 from pegasos_stats.solvers.rounding import Rounding
 
-
-class Part(NamedTuple):
-    """Rows that are visited one after the other.
-
-    Attributes
-    ----------
-    numbers : int64 array, shape (k,)
-        Of the rows of `X`, among all rows of the fit.
-    X : float64 or float32 array, shape (k, p), C-contiguous
-    order : int64 array, shape (k,)
-        Places in `X`.
-    """
-
-    numbers: Rows
-    X: Dense
-    order: Rows
+Part = tuple[int, Dense]  # the number of the first row, and the rows
 
 
-class Epochs:
-    """The rows of each epoch, in parts.
-
-    Parameters
-    ----------
-    measured : Measured
-    solver : Pegasos
-
-    Raises
-    ------
-    OptionError
-        If files cannot be read in this order, or a batch is more than a block.
-    """
-
-    def __init__(self, measured: Measured, solver: Pegasos) -> None:
-        is_name = isinstance(solver.order, str)
-        if not is_name or solver.order != "sequential":
-            raise OptionError(
-                f"{f'order={solver.order!r}' if is_name else 'A list of rows'} takes "
-                "rows from anywhere, and files are read from first to last; give "
-                "order='sequential'."
-            )
-        if solver.batch_size > measured.step:
-            raise OptionError(
-                f"batch_size={solver.batch_size!r} is more than a block of the files, "
-                f"which has {counted(measured.step, 'row')}; give at most as many, or "
-                f"more memory: {measured.scan.more}."
-            )
-        self._measured, self._size = measured, solver.batch_size
-
-    def parts(self) -> Iterator[Part]:
-        """The rows of the next epoch; the next part is read ahead."""
-        found = self._in_sequence()
-        yield from one_ahead(
-            found if self._size == 1 else in_batches(found, self._size)
+def check_order(measured: Measured, solver: Pegasos) -> None:
+    """Raise `OptionError` for another order, or for a batch of more than a piece."""
+    is_name = isinstance(solver.order, str)
+    if not is_name or solver.order != "sequential":
+        raise OptionError(
+            f"{f'order={solver.order!r}' if is_name else 'A list of rows'} takes "
+            "rows from anywhere, and files are read from first to last; give "
+            "order='sequential'."
         )
-
-    def _in_sequence(self) -> Iterator[Part]:
-        for first, X in in_sequence(self._measured):
-            order = np.arange(len(X))
-            yield Part(first + order, X, order)
+    if solver.batch_size > measured.step:
+        raise OptionError(
+            f"batch_size={solver.batch_size!r} is more than a block of the files, "
+            f"which has {counted(measured.step, 'row')}; give at most as many, or "
+            f"more memory: {measured.scan.more}."
+        )
 
 
 def in_batches(parts: Iterable[Part], size: int) -> Iterator[Part]:
@@ -104,110 +60,74 @@ def in_batches(parts: Iterable[Part], size: int) -> Iterator[Part]:
 
     Examples
     --------
-    >>> rows = [Part(np.arange(a, b), np.ones((b - a, 1)), np.arange(b - a))
-    ...         for a, b in ((0, 3), (3, 4), (4, 9))]
-    >>> [part.numbers.tolist() for part in in_batches(rows, 2)]
-    [[0, 1], [2, 3], [4, 5, 6, 7], [8]]
+    >>> rows = [(a, np.ones((b - a, 1))) for a, b in ((0, 3), (3, 4), (4, 9))]
+    >>> [(first, len(X)) for first, X in in_batches(rows, 2)]
+    [(0, 2), (2, 2), (4, 4), (8, 1)]
     """
-    numbers, X = np.zeros(0, dtype=np.int64), None
-    for part in parts:
-        numbers = np.concatenate([numbers, part.numbers[part.order]])
-        ordered = part.X[part.order]
-        X = ordered if X is None else np.concatenate([X, ordered])
-        whole = numbers.size // size * size
+    first, left = 0, None
+    for _, part in parts:
+        X = part if left is None else np.concatenate([left, part])
+        whole = len(X) // size * size
         if whole:
-            yield Part(numbers[:whole], X[:whole], np.arange(whole))
-            numbers, X = numbers[whole:], X[whole:].copy()
-    if X is not None and numbers.size:
-        yield Part(numbers, X, np.arange(numbers.size))
+            yield first, X[:whole]
+        first, left = first + whole, X[whole:].copy() if whole < len(X) else None
+    if left is not None:
+        yield first, left
 
 
 class FileVisitor(Visitor):
-    """Takes steps at rows that come in parts.
+    """Takes steps at rows that come in parts; parameters are those of `Visitor`."""
 
-    Parameters
-    ----------
-    home : InFiles
-    problem, solver, rng
-        As for `Visitor`.
-    room : int
-        Rows that a part has at most.
-
-    Attributes
-    ----------
-    n_reads : int
-        How often all rows have been read.
-    """
-
-    def __init__(
-        self,
-        home: InFiles,
-        problem: Problem,
-        solver: Pegasos,
-        rng: RRandom,
-        room: int,
-    ) -> None:
-        self._home, self._room, self.n_reads = home, room, 0
+    def __init__(self, problem: Problem, solver: Pegasos, rng: RRandom) -> None:
         self._weights = np.zeros(problem.n)
         super().__init__(problem, solver, rng)
 
-    def visit_part(self, part: Part) -> None:
+    def visit_all(self) -> None:
+        """Take the steps of an epoch: at each batch of rows, from first to last."""
+        for first, X in one_ahead(
+            in_batches(self._problem.X.pieces(), self.batch_size)
+        ):
+            self._visit_part(X, slice(first, first + len(X)))
+        self.epoch += 1
+
+    def _visit_part(self, X: Dense, here: slice) -> None:
         """Take a step at each batch of rows of a part.
 
         Slope weights of its rows are taken out and put back. A further one, which is 1
         and of no row, shows whether all were multiplied by a number on the way.
         """
-        numbers, problem = part.numbers, self._problem
-        weights = np.append(self._weights[numbers], 1.0)
-        given = {
-            name: values[numbers]
-            for name, values in (
-                ("case_weights", problem.weights),
-                ("offset", problem.offset),
-            )
-            if values is not None
-        }
-        for values in given.values():
-            values.flags.writeable = False
-        state = self._state._replace(weights=weights, **given)
-        self._take(part.X, self._y[numbers], part.order, state)
+        weights = np.append(self._weights[here], 1.0)
+        state = self._state._replace(weights=weights)
+        w, offset = self._problem.weights, self._problem.offset
+        if w is not None:
+            state = state._replace(case_weights=read_only(w[here]))
+        if offset is not None:
+            state = state._replace(offset=read_only(offset[here]))
+        self._take(X, self._y[here].copy(), np.arange(len(X)), state)
         if weights[-1] != 1.0:
             self._weights *= weights[-1]
-        self._weights[numbers] = weights[:-1]
+        self._weights[here] = weights[:-1]
 
     @property
     def _is_dense(self) -> bool:
         return True
 
-    @property
-    def _radius(self) -> float:
-        return self._home.radius
-
     def _at_zero(self) -> "pegasos.pegasos_literal.State":
-        return pegasos.pegasos_literal.start(
-            self._room, self._problem.p, self.batch_size
-        )
+        room = self._problem.X.measured.step + self.batch_size  # of a part
+        return pegasos.pegasos_literal.start(room, self._problem.p, self.batch_size)
 
     def _dual(self) -> Vector:
         whole = self._state._replace(weights=self._weights)
         return np.asarray(pegasos.pegasos_literal.dual_weights(whole))
 
     def _refitted(self, beta: Vector) -> float:
-        self.n_reads += 1
         problem, work = self._problem, partial(_scores, beta)
-        found = np.concatenate(added(self._home.read(work))) + problem.row_offsets
+        found = np.concatenate(added(problem.X.read(work))) + problem.row_offsets
         return best_intercept(found, problem.y, problem.loss, problem.weights)
 
 
 def _scores(beta: Vector, block: Block, values: Values) -> list[Vector]:
     return [np.asarray(arithmetic.risk.scores(block.X, beta, 0.0))]
-
-
-class Certified(NamedTuple):
-    """What a read of all rows says of a solution."""
-
-    certificate: Certificate
-    table: NDArray[np.int64]
 
 
 class Found(NamedTuple):
@@ -223,23 +143,19 @@ def _looked(at: Point, loss: LossName, reach: float, block: Block, a: Values) ->
     return Found(seen, table_of(y, scores(X, at, offset)))
 
 
-def certified(home: InFiles, problem: Problem, found: Solution) -> Certified:
+def certified(problem: Problem, found: Solution) -> Risk:
     """Primal and dual objective of a solution, in one read of the rows."""
-    described = Described(home, problem.lam, problem.loss, problem.intercept)
     y = problem.y.astype(np.float64)
     a = feasible(found.dual, y, problem.intercept, problem.weights)
     at = Point(found.beta, found.alpha)
-    rounding = Rounding(described, *at)
+    rounding = Rounding(problem, *at)
     work = partial(_looked, at, problem.loss, rounding.reach)
-    sums: Found = added(home.read(work, home.column(a)))
-    risk = Risk.of(described, at, sums.seen, sums.table)
+    sums: Found = added(problem.X.read(work, problem.X.column(a)))
     bound = Bound(rounding.reward(sums.seen), rounding.cost(sums.seen))
-    return Certified(risk.certificate(bound), sums.table)
+    return replace(Risk.of(problem, at, sums.seen, sums.table), bound=bound)
 
 
 def run_over_files(
-    home: InFiles,
-    measured: Measured,
     problem: Problem,
     solver: Pegasos,
     shown: Callable[[Iterable[int]], Iterable[int]] = iter,
@@ -248,14 +164,16 @@ def run_over_files(
 
     Parameters
     ----------
-    home : InFiles
-    measured : Measured
-        Of the same rows.
     problem : Problem
-        Its `X` stands for the rows.
+        Its `X` are `StreamedRows`.
     solver : Pegasos
     shown : callable, optional
         What shows the numbers of the epochs as they are taken.
+
+    Raises
+    ------
+    OptionError
+        If files cannot be read in this order, or a batch is more than a piece.
 
     Warns
     -----
@@ -263,24 +181,18 @@ def run_over_files(
         If there is a tolerance and it is not reached.
     """
     check_solver(problem, solver)
-    epochs, rng = Epochs(measured, solver), solver.generator()
-    seed = rng.seed
-    visitor = FileVisitor(home, problem, solver, rng, _room(measured, solver))
-    last: list[tuple[Solution, Certified]] = []
+    check_order(problem.X.measured, solver)
+    rng, before = solver.generator(), problem.X.n_reads
+    seed, visitor = rng.seed, FileVisitor(problem, solver, rng)
+    last: list[tuple[Solution, Risk]] = []
 
     def certify(found: Solution) -> Certificate:
-        last[:] = [(found, certified(home, problem, found))]
-        visitor.n_reads += 1
-        return last[0][1].certificate
+        last[:] = [(found, certified(problem, found))]
+        return last[0][1].certificate()
 
-    stopping = Stopping(problem, solver, *visitor.begun_with, certify)
-
-    reached = False
+    stopping, reached = Stopping(problem, solver, *visitor.begun_with, certify), False
     for _ in shown(range(solver.epochs or 0)):
-        for part in epochs.parts():
-            visitor.visit_part(part)
-        visitor.epoch += 1
-        visitor.n_reads += 1
+        visitor.visit_all()
         if solver.may_end_early and stopping.reached(visitor.solution(seed)):
             reached = True
             break
@@ -289,10 +201,6 @@ def run_over_files(
         stopping.at = certify(replace(found, settled=stopping.settled))
     if solver.may_end_early and not reached:
         stopping.warn(visitor.epoch)
-    (found, at), done = last[0], reached or not solver.may_end_early
-    return Reads(found, at.certificate, at.table, done, visitor.n_reads)
-
-
-def _room(measured: Measured, solver: Pegasos) -> int:
-    """Rows that a part has at most: a block, and what is left of a batch."""
-    return measured.step + solver.batch_size
+    (found, risk), done = last[0], reached or not solver.may_end_early
+    reads = problem.X.n_reads - before
+    return Reads(found, risk.certificate(), risk.table, done, reads)

@@ -1,0 +1,39 @@
+"""Rows of a problem in memory, read as those of files are."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from pegasos_stats.arrays import read_only
+from pegasos_stats.solvers.centring import constants
+from pegasos_stats.solvers.reads import rows
+from pegasos_stats.solvers.reads.rows import Block, StreamedRows, Taken, drawn
+
+
+class InMemory(StreamedRows):
+    def __init__(self, problem, workers, most_kept):
+        self._problem, self._workers, self._at_once = problem, workers, None
+        self.shape, self.radius = problem.X.shape, problem.radius
+        self.constants, self.n_reads = constants(problem), 0
+        self.most_kept, self.more = most_kept or problem.n, "all of them"
+
+    def sample(self, most):
+        problem, w = self._problem, self._problem.row_weights
+        some = drawn(np.where(w > 0.0, problem.y, 0.0), most)
+        offset = None if problem.offset is None else problem.offset[some]
+        return Taken(some, problem.X[some], problem.y[some], w[some], offset)
+
+    def _blocks(self):
+        problem, step = self._problem, max(1, rows.NUMBERS // max(1, self.shape[1]))
+        arrays = problem.X, problem.y, problem.row_weights, problem.offset
+        for first in range(0, problem.n, step):
+            part = slice(first, first + step)
+            yield partial(
+                Block, first, *(a if a is None else read_only(a[part]) for a in arrays)
+            )
+
+
+def streamed(problem, workers=None, most_kept=None):
+    """The same problem, whose rows are read a few times."""
+    return replace(problem, X=InMemory(problem, workers, most_kept))
