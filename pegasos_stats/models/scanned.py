@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import cast
 
@@ -13,16 +12,13 @@ import pandas as pd
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.labels import Coding
-from pegasos_stats.data.language.design import doubtful_in
+from pegasos_stats.data.language.design import FormulaDesign, doubtful_in
 from pegasos_stats.data.sample import NaAction, Sample
 from pegasos_stats.data.scan.files import SHARE as SHARE_OF_PIECE
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.formats import bytes_at_once
 from pegasos_stats.data.scan.levels_of_files import Source, agree
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere, in_memory_only
-from pegasos_stats.data.scan.measuring import Counting, Measuring, measure
-from pegasos_stats.data.scan.partitions import Partition, Partitions
-from pegasos_stats.data.scan.sampling import LARGEST, size_of_sample
 from pegasos_stats.data.suspect_columns import warn_of_columns
 from pegasos_stats.data.weights import Counts, kind_of
 from pegasos_stats.errors import (
@@ -45,13 +41,12 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads.few_reads import few_reads
-from pegasos_stats.solvers.reads.rows import StreamedRows, in_partitions
+from pegasos_stats.solvers.reads.rows import SHARE_OF_SAMPLE, streamed_rows
 from pegasos_stats.solvers.reads.steps import run_over_files
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_warning import near_enough, warn_of
 from pegasos_stats.writing import shown_path
 
-SHARE = 8  # of the budget that a sample may take
 COPIES = 3  # of a sample, while its problem is solved
 PIECES = 3  # in memory: that of the rows at work, and the next two
 MATRICES = 6  # of the products of all pairs of columns, that a step takes
@@ -96,49 +91,26 @@ def sample_of_scan(
         If an option needs all rows at once.
     """
     check_flag("standardize", standardize)
-    others = {
-        "functions": (functions, f"compute the column in the {scan.noun}"),
-    }
-    for name, (value, cure) in others.items():
-        if value is not None:
-            raise OptionError(f"{name}= does not go with {scan.title}; {cure}.")
-    named = {"freq_weights": freq_weights, "offset": offset}
-    for name, value in named.items():
-        if not isinstance(value, str | None):
+    if functions is not None:
+        cure = f"compute the column in the {scan.noun}"
+        raise OptionError(f"functions= does not go with {scan.title}; {cure}.")
+    column = "give the name of a column"
+    for name, value, allowed, cure in (
+        ("freq_weights", freq_weights, str, column),
+        ("offset", offset, str, column),
+        ("weights", weights, str | dict, f"{column}, 'balanced', or a weight a level"),
+    ):
+        if not (value is None or isinstance(value, allowed)):
             raise OptionError(
-                f"{name}={shown(value)} does not go with {scan.title}; give the name "
-                "of a column."
+                f"{name}={shown(value)} does not go with {scan.title}; {cure}."
             )
-    by_name = weights is None or isinstance(weights, str | dict)
-    if not by_name:
-        raise OptionError(
-            f"weights={shown(weights)} does not go with {scan.title}; give the name of "
-            "a column, 'balanced', or a weight for each level."
-        )
-    counts, known = cast("list[str | None]", list(named.values()))
-    stamps = scan.renewed() if isinstance(scan, Scan) else {}
+    counts, known = cast("list[str | None]", [freq_weights, offset])
+    stamps = scan.renewed()
     agreed = agree(scan, formula, intercept, coding, counts, known)
-    room = scan.memory // SHARE // (8 * len(agreed.design.names))
-    most = max(2, min(LARGEST, room)) // 2
     if isinstance(scan, Scan):
-        warn_of_memory(scan, list(agreed.design.variables))
-    if isinstance(scan, Partitions):
-        nowhere = Partition(pd.DataFrame(), scan.memory)
-        lean = replace(agreed, rows=agreed.rows.of(nowhere))  # which is sent to them
-        measuring = Measuring.of(scan, lean, weights, standardize)
-        there, parts = scan.counted(measuring)
-        step = measuring.rows_at_once(scan.memory)
-        count = Counting.joined(parts)
-        agreed.rows.lines = count.lines
-        found = count.finished(scan, weights, standardize, na_action, step)
-        size = size_of_sample(found.y.size, len(agreed.design.names))
-        sizes = [part.n for part in parts]
-        rows: StreamedRows = in_partitions(found, there, sizes, min(2 * most, size))
-    else:
-        found = measure(scan, agreed, weights, standardize, na_action, most)
-        found = replace(found, stamps=stamps)
-        found.check_unchanged()
-        rows = StreamedRows(found)
+        warn_of_memory(scan, agreed.design)
+    rows = streamed_rows(scan, agreed, weights, standardize, na_action, stamps)
+    found = rows.measured
     warn_of_columns(doubtful_in(found.matrices.design))
     n, lines = found.y.size, agreed.rows.lines
     sample = Sample(
@@ -158,43 +130,26 @@ def sample_of_scan(
     return sample, agreed.intercept
 
 
-def warn_of_memory(scan: Scan, columns: list[str]) -> None:
-    """Warn, before rows are read, of a fit that takes more than the budget."""
+def warn_of_memory(scan: Scan, design: FormulaDesign) -> None:
+    """Warn, before rows are counted, of a fit that takes more than the budget."""
+    columns, p = list(design.variables), len(design.names)
     reads = [(bytes_at_once(file, columns, scan.width), file) for file in scan.files]
     reading, file = max(reads, key=lambda read: read[0])
-    products = bytes_of_products(len(columns))  # at least: a factor has several
-    sample, pieces = scan.memory / SHARE, PIECES * scan.memory / SHARE_OF_PIECE
+    products = 8 * MATRICES * (p + 1) ** 2
+    sample, pieces = (
+        scan.memory / SHARE_OF_SAMPLE,
+        PIECES * scan.memory / SHARE_OF_PIECE,
+    )
     rows = max(sample + pieces, COPIES * sample - reading)
     if (size := reading + products + rows) > scan.memory:
         warn_caller(
             f"A fit takes some {mebibytes(size)}, more than the "
             f"{mebibytes(scan.memory)} of {scan.more}: {mebibytes(reading)} to read "
             f"{shown_path(file)}, {mebibytes(products)} for products of pairs of "
-            f"{counted(len(columns), 'column')}, {mebibytes(rows)} for rows; write "
+            f"{counted(p, 'coefficient')}, {mebibytes(rows)} for rows; write "
             "smaller row groups or record batches, leave columns out, or give more.",
             PegasosStatsWarning,
         )
-
-
-def warn_of_products(problem: Problem) -> None:
-    """Warn if levels of factors make products of columns larger than the budget."""
-    assert isinstance(problem.X, Elsewhere)
-    measured = problem.X.measured
-    scan, size = measured.scan, bytes_of_products(problem.p + 1)
-    known = bytes_of_products(len(measured.agreed.design.variables))
-    if known <= scan.memory < size:
-        warn_caller(
-            f"A fit of {counted(problem.p, 'coefficient')} takes some "
-            f"{mebibytes(size)} for products of pairs of columns, more than the "
-            f"{mebibytes(scan.memory)} of {scan.more}; leave columns out, or "
-            "give more.",
-            PegasosStatsWarning,
-        )
-
-
-def bytes_of_products(k: int) -> int:
-    """Bytes that a step takes for products of all pairs of ``k`` columns."""
-    return 8 * MATRICES * k * k
 
 
 def mebibytes(size: float) -> str:
@@ -258,7 +213,6 @@ def fit_from_files(
         shown = told if progress else iter
         found = run_over_files(problem, solver, shown)
     else:
-        warn_of_products(problem)
         found = few_reads(problem, solver, shown_reads() if progress else None)
         at, reached = found.certificate, found.reached
         if solver.stops and not (reached or near_enough(at, solver)):

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -43,7 +43,7 @@ from pegasos_stats.data.language.values import unwrapped_value
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.formats import ALLOWED, OBJECTS, TEXT
 from pegasos_stats.data.scan.frames import frame_of, joined, joined_frames
-from pegasos_stats.data.scan.partitions import Partitions
+from pegasos_stats.data.scan.partitions import Partition, Partitions, computed
 from pegasos_stats.data.scan.repeating import Repeating
 from pegasos_stats.data.weights import Offset, all_missing, all_zero
 from pegasos_stats.errors import ColumnError, DataError, counted, listing
@@ -239,13 +239,51 @@ def _looked_at(
 ) -> Iterator[tuple[int, pd.DataFrame]]:
     """Numbers of rows, and the rows or, of partitions, those of them that tell."""
     if isinstance(rows.scan, Partitions):
-        for told in rows.scan.telling(used, rows, telling):
-            rows.lines += told.lines
-            telling.add(told.lacking, told.held)
-            yield told.total, told.frame
+        given = telling.given, rows.lean(), used
+        tasks = rows.scan.tasks(_told, given, rows.columns(used))
+        for some in (tasks[:1], tasks[1:]):  # the first may be enough
+            for told in computed(some):
+                rows.lines += told.lines
+                telling.add(told.lacking, told.held)
+                yield told.total, told.frame
         return
     for index, piece in rows.labelled(used):
         yield piece.num_rows, frame_of(piece).set_axis(index)
+
+
+class Told(NamedTuple):
+    """What a partition tells of a formula.
+
+    Attributes
+    ----------
+    lines, total : int
+        Its rows, and how many they stand for.
+    frame : DataFrame
+        Those of them that tell.
+    lacking, held
+        As of `Telling`.
+    """
+
+    lines: int
+    total: int
+    frame: pd.DataFrame
+    lacking: dict[str, int]
+    held: set[str]
+
+
+def _told(
+    sent: tuple[tuple[Any, ...], Repeating, list[str]], frame: pd.DataFrame
+) -> Told:
+    few, (_, rows, columns) = Telling(*sent[0]), sent
+    there, sizes = rows.of(Partition(frame, rows.scan.memory)), list[int]()
+
+    def pieces() -> "Iterator[tuple[pd.Index, pa.RecordBatch]]":
+        for index, piece in there.labelled(columns):
+            sizes.append(piece.num_rows)
+            yield index, piece
+
+    found = few.of(pieces(), frame[columns].head(0))
+    return Told(there.lines, sum(sizes), found, few.lacking, few.held)
 
 
 class Telling:
@@ -253,6 +291,8 @@ class Telling:
 
     Attributes
     ----------
+    given : tuple
+        Of which another one can be made that has seen no rows.
     terms : SimpleFormula
     variables, outcome : list of str
         Columns that the terms use, and the outcome.
@@ -279,8 +319,8 @@ class Telling:
         freq_weights: str | None,
         noun: str,
     ) -> None:
-        self._given = formula, intercept, dict(kinds), offset, freq_weights, noun
-        self._counts = freq_weights
+        self.given = formula, intercept, dict(kinds), offset, freq_weights, noun
+        self._formula, self._counts = formula, freq_weights
         nothing = pd.DataFrame({name: [] for name in kinds})
         offsets = Offset.asked(offset, offset_terms(formula, nothing))
         self.offsets, self.lacking = offsets, dict[str, int]()
@@ -295,9 +335,6 @@ class Telling:
         self.outcome = columns_of_outcome(formula, nothing, noun)
         self._factors = Factors(self.terms, formula, nothing, kinds, noun)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return Telling, self._given
-
     @property
     def watched(self) -> bool:
         """Whether there is a factor: its levels are known after all rows."""
@@ -310,7 +347,7 @@ class Telling:
 
         Of the first rows the beginning too.
         """
-        column = outcome_of(self._given[0], frame)
+        column = outcome_of(self._formula, frame)
         usable = column.notna().to_numpy(dtype=bool)
         if self._counts is not None:
             usable = usable & frame[self._counts].notna().to_numpy(dtype=bool)
@@ -323,17 +360,13 @@ class Telling:
         self.add({name: int(each.sum()) for name, each in lacking.items()}, held)
         with in_a_piece():
             rows = FormulaRows.of(
-                self._given[0], self.terms, frame, usable, {}, state={}
+                self._formula, self.terms, frame, usable, {}, state={}
             )
         complete = rows.used
         if len(complete) == 0:
             return complete, column, complete.index
         begin = complete.index[: BEGIN if first else 0]
         return complete, column, self._factors.new_rows(rows).union(begin)
-
-    def fresh(self) -> "Telling":
-        """One that has seen nothing."""
-        return Telling(*self._given)
 
     def add(self, lacking: Mapping[str, int], held: set[str]) -> None:
         """Add what was seen of others."""

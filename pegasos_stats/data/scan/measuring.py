@@ -20,7 +20,12 @@ from pegasos_stats.data.scan.files import Scan, rows_of_piece
 from pegasos_stats.data.scan.formats import BOOLEANS, NUMBERS, kind_of
 from pegasos_stats.data.scan.frames import frame_of
 from pegasos_stats.data.scan.levels_of_files import Agreed, Source, no_rows
-from pegasos_stats.data.scan.partitions import Partition, Partitions
+from pegasos_stats.data.scan.partitions import (
+    Partition,
+    Partitions,
+    computed,
+    of_partitions,
+)
 from pegasos_stats.data.scan.paths import Stamps, stamp_of
 from pegasos_stats.data.scan.sampling import (
     Sampled,
@@ -42,6 +47,7 @@ from pegasos_stats.parallel import one_ahead
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from dask.delayed import Delayed
 
 
 NONE = np.int32(-1100)  # the power of two of squares that are all 0
@@ -335,7 +341,7 @@ class Measured:
         nothing, p = np.zeros(0, dtype=np.int64), len(self.agreed.design.names)
         return replace(
             self,
-            scan=Partition(pd.DataFrame(), self.scan.memory),
+            scan=self.agreed.rows.lean().scan,
             pieces=(),
             y=nothing.astype(np.int8),
             weights=None,
@@ -384,42 +390,6 @@ class Measured:
             f"The {self.scan.noun} have changed since they were first read; fit them "
             "again."
         )
-
-
-def measure(
-    scan: Scan,
-    agreed: Agreed,
-    weights: object,
-    standardize: bool,
-    na_action: NaAction,
-    most: int,
-) -> Measured:
-    """Read all rows and count them.
-
-    Parameters
-    ----------
-    scan : Scan
-    agreed : Agreed
-    weights : str, dict or None
-        The name of a column, or as for `class_weights`.
-    standardize : bool
-    na_action : "drop" or "raise"
-    most : int
-        Rows of the sample of each class.
-
-    Raises
-    ------
-    LabelError
-        If a label is none of the two levels.
-    ColumnError
-        If a column cannot be used, or there is none of the weights' name.
-    DataError
-        If no row is complete, or some row is not and none may be dropped.
-    """
-    measuring = Measuring.of(scan, agreed, weights, standardize)
-    step = measuring.rows_at_once(scan.memory)
-    count = measuring.counted(agreed.rows.labelled(measuring.wanted, step), most)
-    return count.finished(scan, weights, standardize, na_action, step)
 
 
 class Measuring(NamedTuple):
@@ -486,6 +456,27 @@ class Measuring(NamedTuple):
             with in_a_piece():
                 count.add(index, piece, columns, self.beside, self.weights)
         return count
+
+
+def counted_there(
+    scan: Partitions, measuring: Measuring
+) -> "tuple[list[Delayed], list[Counting]]":
+    """Count the rows of each partition: what stays there, and what came home."""
+    import dask
+
+    columns = measuring.agreed.rows.columns(measuring.wanted)
+    with of_partitions():
+        there = dask.persist(*scan.tasks(_counted, measuring, columns))
+    return list(there), computed(there)
+
+
+def _counted(measuring: Measuring, frame: pd.DataFrame) -> "Counting":
+    memory = measuring.agreed.rows.scan.memory
+    there = measuring.agreed.rows.of(Partition(frame, memory))
+    step = measuring.rows_at_once(memory)
+    found = measuring.counted(there.labelled(measuring.wanted, step), 0)
+    found.lines = there.lines
+    return found
 
 
 class Counting:

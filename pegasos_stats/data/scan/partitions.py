@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from pegasos_stats.data.foreign import in_known_types
 from pegasos_stats.data.language.term_coding import named_levels
 from pegasos_stats.data.scan.files import rows_of_piece
 from pegasos_stats.data.scan.formats import kind_of_dtype
+from pegasos_stats.data.scan.paths import Stamps
 from pegasos_stats.errors import ColumnError, DataError, PegasosStatsError, listing
 
 if TYPE_CHECKING:
@@ -23,12 +24,6 @@ if TYPE_CHECKING:
     from dask.dataframe import DataFrame as DaskFrame
     from dask.delayed import Delayed
 
-    from pegasos_stats.data.scan.levels_of_files import Telling
-    from pegasos_stats.data.scan.measuring import Counting, Measuring
-    from pegasos_stats.data.scan.repeating import Repeating
-
-
-Mapped = TypeVar("Mapped")
 
 PLAIN = ("string", "bytes", "date", "empty")  # objects that arrow holds as they are
 
@@ -174,6 +169,10 @@ class Partitions:
         """Whether data are the same frame."""
         return data is self.frame
 
+    def renewed(self) -> Stamps:
+        """Nothing: there are no files to look at."""
+        return {}
+
     @cached_property
     def kinds(self) -> dict[str, str]:
         """What each column holds, as of a `Scan`."""
@@ -199,85 +198,15 @@ class Partitions:
         with of_partitions():
             return list(self.frame[list(columns)].to_delayed())
 
-    def telling(
-        self, columns: Sequence[str], rows: "Repeating", few: "Telling"
-    ) -> Iterator["Told"]:
-        """What each partition tells: the first one's first.
-
-        One partition is looked at first, as it may be enough.
-        """
-        import dask
-
-        lean = rows.of(Partition(pd.DataFrame(), self.memory))
-        sent = dask.delayed((few, lean, list(columns)), traverse=False)
-        tasks = [
-            dask.delayed(_told)(part, self.memory, sent)
-            for part in self.parts(rows.columns(columns))
-        ]
-        for some in (tasks[:1], tasks[1:]):
-            yield from computed(some)
-
-    def counted(self, measuring: "Measuring") -> "tuple[list[Delayed], list[Counting]]":
-        """Count the rows of each partition: what stays there, and what came home."""
-        import dask
-
-        sent = dask.delayed(measuring, traverse=False)
-        tasks = [
-            dask.delayed(_counted)(part, self.memory, sent)
-            for part in self.parts(measuring.agreed.rows.columns(measuring.wanted))
-        ]
-        with of_partitions():
-            there = dask.persist(*tasks)
-        return list(there), computed(there)
-
-    def mapped(self, call: Callable[..., Mapped], given: object) -> list[Mapped]:
-        """What a call makes of something given and each partition, brought home."""
+    def tasks(
+        self,
+        call: Callable[[Any, pd.DataFrame], object],
+        given: object,
+        columns: Sequence[str] | None = None,
+    ) -> "list[Delayed]":
+        """What a call makes of something given and of each partition, as tasks."""
         import dask
 
         sent, there = (dask.delayed(each, traverse=False) for each in (given, call))
-        tasks = [there(sent, part) for part in self.frame.to_delayed()]
-        return computed(tasks)
-
-
-class Told(NamedTuple):
-    """What a partition tells of a formula.
-
-    Attributes
-    ----------
-    lines, total : int
-        Its rows, and how many they stand for.
-    frame : DataFrame
-        Those of them that tell.
-    lacking, held
-        As of `Telling`.
-    """
-
-    lines: int
-    total: int
-    frame: pd.DataFrame
-    lacking: dict[str, int]
-    held: set[str]
-
-
-def _told(
-    frame: pd.DataFrame, memory: int, sent: tuple["Telling", "Repeating", list[str]]
-) -> Told:
-    few, rows, columns = sent
-    few = few.fresh()  # what Dask holds is not changed
-    there, sizes = rows.of(Partition(frame, memory)), list[int]()
-
-    def pieces() -> Iterator[tuple[pd.Index, "pa.RecordBatch"]]:
-        for index, piece in there.labelled(columns):
-            sizes.append(piece.num_rows)
-            yield index, piece
-
-    found = few.of(pieces(), frame[columns].head(0))
-    return Told(there.lines, sum(sizes), found, few.lacking, few.held)
-
-
-def _counted(frame: pd.DataFrame, memory: int, measuring: "Measuring") -> "Counting":
-    there = measuring.agreed.rows.of(Partition(frame, memory))
-    step = measuring.rows_at_once(memory)
-    found = measuring.counted(there.labelled(measuring.wanted, step), 0)
-    found.lines = there.lines
-    return found
+        parts = self.frame.to_delayed() if columns is None else self.parts(columns)
+        return [there(sent, part) for part in parts]

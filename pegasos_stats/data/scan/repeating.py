@@ -58,6 +58,10 @@ class Repeating:
         """The rows of a partition, counted by the same column."""
         return Repeating(partition, self.column)
 
+    def lean(self) -> "Repeating":
+        """No rows, counted by the same column: what is sent to partitions."""
+        return self.of(Partition(pd.DataFrame(), self.scan.memory))
+
     def columns(self, names: Sequence[str]) -> list[str]:
         """These columns, and that of the counts."""
         counts = [] if self.column is None else [self.column]

@@ -16,11 +16,21 @@ import pandas as pd
 
 from pegasos_stats.arrays import Dense, Rows, Vector, read_only
 from pegasos_stats.data.columns import are_finite
+from pegasos_stats.data.sample import NaAction
 from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.data.scan.levels_of_files import Agreed, Source
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere
-from pegasos_stats.data.scan.measuring import Counting, Measured, Piece
+from pegasos_stats.data.scan.measuring import (
+    Counting,
+    Measured,
+    Measuring,
+    Piece,
+    counted_there,
+)
 from pegasos_stats.data.scan.partitions import Partition, Partitions, computed
-from pegasos_stats.data.scan.sampling import Sampled
+from pegasos_stats.data.scan.paths import Stamps
+from pegasos_stats.data.scan.sampling import LARGEST, Sampled, size_of_sample
 from pegasos_stats.errors import PegasosStatsError
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.solvers.centring import constants_of
@@ -29,11 +39,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from dask.delayed import Delayed
 
+
 Found = TypeVar("Found")
 
 NUMBERS = 2**18  # of a block: two megabytes, which stay near the processor
 SEED = 1  # of the rows of a sample
 SHARE = 4  # of the budget that rows that are kept may take, and products of blocks
+SHARE_OF_SAMPLE = 8  # of the budget that a sample may take
 MATRICES = 2  # of p x p numbers, which a block takes for its products
 
 
@@ -381,14 +393,60 @@ def _looked(
     return both, None if column is None else column.values
 
 
-def in_partitions(
-    measured: Measured, counted: "Sequence[Delayed]", sizes: Sequence[int], most: int
-) -> PartitionedRows:
-    """The rows of partitions, with a sample of at most so many rows, for one read."""
-    home, rows = PartitionedRows(measured, counted, sizes), drawn(measured.y, most)
+def streamed_rows(
+    scan: Source,
+    agreed: Agreed,
+    weights: object,
+    standardize: bool,
+    na_action: NaAction,
+    stamps: Stamps,
+) -> StreamedRows:
+    """Read all rows once: count them, and sample some.
+
+    Of partitions a second read brings the sample home.
+
+    Parameters
+    ----------
+    scan : Scan or Partitions
+    agreed : Agreed
+    weights : str, dict or None
+        The name of a column, or as for `class_weights`.
+    standardize : bool
+    na_action : "drop" or "raise"
+    stamps : dict
+        Size, time and inode of each file before it was first read.
+
+    Raises
+    ------
+    LabelError
+        If a label is none of the two levels.
+    ColumnError
+        If a column cannot be used, or there is none of the weights' name.
+    DataError
+        If no row is complete, or some row is not and none may be dropped.
+    """
+    p, given = len(agreed.design.names), (weights, standardize, na_action)
+    most = max(2, min(LARGEST, scan.memory // SHARE_OF_SAMPLE // (8 * p)))
+    if isinstance(scan, Scan):
+        measuring = Measuring.of(scan, agreed, weights, standardize)
+        step = measuring.rows_at_once(scan.memory)
+        pieces = agreed.rows.labelled(measuring.wanted, step)
+        count = measuring.counted(pieces, most // 2)
+        found = count.finished(scan, *given, step)
+        found = replace(found, stamps=stamps)
+        found.check_unchanged()
+        return StreamedRows(found)
+    lean = replace(agreed, rows=agreed.rows.lean())  # which is sent to them
+    measuring = Measuring.of(scan, lean, weights, standardize)
+    there, parts = counted_there(scan, measuring)
+    count, sizes = Counting.joined(parts), [part.n for part in parts]
+    agreed.rows.lines = count.lines
+    found = count.finished(scan, *given, measuring.rows_at_once(scan.memory))
+    rows = drawn(found.y, min(most, size_of_sample(found.y.size, p)))
+    home = PartitionedRows(found, there, sizes)
     sample = Sampled(rows, np.concatenate(added(home.read(partial(_taken, rows)))))
-    known = replace(measured, sample=sample, n_reads=home.n_reads)
-    return PartitionedRows(known, counted, sizes)
+    known = replace(found, sample=sample, n_reads=home.n_reads)
+    return PartitionedRows(known, there, sizes)
 
 
 def _taken(rows: Rows, block: Block, values: Values) -> list[Dense]:
