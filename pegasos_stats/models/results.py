@@ -21,7 +21,7 @@ from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.frames import joined, scanned_frames
 from pegasos_stats.data.scan.levels_of_files import columns_of_outcome
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere
-from pegasos_stats.data.scan.partitions import Partitions, computed
+from pegasos_stats.data.scan.partitions import Partitions, compute_tasks
 from pegasos_stats.data.weights import Counts, column_named, column_of_counts
 from pegasos_stats.errors import DataError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
@@ -640,7 +640,7 @@ def read_rows(
         frames = scanned_frames(source, result.design, [*outcome, *names, *also])
         parts = [asked.of(result, frame) for frame in frames]
     else:
-        parts = computed(source.tasks(asked.of, light(result)))
+        parts = compute_tasks(source.tasks(asked.of, light(result)))
     of_files = isinstance(source, Scan)  # whose rows are numbered over all of them
     f = pd.concat([part[0] for part in parts], ignore_index=of_files)
     beside = pd.concat([part[2] for part in parts]).set_axis(f.index)

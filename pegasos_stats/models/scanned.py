@@ -17,7 +17,7 @@ from pegasos_stats.data.sample import NaAction, Sample
 from pegasos_stats.data.scan.files import SHARE as SHARE_OF_PIECE
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.formats import bytes_at_once
-from pegasos_stats.data.scan.levels_of_files import Source, agree
+from pegasos_stats.data.scan.levels_of_files import Source, resolve_formula
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere, in_memory_only
 from pegasos_stats.data.suspect_columns import warn_of_columns
 from pegasos_stats.data.weights import Counts, kind_of
@@ -86,7 +86,7 @@ def sample_of_scan(
     Raises
     ------
     FormulaError, ColumnError, LabelError, DataError
-        As for `agree` and `measure`.
+        As for `resolve_formula` and `measure`.
     OptionError
         If an option needs all rows at once.
     """
@@ -106,7 +106,7 @@ def sample_of_scan(
             )
     counts, known = cast("list[str | None]", [freq_weights, offset])
     stamps = scan.renewed()
-    agreed = agree(scan, formula, intercept, coding, counts, known)
+    agreed = resolve_formula(scan, formula, intercept, coding, counts, known)
     if isinstance(scan, Scan):
         warn_of_memory(scan, agreed.design)
     rows = streamed_rows(scan, agreed, weights, standardize, na_action, stamps)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.scan.measuring import Measured
+from pegasos_stats.data.scan.row_summary import RowSummary
 from pegasos_stats.errors import ColumnError
 from tests.scan.scan_files import frame_of, written
 
@@ -42,8 +42,8 @@ def same(found, expected):
 
 
 def test_the_rows_of_the_fit_take_one_read(fitted, data, monkeypatch):
-    reads, read = [], Measured.tables
-    monkeypatch.setattr(Measured, "tables", lambda m: reads.append(m) or read(m))
+    reads, read = [], RowSummary.tables
+    monkeypatch.setattr(RowSummary, "tables", lambda m: reads.append(m) or read(m))
     found = fitted.confusion()
     assert len(reads) == 1
     assert found.source == "training"

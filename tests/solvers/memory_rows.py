@@ -8,7 +8,7 @@ import numpy as np
 from pegasos_stats.arrays import read_only
 from pegasos_stats.solvers.centring import constants
 from pegasos_stats.solvers.reads import rows
-from pegasos_stats.solvers.reads.rows import Block, StreamedRows, Taken, drawn
+from pegasos_stats.solvers.reads.rows import Block, RowSubset, StreamedRows, sample_rows
 
 
 class InMemory(StreamedRows):
@@ -20,9 +20,9 @@ class InMemory(StreamedRows):
 
     def sample(self, most):
         problem, w = self._problem, self._problem.row_weights
-        some = drawn(np.where(w > 0.0, problem.y, 0.0), most)
+        some = sample_rows(np.where(w > 0.0, problem.y, 0.0), most)
         offset = None if problem.offset is None else problem.offset[some]
-        return Taken(some, problem.X[some], problem.y[some], w[some], offset)
+        return RowSubset(some, problem.X[some], problem.y[some], w[some], offset)
 
     def _blocks(self):
         problem, step = self._problem, max(1, rows.NUMBERS // max(1, self.shape[1]))

@@ -40,11 +40,11 @@ from pegasos_stats.data.language.formula import (
     warn_empty,
 )
 from pegasos_stats.data.language.values import unwrapped_value
+from pegasos_stats.data.scan.expanded_rows import ExpandedRows
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.formats import ALLOWED, OBJECTS, TEXT
 from pegasos_stats.data.scan.frames import frame_of, joined, joined_frames
-from pegasos_stats.data.scan.partitions import Partition, Partitions, computed
-from pegasos_stats.data.scan.repeating import Repeating
+from pegasos_stats.data.scan.partitions import Partition, Partitions, compute_tasks
 from pegasos_stats.data.weights import Offset, all_missing, all_zero
 from pegasos_stats.errors import ColumnError, DataError, counted, listing
 
@@ -114,7 +114,7 @@ MOST_LABELS = 1000  # different ones, after which the outcome has too many level
 
 
 @dataclass(frozen=True, eq=False)
-class Agreed:
+class ResolvedFormula:
     """What holds for all rows.
 
     Attributes
@@ -127,7 +127,7 @@ class Agreed:
         Columns that the outcome uses.
     plain : bool
         Whether the columns are the matrix as they are.
-    rows : Repeating
+    rows : ExpandedRows
         Where the rows are read, each as often as it counts.
     offsets : Offset or None
         Where the offset is from, if there is one.
@@ -142,13 +142,13 @@ class Agreed:
     intercept: bool
     outcome: tuple[str, ...]
     plain: bool
-    rows: Repeating
+    rows: ExpandedRows
     offsets: Offset | None
     known: tuple[str, ...]
     n_reads: int
 
 
-def agree(
+def resolve_formula(
     scan: Source,
     formula: str,
     intercept: bool,
@@ -156,7 +156,7 @@ def agree(
     freq_weights: str | None = None,
     offset: str | None = None,
     without: Collection[str] = (),
-) -> Agreed:
+) -> ResolvedFormula:
     """Read a formula, and as many rows as it takes to know all levels.
 
     The columns in `without` are not among those that ``.`` stands for.
@@ -173,11 +173,11 @@ def agree(
         If no row is complete.
     """
     kinds = {name: kind for name, kind in scan.kinds.items() if name not in without}
-    telling = Telling(formula, intercept, kinds, offset, freq_weights, scan.noun)
+    telling = LevelCollector(formula, intercept, kinds, offset, freq_weights, scan.noun)
     terms, variables, outcome = telling.terms, telling.variables, telling.outcome
     used = [*dict.fromkeys([*outcome, *variables, *telling.known])]
     _check(scan, used)
-    repeating = Repeating(scan, freq_weights)
+    repeating = ExpandedRows(scan, freq_weights)
     used = repeating.columns(used)
     labels: list[DataColumn] = []
     rows: list[pd.DataFrame] = []
@@ -197,7 +197,9 @@ def agree(
     dotted = not without and not any(is_written(name, formula) for name in empty)
     if rows and empty and dotted and len(empty) < len(telling.variables):
         warn_empty(empty)
-        return agree(scan, formula, intercept, coding, freq_weights, offset, empty)
+        return resolve_formula(
+            scan, formula, intercept, coding, freq_weights, offset, empty
+        )
     if not rows:
         if total == 0 and freq_weights is not None:
             raise all_zero(repeating.lines)
@@ -209,7 +211,9 @@ def agree(
         if not dotted:
             raise no_value_in(empty)
         warn_empty(empty)
-        return agree(scan, formula, intercept, coding, freq_weights, offset, empty)
+        return resolve_formula(
+            scan, formula, intercept, coding, freq_weights, offset, empty
+        )
     levels = LabelCoding.from_labels(
         joined(labels), coding, str(labels[0].name), formula
     )
@@ -221,7 +225,7 @@ def agree(
         design, _ = FormulaDesign.from_terms(
             formula, terms, pattern, everything, every_row=False
         )
-    return Agreed(
+    return ResolvedFormula(
         design=design,
         coding=levels,
         intercept=any(str(term) == "1" for term in terms),
@@ -235,14 +239,14 @@ def agree(
 
 
 def _looked_at(
-    rows: Repeating, used: list[str], telling: "Telling"
+    rows: ExpandedRows, used: list[str], telling: "LevelCollector"
 ) -> Iterator[tuple[int, pd.DataFrame]]:
     """Numbers of rows, and the rows or, of partitions, those of them that tell."""
     if isinstance(rows.scan, Partitions):
         given = telling.given, rows.lean(), used
-        tasks = rows.scan.tasks(_told, given, rows.columns(used))
+        tasks = rows.scan.tasks(_collect_levels, given, rows.columns(used))
         for some in (tasks[:1], tasks[1:]):  # the first may be enough
-            for told in computed(some):
+            for told in compute_tasks(some):
                 rows.lines += told.lines
                 telling.add(told.lacking, told.held)
                 yield told.total, told.frame
@@ -251,7 +255,7 @@ def _looked_at(
         yield piece.num_rows, frame_of(piece).set_axis(index)
 
 
-class Told(NamedTuple):
+class CollectedLevels(NamedTuple):
     """What a partition tells of a formula.
 
     Attributes
@@ -261,7 +265,7 @@ class Told(NamedTuple):
     frame : DataFrame
         Those of them that tell.
     lacking, held
-        As of `Telling`.
+        As of `LevelCollector`.
     """
 
     lines: int
@@ -271,10 +275,10 @@ class Told(NamedTuple):
     held: set[str]
 
 
-def _told(
-    sent: tuple[tuple[Any, ...], Repeating, list[str]], frame: pd.DataFrame
-) -> Told:
-    few, (_, rows, columns) = Telling(*sent[0]), sent
+def _collect_levels(
+    sent: tuple[tuple[Any, ...], ExpandedRows, list[str]], frame: pd.DataFrame
+) -> CollectedLevels:
+    few, (_, rows, columns) = LevelCollector(*sent[0]), sent
     there, sizes = rows.of(Partition(frame, rows.scan.memory)), list[int]()
 
     def pieces() -> "Iterator[tuple[pd.Index, pa.RecordBatch]]":
@@ -283,10 +287,10 @@ def _told(
             yield index, piece
 
     found = few.of(pieces(), frame[columns].head(0))
-    return Told(there.lines, sum(sizes), found, few.lacking, few.held)
+    return CollectedLevels(there.lines, sum(sizes), found, few.lacking, few.held)
 
 
-class Telling:
+class LevelCollector:
     """Finds rows that tell what a formula means: new levels, labels, the first rows.
 
     Attributes

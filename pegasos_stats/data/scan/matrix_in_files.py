@@ -2,7 +2,7 @@
 
 from typing import NoReturn
 
-from pegasos_stats.data.scan.measuring import Measured
+from pegasos_stats.data.scan.row_summary import RowSummary
 from pegasos_stats.errors import DataError, OptionError
 
 
@@ -12,7 +12,7 @@ class Elsewhere:
     `StreamedRows` of `pegasos_stats.solvers.reads.rows` reads them.
     """
 
-    def __init__(self, measured: Measured) -> None:
+    def __init__(self, measured: RowSummary) -> None:
         self.measured = measured
         self.shape = measured.y.size, len(measured.agreed.design.names)
         self.digest: str | None = None  # of all rows, which would take a read

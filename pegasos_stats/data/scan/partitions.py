@@ -81,7 +81,7 @@ def _of_one_kind(column: DataColumn) -> DataColumn:
 MEMORY = 2**30  # bytes, if no budget is given
 
 
-def computed(tasks: "Sequence[Delayed]") -> list[Any]:
+def compute_tasks(tasks: "Sequence[Delayed]") -> list[Any]:
     """What tasks give, brought home."""
     import dask
 

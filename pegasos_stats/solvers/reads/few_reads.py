@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.data.scan.sampling import size_of_sample
+from pegasos_stats.data.scan.reservoir import size_of_sample
 from pegasos_stats.solvers.centring import without_constants
 from pegasos_stats.solvers.methods import solved_by_steps
 from pegasos_stats.solvers.objective import Certificate
@@ -48,7 +48,7 @@ from pegasos_stats.solvers.reads.risk_and_bound import (
     Risk,
     scores,
 )
-from pegasos_stats.solvers.reads.rows import Taken
+from pegasos_stats.solvers.reads.rows import RowSubset
 from pegasos_stats.solvers.sdca import SDCA
 
 NARROWER = 8.0  # what the width is divided by at most, after a step
@@ -86,7 +86,7 @@ HALVES = 1  # seed of the halves of a sample
 TEN, LAST_SHARE = 10.0, 1e-4  # what the share is divided by where a read found nothing
 
 
-class Rounded(Newton):
+class SmoothedNewton(Newton):
     """The hinge between two reads, where no row is kept.
 
     Attributes
@@ -100,7 +100,7 @@ class Rounded(Newton):
     """
 
     def __init__(
-        self, problem: Problem, sample: Taken, point: Point, width: float
+        self, problem: Problem, sample: RowSubset, point: Point, width: float
     ) -> None:
         super().__init__(problem, sample, point)
         self.width = self.apart = max(LEAST, width)
@@ -135,7 +135,7 @@ class Rounded(Newton):
         self.width, self.apart = width, AFTER * length
 
 
-class WithinBudget:
+class LimitedMemory:
     """The hinge between two reads, with or without rows that are kept.
 
     Parameters
@@ -144,10 +144,12 @@ class WithinBudget:
         As of `Hinge`.
     """
 
-    def __init__(self, problem: Problem, sample: Taken, point: Point) -> None:
+    def __init__(self, problem: Problem, sample: RowSubset, point: Point) -> None:
         self._problem, self._sample, self._failed = problem, sample, 0
-        self._width = far(problem, sample)
-        self._step: Hinge | Rounded = Rounded(problem, sample, point, self._width)
+        self._width = margin_error(problem, sample)
+        self._step: Hinge | SmoothedNewton = SmoothedNewton(
+            problem, sample, point, self._width
+        )
 
     @property
     def point(self) -> Point:
@@ -178,7 +180,7 @@ class WithinBudget:
 
         A read that finds no room is broken off, and another one keeps none.
         """
-        if isinstance(self._step, Rounded):
+        if isinstance(self._step, SmoothedNewton):
             self._keep_some(self._step)
         try:
             return self._step.read()
@@ -201,7 +203,7 @@ class WithinBudget:
         """Let go of rows in memory, to have room; nothing is read after it."""
         self._step.forget_rows()
 
-    def _keep_some(self, step: Rounded) -> None:
+    def _keep_some(self, step: SmoothedNewton) -> None:
         """Keep rows from now on, if those near the margin find room."""
         problem, sample = self._problem, self._sample
         delta = max(step.apart, NARROWEST * self._width)
@@ -224,7 +226,9 @@ class WithinBudget:
         """Take steps that keep no row, until half as much room is enough."""
         self._failed = min(MOST_FAILED, self._failed + 1)
         self._step.forget_rows()
-        self._step = Rounded(self._problem, self._sample, self._step.point, self._width)
+        self._step = SmoothedNewton(
+            self._problem, self._sample, self._step.point, self._width
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +265,7 @@ class Reading:
 
     Attributes
     ----------
-    step : Hinge, Newton or WithinBudget
+    step : Hinge, Newton or LimitedMemory
     reads : int
         How many there have been.
     violations : int
@@ -330,14 +334,14 @@ class Reading:
         return self._best
 
 
-def far(problem: Problem, sample: Taken) -> float:
+def margin_error(problem: Problem, sample: RowSubset) -> float:
     """How far margins are off at most, about, at the solution of a sample."""
     return WIDTHS * float(np.sqrt(problem.p / sample.y.size))
 
 
 def step_of(
-    problem: Problem, sample: Taken, point: Point
-) -> Hinge | Newton | WithinBudget:
+    problem: Problem, sample: RowSubset, point: Point
+) -> Hinge | Newton | LimitedMemory:
     """The steps for a loss, and for the room that there is for rows.
 
     Problem, sample and point are those of `Hinge`.
@@ -345,8 +349,8 @@ def step_of(
     if problem.loss == "log":
         return Newton(problem, sample, point)
     if problem.X.most_kept < problem.n:
-        return WithinBudget(problem, sample, point)
-    return Hinge(problem, sample, point, far(problem, sample))
+        return LimitedMemory(problem, sample, point)
+    return Hinge(problem, sample, point, margin_error(problem, sample))
 
 
 @np.errstate(over="ignore", invalid="ignore")  # the certificate tells
@@ -404,7 +408,7 @@ def tolerance(solver: SDCA, at: Certificate) -> float:
     return max(solver.tol, of_gap) or FINEST
 
 
-def solved(problem: Problem, sample: Taken, solver: SDCA) -> Solution:
+def solved(problem: Problem, sample: RowSubset, solver: SDCA) -> Solution:
     """Solve the problem of a sample, whose classes weigh as in all rows."""
     w = sample.w.copy()
     for sign, weight in zip((-1.0, 1.0), problem.class_weights, strict=True):

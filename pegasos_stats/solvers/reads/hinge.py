@@ -39,12 +39,12 @@ from pegasos_stats.solvers.reads.risk_and_bound import (
     cut,
     scores,
 )
-from pegasos_stats.solvers.reads.rows import Block, Taken, Values, plus
+from pegasos_stats.solvers.reads.rows import Block, RowSubset, Values, plus
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
 
 
-class Kept:
+class ActiveRows:
     """Rows in memory, in the order in which they came.
 
     Attributes
@@ -69,7 +69,7 @@ class Kept:
         """The rows, shape (m, p), in double precision."""
         return self._room[: self.m]
 
-    def add(self, parts: Iterable[tuple[Taken, Vector]]) -> None:
+    def add(self, parts: Iterable[tuple[RowSubset, Vector]]) -> None:
         """Keep further rows, with dual weights to begin with."""
         pieces, count = [(self.numbers, self.y, self.w, self.a, self.o)], self.m
         for rows, a in parts:
@@ -102,7 +102,7 @@ class Kept:
         loss: LossName,
         intercept: bool,
         n: int,
-        others: Taken,
+        others: RowSubset,
     ) -> Problem:
         """The problem of these rows and of others that stand for those not kept.
 
@@ -139,7 +139,7 @@ def is_wrong(state: Values, m: Vector) -> Values:
     return wrong
 
 
-class Foreseen:
+class StepLimiter:
     """Some rows of each class of a sample, and what a fit knows of them.
 
     Attributes
@@ -149,7 +149,7 @@ class Foreseen:
         As of all rows.
     """
 
-    def __init__(self, sample: Taken) -> None:
+    def __init__(self, sample: RowSubset) -> None:
         most = max(1, NUMBERS // max(1, sample.X.shape[1]) // 2)
         rows = np.concatenate([thinned(sample.y == sign, most) for sign in (-1.0, 1.0)])
         offset = None if sample.offset is None else sample.offset[rows]
@@ -229,7 +229,7 @@ class Part(NamedTuple):
     known_high: float
     table: NDArray[np.int64]
     violations: int
-    joined: list[tuple[Taken, Vector]]
+    joined: list[tuple[RowSubset, Vector]]
 
 
 @dataclass(frozen=True)
@@ -279,9 +279,9 @@ class Looking:
             counts,
         )
 
-        def taken(rows: Rows) -> Taken:
+        def taken(rows: Rows) -> RowSubset:
             known = np.zeros(rows.size) if offset is None else o[rows]
-            return Taken(first + rows, X[rows], y[rows], w[rows], known)
+            return RowSubset(first + rows, X[rows], y[rows], w[rows], known)
 
         return Part(
             seen=seen_by(sums, counts, images[:, :p], size + -(-y.size // size) + 1),
@@ -323,7 +323,9 @@ class NoRoomError(Exception):
     """The rows near the margin are more than may be kept."""
 
 
-def near_margin(problem: Problem, sample: Taken, point: Point, delta: float) -> float:
+def near_margin(
+    problem: Problem, sample: RowSubset, point: Point, delta: float
+) -> float:
     """Share of the rows with a margin within delta of 1, as a sample says."""
     m = sample.y * scores(sample.X, point, sample.offset)
     near, (below, above) = np.abs(m - 1.0) <= delta, problem.class_weights
@@ -340,7 +342,7 @@ class Hinge:
         Where the next read looks.
     bound : Bound
         Of the dual point at hand.
-    kept : Kept
+    kept : ActiveRows
     state : Column
         `ZERO`, `FULL` or `KEPT` of each row, as in `compiled.dual.fixing`.
     violations : int
@@ -354,13 +356,13 @@ class Hinge:
     """
 
     def __init__(
-        self, problem: Problem, sample: Taken, point: Point, delta: float
+        self, problem: Problem, sample: RowSubset, point: Point, delta: float
     ) -> None:
         self._problem, self.delta = problem, delta
         self.point, self.bound = point, NO_BOUND
-        self.kept = Kept(problem.p)
+        self.kept = ActiveRows(problem.p)
         self.state = problem.X.blank(np.int8)
-        self._foreseen = Foreseen(sample)
+        self._foreseen = StepLimiter(sample)
         self.near = near_margin(problem, sample, point, delta)
         self._is_first, self.stands, self.violations = True, False, 0
         self._sums: Part | None = None
@@ -375,7 +377,7 @@ class Hinge:
         self.violations = sums.violations
         return Risk.of(problem, self.point, sums.seen, sums.table)
 
-    def _joining(self) -> Iterator[tuple[Taken, Vector]]:
+    def _joining(self) -> Iterator[tuple[RowSubset, Vector]]:
         reach = Rounding(self._problem, *self.point).reach
         delta = self.delta if self._is_first else -1.0
         looking = Looking(self.point, reach, delta)
@@ -409,7 +411,7 @@ class Hinge:
         X[:] = [mean[2] for mean in means] or 0.0
         has = problem.farthest is not None
         offset = np.array([mean[3] for mean in means]) if has else None
-        rows = Taken(np.zeros(0, dtype=np.int64), X, y, w, offset)
+        rows = RowSubset(np.zeros(0, dtype=np.int64), X, y, w, offset)
         inner = kept.problem(problem.lam, "hinge", problem.intercept, problem.n, rows)
         if inner.n == 0:  # no margin is below 1, or near it
             self.point = Point(np.zeros(problem.p), self.point.alpha)

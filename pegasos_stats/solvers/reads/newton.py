@@ -46,7 +46,7 @@ from pegasos_stats.solvers.reads.risk_and_bound import (
     table_of,
     units,
 )
-from pegasos_stats.solvers.reads.rows import Block, Taken, Values, added
+from pegasos_stats.solvers.reads.rows import Block, RowSubset, Values, added
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
 
@@ -247,7 +247,7 @@ class Newton:
         Whether the last read brought no step, as curvature is missing there.
     """
 
-    def __init__(self, problem: Problem, sample: Taken, point: Point) -> None:
+    def __init__(self, problem: Problem, sample: RowSubset, point: Point) -> None:
         self._problem, self._sample = problem, sample
         self.point, self.bound = point, NO_BOUND
         self.violations, self.bent, self.stands = 0, 0, False

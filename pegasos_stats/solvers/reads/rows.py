@@ -19,18 +19,18 @@ from pegasos_stats.data.columns import are_finite
 from pegasos_stats.data.sample import NaAction
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.files import Scan
-from pegasos_stats.data.scan.levels_of_files import Agreed, Source
+from pegasos_stats.data.scan.levels_of_files import ResolvedFormula, Source
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere
-from pegasos_stats.data.scan.measuring import (
-    Counting,
-    Measured,
-    Measuring,
+from pegasos_stats.data.scan.partitions import Partition, Partitions, compute_tasks
+from pegasos_stats.data.scan.paths import Stamps
+from pegasos_stats.data.scan.reservoir import LARGEST, RowSample, size_of_sample
+from pegasos_stats.data.scan.row_summary import (
+    CountingRule,
     Piece,
+    RowCounter,
+    RowSummary,
     counted_there,
 )
-from pegasos_stats.data.scan.partitions import Partition, Partitions, computed
-from pegasos_stats.data.scan.paths import Stamps
-from pegasos_stats.data.scan.sampling import LARGEST, Sampled, size_of_sample
 from pegasos_stats.errors import PegasosStatsError
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.solvers.centring import constants_of
@@ -71,7 +71,7 @@ class Block(NamedTuple):
     offset: Vector | None = None
 
 
-class Taken(NamedTuple):
+class RowSubset(NamedTuple):
     """Some rows that were brought home, with their numbers, in rising order."""
 
     numbers: Rows
@@ -86,7 +86,7 @@ NO_VALUES: Values = read_only(np.zeros(0))
 
 
 @dataclass(frozen=True, eq=False)
-class Here:
+class LocalColumn:
     """A number for each row, in memory."""
 
     values: Values
@@ -97,7 +97,7 @@ class Here:
 
 
 @dataclass(eq=False)
-class There:
+class PartitionedColumn:
     """A number for each row, beside the rows.
 
     Attributes
@@ -110,10 +110,10 @@ class There:
 
     def gathered(self) -> Values:
         """The numbers of all rows, shape (n,)."""
-        return np.concatenate(computed(self.parts))
+        return np.concatenate(compute_tasks(self.parts))
 
 
-Column = Here | There
+Column = LocalColumn | PartitionedColumn
 
 
 def plus(a: Any, b: Any, owned: bool = False) -> Any:
@@ -152,7 +152,7 @@ def added(parts: Iterable[Any]) -> Any:
     return total
 
 
-def drawn(y: Values, most: int) -> Rows:
+def sample_rows(y: Values, most: int) -> Rows:
     """Numbers of rows drawn at random, as many of -1 as of +1, in rising order."""
     rng, found = np.random.default_rng(SEED), []
     for sign in (-1, 1):
@@ -167,7 +167,7 @@ class StreamedRows(Elsewhere):
 
     Parameters
     ----------
-    measured : Measured
+    measured : RowSummary
     workers : int, optional
         Number of threads; no number depends on it.
 
@@ -185,7 +185,7 @@ class StreamedRows(Elsewhere):
         How many times all rows have been read.
     """
 
-    def __init__(self, measured: Measured, workers: int | None = None) -> None:
+    def __init__(self, measured: RowSummary, workers: int | None = None) -> None:
         super().__init__(measured)
         self._workers, self.radius = workers, measured.radius
         self._weights, self._offset = measured.weights, measured.offset
@@ -208,7 +208,7 @@ class StreamedRows(Elsewhere):
         in several threads or elsewhere, where it is sent with all that it holds. What
         is found in blocks that follow each other may come as one, see `plus`.
         """
-        values = column.values if isinstance(column, Here) else None
+        values = column.values if isinstance(column, LocalColumn) else None
 
         def found(make: Callable[[], Block]) -> Found:
             block = make()
@@ -222,20 +222,20 @@ class StreamedRows(Elsewhere):
 
     def blank(self, dtype: type) -> Column:
         """A column of zeros."""
-        return Here(np.zeros(self.shape[0], dtype=dtype))
+        return LocalColumn(np.zeros(self.shape[0], dtype=dtype))
 
     def column(self, values: Values) -> Column:
         """A column of these numbers, shape (n,)."""
-        return Here(values)
+        return LocalColumn(values)
 
-    def sample(self, most: int) -> Taken:
+    def sample(self, most: int) -> RowSubset:
         """Rows drawn at random, about as many of each class, at most so many."""
         numbers, X = self.measured.sample
         step = -(-numbers.size // most)
         rows, X = numbers[::step], X[::step]
         w = np.ones(rows.size) if self._weights is None else self._weights[rows]
         offset = None if self._offset is None else self._offset[rows]
-        return Taken(rows, X, self.measured.y[rows].astype(np.float64), w, offset)
+        return RowSubset(rows, X, self.measured.y[rows].astype(np.float64), w, offset)
 
     def _blocks(self) -> Iterator[Callable[[], Block]]:
         """What makes each block; a piece that is clean in the thread that uses it."""
@@ -300,7 +300,7 @@ class PartitionedRows(StreamedRows):
 
     Parameters
     ----------
-    measured : Measured
+    measured : RowSummary
         All of them together.
     counted : sequence
         What was counted of each partition, as tasks of Dask.
@@ -309,7 +309,7 @@ class PartitionedRows(StreamedRows):
     """
 
     def __init__(
-        self, measured: Measured, counted: "Sequence[Delayed]", sizes: Sequence[int]
+        self, measured: RowSummary, counted: "Sequence[Delayed]", sizes: Sequence[int]
     ) -> None:
         super().__init__(measured)
         assert isinstance(measured.scan, Partitions)
@@ -330,40 +330,44 @@ class PartitionedRows(StreamedRows):
 
         look = dask.delayed((self._lean, work), traverse=False)
         parts = (
-            column.parts if isinstance(column, There) else [None] * len(self._frames)
+            column.parts
+            if isinstance(column, PartitionedColumn)
+            else [None] * len(self._frames)
         )
         lines = zip(
             *(self._frames, self._counted, self._of_weights, self._edges, parts),
             strict=False,  # there is one edge more
         )
         tasks = [dask.delayed(_looked, nout=2)(look, *line) for line in lines]
-        if isinstance(column, There):
+        if isinstance(column, PartitionedColumn):
             tasks = list(dask.persist(*tasks))
-        found = computed([task[0] for task in tasks])
-        if isinstance(column, There):
+        found = compute_tasks([task[0] for task in tasks])
+        if isinstance(column, PartitionedColumn):
             column.parts = list(dask.persist(*[task[1] for task in tasks]))
         self.n_reads += 1
         yield from (each for each in found if each is not None)
 
-    def blank(self, dtype: type) -> There:
+    def blank(self, dtype: type) -> PartitionedColumn:
         """A column of zeros, which are made where the rows are."""
         import dask
 
-        return There([dask.delayed(np.zeros)(n, dtype) for n in np.diff(self._edges)])
+        return PartitionedColumn(
+            [dask.delayed(np.zeros)(n, dtype) for n in np.diff(self._edges)]
+        )
 
-    def column(self, values: Values) -> There:
+    def column(self, values: Values) -> PartitionedColumn:
         """A column of these numbers."""
         import dask
 
         edges = zip(self._edges, self._edges[1:], strict=False)
         parts = [dask.delayed(values[first:end]) for first, end in edges]
-        return There(list(dask.persist(*parts)))
+        return PartitionedColumn(list(dask.persist(*parts)))
 
 
 def _looked(
-    look: tuple[Measured, Callable[[Block, Values], object]],
+    look: tuple[RowSummary, Callable[[Block, Values], object]],
     frame: pd.DataFrame,
-    counted: Counting,
+    counted: RowCounter,
     weights: Values | None,
     first: int,
     values: Values | None,
@@ -374,7 +378,10 @@ def _looked(
     """
     if counted.n == 0:
         return None, values
-    (measured, work), column = look, None if values is None else Here(values.copy())
+    (measured, work), column = (
+        look,
+        None if values is None else LocalColumn(values.copy()),
+    )
     there = Partition(frame, measured.scan.memory)
     here = replace(
         measured,
@@ -395,7 +402,7 @@ def _looked(
 
 def streamed_rows(
     scan: Source,
-    agreed: Agreed,
+    agreed: ResolvedFormula,
     weights: object,
     standardize: bool,
     na_action: NaAction,
@@ -408,7 +415,7 @@ def streamed_rows(
     Parameters
     ----------
     scan : Scan or Partitions
-    agreed : Agreed
+    agreed : ResolvedFormula
     weights : str, dict or None
         The name of a column, or as for `class_weights`.
     standardize : bool
@@ -428,7 +435,7 @@ def streamed_rows(
     p, given = len(agreed.design.names), (weights, standardize, na_action)
     most = max(2, min(LARGEST, scan.memory // SHARE_OF_SAMPLE // (8 * p)))
     if isinstance(scan, Scan):
-        measuring = Measuring.of(scan, agreed, weights, standardize)
+        measuring = CountingRule.of(scan, agreed, weights, standardize)
         step = measuring.rows_at_once(scan.memory)
         pieces = agreed.rows.labelled(measuring.wanted, step)
         count = measuring.counted(pieces, most // 2)
@@ -437,14 +444,14 @@ def streamed_rows(
         found.check_unchanged()
         return StreamedRows(found)
     lean = replace(agreed, rows=agreed.rows.lean())  # which is sent to them
-    measuring = Measuring.of(scan, lean, weights, standardize)
+    measuring = CountingRule.of(scan, lean, weights, standardize)
     there, parts = counted_there(scan, measuring)
-    count, sizes = Counting.joined(parts), [part.n for part in parts]
+    count, sizes = RowCounter.joined(parts), [part.n for part in parts]
     agreed.rows.lines = count.lines
     found = count.finished(scan, *given, measuring.rows_at_once(scan.memory))
-    rows = drawn(found.y, min(most, size_of_sample(found.y.size, p)))
+    rows = sample_rows(found.y, min(most, size_of_sample(found.y.size, p)))
     home = PartitionedRows(found, there, sizes)
-    sample = Sampled(rows, np.concatenate(added(home.read(partial(_taken, rows)))))
+    sample = RowSample(rows, np.concatenate(added(home.read(partial(_taken, rows)))))
     known = replace(found, sample=sample, n_reads=home.n_reads)
     return PartitionedRows(known, there, sizes)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Vector, read_only
 from pegasos_stats.compiled import arithmetic, pegasos
-from pegasos_stats.data.scan.measuring import Measured
+from pegasos_stats.data.scan.row_summary import RowSummary
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.parallel import one_ahead
 from pegasos_stats.rng import RRandom
@@ -38,7 +38,7 @@ from pegasos_stats.solvers.rounding import Rounding
 Part = tuple[int, Dense]  # the number of the first row, and the rows
 
 
-def check_order(measured: Measured, solver: Pegasos) -> None:
+def check_order(measured: RowSummary, solver: Pegasos) -> None:
     """Raise `OptionError` for another order, or for a batch of more than a piece."""
     is_name = isinstance(solver.order, str)
     if not is_name or solver.order != "sequential":

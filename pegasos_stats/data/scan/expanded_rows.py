@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Repeating:
+class ExpandedRows:
     """All rows of a scan, as often as each counts.
 
     Parameters
@@ -54,11 +54,11 @@ class Repeating:
                 f"{scan.kinds[column]}; give a column of whole numbers."
             )
 
-    def of(self, partition: Partition) -> "Repeating":
+    def of(self, partition: Partition) -> "ExpandedRows":
         """The rows of a partition, counted by the same column."""
-        return Repeating(partition, self.column)
+        return ExpandedRows(partition, self.column)
 
-    def lean(self) -> "Repeating":
+    def lean(self) -> "ExpandedRows":
         """No rows, counted by the same column: what is sent to partitions."""
         return self.of(Partition(pd.DataFrame(), self.scan.memory))
 

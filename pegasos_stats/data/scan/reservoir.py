@@ -23,7 +23,7 @@ def size_of_sample(n: int, p: int) -> int:
     return min(n, LARGEST, max(int(SHARE * n), FEWEST * (p + 1)))
 
 
-class Sampled(NamedTuple):
+class RowSample(NamedTuple):
     """Rows drawn at random, in rising order of their numbers.
 
     Attributes
@@ -44,7 +44,7 @@ class Waiting(NamedTuple):
     X: Dense
 
 
-class Sampling:
+class Reservoir:
     """The rows with the smallest keys so far, at most so many, in any order.
 
     Rows stay where they are once they are in; a row with a smaller key takes the place
@@ -57,11 +57,11 @@ class Sampling:
 
     Examples
     --------
-    >>> sampling = Sampling(np.empty((2, 1)))
+    >>> sampling = Reservoir(np.empty((2, 1)))
     >>> for key, number in ((0.5, 0), (0.7, 1), (0.6, 2), (0.9, 3)):
     ...     sampling.add(np.array([key]), np.array([number]), np.full((1, 1), number))
     >>> sample_of([sampling], 2)
-    Sampled(numbers=array([0, 2]), X=array([[0.], [2.]]))
+    RowSample(numbers=array([0, 2]), X=array([[0.], [2.]]))
     """
 
     def __init__(self, X: Dense) -> None:
@@ -116,11 +116,11 @@ class Sampling:
         X[places] = self._X[self._order]
 
 
-def sample_of(parts: Sequence[Sampling], most: int) -> Sampled:
+def sample_of(parts: Sequence[Reservoir], most: int) -> RowSample:
     """As many rows of each part, at most so many of all."""
     numbers = [part.smallest(most // len(parts)) for part in parts]
     whole = np.sort(np.concatenate(numbers))
     X = parts[0].room(whole.size)
     for part, own in zip(parts, numbers, strict=True):
         part.put(X, np.searchsorted(whole, own))
-    return Sampled(whole, X)
+    return RowSample(whole, X)

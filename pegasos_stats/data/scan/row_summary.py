@@ -19,17 +19,17 @@ from pegasos_stats.data.scaling import ScaledDesign, Scaling, overflow, power_of
 from pegasos_stats.data.scan.files import Scan, rows_of_piece
 from pegasos_stats.data.scan.formats import BOOLEANS, NUMBERS, kind_of
 from pegasos_stats.data.scan.frames import frame_of
-from pegasos_stats.data.scan.levels_of_files import Agreed, Source, no_rows
+from pegasos_stats.data.scan.levels_of_files import ResolvedFormula, Source, no_rows
 from pegasos_stats.data.scan.partitions import (
     Partition,
     Partitions,
-    computed,
+    compute_tasks,
     of_partitions,
 )
 from pegasos_stats.data.scan.paths import Stamps, stamp_of
-from pegasos_stats.data.scan.sampling import (
-    Sampled,
-    Sampling,
+from pegasos_stats.data.scan.reservoir import (
+    Reservoir,
+    RowSample,
     sample_of,
     size_of_sample,
 )
@@ -156,7 +156,7 @@ class Matrices:
     """
 
     def __init__(
-        self, agreed: Agreed, single: bool, scaled: ScaledDesign | None = None
+        self, agreed: ResolvedFormula, single: bool, scaled: ScaledDesign | None = None
     ) -> None:
         self.design = agreed.design if scaled is None else scaled
         self.variables = agreed.design.variables
@@ -291,13 +291,13 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class RowSummary:
     """All rows of a scan, but for their predictors.
 
     Attributes
     ----------
     scan : Scan or Partitions
-    agreed : Agreed
+    agreed : ResolvedFormula
     matrices : Matrices
     pieces : tuple of Piece
     y : int8 array, shape (n,), of -1 and +1
@@ -310,7 +310,7 @@ class Measured:
     means, spread : float64 array, shape (p,)
         Means of the columns, before any scaling, and standard deviations with divisor
         ``n``.
-    sample : Sampled
+    sample : RowSample
         Half of it of the rows of -1, half of those of +1.
     step : int
         Rows of a piece at most.
@@ -321,7 +321,7 @@ class Measured:
     """
 
     scan: Scan | Partition | Partitions
-    agreed: Agreed
+    agreed: ResolvedFormula
     matrices: Matrices
     pieces: tuple[Piece, ...]
     y: NDArray[np.int8]
@@ -331,12 +331,12 @@ class Measured:
     radius: float
     means: Vector
     spread: Vector
-    sample: Sampled
+    sample: RowSample
     step: int
     n_reads: int
     stamps: Stamps = field(default_factory=dict)
 
-    def without_rows(self) -> "Measured":
+    def without_rows(self) -> "RowSummary":
         """What is sent to partitions, each of which has its own rows."""
         nothing, p = np.zeros(0, dtype=np.int64), len(self.agreed.design.names)
         return replace(
@@ -346,7 +346,7 @@ class Measured:
             y=nothing.astype(np.int8),
             weights=None,
             offset=None,
-            sample=Sampled(nothing, np.zeros((0, p))),
+            sample=RowSample(nothing, np.zeros((0, p))),
         )
 
     def check_unchanged(self) -> None:
@@ -392,12 +392,12 @@ class Measured:
         )
 
 
-class Measuring(NamedTuple):
+class CountingRule(NamedTuple):
     """What is counted of rows, wherever they are.
 
     Attributes
     ----------
-    agreed : Agreed
+    agreed : ResolvedFormula
     single : bool
         Whether all predictors are of single precision.
     weights : str or None
@@ -406,15 +406,15 @@ class Measuring(NamedTuple):
         Whether weighted means and deviations are wanted.
     """
 
-    agreed: Agreed
+    agreed: ResolvedFormula
     single: bool
     weights: str | None
     scales_by_weights: bool
 
     @classmethod
     def of(
-        cls, scan: Source, agreed: Agreed, weights: object, standardize: bool
-    ) -> "Measuring":
+        cls, scan: Source, agreed: ResolvedFormula, weights: object, standardize: bool
+    ) -> "CountingRule":
         """Check that there is what is to be counted."""
         column = None
         if isinstance(weights, str) and weights != "balanced":
@@ -447,10 +447,10 @@ class Measuring(NamedTuple):
 
     def counted(
         self, pieces: Iterable[tuple[pd.Index, "pa.RecordBatch"]], most: int
-    ) -> "Counting":
+    ) -> "RowCounter":
         """Count pieces that follow each other, and sample so many of each class."""
         matrices = Matrices(self.agreed, self.single)
-        count = Counting(self.agreed, matrices, most, self.scales_by_weights)
+        count = RowCounter(self.agreed, matrices, most, self.scales_by_weights)
         found = ((*piece, matrices.columns(piece[1])) for piece in pieces)
         for index, piece, columns in one_ahead(found):
             with in_a_piece():
@@ -459,18 +459,18 @@ class Measuring(NamedTuple):
 
 
 def counted_there(
-    scan: Partitions, measuring: Measuring
-) -> "tuple[list[Delayed], list[Counting]]":
+    scan: Partitions, measuring: CountingRule
+) -> "tuple[list[Delayed], list[RowCounter]]":
     """Count the rows of each partition: what stays there, and what came home."""
     import dask
 
     columns = measuring.agreed.rows.columns(measuring.wanted)
     with of_partitions():
         there = dask.persist(*scan.tasks(_counted, measuring, columns))
-    return list(there), computed(there)
+    return list(there), compute_tasks(there)
 
 
-def _counted(measuring: Measuring, frame: pd.DataFrame) -> "Counting":
+def _counted(measuring: CountingRule, frame: pd.DataFrame) -> "RowCounter":
     memory = measuring.agreed.rows.scan.memory
     there = measuring.agreed.rows.of(Partition(frame, memory))
     step = measuring.rows_at_once(memory)
@@ -479,7 +479,7 @@ def _counted(measuring: Measuring, frame: pd.DataFrame) -> "Counting":
     return found
 
 
-class Counting:
+class RowCounter:
     """What has been counted so far.
 
     Attributes
@@ -491,11 +491,15 @@ class Counting:
     lines = 0
 
     def __init__(
-        self, agreed: Agreed, matrices: Matrices, most: int, weighted: bool = False
+        self,
+        agreed: ResolvedFormula,
+        matrices: Matrices,
+        most: int,
+        weighted: bool = False,
     ) -> None:
         self._agreed, self._matrices = agreed, matrices
         p = len(agreed.design.names)
-        self._samples = [Sampling(matrices.room(most, p)) for _ in "-+"]
+        self._samples = [Reservoir(matrices.room(most, p)) for _ in "-+"]
         self._columns = Columns(p)
         self._by_class = {sign: Columns(p) for sign in (-1, 1)} if weighted else {}
         self._pieces: list[Piece] = []
@@ -564,7 +568,7 @@ class Counting:
         self._rows, self._n = self._rows + size, self._n + len(y)
 
     @classmethod
-    def joined(cls, parts: "Sequence[Counting]") -> "Counting":
+    def joined(cls, parts: "Sequence[RowCounter]") -> "RowCounter":
         """Count rows that follow each other, which were counted apart, unsampled."""
         first = parts[0]
         whole = cls(first._agreed, first._matrices, 0, bool(first._by_class))
@@ -572,7 +576,7 @@ class Counting:
             whole._join(part)
         return whole
 
-    def _join(self, other: "Counting") -> None:
+    def _join(self, other: "RowCounter") -> None:
         self._columns.join(other._columns)
         for sign, moments in self._by_class.items():
             moments.join(other._by_class[sign])
@@ -636,7 +640,7 @@ class Counting:
         standardize: bool,
         na_action: NaAction,
         step: int,
-    ) -> Measured:
+    ) -> RowSummary:
         """What all pieces say together."""
         agreed, y = self._agreed, self.y
         others = self._rows - self._without - y.size
@@ -668,7 +672,7 @@ class Counting:
             scaling = self._scaling(given)
             scaled = ScaledDesign(design, scaling)
             sample = sample._replace(X=scaling.apply(sample.X))
-        return Measured(
+        return RowSummary(
             scan=scan,
             agreed=agreed,
             matrices=Matrices(agreed, self._matrices.single, scaled),
