@@ -47,7 +47,6 @@ from pegasos_stats.data.language.formula import (
     read_terms,
     sides,
     unwrapped,
-    variables_of,
 )
 from pegasos_stats.data.language.term_coding import (
     Codes,
@@ -249,9 +248,8 @@ class FormulaDesign:
             If no row is complete.
         """
         functions = functions or {}
-        variables = variables_of(terms, formula, data, functions)
         rows = FormulaRows.of(formula, terms, data, usable, functions)
-        used, absent = rows.used, rows.absent
+        used, absent, variables = rows.used, rows.absent, rows.variables
         if len(used) == 0:
             empty = [name for name in variables if data[name].isna().all()]
             if empty and len(data):
@@ -345,7 +343,8 @@ class FormulaDesign:
         data = as_data(data)
         check_columns(data, self.variables)
         data = data[list(self.variables)]
-        numeric_values(data[[n for n in self.numeric if n not in self.levels]])
+        factors = self.levels
+        numeric_values(data[[n for n in self.numeric if n not in factors]])
         state = deepcopy(self.state)
         if unknown:
             for found in state.values():
@@ -581,11 +580,7 @@ def _check_levels_are_few(
 
 
 @contextmanager
-def errors_of(
-    formula: str,
-    used: pd.DataFrame,
-    expr: str = "",
-) -> Iterator[None]:
+def errors_of(formula: str, used: pd.DataFrame, expr: str = "") -> Iterator[None]:
     """Errors of formulaic, and of functions, become errors about the formula.
 
     Parameters
@@ -623,12 +618,15 @@ class FormulaRows:
         What transformations found in the rows, or at fit, by the text of their calls.
     absent : dict of str to int array
         Rows of the data, by position, that lack a value, by the name of its column.
+    variables : list of str
+        Columns that the terms use.
     """
 
     used: pd.DataFrame
     values: dict[str, Value]
     state: dict[str, State]
     absent: dict[str, NDArray[np.intp]]
+    variables: list[str]
 
     @classmethod
     def of(
@@ -695,7 +693,7 @@ class FormulaRows:
             for name in [*variables, *expressions]
             if name in absent and absent[name].any()
         }
-        return cls(_plain_rows(whole, kept), values, found, places)
+        return cls(_plain_rows(whole, kept), values, found, places, variables)
 
 
 def _numbers_in(frame: pd.DataFrame) -> pd.DataFrame:

@@ -5,7 +5,7 @@ stays in its state, by which new rows are coded.
 """
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
@@ -37,18 +37,12 @@ State = dict[str, Value]
 MOST = 1000  # of a degree, levels, knots, ...
 MOST_DIGITS = 300
 BEYOND = "beyond"  # in a state: what becomes of rows beyond those it was found in
-TYPES = {
-    "bool": "bool",
-    "category": "category",
-    "float": "float64",
-    "float32": "float32",
-    "float64": "float64",
-    "int": "int64",
-    "int32": "int32",
-    "int64": "int64",
-    "object": "object",
-    "str": "str",
-}
+TYPES = {"float": "float64", "int": "int64"} | {
+    name: name
+    for name in (
+        "bool", "category", "float32", "float64", "int32", "int64", "object", "str",
+    )
+}  # fmt: skip
 PATTERN = set("\\^$.|?*+()[]{}")
 
 
@@ -90,16 +84,6 @@ def one_of(test: Value, yes: Value, no: Value) -> Value:
     if not unknown.any():
         return found
     return pd.Series(found, index=index).mask(unknown)
-
-
-def is_missing(x: Value) -> Value:
-    """``is.na(x)``: whether a value is missing."""
-    return column_of(x).isna()
-
-
-def is_there(x: Value) -> Value:
-    """Whether a value is not missing."""
-    return column_of(x).notna()
 
 
 def filled(x: Value, value: Value) -> Value:
@@ -236,24 +220,18 @@ def _breaks(x: Value, breaks: Value) -> list[float]:
 
 
 def _interval_names(edges: list[float], right: bool, lowest: bool) -> list[str]:
+    """Breaks have three digits, and as in R more where they would look the same."""
+    for digits in range(3, 18):
+        texts = [f"{edge:.{digits}g}" for edge in edges]
+        if len(set(texts)) == len(texts):
+            break
     marks = "(]" if right else "[)"
-    texts = next(filter(_neighbours_differ, _written(edges)), [])
     names = [f"{marks[0]}{a},{b}{marks[1]}" for a, b in pairwise(texts)]
     if lowest and right:
         names[0] = f"[{names[0][1:]}"
     if lowest and not right:
         names[-1] = f"{names[-1][:-1]}]"
     return names
-
-
-def _written(edges: list[float]) -> Iterator[list[str]]:
-    """Breaks as text, with three digits and then, as in R, with more."""
-    for digits in range(3, 18):
-        yield [f"{edge:.{digits}g}" for edge in edges]
-
-
-def _neighbours_differ(texts: list[str]) -> bool:
-    return all(a != b for a, b in pairwise(texts))
 
 
 def contains(x: Value, pat: str) -> Value:
@@ -638,11 +616,11 @@ VOCABULARY: dict[str, Function] = {
         all_rows=True,
     ),
     **{
-        name: _any(is_missing, all_rows=True)
+        name: _any(lambda x: column_of(x).isna(), all_rows=True)
         for name in ("is_na", "pd.isna", "pd.isnull", ".isna", ".isnull")
     },
     **{
-        name: _any(is_there, all_rows=True)
+        name: _any(lambda x: column_of(x).notna(), all_rows=True)
         for name in ("pd.notna", "pd.notnull", ".notna", ".notnull")
     },
     "addNA": _any(with_level_of_missing, all_rows=True),
