@@ -145,7 +145,7 @@ def clock() -> Clock:
     from pegasos_stats.solvers.reads.newton import Newton
 
     found = Clock()
-    found.of(scanned, "measure", "counting")
+    found.of(scanned, "streamed_rows", "counting")
     found.of(few_reads, "solved", "sample")
     for step in (Hinge, Newton):
         found.of(step, "read", "reading")

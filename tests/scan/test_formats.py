@@ -171,15 +171,6 @@ def test_a_file_of_arrow_that_ends_in_the_middle(tmp_path):
             ps.svm("y ~ x0", ps.scan(file), lam=1.0)
 
 
-def test_a_stated_type_that_values_do_not_have(tmp_path):
-    (tmp_path / "a.csv").write_text("y,x\n0,1\n1,two\n")
-    scan = ps.scan(tmp_path / "a.csv", types={"x": "numbers"})
-    with pytest.raises(
-        ColumnError, match=r"^Column 'x' holds 'two' in .*/a\.csv, and "
-    ):
-        ps.svm("y ~ x", scan, lam=1.0)
-
-
 def test_csv_files_without_rows_or_header(tmp_path):
     nothing = tmp_path / "a.csv"
     nothing.write_text("y,x\n")

@@ -14,7 +14,6 @@ from pegasos_stats.data.scan import files
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
-    LabelError,
     OptionError,
 )
 
@@ -132,12 +131,6 @@ def test_a_feature_that_new_rows_lack_is_zero_in_them(folder, tmp_path):
         result.predict(ps.scan(tmp_path / "new.svm", n_features=1))
     with pytest.raises(ColumnError, match=r"^Column 'z' not found"):
         ps.svm("label ~ z", ps.scan(tmp_path / "new.svm"), lam=1.0)
-
-
-def test_three_labels_are_refused(tmp_path):
-    (tmp_path / "a.svm").write_text("1 1:2\n2 1:1\n3 1:5\n")
-    with pytest.raises(LabelError, match="'label' has 3 levels, 1, 2, 3;"):
-        ps.svm("label ~ x1", ps.scan(tmp_path / "a.svm"), lam=1.0)
 
 
 @pytest.mark.parametrize(
