@@ -21,12 +21,12 @@ from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.predicting import outcome_column
 from pegasos_stats.models.summaries import problem_lines
+from pegasos_stats.solvers.options import Solver
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Moment, Observer
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
-from pegasos_stats.solvers.solver import Solver
 from pegasos_stats.tables import header_html
 
 if TYPE_CHECKING:

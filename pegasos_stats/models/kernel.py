@@ -17,7 +17,7 @@ from pegasos_stats.models.kernel_results import KernelResults, dense, new_scores
 from pegasos_stats.solvers import kernel_problem as kernels
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
-from pegasos_stats.solvers.penalty import Lam, penalty_of
+from pegasos_stats.solvers.problem import Lam, penalty_of
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solutions import AnySolution
 from pegasos_stats.solvers.solver_runs import checked_refinement, run_kernel

@@ -31,8 +31,7 @@ from pegasos_stats.models.scanned import (
 from pegasos_stats.other_frames import is_dask, partitioned
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
-from pegasos_stats.solvers.penalty import Lam, penalty_of
-from pegasos_stats.solvers.problem import LossName, Problem, Solution
+from pegasos_stats.solvers.problem import Lam, LossName, Problem, Solution, penalty_of
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import checked_refinement, run_refined
 

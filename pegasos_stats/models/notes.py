@@ -21,11 +21,11 @@ from pegasos_stats.errors import counted, listing, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.objective import Certificate, zero_objective
+from pegasos_stats.solvers.options import Solver
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.shortfall import Shortfall
 from pegasos_stats.solvers.solutions import scores_of
-from pegasos_stats.solvers.solver import Solver
+from pegasos_stats.solvers.solver_runs import Shortfall
 from pegasos_stats.tables import significant
 
 if TYPE_CHECKING:

@@ -38,8 +38,8 @@ from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.reads.risk_and_bound import Point, scores
 from pegasos_stats.solvers.reads.rows import Block, Values, added
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.shortfall import Shortfall, shortfall_of
 from pegasos_stats.solvers.solutions import certificate_of
+from pegasos_stats.solvers.solver_runs import Shortfall, shortfall_of
 from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:

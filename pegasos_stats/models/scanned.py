@@ -43,8 +43,7 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads.few_reads import few_reads
 from pegasos_stats.solvers.reads.rows import SHARE_OF_SAMPLE, streamed_rows
 from pegasos_stats.solvers.reads.steps import run_over_files
-from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_warning import near_enough, warn_of
+from pegasos_stats.solvers.sdca import SDCA, near_enough, warn_of
 from pegasos_stats.writing import shown_path
 
 COPIES = 3  # of a sample, while its problem is solved

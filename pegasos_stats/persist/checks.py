@@ -56,10 +56,9 @@ from pegasos_stats.solvers.kernel_problem import (
     multiples,
 )
 from pegasos_stats.solvers.objective import Certificate
-from pegasos_stats.solvers.orders import check_rows
-from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.pegasos import Pegasos, check_rows
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.shortfall import Shortfall
+from pegasos_stats.solvers.solver_runs import Shortfall
 from pegasos_stats.studies.calibration import CalibratedResults
 from pegasos_stats.studies.reliability import Reliability
 from pegasos_stats.studies.selection.folds import Folds, Split

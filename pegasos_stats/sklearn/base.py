@@ -32,11 +32,10 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.foreign_names import suggest_names, suggestion
 from pegasos_stats.models.results import Results
-from pegasos_stats.solvers.options import values_of
+from pegasos_stats.solvers.options import Solver, values_of
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.penalty import Lam
+from pegasos_stats.solvers.problem import Lam
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solver import Solver
 
 if TYPE_CHECKING:
     from pegasos_stats.models.kernel import KernelSVM

@@ -12,7 +12,7 @@ from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.sklearn.base import Rows, TwoClassClassifier, Weights
 from pegasos_stats.solvers.kernel_problem import KernelName, usual_gamma
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.penalty import Lam
+from pegasos_stats.solvers.problem import Lam
 from pegasos_stats.solvers.sdca import SDCA
 
 

@@ -28,7 +28,7 @@ from pegasos_stats.sklearn.base import (
 )
 from pegasos_stats.solvers.options import values_of
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.penalty import Lam
+from pegasos_stats.solvers.problem import Lam
 from pegasos_stats.solvers.sdca import SDCA
 
 

@@ -1,36 +1,341 @@
-"""The solver Pegasos: its options."""
+"""The solver Pegasos: its options, its start, and the order in which it visits rows."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from pegasos_stats.arrays import Vector
-from pegasos_stats.checks import check_count, check_positive, is_number
+from pegasos_stats.arrays import Rows, Vector
+from pegasos_stats.checks import (
+    check_choice,
+    check_count,
+    check_positive,
+    is_number,
+    number_of,
+)
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError, counted, did_you_mean, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments
-from pegasos_stats.rng import SampleKind
-from pegasos_stats.solvers import orders, starts
-from pegasos_stats.solvers.options import check_option, option, values_of
-from pegasos_stats.solvers.solver import (
+from pegasos_stats.rng import RRandom, SampleKind
+from pegasos_stats.solvers.options import (
     Arithmetic,
     Solver,
+    check_option,
     check_sample_kind,
     check_seed,
     checked_tol,
+    option,
+    values_of,
 )
+from pegasos_stats.solvers.problem import Problem
+
+StartName = Literal["zero", "random"]
+Start: TypeAlias = (
+    StartName | Sequence[float] | NDArray[np.float64] | Mapping[str, float] | pd.Series
+)
+
+STARTS: tuple[StartName, ...] = get_args(StartName)
+INTERCEPT = "Intercept"
+
+
+def checked_start(name: str, start: object) -> str | Vector | dict[str, float]:
+    """Return the name of a start, coefficients in order, or coefficients by name.
+
+    Raises
+    ------
+    OptionError
+        If `start` is neither a known name nor made of finite numbers.
+    """
+    if isinstance(start, str):
+        if start not in STARTS:
+            raise OptionError(
+                f"is not known{did_you_mean(start, STARTS)}; give one of "
+                f"{listing(STARTS)}, a fit to go on from, or its coefficients.",
+                name,
+                start,
+            )
+        return start
+    if isinstance(start, pd.Series | Mapping):
+        return _by_name(start)
+    refused = OptionError(
+        f"{name} is of type {type(start).__name__}; give 'zero', 'random', a fit to go "
+        "on from, or coefficients, the intercept first."
+    )
+    with refusing(refused):
+        numbers = np.array(start, dtype=np.float64)
+    if numbers.ndim != 1:
+        raise OptionError(
+            f"{name} is an array of shape {numbers.shape}; give coefficients in one "
+            "list, the intercept first."
+        )
+    wrong = numbers[~np.isfinite(numbers)]
+    if wrong.size:
+        raise OptionError(f"{name} holds {shown(wrong[0])}; give finite numbers.")
+    numbers.flags.writeable = False
+    return numbers
+
+
+def _by_name(start: pd.Series | Mapping[str, float]) -> dict[str, float]:
+    """Coefficients by name, of a Series or a mapping."""
+    found = {str(name): number_of(value) for name, value in start.items()}
+    if len(found) < len(start):
+        raise OptionError("start has a name twice; give one coefficient for each.")
+    for name, value in start.items():
+        if not math.isfinite(number_of(value)):
+            raise OptionError(
+                f"start[{shown(name)}] is {shown(value)}; give finite numbers."
+            )
+    return found
+
+
+def in_order(
+    start: Mapping[str, float], names: Sequence[str], intercept: bool
+) -> Vector:
+    """Coefficients in the order of the columns, an intercept first.
+
+    Raises
+    ------
+    OptionError
+        If one is missing, or one is there that the model does not have.
+
+    Examples
+    --------
+    >>> in_order({"b": 2.0, "Intercept": 1.0, "a": 3.0}, ["a", "b"], True)
+    array([1., 3., 2.])
+    """
+    wanted = [INTERCEPT] * intercept + list(names)
+    missing = [name for name in wanted if name not in start]
+    if missing:
+        raise OptionError(
+            f"start has no coefficient of {listing(missing)}; give one for each of the "
+            "params of the model."
+        )
+    unknown = [name for name in start if name not in wanted]
+    if unknown:
+        raise OptionError(
+            f"start has coefficients that the model has not, of {listing(unknown)}; "
+            "leave them out."
+        )
+    return np.array([start[name] for name in wanted])
+
+
+def check_length(start: object, problem: Problem) -> None:
+    """Raise `OptionError` if coefficients are not as many as the problem has."""
+    if isinstance(start, Mapping):
+        raise OptionError(
+            "start has names, and the rows of this problem have none; give its "
+            "coefficients in the order of the columns, the intercept first."
+        )
+    p, first = problem.p, "the intercept, then " * problem.intercept
+    if isinstance(start, np.ndarray) and start.size != p + problem.intercept:
+        raise OptionError(
+            f"start has {counted(start.size, 'number')} and the model "
+            f"{p + problem.intercept:,}: {first}{counted(p, 'coefficient')}; give as "
+            "many."
+        )
+
+
+def first_iterate(
+    start: object, problem: Problem, rng: RRandom
+) -> tuple[Vector, float]:
+    """Coefficients, shape (p,), and intercept that a run begins with.
+
+    ``"random"`` is ``z / (sqrt(lam) ||z||)`` with ``z`` of ``rng.rnorm(p)``: every
+    direction is as likely, and the length is ``1 / sqrt(lam)``, which no minimum of the
+    hinge exceeds. The intercept is 0.
+
+    Parameters
+    ----------
+    start : str or float64 array
+    problem : Problem
+    rng : RRandom
+
+    References
+    ----------
+    Shalev-Shwartz, Singer & Srebro, *Pegasos: primal estimated sub-gradient solver for
+    SVM*, ICML (2007), figure 1: begin anywhere with ``||beta|| <= 1 / sqrt(lam)``.
+    """
+    if isinstance(start, np.ndarray):
+        free = problem.intercept
+        return start[int(free) :], float(start[0]) if free else 0.0
+    if start == "random":
+        z = rng.rnorm(problem.p)
+        length = math.sqrt(np.add.accumulate(z * z)[-1])  # from first to last
+        return z / (math.sqrt(problem.lam) * length), 0.0
+    return np.zeros(problem.p), 0.0
+
+
+def continued_from(fit: object) -> tuple[pd.Series, int] | None:
+    """Coefficients of a fit, and the number of steps it took; None of anything else.
+
+    Those before it are counted too, where it went on from another fit.
+    """
+    try:
+        params = getattr(fit, "params", None)
+    except Exception:  # code of others
+        return None
+    if not isinstance(params, pd.Series):
+        return None
+    before = getattr(getattr(fit, "solver", None), "first_step", 1) - 1
+    return params, before + int(getattr(fit, "n_iter", 0))
+
+
+Order = Literal["shuffle", "sequential", "replace"]
+Average = Literal["none", "all"] | int
+
+ORDERS: tuple[Order, ...] = get_args(Order)
+
+
+def checked_order(order: ArrayLike) -> str | Rows:
+    """Return the name of an order, or an explicit one as an int64 array.
+
+    Raises
+    ------
+    OptionError
+        If `order` is neither a known name nor a list of whole numbers from zero.
+    """
+    if isinstance(order, str):
+        if order not in ORDERS:
+            raise OptionError(
+                f"order={shown(order)} is not known{did_you_mean(order, ORDERS)}; give "
+                f"one of {listing(ORDERS)}, or an array of rows counted from zero."
+            )
+        return order
+    refused = OptionError(
+        "order has lists of different lengths; give one list of rows, or one of the "
+        "same length for each epoch."
+    )
+    with refusing(refused):
+        rows = np.asarray(order)
+    if rows.ndim not in (1, 2) or rows.dtype.kind not in "iu" or rows.size == 0:
+        raise OptionError(
+            f"order is an array of shape {rows.shape} and type {rows.dtype}; give rows "
+            "as whole numbers counted from zero, in one list or one list per epoch."
+        )
+    if rows.min() < 0 or rows.max() >= 2**62:
+        wrong = rows.min() if rows.min() < 0 else rows.max()
+        raise OptionError(f"order holds the row {wrong}; rows are counted from zero.")
+    rows = rows.astype(np.int64, order="C")
+    rows.flags.writeable = False
+    return rows
+
+
+def checked_average(name: str, average: Average) -> Average:
+    """Return ``"none"``, ``"all"`` or a number of epochs, or raise `OptionError`."""
+    if not isinstance(average, str):
+        return check_count(name, average)
+    check_choice(name, average, ("none", "all"))
+    return average
+
+
+def check_rows(order: str | Rows, n: int) -> None:
+    """Raise `OptionError` if an explicit order names a row beyond the data."""
+    if not isinstance(order, str) and order.max() >= n:
+        raise OptionError(
+            f"order holds the row {order.max()} and the fit uses {counted(n, 'row')}, "
+            f"counted from zero; the last is {n - 1}."
+        )
+
+
+def shuffled(n: int, epochs: int, rng: RRandom) -> Iterator[Rows]:
+    """One permutation per epoch, R's ``sample(1:n, n)``."""
+    for _ in range(epochs):
+        yield rng.permutation(n)
+
+
+def sequential(n: int, epochs: int) -> Iterator[Rows]:
+    """Rows in the order of the data, every epoch."""
+    rows = np.arange(n, dtype=np.int64)
+    for _ in range(epochs):
+        yield rows
+
+
+def replaced(n: int, steps: int, batch_size: int, rng: RRandom) -> Iterator[Rows]:
+    """``sample(n, batch_size, replace = TRUE)`` for each step, about n rows at a time.
+
+    Drawing for many steps at once gives the same numbers as drawing step by step.
+    """
+    chunk = max(1, n // batch_size)
+    for first in range(0, steps, chunk):
+        size = min(chunk, steps - first) * batch_size
+        drawn = rng.sample_int(n, size, replace=True)
+        yield np.asarray(drawn, dtype=np.int64) - 1
+
+
+def explicit(rows: Rows, epochs: int) -> Iterator[Rows]:
+    """A given list of rows, in every epoch; or one list for each epoch."""
+    for _ in range(epochs):
+        yield from np.atleast_2d(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Passes:
+    """How a run passes over its rows: in which order, how often, in which batches.
+
+    Attributes
+    ----------
+    order : str or int64 array
+    epochs, steps : int or None
+        Steps for ``"replace"``, epochs for all others.
+    batch_size : int
+    """
+
+    order: str | Rows
+    epochs: int | None
+    steps: int | None
+    batch_size: int
+
+    def rows(self, n: int, rng: RRandom) -> Iterator[Rows]:
+        """Rows to visit, an epoch at a time (for ``"replace"``, about n draws)."""
+        check_rows(self.order, n)
+        epochs = self.epochs or 0
+        if not isinstance(self.order, str):
+            return explicit(self.order, epochs)
+        if self.order == "shuffle":
+            return shuffled(n, epochs, rng)
+        if self.order == "sequential":
+            return sequential(n, epochs)
+        return replaced(n, self.steps or 0, self.batch_size, rng)
+
+    @property
+    def whole(self) -> int:
+        """Number of epochs, a list of rows for each of them counted."""
+        lists = 1 if isinstance(self.order, str) else np.atleast_2d(self.order).shape[0]
+        return (self.epochs or 0) * lists
+
+    def count(self, n: int) -> int:
+        """Number of epochs over n rows; for ``"replace"`` of portions of about n."""
+        if self.steps is not None:
+            return -(-self.steps // max(1, n // self.batch_size))
+        return self.whole
+
+    def most_steps(self, n: int) -> int:
+        """Number of steps over n rows, if the run does not end before."""
+        if self.steps is not None:
+            return self.steps
+        return self.whole * -(-self._length(n) // self.batch_size)
+
+    def batch(self, n: int) -> int:
+        """`batch_size`, but no more than the rows of an epoch."""
+        if self.steps is not None:
+            return self.batch_size
+        return min(self.batch_size, self._length(n))
+
+    def _length(self, n: int) -> int:
+        return n if isinstance(self.order, str) else int(self.order.shape[-1])
+
 
 StepName = Literal["pegasos", "1/(lambda n)", "1/sqrt(t)"]
 
 Step = StepName | float | Sequence[float] | NDArray[np.float64]
 
-NAMES: tuple[StepName, ...] = get_args(StepName)
+STEPS: tuple[StepName, ...] = get_args(StepName)
 
 DEFAULT_EPOCHS = 20
 
@@ -48,10 +353,10 @@ def checked_step(name: str, step: ArrayLike) -> str | float | Vector:
         If `step` is neither a known name nor made of finite numbers above zero.
     """
     if isinstance(step, str):
-        if step not in NAMES:
+        if step not in STEPS:
             raise OptionError(
-                f"is not known{did_you_mean(step, NAMES)}; give one of "
-                f"{listing(NAMES)}, a number, or one number for each step.",
+                f"is not known{did_you_mean(step, STEPS)}; give one of "
+                f"{listing(STEPS)}, a number, or one number for each step.",
                 name,
                 step,
             )
@@ -188,14 +493,14 @@ class Pegasos(Solver):
 
     epochs: int | None = option(None, check=check_count, in_r=True)
     seed: int | None = option(None, check=check_seed)
-    order: orders.Order | Any = option(
-        "shuffle", check=lambda name, order: orders.checked_order(order), in_r=True
+    order: Order | Any = option(
+        "shuffle", check=lambda name, order: checked_order(order), in_r=True
     )
     steps: int | None = option(None, check=_any_count, in_r=True)
     batch_size: int = option(1, check=_any_count, in_r=True)
     project: bool = option(False, form="projected", said="projection", in_r=True)
-    average: orders.Average = option(
-        "none", check=orders.checked_average, form="average {}", in_r=True
+    average: Average = option(
+        "none", check=checked_average, form="average {}", in_r=True
     )
     refit_intercept: bool = option(
         False, form="intercept refitted", said="refitted intercept", in_r=True
@@ -204,9 +509,7 @@ class Pegasos(Solver):
     sample_kind: SampleKind = option("rejection", check=check_sample_kind)
     ties: Ties = option("na")
     intercept: Literal[False] | None = option(None, check=_checked_intercept)
-    start: starts.Start | Any = option(
-        "zero", check=starts.checked_start, form="{} start", in_r=True
-    )
+    start: Start | Any = option("zero", check=checked_start, form="{} start", in_r=True)
     first_step: int = option(
         1,
         check=partial(check_count, most=2**53),  # t is a double
@@ -248,7 +551,7 @@ class Pegasos(Solver):
 
     def _settle_start(self) -> None:
         """Take coefficients, and the number of the next step, of a fit."""
-        found = starts.continued_from(self.start)
+        found = continued_from(self.start)
         if found is None:
             return
         params, steps = found
@@ -339,9 +642,9 @@ class Pegasos(Solver):
         return cls(epochs=epochs, batch_size=batch_size, seed=seed)
 
     @property
-    def passes(self) -> orders.Passes:
+    def passes(self) -> Passes:
         """Order, epochs, steps and batch size of the run."""
-        return orders.Passes(self.order, self.epochs, self.steps, self.batch_size)
+        return Passes(self.order, self.epochs, self.steps, self.batch_size)
 
     @property
     def uses_random_numbers(self) -> bool:
@@ -364,7 +667,7 @@ class Pegasos(Solver):
         """
         if not isinstance(self.start, Mapping):
             return self
-        return replace(self, start=starts.in_order(self.start, names, intercept))
+        return replace(self, start=in_order(self.start, names, intercept))
 
     @property
     def order_name(self) -> str:

@@ -21,12 +21,16 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.objective import Certificate, best_intercept
-from pegasos_stats.solvers.pegasos import Pegasos, check_sizes, sizes_of_steps
-from pegasos_stats.solvers.penalty import check_has_penalty
+from pegasos_stats.solvers.options import Solver
+from pegasos_stats.solvers.pegasos import (
+    Pegasos,
+    check_length,
+    check_sizes,
+    first_iterate,
+    sizes_of_steps,
+)
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.solutions import certificate_of
-from pegasos_stats.solvers.solver import Solver
-from pegasos_stats.solvers.starts import check_length, first_iterate
 
 BYTES_OF_ROW = 32  # in a batch: signs, slopes, and the rows drawn twice
 Item = TypeVar("Item")
@@ -277,7 +281,11 @@ def check_solver(problem: Problem, solver: Solver) -> None:
         what, cure = f"A batch of {size:.3g} rows", "give a smaller one"
         check_memory(BYTES_OF_ROW * size, what, cure)
         check_sizes(solver.step, solver.passes.most_steps(problem.n))
-        check_has_penalty(problem, solver)
+        if problem.lam_rule == "1/n":
+            raise OptionError(
+                "Pegasos takes steps of 1/(lambda t) and has no default lam; give "
+                "lam=, such as lam=1.0, or leave the solver out for the optimum."
+            )
 
 
 def shown_epochs(

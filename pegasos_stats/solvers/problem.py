@@ -8,14 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Predictors, Rows, Vector, read_only
+from pegasos_stats.checks import check_penalty
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.weights import WeightsOf
-from pegasos_stats.errors import DataError
+from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.solvers.dense.sums import largest_norm, moments
 from pegasos_stats.tables import significant
 
 LossName = Literal["hinge", "log"]
 LamRule = Literal["given", "1/n", "cv"]
+
+Lam = float | Literal["cv"] | None
 
 RULE_TEXT: dict[LamRule, str] = {
     "given": "",
@@ -29,6 +32,41 @@ ZERO_LOSS: dict[LossName, float] = {"hinge": 1.0, "log": float(np.log(2.0))}
 FEW, OF_A_ROW = 4.0, 10.0  # see `Problem.in_few_entries`
 SAMPLED = 256  # rows whose entries are counted first
 MOST_STORED = 2**31 - 1
+
+
+def penalty_of(lam: object, n: float) -> tuple[float, LamRule]:
+    """Return the penalty of a model and where it is from.
+
+    Parameters
+    ----------
+    lam : float, "cv" or None
+        None for ``1 / n``, the C = 1 of LIBSVM, which also stands for ``"cv"`` until a
+        fit chooses.
+    n : float
+        Rows of the model, by their frequencies.
+
+    Raises
+    ------
+    OptionError
+        If `lam` is none of these, or not above zero.
+
+    Examples
+    --------
+    >>> penalty_of(None, 200), penalty_of(0.1, 200), penalty_of("cv", 200)
+    ((0.005, '1/n'), (0.1, 'given'), (0.005, 'cv'))
+    """
+    if lam is None:
+        return 1.0 / n, "1/n"
+    if isinstance(lam, str) and lam == "cv":
+        return 1.0 / n, "cv"
+    if isinstance(lam, str):
+        raise OptionError(
+            "is not allowed; give a number above zero, or 'cv' for the best by "
+            "cross-validation.",
+            "lam",
+            lam,
+        )
+    return check_penalty(lam), "given"
 
 
 @dataclass(frozen=True, eq=False)

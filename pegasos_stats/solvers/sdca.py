@@ -1,27 +1,33 @@
-"""The solver SDCA: its options."""
+"""The solver SDCA: its options, and the warning where it stops short of a tolerance."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 from pegasos_stats.checks import check_count, check_nonnegative
 from pegasos_stats.data.labels import Ties
-from pegasos_stats.errors import OptionError
+from pegasos_stats.errors import ConvergenceWarning, OptionError, counted, warn_caller
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import SampleKind
-from pegasos_stats.solvers.options import check_option, option, values_of
-from pegasos_stats.solvers.solver import (
+from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.options import (
     Arithmetic,
     Solver,
+    check_option,
     check_sample_kind,
     check_seed,
     checked_tol,
+    option,
+    values_of,
 )
+from pegasos_stats.solvers.rounding import CLOSEST
 
 Algorithm = Literal["newton", "perm"]
 Start = Literal["zero", "sgd"]
 
 DEFAULT_EPOCHS = 100
 DEFAULT_TOL = 1e-6
+NEAR = 1e-3  # relative gap of a run that need not warn of the default tolerance
 
 
 @suggest_arguments
@@ -156,3 +162,62 @@ class SDCA(Solver):
     def order_name(self) -> str:
         """The order in words."""
         return "shuffle"
+
+
+def warn_of(
+    at: Certificate,
+    solver: SDCA,
+    rounded: bool,
+    taken_as: str,
+    closest: float = CLOSEST,
+    epochs: int | None = None,
+    hint: str = "",
+) -> None:
+    """Warn that the tolerance was not reached.
+
+    Parameters
+    ----------
+    at : Certificate
+        Computed from the rows.
+    solver : SDCA
+    rounded : bool
+        Whether it was reached for centred columns.
+    taken_as : str
+        By which option the tolerance was given.
+    closest : float
+        Relative gap up to which rounding is the cause.
+    epochs : int, optional
+        That there were, if not all that there might have been.
+    hint : str
+        What else may reach it, after a semicolon.
+    """
+    goal, near = f"{taken_as}={solver.tol:g}", at.relative_gap
+    if not solver.tol > 0.0:
+        taken_as, goal, near = "gap_tol", f"gap_tol={solver.gap_tol:g}", at.gap
+    gaps = f"the relative gap is {at.relative_gap:.2g}, the gap {at.gap:.2g}"
+    larger = ""
+    if 0.0 < near < 0.1:
+        larger = f" Give {taken_as}={10.0 ** math.ceil(math.log10(near)):g}."
+    if rounded:
+        text = (
+            f"SDCA has reached {goal} for centred columns only: {gaps}, because "
+            "columns far from zero leave few digits to a score. Centre the "
+            "predictors, as by standardize=True."
+        )
+    elif at.relative_gap <= closest:
+        text = (
+            f"SDCA has not reached {goal}: {gaps}, as near as rounding lets a "
+            f"certificate tell.{larger}"
+        )
+    else:
+        after = counted(epochs or solver.epochs, "epoch")
+        text = (
+            f"SDCA has not reached {goal} after {after}: {gaps}{hint}. Give more "
+            f"epochs, or standardize=True where predictors differ in scale.{larger}"
+        )
+    warn_caller(text, ConvergenceWarning)
+
+
+def near_enough(at: Certificate, solver: SDCA) -> bool:
+    """Whether a run to the default tolerance is near it."""
+    return solver.tol == DEFAULT_TOL and at.relative_gap <= NEAR

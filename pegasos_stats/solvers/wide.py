@@ -16,10 +16,9 @@ from pegasos_stats.solvers.objective import (
 )
 from pegasos_stats.solvers.problem import Problem, Solution, kernel_rows
 from pegasos_stats.solvers.proximal import ProximalNewton
-from pegasos_stats.solvers.rescaling import Lengths, lengths
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain, solution_of
-from pegasos_stats.solvers.shrinking import PASSES, Shrinking
+from pegasos_stats.solvers.shrinking import PASSES, Lengths, Shrinking, lengths
 
 RATIO = 0.07  # square of the constant column over the mean of ||x_i||^2
 FIRST_LOOK = 2  # epoch of the first look at the gap, of runs that may be quick

@@ -29,10 +29,10 @@ from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.base import HeldOut, Model
 from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers.options import Solver
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solver import Solver
 from pegasos_stats.studies.selection.fold_fits import checked_model
 from pegasos_stats.tables import Summary, significant
 

@@ -20,13 +20,13 @@ from pegasos_stats.output.cli.options import Options, parser, read_words
 from pegasos_stats.output.report.repeat import solver_call
 from pegasos_stats.solvers.kernel_problem import KernelFunction
 from pegasos_stats.solvers.options import (
+    Solver,
     check_option,
     declared,
     given,
     option,
     values_of,
 )
-from pegasos_stats.solvers.solver import Solver
 from tests.persist.parts import written
 
 SOLVERS = [ps.Pegasos, ps.SDCA]

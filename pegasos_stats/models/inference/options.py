@@ -11,8 +11,8 @@ from pegasos_stats.errors import OptionError, did_you_mean, listing, shown
 from pegasos_stats.foreign_names import foreign_value, own_value
 from pegasos_stats.parallel import n_workers
 from pegasos_stats.rng import SampleKind, checked_seed
+from pegasos_stats.solvers.options import checked_tol
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.solver import checked_tol
 
 Correction = Literal["HC0", "HC1", "HC2", "HC3", "nonrobust"]
 CORRECTIONS: tuple[Correction, ...] = ("HC0", "HC1", "HC2", "HC3", "nonrobust")
