@@ -1,5 +1,6 @@
 """The figures of a fit, behind ``result.plot``."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -36,6 +37,7 @@ from pegasos_stats.solvers.pegasos import Pegasos
 Against = Literal["epoch", "steps"]
 
 HEIGHT = 6.8  # inches of the three panels
+OF_FACTOR = re.compile(r"\w+\(([^,()]+)[,)]")  # relevel(a, ...), C(a)
 MARKED = 40  # epochs, at most, that are shown as points
 DEPTH = 30.0  # times below the least objective, where the axis of the bound ends
 BEYOND = 1.08  # where an axis of errors ends, as a multiple of the largest
@@ -439,6 +441,24 @@ class ResultPlots:
         return f"<Figures: {', '.join(self.names)}>"
 
 
+def level_names(term: str, bases: Mapping[str, object]) -> tuple[str, str | None]:
+    """A level as ``variable: level``, and its reference; another term as it is, None.
+
+    Examples
+    --------
+    >>> level_names("relevel(ward, ref='A')[T.B]", {"relevel(ward, ref='A')": "A"})
+    ('ward: B', 'ward: A (reference)')
+    >>> level_names("age", {})
+    ('age', None)
+    """
+    factor, bracket, level = term.partition("[T.")
+    if not bracket or not level.endswith("]") or ":" in term or factor not in bases:
+        return term, None
+    called = OF_FACTOR.match(factor)
+    variable = called[1] if called else factor
+    return f"{variable}: {level[:-1]}", f"{variable}: {bases[factor]} (reference)"
+
+
 @dataclass(frozen=True, repr=False)
 class LinearPlots(ResultPlots):
     """Figures of a linear fit: those of `ResultPlots`, and of its coefficients.
@@ -486,6 +506,9 @@ class LinearPlots(ResultPlots):
             If `max_terms` is not above zero.
         """
         table, title = self._largest(max_terms)
+        bases = self.result.reference_levels
+        names = [level_names(str(term), bases)[0] for term in table["term"]]
+        table = table.assign(term=names)
         return draw_coefficients(
             table.sort_values("estimate", ascending=False, kind="stable"),
             self.result.coding.levels,
@@ -521,16 +544,11 @@ class LinearPlots(ResultPlots):
         bases = self.result.reference_levels
         names, references, ratios = [], [], table.set_index("term")
         for term in ratios.index:
-            factor, bracket, level = str(term).partition("[T.")
-            simple = bracket and level.endswith("]") and ":" not in term
-            if simple and factor in bases:
-                reference = f"{factor}: {bases[factor]} (reference)"
-                if reference not in names:
-                    names.append(reference)
-                    references.append(reference)
-                names.append(f"{factor}: {level[:-1]}")
-            else:
-                names.append(str(term))
+            name, reference = level_names(str(term), bases)
+            if reference is not None and reference not in names:
+                names.append(reference)
+                references.append(reference)
+            names.append(name)
         numbers = ratios[["estimate", "conf_low", "conf_high"]].astype(float)
         with np.errstate(over="ignore"):
             ratios = numbers.apply(np.exp)
