@@ -48,6 +48,7 @@ from pegasos_stats.writing import shown_path
 
 COPIES = 3  # of a sample, while its problem is solved
 PIECES = 3  # in memory: that of the rows at work, and the next two
+COLUMN = 2**12  # bytes of the objects that stand for a column
 MATRICES = 6  # of the products of all pairs of columns, that a step takes
 
 
@@ -139,7 +140,7 @@ def warn_of_memory(scan: Scan, design: FormulaDesign) -> None:
         scan.memory / SHARE_OF_SAMPLE,
         PIECES * scan.memory / SHARE_OF_PIECE,
     )
-    rows = max(sample + pieces, COPIES * sample - reading)
+    rows = max(sample + pieces, COPIES * sample - reading) + COLUMN * p
     if (size := reading + products + rows) > scan.memory:
         warn_caller(
             f"A fit takes some {mebibytes(size)}, more than the "
