@@ -580,7 +580,12 @@ def _check_levels_are_few(
 
 
 @contextmanager
-def errors_of(formula: str, used: pd.DataFrame, expr: str = "") -> Iterator[None]:
+def errors_of(
+    formula: str,
+    used: pd.DataFrame,
+    expr: str = "",
+    state: Mapping[str, State] | None = None,
+) -> Iterator[None]:
     """Errors of formulaic, and of functions, become errors about the formula.
 
     Parameters
@@ -589,6 +594,8 @@ def errors_of(formula: str, used: pd.DataFrame, expr: str = "") -> Iterator[None
     used : DataFrame
     expr : str
         The term in which they occur.
+    state : dict, optional
+        What transformations found at fit.
     """
     try:
         with np.errstate(all="ignore"):
@@ -599,6 +606,13 @@ def errors_of(formula: str, used: pd.DataFrame, expr: str = "") -> Iterator[None
         for name, values in used.items():
             check_hashable(name, values)
         about = f"{expr}: {error}" if expr else str(error)
+        ends = [each for key, each in (state or {}).items() if key in expr]
+        if "extend beyond" in str(error) and ends and "lower_bound" in ends[0]:
+            about = (
+                f"{expr} has no value below {ends[0]['lower_bound']:.6g} or above "
+                f"{ends[0]['upper_bound']:.6g}, the range at fit; leave such rows out, "
+                "or fit with extrapolation='clip' in it"
+            )
         raise cannot_use(formula, about) from None
 
 
@@ -670,7 +684,7 @@ class FormulaRows:
         values: dict[str, Value] = {}
         absent = {v: rows for v, rows in lacks.items() if v in names}
         for expr, expression in expressions.items():
-            with errors_of(formula, rows, expr):
+            with errors_of(formula, rows, expr, found):
                 values[expr] = as_real(expression.value(rows, found))
             missing = missing_in(values[expr])
             if levels and expr in levels:
