@@ -19,9 +19,6 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain
 
-DOUBLINGS, HALVINGS = 60, 45
-NEARBY = 1.0 / 64.0  # where a length above 1 is looked for first
-
 
 class Lengths(NamedTuple):
     """The best lengths of a fit and of a dual point, with the certificate of both."""
@@ -76,30 +73,30 @@ def lengths(
 
 
 def fit_length(penalty: float, w: Vector, m: Vector) -> float:
-    """Minimise ``penalty/2 s^2 + mean w_i max(0, 1 - s m_i)``, by halving.
+    """Minimise ``penalty/2 s^2 + mean w_i max(0, 1 - s m_i)``, by its kinks.
 
-    The upper end of a bracket of ``s``, where no margin is short of 1 by the width of
-    it: with a small penalty that would cost more than all the rest.
+    Kinks are at ``1 / m_i``. A length at a kink is a little above it, so that no margin
+    is short of 1: with a small penalty that would cost more than all the rest.
 
     Examples
     --------
-    >>> fit_length(0.1, np.ones(2), np.array([0.5, 1.0]))
+    >>> round(fit_length(0.1, np.ones(2), np.array([0.5, 1.0])), 12)
     2.0
     """
-    weighed = w * m / m.size
-
-    def falls(s: float) -> bool:
-        return penalty * s < float(weighed[s * m < 1.0].sum())
-
-    low, high, step = 0.0, 1.0, NEARBY
-    for _ in range(DOUBLINGS):
-        if not falls(high):
-            break
-        low, high, step = high, high + step, 4.0 * step
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if falls(middle) else (low, middle)
-    return high
+    gains, positive = w * m / m.size, m > 0.0
+    if not positive.any():
+        return 0.0
+    kinks = 1.0 / m[positive]
+    order = np.argsort(kinks)
+    kinks, inside = kinks[order], gains[positive][order]
+    before = np.cumsum(inside[::-1])[::-1] + float(gains[~positive].sum())
+    first = int(np.argmax(penalty * kinks >= before - inside))
+    kink, gain = float(kinks[first]), float(before[first])
+    if gain <= 0.0:
+        return 0.0
+    if gain < penalty * kink:
+        return gain / penalty
+    return kink * (1.0 + 2.0**-50)
 
 
 def dual_length(penalty: float, reward: float, w: Vector, a: Vector) -> float:

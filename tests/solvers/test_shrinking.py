@@ -10,7 +10,7 @@ from pegasos_stats.solvers.objective import certificate, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain
-from pegasos_stats.solvers.shrinking import LEAST_COLUMNS, PASSES, Shrinking
+from pegasos_stats.solvers.shrinking import LEAST_COLUMNS, PASSES, Shrinking, fit_length
 from pegasos_stats.solvers.solver_runs import run_sdca
 
 ROUNDING = 1e-12
@@ -105,3 +105,17 @@ def test_passes_go_on_where_newton_steps_would_take_long():
     at = certificate(problem, found.beta, found.alpha, found.dual)
     assert at.relative_gap <= 1e-6
     assert found.n_iter > 2 * PASSES * problem.n
+
+
+@pytest.mark.parametrize("penalty", [0.0, 1e-12, 1e-3, 1.0, 100.0])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_length_of_a_fit_is_the_best_one(penalty, seed):
+    rng = np.random.default_rng(seed)
+    w, m = rng.choice([0.0, 1.0, 2.5], 30), rng.standard_normal(30) + seed % 3
+
+    def risk(s):
+        return penalty / 2 * s * s + (w * np.maximum(0.0, 1.0 - s * m)).mean()
+
+    s = fit_length(penalty, w, m)
+    others = [0.0, *(1.0 / m[m > 0.0]), *np.linspace(0.0, 2.0 * s + 1.0, 301)]
+    assert risk(s) <= min(map(risk, others)) * (1.0 + 1e-12)  # rounding of 30 terms
