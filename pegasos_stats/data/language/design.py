@@ -541,7 +541,7 @@ def _check_numbers(frame: pd.DataFrame, index: pd.Index) -> None:
 def _check_dates(frame: pd.DataFrame) -> None:
     """Raise `ColumnError` for dates, durations and complex numbers."""
     for name, dtype in frame.dtypes.items():
-        if dtype.kind in "mMc" or isinstance(dtype, pd.PeriodDtype):
+        if dtype.kind in "mMc" or isinstance(dtype, pd.PeriodDtype | pd.IntervalDtype):
             parts = "the real part" if dtype.kind == "c" else "days since a date"
             if dtype.kind == "M":
                 column = f"data[{name!r}]"
