@@ -65,5 +65,5 @@ def problems(
     w = weights_of(kind, y, rng)
     lam = 2.0 ** draw(st.integers(-8, 2))
     rows = in_form(X, form)
-    asked = kind == "balanced"
-    return Problem(rows, y, lam, loss, has, weights=w, balanced=asked)
+    asked = "balanced" if kind == "balanced" else "rows"
+    return Problem(rows, y, lam, loss, has, weights=w, weights_of=asked)

@@ -27,8 +27,8 @@ def problem_of(loss, intercept=True, weights=None, n=80, p=3, lam=0.05):
     drawn = rng.integers(0, 4, n).astype(float)
     shares = np.where(y > 0, (y > 0).mean(), (y < 0).mean())
     w = {None: None, "random": drawn / drawn.mean(), "balanced": 0.5 / shares}[weights]
-    asked = weights == "balanced"
-    return Problem(X, y, lam, loss, intercept, weights=w, balanced=asked)
+    asked = "balanced" if weights == "balanced" else "rows"
+    return Problem(X, y, lam, loss, intercept, weights=w, weights_of=asked)
 
 
 def fitted(problem, tol=1e-10):
