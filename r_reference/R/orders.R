@@ -1,4 +1,4 @@
-# In which order rows are visited. Beside it stands pegasos_stats/solvers/orders.py.
+# In which order rows are visited. Beside it stands pegasos_stats/solvers/pegasos.py.
 
 # A list with the rows of each epoch. order: "shuffle", "sequential", "replace" (`steps`
 # draws of batch_size rows; an "epoch" is then about n draws), or the rows themselves,
