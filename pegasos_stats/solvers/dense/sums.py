@@ -13,6 +13,8 @@ ENTRIES = 2**17  # of a block: a megabyte
 
 HALF_BLOCK = 2**15  # the same, where a second block is made of it
 
+FEW_ENTRIES = 2**12  # of a block of which several copies stay in the cache
+
 FEWEST = 64  # rows of a block
 
 TINY = 1e-300  # of a diagonal
@@ -335,16 +337,23 @@ def sums_at(
 
 def log_losses(m: Vector) -> Vector:
     """``log(1 + exp(-m))``."""
-    return np.asarray(np.log1p(np.exp(-np.abs(m))) + np.maximum(0.0, -m))
+    found = np.empty(m.size)
+    for rows in blocks(m.size, 1, FEW_ENTRIES):
+        x = m[rows]
+        found[rows] = np.log1p(np.exp(-np.abs(x))) - np.minimum(x, 0.0)
+    return found
 
 
 def log_entropies(a: Vector, weights: Vector | None) -> Vector:
     """``w H(a / w)``, ``H(t) = -t log t - (1 - t) log(1 - t)``."""
-    if weights is None:
-        t = a
-    else:
-        t = np.divide(a, weights, out=np.zeros(a.size), where=weights > 0.0)
-    inside = (t > 0.0) & (t < 1.0)
-    t = np.where(inside, t, 0.5)
-    found = np.where(inside, -t * np.log(t) - (1.0 - t) * np.log1p(-t), 0.0)
-    return found if weights is None else np.asarray(weights * found)
+    found = np.zeros(a.size)
+    for rows in blocks(a.size, 1, FEW_ENTRIES):
+        t = a[rows]
+        if weights is not None:
+            w = weights[rows]
+            t = np.divide(t, w, out=np.zeros(t.size), where=w > 0.0)
+        inside = (t > 0.0) & (t < 1.0)
+        t = np.where(inside, t, 0.5)
+        part = np.where(inside, -t * np.log(t) - (1.0 - t) * np.log1p(-t), 0.0)
+        found[rows] = part if weights is None else w * part
+    return found
