@@ -2,7 +2,8 @@
 
 ``error_model="numpy"`` divides as IEEE 754 says, without a test for zero;
 ``_nrt=False`` leaves out the reference counting of arrays, which no kernel needs:
-a kernel receives its arrays, changes them in place and allocates none. ``nogil=True``
+a kernel receives its arrays, changes them in place and allocates none. Nobody calls
+kernels from C: ``no_cfunc_wrapper=True`` compiles less. ``nogil=True``
 lets threads run kernels side by side, each on arrays of its own.
 With ``NUMBA_DISABLE_JIT=1`` all decorators leave a function as it is.
 """
@@ -39,7 +40,12 @@ def kernel(
     """Compile at the first call, and keep the code for other processes."""
     if function is None:
         return partial(kernel, fastmath=fastmath)
-    options = {"nogil": True, "error_model": "numpy", "_nrt": False}
+    options = {
+        "nogil": True,
+        "error_model": "numpy",
+        "_nrt": False,
+        "no_cfunc_wrapper": True,
+    }
     compiled: Function = njit(function, fastmath=fastmath, **options)
     return _kept(compiled)
 
