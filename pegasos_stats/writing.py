@@ -15,7 +15,6 @@ import atexit
 import os
 import secrets
 import stat
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -27,7 +26,7 @@ from pegasos_stats.errors import DataError, OptionError
 
 LONGEST = 500  # characters of a path in a message
 
-_parts: dict[str, int] = {}  # path of a part, the thread that writes it
+_parts: set[str] = set()  # paths of files that are not whole yet
 
 
 @dataclass(frozen=True)
@@ -275,7 +274,7 @@ class Outputs:
 def _new_part(folder: str) -> str:
     """Return a path for a file that is not whole yet, which nothing else uses."""
     path = os.path.join(folder, f"{_begin()}{secrets.token_hex(8)}.part")
-    _parts[path] = threading.get_ident()  # where a handler of signals finds it
+    _parts.add(path)
     return path
 
 
@@ -283,15 +282,14 @@ def _remove_part(path: str) -> None:
     """Remove an unfinished file; one that is in its place by now is only forgotten."""
     with suppress(OSError):
         os.unlink(path)
-    _parts.pop(path, None)
+    _parts.discard(path)
 
 
 @atexit.register
-def remove_parts(thread: int | None = None) -> None:
-    """Remove the unfinished files of this process, or of one of its threads."""
-    for path, maker in tuple(_parts.items()):  # after a fork also those of the parent
-        own = os.path.basename(path).startswith(_begin())
-        if own and thread in (None, maker):
+def remove_parts() -> None:
+    """Remove the unfinished files of this process."""
+    for path in tuple(_parts):  # after a fork also those of the parent
+        if os.path.basename(path).startswith(_begin()):
             _remove_part(path)
 
 

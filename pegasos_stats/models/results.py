@@ -31,7 +31,7 @@ from pegasos_stats.models import notes as about
 from pegasos_stats.models.notes import Note
 from pegasos_stats.models.partition_wise import light
 from pegasos_stats.models.predicting import Predictor, predicted
-from pegasos_stats.models.seen_rows import seen_of
+from pegasos_stats.models.row_sources import row_source
 from pegasos_stats.other_frames import is_dask, partitioned
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -385,7 +385,7 @@ class Results(Predictor):
             return replace(found, source="training")
         if matrix is None:
             return found
-        return seen_of(self, matrix, labels, counts).told(found)
+        return row_source(self, matrix, labels, counts).marked(found)
 
     @suggest_arguments
     def thresholds(

@@ -173,7 +173,7 @@ def power(base: Matrix, degree: int) -> Matrix:
     return found
 
 
-class KeptRows:
+class CachedRows:
     """Rows of the Gram matrix, as many as memory allows; those not used leave first.
 
     Parameters
@@ -285,7 +285,7 @@ class KernelAscent:
         """Begin to keep rows of the Gram matrix, in single precision or in double."""
         problem, dtype = self.problem, np.float64 if precise else np.float32
         self._values = KernelValues(problem, precise)
-        self._kept = KeptRows(self._values, problem.n, problem.memory, dtype)
+        self._kept = CachedRows(self._values, problem.n, problem.memory, dtype)
         self._size = min(WORKING_SET, len(self._kept.rows))
         self._set = dual.working_sets.empty_set(self._size, dtype)
 

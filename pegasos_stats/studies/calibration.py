@@ -25,7 +25,7 @@ from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.predicting import probability_of
 from pegasos_stats.models.results import Results
-from pegasos_stats.models.seen_rows import Seen, seen_of
+from pegasos_stats.models.row_sources import RowSource, row_source
 from pegasos_stats.models.summaries import MORE, header_lines, solver_lines
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -488,7 +488,7 @@ class CalibratedResults:
         """
         result, counts = self.result, None
         labels: object
-        seen = Seen("out of fold")
+        seen = RowSource("out of fold")
         if data is None:
             check_rows_have_own(actual=actual, freq_weights=freq_weights, offset=offset)
             chances, labels = self.probabilities, self.validation.actual
@@ -500,7 +500,7 @@ class CalibratedResults:
             labels = result._labels(data) if actual is None else actual
             counts = column_of_counts(freq_weights, result.counted, data)
             matrix = result._matrix(data, offset=offset)
-            seen = seen_of(result, matrix, labels, counts)
+            seen = row_source(result, matrix, labels, counts)
         table = confusion(
             labels,
             predicted,
@@ -510,7 +510,7 @@ class CalibratedResults:
             probabilities=chances,
             freq_weights=counts,
         )
-        return seen.told(table)
+        return seen.marked(table)
 
     @suggest_arguments
     def thresholds(

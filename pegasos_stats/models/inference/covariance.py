@@ -182,11 +182,6 @@ class BootstrapResult:
         return self.fixed is not None
 
     @property
-    def least_p_value(self) -> float:
-        """The smallest p-value that is counted, ``2 / (1 + m)``."""
-        return 2.0 / (1.0 + len(self.estimates)) if self.is_counted else 0.0
-
-    @property
     def coincide(self) -> bool:
         """Whether resamples coincide, as where rows tie at the margin of the hinge."""
         return self.agreeing > OFTEN

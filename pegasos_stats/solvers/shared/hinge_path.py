@@ -2,7 +2,7 @@
 
 Fits begin where a line in log lambda through the last two has them. One pass there
 tells which rows are near the margin in some fit: within ``1.2`` times the largest
-change that the last fits brought. The others are fixed, see ``kept_rows.py``, and the
+change that the last fits brought. The others are fixed, see ``near_rows.py``, and the
 fits are solved on those rows. A second pass has the objectives; where a gap is too
 large, rows that are on the wrong side join, and it is done again. Any gap is certified
 over all rows.
@@ -16,7 +16,7 @@ import numpy as np
 from pegasos_stats.arrays import Mask, Rows, Vector
 from pegasos_stats.solvers.objective import best_intercept
 from pegasos_stats.solvers.shared.folded_rows import FoldedRows
-from pegasos_stats.solvers.shared.kept_rows import KeptRows, losses
+from pegasos_stats.solvers.shared.near_rows import NearRows, losses
 from pegasos_stats.solvers.shared.proximal_fits import proximal_fits
 from pegasos_stats.solvers.shared.warm_starts import Point, extrapolated
 from pegasos_stats.solvers.solver_runs import NEAR
@@ -81,7 +81,7 @@ class HingePath:
         P, D = np.full(rows.size, np.inf), np.zeros(rows.size)
         reads = np.zeros(rows.size, dtype=np.int64)
         for turn in range(ROUNDS):
-            kept = KeptRows(rows, near, inside, fits)
+            kept = NearRows(rows, near, inside, fits)
             centre = np.ones((len(fits), len(near) + 2))
             centre[:, :-2] = self.side.weights(near, fits)
             theta[fits], a, gamma[fits], moved = proximal_fits(
@@ -147,7 +147,7 @@ class HingePath:
         theta = np.zeros((rows.size, rows.q))
         if rows.n > FEW:  # the fit on all rows, roughly
             whole = np.array([rows.k])
-            kept = KeptRows(rows, self.every, self.side.inside, whole)
+            kept = NearRows(rows, self.every, self.side.inside, whole)
             centre = np.full((1, rows.n + 2), 0.5)
             found, a, _, _ = proximal_fits(
                 kept, lam, ROUGH, theta[whole], centre, np.array([self._gamma(lam)])

@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from pegasos_stats.arrays import Mask, Rows, Vector
-from pegasos_stats.solvers.shared.kept_rows import KeptRows
+from pegasos_stats.solvers.shared.near_rows import NearRows
 
 MOST = 200  # steps
 SHRINKS, GROWS = 0.5, 2.0  # of gamma, with the centre and without
@@ -66,7 +66,7 @@ class _Fits:
 
 
 def proximal_fits(
-    kept: KeptRows,
+    kept: NearRows,
     lam: float,
     tol: float,
     theta: Vector,
@@ -77,7 +77,7 @@ def proximal_fits(
 
     Parameters
     ----------
-    kept : KeptRows
+    kept : NearRows
     lam, tol : float
     theta : float64 array, shape (fits, q)
     centre : float64 array, shape (fits, kept.size)
@@ -129,20 +129,20 @@ def proximal_fits(
     return found, weights, gammas, moved
 
 
-def _weights(kept: KeptRows, now: _Fits) -> tuple[Vector, Vector]:
+def _weights(kept: NearRows, now: _Fits) -> tuple[Vector, Vector]:
     """Dual weights of the smoothed risk, before and after they are clipped."""
     v = now.slack * (kept.per_weight / now.gamma[:, None])
     v += now.centre
     return v, v.clip(0.0, 1.0)
 
 
-def _gradient(kept: KeptRows, lam: float, theta: Vector, image: Vector) -> Vector:
+def _gradient(kept: NearRows, lam: float, theta: Vector, image: Vector) -> Vector:
     penalty = kept.rows.penalty(lam, kept.fits)
     return np.asarray(penalty * theta + image / kept.rows.total[kept.fits, None])
 
 
 def _gaps(
-    kept: KeptRows, lam: float, now: _Fits
+    kept: NearRows, lam: float, now: _Fits
 ) -> tuple[Vector, Vector, Vector, Vector, Vector]:
     """Look at all fits, and keep the best points.
 
@@ -174,7 +174,7 @@ def _gaps(
     return v, a, gradient, apart, np.maximum(0.0, P - D - apart)
 
 
-def _step(kept: KeptRows, lam: float, now: _Fits, v: Vector, gradient: Vector) -> None:
+def _step(kept: NearRows, lam: float, now: _Fits, v: Vector, gradient: Vector) -> None:
     """A Newton step of every fit."""
     rows, theta, gamma = kept.rows, now.theta, now.gamma
     penalty, total = rows.penalty(lam, kept.fits), rows.total[kept.fits]

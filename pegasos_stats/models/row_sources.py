@@ -26,25 +26,25 @@ CHANCE = 1e-6  # that so many new rows are equal to rows of the fit
 SOME = 100  # rows that tell which column has the most values, or all in their order
 
 
-class Seen(NamedTuple):
+class RowSource(NamedTuple):
     """Where rows are from, and how many the fit has seen, if it has seen a part."""
 
     source: Source
     number: int = 0
 
-    def told(self, table: ConfusionMatrix) -> ConfusionMatrix:
+    def marked(self, table: ConfusionMatrix) -> ConfusionMatrix:
         """A table of these rows that says so."""
         if self.source == "new":
             return table
         return replace(table, source=self.source, n_seen=self.number)
 
 
-NEW = Seen("new")
+NEW = RowSource("new")
 
 
-def seen_of(
+def row_source(
     result: "Results", matrix: ModelMatrix, labels: object, counts: object = None
-) -> Seen:
+) -> RowSource:
     """Whether complete, labelled rows of a matrix are those of a fit, or some are.
 
     Rows of the fit are known in its order, and by their digests in any other. A fit
@@ -69,12 +69,12 @@ def seen_of(
     X, values, offset = problem.X, matrix.values, matrix.offset
     labelled = column.notna().to_numpy(dtype=bool)
     if _in_order(problem, values, offset):
-        return Seen("training")
+        return RowSource("training")
     if not labelled.all():
         values, column = selected(values, labelled), column[labelled]
         offset = None if offset is None else offset[labelled]
         if _in_order(problem, values, offset):
-            return Seen("training")
+            return RowSource("training")
     if type(values) is not type(X) or not len(column):
         return NEW
     beside, own = [result.coding.encode(column)], [problem.y]
@@ -91,7 +91,7 @@ def seen_of(
     if number <= FEW * len(found):
         return NEW
     if len(found) == len(known) and (np.sort(found) == np.sort(known)).all():
-        return Seen("training")
+        return RowSource("training")
     if result.counted is not None:  # copies of a row that counts for several are one
         pairs = pd.DataFrame({"row": known, "label": result.index.factorize()[0]})
         known = pairs.drop_duplicates()["row"].to_numpy()
@@ -99,7 +99,7 @@ def seen_of(
     if not _is_no_chance(kinds_seen, kinds, known):
         return NEW
     everything = number == len(found)
-    return Seen("training") if everything else Seen("partly training", number)
+    return RowSource("training") if everything else RowSource("partly training", number)
 
 
 def _in_order(

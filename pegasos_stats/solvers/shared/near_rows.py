@@ -51,7 +51,7 @@ def losses(
     return loss, low, high
 
 
-class KeptRows:
+class NearRows:
     """The rows near the margin, and two rows for those inside, for some fits.
 
     Arrays of these rows have ``size`` columns, the last two for the rows inside.
@@ -107,7 +107,7 @@ class KeptRows:
                     at[q:] += t[part].sum(), w[part].sum()
         return np.asarray(found.sum(axis=0) - found[self.fits])
 
-    def only(self, fits: Mask) -> "KeptRows":
+    def only(self, fits: Mask) -> "NearRows":
         """The same rows for some of the fits."""
         found = copy(self)
         for name in ("fits", "held_out", "sums", "per_weight"):
