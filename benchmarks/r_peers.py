@@ -38,7 +38,7 @@ PEERS = {
     "e1071": (
         'e1071::svm(X, factor(y), kernel = "linear", cost = 1 / ({n} * {lam}), '
         "scale = FALSE)",
-        "c(-fit$rho, crossprod(fit$SV, fit$coefs)) * c(1, -1)[fit$labels[1]]",
+        "c(-fit$rho, crossprod(fit$SV, fit$coefs)) * c(-1, 1)[fit$labels[1]]",
         "e1071::svm",
     ),
     "glmnet": (
