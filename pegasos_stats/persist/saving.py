@@ -96,8 +96,9 @@ def save(
     predictions on new data need: coding of the labels and of the predictors, and what
     the summary shows. The covariance of the coefficients is in it if it was computed
     before, or there are no more than 256 and it takes little time. The file holds no
-    pickle, and no training rows but the support of a kernel model; a digest of them
-    says whether rows are those of the fit. The same fit gives the same bytes. An
+    pickle, and no predictors of training rows but of the support of a kernel model,
+    but their labels, weights and dual weights; a digest says whether rows are those
+    of the fit. The same fit gives the same bytes. An
     earlier file of this kind is replaced as a whole, with its permissions; a symbolic
     link stays, and what it leads to is replaced.
 
@@ -169,9 +170,9 @@ def load(
     Returns
     -------
     LinearResults, KernelResults, or what else was saved
-        As it was saved, for everything that does not need the training rows: those
-        are not in the file, and ``predict()`` without data raises `DataError`, as does
-        ``refit()`` of a study.
+        As it was saved, for everything that does not need the training rows: their
+        predictors are not in the file, and ``predict()`` without data raises
+        `DataError`, as does ``refit()`` of a study.
 
     Raises
     ------

@@ -56,19 +56,17 @@ class SDCA(Solver):
     close the gap sooner than Newton steps.
 
     Dense rows with up to 30 columns (hinge; 20 with fewer than 2,000 rows) or 60 (log
-    loss), and no more columns than rows, are fitted by numpy alone, which draws no
-    rows; not by the hinge where a class is rarer than 15 in 100 of 10,000 rows or
-    more. The hinge takes Newton steps for the proximal point, each an epoch. With 3,000
-    rows or more an epoch is a read of the rows: a sample is solved; rows far from the
-    margin are fixed, the others solved, until no row is on the wrong side. The log loss
-    takes Newton steps, with many rows those of L-BFGS from the solution of a sample.
-    Where these come to a stand, it goes on as above. Equal calls give equal bits on one
-    machine.
+    loss; 200 from 10,000 rows on), and no more columns than rows, are fitted by numpy
+    alone, which draws no rows; not by the hinge where a class is rarer than 15 in 100
+    of 10,000 rows or more. The hinge takes Newton steps for the proximal point, each an
+    epoch. With 3,000 rows or more an epoch is a read of the rows: a sample is solved;
+    rows far from the margin are fixed, the others solved, until no row is on the wrong
+    side. The log loss takes Newton steps, with many rows those of L-BFGS from the
+    solution of a sample. Where these come to a stand, it goes on as above. Equal calls
+    give equal bits on one machine.
 
     The log loss with more columns, but no more than rows, draws none either: its Newton
-    steps begin at zero. With 5,000 rows or more, ten or more to a column, a sample is
-    fitted first, and steps of L-BFGS over all rows, each an epoch, go on from there,
-    then Newton steps where these do not suffice.
+    steps begin at zero.
 
     Parameters
     ----------

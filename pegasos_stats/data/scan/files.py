@@ -555,8 +555,8 @@ def scan(
         file, counted from 0.
     memory : str or int, default "1GiB"
         Memory for rows: ``"512MiB"``, ``"4GB"``, or a number of bytes. A hinge fit
-        keeps the rows near its margin in memory, a few percent of all, with thousands
-        of columns a third or more; if they do not find room it takes more reads. It
+        keeps the rows near its margin in memory, some percent of all with ten columns,
+        a third or more with thousands; if they do not find room it takes more reads. It
         bounds rows and products of columns, not libraries and their buffers: some
         250 MB come on top. A record batch of an Arrow file is read as a whole.
     types : dict, optional

@@ -139,9 +139,8 @@ def margins(
     -----
     Each row keeps its offset, even if a predictor in the offset is changed.
     Standard errors are conditional on the rows, as in ``get_margeff`` of
-    statsmodels and the packages margins and marginaleffects; the Python version of
-    the latter accepts its own model classes only. ``result.plot.margins`` is
-    something else: it draws the margins ``y f(x)`` of rows.
+    statsmodels and the packages margins and marginaleffects. ``result.plot.margins``
+    is something else: it draws the margins ``y f(x)`` of rows.
 
     References
     ----------

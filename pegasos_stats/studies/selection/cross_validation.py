@@ -240,7 +240,7 @@ class CrossValidation:
         The estimate is the mean over the folds, weighted by their held-out rows. The
         standard error is that of a single repeat (root mean square over the repeats).
         Folds share training rows, so it is an approximation and rather too small; for
-        nested cross-validation it is correction_factor, see `correction_factor`.
+        nested cross-validation it is multiplied by `correction_factor`.
         """
         return self._estimates.copy()
 
