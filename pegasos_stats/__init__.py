@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pegasos_stats.studies.model_comparison import ModelComparison, compare_models
     from pegasos_stats.studies.parity.check import ParityCheck, check_against_r
     from pegasos_stats.studies.reliability import Reliability, reliability
+    from pegasos_stats.studies.roc_comparison import RocComparison, compare_roc
     from pegasos_stats.studies.selection.cross_validation import (
         CrossValidation,
         cross_validate,
@@ -80,6 +81,7 @@ __all__ = [
     "Reliability",
     "Report",
     "Results",
+    "RocComparison",
     "Sandwich",
     "SessionInfo",
     "SolverComparison",
@@ -89,6 +91,7 @@ __all__ = [
     "compare_errors",
     "compare_models",
     "compare_predictions",
+    "compare_roc",
     "compare_solvers",
     "confusion",
     "cross_validate",
@@ -136,6 +139,7 @@ PUBLIC = {  # modules that are loaded when one of their public names is asked fo
     "studies.model_comparison": "compare_models ModelComparison",
     "studies.parity.check": "check_against_r ParityCheck",
     "studies.reliability": "Reliability reliability",
+    "studies.roc_comparison": "compare_roc RocComparison",
     "studies.selection.cross_validation": "cross_validate CrossValidation",
     "studies.selection.folds": "Folds",
     "studies.selection.kernel_tuning": "KernelTuning tune_kernel",

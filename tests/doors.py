@@ -241,6 +241,7 @@ DOORS = [
     Door("matrix.error_interval"),
     Door("matrix.summary", str),
     Door("ps.compare_predictions", str, actual=Y, predicted_a=Y, predicted_b=Y[::-1]),
+    Door("ps.compare_roc", aloud, actual=Y, scores_a=X[:, 0], scores_b=X[:, 1]),
     Door("ps.reliability", actual=Y, probabilities=np.linspace(0, 1, N), positive="b"),
     Door("ps.cross_validate", aloud),
     Door("ps.lambda_path", lambdas=[1, 0.1]),

@@ -2,16 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Codes, DataColumn, Vector
+from pegasos_stats.arrays import Codes, DataColumn, Mask, Vector
 from pegasos_stats.checks import check_choice, check_positive, number_of
 from pegasos_stats.data.columns import floats_of
 from pegasos_stats.data.foreign import column_of_labels, is_single, position_of
-from pegasos_stats.data.labels import Level, distinct, positions
+from pegasos_stats.data.labels import Level, distinct, factor_levels, positions
 from pegasos_stats.errors import (
     DataError,
     LabelError,
@@ -174,6 +174,105 @@ def checked_probabilities(
             "row; give those of predict_proba(), or of the second of two levels."
         )
     return values
+
+
+class Events(NamedTuple):
+    """Whether each row is an event, its score or probability, and the two levels.
+
+    Attributes
+    ----------
+    codes : int array, shape (n,)
+        1 for the positive level, 0 for another one, -1 where the label is missing.
+    values : float64 array, shape (n,)
+        Scores or probabilities of the positive level, NaN where missing.
+    negative, positive : labels
+        The other level, or words for all others where there are several.
+    """
+
+    codes: Codes
+    values: Vector
+    negative: object
+    positive: object
+
+    @property
+    def is_complete(self) -> Mask:
+        """Rows with a label and a value."""
+        return np.asarray((self.codes >= 0) & ~np.isnan(self.values))
+
+
+def events_of(
+    actual: object,
+    values: object,
+    positive: object = None,
+    name: Literal["scores", "probabilities"] = "probabilities",
+) -> Events:
+    """Labels and the scores or probabilities of one level, side by side.
+
+    Parameters
+    ----------
+    actual : Series or array, shape (n,)
+    values : DataFrame, or Series or array of shape (n,)
+        Probabilities with a column for each of two levels; or scores or probabilities
+        of the positive level.
+    positive : label, optional
+        The second level by default.
+    name : "scores" or "probabilities"
+
+    Raises
+    ------
+    DataError
+        If they are not of the same rows, or not numbers.
+    OptionError
+        If there are not two levels, or `positive` is not one of them.
+
+    Examples
+    --------
+    >>> events_of(["no", "yes", None], [0.2, 0.7, 0.1]).codes.tolist()
+    [0, 1, -1]
+    """
+    frame = values if isinstance(values, pd.DataFrame) else None
+    if frame is not None and frame.shape[1] != 2:
+        raise OptionError(
+            f"The {name} have the columns {listing(frame.columns)}; "
+            "give those of two levels, or a Series of one level and positive=."
+        )
+    pairs = side_by_side(actual, values if frame is None else frame.iloc[:, 0])
+    labels = pairs["actual"]
+    if frame is None:
+        levels = factor_levels(labels.dropna(), "actual")
+    else:
+        known = list(map(plain, distinct(labels.dropna())))
+        levels = checked_levels(levels_named(frame.columns, known))
+        codes_of(labels, levels)  # refuses labels that have no column
+    if len(levels) != 2 and (frame is not None or positive is None):
+        error = DataError if len(levels) < 2 else OptionError
+        raise error(
+            f"There are the levels {listing(levels) or 'none'}; give {name} of "
+            "two, or those of one level and positive=."
+        )
+    at = plain(levels[positive_position(levels, positive)])
+    others = [plain(level) for level in levels if plain(level) != at]
+    codes = np.where(labels.isna(), -1, positions(labels, [at]) == 0)
+    if name == "scores" and frame is None:
+        found = _numbers(name, values, (len(pairs),), pairs.index)
+    else:
+        pair = [None, at] if frame is None else levels
+        both = checked_probabilities(values, pair, len(pairs), pairs.index)
+        found = both[:, pair.index(at)]
+    negative = others[0] if len(others) == 1 else f"not {at}"
+    return Events(codes.astype(np.intp), found, negative, at)
+
+
+def check_both_levels(events: Events, used: Mask) -> Codes:
+    """Codes of the rows used, or `DataError` unless there are rows of both levels."""
+    codes = events.codes[used]
+    for code, level in ((0, events.negative), (1, events.positive)):
+        if not (codes == code).any():
+            raise DataError(
+                f"None of {counted(used.size, 'row')} is {level!r} and has a score; "
+                "give rows of both levels."
+            )
+    return codes
 
 
 def levels_named(columns: pd.Index, levels: Levels) -> list[Level]:

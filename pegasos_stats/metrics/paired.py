@@ -171,7 +171,7 @@ def compare_predictions(
     McNemar          p 0.0625 mid-p, 0.125 exact, 0.1336 corrected (chi2 2.25)
     """
     level = check_fraction("level", level)
-    names = _checked(names)
+    names = checked_names(names)
     counts, n_left_out = _wrong_counts(actual, predicted_a, predicted_b)
     (neither, b_only), (a_only, both) = counts.tolist()
     n = int(counts.sum())
@@ -193,7 +193,8 @@ def compare_predictions(
     )
 
 
-def _checked(names: object) -> tuple[str, str]:
+def checked_names(names: object) -> tuple[str, str]:
+    """Return two different texts, or raise `OptionError`."""
     if isinstance(names, tuple | list) and len(names) == 2:
         first, second = names
         texts = isinstance(first, str) and isinstance(second, str)

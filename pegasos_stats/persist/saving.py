@@ -47,6 +47,7 @@ KINDS = {  # what a file may hold, and the module that has it
     "PairedComparison": "metrics.paired",
     "ParityCheck": "studies.parity.check",
     "Reliability": "studies.reliability",
+    "RocComparison": "studies.roc_comparison",
     "SessionInfo": "session",
     "SolverComparison": "studies.solver_comparison",
     "Summary": "tables",
@@ -109,9 +110,9 @@ def save(
     ----------
     result : LinearResults or KernelResults, or another object of the package
         Cross-validations, folds, paths of lambda, tuned kernels, calibrated fits,
-        thresholds, reliabilities, comparisons of models, errors, predictions and
-        solvers, confusion tables and their reports, margins and tests, checks against
-        R, summaries.
+        thresholds, reliabilities, comparisons of models, errors, predictions, areas
+        and solvers, confusion tables and their reports, margins and tests, checks
+        against R, summaries.
     path : str or path
     about : dict, optional
         Further facts of text, numbers and dates to keep with it.

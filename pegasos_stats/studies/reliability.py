@@ -10,8 +10,7 @@ import pandas as pd
 from pegasos_stats.arrays import Codes, Vector
 from pegasos_stats.checks import check_choice, check_count, whole_of
 from pegasos_stats.data.columns import floats_of
-from pegasos_stats.data.labels import distinct, factor_levels, positions
-from pegasos_stats.errors import DataError, OptionError, counted, listing, plain, shown
+from pegasos_stats.errors import DataError, OptionError, counted, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics import inputs, proportions, rates, scores
 from pegasos_stats.tables import lines_html, params_html
@@ -188,13 +187,13 @@ def reliability(
     if strategy is not None:
         check_choice("strategy", strategy, STRATEGIES)
     level = proportions.check_interval("wilson", level)
-    came, given, named = _outcomes(actual, probabilities, positive)
-    used = (came >= 0) & ~np.isnan(given)
+    events = inputs.events_of(actual, probabilities, positive)
+    used = events.is_complete
     if not used.any():
         raise DataError(
             "No row has both a label and a probability; give those of the same rows."
         )
-    happened, p = came[used], given[used]
+    happened, p = events.codes[used], events.values[used]
     both = np.column_stack([1.0 - p, p])
     if strategy is None:
         share = float((happened == 1).mean())
@@ -202,7 +201,7 @@ def reliability(
     table, by_chance = _binned(happened, p, _ends(bins, strategy, p), level)
     return Reliability(
         table=table,
-        positive=plain(named),
+        positive=events.positive,
         level=level,
         brier_score=scores.brier_score(happened, both),
         log_loss=scores.log_loss(happened, both),
@@ -279,47 +278,6 @@ def distance_by_chance(p: Vector) -> float:
     k = math.floor(n * mean)
     usual = 2.0 * (k + 1.0) * (1.0 - mean) * float(binom.pmf(k + 1, n, mean))
     return usual * math.sqrt(own / common)
-
-
-def _outcomes(
-    actual: object, probabilities: object, positive: object
-) -> tuple[Codes, Vector, object]:
-    """Return whether each row is of the level (-1: not known), and the probability.
-
-    The level itself comes last.
-    """
-    frame = probabilities if isinstance(probabilities, pd.DataFrame) else None
-    if frame is not None and frame.shape[1] != 2:
-        raise OptionError(
-            f"The probabilities have the columns {listing(frame.columns)}; "
-            "give those of two levels, or a Series of one level and positive=."
-        )
-    pairs = inputs.side_by_side(
-        actual, probabilities if frame is None else frame.iloc[:, 0]
-    )
-    labels = pairs["actual"]
-    if frame is None:
-        levels = factor_levels(labels.dropna(), "actual")
-    else:
-        known = list(map(plain, distinct(labels.dropna())))
-        levels = inputs.checked_levels(inputs.levels_named(frame.columns, known))
-    at = _level(levels, positive, frame is not None)
-    if frame is not None:
-        inputs.codes_of(labels, levels)  # refuses labels that have no column
-    came = np.where(labels.isna(), -1, positions(labels, [at]) == 0)
-    pair = [None, at] if frame is None else levels
-    values = inputs.checked_probabilities(probabilities, pair, len(pairs), pairs.index)
-    return came.astype(np.intp), values[:, pair.index(at)], at
-
-
-def _level(levels: list[object], positive: object, framed: bool) -> object:
-    """Return the level whose probability is given: the second if none is named."""
-    if len(levels) != 2 and (framed or positive is None):
-        raise OptionError(
-            f"There are the levels {listing(levels) or 'none'}; give probabilities of "
-            "two, or those of one level and positive=."
-        )
-    return plain(levels[inputs.positive_position(levels, positive)])
 
 
 def _ends(bins: object, strategy: Strategy, p: Vector) -> Vector:

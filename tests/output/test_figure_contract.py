@@ -55,6 +55,7 @@ def found():
         "cv": cv,
         "thresholds": fit.thresholds(seed=1),
         "reliability": ps.reliability(train["outcome"], fit.predict_proba()),
+        "areas": ps.compare_roc(fit, small, NEW, names=ASSAYS[:2]),
         "tuning": ps.tune_kernel(kernel, [0.1, 1.0], [1e-1, 1e-3], folds=3),
     }
 
@@ -72,6 +73,7 @@ FIGURES = {
     "models": lambda f, **k: f["compared"].plot(**k),
     "ROC of models": lambda f, **k: f["compared"].plot_roc(NEW, **k),
     "ROC of folds": lambda f, **k: f["cv"].plot_roc(**k),
+    "two areas": lambda f, **k: f["areas"].plot(**k),
     "differences": lambda f, **k: f["errors"].plot(**k),
     "path": lambda f, **k: f["path"].plot(**k),
     "coefficients along a path": lambda f, **k: f["path"].plot_coefficients(**k),
@@ -126,7 +128,8 @@ def test_lines_have_the_keywords_of_the_user(found, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["roc", "margins", "coefficients", "effect", "path", "reliability"]
+    "name",
+    ["roc", "margins", "coefficients", "effect", "path", "reliability", "two areas"],
 )
 def test_a_figure_is_drawn_twice_with_a_label_each(found, name):
     ax = plt.subplots()[1]

@@ -108,6 +108,14 @@ def predictions():
     return ps.compare_predictions(DATA["y"], one, other, names=("hinge", "log"))
 
 
+def areas():
+    scores = [
+        model(build).fit(exact()).decision_function(DATA)
+        for build in (ps.svm, ps.logit)
+    ]
+    return ps.compare_roc(DATA["y"], *scores, names=("hinge", "log"))
+
+
 def table():
     fit = model(ps.logit).fit(exact())
     return fit.confusion(DATA, positive="yes")
@@ -190,6 +198,7 @@ OBJECTS = {
         models,
         solvers,
         predictions,
+        areas,
         table,
         weighted_table,
         several_labels,

@@ -8,7 +8,7 @@ import numpy as np
 from pegasos_stats.arrays import Codes
 from pegasos_stats.data.labels import Ties, signs_of
 from pegasos_stats.errors import DataError, counted
-from pegasos_stats.metrics import area_under_curve, auc_interval, roc_curve
+from pegasos_stats.metrics import RocCurve, area_under_curve, auc_interval, roc_curve
 from pegasos_stats.metrics.catalogue import Source
 from pegasos_stats.models.predicting import checked_threshold, thresholded
 from pegasos_stats.output.plotting import style
@@ -137,6 +137,27 @@ def draw_fold_rocs(
     thin = {"color": drawn.get_color(), "linewidth": 0.7, "alpha": 0.45}
     for curve in curves:
         ax.plot(curve.false_positive, curve.true_positive, linestyle="-", **thin)
+    style.finish(ax, legend="lower right")
+    return ax
+
+
+def draw_compared_rocs(
+    curves: Mapping[str, RocCurve],
+    areas: Sequence[float],
+    levels: Sequence[object],
+    ax: "Axes | None",
+    line: Style,
+) -> "Axes":
+    """Draw curves by name, with their areas, see `RocComparison.plot`."""
+    ax = roc_axes(ax, levels)
+    own = style.merged(line).get("label")
+    for (name, curve), area, way in zip(
+        curves.items(), areas, style.lines(len(curves)), strict=True
+    ):
+        label = f"{f'{own}, ' if own else ''}{style.written(name)}: area {area:.3f}"
+        look = {"color": way.colour, "linestyle": way.dashes, **line, "label": label}
+        x, y = curve.false_positive, curve.true_positive
+        style.draw_line(ax, x, y, look, clip_on=False)
     style.finish(ax, legend="lower right")
     return ax
 

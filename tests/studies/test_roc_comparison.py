@@ -1,0 +1,181 @@
+"""DeLong's test of two areas, against R's pROC and by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError, OptionError, UndefinedMetricWarning
+
+ROUNDING = 1e-12  # the same sums in another order
+
+ACTUAL = np.repeat(["no", "yes"], [9, 7])
+A = np.array([1, 2, 2, 3, 3, 4, 5, 6, 7, 3, 4, 5, 6, 7, 8, 9], dtype=float)
+B = np.array([1, 3, 1, 2, 2, 5, 4, 4, 6, 6, 4, 7, 3, 8, 8, 9], dtype=float)
+# roc.test(roc(ACTUAL, A, direction = "<"), roc(ACTUAL, B, direction = "<")) of pROC
+# 1.18.0: both areas, statistic, p-value, interval of the difference.
+OF_PROC = [
+    0.79365079365079361,
+    0.87301587301587302,
+    -0.737543889008621,
+    0.46079166349975559,
+    -0.29027143965613478,
+    0.13154128092597614,
+]
+
+
+def drawn(seed, n=150):
+    rng = np.random.default_rng(seed)
+    actual = np.where(rng.random(n) < 0.3, "yes", "no")
+    signal = (actual == "yes") + rng.normal(size=n)
+    a, b = (np.round(signal + rng.normal(size=n), 1) for _ in range(2))
+    return actual, a, b
+
+
+def by_hand(actual, a, b):
+    """Difference and variance from all pairs of rows, DeLong's equations 4 to 6."""
+    yes = actual == "yes"
+    wins = [np.sign(s[yes][:, None] - s[~yes][None, :]) / 2.0 + 0.5 for s in (a, b)]
+    covariances = sum(
+        np.cov([each.mean(axis=axis) for each in wins]) / each_n
+        for axis, each_n in ((1, yes.sum()), (0, (~yes).sum()))
+    )
+    contrast = np.array([1.0, -1.0])
+    return wins[0].mean() - wins[1].mean(), contrast @ covariances @ contrast
+
+
+def test_the_test_is_that_of_proc():
+    found = ps.compare_roc(ACTUAL, A, B)
+    values = [found.area_a, found.area_b, found.statistic, found.pvalue]
+    np.testing.assert_allclose([*values, *found.interval], OF_PROC, rtol=ROUNDING)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_test_is_that_of_proc_in_this_session(seed, r):
+    if not r.eval('nzchar(system.file(package = "pROC"))')[0]:
+        pytest.skip("R's package pROC is not installed")
+    actual, a, b = drawn(seed)
+    vectors = [f"c({', '.join(map(repr, x.tolist()))})" for x in (a, b)]
+    labels = ", ".join(f"'{y}'" for y in actual)
+    expected = r.eval(
+        f"local({{y <- c({labels}); of <- function(s) pROC::roc(y, s, quiet = TRUE, "
+        f"levels = c('no', 'yes'), direction = '<')\n"
+        f"t <- pROC::roc.test(of({vectors[0]}), of({vectors[1]}), method = 'delong')\n"
+        "c(t$estimate, t$statistic, t$p.value, t$conf.int)})"
+    )
+    found = ps.compare_roc(actual, a, b)
+    values = [found.area_a, found.area_b, found.statistic, found.pvalue]
+    np.testing.assert_allclose([*values, *found.interval], expected, rtol=ROUNDING)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_variance_is_that_of_all_pairs(seed):
+    actual, a, b = drawn(seed, 60)
+    found = ps.compare_roc(actual, a, b)
+    difference, variance = by_hand(actual, a, b)
+    assert found.difference == pytest.approx(difference, rel=ROUNDING)
+    assert found.std_error**2 == pytest.approx(variance, rel=ROUNDING)
+
+
+def test_the_test_rejects_as_often_as_it_says():
+    rng, yes = np.random.default_rng(3), np.repeat([False, True], [60, 40])
+    small = 0
+    for _ in range(1000):
+        signal = yes + rng.normal(size=100)
+        a, b = (signal + rng.normal(size=100) for _ in range(2))
+        small += ps.compare_roc(yes, a, b).pvalue < 0.05
+    assert 0.03 < small / 1000 < 0.075  # Monte Carlo error 0.007
+
+
+def test_two_fits_are_compared_by_their_scores_on_new_rows():
+    train, test = ps.datasets.load_digits56()
+    fits = [ps.logit(f"digit ~ {x}", train).fit() for x in ("p34", "p34 + p43")]
+    scores = [fit.decision_function(test) for fit in fits]
+    for positive in (None, 5):
+        found = ps.compare_roc(*fits, test, positive=positive)
+        sign = 1.0 if positive is None else -1.0
+        a, b = (sign * each for each in scores)
+        expected = ps.compare_roc(test["digit"], a, b, positive=positive)
+        pd.testing.assert_frame_equal(found.tidy(), expected.tidy())
+        assert found.levels == expected.levels
+    auc = fits[0].confusion(test).conf_int().set_index("term").loc["auc"]
+    line = found.tidy().iloc[0]
+    names = ["estimate", "conf_low", "conf_high"]
+    np.testing.assert_allclose(
+        line[names].astype(float), auc[names].astype(float), rtol=ROUNDING
+    )
+    with pytest.raises(DataError, match="rows that a fit was made from"):
+        ps.compare_roc(*fits, train)
+    with pytest.raises(OptionError, match="A fit is compared with a fit"):
+        ps.compare_roc(fits[0], scores[1], test)
+    other = ps.logit("y ~ p34", test.assign(y=test["p43"] > 5)).fit()
+    with pytest.raises(OptionError, match="one outcome"):
+        ps.compare_roc(fits[0], other, test)
+
+
+def test_probabilities_of_both_levels_are_scores():
+    actual, a, b = drawn(1)
+    frame = pd.DataFrame({"no": 1.0 - a / 20, "yes": a / 20})
+    frame[frame < 0] = 0.0
+    frame["no"] = 1.0 - frame["yes"]
+    found = ps.compare_roc(actual, frame, b)
+    assert found.area_a == ps.compare_roc(actual, frame["yes"], b).area_a
+
+
+@pytest.mark.parametrize("change", [np.exp, lambda s: s])
+def test_scores_in_one_order_do_not_differ(change):
+    found = ps.compare_roc(ACTUAL, A, change(A))  # pROC: Z = 0, p = 1, from 0 to 0
+    assert (found.statistic, found.pvalue) == (0.0, 1.0)
+    assert found.interval == (0.0, 0.0)
+
+
+def test_without_variance_there_is_no_test():
+    with pytest.warns(UndefinedMetricWarning, match="pvalue"):
+        found = ps.compare_roc(ACTUAL, ACTUAL == "yes", np.zeros(16))
+    assert found.difference == 0.5
+    assert np.isnan([found.pvalue, *found.interval]).all()
+    with pytest.warns(UndefinedMetricWarning, match="pvalue"):
+        ps.compare_roc(["no", "no", "yes"], [1, 2, 3], [3, 1, 2])
+
+
+def test_rows_that_lack_a_label_or_a_score_are_left_out():
+    actual = [*ACTUAL, None, "yes", "no"]
+    found = ps.compare_roc(actual, [*A, 1, np.nan, 2], [*B, 1, 2, None])
+    assert (found.nobs, found.n_left_out) == (16, 3)
+    assert found.tidy().equals(ps.compare_roc(ACTUAL, A, B).tidy())
+
+
+def test_exchanging_scores_or_levels_changes_the_sign():
+    one, other = ps.compare_roc(ACTUAL, A, B), ps.compare_roc(ACTUAL, B, A)
+    assert other.statistic == -one.statistic
+    mirrored = ps.compare_roc(ACTUAL, -A, -B, positive="no")
+    assert mirrored.difference == pytest.approx(one.difference, rel=ROUNDING)
+    assert mirrored.pvalue == pytest.approx(one.pvalue, rel=ROUNDING)
+
+
+def test_a_level_of_several_is_compared_with_all_others():
+    actual = np.array(list("abc" * 10))
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=(2, 30)) + (actual == "b")
+    found = ps.compare_roc(actual, a, b, positive="b")
+    expected = ps.compare_roc(actual == "b", a, b)
+    assert found.tidy().equals(expected.tidy())
+    with pytest.raises(OptionError, match="'a', 'b', 'c'"):
+        ps.compare_roc(actual, a, b)
+
+
+def test_what_cannot_be_compared_is_refused():
+    with pytest.raises(DataError, match="'yes'"):
+        ps.compare_roc(["yes"] * 4, [1, 2, 3, 4], [1, 2, 3, 4])
+    both = pd.Categorical(["no"] * 3 + ["yes"], ["no", "yes"])
+    with pytest.raises(DataError, match="'yes'"):
+        ps.compare_roc(both, [1, 2, 3, None], [1, 2, 3, 4])
+    with pytest.raises(DataError, match="15"):
+        ps.compare_roc(ACTUAL, A, B[1:])
+    shifted = pd.Series(B, index=range(1, 17))
+    with pytest.raises(DataError, match="row labels"):
+        ps.compare_roc(pd.Series(ACTUAL), pd.Series(A), shifted)
+    with pytest.raises(OptionError, match="names"):
+        ps.compare_roc(ACTUAL, A, B, names=("A", "A"))
+    with pytest.raises(OptionError, match="level"):
+        ps.compare_roc(ACTUAL, A, B, level=95)
