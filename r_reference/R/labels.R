@@ -7,10 +7,23 @@ label_levels <- function(labels, coding = "factor") {
   present <- labels[!is.na(labels)]
   found <- if (length(coding) == 2) as.character(coding) else switch(coding,
     "factor" = levels(droplevels(factor(present))),
-    "first-seen" = as.character(unique(present)))
-  stopifnot(length(found) == 2, present %in% found)
+    "first-seen" = as.character(unique(present)),
+    stop("coding must be \"factor\", \"first-seen\" or the two levels", call. = FALSE))
+  if (length(found) != 2) {
+    shown <- paste(c(found[seq_len(min(5, length(found)))], if (length(found) > 5) "..."),
+                   collapse = ", ")
+    stop("the outcome has ", length(found), " level", if (length(found) != 1) "s", " (",
+         shown, "), not two; choose the rows of two levels", call. = FALSE)
+  }
+  if (!all(present %in% found)) {
+    stop("the outcome has levels that coding lacks: ",
+         paste(setdiff(as.character(present), found), collapse = ", "), call. = FALSE)
+  }
   found
 }
+
+# Labels as a factor with all of its levels.
+factor_of <- function(labels) if (is.factor(labels)) labels else factor(labels)
 
 # -1 for the first level, +1 for the second, NA for a missing label.
 encode_labels <- function(labels, levels) {

@@ -10,7 +10,10 @@ row_weights <- function(weights, y) {
     weights <- list(negative = n / (2 * sum(y < 0)), positive = n / (2 * sum(y > 0)))
   }
   if (is.list(weights)) weights <- ifelse(y < 0, weights$negative, weights$positive)
-  stopifnot(weights >= 0, any(weights[y < 0] > 0), any(weights[y > 0] > 0))
+  if (!isTRUE(all(weights >= 0))) stop("weights must be numbers of 0 or more", call. = FALSE)
+  if (!any(weights[y < 0] > 0) || !any(weights[y > 0] > 0)) {
+    stop("each level needs a row with a weight above 0", call. = FALSE)
+  }
   if (all(weights == weights[1])) return(rep(1, n))
   mean_one(weights)
 }

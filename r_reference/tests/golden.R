@@ -15,10 +15,6 @@ y <- encode_labels(two$Species, label_levels(two$Species))
 seed_generator(443)
 stopifnot(identical(unname(pegasos(X, y, 1, 20)$beta), beta))
 
-# lam has no default.
-stopped <- tryCatch(svm(Species ~ ., two), error = conditionMessage)
-stopifnot(grepl("give one, such as lam = 1", stopped, fixed = TRUE))
-
 # predict(): labels, scores, and NA where a value is missing.
 labels <- predict(fit, two)
 stopifnot(identical(as.vector(table(two$Species, labels)), c(5L, 0L, 45L, 50L)),
@@ -31,7 +27,7 @@ stopifnot(any(grepl("duality gap", capture.output(print(summary(fit))))))
 # SDCA needs a formula without intercept; weights are those of the rows kept.
 stopped <- tryCatch(svm(Species ~ ., iris[51:150, ], 1, SDCA(seed = 1)),
                     error = conditionMessage)
-stopifnot(identical(stopped, "SDCA has no intercept here: give a formula with - 1"))
+stopifnot(grepl("SDCA has no intercept here", stopped))
 w <- rep(c(1, 3), 50)
 one <- logit(Species ~ . - 1, droplevels(two), 0.1, SDCA(200, seed = 1), weights = w)
 stopifnot(one$nobs == 99, one$certificate$gap < 1e-3, one$alpha == 0)

@@ -1,0 +1,77 @@
+# Fits by the default solver, and what R's generics say of them.
+library(pegasosStats)
+two <- droplevels(iris[51:150, ])
+fails <- function(code, words) {
+  stopifnot(grepl(words, tryCatch(code, error = conditionMessage), fixed = TRUE))
+}
+near <- function(a, b, tolerance) isTRUE(all.equal(a, b, tolerance, check.attributes = FALSE))
+
+# The optimum of both losses is certified, with lam = 1/n.
+cars <- transform(mtcars, w = rep(c(1, 2), 16), am = factor(am, labels = c("auto", "hand")))
+hinge <- svm(am ~ wt + hp + qsec, cars)
+log_fit <- logit(am ~ wt + hp, cars)
+stopifnot(hinge$lam == 1 / 32, log_fit$lam == 1 / 32,
+          hinge$certificate$gap <= 1e-6 * hinge$certificate$objective,
+          log_fit$certificate$gap <= 1e-6 * log_fit$certificate$objective,
+          any(grepl("duality gap", capture.output(hinge))),
+          any(grepl("HC3", capture.output(summary(log_fit)))))
+
+# Nearly without penalty it is glm(), with its errors, likelihood and residuals.
+theirs <- glm(am ~ wt + offset(qsec / 10), binomial, cars, subset = hp < 250)
+ours <- logit(am ~ wt + offset(qsec / 10), cars, 1e-9, Optimum(1e-12), subset = hp < 250)
+stopifnot(near(coef(ours), coef(theirs), 1e-5),
+          near(vcov(ours, "nonrobust"), vcov(theirs), 1e-4),
+          near(confint(ours, type = "nonrobust"), confint.default(theirs), 1e-4),
+          near(logLik(ours), logLik(theirs), 1e-8),
+          near(AIC(ours), AIC(theirs), 1e-5), nobs(ours) == nobs(theirs),
+          near(fitted(ours), fitted(theirs), 1e-5))
+for (type in c("deviance", "pearson", "response")) {
+  stopifnot(near(residuals(ours, type), residuals(theirs, type), 1e-4))
+}
+stopifnot(near(predict(ours, cars, "link"), predict(theirs, cars), 1e-4),
+          near(predict(ours, type = "response"), fitted(theirs), 1e-4))
+
+# weights= is a column, whole numbers are repeated rows.
+repeated <- cars[rep(1:32, cars$w), ]
+a <- svm(am ~ wt + hp, cars, 0.1, Optimum(1e-11), weights = w)
+b <- svm(am ~ wt + hp, repeated, 0.1, Optimum(1e-11))
+stopifnot(near(coef(a), coef(b), 1e-4),
+          near(a$certificate$objective, b$certificate$objective, 1e-10),
+          identical(coef(a), coef(svm(am ~ wt + hp, cars, 0.1, Optimum(1e-11),
+                                      weights = cars$w))))
+
+# predict(): factors with the levels of the outcome, NA where na.exclude left rows out.
+stopifnot(identical(levels(predict(hinge)), c("auto", "hand")),
+          identical(predict(hinge), predict(hinge, cars)),
+          mean(predict(svm(Species ~ ., iris[51:150, ])) == iris$Species[51:150]) > 0.9)
+cars$wt[4] <- NA
+padded <- logit(am ~ wt, cars, na.action = na.exclude)
+stopifnot(length(fitted(padded)) == 32, is.na(fitted(padded)[4]),
+          is.na(residuals(padded)[4]), is.na(predict(padded)[4]), nobs(padded) == 31)
+cars$wt[4] <- 3
+
+# A seed is for the run alone.
+RNGkind("Wichmann-Hill", "Box-Muller")
+set.seed(5)
+before <- list(RNGkind(), .Random.seed)
+invisible(svm(am ~ wt, cars, 1, Pegasos(seed = 443)))
+draws <- bootstrap_fit(svm(am ~ wt, cars), 50)
+stopifnot(identical(before, list(RNGkind(), .Random.seed)))
+RNGkind("default", "default", "default")
+
+# The hinge has errors by resampling.
+stopifnot(identical(vcov(hinge, resamples = draws), cov(draws)),
+          dim(confint(svm(am ~ wt, cars), resamples = draws)) == c(2, 2))
+fails(vcov(hinge), "bootstrap_fit(")
+fails(confint(svm(am ~ wt, cars), level = 0.99, resamples = draws), "takes 199 resamples")
+fails(predict(hinge, type = "response"), "no probabilities")
+fails(logLik(hinge), "logit()")
+fails(residuals(hinge), "logit()")
+fails(svm(Species ~ ., iris), "3 levels")
+fails(svm(am ~ wt, cars, lam = 0), "lam must be a number above 0")
+fails(svm(am ~ wt, cars, weights = "w"), "without quotes")
+fails(svm(am ~ wt, as.matrix(mtcars)), "as.data.frame()")
+fails(svm(am ~ wt, cars, weights = -w), "0 or more")
+fails(svm(am ~ wt, cars, solver = Pegasos), "Optimum()")
+stopifnot(inherits(tryCatch(vcov(logit(am ~ wt, cars, 1, Pegasos(seed = 1))),
+                            warning = identity), "warning"))
