@@ -284,6 +284,8 @@ def params_text(params: pd.DataFrame, ruled: Collection[int] = ()) -> list[str]:
         numbers = "".join(c.rjust(n) for c, n in zip(row, sizes, strict=True))
         rows.append("\n".join([begin.ljust(first) + numbers, *others]))
     rule = "-" * max(WIDTH, first + sum(sizes))
+    if params.empty:
+        return [rule]
     head, *lines = rows
     for i in sorted(ruled, reverse=True):
         lines.insert(i, rule)

@@ -109,14 +109,6 @@ def ranked(notes: Iterable[Note]) -> list[Note]:
     )
 
 
-def listed(notes: Iterable[Note]) -> list[str]:
-    """Notes as a summary lists them, warnings first."""
-    ordered = sorted(notes, key=lambda note: note.severity != "warning")
-    return [
-        f"{'WARNING: ' * (note.severity == 'warning')}{note.text}" for note in ordered
-    ]
-
-
 FLAT = 1e-3  # of a margin of 1: predictors that move scores by less have no effect
 CHANCE = 1.96  # standard errors of the number of errors, within which rows do not count
 TINY = 1e-4  # of the objective, about which there is no more to say

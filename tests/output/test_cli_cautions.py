@@ -26,7 +26,10 @@ def warned(capsys, *options, command="fit", **columns):
     """Warnings about a model of a few columns."""
     y = np.where(np.arange(N) % 3 == 0, "no", "yes")
     pd.DataFrame({"y": y, **columns}).to_csv("d.csv", index=False)
-    out = run(capsys, command, "d.csv", "--outcome", "y", *options).out
+    given = command, "d.csv", "--outcome", "y", *options
+    if command == "fit":
+        return json.loads(run(capsys, *given, "--json").out)["warnings"]
+    out = run(capsys, *given).out
     return [line[11:] for line in out.split("\n") if line.startswith("Warning")]
 
 
@@ -39,26 +42,24 @@ def test_one_answer_for_every_row_is_said(capsys):
 def hinted(capsys, *options, **columns):
     y = np.where(np.arange(N) % 3 == 0, "no", "yes")
     pd.DataFrame({"y": y, **columns}).to_csv("d.csv", index=False)
-    out = run(capsys, "fit", "d.csv", "--outcome", "y", "--solver", "sdca", *options)
-    return [line[11:] for line in out.out.split("\n") if line.startswith("Note")]
+    given = "fit", "d.csv", "--outcome", "y", "--solver", "sdca", *options, "--json"
+    return json.loads(run(capsys, *given).out)["hints"]
 
 
 def test_scales_and_glm_are_notes_with_options_of_the_command(capsys):
     columns = {"x": np.arange(N) * 1000.0, "z": (np.arange(N) % 2).astype(float)}
-    (line,) = hinted(capsys, "--lambda", 1, **columns)
-    assert line.startswith("Predictors differ in scale ")
-    assert "--standardize" in line
+    hints = hinted(capsys, "--lambda", 1, **columns)
+    assert any("--standardize" in hint for hint in hints)
     slope = {"x": PART / 2 - (np.arange(N) % 7) / 5}
-    (line,) = hinted(capsys, "--loss", "log", "--lambda", 1, **slope)
-    assert "--lambda 1e-9" in line
-    assert hinted(capsys, "--loss", "log", "--lambda", 1e-9, **slope) == []
+    hints = hinted(capsys, "--loss", "log", "--lambda", 1, **slope)
+    assert any("--lambda 1e-9" in hint for hint in hints)
 
 
 def test_missing_values_are_counted_by_column(capsys):
     x = [f"{i}" if i > 2 else "" for i in range(N)]
     pd.DataFrame({"y": ["n", "p"] * 30, "x": x}).to_csv("d.csv", index=False)
     given = "fit", "d.csv", "--outcome", "y", "--solver", "sdca"
-    assert "\nMissing    3 in 'x'\n" in run(capsys, *given).out
+    assert "\nMissing values: 3 in 'x'.\n" in run(capsys, *given).out
     assert json.loads(run(capsys, *given, "--json").out)["missing"] == {"x": 3}
 
 

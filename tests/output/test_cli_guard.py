@@ -78,9 +78,7 @@ def test_a_wrong_value_is_one_line(name, value, tmp_path, capsys, monkeypatch):
 
 
 def test_an_option_is_given_once(capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["demo", "--seed", "1", "--seed", "2"])
-    assert stop.value.code == 2
+    assert main(["demo", "--seed", "1", "--seed", "2"]) == 2
     assert "argument --seed: is given twice" in capsys.readouterr().err
 
 

@@ -1,6 +1,7 @@
 """A column as an offset, on the command line and in the report that repeats a fit."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,8 @@ def test_a_column_is_an_offset_and_no_predictor(table, tmp_path, capsys):
     model = tmp_path / "fit.model"
     given = "fit", table, "--outcome", "y", "--offset", "z", "--loss", "log", "--json"
     shown = run(capsys, *given[:-1], "--solver", "sdca").out
-    assert "log loss, lambda = 0.025 (1/n), offset z\n" in shown
+    assert "lambda 0.025 (1/n)" in shown
+    assert re.search(r"Offset: +z ", shown)
     printed = run(capsys, *given, "--solver", "sdca", "--save", model)
     frame = pd.read_csv(table)
     alone = ps.logit("y ~ x", frame, offset="z").fit(ps.SDCA(seed=2))
@@ -45,7 +47,7 @@ def test_new_rows_without_the_column_are_refused(table, tmp_path, capsys):
     pd.read_csv(table).drop(columns="z").to_csv(tmp_path / "n.csv", index=False)
     assert main(["predict", str(model), str(tmp_path / "n.csv")]) == 2
     said = capsys.readouterr().err.strip()
-    assert said.startswith("pegasos-stats: --offset z is no column of the data; ")
+    assert said.startswith("pegasos-stats: --offset 'z' is no column of the data; ")
 
 
 def test_of_a_kernel_it_is_a_number(table, capsys):

@@ -74,7 +74,7 @@ def test_text_is_written_with_escapes_which_is_said(
     )
     code, out, err = outcome(monkeypatch, FIT, stream(encoding, errors))
     assert code == 0
-    assert "Outcome    y: x is -1, \\U0001f600 is +1" in out
+    assert "x (-1) 2 rows, \\U0001f600 (+1) 2 rows" in out
     assert f"standard output is {encoding}, which has no '\\U0001f600'" in err
     assert err.count("\n") == 1
 

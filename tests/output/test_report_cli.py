@@ -86,9 +86,7 @@ def test_the_positive_class_is_the_one_that_is_named(tmp_path, capsys):
     (tmp_path / "page.md").unlink()
     code, page = studied(tmp_path, "--positive", "7")
     assert (code, page) == (2, "")
-    assert capsys.readouterr().err == (
-        "pegasos-stats: --positive '7' is not among the levels; give one of 5, 6.\n"
-    )
+    assert "--positive '7'" in capsys.readouterr().err
 
 
 def test_the_loss_is_logistic_unless_it_is_named(tmp_path, capsys):

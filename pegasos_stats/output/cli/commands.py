@@ -5,7 +5,7 @@ import shlex
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -28,10 +28,8 @@ from pegasos_stats.errors import (
     LabelError,
     OptionError,
     listing,
-    shown,
 )
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.metrics.inputs import checked_choices
 from pegasos_stats.models.kernel import KernelSVM
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear import SVM, Logit
@@ -49,12 +47,11 @@ from pegasos_stats.output.cli.files import (
     style_of,
 )
 from pegasos_stats.output.cli.foreign_words import check_test
-from pegasos_stats.output.cli.options import NUMBER, Options, flag
+from pegasos_stats.output.cli.options import Options
 from pegasos_stats.output.cli.printed import Evaluated, Predicted, Printed
 from pegasos_stats.output.cli.streams import PROGRAM, no_part_left, write_output
 from pegasos_stats.output.report import report as reports
 from pegasos_stats.persist import Saved, load_saved, save
-from pegasos_stats.solvers.kernel_problem import KernelFunction
 from pegasos_stats.solvers.options import declared
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
@@ -62,106 +59,69 @@ from pegasos_stats.studies.parity.check import check_against_r
 from pegasos_stats.studies.selection.cross_validation import cross_validate
 from pegasos_stats.writing import checked_place, outputs
 
+NO_LEVEL = "levels that the fit did not see have no prediction"
 SEED = 443  # of the reference run, which demo repeats
-PENALTIES = {"homework": 1e-4}  # of profiles, where --lambda is not given
 WIDTH = 76  # of a line of a command
-Solver = Pegasos | SDCA
 
 # ---------------------------------------------------------- solver and model
 
+OF_MODEL = "lam coding weights freq_weights offset standardize kernel degree gamma"
+OF_RUNS = ("rows", "profile", "refine")  # options of a run beside fields of Pegasos
 
-OF_RUNS = {"rows", "profile", "refine"}  # options beside the fields of Pegasos
-ONLY_PEGASOS = OF_RUNS | {*declared(Pegasos)} - {*declared(SDCA), "intercept"}
+
+def given_among(names: Iterable[str], options: Options) -> dict[str, Any]:
+    """Options of these names that were given."""
+    found = {name: getattr(options, name, None) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
 
 
-def solver_of(options: Options) -> Solver:
+def solver_of(options: Options) -> Pegasos | SDCA:
     """Build the solver that the options describe: a named profile with changes, or new.
 
     Raises
     ------
-    OptionError
+    CallError, OptionError
         If options do not go together.
     """
-    if _solver_name(options) == "sdca":
-        _refuse(ONLY_PEGASOS, "pegasos", options)
-        return SDCA(**_given(options, SDCA))
-    _refuse({*declared(SDCA)} - {*declared(Pegasos)}, "sdca", options)
-    given = _given(options, Pegasos)
+    pegasos, sdca = ({*declared(kind)} - {"intercept"} for kind in (Pegasos, SDCA))
+    given, of_runs = given_among(pegasos | sdca, options), given_among(OF_RUNS, options)
+    name = options.solver
+    if name is None:
+        is_run = of_runs or given.keys() & (pegasos - sdca | {"epochs"})
+        usual = options.command in ("demo", "parity") or options.start == "random"
+        name = "pegasos" if usual or is_run else "sdca"
+    if name == "sdca":
+        return SDCA(**given, **of_runs)
     if options.rows is not None:
         if options.order is not None:
-            raise OptionError("--rows and --order exclude each other; give one.")
+            raise OptionError("rows= and order= exclude each other; give one.")
         given["order"] = read_rows(options.rows)
-    drawn = options.order == "replace" or options.profile == "paper"
-    if drawn and options.steps is None:
-        raise OptionError(
-            "Draws with replacement need --steps, the number of steps to take."
-        )
     if options.profile is None:
         return Pegasos(**given)
-    if options.profile == "paper":
-        return replace(Pegasos.paper(given.pop("steps")), **given)
-    profile: Pegasos = getattr(Pegasos, options.profile)()
+    steps = [given.get("steps")] if options.profile == "paper" else []
+    profile: Pegasos = getattr(Pegasos, options.profile)(*steps)
     return replace(profile, **given)
 
 
-def _given(options: Options, owner: type) -> dict[str, Any]:
-    """Options of a dataclass that were given."""
-    found = {name: getattr(options, name, None) for name in declared(owner)}
-    found.pop("intercept", None)  # of the model, and not of the solver
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _solver_name(options: Options) -> str:
-    """The solver; where none is named the optimum, but for options of a run."""
-    if options.solver is not None:
-        return options.solver
-    of_a_run = any(
-        getattr(options, name) is not None for name in {*ONLY_PEGASOS, "epochs"}
-    )
-    usual = options.command in ("demo", "parity")
-    return "pegasos" if usual or of_a_run or options.start == "random" else "sdca"
-
-
-def _refuse(names: set[str], solver: str, options: Options) -> None:
-    """Raise `OptionError` for options that only the other solver has."""
-    for name in sorted(names):
-        if getattr(options, name, None) is not None:
-            raise OptionError(
-                f"{flag(name)} goes with --solver {solver}; give that, or leave "
-                f"{flag(name)} out."
-            )
-
-
-def model_of(formula: str | None, train: Rows, solver: Solver, options: Options) -> Any:
+def model_of(
+    formula: str | None, train: Rows, solver: Pegasos | SDCA, options: Options
+) -> Any:
     """The model of the training data, not yet fitted.
 
     Raises
     ------
-    OptionError
+    CallError, OptionError
         If options do not go together.
     """
-    lam = PENALTIES.get(options.profile or "") if options.lam is None else options.lam
-    arguments = {
-        **({} if lam is None else {"lam": lam}),
-        "intercept": options.intercept and solver.intercept is not False,
-        "coding": options.coding,
-        "weights": options.weights,
-        "freq_weights": options.freq_weights,
-        "standardize": options.standardize,
-    }
-    kernel = _given(options, KernelFunction)
+    arguments = given_among(OF_MODEL.split(), options)
+    if options.profile == "homework":
+        arguments.setdefault("lam", 1e-4)  # as set in courses
+    arguments["intercept"] = options.intercept and solver.intercept is not False
     kind: type[Any] = Logit if options.loss == "log" else SVM
-    if options.kernel is None:
-        arguments["offset"] = kernel.pop("offset", None)
-        if kernel:
-            raise OptionError(f"--{next(iter(kernel))} needs --kernel; give both.")
-    else:
+    if options.kernel is not None:
         if options.loss == "log":
-            raise OptionError("--kernel goes with --loss hinge only; leave one out.")
-        if NUMBER.fullmatch(kernel.get("offset", "")):
-            kernel["offset"] = float(kernel["offset"])
+            raise OptionError("A kernel model has the loss hinge only; leave one out.")
         kind = KernelSVM
-        arguments |= kernel | {"kernel": options.kernel}
     if formula is None:
         y, X = train.labelled
         return kind(y, X, **arguments)
@@ -174,11 +134,6 @@ def model_of(formula: str | None, train: Rows, solver: Solver, options: Options)
 def fit(options: Options) -> Printed:
     """Fit a file, and test on another."""
     check_places(options)
-    if options.coefficients and options.kernel is not None:
-        raise OptionError(
-            "--coefficients does not go with --kernel, whose fit has none; leave one "
-            "of them out."
-        )
     train, test = _read(options)
     formula = formula_for(options, train)
     if train.scan is not None and options.solver is None:
@@ -213,13 +168,11 @@ def demo(options: Options) -> Printed:
         title="Handwritten fives and sixes",
         image_shape=(8, 8),
     )
-    if options.lam is None and options.profile not in PENALTIES:
+    if options.lam is None and options.profile != "homework":
         options = replace(options, lam=1.0)
+    options = replace(options, train="handwritten fives and sixes, 8 x 8 pixels")
     train, test = (Rows("digits56", frame) for frame in datasets.load_digits56())
     found = _evaluated("digit ~ .", train, test, options)
-    found = replace(
-        found, title=f"{PROGRAM}: handwritten fives and sixes, 8 x 8 pixels"
-    )
     if options.report is None:
         return _shown(found, train, options)
     page = _page(found, test, options)
@@ -272,21 +225,15 @@ def _evaluated(
             seed=1 if options.seed is None else options.seed,
         )
     test = None if test is None else test.known_to(model.design, options.unseen)
-    errors = {"cov_type": options.cov_type, "groups": options.groups}
-    if options.kernel is not None:
-        if options.cv is not None:
-            del errors["groups"]  # they are those of the folds
-        for name in (name for name, value in errors.items() if value is not None):
-            raise OptionError(
-                f"{flag(name)} does not go with --kernel, which has no standard errors."
-            )
-    fitting = errors | {"refine": options.refine}
+    fitting = given_among(("cov_type", "groups", "refine"), options)
+    if options.kernel is not None and options.cv is not None:
+        fitting.pop("groups", None)  # they are those of the folds
     result = model.fit(
         solver,
         trace=options.trace,
         progress=options.progress,
         test=test.labelled if options.trace and test is not None else None,
-        **{name: value for name, value in fitting.items() if value is not None},
+        **fitting,
     )
     choices = _choices(result, options)
     tables = {"training": result.confusion(**choices)}
@@ -294,44 +241,26 @@ def _evaluated(
         tables["test"] = result.confusion(test.X, test.labels, **choices)
     if validation is not None:
         table = validation.confusion(threshold=options.threshold)
-        level = choices.get("positive")
-        if level is not None:
-            chosen = checked_choices(table.levels, level, mode="sens_spec")
-            table = replace(table, choices=chosen)
-        tables["out-of-fold"] = table
+        asked = tables["training"].choices
+        tables["out-of-fold"] = replace(table, choices=asked)
     return Evaluated(
         title=f"{PROGRAM}: {options.train}",
         result=result,
         tables=tables,
         validation=validation,
         threshold=options.threshold,
-        notes=[test.note] if test is not None and test.note else [],
-        unseen=[f"test data: {test.unseen}"]
-        if test is not None and test.unseen
-        else [],
+        notes=[] if test is None else [n for n in (test.note, test.unseen) if n],
     )
 
 
 def _choices(result: Results, options: Options) -> dict[str, Any]:
     """What is asked of confusion tables: statistics of a class, a threshold."""
-    found: dict[str, Any] = {}
+    found = given_among(["threshold"], options)
     if options.positive is not None:
-        positive = _level_of(result, options.positive)
-        found = {"positive": positive, "mode": "sens_spec"}
-    if options.threshold is not None:
-        found["threshold"] = options.threshold
+        text, levels = options.positive, result.coding.levels
+        level = next((each for each in levels if str(each) == text), text)
+        found |= {"positive": level, "mode": "sens_spec"}
     return found
-
-
-def _level_of(result: Results, text: str) -> object:
-    """The level that is written so, or an error."""
-    for level in result.coding.levels:
-        if str(level) == text:
-            return level
-    raise OptionError(
-        f"--positive {shown(text)} is not among the levels; give one of "
-        f"{listing(result.coding.levels)}."
-    )
 
 
 def _shown(found: Evaluated, train: Rows, options: Options) -> Printed:
@@ -384,29 +313,20 @@ def predict(options: Options) -> Printed:
     saved = load_saved(options.model, fits_only=True)
     result = saved.result
     rows, options = _rows_for(saved, options)
-    collected: list[pd.DataFrame] | None = None
-    if options.json and options.output is None:
-        if rows.scan is not None:
-            raise OptionError(
-                "--json without --output would hold the predictions of all rows in "
-                "memory; give --output too."
-            )
-        collected = []
-    pieces = _predictions(result, rows, options)
     table, why = _table(result, rows, options)
+    in_json = options.json and options.output is None
+    collected: list[pd.DataFrame] = []
     unseen, n, counts = "", 0, dict.fromkeys(map(str, result.coding.levels), 0)
     with _written(options) as write:
-        for predictions, blanked in pieces:
-            if collected is None:
-                write(printed.csv_of(predictions, header=n == 0))
-            else:
+        for predictions, without in _predictions(result, rows, options):
+            if in_json:
                 collected.append(predictions)
+            else:
+                write(printed.csv_of(predictions, header=n == 0))
             n += len(predictions)
-            unseen = unseen or blanked
+            unseen = unseen or without
             for level in result.coding.levels:
                 counts[str(level)] += int((predictions["predicted"] == level).sum())
-    if unseen and rows.scan is not None:
-        unseen = "levels that the fit did not see have no prediction"
     found = Predicted(
         title=f"{PROGRAM}: {options.model} on {options.data}",
         result=result,
@@ -417,7 +337,7 @@ def predict(options: Options) -> Printed:
         written=options.output,
     )
     if options.json:
-        return Printed(found.as_json(pd.concat(collected) if collected else None))
+        return Printed(found.as_json(pd.concat(collected) if in_json else None))
     text = found.as_text()
     return Printed("", text) if options.output is None else Printed(text)
 
@@ -451,8 +371,8 @@ def _table(
     """The confusion table, if the rows have labels; or why there is none."""
     if options.unlabelled:
         return None, ""
-    choices = _choices(result, options) | {"ties": options.ties}
-    choices["unseen"] = options.unseen
+    choices = _choices(result, options)
+    choices |= {"ties": options.ties, "unseen": options.unseen}
     try:
         table = result.confusion(rows.X, rows.labels, **choices)
     except LabelError:
@@ -462,8 +382,8 @@ def _table(
             "predictions only"
         )
     except (DataError, FormulaError):  # of other columns the predictions tell
-        return None, "no labels among the data"
-    if not table.counts.sum():
+        table = None
+    if table is None or not table.counts.sum():
         return None, "no labels among the data"
     return table, ""
 
@@ -486,7 +406,7 @@ def _predictions(
             found = predictions_of(result, known, options)
         if options.id is None:  # numbered over all files
             found = found.set_axis(pd.RangeIndex(n, n + len(frame)))
-        yield found, known.unseen
+        yield found, known.unseen and NO_LEVEL
         n += len(frame)
 
 

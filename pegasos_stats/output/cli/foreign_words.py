@@ -77,7 +77,9 @@ def own_words(words: Sequence[str], commands: Commands) -> list[str]:
             value = follows if equals else value
             if not equals:
                 words[place + 1] = follows
-        if name in known and (instead := foreign_value(python, follows)):
+        many = re.fullmatch(r"[0-9.e-]+([,:][0-9.e-]+)+", follows)
+        asked = "grid" if many else follows
+        if name in known and (instead := foreign_value(python, asked)):
             instead = instead.replace(f"{python}=", f"{name} ")
             raise OptionError(f"{name} {follows} {instead}")
         if instead := _instead(words[0], name, known, commands, _kind(follows, words)):

@@ -1,18 +1,17 @@
 """The options of the command line, each described once, and commands that have them.
 
 The classes below are name, type, default and help of every option, where the docstring
-of a class is the help of its fields; `parser` makes a command of those that it offers.
-Nothing here loads more than numpy, so that help and refusals come at once. An option
-that is None is left to the default of Python.
+of a class is the help of its fields; a command is a class of such classes, of which
+`parser` makes a parser. Nothing here loads more than numpy, so that help and refusals
+come at once. An option that is None is left to the default of Python.
 """
 
 import argparse
 import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
-from functools import cache
-from inspect import getdoc
+from dataclasses import dataclass
+from inspect import get_annotations, getdoc
 from types import UnionType
 from typing import Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
@@ -20,84 +19,6 @@ from pegasos_stats import __version__
 from pegasos_stats.errors import OptionError, listing
 from pegasos_stats.output.cli.foreign_words import more_words, own_words
 from pegasos_stats.output.cli.streams import PROGRAM, say, write_output
-
-# ------------------------------------------------------------------ values
-
-WHOLE = re.compile(r"[+-]?[0-9]{1,18}")  # fits into 64 bits
-NUMBER = re.compile(
-    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|nan|inf|infinity)", re.I
-)
-SHOWN = 40  # characters of a wrong word
-STEPS = ("pegasos", "1/(lambda n)", "1/sqrt(t)")
-
-
-def whole(text: str) -> int:
-    """Read a whole number of at most 18 digits, in ASCII alone.
-
-    Examples
-    --------
-    >>> whole("443")
-    443
-    """
-    if not WHOLE.fullmatch(text):
-        raise _wrong(text, "invalid int value: {}; give a whole number such as 20")
-    return int(text)
-
-
-def number(text: str) -> float:
-    """Read a number in the notation of Python, in ASCII alone.
-
-    Examples
-    --------
-    >>> number("1e-3")
-    0.001
-    """
-    if not NUMBER.fullmatch(text):
-        raise _wrong(text, "invalid float value: {}; give a number such as 0.01")
-    return float(text)
-
-
-def read_penalty(text: str) -> float | str:
-    """Read a number, or ``cv``."""
-    if re.fullmatch(r"[0-9.e-]+([,:][0-9.e-]+)+", text):
-        raise _wrong(text, "{} is more than one number; give cv for the best of many")
-    return "cv" if text == "cv" else number(text)
-
-
-def read_average(text: str) -> int | str:
-    """Read ``none``, ``all``, or a number of last epochs."""
-    if text not in ("none", "all") and not WHOLE.fullmatch(text):
-        raise _wrong(text, "{} is not 'none', 'all' or a number of last epochs")
-    return text if text in ("none", "all") else int(text)
-
-
-def read_step(text: str) -> float | str:
-    """Read the name of a step size, or one size."""
-    if text not in STEPS and not NUMBER.fullmatch(text):
-        raise _wrong(text, f"{{}} is neither a number nor one of {listing(STEPS)}")
-    return text if text in STEPS else float(text)
-
-
-def read_shape(text: str) -> tuple[int, ...]:
-    """Read rows and columns, as in ``16x16``."""
-    if not re.fullmatch("[0-9]{1,9}x[0-9]{1,9}", text.lower()):
-        raise _wrong(text, "{} is not of the form 16x16, rows and columns")
-    return tuple(map(int, text.lower().split("x")))
-
-
-def _wrong(text: str, message: str) -> argparse.ArgumentTypeError:
-    short = text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
-    return argparse.ArgumentTypeError(message.format(ascii(short)))
-
-
-READERS: dict[object, Callable[[str], object]] = {  # by name, or by type
-    "lam": read_penalty,
-    "average": read_average,
-    "step": read_step,
-    "image_shape": read_shape,
-    int: whole,
-    float: number,
-}
 
 # ----------------------------------------------------------------- options
 
@@ -175,14 +96,25 @@ class Reading:
 
 
 @dataclass(kw_only=True)
-class Evaluation:
-    """How the errors of a fit are shown.
+class Folds:
+    """Cross-validation.
 
     Attributes
     ----------
     cv : FOLDS
         estimate the errors on new rows by cross-validation; with --lambda cv
         lambda is chosen anew in each fold
+    """
+
+    cv: int | None = None
+
+
+@dataclass(kw_only=True)
+class Labels:
+    """How labels are predicted and counted.
+
+    Attributes
+    ----------
     positive : LEVEL
         positive class of sensitivity and similar statistics, which report has
         for the level coded +1 without it
@@ -191,9 +123,21 @@ class Evaluation:
         with the log loss, else of the score (default: where the score is 0)
     """
 
-    cv: int | None = None
     positive: str | None = None
     threshold: float | None = None
+
+
+@dataclass(kw_only=True)
+class Ties:
+    """Scores of 0.
+
+    Attributes
+    ----------
+    ties
+        label of a score of exactly 0 (default: na, no label)
+    """
+
+    ties: Literal["na", "positive", "negative"] | None = None
 
 
 @dataclass(kw_only=True)
@@ -242,7 +186,7 @@ class Model:
     gamma: float | None = None
     weights: str | None = None
     freq_weights: str | None = None
-    offset: str | None = None
+    offset: float | str | None = None
     standardize: bool = False
 
 
@@ -302,8 +246,6 @@ class Solver:
         (default: none)
     refit_intercept
         at the end take the best intercept for these coefficients
-    ties
-        label of a score of exactly 0 (default: na, no label)
     profile
         start from a named form of Pegasos: as published (needs --steps), as the
         R script, as set in courses (in order, 5 epochs, no intercept, ties
@@ -335,18 +277,59 @@ class Solver:
     project: bool | None = None
     average: int | Literal["none", "all"] | None = None
     refit_intercept: bool | None = None
-    ties: Literal["na", "positive", "negative"] | None = None
     profile: Literal["paper", "r_script", "homework", "minibatch"] | None = None
     algorithm: Literal["newton", "perm"] | None = None
     arithmetic: Literal["reference", "fast"] | None = None
     first_step: int | None = None
-    step: float | str | None = None
+    step: float | Literal["pegasos", "1/(lambda n)", "1/sqrt(t)"] | None = None
     change_tol: float | None = None
 
 
 @dataclass(kw_only=True)
+class Target:
+    """Where it is written.
+
+    Attributes
+    ----------
+    output : FILE
+        file to write: a page (default: report.html; Markdown if it ends in
+        .md), with a CSV file of all misclassified rows beside it, or
+        predictions (default, and -: standard output; a device or a pipe is
+        written into); an earlier one is replaced, any other file is not
+    """
+
+    output: str | None = None
+
+
+@dataclass(kw_only=True)
+class Format:
+    """How it is printed.
+
+    Attributes
+    ----------
+    json
+        print JSON
+    """
+
+    json: bool = False
+
+
+@dataclass(kw_only=True)
+class Files:
+    """Files that are there.
+
+    Attributes
+    ----------
+    overwrite
+        replace files that pegasos-stats did not write too
+    """
+
+    overwrite: bool = False
+
+
+@dataclass(kw_only=True)
 class Output:
-    """What is printed and saved.
+    """What is printed and saved of a fit.
 
     Attributes
     ----------
@@ -357,10 +340,6 @@ class Output:
     save : MODEL
         write the fit to a file, for predict; an earlier model is replaced, any
         other file is not
-    overwrite
-        replace files that pegasos-stats did not write too
-    json
-        print JSON
     coefficients
         print the coefficients too, with standard errors, intervals and p-values
     """
@@ -368,14 +347,57 @@ class Output:
     trace: bool = False
     progress: bool = False
     save: str | None = None
-    overwrite: bool = False
-    json: bool = False
     coefficients: bool = False
 
 
 @dataclass(kw_only=True)
-class Further:
-    """Options of one or two commands.
+class Fitting(Folds, Labels, Model, StandardErrors, Solver, Ties):
+    """The options of all fits."""
+
+
+# ---------------------------------------------------------------- commands
+
+
+@dataclass(kw_only=True)
+class Fit(Training, HeldOut, Reading, Fitting, Format, Files, Output):
+    """Fit a file and print the errors.
+
+    Fit a two-level outcome; print a summary, confusion tables and error rates.
+
+    fit patients.csv --outcome readmitted --cv 10 --save a.model
+    """
+
+
+@dataclass(kw_only=True)
+class Report(Training, HeldOut, Reading, Fitting, Files, Target):
+    """Fit a file and write a report of it.
+
+    Fit a two-level outcome; write a page whose first screen has the conclusion, the
+    errors and the strongest predictors.
+
+    report patients.csv --formula 'readmitted ~ . - id' -o report.html
+
+    Attributes
+    ----------
+    title
+        of the report (default: from the outcome)
+    image_shape : ROWSxCOLUMNS
+        the features are the pixels of an image, row by row: draw the
+        coefficients as one
+    """
+
+    title: str | None = None
+    image_shape: tuple[int, int] | None = None
+
+
+@dataclass(kw_only=True)
+class Predict(Reading, Labels, Ties, Format, Files, Target):
+    """Predict with a model that fit --save wrote.
+
+    Predict labels and scores; with labels among the data also print the confusion table
+    (to standard error where the predictions go to standard output).
+
+    predict a.model new.csv -o predictions.csv
 
     Attributes
     ----------
@@ -384,46 +406,65 @@ class Further:
     data
         rows to predict: a file, a folder or a pattern, as TRAIN of fit; -: standard
         input
-    output : FILE
-        file to write: a page (default: report.html; Markdown if it ends in
-        .md), with a CSV file of all misclassified rows beside it, or
-        predictions (default, and -: standard output; a device or a pipe is
-        written into); an earlier one is replaced, any other file is not
     unlabelled
         ignore labels in DATA
-    title
-        of the report (default: from the outcome)
-    image_shape : ROWSxCOLUMNS
-        the features are the pixels of an image, row by row: draw the
-        coefficients as one
-    report : FILE
-        write a report too: Markdown if it ends in .md, else HTML
-    via
-        how R is run (default: rpy2 where it can be imported, else Rscript)
     """
 
     model: str = ""
     data: str = ""
-    output: str | None = None
     unlabelled: bool = False
-    title: str | None = None
-    image_shape: tuple[int, int] | None = None
-    report: str | None = None
+
+
+@dataclass(kw_only=True)
+class Parity(Training, Reading, Model, Solver, Ties, Format):
+    """Run a fit in Python and in R, and compare.
+
+    Fit a two-level outcome in Python, and by the reference in the R at hand; print what
+    is the same, and the first step that is not. The exit code is 0 if all is the same,
+    1 if something differs, 2 if it cannot be found out.
+
+    parity patients.csv --outcome readmitted --lambda 0.1 --epochs 20
+
+    Attributes
+    ----------
+    via
+        how R is run (default: rpy2 where it can be imported, else Rscript)
+    """
+
     via: Literal["rpy2", "Rscript"] | None = None
 
 
 @dataclass(kw_only=True)
-class Options(
-    Further,
-    Output,
-    Solver,
-    StandardErrors,
-    Model,
-    Evaluation,
-    Reading,
-    HeldOut,
-    Training,
-):
+class Demo(Fitting, Format, Files, Output):
+    """Fit the data that come with the package.
+
+    Fit handwritten fives and sixes that come with the package.
+
+    demo --loss log --report demo.html
+
+    Attributes
+    ----------
+    report : FILE
+        write a report too: Markdown if it ends in .md, else HTML
+    """
+
+    report: str | None = None
+
+
+class Compile:
+    """Compile what fits need, once.
+
+    Compile the kernels of Pegasos, of kernel machines and of sparse and wide rows, in
+    about a minute, and keep them in the cache; else each is compiled when it is first
+    needed. For images of containers and for tests; NUMBA_CACHE_DIR names another
+    folder.
+
+    compile
+    """
+
+
+@dataclass(kw_only=True)
+class Options(Fit, Report, Predict, Parity, Demo):
     """The options of a run; those that a command does not offer are at their default.
 
     Attributes
@@ -437,9 +478,10 @@ class Options(
     words: Sequence[str] = ()
 
 
-NAMED = re.compile(
-    r"(?<![\w.])(?<!\w\()([a-z]\w*)=('[^']*'|[\w.+-]*\w|)(?![\w(])"
-)  # an argument of Python in a message
+COMMANDS: dict[str, type] = {
+    kind.__name__.lower(): kind
+    for kind in (Fit, Report, Predict, Parity, Demo, Compile)
+}
 POSITIONAL = ("train", "model", "data")
 SPELLINGS = {  # where they are not the name alone
     "lam": ["--lambda", "--lam"],
@@ -448,12 +490,6 @@ SPELLINGS = {  # where they are not the name alone
     "output": ["--output", "-o"],
     "coefficients": ["--coefficients", "--coef"],
     "intercept": ["--no-intercept"],
-}
-TITLES: dict[type, str] = {  # of groups in the help
-    Model: "model",
-    StandardErrors: "standard errors",
-    Solver: "solver",
-    Output: "output",
 }
 
 
@@ -468,15 +504,9 @@ def flags_of(name: str) -> list[str]:
     return SPELLINGS.get(name) or [f"--{name.replace('_', '-')}"]
 
 
-def flag(name: str) -> str:
-    """An option of Python as the command line spells it.
-
-    Examples
-    --------
-    >>> flag("batch_size"), flag("lam")
-    ('--batch-size', '--lambda')
-    """
-    return "--cv" if name == "folds" else flags_of(name)[0]
+NAMED = re.compile(
+    r"(?<![\w.])(?<!\w\()([a-z]\w*)=('[^']*'|[\w.+-]*\w|)(?![\w(])"
+)  # an argument of Python in a message
 
 
 def as_options(text: str) -> str:
@@ -485,108 +515,76 @@ def as_options(text: str) -> str:
     Examples
     --------
     >>> as_options("Try standardize=True or lam=1e-9; cov_type='HC3', not df=4.")
-    'Try --standardize or --lambda 1e-9; --cov-type HC3, not df=4.'
+    "Try --standardize or --lambda 1e-9; --cov-type 'HC3', not df=4."
     >>> as_options("Try intercept=False, intercept=True or data=rows.")
     'Try --no-intercept, intercept=True or data=rows.'
     """
+    names = get_type_hints(Options).keys() - {*POSITIONAL, "command", "words"}
 
     def option(found: re.Match[str]) -> str:
-        name, value = flag(found[1]), found[2]
-        turned_off = name.startswith("--no-")
-        if name not in every_flag() or turned_off != (value == "False"):
+        name, value = "cv" if found[1] == "folds" else found[1], found[2]
+        flag = flags_of(name)[0]
+        if name not in names or flag.startswith("--no-") != (value == "False"):
             return found[0]
-        if value in ("True", "False", ""):
-            return name
-        word = re.fullmatch(r"'([\w.+-]+)'", value)
-        return f"{name} {word[1] if word else value}"
+        return flag if value in ("True", "False", "") else f"{flag} {value}"
 
-    text = text.replace("eave it out, as in", "eave it out by --id, as in")
     return NAMED.sub(option, text)
 
 
-def described(group: type) -> dict[str, tuple[str, str]]:
-    """Metavar and help of each field of a group, by its docstring."""
-    text = (getdoc(group) or "").partition("----------\n")[2]
-    parts = re.split(r"^(\w+)(?: : (.*))?\n", text, flags=re.M)[1:]
-    return {
-        name: (metavar, " ".join(help.split()))
-        for name, metavar, help in zip(
-            parts[::3], parts[1::3], parts[2::3], strict=True
-        )
-    }
+# ------------------------------------------------------------------ values
 
-
-# ---------------------------------------------------------------- commands
-
-
-@dataclass(frozen=True)
-class Command:
-    """A command: what its help says, and its options, in groups or by name."""
-
-    summary: str
-    description: str
-    usage: str
-    offers: tuple[type | str, ...]
-    example: str
-
-
-FITTING = Training, HeldOut, Reading, Evaluation, Model, StandardErrors, Solver
-USAGE = "TRAIN [--outcome COL | --formula FORMULA] [options]"
-COMMANDS = {
-    "fit": Command(
-        "fit a file and report the errors",
-        "Fit a two-level outcome; print confusion tables and error rates.",
-        USAGE,
-        (*FITTING, Output),
-        "fit patients.csv --outcome readmitted --cv 10 --save a.model",
+PATTERNS: dict[object, tuple[str, str]] = {  # how values of a type are written
+    int: (r"[+-]?[0-9]{1,18}", "a whole number such as 20"),  # fits into 64 bits
+    float: (
+        r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|nan|inf|infinity)",
+        "a number such as 0.01",
     ),
-    "report": Command(
-        "fit a file and write a report of it",
-        "Fit a two-level outcome; write a page whose first screen has the conclusion, "
-        "the errors and the strongest predictors.",
-        USAGE,
-        (*FITTING, "output", "overwrite", "title", "image_shape"),
-        "report patients.csv --formula 'readmitted ~ . - id' -o report.html",
-    ),
-    "predict": Command(
-        "predict with a model that fit --save wrote",
-        "Predict labels and scores; with labels among the data also print the "
-        "confusion table (to standard error where the predictions go to standard "
-        "output).",
-        "MODEL DATA [-o OUT.csv] [options]",
-        (
-            *("model", "data", "output", "overwrite", "unlabelled", "positive"),
-            *("threshold", "ties", Reading, "json"),
-        ),
-        "predict a.model new.csv -o predictions.csv",
-    ),
-    "parity": Command(
-        "run a fit in Python and in R, and compare",
-        "Fit a two-level outcome in Python, and by the reference in the R at hand; "
-        "print what is the same, and the first step that is not. The exit code is 0 if "
-        "all is the same, 1 if something differs, 2 if it cannot be found out.",
-        USAGE,
-        (Training, Reading, "via", "json", Model, Solver),
-        "parity patients.csv --outcome readmitted --lambda 0.1 --epochs 20",
-    ),
-    "demo": Command(
-        "fit the data that come with the package",
-        "Fit handwritten fives and sixes that come with the package.",
-        "[options]",
-        ("report", Evaluation, Model, StandardErrors, Solver, Output),
-        "demo --loss log --report demo.html",
-    ),
-    "compile": Command(
-        "compile what fits need, once",
-        "Compile the kernels of Pegasos, of kernel machines and of sparse and wide "
-        "rows, in about a minute, and keep them in the cache; else each is compiled "
-        "when it is first needed. For images of containers and for tests; "
-        "NUMBA_CACHE_DIR names another folder.",
-        "",
-        (),
-        "compile",
-    ),
+    tuple: (r"[0-9]{1,9}x[0-9]{1,9}", "rows and columns such as 16x16"),
 }
+SHOWN = 40  # characters of a wrong word
+
+
+def reader(hint: object) -> Callable[[str], object]:
+    """What reads a value of a type: a number in ASCII alone, or one of its words.
+
+    Examples
+    --------
+    >>> reader(float | Literal["cv"])("1e-3"), reader(float | Literal["cv"])("cv")
+    (0.001, 'cv')
+    """
+    kinds = [get_origin(kind) or kind for kind in alternatives(hint)]
+    number: object = next((kind for kind in kinds if kind in PATTERNS), None)
+    words = words_of(hint)
+
+    def read(text: str) -> object:
+        if number is None or text in words:
+            return text
+        pattern, what = PATTERNS[number]
+        if str in kinds and not re.fullmatch(pattern, text, re.I | re.A):
+            return text
+        if not re.fullmatch(pattern, text, re.I | re.A):
+            short = ascii(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")
+            choice = f"{listing(words)} or " if words else ""
+            raise argparse.ArgumentTypeError(f"{short} is not {choice}{what}")
+        if number is tuple:
+            return tuple(map(int, text.lower().split("x")))
+        return int(text) if number is int else float(text)
+
+    return read
+
+
+def alternatives(hint: object) -> tuple[object, ...]:
+    """The types of a union."""
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
+def words_of(hint: object) -> list[str]:
+    """The words that a value of a type may be."""
+    found = (k for k in alternatives(hint) if get_origin(k) is Literal)
+    return [word for kind in found for word in get_args(kind)]
+
+
+# ----------------------------------------------------------------- parsers
 
 
 class Parser(argparse.ArgumentParser):
@@ -594,115 +592,85 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End the process with one line."""
-        needed = message.partition("required: ")[2]
-        if needed == "TRAIN":
-            message = f"{message}; give a file of data, or - for standard input"
-        elif needed.endswith("DATA"):
-            message = f"predict needs a model and rows: {PROGRAM} predict MODEL DATA"
-        say(f"{message}; see {self.prog} --help.")
+        message = message.replace("required: TRAIN", "required: TRAIN, a file of data")
+        say(f"{message}; write {self.usage}; see {self.prog} --help.")
         sys.exit(2)
 
     def _print_message(self, message: str, file: object = None) -> None:
         write_output(message)
 
 
-class _Once(argparse.Action):
-    """Store the value of an option, which may be given once."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        if option_string and getattr(namespace, self.dest) != self.default:
-            raise argparse.ArgumentError(self, "is given twice; give it once")
-        setattr(namespace, self.dest, values)
-
-
 def parser(name: str) -> Parser:
-    """The parser of a command.
+    """The parser of a command, which finds a list of values of each option.
 
     Examples
     --------
     >>> parser("fit").parse_args(["a.csv", "--lambda", "0.5"]).lam
-    0.5
+    [0.5]
     """
     command = COMMANDS[name]
-    made = Parser(
-        prog=f"{PROGRAM} {name}",
-        usage=f"{PROGRAM} {name} {command.usage}".rstrip(),
-        description=command.description,
-        epilog=f"example: {PROGRAM} {command.example}",
-        allow_abbrev=False,
-    )
-    for offer in command.offers:
-        if isinstance(offer, str):
-            _add(made, offer)
-            continue
-        group = made.add_argument_group(TITLES[offer]) if offer in TITLES else made
-        for each in fields(offer):
-            _add(group, each.name)
+    _, description, example, _ = texts(command)
+    hints, positional = get_type_hints(command), ""
+    made = Parser(description=description, allow_abbrev=False)
+    for owner in command.__mro__[:-1]:
+        title, _, _, helps = texts(owner)
+        own = get_annotations(owner)
+        group: argparse._ActionsContainer = made
+        if own and owner is not command:
+            group = made.add_argument_group(title.rstrip("."))
+        for each in own:
+            if each in POSITIONAL:
+                positional += f" {each.upper()}"
+            _add(group, each, hints[each], *helps.get(each, (None, "")))
+    made.prog = f"{PROGRAM} {name}"
+    made.usage = f"{made.prog}{positional} [options]"
+    made.epilog = f"example: {PROGRAM} {example}"
     return made
 
 
-def _add(group: argparse._ActionsContainer, name: str) -> None:
-    """Add an option, as its type and the docstring of its group describe it."""
-    hints, defaults, texts = _every()
-    hint, default = hints[name], defaults[name]
-    metavar, help = texts.get(name, (None, ""))  # none with python -OO
-    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+def texts(kind: type) -> tuple[str, str, str, dict[str, tuple[str | None, str]]]:
+    """Title, description, example, and metavar and help of each field of a class.
+
+    They are those of its docstring, which is gone with python -OO.
+    """
+    begin, _, end = (getdoc(kind) or "").partition("Attributes\n----------\n")
+    title, description, example, *_ = [*begin.strip().split("\n\n"), "", "", ""]
+    parts = iter(re.split(r"^(\w+)(?: : (.*))?\n", end, flags=re.M)[1:])
+    helps = {
+        name: (metavar, " ".join(help.split()))
+        for name, metavar, help in zip(parts, parts, parts, strict=True)
+    }
+    return title, description, example, helps
+
+
+def _add(
+    group: argparse._ActionsContainer,
+    name: str,
+    hint: object,
+    metavar: str | None,
+    help: str,
+) -> None:
+    """Add an option, as its type and its help describe it."""
+    kinds = alternatives(hint)
     if name in POSITIONAL:
         group.add_argument(name, metavar=name.upper(), help=help)
     elif bool in kinds:
-        action = "store_false" if default else "store_true"
+        action = (
+            "store_false" if flags_of(name)[0].startswith("--no-") else "store_true"
+        )
         group.add_argument(
-            *flags_of(name), dest=name, default=default, action=action, help=help
+            *flags_of(name), dest=name, default=None, action=action, help=help
         )
     else:
-        read = READERS.get(name) or READERS.get(kinds[0]) or str
-        choices = get_args(kinds[0]) if get_origin(kinds[0]) is Literal else None
         group.add_argument(
             *flags_of(name),
             dest=name,
-            default=default,
-            action="append" if list[str] in kinds else _Once,
-            type=read,
-            choices=choices,
+            action="append",
+            type=reader(hint),
+            choices=words_of(hint) if get_origin(kinds[0]) is Literal else None,
             metavar=metavar,
             help=help,
         )
-
-
-@cache
-def _every() -> tuple[dict[str, object], dict[str, object], dict[str, tuple[str, str]]]:
-    """Types, defaults and texts of all options, by name."""
-    texts: dict[str, tuple[str, str]] = {}
-    for group in Options.__bases__:
-        texts |= described(group)
-    defaults = {each.name: each.default for each in fields(Options)}
-    return get_type_hints(Options), defaults, texts
-
-
-@cache
-def every_flag() -> frozenset[str]:
-    """The spellings of all options."""
-    names = {each.name for group in Options.__bases__ for each in fields(group)}
-    return frozenset(flag for name in names - {*POSITIONAL} for flag in flags_of(name))
-
-
-def overview() -> str:
-    """What ``--help`` without a command prints."""
-    rows = "".join(f"  {name:<9} {each.summary}\n" for name, each in COMMANDS.items())
-    return (
-        f"usage: {PROGRAM} COMMAND ...\n\n"
-        "Support vector machines and logistic classifiers for a two-level outcome,\n"
-        "with the numbers that R gives from the same seed.\n\n"
-        f"commands:\n{rows}\n"
-        f"{PROGRAM} COMMAND --help lists the options of a command; --version is "
-        f"{__version__}.\n"
-    )
 
 
 def read_words(words: Sequence[str]) -> Options:
@@ -725,7 +693,28 @@ def read_words(words: Sequence[str]) -> Options:
         write_output(f"{__version__}\n" if command == "--version" else overview())
         sys.exit(0)
     found, more = parsers[command].parse_known_args(rest)
-    options = Options(command=command, words=words, **vars(found))
+    given = {name: value for name, value in vars(found).items() if value is not None}
+    for name, values in given.items():
+        if isinstance(values, list) and name != "na_values":
+            given[name] = values[0]
+            if len(values) > 1:
+                raise OptionError(
+                    f"argument {flags_of(name)[0]}: is given twice; give it once."
+                )
+    options = Options(command=command, words=words, **given)
     if more:
         raise more_words(more, options)
     return options
+
+
+def overview() -> str:
+    """What ``--help`` without a command prints."""
+    rows = "".join(f"  {n:<9} {texts(kind)[0]}\n" for n, kind in COMMANDS.items())
+    return (
+        f"usage: {PROGRAM} COMMAND ...\n\n"
+        "Support vector machines and logistic classifiers for a two-level outcome,\n"
+        "with the numbers that R gives from the same seed.\n\n"
+        f"commands:\n{rows}\n"
+        f"{PROGRAM} COMMAND --help lists the options of a command; --version is "
+        f"{__version__}.\n"
+    )

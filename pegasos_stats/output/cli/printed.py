@@ -3,7 +3,7 @@
 import json
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -13,28 +13,18 @@ from pegasos_stats.errors import UndefinedMetricWarning, counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.notes import (
-    above,
-    factor_levels,
-    is_constant,
-    listed,
-    most_important,
-)
+from pegasos_stats.models.notes import factor_levels
 from pegasos_stats.models.results import Results
-from pegasos_stats.models.summaries import counts_by_visit
+from pegasos_stats.models.summaries import header_lines, summary_of
 from pegasos_stats.output.cli.options import as_options
 from pegasos_stats.output.report.facts import Fitted
-from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.options import declared
-from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
-from pegasos_stats.studies.thresholds import scale_of
-from pegasos_stats.tables import note_text, params_text, significant
+from pegasos_stats.tables import note_text
 from pegasos_stats.writing import shown_path
 
 # Fields of a solver that JSON has otherwise, or not at all.
 NO_FACTS = ("seed", "steps", "ties", "gap_tol", "sample_kind", "intercept", "name")
-HINTS = ("probabilities", "columns", "level order", "penalty")  # topics of notes
 
 Facts = dict[str, object]  # by name, for JSON
 
@@ -70,8 +60,6 @@ class Evaluated:
         Of the tables.
     notes : list of str
         What happened to the test data, in words.
-    unseen : list of str
-        Levels of the test data that the fit did not see, in words.
     """
 
     title: str
@@ -80,36 +68,15 @@ class Evaluated:
     validation: CrossValidation | None
     threshold: float | None
     notes: list[str]
-    unseen: list[str]
 
     @property
-    def cautions(self) -> list[str]:
-        """What to look at before the fit is believed.
-
-        With a threshold rows are predicted as in the table of the training data.
-        """
-        found, table = [], self.tables["training"]
-        if self.threshold is not None and is_constant(table):
-            only = table.levels[int(table.counts.sum(axis=0).argmax())]
-            found = [f"every row is predicted {str(only)!r} at this threshold."]
-        topics = () if self.threshold is None else ("predictions",)
-        return (
-            found
-            + [
-                as_options(note.text)
-                for note in self.result.notes
-                if note.severity == "warning" and note.topic not in topics
-            ]
-            + self.unseen
-        )
-
-    @property
-    def hints(self) -> list[str]:
-        """What another option would change, constant columns, whose probabilities."""
+    def warnings(self) -> list[str]:
+        """What to look at before the fit is believed."""
+        of_labels = () if self.threshold is None else ("predictions",)
         return [
             as_options(note.text)
             for note in self.result.notes
-            if note.severity == "note" and note.topic in HINTS
+            if note.severity == "warning" and note.topic not in of_labels
         ]
 
     @property
@@ -119,8 +86,8 @@ class Evaluated:
         if path is None:
             return ""
         return (
-            f"the best of {counted(len(path.lambdas), 'value')} by 10-fold "
-            f"cross-validation of the training rows, by {path.metric}"
+            f"The best lambda of {counted(len(path.lambdas), 'value')} by 10-fold "
+            f"cross-validation of the training rows, by {path.metric}."
         )
 
 
@@ -128,48 +95,23 @@ class Evaluated:
 
 
 def fit_text(found: Evaluated, saved: str | None, coefficients: bool) -> str:
-    """Label counts, tables, errors and run time of a fit."""
+    """The summary of a fit with its details, its trace, and its tables."""
     result = found.result
-    counts = []
-    for name, table in found.tables.items():
-        if table.source != "out of fold":  # the training rows again
-            each = [f"{level}: {n:,}" for level, n in label_counts(table).items()]
-            counts.append(f"{name} {', '.join(each)}")
-    factors = [
-        f"{name} ({counted(len(levels), 'level')})"
-        for name, levels in factor_levels(result.design).items()
-    ]
-    problem = result.problem
-    kernel = problem.kernel if isinstance(problem, KernelProblem) else ""
-    lines = [
-        found.title,
-        outcome_line(result),
-        f"Labels     {'; '.join(counts)}",
-        _rows_line(result),
-        *_labelled("Missing", result.dropped.by_column),
-        *_labelled("Factors", ", ".join(factors)),
-        *_labelled("Features", *found.notes),
-        _model_line(result),
-        *_labelled("Lambda", found.chosen),
-        *_labelled("Kernel", kernel),
-        _solver_line(result),
-        _objective_line(result),
-        *_threshold_line(found),
-        *_labelled("Warning", *found.cautions),
-        *_labelled("Note", *found.hints),
-        "",
-    ]
+    summary = summary_of(result, pd.DataFrame(), details=True)
+    if coefficients and isinstance(result, LinearResults):
+        summary = result.summary(max_terms=None, details=True)
+    missing = result.dropped.by_column
+    more = [f"Missing values: {missing}."] * bool(missing) + [found.chosen]
+    if found.threshold is not None:
+        more.append(f"Tables have the threshold {found.threshold:g}.")
+    notes = [as_options(note) for note in summary.notes]
+    lines = [found.title, str(replace(summary, notes=notes))]
+    lines += [line for note in [*more, *found.notes] for line in note_text(note)]
     if result.trace is not None:
         rows = result.trace.to_string(index=False, float_format="{:.6g}".format)
-        lines += ["Trace", rows, ""]
-    if coefficients and isinstance(result, LinearResults):
-        cells, notes = result.coefficient_cells(max_terms=None)
-        lines += ["Coefficients", *params_text(cells)]
-        for note in listed(most_important(notes)):
-            lines += note_text(as_options(note))
-        lines.append("")
-    tables = [f"{name.capitalize()} data\n{t}" for name, t in found.tables.items()]
-    lines.append("\n\n".join(tables))
+        lines += ["", "Trace", rows]
+    for name, table in found.tables.items():
+        lines += ["", f"{name.capitalize()} data", str(table)]
     if saved:
         lines += ["", f"Model saved in {shown_path(saved)}"]
     return "\n".join(lines) + "\n"
@@ -177,15 +119,14 @@ def fit_text(found: Evaluated, saved: str | None, coefficients: bool) -> str:
 
 def report_text(found: Evaluated, path: object) -> str:
     """What ``report`` prints: the errors, what to look at, and where the report is."""
-    lines = [found.title, outcome_line(found.result), _model_line(found.result)]
-    lines += _threshold_line(found)
+    lines = [found.title, *header_lines(found.result)]
     for name, table in found.tables.items():
         rate = f" ({table.n_errors / n:.2%})" if (n := table.n_classified) else ""
         lines += _labelled(
             name.capitalize(), f"{table.n_errors:,} of {n:,} wrong{rate}"
         )
-    lines += [*_labelled("Warning", *found.cautions), report_line(path)]
-    return "\n".join(lines) + "\n"
+    lines += [*_labelled("Warning", *found.warnings), *_labelled("Note", *found.notes)]
+    return "\n".join([*lines, report_line(path)]) + "\n"
 
 
 def report_line(path: object) -> str:
@@ -193,77 +134,9 @@ def report_line(path: object) -> str:
     return f"Report     {path}"
 
 
-def outcome_line(result: Results) -> str:
-    """The outcome and the coding of its levels."""
-    negative, positive = result.coding.levels
-    return f"Outcome    {result.coding.name}: {negative} is -1, {positive} is +1"
-
-
 def _labelled(name: str, *texts: object) -> list[str]:
-    """Lines with a name before each text that is not empty."""
-    return [f"{name:<10} {text}" for text in texts if str(text)]
-
-
-def _rows_line(result: Fitted) -> str:
-    problem = result.problem
-    if isinstance(result, KernelResults):
-        size = counted(result.n_support, "support row")
-    else:
-        size = counted(len(result.coef), "coefficient")
-    free = "an intercept" if problem.intercept else "no intercept"
-    times = "" if result.counted is None else f" (counted in {result.counted})"
-    weightless = f", {n:,} of weight 0" if (n := problem.n_weightless) else ""
-    return (
-        f"Rows       {result.nobs:,} used{times}, {result.dropped} dropped for missing "
-        f"values{weightless}; {size} and {free}"
-    )
-
-
-def _model_line(result: Fitted) -> str:
-    """What is minimised, in a line."""
-    words = [
-        f"{result.problem.loss} loss, lambda = {result.problem.lambda_text}",
-        *(["weighted rows"] if result.problem.weights is not None else []),
-        *([] if result.offsets is None else [f"offset {result.offsets}"]),
-        *(["standardized features"] * isinstance(result.design, ScaledDesign)),
-    ]
-    return f"Model      {', '.join(words)}"
-
-
-def _solver_line(result: Fitted) -> str:
-    """The solver, its options, and what it did."""
-    solver, then = result.solver, result.refinement
-    seed = "no seed needed" if result.seed is None else f"seed {result.seed}"
-    options = [seed, *solver.words("said")]
-    if solver.to_optimum:
-        options.append(f"to a relative gap of {solver.tol:g}")
-    early = isinstance(solver, Pegasos) and solver.may_end_early
-    after = f" of {counted(result.n_epochs or 0, 'epoch')}" if early else ""
-    last = "" if then is None else f", then SDCA to a relative gap of {then.tol:g}"
-    wrong = f"{result.n_violations:,} margin violations in " * counts_by_visit(result)
-    return (
-        f"Solver     {solver.name}, {solver.order_name}, {', '.join(options)}{last}: "
-        f"{wrong}{counted(result.n_iter, 'step')}{after}"
-    )
-
-
-def _objective_line(result: Fitted) -> str:
-    """The objective, and how far it is above its minimum."""
-    least, most = result.objective, result.shortfall
-    known = most.at_most < math.inf
-    where = above(least, most) if known else "nothing is certified"
-    return f"Objective  {significant(least, 6)}, {where}"
-
-
-def _threshold_line(found: Evaluated) -> list[str]:
-    """What labels are predicted by, where a threshold was given."""
-    result, threshold = found.result, found.threshold
-    if threshold is None:
-        return []
-    scale, above = scale_of(result.problem), result.coding.positive
-    of = f"the probability of {above}" if scale.name == "probability" else "the score"
-    usual = significant(scale.usual, 6)
-    return [f"Threshold  {threshold:g} of {of}, as given; the usual one is {usual}"]
+    """Lines with a name before each text."""
+    return [f"{name:<10} {text}" for text in texts]
 
 
 # ------------------------------------------------------------ for programs
@@ -286,14 +159,15 @@ def fit_json(found: Evaluated, coefficients: bool) -> str:
         "trace": None if trace is None else trace.to_dict(orient="records"),
         "confusion": {k: _table_facts(t) for k, t in found.tables.items()},
         "notes": found.notes,
-        "warnings": found.cautions,
-        "hints": found.hints,
+        "warnings": found.warnings,
+        "hints": [as_options(n.text) for n in result.notes if n.severity == "note"],
     }
     if coefficients and isinstance(result, LinearResults):
-        _, notes = result.coefficient_cells(max_terms=None)
         table = result.coefficient_table().to_dict(orient="records")
         content["coefficients"] = table
-        content["coefficient_notes"] = [as_options(note) for note in listed(notes)]
+        content["coefficient_notes"] = [
+            as_options(note.text) for note in result.notes_on_errors()
+        ]
     if found.chosen:
         content["lambda_chosen"] = found.chosen
     return strict_json(content)
@@ -323,7 +197,7 @@ def _finite(content: object) -> object:
 def result_facts(result: Fitted) -> Facts:
     """What is minimised, how, and what was found."""
     problem, solver, then = result.problem, result.solver, result.refinement
-    kernel = problem.kernel if isinstance(problem, KernelProblem) else None
+    kernel = getattr(problem, "kernel", None)
     names = [name for name in declared(type(solver)) if name not in NO_FACTS]
     options = {name: getattr(solver, name) for name in names}
     if isinstance(options.get("order"), np.ndarray):
@@ -419,7 +293,7 @@ class Predicted:
         missing = self.n_rows - sum(self.counts.values())
         lines = [
             self.title,
-            outcome_line(self.result),
+            f"Outcome    {self.result.coding.described}",
             f"Rows       {self.n_rows:,}, {missing:,} of them without a prediction",
             f"Predicted  {shown}",
             *_labelled("Note", *self.notes),
@@ -451,10 +325,11 @@ class Predicted:
 
 def csv_of(predictions: pd.DataFrame, header: bool = True) -> str:
     """Predictions as CSV; scores with 17 digits."""
-    shown = predictions.copy()
-    for name in shown.columns[1:]:
-        shown[name] = [
-            "" if math.isnan(value) else f"{value:.17g}" for value in shown[name]
-        ]
-    first = str(shown.index.name or "row")
-    return str(shown.to_csv(index_label=first, lineterminator="\n", header=header))
+    shown = predictions.astype({"predicted": object})
+    text = shown.to_csv(
+        index_label=str(shown.index.name or "row"),
+        lineterminator="\n",
+        header=header,
+        float_format="%.17g",
+    )
+    return str(text)

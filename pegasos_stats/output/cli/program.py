@@ -10,10 +10,9 @@ from pegasos_stats.errors import (
     ColumnWarning,
     OptionError,
     PegasosStatsError,
-    PegasosStatsWarning,
 )
 from pegasos_stats.output.cli import streams
-from pegasos_stats.output.cli.options import as_options, flag, read_words
+from pegasos_stats.output.cli.options import as_options, read_words
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -39,13 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with streams.forgiving_errors():
         try:
             return _run(list(sys.argv[1:] if arguments is None else arguments))
-        except OptionError as error:
-            text = as_options(error.reason)
-            if error.option:
-                value = "" if error.value == "True" else f" {error.value}"
-                text = f"{flag(error.option)}{value} {text}"
         except PegasosStatsError as error:
-            text = as_options(str(error))
+            text = str(error)
         except KeyboardInterrupt:
             streams.say("interrupted")
             return INTERRUPTED
@@ -61,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"unexpected {type(error).__name__}: {error}; this should not happen, "
                 f"please report it with what {TRACEBACK}=1 shows."
             )
-        streams.say(text)
+        streams.say(as_options(text))
         return BAD_INPUT
 
 
@@ -91,9 +85,7 @@ def _warnings_in_one_line() -> Iterator[None]:
     """Show a warning as one line, without the place in the source."""
 
     def show(message: Warning | str, *args: object, **options: object) -> None:
-        if isinstance(message, PegasosStatsWarning):
-            message = as_options(str(message))
-        streams.say(f"warning: {message}")
+        streams.say(as_options(f"warning: {message}"))
 
     with warnings.catch_warnings():
         warnings.showwarning = show
