@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pegasos_stats.data.svmlight import read_svmlight
     from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
     from pegasos_stats.metrics.paired import PairedComparison, compare_predictions
+    from pegasos_stats.models.diagnostics import anova
     from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
     from pegasos_stats.models.kernel import KernelSVM, kernel_svm
     from pegasos_stats.models.kernel_results import KernelResults
@@ -86,6 +87,7 @@ __all__ = [
     "SessionInfo",
     "SolverComparison",
     "Thresholds",
+    "anova",
     "calibrate",
     "check_against_r",
     "compare_errors",
@@ -120,6 +122,7 @@ PUBLIC = {  # modules that are loaded when one of their public names is asked fo
     "data.svmlight": "read_svmlight",
     "metrics.confusion": "confusion ConfusionMatrix",
     "metrics.paired": "compare_predictions PairedComparison",
+    "models.diagnostics": "anova",
     "models.inference.options": "Bootstrap Cluster Sandwich",
     "models.kernel": "kernel_svm KernelSVM",
     "models.kernel_results": "KernelResults",

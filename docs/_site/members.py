@@ -46,10 +46,15 @@ PURPOSES = {
         *["bse", "conf_int", "tvalues", "pvalues", "cov_params", "t_test", "wald_test"],
         *["wald_test_terms", "margins", "predictions", "with_covariance", "cov_type"],
         *["covariance", "llf", "llnull", "prsquared", "aic", "bic", "df_model"],
-        *["df_resid", "df_effective"],
+        *["df_resid", "df_effective", "deviance", "null_deviance", "df_null", "llr"],
+        *["llr_pvalue", "f_test", "vif", "get_influence", "resid_deviance"],
+        *["resid_pearson", "resid_response", "hat_matrix_diag", "cooks_distance"],
+        *["resid_studentized"],
     ],
     "Predict": [
         *["predict", "predict_proba", "predict_log_proba", "decision_function"],
+        *["get_prediction", "fittedvalues", "predicted", "se", "summary_frame"],
+        *["pred_table"],
         *["confusion", "roc", "plot_roc", "thresholds"],
         *["probabilities", "scores", "actual", "reliability", "error_rate"],
         *["error_interval", "n_errors", "errors", "n_classified", "n_undecided"],
@@ -80,6 +85,9 @@ BARE = {"Results", "SDCA"}  # their docstrings say it all
 SHORT = {  # titles of what users reach by another name
     "output.plotting.result_plots.LinearPlots": "result.plot",
     "models.effects.margins.Margins": "Margins",
+    "models.effects.row_predictions.RowPredictions": "RowPredictions",
+    "models.diagnostics.Influence": "Influence",
+    "models.diagnostics.LikelihoodRatioTest": "LikelihoodRatioTest",
     "datasets.load_digits56": "datasets.load_digits56",
 }
 REFERENCE = Path(__file__).parents[1] / "reference"

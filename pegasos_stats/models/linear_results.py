@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Literal, Self
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.checks import check_flag, check_fraction
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.groups import Groups, Lines
-from pegasos_stats.data.language.design import FormulaDesign
+from pegasos_stats.data.language.design import FormulaDesign, Unseen
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere, in_memory_only
 from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
+from pegasos_stats.models import diagnostics, summaries
 from pegasos_stats.models import notes as about
-from pegasos_stats.models import summaries
-from pegasos_stats.models.effects import averages
+from pegasos_stats.models.effects import averages, row_predictions
 from pegasos_stats.models.inference import options, wald
 from pegasos_stats.models.inference.covariance import Estimate
 from pegasos_stats.models.inference.options import Bootstrap
@@ -100,6 +100,7 @@ class LinearResults(Results):
 
     margins = averages.margins
     predictions = averages.predictions
+    get_prediction = row_predictions.get_prediction
 
     @cached_property
     def cov_type(self) -> options.CovType:
@@ -274,6 +275,27 @@ class LinearResults(Results):
             of a constant column: they are left out, and `df_num` counts the others.
         """
         return self._errors.wald_test(r_matrix)
+
+    def f_test(self, r_matrix: object) -> JointTest:
+        """Test linear hypotheses ``R theta = q`` jointly by F, as in statsmodels.
+
+        Wald's statistic divided by the number of hypotheses, with `df_resid` degrees of
+        freedom, or those of the clusters, whatever `wald_test` would take.
+
+        Parameters
+        ----------
+        r_matrix : str, list of str, dict, array or pair (R, q)
+            As for `t_test`.
+
+        Returns
+        -------
+        JointTest
+            With ``statistic, pvalue, df_num, df_denom``.
+        """
+        df = self._errors.covariance.df
+        return self._errors.wald_test(
+            r_matrix, df if np.isfinite(df) else self.df_resid
+        )
 
     def wald_test_terms(self) -> pd.DataFrame:
         """Test each term separately: that all its coefficients are 0.
@@ -494,6 +516,140 @@ class LinearResults(Results):
         return -2.0 * self.llf + float(np.log(self.nobs)) * self.df_effective
 
     @property
+    def deviance(self) -> float:
+        """``-2 llf``, R's residual deviance; NaN for the hinge loss."""
+        return -2.0 * self.llf
+
+    @property
+    def null_deviance(self) -> float:
+        """``-2 llnull``, the deviance of the intercept alone, with the offset."""
+        return -2.0 * self.llnull
+
+    @property
+    def df_null(self) -> int:
+        """Degrees of freedom of `null_deviance`, ``nobs - 1``."""
+        return self.nobs - 1
+
+    @property
+    def llr(self) -> float:
+        """``2 (llf - llnull)``, likelihood ratio against the intercept alone."""
+        return 2.0 * (self.llf - self.llnull)
+
+    @property
+    def llr_pvalue(self) -> float:
+        """P-value of `llr` by chi-squared with as many degrees as coefficients.
+
+        Columns that follow from others are not counted. NaN, with a warning, where the
+        penalty is not negligible, ``lam * n`` above 0.001: `wald_test_terms` tests a
+        penalised fit. NaN for the hinge loss.
+        """
+        return diagnostics.llr_p_value(self)
+
+    @property
+    def fittedvalues(self) -> "pd.Series[float]":
+        """Probabilities of the second level in the rows of the fit, shape (n,).
+
+        ``mu = 1 / (1 + exp(-score))``, as statsmodels' ``GLM`` and R's ``fitted()``;
+        with weights of the levels those of the weighted fit, which `predict_proba`
+        corrects.
+
+        Raises
+        ------
+        OptionError
+            For the hinge loss.
+        DataError
+            If the rows of the fit are not in memory.
+        """
+        return diagnostics.FittedRows.of(self, "fittedvalues").means
+
+    @property
+    def resid_response(self) -> "pd.Series[float]":
+        """Outcome, 0 or 1, minus `fittedvalues`; raises as that does."""
+        return diagnostics.FittedRows.of(self, "resid_response").response
+
+    @property
+    def resid_pearson(self) -> "pd.Series[float]":
+        """Pearson residuals ``sqrt(w) (y - mu) / sqrt(mu (1 - mu))``.
+
+        Weights ``w`` have mean 1. Raises as `fittedvalues` does.
+        """
+        return diagnostics.FittedRows.of(self, "resid_pearson").pearson
+
+    @property
+    def resid_deviance(self) -> "pd.Series[float]":
+        """Deviance residuals, whose squares add up to `deviance`.
+
+        Raises as `fittedvalues` does.
+        """
+        return diagnostics.FittedRows.of(self, "resid_deviance").deviance
+
+    def get_influence(self) -> diagnostics.Influence:
+        """Leverages, Cook's distances and studentized residuals of the rows.
+
+        The hat matrix is ``W^1/2 X (X'WX + n lam J)^-1 X' W^1/2``, that of ``glm()``
+        without a penalty. A row that counts several times is several rows.
+
+        Returns
+        -------
+        Influence
+            With ``hat_matrix_diag, cooks_distance, resid_studentized``, and
+            ``summary_frame()``.
+
+        Raises
+        ------
+        OptionError
+            For the hinge loss.
+        DataError
+            If the rows of the fit are not in memory.
+        """
+        return diagnostics.influence_of(self)
+
+    def vif(self) -> pd.DataFrame:
+        """Variance inflation factors of the terms, generalised for those of several.
+
+        From the correlations ``R`` of the coefficients by ``(X'WX + n lam J)^-1``, as
+        ``car::vif()`` of a ``glm()``: ``det(R_term) det(R_others) / det(R)``. A factor
+        is one term.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``term, vif, df`` and ``vif_root``, which is ``vif^(1 / (2 df))``.
+
+        Raises
+        ------
+        OptionError
+            For the hinge loss.
+        DataError
+            If the rows of the fit are not in memory.
+
+        References
+        ----------
+        Fox & Monette, *Generalized collinearity diagnostics*, JASA 87 (1992).
+        """
+        return diagnostics.inflation_factors(self, terms_of(self.design))
+
+    def pred_table(self, threshold: float = 0.5) -> Matrix:
+        """Counts of the rows of the fit, shape (2, 2): actual by predicted level.
+
+        As in statsmodels: entry ``[i, j]`` counts rows of level ``i`` that are
+        predicted ``j``. `confusion` has the levels' names, and is of new rows too.
+
+        Parameters
+        ----------
+        threshold : float, default 0.5
+            Probability above which the second level is predicted.
+
+        Raises
+        ------
+        OptionError
+            For the hinge loss.
+        """
+        diagnostics.check_rows(self, "pred_table()")
+        table = self.confusion(threshold=threshold, ties="negative").table
+        return np.asarray(table, dtype=np.float64)
+
+    @property
     def n_support(self) -> int:
         """Rows with a dual weight above zero; for the log loss all of them."""
         return int((self.solution.dual > 0.0).sum())
@@ -523,10 +679,13 @@ class LinearResults(Results):
         -------
         DataFrame, one row
             The columns of `Results.glance`, then ``llf, df_effective, aic, bic,
-            prsquared``, which are NaN for the hinge loss, as it is not a likelihood.
+            prsquared, deviance, null_deviance``, which are NaN for the hinge loss, as
+            it is not a likelihood, and ``df_null, df_residual``.
         """
         of_likelihood = ("llf", "df_effective", "aic", "bic", "prsquared")
-        return super().glance().assign(**{n: getattr(self, n) for n in of_likelihood})
+        names = (*of_likelihood, "deviance", "null_deviance", "df_null")
+        found = super().glance().assign(**{name: getattr(self, name) for name in names})
+        return found.assign(df_residual=self.df_resid)
 
     def tidy(
         self,
@@ -857,6 +1016,22 @@ class LinearResults(Results):
             replace(n, text=n.text + more) if n.topic == "separation" else n
             for n in found
         ]
+
+    def _columns_beside(
+        self, data: object, unseen: Unseen, offset: object, se_fit: bool
+    ) -> "dict[str, pd.Series[float]]":
+        found: dict[str, pd.Series[float]] = {}
+        if data is None and self.problem.loss == "log" and self.problem.has_rows:
+            found |= diagnostics.columns_of(self)
+        if se_fit:
+            scores = self.get_prediction(
+                data, scale="link", unseen=unseen, offset=offset
+            )
+            found["score_se"] = scores.se
+            if self.problem.loss == "log":
+                prediction = self.get_prediction(data, unseen=unseen, offset=offset)
+                found["probability_se"] = prediction.se
+        return found
 
     @property
     def plot(self) -> "LinearPlots":

@@ -1,6 +1,7 @@
 """Prediction with a fit: scores, labels, probabilities, and the data with them."""
 
 from abc import ABC
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -8,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.checks import check_choice, number_of
+from pegasos_stats.checks import check_choice, check_flag, number_of
 from pegasos_stats.data.columns import in_rows, is_sparse
 from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import (
@@ -236,6 +237,7 @@ class Predictor(ABC):
         prefix: str = "",
         threshold: float | None = None,
         offset: object = None,
+        se_fit: bool = False,
     ) -> pd.DataFrame:
         """The data with columns of predictions added, as by broom's ``augment``.
 
@@ -254,14 +256,19 @@ class Predictor(ABC):
             Threshold for ``predicted``, as for `predict`.
         offset : optional
             As for `decision_function`.
+        se_fit : bool, default False
+            Whether to add standard errors, ``score_se`` and for the log loss
+            ``probability_se``, see `get_prediction`.
 
         Returns
         -------
         DataFrame, on the index of `data`
             All columns of the data, then ``predicted``, ``score``, for the log loss
-            ``probability`` (of the second level), and where the labels are known
-            ``margin = y score`` and ``loss``. Rows with a missing value keep their
-            place, with missing predictions.
+            ``probability`` (of the second level; broom's ``.fitted``), and where the
+            labels are known ``margin = y score`` and ``loss``. For the rows of a
+            logistic fit ``resid`` (the deviance residual), ``hat`` and ``cooks_d``,
+            see `get_influence`. Rows with a missing value keep their place, with
+            missing predictions.
 
         Raises
         ------
@@ -270,7 +277,12 @@ class Predictor(ABC):
         OptionError
             If labels are given for a Dask frame.
         """
+        check_flag("se_fit", se_fit)
         if is_dask(data):
+            if se_fit:
+                raise OptionError(
+                    "se_fit=True does not go with a frame of Dask; leave it out."
+                )
             if actual is not None:
                 raise OptionError(
                     "actual= does not go with a frame of Dask; give the labels as its "
@@ -285,7 +297,19 @@ class Predictor(ABC):
             return of_partitions(self, data, "augment", options, like)  # type: ignore[no-any-return]
         scores = self.decision_function(data, unseen=unseen, offset=offset)
         rule = self._ties(ties), threshold
-        return self._augmented(data, scores, actual, rule, prefix)
+        beside = self._columns_beside(data, unseen, offset, se_fit)
+        return self._augmented(data, scores, actual, rule, prefix, beside)
+
+    def _columns_beside(
+        self, data: object, unseen: Unseen, offset: object, se_fit: bool
+    ) -> "dict[str, pd.Series[float]]":
+        """Further columns that `augment` adds; a linear fit has some."""
+        if se_fit:
+            raise OptionError(
+                "se_fit=True needs standard errors, which this fit has not; leave it "
+                "out."
+            )
+        return {}
 
     def _augmented(
         self,
@@ -294,6 +318,7 @@ class Predictor(ABC):
         actual: object,
         rule: tuple[Ties, float | None],
         prefix: str,
+        beside: "Mapping[str, pd.Series[float]] | None" = None,
     ) -> pd.DataFrame:
         problem, coding = self.problem, self.coding
         labels = self._known_labels(data, actual)
@@ -306,6 +331,7 @@ class Predictor(ABC):
         if labels is not None:
             margin = coding.encode(labels) * scores.to_numpy()
             added["margin"], added["loss"] = margin, losses(problem.loss, margin)
+        added = added.assign(**beside or {})
         return with_columns(self._frame(data), added, prefix)
 
     def _scores(self, matrix: ModelMatrix) -> "pd.Series[float]":

@@ -57,7 +57,7 @@ def test_tidy_has_the_columns_of_broom(result):
 GLANCE = (
     "nobs dropped loss lam objective dual_objective gap relative_gap n_iter "
     "n_violations n_support error_rate solver seed converged llf df_effective aic bic "
-    "prsquared"
+    "prsquared deviance null_deviance df_null df_residual"
 )
 
 
@@ -70,9 +70,11 @@ def test_glance_is_one_row_of_what_the_properties_say(result):
         "lam",
         "error_rate",
         "solver",
+        "df_residual",
     }:
         np.testing.assert_equal(getattr(row, name), getattr(result, name))
     assert row.error_rate == result.confusion().error_rate
+    assert row.df_residual == result.df_resid
     assert (row.loss, row.lam, row.solver, row.converged) == (
         "hinge",
         0.1,

@@ -688,6 +688,22 @@ def bread_at(problem: Problem, found: Solution) -> Matrix:
     return np.asarray(sums.H / problem.n + penalty_of(problem, len(sums.H)))
 
 
+@one_thread()
+def hat_values(problem: Problem, found: Solution) -> Vector:
+    """Leverages of a logistic fit to rows in memory, shape (n,).
+
+    The diagonal of ``W^1/2 Z (Z'WZ + n lam J)^-1 Z' W^1/2`` with ``W = diag(w_i s_i (1
+    - s_i))``; NaN if the matrix is singular.
+    """
+    rows = Rows.of(problem, found, Sandwich())
+    inverse, parts = inverse_of(bread_at(problem, found)), []
+    for block, dual in rows.blocks():
+        Z, _, w, _, s = rows.fitted.part(block, dual)
+        forms = np.einsum("ij,ij->i", Z @ inverse, Z)
+        parts.append(w * s * (1.0 - s) * forms / problem.n)
+    return np.concatenate(parts)
+
+
 def penalty_of(problem: Problem, k: int) -> Matrix:
     """``lam J``, shape (k, k)."""
     return np.diag(np.append([0.0] * problem.intercept, [problem.lam] * k)[:k])

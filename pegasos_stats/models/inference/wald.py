@@ -648,8 +648,8 @@ class Uncertainty:
         noise = None if self.noise is None else np.abs(R) @ self.noise
         return ContrastTests(*given, combined, noise)
 
-    def wald_test(self, hypotheses: object) -> JointTest:
-        """Test the hypotheses ``R theta = q`` together."""
+    def wald_test(self, hypotheses: object, df: float | None = None) -> JointTest:
+        """Test the hypotheses ``R theta = q`` together; by F on `df`, if given."""
         names, V = list(self.theta.index), self.covariance
         R, q = linear.constraints(hypotheses, names)
         written = linear.written_hypotheses(R, q, names)
@@ -658,6 +658,8 @@ class Uncertainty:
             return undefined(R, V.df, written)
         R, q = R[~constant], q[~constant]
         written = [each for each, c in zip(written, constant, strict=True) if not c]
+        if df is not None:
+            return wald_test(self._theta, V.matrix, R, q, df, written)
         if isinstance(V, BootstrapResult) and V.is_counted:
             return resampled_test(V, R, q, written)
         rows = V.rows if isinstance(V, Covariance) else np.inf

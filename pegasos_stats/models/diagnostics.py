@@ -1,0 +1,406 @@
+"""Diagnostics of a logistic fit: residuals, leverages, likelihood ratio tests."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.data.columns import is_sparse
+from pegasos_stats.data.scan.matrix_in_files import Elsewhere
+from pegasos_stats.errors import (
+    DataError,
+    OptionError,
+    UndefinedMetricWarning,
+    warn_caller,
+)
+from pegasos_stats.foreign_names import suggest_arguments, suggest_names
+from pegasos_stats.models.inference.covariance import whitening
+from pegasos_stats.models.inference.sandwich import bread_at, hat_values, inverse_of
+from pegasos_stats.models.inference.wald import is_quick
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.tables import significant
+
+if TYPE_CHECKING:
+    from pegasos_stats.models.linear_results import LinearResults
+
+NEGLIGIBLE = 1e-3  # lam * n, up to which the likelihood is that without a penalty
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRows:
+    """Rows of a logistic fit, as `residuals` need them.
+
+    Attributes
+    ----------
+    index : Index, shape (n,)
+    y : float64 array, shape (n,), of -1 and +1
+    scores : float64 array, shape (n,)
+    weights : float64 array, shape (n,)
+        Of mean 1 over the rows that have one.
+    """
+
+    index: pd.Index
+    y: Vector
+    scores: Vector
+    weights: Vector
+
+    @classmethod
+    def of(cls, result: "LinearResults", name: str) -> "FittedRows":
+        """The rows of a fit that has them, by the log loss."""
+        check_rows(result, name)
+        problem = result.problem
+        scores = np.asarray(result.decision_function(), dtype=np.float64)
+        weights = problem.row_weights * (result.nobs / problem.n)
+        return cls(result.index, problem.y, scores, weights)
+
+    @property
+    def means(self) -> "pd.Series[float]":
+        """Probabilities of the second level."""
+        from scipy.special import expit
+
+        return pd.Series(expit(self.scores), self.index, name="fittedvalues")
+
+    @property
+    def response(self) -> "pd.Series[float]":
+        """Outcome, 0 or 1, minus its probability."""
+        from scipy.special import expit
+
+        found = self.y * expit(-self.y * self.scores)
+        return pd.Series(found, self.index, name="resid_response")
+
+    @property
+    def pearson(self) -> "pd.Series[float]":
+        """``sqrt(w) (y - mu) / sqrt(mu (1 - mu))``."""
+        with np.errstate(over="ignore"):
+            size = np.exp(-0.5 * self.y * self.scores)
+        found = self.y * np.sqrt(self.weights) * size
+        return pd.Series(found, self.index, name="resid_pearson")
+
+    @property
+    def deviance(self) -> "pd.Series[float]":
+        """Signed roots of what each row adds to the deviance."""
+        from scipy.special import log_expit
+
+        losses = -self.weights * log_expit(self.y * self.scores)
+        found = self.y * np.sqrt(2.0 * losses)
+        return pd.Series(found, self.index, name="resid_deviance")
+
+
+@suggest_names("influence")
+@dataclass(frozen=True, repr=False, eq=False)
+class Influence:
+    """Influence of the rows on a logistic fit; made by ``result.get_influence()``.
+
+    Attributes
+    ----------
+    index : Index, shape (n,)
+    hat_matrix_diag : float64 array, shape (n,)
+        Leverages ``h_i``, which add up to `LinearResults.df_effective`.
+    resid_pearson : float64 array, shape (n,)
+    k_vars : int
+        Coefficients, with the intercept.
+    df_resid : int
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> result = ps.logit("digit ~ p34 + p43", train, lam=1e-9).fit()
+    >>> influence = result.get_influence()
+    >>> round(float(influence.hat_matrix_diag.sum()), 6)
+    3.0
+    """
+
+    index: pd.Index
+    hat_matrix_diag: Vector
+    resid_pearson: Vector
+    k_vars: int
+    df_resid: int
+
+    @property
+    def resid_studentized(self) -> Vector:
+        """Pearson residuals divided by ``sqrt(1 - h)``, shape (n,)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.resid_pearson / np.sqrt(1.0 - self.hat_matrix_diag)
+
+    @property
+    def cooks_distance(self) -> tuple[Vector, Vector]:
+        """Cook's distances ``r^2 h / (k (1 - h))`` and their p-values by F.
+
+        ``r`` are `resid_studentized`, ``k`` the coefficients, as for R's and
+        statsmodels' ``GLM``. A tuple of two arrays of shape (n,), as in statsmodels.
+        """
+        from scipy.special import fdtrc
+
+        h = self.hat_matrix_diag
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.square(self.resid_studentized) * h / (1.0 - h) / self.k_vars
+        return found, np.asarray(fdtrc(self.k_vars, self.df_resid, found))
+
+    def summary_frame(self) -> pd.DataFrame:
+        """Columns ``cooks_d, standard_resid, hat_diag``, as statsmodels names them."""
+        columns = {
+            "cooks_d": self.cooks_distance[0],
+            "standard_resid": self.resid_studentized,
+            "hat_diag": self.hat_matrix_diag,
+        }
+        return pd.DataFrame(columns, index=self.index)
+
+
+def check_rows(result: "LinearResults", name: str) -> None:
+    """Raise an error unless the fit is logistic, and its rows are in memory."""
+    problem = result.problem
+    if problem.loss != "log":
+        raise OptionError(
+            f"{name} is of the likelihood, which the hinge loss has not; fit "
+            "ps.logit() for it."
+        )
+    if not problem.has_rows:
+        X: Any = problem.X
+        where = f"are in {X.noun}" if isinstance(X, Elsewhere) else "are not saved"
+        raise DataError(
+            f"{name} is of the rows of the fit, which {where}; fit rows in memory."
+        )
+
+
+def influence_of(result: "LinearResults") -> Influence:
+    """Leverages and residuals of the rows of a fit."""
+    rows = FittedRows.of(result, "get_influence()")
+    return Influence(
+        result.index,
+        hat_values(result.problem, result.solution),
+        np.asarray(rows.pearson, dtype=np.float64),
+        len(result.params),
+        result.df_resid,
+    )
+
+
+def columns_of(result: "LinearResults") -> "dict[str, pd.Series[float]]":
+    """Columns of ``augment()`` for the rows of the fit; NaN where they take long."""
+    table = pd.DataFrame(
+        index=result.index, columns=["hat_diag", "cooks_d"], dtype=float
+    )
+    if is_quick(result.problem):
+        table = influence_of(result).summary_frame()
+    return {
+        "resid": FittedRows.of(result, "augment()").deviance,
+        "hat": table["hat_diag"],
+        "cooks_d": table["cooks_d"],
+    }
+
+
+def inflation_factors(
+    result: "LinearResults", terms: dict[str, list[str]]
+) -> pd.DataFrame:
+    """Variance inflation factors, see `LinearResults.vif`."""
+    check_rows(result, "vif()")
+    first = int(result.problem.intercept)
+    covariance = inverse_of(bread_at(result.problem, result.solution))[first:, first:]
+    sd = np.sqrt(np.diag(covariance))
+    correlation, names = covariance / np.outer(sd, sd), list(result.design.names)
+    lines = []
+    for term, columns in terms.items():
+        own = np.isin(np.arange(len(names)), [names.index(name) for name in columns])
+        log_factor = (
+            _log_det(correlation, own)
+            + _log_det(correlation, ~own)
+            - _log_det(correlation, own | True)
+        )
+        lines.append((term, np.exp(log_factor), own.sum()))
+    found = pd.DataFrame(lines, columns=["term", "vif", "df"])
+    return found.assign(vif_root=found["vif"] ** (0.5 / found["df"]))
+
+
+def _log_det(matrix: Matrix, rows: Any) -> float:
+    return float(np.linalg.slogdet(matrix[np.ix_(rows, rows)])[1])
+
+
+def rank_of(X: Any, intercept: bool) -> int:
+    """Number of columns that do not follow from the others, with the intercept."""
+    n = X.shape[0]
+    if is_sparse(X):
+        means = np.asarray(X.mean(axis=0)).ravel() * intercept
+        products = (X.T @ X).toarray() - n * np.outer(means, means)
+    else:
+        centred = X - X.mean(axis=0) * intercept
+        products = centred.T @ centred
+    return len(whitening(np.asarray(products, dtype=np.float64))) + int(intercept)
+
+
+def penalty_reason(problem: Problem) -> str:
+    """Why a likelihood ratio has no p-value at this penalty; empty if it has."""
+    size = problem.lam * problem.n_weighed
+    if size <= NEGLIGIBLE * (1.0 + ROUNDING):
+        return ""
+    return (
+        f"lam * n is {significant(size, 3)}, so that likelihood ratios do not have the "
+        "chi-squared distribution; result.wald_test_terms() tests the penalised fit, "
+        "lam=1e-9 fits without a penalty."
+    )
+
+
+def chi2_p_value(statistic: float, df: int) -> float:
+    """Upper tail of chi-squared; NaN without degrees of freedom."""
+    from scipy.special import chdtrc
+
+    return float(chdtrc(df, max(statistic, 0.0))) if df > 0 else float("nan")
+
+
+def llr_p_value(result: "LinearResults") -> float:
+    """P-value of the likelihood ratio against the intercept alone."""
+    problem = result.problem
+    if problem.loss != "log":
+        return float("nan")
+    if reason := penalty_reason(problem):
+        warn_caller(f"llr_pvalue is NaN: {reason}", UndefinedMetricWarning)
+        return float("nan")
+    df = result.df_model
+    if problem.has_rows:
+        df = rank_of(problem.X, problem.intercept) - int(problem.intercept)
+    return chi2_p_value(result.llr, df)
+
+
+@suggest_names("test")
+@dataclass(frozen=True, repr=False, eq=False)
+class LikelihoodRatioTest:
+    """Likelihood ratio of two nested logistic fits; made by `anova`.
+
+    Attributes
+    ----------
+    statistic : float
+        Difference of the deviances; NaN where it does not follow chi-squared.
+    df : int
+        Coefficients that the larger fit has more.
+    pvalue : float
+    table : DataFrame, 2 rows
+        The table of R's ``anova()``: ``formula, df_residual, deviance, df, statistic,
+        p_value``.
+    note : str
+        Why the test is NaN; empty if it is not.
+    """
+
+    statistic: float
+    df: int
+    pvalue: float
+    table: pd.DataFrame
+    note: str = ""
+
+    def tidy(self) -> pd.DataFrame:
+        """A copy of `table`."""
+        return self.table.copy()
+
+    def __repr__(self) -> str:
+        p_value = significant(self.pvalue, 3)
+        chi2 = significant(self.statistic)
+        reason = f"; {self.note}" * bool(self.note)
+        return (
+            f"<Likelihood ratio test: chi2 = {chi2}, df = {self.df}, "
+            f"p = {p_value}{reason}>"
+        )
+
+
+@suggest_arguments
+def anova(small: "LinearResults", large: "LinearResults") -> LikelihoodRatioTest:
+    """Test by the likelihood ratio what a larger logistic fit has more than a smaller.
+
+    ``2 (llf_large - llf_small)`` is compared with chi-squared, as by R's ``anova(small,
+    large, test = "Chisq")``. Both have to be fitted without a penalty, or next to:
+    ``lam=1e-9``.
+
+    Parameters
+    ----------
+    small, large : LinearResults
+        Of the same rows; the columns of `small` follow from those of `large`.
+
+    Returns
+    -------
+    LikelihoodRatioTest
+        With ``statistic, df, pvalue, tidy()``. NaN, with the reason in ``note``, if
+        ``lam * n`` is above 0.001: ``wald_test_terms()`` tests a penalised fit.
+
+    Raises
+    ------
+    OptionError
+        If a fit has the hinge loss, or they are not nested.
+    DataError
+        If they are not of the same rows, or their rows are not in memory.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the test is NaN.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> small = ps.logit("digit ~ p34", train, lam=1e-9).fit()
+    >>> large = ps.logit("digit ~ p34 + p43 + p26", train, lam=1e-9).fit()
+    >>> ps.anova(small, large)
+    <Likelihood ratio test: chi2 = 4.418, df = 2, p = 0.11>
+    """
+    for each in (small, large):
+        check_rows(each, "anova()")
+    _check_same_rows(small, large)
+    ranks = [rank_of(each.problem.X, each.problem.intercept) for each in (small, large)]
+    df = ranks[1] - ranks[0]
+    _check_nested(small, large, ranks)
+    statistic = small.deviance - large.deviance
+    note = penalty_reason(small.problem) or penalty_reason(large.problem)
+    if note:
+        warn_caller(f"The test is NaN: {note}", UndefinedMetricWarning)
+        statistic = np.nan
+    p_value = chi2_p_value(statistic, df) if not note else np.nan
+    fits = [small, large]
+    table = pd.DataFrame(
+        {
+            "formula": [str(each.design.formula or "") for each in fits],
+            "df_residual": [
+                each.nobs - rank for each, rank in zip(fits, ranks, strict=True)
+            ],
+            "deviance": [each.deviance for each in fits],
+            "df": [np.nan, df],
+            "statistic": [np.nan, statistic],
+            "p_value": [np.nan, p_value],
+        }
+    )
+    return LikelihoodRatioTest(statistic, df, p_value, table, note)
+
+
+def _check_same_rows(small: "LinearResults", large: "LinearResults") -> None:
+    a, b = small.problem, large.problem
+    if small.nobs != large.nobs:
+        raise DataError(
+            f"The fits are of {small.nobs:,} and {large.nobs:,} rows; fit both to the "
+            "same, as to data.dropna(subset=[...]) of the predictors of the larger."
+        )
+    same = small.index.equals(large.index) and np.array_equal(a.y, b.y)
+    for name in ("row_weights", "row_offsets"):
+        same = same and np.allclose(getattr(a, name), getattr(b, name), rtol=1e-12)
+    if not same:
+        raise DataError(
+            "The fits differ in their rows, labels, weights or offsets; fit both to "
+            "the same."
+        )
+
+
+def _check_nested(
+    small: "LinearResults", large: "LinearResults", ranks: list[int]
+) -> None:
+    """Raise `OptionError` unless columns of `small` follow from those of `large`."""
+    from scipy.sparse import hstack
+
+    both = [each.problem.X for each in (large, small)]
+    joined = (
+        hstack(both, format="csr") if any(map(is_sparse, both)) else np.hstack(both)
+    )
+    intercept = large.problem.intercept
+    nested = small.problem.intercept <= intercept
+    if not (nested and rank_of(joined, intercept) == ranks[1] > ranks[0]):
+        raise OptionError(
+            "The fits are not nested: the second needs all columns of the first, and "
+            "more; write anova(small, large)."
+        )
