@@ -23,6 +23,8 @@ pegasos_logit <- logit
 
 # The certified optimum, by plain Newton steps: see optimum().
 Optimum <- function(tol = 1e-6, ties = "na") {
+  stop_unless(is.numeric(tol) && length(tol) == 1 && isTRUE(tol > 0),
+              "tol must be a number above 0, not ", paste(format(tol), collapse = ", "))
   as_solver("Optimum", as.list(environment()))
 }
 
@@ -58,13 +60,19 @@ linear_fit <- function(call, loss, solver, coding, where) {
   X <- model.matrix(terms, frame)
   contrasts <- attr(X, "contrasts")
   X <- X[, colnames(X) != "(Intercept)", drop = FALSE]
-  stop_unless(all(is.finite(X)), "a predictor is infinite; change or leave out such rows")
+  stop_unless(intercept || ncol(X) > 0, "the formula has no predictor and no intercept; ",
+              "name a predictor")
   labels <- model.response(frame)
+  stop_unless(all(is.finite(X)) && !anyNA(labels), "the outcome or a predictor is missing ",
+              "or infinite in some row; leave such rows out")
   levels <- label_levels(labels, coding)
   y <- encode_labels(labels, levels)
   weights <- row_weights(rows$weights, y)
   nobs <- sum(weights > 0)
   lam <- eval(call$lam, where)
+  stop_unless(!is.null(lam) || solver$name != "Pegasos", "Pegasos takes steps of ",
+              "1/(lam t) and has no default lam; give one, such as lam = 1, or leave ",
+              "out solver")
   if (is.null(lam)) lam <- 1 / nobs
   stop_unless(is.numeric(lam) && length(lam) == 1 && isTRUE(lam > 0 && lam < Inf),
               "lam must be a number above 0, not ", paste(format(lam), collapse = ", "))
@@ -75,7 +83,8 @@ linear_fit <- function(call, loss, solver, coding, where) {
   found <- found_by(solver, given, intercept)
   at <- certificate(X, y, found$beta, found$alpha, found$a, lam, loss, intercept,
                     weights, offset)
-  fit <- list(call = call, loss = loss, lam = lam, solver = solver, terms = terms,
+  fit <- list(call = call, loss = loss, lam = lam, solver = solver,
+              formula = formula(terms), terms = terms,
               xlevels = .getXlevels(terms, frame), contrasts = contrasts,
               levels = levels, outcome_levels = levels(factor_of(labels)),
               beta = setNames(found$beta, colnames(X)),

@@ -19,10 +19,34 @@ vcov.linear_results <- function(object, type = c("HC3", "HC2", "HC1", "HC0", "no
   }
   stop_unless(type != "nonrobust" || all(object$weights == 1),
               "type = \"nonrobust\" does not go with weights; give \"HC3\"")
+  names <- names(object$coefficients)
+  V <- matrix(NA_real_, length(names), length(names), dimnames = list(names, names))
   w <- object$weights
+  separated <- separated_rows(object)
+  if (!any(separated)) {
+    V[] <- sandwich(object, type, w, seq_along(names))
+    return(V)
+  }
+  w[separated] <- 0
+  Z <- cbind(if (object$intercept) 1, object$X)
+  part <- determined_by(Z[w > 0, , drop = FALSE])
+  warning(sum(separated), " rows can be predicted with certainty, as where all rows of a ",
+          "level have one outcome; no standard error of ",
+          paste(setdiff(names, names[part$sure]), collapse = ", "),
+          ": merge or drop such a level, or increase lam", call. = FALSE)
+  if (length(part$sure) > 0) {
+    found <- sandwich(object, type, w, part$basis)
+    sure <- match(part$sure, part$basis)
+    V[part$sure, part$sure] <- found[sure, sure]
+  }
+  V
+}
+
+# The covariance of some coefficients by the rows with a weight.
+sandwich <- function(object, type, w, columns) {
   y <- object$y
   n <- length(y)
-  at <- curvature_of(object)
+  at <- curvature_of(object, w, columns)
   if (type == "nonrobust") {
     V <- at$inverse %*% at$H %*% at$inverse / n
   } else {
@@ -33,28 +57,27 @@ vcov.linear_results <- function(object, type = c("HC3", "HC2", "HC1", "HC0", "no
     means <- rowsum(w * each, class) / c(rowsum(w, class))
     S <- r * (each - means[as.character(class), , drop = FALSE])
     V <- at$inverse %*% crossprod(S) %*% at$inverse / n^2
-    if (type == "HC1") V <- V * object$nobs / (object$nobs - at$df)
+    if (type == "HC1") V <- V * sum(w > 0) / (sum(w > 0) - at$df)
   }
-  if (object$intercept) {
-    back <- diag(ncol(V))
-    back[1, -1] <- -at$centre
-    V <- back %*% V %*% t(back)
-  }
-  dimnames(V) <- rep(list(names(object$coefficients)), 2)
-  V
+  at$back %*% V %*% t(at$back)
 }
 
-# H without penalty, the inverse of H + lambda J, and df = tr((H + lambda J)^-1 H), for
-# rows (1, x) about their centre, as far columns would cost digits.
-curvature_of <- function(object) {
-  centre <- colMeans(object$X) * object$intercept
-  Z <- cbind(if (object$intercept) 1, sweep(object$X, 2, centre))
-  J <- c(if (object$intercept) 0, rep(1, ncol(object$X)))
+# H without penalty, the inverse of H + lambda J, and df = tr((H + lambda J)^-1 H), of some
+# columns of (1, x) about their centre, as far ones would cost digits. back: the matrix
+# that turns coefficients for such rows into those for (1, x).
+curvature_of <- function(object, w = object$weights,
+                         columns = seq_along(object$coefficients)) {
+  intercept <- object$intercept && 1 %in% columns
+  X <- object$X[, setdiff(columns - object$intercept, 0), drop = FALSE]
+  centre <- colMeans(X[w > 0, , drop = FALSE]) * intercept
+  Z <- cbind(if (intercept) 1, sweep(X, 2, centre))
   s <- plogis(-object$y * object$scores)
-  H <- crossprod(Z * sqrt(object$weights * s * (1 - s))) / length(s)
+  H <- crossprod(Z * sqrt(w * s * (1 - s))) / length(s)
+  back <- diag(ncol(Z))
+  if (intercept) back[1, -1] <- -centre
+  J <- c(if (intercept) 0, rep(1, ncol(X)))
   inverse <- solved(H + diag(object$lam * J, length(J)), diag(length(J)))
-  list(Z = Z, centre = centre, s = s, H = H, inverse = inverse,
-       df = sum(inverse * t(H)))
+  list(Z = Z, back = back, s = s, H = H, inverse = inverse, df = sum(inverse * t(H)))
 }
 
 # Coefficients of resamples, a row each; NA where one has a single level. The rows are

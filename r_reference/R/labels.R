@@ -16,8 +16,8 @@ label_levels <- function(labels, coding = "factor") {
          shown, "), not two; choose the rows of two levels", call. = FALSE)
   }
   if (!all(present %in% found)) {
-    stop("the outcome has levels that coding lacks: ",
-         paste(setdiff(as.character(present), found), collapse = ", "), call. = FALSE)
+    stop("coding has the levels ", paste(found, collapse = ", "), " and the outcome ",
+         paste(unique(present), collapse = ", "), "; name those", call. = FALSE)
   }
   found
 }

@@ -19,23 +19,24 @@ optimum <- function(X, y, lambda, loss = "hinge", intercept = TRUE,
   basis <- if (ncol(rows) > nrow(rows)) qr.Q(qr(t(rows)))
   if (!is.null(basis)) rows <- rows %*% basis
   problem <- list(Z = sign * cbind(if (intercept) 1, rows), y = sign, w = w, n = length(y),
-                  known = sign * offset[kept], loss = loss, intercept = intercept,
+                  known = sign * offset[kept], loss = loss, lambda = lambda,
+                  intercept = intercept,
                   ridge = lambda * length(y) * c(if (intercept) 0, rep(1, ncol(rows))))
   at <- if (loss == "hinge") interior_start(problem) else newton_start(problem)
   step <- if (loss == "hinge") interior_step else newton_step
   best <- list(gap = Inf)
   for (count in 0:100) {
     at <- duality_gap(at, problem)
-    if (is.na(at$gap)) break
-    if (at$gap < best$gap) best <- at
-    if (best$gap <= tol * best$objective) break
-    at <- step(at, problem)
+    if (isTRUE(at$gap < best$gap)) best <- at
+    if (best$gap <= tol * best$objective || is.na(at$gap)) break
+    at <- tryCatch(step(at, problem), error = function(failed) NULL)
+    if (is.null(at)) break  # H is singular to rounding
   }
   beta <- if (intercept) best$theta[-1] else best$theta
   if (!is.null(basis)) beta <- drop(basis %*% beta)
   alpha <- 0
   if (intercept) {
-    alpha <- best_intercept(scores(X, beta, 0) + offset, y, loss, weights)
+    alpha <- unname(best_intercept(scores(X, beta, 0) + offset, y, loss, weights))
   }
   a <- rep(0, length(y))
   a[kept] <- best$a
@@ -52,7 +53,7 @@ duality_gap <- function(at, problem) {
     a <- feasible(at$a, y, intercept, w)
     entropy <- if (loss == "hinge") a else w * binary_entropy(a / w)
     image <- crossprod(Z, a)[ridge > 0]
-    dual <- (sum(entropy) - sum(a * known) - sum(image^2) / (2 * max(ridge))) / n
+    dual <- (sum(entropy) - sum(a * known) - sum(image^2) / (2 * lambda * n)) / n
     at$gap <- at$objective - max(0, dual)
     at
   })

@@ -75,3 +75,18 @@ fails(svm(am ~ wt, cars, weights = -w), "0 or more")
 fails(svm(am ~ wt, cars, solver = Pegasos), "Optimum()")
 stopifnot(inherits(tryCatch(vcov(logit(am ~ wt, cars, 1, Pegasos(seed = 1))),
                             warning = identity), "warning"))
+# Separated rows do not count, and what hangs on them has no error.
+q <- data.frame(y = c(0, 1, 0, 1, 0, 1, 0, 1, 1, 1), g = rep(c("a", "b"), c(7, 3)),
+                x = c(1, 2, 3, 2, 1, 4, 2, 1, 3, 2))
+errors <- suppressWarnings(sqrt(diag(vcov(logit(y ~ g + x, q, solver = Optimum(1e-12))))))
+stopifnot(is.na(errors[["gb"]]), near(errors[-2], c(1.2702656, 0.5306390), 1e-6))
+
+# No predictor, no data frame, a function's own arguments.
+stopifnot(near(coef(logit(am ~ 1, cars)), qlogis(13 / 32), 1e-6))
+within <- function(d, l, v) coef(svm(am ~ wt, d, lam = l, weights = v))
+stopifnot(identical(within(cars, 0.1, cars$w), coef(svm(am ~ wt, cars, 0.1, weights = w))))
+outcome <- cars$am
+stopifnot(identical(names(coef(svm(outcome ~ cars$hp))), c("Intercept", "cars$hp")))
+fails(svm(am ~ 0, cars), "no predictor")
+fails(svm(am ~ wt, cars, coding = c("a", "b")), "auto")
+fails(Optimum(0), "tol must be")

@@ -15,6 +15,10 @@ y <- encode_labels(two$Species, label_levels(two$Species))
 seed_generator(443)
 stopifnot(identical(unname(pegasos(X, y, 1, 20)$beta), beta))
 
+# Pegasos has no default lam.
+stopped <- tryCatch(svm(Species ~ ., two, solver = Pegasos()), error = conditionMessage)
+stopifnot(grepl("give one, such as lam = 1", stopped, fixed = TRUE))
+
 # predict(): labels, scores, and NA where a value is missing.
 labels <- predict(fit, two)
 stopifnot(identical(as.vector(table(two$Species, labels)), c(5L, 0L, 45L, 50L)),

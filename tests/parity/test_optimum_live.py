@@ -118,3 +118,23 @@ def test_resamples_of_the_hinge_are_the_same(r, data, name):
     np.testing.assert_allclose(ours.cov_params(), theirs, rtol=1e-4, atol=1e-4)
     envelope = r.eval("confint(fit, resamples = draws)")
     np.testing.assert_allclose(limits, envelope, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_separated_coefficients_have_no_errors(r, seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(15, 60))
+    g, h = rng.integers(0, 3, (2, n))
+    x = rng.normal(size=n) * 10.0 ** rng.integers(-2, 3)
+    y = (g + h + rng.normal(size=n) > 1.5 + seed % 3).astype(float)
+    frame = pd.DataFrame({"x": x, "g": (g > 0) + 0.0, "h": h - 1.0, "y": y})
+    r.set("columns", {name: frame[name].to_numpy() for name in frame})
+    r.eval(
+        "fit <- logit(y ~ x + g * h, as.data.frame(columns), 0.01, Optimum(1e-12))\n"
+        "errors <- suppressWarnings(sqrt(diag(vcov(fit))))\nNULL"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = ps.logit("y ~ x + g * h", frame, lam=0.01).fit(ps.SDCA(tol=1e-12))
+        ours = fit.bse
+    np.testing.assert_allclose(ours, r.eval("errors"), rtol=1e-4)
