@@ -222,9 +222,13 @@ print.summary.linear_results <- function(x, ...) {
   invisible(x)
 }
 
-predict.python_fit <- function(object, newdata, type = c("label", "score"), ...) {
-  if (match.arg(type) == "score") score_fit(object, newdata)
-  else predict_fit(object, newdata)
+predict.python_fit <- function(object, newdata,
+                               type = c("label", "class", "link", "score"), ...) {
+  type <- match.arg(type)
+  stop_unless(!missing(newdata), "a fit from Python has no rows with it; give newdata")
+  if (type %in% c("link", "score")) return(score_fit(object, newdata))
+  labels <- predict_fit(object, newdata)
+  if (type == "class") factor(labels, json_levels(object)) else labels
 }
 
 print.python_fit <- function(x, ...) {

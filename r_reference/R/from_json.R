@@ -94,12 +94,16 @@ score_fit <- function(fit, data) {
 
 predict_fit <- function(fit, data) {
   score <- score_fit(fit, data)
-  plain <- function(level) if (is.list(level)) as.numeric(level$text) else level
-  levels <- c(plain(fit$outcome$negative), plain(fit$outcome$positive))
+  levels <- json_levels(fit)
   labels <- rep(levels[NA_integer_], nrow(data))
   labels[which(score < 0)] <- levels[1]
   labels[which(score > 0)] <- levels[2]
   labels
+}
+
+json_levels <- function(fit) {
+  plain <- function(level) if (is.list(level)) as.numeric(level$text) else level
+  c(plain(fit$outcome$negative), plain(fit$outcome$positive))
 }
 
 # Names of the columns of a tree.
