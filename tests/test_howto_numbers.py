@@ -8,6 +8,9 @@ from textwrap import dedent
 import matplotlib as mpl
 import numpy as np
 import pytest
+import statsmodels.api as sm
+from scipy.special import logit
+from statsmodels.nonparametric.smoothers_lowess import lowess
 
 import pegasos_stats as ps  # noqa: F401
 
@@ -52,3 +55,23 @@ def test_areas_are_compared_as_by_proc(r):
         )
         values = [found.area_a, found.area_b, found.statistic, found.pvalue]
         np.testing.assert_allclose([*values, *found.interval], expected, ROUNDING)
+
+
+def test_calibration_is_that_of_statsmodels():
+    names = page("check_calibration")
+    new = names["new"]
+    happened = (new["affair"] == "yes").to_numpy(dtype=float)
+    for fit, found in (("few", "found"), ("all_rows", "better")):
+        p = names[fit].predict_proba(new)["yes"].to_numpy()
+        family, z = sm.families.Binomial(), logit(p)
+        slope = sm.GLM(happened, sm.add_constant(z), family).fit(tol=1e-12)
+        large = sm.GLM(happened, np.ones(len(z)), family, offset=z).fit(tol=1e-12)
+        smooth = lowess(happened, p, it=0, delta=0.0, return_sorted=False)
+        found = names[found]
+        for value, interval, peer in (
+            (found.slope, found.slope_interval, slope),
+            (found.intercept, found.intercept_interval, large),
+        ):
+            expected = [peer.params[-1], *peer.conf_int()[-1]]
+            np.testing.assert_allclose([value, *interval], expected, 1e-8)
+        assert found.ici == pytest.approx(np.abs(smooth - p).mean(), rel=1e-4)

@@ -245,7 +245,7 @@ def events_of(
         levels = checked_levels(levels_named(frame.columns, known))
         codes_of(labels, levels)  # refuses labels that have no column
     if len(levels) != 2 and (frame is not None or positive is None):
-        error = DataError if len(levels) < 2 else OptionError
+        error = DataError if len(levels) == 1 else OptionError
         raise error(
             f"There are the levels {listing(levels) or 'none'}; give {name} of "
             "two, or those of one level and positive=."

@@ -60,6 +60,7 @@ from pegasos_stats.solvers.pegasos import Pegasos, check_rows
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.solver_runs import Shortfall
 from pegasos_stats.studies.calibration import CalibratedResults
+from pegasos_stats.studies.recalibration import Recalibration
 from pegasos_stats.studies.reliability import Reliability
 from pegasos_stats.studies.selection.folds import Folds, Split
 
@@ -412,7 +413,7 @@ RULES |= {
     ),
     Offset: Rule(of_offset),
     Problem: Rule(of_problem, EACH_ROW, OF_PROBLEM, hints=OF_ROWS),
-    Reliability: Rule(of_reliability),
+    Reliability: Rule(of_reliability, later=(*Recalibration._fields, "ici")),
     SavedModel: Rule(of_model, "kept m"),
     ScaledDesign: Rule(of_scaled),
     Scaling: Rule(

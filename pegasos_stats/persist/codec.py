@@ -80,6 +80,8 @@ class Rule(NamedTuple):
         Computed properties whose values are written, where there are any.
     hints : dict of str to type
         Types, or forms, of fields that are not as declared.
+    later : tuple of str
+        Fields with a default that files of earlier versions do not have.
     """
 
     check: Callable[[Value], Iterable[object]] | None = None
@@ -88,6 +90,7 @@ class Rule(NamedTuple):
     prepared: Callable[[Value], Value] | None = None
     computed: tuple[str, ...] = ()
     hints: Mapping[str, object] = {}
+    later: tuple[str, ...] = ()
 
     def verify(self, found: Value) -> None:
         """Raise ValueError for an object that is not good."""
@@ -336,12 +339,12 @@ def _fields(kind: Any) -> Form:
         every = hints | computed
         if (
             type(stored) is not dict
-            or not hints.keys() <= stored.keys() <= every.keys()
+            or not hints.keys() - rule.later <= stored.keys() <= every.keys()
         ):
             raise ValueError(f"a {kind.__name__} has not its fields")
         # Arrays stand in the order of the file.
         values = {k: form_of(every[k]).back(v, reader) for k, v in stored.items()}
-        found = kind(**{name: values.pop(name) for name in hints})
+        found = kind(**{name: values.pop(name) for name in hints if name in values})
         if computed:
             vars(found).update(values)
         rule.verify(found)

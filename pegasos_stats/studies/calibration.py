@@ -31,6 +31,7 @@ from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.proximal import zero_model
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.studies.recalibration import minimise_logistic
 from pegasos_stats.studies.reliability import Reliability, Strategy, reliability
 from pegasos_stats.studies.selection import cross_validation, fold_metrics
 from pegasos_stats.studies.selection.fold_fits import for_all_rows, with_seed
@@ -51,11 +52,7 @@ from pegasos_stats.tables import Fields, Summary, significant
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-STEPS = 100
-DECREMENT = 1e-14  # of the objective, by Newton's quadratic model
 SMALLEST = 1e-290  # of a score, by which A can be divided
-RIDGE = 1e-12  # on the diagonal of the Hessian, as Lin, Lin & Weng have it
-SHORTEST = 1e-10  # step, as a share of Newton's
 
 
 @dataclass(frozen=True)
@@ -117,7 +114,7 @@ def fit_sigmoid(y: Vector, scores: Vector, weights: Vector | None = None) -> Sig
     columns = np.column_stack([scores / size, np.ones(len(y))])
     # GLM of statsmodels agrees to 1e-10, in eight times the time, and may overflow.
     start = np.array([0.0, np.log((lower + 1.0) / (upper + 1.0))])
-    A, B = _newton(start, columns, targets, w)
+    A, B = minimise_logistic(start, columns, targets, w)
     return Sigmoid(float(A) / size, float(B))
 
 
@@ -141,37 +138,6 @@ def base_rate(y: Vector, scores: Vector, weights: Vector) -> Sigmoid:
     lower = float(weights[known & (y < 0)].sum())
     with np.errstate(divide="ignore"):
         return Sigmoid(0.0, float(np.log(lower) - np.log(upper)))
-
-
-def _newton(at: Vector, columns: Matrix, targets: Vector, w: Vector) -> Vector:
-    """Minimise the regularised likelihood from a starting point."""
-    from scipy.special import expit
-
-    value = _objective(at, columns, targets, w)
-    for _ in range(STEPS):
-        p = np.asarray(expit(-(columns @ at)))
-        gradient = columns.T @ (w * (targets - p))
-        hessian = (columns.T * (w * p * (1.0 - p))) @ columns + RIDGE * np.eye(2)
-        step = np.linalg.solve(hessian, -gradient)
-        descent = float(gradient @ step)
-        if -descent <= DECREMENT * (1.0 + value):
-            return at + step
-        length = 1.0
-        while length >= SHORTEST:
-            there = _objective(at + length * step, columns, targets, w)
-            if there < value + 1e-4 * length * descent:
-                break
-            length /= 2.0
-        else:
-            return at
-        at, value = at + length * step, there
-    return at
-
-
-def _objective(at: Vector, columns: Matrix, targets: Vector, w: Vector) -> float:
-    """Minus the regularised log-likelihood."""
-    z = columns @ at
-    return float(w @ (np.logaddexp(0.0, -z) + targets * z))
 
 
 def sigmoid_of(y: Vector, scores: Matrix, weights: Vector) -> Sigmoid:

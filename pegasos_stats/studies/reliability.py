@@ -13,6 +13,8 @@ from pegasos_stats.data.columns import floats_of
 from pegasos_stats.errors import DataError, OptionError, counted, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics import inputs, proportions, rates, scores
+from pegasos_stats.metrics.proportions import Interval
+from pegasos_stats.studies.recalibration import recalibrated
 from pegasos_stats.tables import lines_html, params_html
 
 if TYPE_CHECKING:
@@ -23,9 +25,11 @@ Strategy = Literal["uniform", "quantile"]
 COLUMNS = ["low", "high", "n", "mean_predicted", "observed", "conf_low", "conf_high"]
 MOST_BINS = 10_000
 RARE = 0.1  # share of an outcome below which bins are quantiles
-FEWEST, CURVE, SPAN = 20, 100, 0.5  # rows, points and share of rows of a smooth curve
+FEWEST, CURVE, SPAN = 20, 100, 2 / 3  # rows, points and share of rows of a smooth curve
 BLOCKS = 5000  # of rows, from which it is made
+PLACES = 1000  # at which it is computed for the ICI, with lines between
 STRATEGIES: tuple[Strategy, ...] = ("uniform", "quantile")
+NO_INTERVAL = Interval(float("nan"), float("nan"))
 
 
 @suggest_names("reliability")
@@ -53,8 +57,18 @@ class Reliability:
         rows have other shares by chance, see `distance_by_chance`; NaN if it was saved
         without.
     smooth : DataFrame or None
-        Columns ``probability, observed``: the share by local regression, a line of
-        degree 1 through the nearest half of the rows; None with fewer than 20 rows.
+        Columns ``probability, observed``: the share by lowess, see `smoothed`; None
+        with fewer than 20 rows.
+    slope, intercept : float
+        Of the logistic recalibration ``logit P = a + b logit(p)``: the slope ``b``, 1
+        for calibrated probabilities and below 1 for extreme ones; the intercept ``a``
+        with the slope held at 1, calibration in the large, above 0 for probabilities
+        that are too low. NaN where they are not defined, see `tidy` for intervals.
+    slope_interval, intercept_interval : Interval
+        Wald intervals.
+    ici : float
+        Integrated calibration index: the row mean of the distance of a probability from
+        the smooth curve.
 
     Examples
     --------
@@ -71,6 +85,11 @@ class Reliability:
     n_left_out: int
     error_by_chance: float = float("nan")
     smooth: pd.DataFrame | None = None
+    slope: float = float("nan")
+    slope_interval: Interval = NO_INTERVAL
+    intercept: float = float("nan")
+    intercept_interval: Interval = NO_INTERVAL
+    ici: float = float("nan")
 
     @property
     def calibration_error(self) -> float:
@@ -80,6 +99,27 @@ class Reliability:
             return float("nan")
         apart = (used["observed"] - used["mean_predicted"]).abs()
         return float((apart * used["n"]).sum() / used["n"].sum())
+
+    def tidy(self) -> pd.DataFrame:
+        """One row for each statistic.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``term, estimate, conf_low, conf_high``.
+        """
+        none = NO_INTERVAL
+        rows = {
+            "slope": (self.slope, *self.slope_interval),
+            "intercept": (self.intercept, *self.intercept_interval),
+            "ici": (self.ici, *none),
+            "calibration_error": (self.calibration_error, *none),
+            "brier_score": (self.brier_score, *none),
+            "log_loss": (self.log_loss, *none),
+        }
+        columns = ["estimate", "conf_low", "conf_high"]
+        table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+        return table.rename_axis("term").reset_index()
 
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw observed shares with their intervals, and the smooth curve.
@@ -117,6 +157,15 @@ class Reliability:
         if not np.isnan(self.error_by_chance):
             chance = f"{self.error_by_chance:.4f} if probabilities are right"
             lines[-1] += f", by chance {chance}"
+        for name, value, (low, high) in (
+            ("Slope", self.slope, self.slope_interval),
+            ("Intercept", self.intercept, self.intercept_interval),
+        ):
+            if not np.isnan(value):
+                interval = f"{self.level:.0%} interval [{low:.4f}, {high:.4f}]"
+                lines.append(f"{name:<17}  {value:.4f}, {interval}")
+        if not np.isnan(self.ici):
+            lines.append(f"ICI                {self.ici:.4f}")
         if self.n_left_out:
             left_out = counted(self.n_left_out, "row")
             lines.append(f"Left out           {left_out} without label or probability")
@@ -163,6 +212,8 @@ def reliability(
     Returns
     -------
     Reliability
+        With slope and intercept of the logistic recalibration (`Reliability.slope`),
+        and the integrated calibration index.
 
     Raises
     ------
@@ -173,7 +224,9 @@ def reliability(
 
     References
     ----------
-    Murphy & Winkler, Applied Statistics 26 (1977), 41-47; Wilson, JASA 22 (1927).
+    Murphy & Winkler, Applied Statistics 26 (1977), 41-47; Wilson, JASA 22 (1927); Van
+    Calster et al., BMC Medicine 17 (2019), on slope and intercept; Austin & Steyerberg,
+    Statistics in Medicine 38 (2019), 4051-4065, on the ICI.
 
     Examples
     --------
@@ -208,11 +261,13 @@ def reliability(
         n_left_out=int((~used).sum()),
         error_by_chance=by_chance,
         smooth=smoothed(p, happened),
+        ici=integrated_calibration_index(p, happened),
+        **recalibrated(p, happened, level)._asdict(),
     )
 
 
 def smoothed(p: Vector, happened: Codes) -> pd.DataFrame | None:
-    """Share of events by probability: local regression with tricube weights.
+    """Share of events by probability, at 100 places: lowess without robustness.
 
     References
     ----------
@@ -228,25 +283,82 @@ def smoothed(p: Vector, happened: Codes) -> pd.DataFrame | None:
     """
     if p.size < FEWEST:
         return None
+    low, high = np.quantile(p, [0.01, 0.99])
+    at = np.linspace(low, high, CURVE)
+    observed = np.clip(lowess(p, happened, at), 0.0, 1.0)
+    return pd.DataFrame({"probability": at, "observed": observed})
+
+
+def integrated_calibration_index(p: Vector, happened: Codes) -> float:
+    """Row mean of the distance of a probability from its share by `lowess`.
+
+    Of more than 1000 different probabilities the curve has lines between 1000 places.
+    NaN with fewer than 20 rows.
+
+    References
+    ----------
+    Austin & Steyerberg, *The integrated calibration index (ICI) and related metrics*,
+    Statistics in Medicine 38 (2019), 4051-4065.
+
+    Examples
+    --------
+    >>> p = np.repeat([0.25, 0.75], 100)
+    >>> found = integrated_calibration_index(p, np.tile([0, 0, 0, 1], 50))
+    >>> round(found, 12)
+    0.25
+    """
+    if p.size < FEWEST:
+        return float("nan")
+    at = np.unique(p)
+    if at.size > PLACES:
+        at = np.unique(np.quantile(at, np.linspace(0.0, 1.0, PLACES)))
+    return float(np.abs(np.interp(p, at, lowess(p, happened, at)) - p).mean())
+
+
+def lowess(p: Vector, happened: Codes, at: Vector) -> Vector:
+    """Local lines through the nearest two thirds of the rows, with tricube weights.
+
+    As ``lowess(p, y, iter = 0)`` of R, ``lowess(y, p, it=0)`` of statsmodels and the
+    curve of ``val.prob`` of R's rms. Of more than 5000 rows means of neighbours are
+    taken, in 5000 blocks or a few more.
+
+    Parameters
+    ----------
+    p, happened : arrays, shape (n,)
+    at : float64 array, shape (m,)
+        Where the curve is computed.
+
+    Returns
+    -------
+    float64 array, shape (m,)
+        Not cut off at 0 and 1.
+
+    Examples
+    --------
+    >>> lowess(np.arange(6.0), np.array([0, 0, 0, 1, 1, 1]), np.array([2.5]))
+    array([0.5])
+    """
     order = np.argsort(p, kind="stable")
     first = np.arange(0, p.size, max(p.size // BLOCKS, 1))  # means of neighbours
     count = np.diff([*first, p.size])
     p = np.add.reduceat(p[order], first) / count
     share = np.add.reduceat(happened[order].astype(np.float64), first) / count
-    low, high = np.quantile(p, [0.01, 0.99])
-    at, near = np.linspace(low, high, CURVE), max(int(SPAN * p.size), 2)
-    found = np.empty(CURVE)
+    near = max(int(SPAN * p.size + 1e-10), 2)
+    found = np.empty(at.size)
     for j, x in enumerate(at):
         away = np.abs(p - x)
-        width = 1.001 * max(float(np.partition(away, near - 1)[near - 1]), 1e-9)
-        w = count * np.clip(1.0 - (away / width) ** 3, 0.0, None) ** 3
+        width = max(float(np.partition(away, near - 1)[near - 1]), 1e-9)
+        inside = away <= 0.999 * width
+        w = count * inside * (1.0 - np.minimum(away / width, 1.0) ** 3) ** 3
+        if not w.any():  # all of these rows are equally far
+            w = count * (away <= width)
         total, mean = w.sum(), w @ p / w.sum()
         level = w @ share / total
         spread = w @ np.square(p - mean)
         flat = spread <= 1e-12 * total
         slope = 0.0 if flat else w @ ((p - mean) * share) / spread
         found[j] = level + slope * (x - mean)
-    return pd.DataFrame({"probability": at, "observed": np.clip(found, 0.0, 1.0)})
+    return found
 
 
 def distance_by_chance(p: Vector) -> float:

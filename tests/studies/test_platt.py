@@ -7,7 +7,8 @@ import pytest
 from scipy.special import expit
 from sklearn.calibration import _SigmoidCalibration
 
-from pegasos_stats.studies.calibration import _objective, fit_sigmoid
+from pegasos_stats.studies.calibration import fit_sigmoid
+from pegasos_stats.studies.recalibration import logistic_objective
 
 # scikit-learn minimises the same likelihood by L-BFGS to a gradient of 1e-6.
 PEER_ATOL = 1e-6
@@ -63,7 +64,7 @@ def regularised(y, columns, weights, pair):
     w = np.ones(len(y)) if weights is None else weights
     upper, lower = w[y > 0].sum(), w[y < 0].sum()
     targets = np.where(y > 0, (upper + 1) / (upper + 2), 1 / (lower + 2))
-    return _objective(np.array(pair), columns, targets, w)
+    return logistic_objective(np.array(pair), columns, targets, w)
 
 
 def test_extreme_scores_give_a_finite_sigmoid():

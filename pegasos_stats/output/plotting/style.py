@@ -57,7 +57,10 @@ LEVEL = 28  # letters of a level within a text
 NARROW = 3.2  # inches of axes, below which a legend has smaller letters
 MOST = 0.65  # share of the height of axes that a legend takes, at most
 OUTSIDE: Mapping[str, Style] = {  # places of a legend beside axes; above: no title
-    "above": {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 2},
+    "above": {
+        **{"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)},
+        **{"ncols": 2, "columnspacing": 1.0},
+    },
     "right": {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)},
 }
 BESIDE = 24  # letters in a line of a legend beside axes
