@@ -8,7 +8,7 @@ from setuptools.command.build_py import build_py
 
 REFERENCE = Path(__file__).parent / "r_reference"
 # What an R package is made of, without what R writes for the tests of this one.
-PARTS = ["DESCRIPTION", "NAMESPACE", "LICENSE", ".Rbuildignore"]
+PARTS = ["DESCRIPTION", "NAMESPACE", "LICENSE", "NEWS.md", ".Rbuildignore"]
 PARTS += ["R/*.R", "man/*.Rd", "tests/*.R"]
 
 
