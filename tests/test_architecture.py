@@ -170,7 +170,6 @@ DOORS = (
     "pegasos_stats.output.",
     "pegasos_stats.studies.selection.lambda_path",
     "pegasos_stats.studies.thresholds",
-    "pegasos_stats.data.language.formulaic_adapter",
 )
 
 

@@ -8,7 +8,6 @@ import io
 import os
 import re
 import stat
-import zipfile
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
@@ -36,12 +35,12 @@ from pegasos_stats.writing import checked_path, shown_path
 OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh\d1AY&SY": bz2.open}
 IN_MEMORY: dict[str, bytes] = {}  # what standard input held, by the name it has here
 UNREADABLE = (OSError, EOFError, zlib.error)
-ZIPPED = {  # what else a zip file is, by a file in it
-    "xl/workbook.xml": "a workbook of Excel; save its sheet as 'CSV UTF-8'",
-    "content.xml": "a document of LibreOffice; save its sheet as CSV in UTF-8",
-    "header.npy": "one that pegasos_stats saved, and no table; give a file of rows",
+OTHER_PACKERS = {
+    b"PK\x03\x04": "zip, as workbooks of Excel, documents of LibreOffice and fits that "
+    "pegasos_stats saved are",
+    b"\xfd7zXZ": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
 }
-OTHER_PACKERS = {b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 SEPARATED = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 NOT_UTF8 = (
     "it is not text in UTF-8; save it as 'CSV UTF-8', or name its encoding (on the "
@@ -406,21 +405,10 @@ def _check_packing(path: str, handle: IO[bytes]) -> None:
     handle.seek(0)
     for mark, packer in OTHER_PACKERS.items():
         if begin.startswith(mark):
-            inside = _zipped(handle) if packer == "zip" else set()
-            for name, what in ZIPPED.items():
-                if name in inside:
-                    raise DataError(f"The file {path} is {what}.")
             raise DataError(
-                f"The file {path} is packed by {packer}; unpack it, or pack it by gzip "
-                "or bzip2."
+                f"The file {path} is packed by {packer}; save its table as CSV in "
+                "UTF-8, or pack it by gzip or bzip2."
             )
-
-
-def _zipped(handle: IO[bytes]) -> set[str]:
-    """Names of the files in a zip file, if they can be read."""
-    with suppress(Exception), zipfile.ZipFile(handle) as archive:
-        return set(archive.namelist())
-    return set()
 
 
 def _reason(error: Exception, path: str, style: CsvStyle) -> str:

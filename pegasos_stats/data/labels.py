@@ -27,20 +27,20 @@ from pegasos_stats.foreign_names import suggest_arguments
 
 PLAIN = re.compile(r"[\w.]+")  # name of a column, not an expression
 MANY = 10  # levels; more different numbers are a quantity
-LONGEST = 200  # letters of a name, a level or a formula that is repeated
+FEWER = (
+    "Keep the rows of two of them, or compare: in a formula I(y == 'a') is one level "
+    "against the others and I(y > 5) one side of a number, of an array "
+    "np.asarray(y) == 'a'; sklearn's OneVsRestClassifier(SVMClassifier()) takes each."
+)
 
 
-def not_two_levels(
-    levels: Sequence[object], name: str, formula: str | None
-) -> LabelError:
+def not_two_levels(levels: Sequence[object], name: str) -> LabelError:
     """The error for an outcome of one level, or of three and more."""
     said = f"The outcome {shown(name)} has {counted(len(levels), 'level')}, "
     said += f"{listing(levels)}; exactly two are needed"
     if len(levels) == 1:
         return LabelError(f"{said}: take data in which both classes occur.")
-    if same := alike(levels):
-        return LabelError(f"{said}.{same}")
-    return LabelError(f"{said}. {fewer_levels(levels, name, formula)}")
+    return LabelError(f"{said}. {alike(levels) or FEWER}")
 
 
 def alike(levels: Sequence[object]) -> str:
@@ -49,81 +49,13 @@ def alike(levels: Sequence[object]) -> str:
     Examples
     --------
     >>> alike(["Yes", "no", "yes "])
-    " 'Yes', 'yes ' are the same but for blanks or capitals: write them alike."
+    "'Yes', 'yes ' are the same but for blanks or capitals: write them alike."
     """
     texts = [level for level in levels if isinstance(level, str)]
     bare = [text.strip().casefold() for text in texts]
     same = [text for text, one in zip(texts, bare, strict=True) if bare.count(one) > 1]
-    if not same:
-        return ""
-    return (
-        f" {listing(same)} are the same but for blanks or capitals: write them alike."
-    )
-
-
-def not_the_pair(
-    found: Sequence[object],
-    pair: Sequence[object],
-    coding: object,
-    name: str,
-    formula: str | None,
-) -> LabelError:
-    """The error for labels that are not the pair that ``coding=`` names."""
-    said = (
-        f"The outcome {shown(name)} has the levels {listing(found)} and "
-        f"coding={shown(coding)} was given; both levels and no other must occur."
-    )
-    missing = [level for level in pair if position_of(level, found) < 0]
-    if len(found) < 3 or missing:
-        return LabelError(said + alike(found))
-    return LabelError(f"{said} {fewer_levels([*pair, *found], name, formula)}")
-
-
-def fewer_levels(levels: Sequence[object], name: str, formula: str | None) -> str:
-    """What to do with an outcome of these levels.
-
-    Parameters
-    ----------
-    levels : sequence
-        Three or more, in order.
-    name : str
-        Of the outcome.
-    formula : str or None
-        That of the model, if it has one.
-
-    Examples
-    --------
-    >>> print(fewer_levels(["a", "b", "c"], "y", "y ~ x"))
-    Keep the rows of two of them, or one against the others: 'I(y == "a") ~ x'.
-    """
-    plainly = "Keep the rows of two of them, or recode the column."
-    found = [plain(level) for level in levels]
-    outcome, right = split_formula(formula) if formula is not None else (name, "")
-    if not all(type(level) in (str, int, float) for level in found):
-        return plainly
-    try:
-        test = f"== {_literal(found[0])}"
-        if len(found) > MANY and not isinstance(found[0], str):
-            test = f"> {float(np.median([found])):.6g}"
-    except (ValueError, OverflowError):  # of numbers of a thousand digits
-        return plainly
-    if max(map(len, (test, name, outcome, right))) > LONGEST:
-        return plainly
-    if formula is None:
-        return (
-            f"Compare, as by np.asarray(y) {test} for y; or each against the others, "
-            "by sklearn's OneVsRestClassifier(SVMClassifier()) with "
-            "pegasos_stats.sklearn."
-        )
-    asked = f"'I({outcome} {test}) ~ {right}'"
-    return f"Keep the rows of two of them, or one against the others: {asked}."
-
-
-def _literal(value: object) -> str:
-    """A level as Python and formulas have it, text in double quotes."""
-    if not isinstance(value, str):
-        return repr(value)
-    return '"' + repr(value)[1:-1].replace("\\'", "'").replace('"', '\\"') + '"'
+    what = "are the same but for blanks or capitals: write them alike."
+    return f"{listing(same)} {what}" if same else ""
 
 
 Ties = Literal["na", "positive", "negative"]
@@ -200,7 +132,7 @@ class LabelCoding:
         OptionError
             If `coding` is none of these.
         """
-        return coding_of(column_of_labels(labels, name), coding, name, formula)
+        return coding_of(column_of_labels(labels, name), coding, name)
 
     @property
     def levels(self) -> tuple[Level, Level]:
@@ -302,16 +234,14 @@ class LabelCoding:
         return pd.DataFrame({negative: expit(-z), positive: expit(z)}, column.index)
 
 
-def coding_of(
-    labels: DataColumn, coding: Coding, name: str, formula: str | None
-) -> LabelCoding:
+def coding_of(labels: DataColumn, coding: Coding, name: str) -> LabelCoding:
     """`LabelCoding.from_labels` of a column that `column_of_labels` has checked."""
     present = labels if never_missing(labels.dtype) else labels.dropna()
     rule = coding if isinstance(coding, str) else "explicit"
     if isinstance(coding, str):
-        levels = _levels_by_rule(present, coding, name, formula)
+        levels = _levels_by_rule(present, coding, name)
     else:
-        levels = _levels_given(present, coding, name, formula)
+        levels = _levels_given(present, coding, name)
     return LabelCoding(plain(levels[0]), plain(levels[1]), labels.dtype, name, rule)
 
 
@@ -435,9 +365,7 @@ def signs_of(
     return np.select([scores > threshold, scores == threshold], [1.0, at], below)
 
 
-def _levels_by_rule(
-    labels: DataColumn, rule: str, name: str, formula: str | None
-) -> list[Level]:
+def _levels_by_rule(labels: DataColumn, rule: str, name: str) -> list[Level]:
     """Two levels in the order of ``factor()``, or in order of appearance."""
     if rule == "factor":
         levels = factor_levels(labels, name)
@@ -452,7 +380,7 @@ def _levels_by_rule(
         text = f"The outcome {shown(name)} has no value; it needs two levels."
         raise LabelError(text)
     if len(levels) != 2:
-        raise not_two_levels(levels, name, formula)
+        raise not_two_levels(levels, name)
     return levels
 
 
@@ -487,7 +415,7 @@ def factor_levels(labels: DataColumn, name: str) -> list[Level]:
 
 
 def _levels_given(
-    labels: DataColumn, coding: tuple[Level, Level], name: str, formula: str | None
+    labels: DataColumn, coding: tuple[Level, Level], name: str
 ) -> list[Level]:
     """Check that a pair (negative, positive) names the two levels of the labels."""
     ordered = isinstance(coding, tuple | list | np.ndarray | pd.Series | pd.Index)
@@ -500,5 +428,9 @@ def _levels_given(
         )
     found = distinct(labels)
     if sorted(position_of(level, found) for level in pair) != [0, 1] or len(found) != 2:
-        raise not_the_pair(found, pair, coding, name, formula)
+        raise LabelError(
+            f"The outcome {shown(name)} has the levels {listing(found)} and "
+            f"coding={shown(coding)} was given; both levels and no other must occur. "
+            f"{alike(found) or FEWER}"
+        )
     return pair

@@ -325,7 +325,7 @@ def _complete(
     index = matrix.index.copy(deep=True)
     if not kept.all():
         labels, index = labels[kept], index[kept]
-    levels = coding_of(labels, coding, name, design.formula)
+    levels = coding_of(labels, coding, name)
     if levels.rule == "factor":
         levels = as_in_formula(levels, design.formula, design.functions)
     y = coded(labels, levels)

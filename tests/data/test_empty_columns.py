@@ -112,7 +112,7 @@ def test_a_column_of_blank_text_holds_no_value_either(blank, tmp_path, capsys):
             *memory,
         )
         assert "'e' holds no value" in found.err
-        assert "40 used, 0 dropped" in found.out
+        assert "Misclassified  10 of 40" in found.out
 
 
 def test_text_that_is_blank_in_some_rows_is_a_factor(tmp_path, recwarn):

@@ -167,7 +167,7 @@ def test_a_choice_needs_a_test_and_a_mean_needs_numbers(data):
 
 
 def test_products_of_terms_are_counted_in_the_whole_formula(data, monkeypatch):
-    limit = "pegasos_stats.data.language.formulaic_adapter.MOST_PRODUCTS"
+    limit = "pegasos_stats.data.language.terms.MOST_PRODUCTS"
     monkeypatch.setattr(limit, 10)
     product = "(x + flag) * (x + c)"  # four of them
     assert design_of(f"y ~ {product} + {product}", data)

@@ -41,7 +41,6 @@ from pegasos_stats.data.language.expressions import (
     refused,
 )
 from pegasos_stats.data.language.formula import (
-    Term,
     factors_of,
     no_value_in,
     read_terms,
@@ -57,6 +56,7 @@ from pegasos_stats.data.language.term_coding import (
     named_levels,
     names_of_terms,
 )
+from pegasos_stats.data.language.terms import Term
 from pegasos_stats.data.language.values import (
     Value,
     as_real,
@@ -254,11 +254,10 @@ class FormulaDesign:
             empty = [name for name in variables if data[name].isna().all()]
             if empty and len(data):
                 raise no_value_in(empty)
-            counts = ", ".join(f"{len(at)} in {name!r}" for name, at in absent.items())
-            where = f" (missing: {counts})" if counts else ""
+            counts = [f"{len(at)} in {name!r}" for name, at in absent.items()]
             raise DataError(
-                f"No row is complete in the outcome and {listing(variables)}{where}; "
-                "give data with values for all of them."
+                f"No row is complete in the outcome and {listing(variables)}; give "
+                f"data with values for all of them. Missing: {', '.join(counts)}."
             )
         numbers = [str(name) for name in _numbers_in(used)]
         _check_numbers(used[numbers], data.index[used.index])
@@ -542,13 +541,10 @@ def _check_dates(frame: pd.DataFrame) -> None:
     """Raise `ColumnError` for dates, durations and complex numbers."""
     for name, dtype in frame.dtypes.items():
         if dtype.kind in "mMc" or isinstance(dtype, pd.PeriodDtype | pd.IntervalDtype):
-            parts = "the real part" if dtype.kind == "c" else "days since a date"
-            if dtype.kind == "M":
-                column = f"data[{name!r}]"
-                parts = f"data['days'] = ({column} - {column}.min()).dt.days"
             raise ColumnError(
-                f"Column {listing([name])} is of type {dtype}; give numbers, such as "
-                f"{parts}, or categories."
+                f"Column {listing([name])} is of type {dtype}; give numbers, as by "
+                f"data['days'] = (data[{name!r}] - data[{name!r}].min()).dt.days, or "
+                "categories."
             )
 
 
@@ -564,19 +560,13 @@ def _check_levels_are_few(
         with suppress(TypeError):  # cells of lists are refused where they are coded
             levels = used[name].nunique()
         names_rows = name == factor and levels > MANY_LEVELS and 3 * levels > n
+        what = f"Column {listing([name])} has {levels:,} levels in {counted(n, 'row')}"
         if names_rows or levels > MOST_LEVELS:
             looks = doubtful_columns(data, {name: ["a"] * levels}, n, formula)
             row_names = Doubtful(name, "names", levels, n, outcome=sides(formula)[0])
-            raise ColumnError(
-                f"Column {listing([name])} has {levels:,} levels in "
-                f"{counted(n, 'row')}; {(looks or (row_names,))[0].cure}, or group its "
-                "levels."
-            )
-        check_memory(
-            24.0 * n * levels,
-            f"The factor {name!r} of {levels:,} levels in {counted(n, 'row')}",
-            "leave it out, or group its levels",
-        )
+            cure = (looks or (row_names,))[0].cure
+            raise ColumnError(f"{what}; {cure}, or group its levels.")
+        check_memory(24.0 * n * levels, what, "leave it out, or group its levels")
 
 
 @contextmanager
@@ -606,13 +596,10 @@ def errors_of(
         for name, values in used.items():
             check_hashable(name, values)
         about = f"{expr}: {error}" if expr else str(error)
-        ends = [each for key, each in (state or {}).items() if key in expr]
-        if "extend beyond" in str(error) and ends and "lower_bound" in ends[0]:
-            about = (
-                f"{expr} has no value below {ends[0]['lower_bound']:.6g} or above "
-                f"{ends[0]['upper_bound']:.6g}, the range at fit; leave such rows out, "
-                "or fit with extrapolation='clip' in it"
-            )
+        for key, found in (state or {}).items():
+            if "extend beyond" in about and key in expr and "lower_bound" in found:
+                low, high = found["lower_bound"], found["upper_bound"]
+                about = f"{expr} has no value below {low:.6g} or above {high:.6g}"
         raise cannot_use(formula, about) from None
 
 

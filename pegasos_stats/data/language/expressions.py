@@ -2,7 +2,7 @@
 
 `ast.parse` reads the text. What is on the whitelist is written as calls of the
 vocabulary, and the tree so made, in which there are constants, columns and calls alone,
-is what Python evaluates, without builtins.
+is walked to compute: nothing of it is given to Python.
 """
 
 import ast
@@ -60,9 +60,11 @@ NESTED = "it has too many parts in each other"
 LARGEST_INTEGER = 2**63
 ALIKE = 0.6  # names of functions are short
 COMPARED = "<=>"  # a chain of comparisons; no word, which a function may be
-ANSI_COLOUR = re.compile(r"\x1b\[[0-9;]*m|[⧛⧚]")
 LITERAL = r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\""
+CALL_OF_R = re.compile(r"\b((?:as|is)\.\w+)\(")  # words of Python, with a dot
 QUOTED = re.compile(rf"({LITERAL}|`[^`]*`)")
+SIGN = re.compile(rf"{LITERAL}|`[^`]*`|[^'\"`\w\s]", re.DOTALL)
+OPENING, CLOSING = "([{", ")]}"
 POWERS = "write powers as x**2, not x^2"
 ALLOWED = (
     "allowed are columns, numbers, text, arithmetic, comparisons and functions such as "
@@ -70,30 +72,11 @@ ALLOWED = (
     "functions={'name': f} in Python"
 )
 OPERATOR_NAMES = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.And: "&",
-    ast.Or: "|",
-    ast.USub: "negative",
-    ast.UAdd: "positive",
-    ast.Invert: "not",
-    ast.Not: "not",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.In: "in",
-    ast.NotIn: "not in",
-}
+    "Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%",
+    "Pow": "**", "BitAnd": "&", "BitOr": "|", "And": "&", "Or": "|", "USub": "negative",
+    "UAdd": "positive", "Invert": "not", "Not": "not", "Eq": "==", "NotEq": "!=",
+    "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=", "In": "in", "NotIn": "not in",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -166,9 +149,7 @@ class Expression:
         >>> read.value(frame).tolist()
         [2.0, 3.0]
         """
-        code = compile(ast.Expression(self.tree), "<formula>", "eval")
-        names = _Names(frame, self.functions, {} if state is None else state)
-        found = eval(code, {"__builtins__": {}}, names)  # of a checked tree alone
+        found = self._value(self.tree, frame, {} if state is None else state)
         plain = unwrapped_value(found)
         for part in plain.values() if isinstance(plain, dict) else [plain]:
             shape = getattr(part, "shape", ())
@@ -178,6 +159,65 @@ class Expression:
             ):
                 raise TypeError("an expression does not give one number for each row")
         return without_nullable(found)
+
+    def _value(
+        self, node: ast.AST, frame: pd.DataFrame, state: dict[str, State]
+    ) -> Value:
+        """Value of a node of the tree."""
+        if (column := column_name(node)) is not None:
+            return widened(frame[column])
+        if not isinstance(node, ast.Call):
+            return literal(node)
+        name = node.func.id  # type: ignore[attr-defined]
+        values = [self._value(each, frame, state) for each in node.args]
+        if name != "I":
+            values = [unwrapped_value(value) for value in values]
+        if name == COMPARED:
+            return compared(*values, index=frame.index)
+        if name in OPERATORS or name in CONNECTIVES:
+            return operated(name, *values, index=frame.index)
+        words = {
+            str(each.arg): self._value(each.value, frame, state)
+            for each in node.keywords
+        }
+        key = words.pop("_state", "")
+        function = function_of(name, self.functions)
+        compute = partial(_called, name, function, state, key)
+        if function.all_rows:
+            found = compute(*map(plain_numbers, values), **words)
+        else:
+            found = where_present(compute, values, words, frame.index)
+        if type(found) is pd.Series and len(found) == len(frame):
+            return found.set_axis(frame.index)  # some come without labels
+        return found
+
+
+def _called(
+    name: str,
+    function: Function,
+    states: dict[str, State],
+    key: str,
+    /,
+    *arguments: Value,
+    **keywords: Value,
+) -> Value:
+    """Call a function, whose arguments are checked."""
+    if function.open:
+        return function.resolved(*arguments, **keywords)
+    given = function.given(name, arguments, keywords)
+    if isinstance(function.call, np.ufunc):
+        given = {word: as_numbers(value) for word, value in given.items()}
+    check_arguments(name, function, given)
+    if isinstance(function.call, np.ufunc):
+        return in_range(function.call, *given.values())
+    if function.state:
+        state = states.setdefault(key, {})
+        given = {word: as_real(value) for word, value in given.items()}
+        given[function.state] = state
+        if name == "bs" and BEYOND in state:
+            given.setdefault("extrapolation", state[BEYOND])
+    first = [given.pop(next(iter(given)))] if given else []
+    return function.resolved(*first, **given)
 
 
 @dataclass(frozen=True)
@@ -242,67 +282,6 @@ def literal(node: ast.AST) -> Value:
     return node
 
 
-class _Names(dict[str, Value]):
-    """What names stand for, on the rows of a frame."""
-
-    def __init__(
-        self, frame: pd.DataFrame, functions: Functions, state: dict[str, State]
-    ) -> None:
-        super().__init__()
-        self._frame, self._functions, self._state = frame, functions, state
-
-    def __missing__(self, name: str) -> Value:
-        index = self._frame.index
-        if name.startswith("`"):
-            return widened(self._frame[name[1:-1]])
-        if name == COMPARED:
-            return lambda *values: compared(*map(unwrapped_value, values), index=index)
-        if name in OPERATORS or name in CONNECTIVES:
-            return lambda *values: operated(
-                name, *map(unwrapped_value, values), index=index
-            )
-        return partial(self._called, name, function_of(name, self._functions))
-
-    def _called(
-        self,
-        name: str,
-        function: Function,
-        /,
-        *arguments: Value,
-        _state: str = "",
-        **keywords: Value,
-    ) -> Value:
-        index = self._frame.index
-        if name != "I":
-            arguments = tuple(map(unwrapped_value, arguments))
-
-        def compute(*arguments: Value, **keywords: Value) -> Value:
-            if function.open:
-                return function.resolved(*arguments, **keywords)
-            if isinstance(function.call, np.ufunc):
-                numbers = [as_numbers(argument) for argument in arguments]
-                check_arguments(name, function, function.given(name, numbers, {}))
-                return in_range(function.call, *numbers)
-            given = function.given(name, arguments, keywords)
-            check_arguments(name, function, given)
-            if function.state:
-                state = self._state.setdefault(_state, {})
-                given = {word: as_real(value) for word, value in given.items()}
-                given[function.state] = state
-                if name == "bs" and BEYOND in state:
-                    given.setdefault("extrapolation", state[BEYOND])
-            first = [given.pop(next(iter(given)))] if given else []
-            return function.resolved(*first, **given)
-
-        if function.all_rows:
-            found = compute(*map(plain_numbers, arguments), **keywords)
-        else:
-            found = where_present(compute, arguments, keywords, index)
-        if type(found) is pd.Series and len(found) == len(index):
-            return found.set_axis(index)  # some come without labels
-        return found
-
-
 def read_expression(
     text: str,
     columns: Collection[object],
@@ -336,13 +315,29 @@ def read_expression(
     >>> sorted(found.columns), [call.name for call in found.calls]
     (['a.b', 'x'], ['log'])
     """
-    source = Source.of(text, formula)
-    reader = _Whitelist(columns, formula, functions or {}, source)
+    tree, quoted = parsed(text, formula)
+    reader = _Whitelist(columns, formula, functions or {}, quoted)
     try:
-        tree = ast.fix_missing_locations(reader.read(source.tree))
+        tree = reader.read(tree)
     except RecursionError:
         raise unusable(formula, NESTED) from None
     return Expression(text, tree, functions or {})
+
+
+def signs_in(text: str, start: int = 0) -> Iterator[tuple[int, str, int]]:
+    """Places of signs outside of quotes, and how many brackets are around each.
+
+    Examples
+    --------
+    >>> list(signs_in("f(x + '+')"))
+    [(1, '(', 0), (4, '+', 1), (9, ')', 0)]
+    """
+    depth = 0
+    for found in SIGN.finditer(text, start):
+        if len(sign := found[0]) == 1:
+            depth = max(depth - (sign in CLOSING), 0)
+            yield found.start(), sign, depth
+            depth += sign in OPENING
 
 
 def formatted(text: str, formula: str) -> str:
@@ -353,74 +348,64 @@ def formatted(text: str, formula: str) -> str:
     >>> formatted("log( `a b`,2)", "y ~ log( `a b`,2)")
     'log(`a b`, 2)'
     """
-    source = Source.of(text, formula)
-    return source.written(source.tree)
+    return written(*parsed(text, formula))
 
 
-@dataclass(frozen=True)
-class Source:
-    """An expression as `ast.parse` reads it, with words in the place of quoted names.
+def parsed(text: str, formula: str) -> tuple[ast.expr, dict[str, str]]:
+    """Read an expression by `ast.parse`, words in the place of quoted names.
 
-    Attributes
-    ----------
+    Returns
+    -------
     tree : ast.expr
     quoted : dict
         The names that stood in backticks, by the words that stand for them.
+
+    Raises
+    ------
+    FormulaError
+        If the text is no expression.
     """
-
-    tree: ast.expr
-    quoted: dict[str, str]
-
-    @classmethod
-    def of(cls, text: str, formula: str) -> "Source":
-        """Read text; raise `FormulaError` if it is no expression."""
-        depth = np.cumsum([(c in "([{") - (c in ")]}") for c in text] or [0])
-        if len(text) > MOST_LETTERS or depth.max() > DEEPEST:
-            raise unusable(
-                formula,
-                f"an expression has at most {MOST_LETTERS:,} letters, and {DEEPEST} "
-                "brackets in each other",
-            )
-        pieces, quoted, stem = QUOTED.split(text), {}, "_quoted"
-        while stem in text:
-            stem += "_"
-        for i, piece in enumerate(pieces):
-            if piece.startswith("`"):
-                word = f"{stem}{i}_"
-                quoted[word] = piece.strip("`")
-                pieces[i] = f" {word} "
-        return cls(_parsed("".join(pieces).strip(), formula), quoted)
-
-    def written(self, node: ast.AST) -> str:
-        """Text of a node, with the quoted names in backticks."""
-        text = ast.unparse(node).replace("\n", " ")
-        for word, name in self.quoted.items():
-            text = text.replace(word, f"`{name}`")
-        return text
-
-
-CALL_OF_R = re.compile(r"\b((?:as|is)\.\w+)\(")  # words of Python, with a dot
-ALONE = re.compile(r"(?<=[(,])\s*(\w+)\s*(?=[),])")
-
-
-def _parsed(code: str, formula: str) -> ast.expr:
+    depth = np.cumsum([(c in OPENING) - (c in CLOSING) for c in text] or [0])
+    if len(text) > MOST_LETTERS or depth.max() > DEEPEST:
+        raise unusable(
+            formula,
+            f"an expression has at most {MOST_LETTERS:,} letters, and {DEEPEST} "
+            "brackets in each other",
+        )
+    pieces, quoted, stem = QUOTED.split(text), {}, "_quoted"
+    while stem in text:
+        stem += "_"
+    for i, piece in enumerate(pieces):
+        if piece.startswith("`"):
+            word = f"{stem}{i}_"
+            quoted[word] = piece.strip("`")
+            pieces[i] = f" {word} "
+    code = "".join(pieces).strip()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of odd escapes in text
             tree = ast.parse(code, mode="eval").body
         ast.unparse(tree)
     except (SyntaxError, ValueError) as error:
-        reason = getattr(error, "msg", None) or str(error)
-        what = f"{' '.join(reason.split())} in {code[:60]!r}"
+        reason = " ".join(str(getattr(error, "msg", error)).split())
         for call in CALL_OF_R.findall(code):
             if instead := suggestion(call, ("formula",)):
-                what = f"{call}() is not known; {instead}"
-        for word in filter(iskeyword, ALONE.findall(code)):
-            what = f"{word} is a word of Python; put the column in backticks, `{word}`"
-        raise unusable(formula, what) from None
+                reason = f"there is no {call}() here; {instead}"
+        hint = ""
+        for word in filter(iskeyword, re.findall(r"\w+", code)):
+            hint = f"; as the name of a column put it in backticks, `{word}`"
+        raise unusable(formula, f"{reason} in {code[:60]!r}{hint}") from None
     except (RecursionError, MemoryError):
         raise unusable(formula, NESTED) from None
-    return tree
+    return tree, quoted
+
+
+def written(node: ast.AST, quoted: dict[str, str]) -> str:
+    """Text of a tree of `parsed`, with the quoted names in backticks."""
+    text = ast.unparse(node).replace("\n", " ")
+    for word, name in quoted.items():
+        text = text.replace(word, f"`{name}`")
+    return text
 
 
 @dataclass(frozen=True)
@@ -430,7 +415,7 @@ class _Whitelist:
     columns: Collection[object]
     formula: str
     functions: Functions
-    source: Source
+    quoted: dict[str, str]
 
     def read(self, node: ast.expr) -> ast.expr:
         """The same with constants, columns and calls alone."""
@@ -456,7 +441,10 @@ class _Whitelist:
             case ast.Call():
                 return self._call(node)
         kind = type(node).__name__.lower()
-        raise refusal(self.formula, f"has {self.source.written(node)[:60]!r} ({kind})")
+        raise refusal(self.formula, f"has {self._written(node)!r} ({kind})")
+
+    def _written(self, node: ast.AST) -> str:
+        return written(node, self.quoted)[:60]
 
     def _constant(self, value: object) -> ast.expr:
         if isinstance(value, int) and abs(value) >= LARGEST_INTEGER:
@@ -475,8 +463,8 @@ class _Whitelist:
     def _name(self, node: ast.Name | ast.Attribute) -> ast.expr:
         """A column, ``np.pi``, ``contr.sum``, ``x.dt.year``."""
         name = _dotted(node)
-        if name in self.source.quoted:
-            return column_node(self.source.quoted[name])
+        if name in self.quoted:
+            return column_node(self.quoted[name])
         if name is not None and name not in self.columns:
             if name in CONSTANTS:
                 return ast.Constant(CONSTANTS[name])
@@ -487,16 +475,15 @@ class _Whitelist:
             if path in ATTRIBUTES:
                 return ast.Call(ast.Name(path, ast.Load()), [self.read(owner)], [])
             if name is None:
-                raise self._unknown(path, ATTRIBUTES)
+                raise self._unknown(path)
         return column_node(str(name))
 
     def _operator(self, operator: ast.AST, operands: list[ast.expr]) -> ast.expr:
         if isinstance(operator, ast.BitXor):
             raise unusable(self.formula, POWERS)
-        name = OPERATOR_NAMES.get(type(operator))
-        if name is None:
-            kind = type(operator).__name__.lower()
-            raise refusal(self.formula, f"has the operator {kind}")
+        kind = type(operator).__name__
+        if (name := OPERATOR_NAMES.get(kind)) is None:
+            raise refusal(self.formula, f"has the operator {kind.lower()}")
         parts = [self.read(operand) for operand in operands]
         if name in OPERATORS and all(isinstance(p, ast.Constant) for p in parts):
             return self._folded(name, [literal(part) for part in parts])
@@ -511,50 +498,44 @@ class _Whitelist:
 
     def _comparison(self, node: ast.Compare) -> ast.expr:
         parts = [node.left, *node.comparators]
-        names = [OPERATOR_NAMES.get(type(op)) for op in node.ops]
+        names = [OPERATOR_NAMES.get(type(op).__name__) for op in node.ops]
         bitwise = [p for p in parts if isinstance(getattr(p, "op", None), BITWISE)]
         if None in names or (len(names) > 1 and bitwise):
-            text = self.source.written(node)[:60]
             raise refusal(
                 self.formula,
-                f"has {text!r}; comparisons are ==, !=, <, <=, >, >= and in, and stand "
-                "in brackets where & and | join them: (x > 1) & (z < 2)",
+                f"has {self._written(node)!r}; comparisons by ==, !=, <, <=, >, >= and "
+                "in stand in brackets where & and | join them: (x > 1) & (z < 2)",
             )
         signs = ast.Constant(" ".join(map(str, names)))
         compare = ast.Name(COMPARED, ast.Load())
         return ast.Call(compare, [signs, *map(self.read, parts)], [])
 
     def _call(self, node: ast.Call) -> ast.expr:
-        name, owner = _dotted(node.func), list[ast.expr]()
+        name = _dotted(node.func) or ""
         if name == "c" and not node.keywords:
             return self._constants(node.args)
         if name == "Q" and len(node.args) == 1 and not node.keywords:
             column = self.read(node.args[0])
             if isinstance(literal(column), str):
                 return column_node(literal(column))
+        path, arguments = name or self._written(node.func), node.args
         if name not in VOCABULARY and name not in self.functions:
             # np.name and contr.name are functions, unless the data have such a column.
-            first = (name or "").partition(".")[0]
+            first = name.partition(".")[0]
             module = first in ("np", "contr") and first not in self.columns
-            if not isinstance(node.func, ast.Attribute) or module:
-                raise self._unknown(name or self.source.written(node.func))
-            if instead := suggestion(name or "", ("formula",)):  # such as pd.cut
-                raise unusable(self.formula, f"there is no {name}() here; {instead}")
-            name, inner = _path(node.func)
-            owner = [inner]
-            if name not in VOCABULARY:
-                raise self._unknown(name)
-        return self._called(str(name), [*owner, *node.args], node)
+            if isinstance(node.func, ast.Attribute) and not module:
+                path, inner = _path(node.func)
+                arguments = [inner, *node.args]
+            if path not in VOCABULARY or suggestion(name, ("formula",)):  # of pd.cut
+                raise self._unknown(path, name)
+        return self._called(path, arguments, node)
 
     def _called(self, name: str, given: list[ast.expr], node: ast.Call) -> ast.expr:
         function = function_of(name, self.functions)
-        keywords = [
-            ast.keyword(each.arg, self.read(each.value)) for each in node.keywords
-        ]
+        words = {str(each.arg): self.read(each.value) for each in node.keywords}
         arguments = [self.read(item) for item in given]
-        words = {str(each.arg): each.value for each in keywords}
         if any(word == "None" or word.startswith("_") for word in words):
-            raise refusal(self.formula, f"has {self.source.written(node)[:60]!r}")
+            raise refusal(self.formula, f"has {self._written(node)!r}")
         try:
             function.given(name, arguments, words)
         except TypeError as error:
@@ -563,18 +544,20 @@ class _Whitelist:
             text = f"{name}(): {instead}" if instead else str(error)
             raise unusable(self.formula, text) from None
         if function.state:
-            key = ast.Constant(self.source.written(node))
-            keywords.append(ast.keyword("_state", key))
+            words["_state"] = ast.Constant(written(node, self.quoted))
+        keywords = [ast.keyword(word, value) for word, value in words.items()]
         return ast.Call(ast.Name(name, ast.Load()), arguments, keywords)
 
-    def _unknown(self, name: str, known: Collection[str] = ()) -> Exception:
-        """The error for a function that is not known."""
-        if instead := suggestion(name, ("formula",)):
-            return unusable(self.formula, f"there is no {name}() here; {instead}")
-        written = self.source.quoted.get(name, name).removeprefix(".")
-        names = [*(known or VOCABULARY), *self.functions]
-        near = did_you_mean(written, [n.removeprefix(".") for n in names], ALIKE)
-        return refusal(self.formula, f"has {written!r}, which is not known{near}")
+    def _unknown(self, path: str, name: str = "") -> Exception:
+        """The error for a function that is not known, or a method, by its path."""
+        if instead := suggestion(name or path, ("formula",)):
+            return unusable(
+                self.formula, f"there is no {name or path}() here; {instead}"
+            )
+        what = self.quoted.get(path, path).removeprefix(".")
+        names = [*VOCABULARY, *ATTRIBUTES, *self.functions]
+        near = did_you_mean(what, [n.removeprefix(".") for n in names], ALIKE)
+        return refusal(self.formula, f"has {what!r}, which is not known{near}")
 
 
 BITWISE = ast.BitAnd | ast.BitOr
@@ -615,21 +598,22 @@ def refusal(formula: str, what: str) -> FormulaError:
 
 def check_names(columns: Iterable[Hashable]) -> None:
     """Raise `ColumnError` for names that a formula cannot tell from its own words."""
-    wrong: list[Hashable] = []
-    for column in columns:
-        if not isinstance(column, str) or column == "Intercept":
-            wrong.append(column)
-            continue
-        with suppress(ValueError):  # of a name that is no number
-            float(column)
-            wrong.append(column)
+    wrong = [column for column in columns if not _is_name(column)]
     if wrong:
-        noun, them = ("name", "it") if len(wrong) == 1 else ("names", "them")
         raise ColumnError(
-            f"The column {noun} {listing(wrong)} cannot be used in a formula; names "
-            f"must be text, no numbers, and not 'Intercept': rename {them}, for "
-            "example data.add_prefix('x')."
+            f"The column name {listing(wrong)} cannot be used in a formula; names must "
+            "be text, no numbers, and not 'Intercept': rename, for example by "
+            "data.add_prefix('x')."
         )
+
+
+def _is_name(column: Hashable) -> bool:
+    if not isinstance(column, str) or column == "Intercept":
+        return False
+    with suppress(ValueError):  # of a name that is no number
+        float(column)
+        return False
+    return True
 
 
 def unusable(formula: str, reason: str) -> FormulaError:
@@ -645,8 +629,6 @@ def cannot_use(formula: str, error: object, hint: str = "") -> FormulaError:
     >>> print(cannot_use("y ~ a + x>0", ValueError("Unknown operator '>'.")))
     The formula 'y ~ a + x>0' cannot be used: Unknown operator '>'.
     """
-    if not isinstance(error, Exception) or str(error):
-        error = ANSI_COLOUR.sub("", str(error))
     return unusable(formula, one_line(error, LONGEST) + hint)
 
 

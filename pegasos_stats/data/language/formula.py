@@ -6,12 +6,11 @@ from collections.abc import (
     Collection,
     Hashable,
     Iterable,
-    Iterator,
     Mapping,
     Sequence,
 )
+from functools import partial
 from itertools import pairwise
-from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,16 +25,18 @@ from pegasos_stats.data.language.expressions import (
     Expression,
     cannot_use,
     check_names,
+    formatted,
     is_word,
     normal_form,
     read_expression,
     refused,
+    signs_in,
     unusable,
 )
+from pegasos_stats.data.language.terms import Factor, Term, TermReader
 from pegasos_stats.data.language.values import unwrapped_value
 from pegasos_stats.data.language.vocabulary import KNOWN, Functions
 from pegasos_stats.errors import (
-    ColumnError,
     ColumnWarning,
     DataError,
     FormulaError,
@@ -44,58 +45,20 @@ from pegasos_stats.errors import (
     warn_caller,
 )
 
-TERMS = (
-    "; terms are joined by + and stand in backticks where a name is no word; what is "
-    "computed or compared stands in I(), as in I(x > 0)"
+WORD = r"[^\W\d][\w.]*|\.[\w.]+"
+# Words of R, and what they are here.
+OF_R = (
+    (r"(?<![\w.])(?:base|splines|stats)::(?=[\w.]+\()", ""),
+    (r"(?<=[(,\s])([^\W\d]\w*)\.(\w+)(?=\s*=(?!=))", r"\1_\2"),  # Boundary.knots=
+    (r"(?<![\w.])(?:as\.)?factor\(", "C("),
+    (r"(?<![\w.])(as|is)\.(?=(?:numeric|integer|logical|character|na)\()", r"\1_"),
 )
-STATA = "; write a * b for a##b, a:b for a#b, C(g) for i.g, and x for c.x"
-WORD = re.compile(r"[^\W\d][\w.]*|\.[\w.]+")
-OF_R = {
-    "factor": "C",
-    "as.factor": "C",
-    "as.numeric": "as_numeric",
-    "as.integer": "as_integer",
-    "as.logical": "as_logical",
-    "as.character": "as_character",
-    "is.na": "is_na",
-}
-CALLED = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, OF_R))})\(")
-PACKAGE = re.compile(r"(?<![\w.])(?:base|splines|stats)::(?=[\w.]+\()")
-DOTTED = re.compile(r"(?<=[(,\s])[^\W\d]\w*(?:\.\w+)+(?=\s*=(?!=))")
-IN = re.compile(r"%in%")
+IN = r"%in%", " in "
+CONNECTIVES = (r"&", " and "), (r"\|", " or ")  # in an outcome they bind as loosely
 OFFSET = "offset("
-CONNECTIVE = re.compile(r"[&|]")
 FACTOR_CALL = re.compile(r"^(?:C|factor|as\.factor|relevel)\(")
 MOST_LETTERS = 100_000
 WRAPPED_NAME = re.compile(r"^(?:C|factor|as\.factor)\(\s*(`[^`]+`|[\w.]+)\s*\)$")
-
-
-class Factor(NamedTuple):
-    """A factor of a term.
-
-    Attributes
-    ----------
-    text : str
-    kind : "number", "column" or "expression"
-    """
-
-    text: str
-    kind: Literal["number", "column", "expression"]
-
-
-class Term(NamedTuple):
-    """A product of factors.
-
-    Examples
-    --------
-    >>> str(Term((Factor("a", "column"), Factor("log(b)", "expression"))))
-    'a:log(b)'
-    """
-
-    factors: tuple[Factor, ...]
-
-    def __str__(self) -> str:
-        return ":".join(factor.text for factor in self.factors)
 
 
 def split_formula(formula: str) -> tuple[str, str]:
@@ -132,7 +95,7 @@ def split_formula(formula: str) -> tuple[str, str]:
             "is not of the form 'outcome ~ terms'; write for example 'y ~ .' or "
             "'y ~ a + C(b)'.",
         )
-    return parts[0], terms_in_python(parts[1])
+    return parts[0], in_python(parts[1], *OF_R)
 
 
 def check_functions(functions: object, columns: Collection[Hashable] = ()) -> Functions:
@@ -155,17 +118,12 @@ def check_functions(functions: object, columns: Collection[Hashable] = ()) -> Fu
             f"functions={listing([functions])} is not allowed; give a dictionary of "
             "names and functions, such as functions={'half': lambda x: x / 2}."
         )
-    wrong = [name for name in functions if not is_word(name)]
+    taken = {*KNOWN, *columns}
+    wrong = [name for name in functions if not is_word(name) or name in taken]
     if wrong:
         raise OptionError(
-            f"functions= has the names {listing(wrong)}; give words of letters, digits "
-            "and underscores."
-        )
-    taken = [name for name in functions if name in KNOWN or name in columns]
-    if taken:
-        raise OptionError(
-            f"functions= has {listing(taken)}, which already is a function of formulas "
-            "or a column; give another name."
+            f"functions= has the names {listing(wrong)}; give words that are neither a "
+            "function of formulas nor a column."
         )
     return dict(functions)
 
@@ -232,8 +190,8 @@ def read_outcome(
     >>> read_outcome("factor(am) ~ .", ["am"]).column
     'am'
     """
-    text = with_quotes(outcome_in_python(split_formula(formula)[0]), columns)
-    found = read_expression(text, columns, formula, functions)
+    text = in_python(split_formula(formula)[0], *OF_R, IN, *CONNECTIVES)
+    found = read_expression(with_quotes(text, columns), columns, formula, functions)
     while (inner := found.inside("C", "I")) is not None:
         found = inner
     return found
@@ -280,7 +238,7 @@ def read_terms(
         If a column that it uses is not there or cannot be named in a formula.
     """
     outcome = split_formula(formula)[0]
-    terms = without_offsets(_all_terms(formula, data, intercept, functions), formula)
+    terms, _ = _split_offsets(_all_terms(formula, data, intercept, functions), formula)
     if unwrapped(outcome) in variables_of(terms, formula, data, functions):
         raise refused(
             formula,
@@ -306,7 +264,7 @@ def offset_terms(
     """
     if "offset" not in split_formula(formula)[1]:
         return ()
-    return expressions_in(_all_terms(formula, data, True, functions))
+    return _split_offsets(_all_terms(formula, data, True, functions), formula)[1]
 
 
 def _all_terms(
@@ -317,62 +275,31 @@ def _all_terms(
     own = {unwrapped(outcome)}
     if own.isdisjoint(data.columns):
         own = read_outcome(formula, data.columns, functions).columns
-    others = _Names(data, own, formula)
-    text = with_quotes(right, data.columns) + ("" if intercept else " - 1")
-    return _parsed(text, others, formula)
-
-
-KINDS: dict[str, Literal["number", "column", "expression"]] = {
-    "literal": "number",
-    "lookup": "column",
-    "python": "expression",
-}
-
-
-def _parsed(text: str, others: "_Names", formula: str) -> tuple[Term, ...]:
-    """Read terms with formulaic; ``.`` stands for `others`."""
-    from formulaic import Formula, SimpleFormula
-
-    from pegasos_stats.data.language.formulaic_adapter import TermParser
-
-    context = {"__formulaic_variables_available__": others}
-    parser = TermParser(formula)
-    try:
-        terms = Formula.from_spec(text, parser=parser, context=context)
-    except (ColumnError, FormulaError):
-        raise
-    except Exception as error:
-        hint = STATA if "#" in text else TERMS
-        raise cannot_use(formula, error, hint) from None
-    if not isinstance(terms, SimpleFormula):
-        raise unusable(formula, "it has several parts")
-    check_columns(others.data, parser.taken_out)
-    return tuple(
-        Term(tuple(Factor(str(f.expr), KINDS[f.eval_method.value]) for f in t.factors))
-        for t in terms
+    reader = TermReader(
+        with_quotes(right, data.columns) + ("" if intercept else " - 1"),
+        formula,
+        partial(_others, data, own, formula),
+        lambda text: formatted(in_python(text, IN), formula),
     )
+    terms = reader.terms()
+    check_columns(data, reader.names)
+    return terms
 
 
-class _Names(list[Hashable]):
-    """Columns that ``.`` stands for, checked when it is read.
+def _others(data: pd.DataFrame, own: set[str], formula: str) -> list[str]:
+    """Columns that ``.`` stands for: all but those of the outcome.
 
     Those without a single value, blank text included, are left out, unless all are.
     """
-
-    def __init__(self, data: pd.DataFrame, own: set[str], formula: str) -> None:
-        super().__init__(column for column in data.columns if column not in own)
-        self.data, self._formula = data, formula
-
-    def __iter__(self) -> Iterator[Hashable]:
-        names = list(super().__iter__())
-        check_names(names)
-        some = [has_value(column) for _, column in self.data.items()]
-        present = self.data.columns[some] if len(self.data) else names
-        held = [name for name in names if name in present] or names
-        empty = dict.fromkeys(names).keys() - held
-        if empty := {name for name in empty if not is_written(name, self._formula)}:
-            warn_empty([name for name in names if name in empty])
-        return iter(held)
+    names = [column for column in data.columns if column not in own]
+    check_names(names)
+    some = [has_value(column) for _, column in data.items()]
+    present = set(data.columns[some]) if len(data) else set(names)
+    held = [name for name in names if name in present] or names
+    empty = [name for name in names if name not in present and len(held) < len(names)]
+    if empty := [name for name in empty if not is_written(name, formula)]:
+        warn_empty(empty)
+    return held
 
 
 def has_value(column: DataColumn) -> bool:
@@ -403,9 +330,8 @@ def warn_empty(columns: Sequence[Hashable]) -> None:
     """Warn that columns without a single value are no predictors."""
     several = len(columns) > 1
     warn_caller(
-        f"{'Columns' if several else 'Column'} {listing(columns, 3)} "
-        f"{'hold' if several else 'holds'} no value and "
-        f"{'are' if several else 'is'} left out.",
+        f"Column{'s' if several else ''} {listing(columns, 3)} "
+        f"{'hold no value and are' if several else 'holds no value and is'} left out.",
         ColumnWarning,
     )
 
@@ -465,40 +391,22 @@ def sides(text: str, mark: str = "~") -> list[str]:
     >>> sides("`a~b` ~ I(~x)"), sides("poly(x, 2)[1] = 0, y", ",")
     (['`a~b`', 'I(~x)'], ['poly(x, 2)[1] = 0', 'y'])
     """
-    cuts = [at for at, sign, depth, _ in _signs(text) if sign == mark and not depth]
+    cuts = [at for at, sign, depth in signs_in(text) if sign == mark and not depth]
     edges = [-1, *cuts, len(text)]
     return [text[a + 1 : b].strip() for a, b in pairwise(edges)]
 
 
-def terms_in_python(text: str) -> str:
-    """Terms, with the words of R that Python does not have as it has them.
+def in_python(text: str, *words: tuple[str, str]) -> str:
+    """Replace words of R outside of quotes.
 
     Examples
     --------
-    >>> terms_in_python("as.factor(a) + I(b %in% c(1, 2)) + x %in% z")
-    'C(a) + I(b  in  c(1, 2)) + x %in% z'
-    >>> terms_in_python("splines::ns(x, 3, Boundary.knots=c(0, 9))")
-    'ns(x, 3, Boundary_knots=c(0, 9))'
+    >>> in_python("as.factor(a) + splines::ns(x, 3, Boundary.knots=c(0, 9))", *OF_R)
+    'C(a) + ns(x, 3, Boundary_knots=c(0, 9))'
     """
-    text = _outside_quotes(PACKAGE, "", text)
-    text = _outside_quotes(DOTTED, lambda m: m[0].replace(".", "_"), text)
-    inside = {at for at, sign, _, called in _signs(text) if sign == "%" and called}
-    whole = IN.sub(lambda m: " in " if m.start() in inside else m[0], text)
-    return _outside_quotes(CALLED, lambda m: f"{OF_R[m[1]]}(", whole)
-
-
-def outcome_in_python(text: str) -> str:
-    """An outcome, with ``&`` and ``|`` that bind as loosely as in R.
-
-    Examples
-    --------
-    >>> outcome_in_python("a > 1 & factor(b) %in% c('&')")
-    "a > 1  and  C(b)  in  c('&')"
-    """
-    text = _outside_quotes(CALLED, lambda m: f"{OF_R[m[1]]}(", text)
-    text = _outside_quotes(IN, " in ", text)
-    words = {"&": " and ", "|": " or "}
-    return _outside_quotes(CONNECTIVE, lambda m: words[m[0]], text)
+    for pattern, word in words:
+        text = _outside_quotes(pattern, word, text)
+    return text
 
 
 def with_quotes(text: str, columns: Collection[object]) -> str:
@@ -525,58 +433,34 @@ def with_quotes(text: str, columns: Collection[object]) -> str:
 
 
 def _outside_quotes(
-    pattern: re.Pattern[str],
+    pattern: str,
     replacement: str | Callable[[re.Match[str]], str],
     text: str,
 ) -> str:
     pieces = QUOTED.split(text)
-    pieces[::2] = [pattern.sub(replacement, piece) for piece in pieces[::2]]
+    pieces[::2] = [re.sub(pattern, replacement, piece) for piece in pieces[::2]]
     return "".join(pieces)
 
 
-def _signs(text: str) -> Iterator[tuple[int, str, int, bool]]:
-    """Signs outside of quotes: place, depth in brackets, and whether in a call.
-
-    What follows a word in brackets is a call, and so is what stands in braces.
-    """
-    place, called = 0, [False]
-    for number, piece in enumerate(QUOTED.split(text)):
-        for at, sign in enumerate(piece if number % 2 == 0 else "", place):
-            if sign in ")]}" and len(called) > 1:
-                called.pop()
-            yield at, sign, len(called) - 1, called[-1]
-            if sign in "([{":
-                after = text[at - 1 : at]
-                opens = sign == "{" or after == "_" or after == "." or after.isalnum()
-                called.append(called[-1] or opens)
-        place += len(piece)
-
-
-def expressions_in(terms: tuple[Term, ...]) -> tuple[str, ...]:
-    """What stands in each ``offset()``, a term that has no coefficient."""
-    found = [term.factors[0].text for term in terms if _is_offset(term)]
-    return tuple(text.removeprefix(OFFSET).removesuffix(")") for text in found)
-
-
-def without_offsets(terms: tuple[Term, ...], formula: str) -> tuple[Term, ...]:
-    """Terms that have coefficients.
+def _split_offsets(
+    terms: tuple[Term, ...], formula: str
+) -> tuple[tuple[Term, ...], tuple[str, ...]]:
+    """Terms that have coefficients, and what stands in each ``offset()``.
 
     Raises
     ------
     FormulaError
         If an ``offset()`` is part of a product.
     """
-    kept = tuple(term for term in terms if not _is_offset(term))
-    if any(_calls_offset(factor) for term in kept for factor in term.factors):
+    calls = [[_calls_offset(factor) for factor in term.factors] for term in terms]
+    if any(any(each) and len(each) > 1 for each in calls):
         raise refused(
             formula, "has offset() in a product; write it as a term of its own."
         )
-    return kept
+    rest = tuple(t for t, each in zip(terms, calls, strict=True) if not any(each))
+    offsets = [str(t) for t, each in zip(terms, calls, strict=True) if any(each)]
+    return rest, tuple(text[len(OFFSET) : -1] for text in offsets)
 
 
 def _calls_offset(factor: Factor) -> bool:
     return factor.kind == "expression" and factor.text.startswith(OFFSET)
-
-
-def _is_offset(term: Term) -> bool:
-    return len(term.factors) == 1 and _calls_offset(term.factors[0])

@@ -16,7 +16,7 @@ import numpy as np
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.columns import floats_of
 from pegasos_stats.data.foreign import refusing
-from pegasos_stats.data.language.expressions import Source
+from pegasos_stats.data.language.expressions import parsed
 from pegasos_stats.data.language.formula import sides
 from pegasos_stats.errors import FormulaError, OptionError, listing, plain, shown
 from pegasos_stats.tables import significant
@@ -126,7 +126,7 @@ def _as_matrix(hypotheses: object, k: int) -> tuple[Matrix, Vector]:
 def _linear(side: str, names: Sequence[str], text: str) -> tuple[Vector, float]:
     """Coefficients and constant of one side."""
     try:
-        tree = Source.of(_with_stand_ins(side, names), text).tree
+        tree, _ = parsed(_with_stand_ins(side, names), text)
         with np.errstate(all="ignore"):
             found = _affine(tree, len(names))
     except (FormulaError, LookupError, ValueError, ArithmeticError, RecursionError):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import DataColumn, Dense, Matrix
 from pegasos_stats.data.columns import numeric_values
 from pegasos_stats.data.labels import positions
-from pegasos_stats.data.language.formula import Term
+from pegasos_stats.data.language.terms import Term
 from pegasos_stats.data.language.values import (
     TermValue,
     Value,
@@ -66,16 +66,15 @@ class FactorCoding:
     @classmethod
     def of(cls, text: str, value: Value, levels: list[Hashable]) -> "FactorCoding":
         """The contrasts that a factor of a formula asks for."""
+        chosen = getattr(value, "contrasts", None)
+        if chosen is None or len(levels) < 2:
+            return cls(levels, tuple(f"{text}[T.{level}]" for level in levels[1:]))
         from formulaic.transforms import contrasts as known
 
-        asked = getattr(value, "contrasts", None)
-        chosen = known.TreatmentContrasts() if asked is None else asked
         chosen = chosen() if isinstance(chosen, type) else chosen
         if not isinstance(chosen, known.Contrasts):
             chosen = known.CustomContrasts(chosen)
         fixed = isinstance(chosen, known.CustomContrasts)
-        if len(levels) < 2:
-            return cls(levels, ())
         written = chosen.get_factor_format(levels, reduced_rank=True)
         names = tuple(
             written.format(name=text, field=field)
@@ -187,7 +186,7 @@ def parts_of(
 
     Examples
     --------
-    >>> from pegasos_stats.data.language.formula import Factor
+    >>> from pegasos_stats.data.language.terms import Factor
     >>> one, g = Factor("1", "number"), Factor("g", "column")
     >>> parts_of((Term((one,)), Term((g,))), ("g",))
     (((),), ((('g', True),),))

@@ -19,27 +19,16 @@ LARGEST = 2.0**63  # of whole numbers in 64 bits
 NULLABLE = (pd.BooleanDtype, pd.Int64Dtype)
 
 OPERATORS: dict[str, Compute] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-    "negative": operator.neg,
-    "positive": operator.pos,
-    "not": operator.invert,
-}
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+    "//": operator.floordiv, "%": operator.mod, "**": operator.pow,
+    "negative": operator.neg, "positive": operator.pos, "not": operator.invert,
+}  # fmt: skip
 GROWING = ("+", "-", "*", "**", "negative")
 CONNECTIVES: dict[str, Compute] = {"&": operator.and_, "|": operator.or_}
 COMPARISONS: dict[str, Compute] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le,
+    ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
 
 
 def folded(name: str, values: Sequence[Value]) -> Value:

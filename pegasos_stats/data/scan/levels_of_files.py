@@ -39,6 +39,7 @@ from pegasos_stats.data.language.formula import (
     variables_of,
     warn_empty,
 )
+from pegasos_stats.data.language.terms import Term
 from pegasos_stats.data.language.values import unwrapped_value
 from pegasos_stats.data.scan.expanded_rows import ExpandedRows
 from pegasos_stats.data.scan.files import Scan
@@ -50,7 +51,6 @@ from pegasos_stats.errors import ColumnError, DataError, counted, listing
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from formulaic import SimpleFormula
 
 
 NEIGHBOURS = ("lag",)  # functions without state that look at other rows
@@ -297,7 +297,7 @@ class LevelCollector:
     ----------
     given : tuple
         Of which another one can be made that has seen no rows.
-    terms : SimpleFormula
+    terms : tuple of Term
     variables, outcome : list of str
         Columns that the terms use, and the outcome.
     offsets : Offset or None
@@ -437,7 +437,7 @@ class Factors:
 
     def __init__(
         self,
-        terms: "SimpleFormula",
+        terms: tuple[Term, ...],
         formula: str,
         nothing: pd.DataFrame,
         kinds: Mapping[str, str],
