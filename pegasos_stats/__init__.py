@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pegasos_stats.studies.error_comparison import ErrorComparison, compare_errors
     from pegasos_stats.studies.model_comparison import ModelComparison, compare_models
     from pegasos_stats.studies.parity.check import ParityCheck, check_against_r
+    from pegasos_stats.studies.pooling import PooledResults, pool
     from pegasos_stats.studies.reliability import Reliability, reliability
     from pegasos_stats.studies.roc_comparison import RocComparison, compare_roc
     from pegasos_stats.studies.selection.cross_validation import (
@@ -78,6 +79,7 @@ __all__ = [
     "PairedComparison",
     "ParityCheck",
     "Pegasos",
+    "PooledResults",
     "RRandom",
     "Reliability",
     "Report",
@@ -105,6 +107,7 @@ __all__ = [
     "load",
     "logit",
     "plot_losses",
+    "pool",
     "read_svmlight",
     "reliability",
     "report",
@@ -141,6 +144,7 @@ PUBLIC = {  # modules that are loaded when one of their public names is asked fo
     "studies.error_comparison": "compare_errors ErrorComparison",
     "studies.model_comparison": "compare_models ModelComparison",
     "studies.parity.check": "check_against_r ParityCheck",
+    "studies.pooling": "PooledResults pool",
     "studies.reliability": "Reliability reliability",
     "studies.roc_comparison": "compare_roc RocComparison",
     "studies.selection.cross_validation": "cross_validate CrossValidation",

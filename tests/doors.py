@@ -27,6 +27,7 @@ DATA = pd.DataFrame(X, columns=["u", "v"]).assign(y=Y)
 GROUPS = list("abc" * (N // 3))
 QUICK = ps.Pegasos(epochs=1, seed=1)
 ROUGH = ps.SDCA(seed=1, epochs=20)
+UNPENALISED = ps.Logit(Y, X, lam=1e-9).fit()
 SVM, LOGIT = ps.SVM(Y, X, lam=1.0), ps.Logit(Y, X, lam=1.0)
 NEW = "new axes"
 
@@ -241,6 +242,8 @@ DOORS = [
     Door("matrix.error_interval"),
     Door("matrix.summary", str),
     Door("ps.compare_predictions", str, actual=Y, predicted_a=Y, predicted_b=Y[::-1]),
+    Door("ps.pool", aloud, results=[LOGIT.fit(QUICK), LOGIT.fit(QUICK)]),
+    Door("ps.anova", small=ps.Logit(Y, X[:, :1], lam=1e-9).fit(), large=UNPENALISED),
     Door("ps.compare_roc", aloud, actual=Y, scores_a=X[:, 0], scores_b=X[:, 1]),
     Door("ps.reliability", actual=Y, probabilities=np.linspace(0, 1, N), positive="b"),
     Door("ps.cross_validate", aloud),

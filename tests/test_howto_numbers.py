@@ -7,12 +7,16 @@ from textwrap import dedent
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 import statsmodels.api as sm
+import statsmodels.formula.api as smf
+from matplotlib import pyplot
 from scipy.special import logit
+from statsmodels.imputation.mice import MICE
 from statsmodels.nonparametric.smoothers_lowess import lowess
 
-import pegasos_stats as ps  # noqa: F401
+import pegasos_stats as ps
 
 mpl.use("Agg")
 
@@ -28,7 +32,7 @@ def page(name):
     text = (HOWTO / f"{name}.rst").read_text(encoding="utf-8")
     for block in BLOCK.findall(text):
         exec(compile(dedent(block), name, "exec"), names)
-    mpl.pyplot.close("all")
+    pyplot.close("all")
     return names
 
 
@@ -75,3 +79,43 @@ def test_calibration_is_that_of_statsmodels():
             expected = [peer.params[-1], *peer.conf_int()[-1]]
             np.testing.assert_allclose([value, *interval], expected, 1e-8)
         assert found.ici == pytest.approx(np.abs(smooth - p).mean(), rel=1e-4)
+
+
+def test_pooled_fits_are_those_of_mice(monkeypatch):
+    monkeypatch.chdir(HOWTO.parent / "data")
+    names = page("multiple_imputation")
+    formula, given = names["formula"], {"family": sm.families.Binomial()}
+    chain = MICE(formula, sm.GLM, names["chain"], init_kwds=given)
+    frames = [
+        frame.assign(readmitted=1.0 * frame["readmitted"].eq("yes"))
+        for frame in names["frames"]
+    ]
+    models = [sm.GLM.from_formula(formula, frame, **given) for frame in frames]
+    chain.results_list = [model.fit(cov_type="HC0", tol=1e-12) for model in models]
+    chain.exog_names, chain.endog_names = models[0].exog_names, "readmitted"
+    peer = chain.combine()
+    columns = {"b": peer.params, "se": peer.bse, "share": peer.frac_miss_info}
+    peer = pd.DataFrame(columns, index=peer.exog_names)
+    of_hc0 = ps.pool([fit.with_covariance("HC0") for fit in names["fits"]])
+    table = of_hc0.tidy().set_index("term")
+    peer = peer.loc[table.index]
+    np.testing.assert_allclose(table["estimate"], peer["b"], 1e-4)  # lam, and the gap
+    np.testing.assert_allclose(table["std_error"], peer["se"], 1e-4)
+    np.testing.assert_allclose(table["lambda"], peer["share"], 1e-4)
+    assert table["estimate"].tolist() == names["pooled"].params.tolist()
+    np.testing.assert_allclose(names["pooled"].bse, of_hc0.bse, 0.02)  # HC3
+
+
+def test_rows_are_predicted_as_by_statsmodels(monkeypatch):
+    monkeypatch.chdir(HOWTO.parent / "data")
+    names = page("predictions_with_errors")
+    data = names["data"].assign(readmitted=1.0 * names["data"]["readmitted"].eq("yes"))
+    peer = smf.logit(names["formula"], data).fit(disp=0, cov_type="HC0")
+    found, result, new = names["frame"], names["result"], names["new"]
+    expected = peer.get_prediction(new).summary_frame()
+    np.testing.assert_allclose(found, expected, 1e-4)  # lam, and the gap
+    link = result.get_prediction(new, scale="link").summary_frame(alpha=0.1)
+    peer = peer.get_prediction(new, which="linear").summary_frame(alpha=0.1)
+    np.testing.assert_allclose(link, peer, 1e-4)
+    errors = result.augment(new, se_fit=True)[["score_se", "probability_se"]]
+    np.testing.assert_allclose(errors, np.c_[peer["se"], expected["se"]], 1e-4)

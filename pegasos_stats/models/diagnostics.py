@@ -343,6 +343,10 @@ def anova(small: "LinearResults", large: "LinearResults") -> LikelihoodRatioTest
     <Likelihood ratio test: chi2 = 4.418, df = 2, p = 0.11>
     """
     for each in (small, large):
+        if not isinstance(getattr(each, "problem", None), Problem):
+            raise OptionError(
+                "anova() takes two fits of ps.logit(): anova(small, large)."
+            )
         check_rows(each, "anova()")
     _check_same_rows(small, large)
     ranks = [rank_of(each.problem.X, each.problem.intercept) for each in (small, large)]

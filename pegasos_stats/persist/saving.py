@@ -41,11 +41,13 @@ KINDS = {  # what a file may hold, and the module that has it
     "KernelTuning": "studies.selection.kernel_tuning",
     "LabelCoding": "data.labels",
     "LambdaPath": "studies.selection.lambda_path",
+    "LikelihoodRatioTest": "models.diagnostics",
     "LinearResults": "models.linear_results",
     "Margins": "models.effects.margins",
     "ModelComparison": "studies.model_comparison",
     "PairedComparison": "metrics.paired",
     "ParityCheck": "studies.parity.check",
+    "PooledResults": "studies.pooling",
     "Reliability": "studies.reliability",
     "RocComparison": "studies.roc_comparison",
     "SessionInfo": "session",
@@ -110,9 +112,9 @@ def save(
     ----------
     result : LinearResults or KernelResults, or another object of the package
         Cross-validations, folds, paths of lambda, tuned kernels, calibrated fits,
-        thresholds, reliabilities, comparisons of models, errors, predictions, areas
-        and solvers, confusion tables and their reports, margins and tests, checks
-        against R, summaries.
+        thresholds, reliabilities, pooled fits, comparisons of models, errors,
+        predictions, areas and solvers, confusion tables and their reports, margins and
+        tests, checks against R, summaries.
     path : str or path
     about : dict, optional
         Further facts of text, numbers and dates to keep with it.

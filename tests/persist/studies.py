@@ -108,6 +108,16 @@ def predictions():
     return ps.compare_predictions(DATA["y"], one, other, names=("hinge", "log"))
 
 
+def pooled():
+    frames = [DATA.assign(a=DATA["a"] + move) for move in (0.0, 0.1)]
+    return ps.pool([ps.logit("y ~ a + b", frame, lam=0.1).fit() for frame in frames])
+
+
+def likelihood_ratio():
+    models = [ps.logit(f"y ~ {terms}", DATA, lam=1e-9) for terms in ("a", "a + b")]
+    return ps.anova(*(model.fit(exact()) for model in models))
+
+
 def areas():
     scores = [
         model(build).fit(exact()).decision_function(DATA)
@@ -199,6 +209,8 @@ OBJECTS = {
         solvers,
         predictions,
         areas,
+        pooled,
+        likelihood_ratio,
         table,
         weighted_table,
         several_labels,
