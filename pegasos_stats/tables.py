@@ -212,6 +212,20 @@ def estimate_cells(
     return pd.DataFrame(coef | columns, index=terms)
 
 
+def maketables_columns(tidy: pd.DataFrame) -> pd.DataFrame:
+    """The columns of ``tidy()`` under the names that the package maketables reads.
+
+    Examples
+    --------
+    >>> tidy = pd.DataFrame({"term": ["x"], "estimate": [1.0], "p_value": [0.5]})
+    >>> maketables_columns(tidy).columns.tolist()
+    ['b', 'p']
+    """
+    names = {"estimate": "b", "std_error": "se", "statistic": "t", "p_value": "p"}
+    names |= {"conf_low": "ci95l", "conf_high": "ci95u"}
+    return tidy.set_index("term").rename_axis("Coefficient").rename(columns=names)
+
+
 def filled(items: Sequence[str], width: int = WIDTH) -> list[str]:
     """Write items side by side, in as many lines as they need.
 

@@ -38,7 +38,12 @@ from pegasos_stats.models.results import Results, varies
 from pegasos_stats.models.scoring.sql import Dialect, json_of, sql_of
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.proximal import zero_model
-from pegasos_stats.tables import Summary, aligned, estimate_cells
+from pegasos_stats.tables import (
+    Summary,
+    aligned,
+    estimate_cells,
+    maketables_columns,
+)
 
 if TYPE_CHECKING:
     from pegasos_stats.output.plotting.result_plots import LinearPlots
@@ -1032,6 +1037,41 @@ class LinearResults(Results):
                 prediction = self.get_prediction(data, unseen=unseen, offset=offset)
                 found["probability_se"] = prediction.se
         return found
+
+    # What the package maketables reads, which makes tables for Word, Typst and others;
+    # its releases up to 0.2 read params, bse and pvalues, as of statsmodels, instead.
+
+    @property
+    def __maketables_coef_table__(self) -> pd.DataFrame:
+        return maketables_columns(self.tidy())
+
+    @property
+    def __maketables_depvar__(self) -> str:
+        return f"{self.coding.name} = {self.coding.positive}"
+
+    @property
+    def __maketables_default_stat_keys__(self) -> list[str]:
+        return ["N", "pseudo_r2", "ll", "lam", "se_type"]
+
+    @property
+    def __maketables_stat_labels__(self) -> dict[str, str]:
+        return {"lam": "Lambda"}
+
+    @property
+    def __maketables_vcov_info__(self) -> dict[str, str]:
+        name = "bootstrap" if isinstance(self.cov_type, Bootstrap) else "none"
+        found = {"se_type": getattr(self.cov_type, "correction", name)}
+        if self.groups is not None:
+            found["cluster_var"] = str(self.groups)
+        return found
+
+    def __maketables_stat__(self, key: str) -> object:
+        if key == "lam":
+            return self.problem.lambda_text
+        if key == "se_type":
+            return ", ".join(self.__maketables_vcov_info__.values())
+        names = {"N": "nobs", "ll": "llf", "pseudo_r2": "prsquared"}
+        return getattr(self, names.get(key, key), None)
 
     @property
     def plot(self) -> "LinearPlots":

@@ -178,6 +178,27 @@ class PooledResults:
     def _column(self, column: str, name: str) -> "pd.Series[float]":
         return self.tidy().set_index("term")[column].rename_axis(None).rename(name)
 
+    # What the package maketables reads, as of a fit.
+
+    @property
+    def __maketables_coef_table__(self) -> pd.DataFrame:
+        return tables.maketables_columns(self.tidy())
+
+    @property
+    def __maketables_depvar__(self) -> str:
+        return self.fits[0].__maketables_depvar__
+
+    @property
+    def __maketables_default_stat_keys__(self) -> list[str]:
+        return ["N", "m"]
+
+    @property
+    def __maketables_stat_labels__(self) -> dict[str, str]:
+        return {"m": "Imputations"}
+
+    def __maketables_stat__(self, key: str) -> object:
+        return {"N": self.nobs, "m": self.m}.get(key)
+
     def _repr_html_(self) -> str:
         return self.summary().to_html()
 
