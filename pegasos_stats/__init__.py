@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from pegasos_stats.data.scan.files import scan
     from pegasos_stats.data.svmlight import read_svmlight
     from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
+    from pegasos_stats.metrics.decision_curve import DecisionCurve, decision_curve
     from pegasos_stats.metrics.paired import PairedComparison, compare_predictions
+    from pegasos_stats.metrics.precision_recall import PrecisionRecall, precision_recall
     from pegasos_stats.models.diagnostics import anova
     from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
     from pegasos_stats.models.kernel import KernelSVM, kernel_svm
@@ -66,6 +68,7 @@ __all__ = [
     "Cluster",
     "ConfusionMatrix",
     "CrossValidation",
+    "DecisionCurve",
     "ErrorComparison",
     "Folds",
     "KernelResults",
@@ -80,6 +83,7 @@ __all__ = [
     "ParityCheck",
     "Pegasos",
     "PooledResults",
+    "PrecisionRecall",
     "RRandom",
     "Reliability",
     "Report",
@@ -100,6 +104,7 @@ __all__ = [
     "confusion",
     "cross_validate",
     "datasets",
+    "decision_curve",
     "errors",
     "kernel_svm",
     "lambda_grid",
@@ -108,6 +113,7 @@ __all__ = [
     "logit",
     "plot_losses",
     "pool",
+    "precision_recall",
     "read_svmlight",
     "reliability",
     "report",
@@ -124,8 +130,10 @@ PUBLIC = {  # modules that are loaded when one of their public names is asked fo
     "data.scan.files": "scan",
     "data.svmlight": "read_svmlight",
     "metrics.confusion": "confusion ConfusionMatrix",
+    "metrics.decision_curve": "decision_curve DecisionCurve",
     "metrics.paired": "compare_predictions PairedComparison",
     "models.diagnostics": "anova",
+    "metrics.precision_recall": "precision_recall PrecisionRecall",
     "models.inference.options": "Bootstrap Cluster Sandwich",
     "models.kernel": "kernel_svm KernelSVM",
     "models.kernel_results": "KernelResults",

@@ -245,6 +245,8 @@ DOORS = [
     Door("ps.pool", aloud, results=[LOGIT.fit(QUICK), LOGIT.fit(QUICK)]),
     Door("ps.anova", small=ps.Logit(Y, X[:, :1], lam=1e-9).fit(), large=UNPENALISED),
     Door("ps.compare_roc", aloud, actual=Y, scores_a=X[:, 0], scores_b=X[:, 1]),
+    Door("ps.precision_recall", aloud, actual=Y, scores=X[:, 0]),
+    Door("ps.decision_curve", aloud, actual=Y, probabilities=np.linspace(0, 1, N)),
     Door("ps.reliability", actual=Y, probabilities=np.linspace(0, 1, N), positive="b"),
     Door("ps.cross_validate", aloud),
     Door("ps.lambda_path", lambdas=[1, 0.1]),

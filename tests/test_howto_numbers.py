@@ -13,6 +13,12 @@ import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from matplotlib import pyplot
 from scipy.special import logit
+from sklearn.metrics import (
+    average_precision_score,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+)
 from statsmodels.imputation.mice import MICE
 from statsmodels.nonparametric.smoothers_lowess import lowess
 
@@ -119,3 +125,32 @@ def test_rows_are_predicted_as_by_statsmodels(monkeypatch):
     np.testing.assert_allclose(link, peer, 1e-4)
     errors = result.augment(new, se_fit=True)[["score_se", "probability_se"]]
     np.testing.assert_allclose(errors, np.c_[peer["se"], expected["se"]], 1e-4)
+
+
+def test_a_rare_class_is_judged_as_by_scikit_learn():
+    names = page("rare_class")
+    new, found = names["new"], names["found"]
+    ill, scores = new["ill"] == "yes", names["result"].decision_function(new)
+    expected = average_precision_score(ill, scores)
+    assert found.average_precision == pytest.approx(expected, rel=ROUNDING)
+    area = names["roc"].loc["auc", "estimate"]
+    assert area == pytest.approx(roc_auc_score(ill, scores), rel=ROUNDING)
+    for line in (names["half"], names["most"]):
+        called = scores >= line["threshold"]
+        assert line["recall"] == recall_score(ill, called)
+        assert line["precision"] == precision_score(ill, called)
+
+
+def test_a_decision_curve_is_that_of_its_formula():
+    names = page("decision_curve")
+    table, malignant = names["table"], names["test"]["tumour"] == "malignant"
+    assert len(table) == 50
+    models = {k: p["malignant"] for k, p in names["probabilities"].items()}
+    for name, p in (models | {"all": 0.0 * models["radius"] + 1.0}).items():
+        for at, value in table[name].items():
+            true, false = (
+                ((p >= at) & malignant).mean(),
+                ((p >= at) & ~malignant).mean(),
+            )
+            expected = true - false * at / (1.0 - at)
+            assert value == pytest.approx(expected, rel=ROUNDING, abs=ROUNDING)

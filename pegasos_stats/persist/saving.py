@@ -34,6 +34,7 @@ KINDS = {  # what a file may hold, and the module that has it
     "ConfusionReport": "metrics.caret",
     "ContrastTests": "models.inference.wald",
     "CrossValidation": "studies.selection.cross_validation",
+    "DecisionCurve": "metrics.decision_curve",
     "ErrorComparison": "studies.error_comparison",
     "Folds": "studies.selection.folds",
     "JointTest": "models.inference.wald",
@@ -48,6 +49,7 @@ KINDS = {  # what a file may hold, and the module that has it
     "PairedComparison": "metrics.paired",
     "ParityCheck": "studies.parity.check",
     "PooledResults": "studies.pooling",
+    "PrecisionRecall": "metrics.precision_recall",
     "Reliability": "studies.reliability",
     "RocComparison": "studies.roc_comparison",
     "SessionInfo": "session",
@@ -112,7 +114,7 @@ def save(
     ----------
     result : LinearResults or KernelResults, or another object of the package
         Cross-validations, folds, paths of lambda, tuned kernels, calibrated fits,
-        thresholds, reliabilities, pooled fits, comparisons of models, errors,
+        thresholds, reliabilities, curves, pooled fits, comparisons of models, errors,
         predictions, areas and solvers, confusion tables and their reports, margins and
         tests, checks against R, summaries.
     path : str or path

@@ -56,6 +56,11 @@ def found():
         "thresholds": fit.thresholds(seed=1),
         "reliability": ps.reliability(train["outcome"], fit.predict_proba()),
         "areas": ps.compare_roc(fit, small, NEW, names=ASSAYS[:2]),
+        "recall": ps.precision_recall(train["outcome"], fit.decision_function()),
+        "benefit": ps.decision_curve(
+            train["outcome"],
+            {ASSAYS[0]: fit.predict_proba(), ASSAYS[1]: small.predict_proba()},
+        ),
         "tuning": ps.tune_kernel(kernel, [0.1, 1.0], [1e-1, 1e-3], folds=3),
     }
 
@@ -73,6 +78,8 @@ FIGURES = {
     "models": lambda f, **k: f["compared"].plot(**k),
     "ROC of models": lambda f, **k: f["compared"].plot_roc(NEW, **k),
     "ROC of folds": lambda f, **k: f["cv"].plot_roc(**k),
+    "precision and recall": lambda f, **k: f["recall"].plot(**k),
+    "decision curve": lambda f, **k: f["benefit"].plot(**k),
     "two areas": lambda f, **k: f["areas"].plot(**k),
     "differences": lambda f, **k: f["errors"].plot(**k),
     "path": lambda f, **k: f["path"].plot(**k),
@@ -129,7 +136,10 @@ def test_lines_have_the_keywords_of_the_user(found, name):
 
 @pytest.mark.parametrize(
     "name",
-    ["roc", "margins", "coefficients", "effect", "path", "reliability", "two areas"],
+    [
+        *["roc", "margins", "coefficients", "effect", "path", "reliability"],
+        *["two areas", "precision and recall", "decision curve"],
+    ],
 )
 def test_a_figure_is_drawn_twice_with_a_label_each(found, name):
     ax = plt.subplots()[1]

@@ -477,3 +477,21 @@ def test_the_strongest_predictors_are_of_different_terms():
     for formula in ("y ~ .", "y ~ `x[1]` + `x[2]` + w * C(g)"):
         facts = ps.logit(formula, data, lam=1e-4).fit().report().page.facts
         assert {line[0] for line in facts.strongest} == {"x[1]", "x[2]", "g"}
+
+
+@pytest.mark.parametrize("levels", [("common", "rare"), ("a rare one", "common")])
+def test_a_rare_level_has_precision_and_recall(levels):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=800)
+    rare = rng.random(800) < 0.15 / (1.0 + np.exp(1.5 - x))
+    names = levels if levels[1] == "rare" else levels[::-1]
+    data = pd.DataFrame({"x": x, "y": np.where(rare, names[1], names[0])})
+    fit = ps.logit("y ~ x", data.iloc[::2]).fit()
+    new = data.iloc[1::2]
+    text = fit.report(new).to_markdown()
+    scores = fit.decision_function(new) * (1 if levels[1] == "rare" else -1)
+    expected = ps.precision_recall(new["y"], scores, positive=names[1])
+    sentence = f"average precision of the score for '{names[1]}' is "
+    assert f"{sentence}{expected.average_precision:.4f}" in text
+    balanced = data.groupby("y").head(40)
+    assert "verage precision" not in fit.report(balanced).to_markdown()

@@ -126,6 +126,16 @@ def areas():
     return ps.compare_roc(DATA["y"], *scores, names=("hinge", "log"))
 
 
+def recall():
+    scores = model().fit(exact()).decision_function(DATA)
+    return ps.precision_recall(DATA["y"], scores)
+
+
+def benefit():
+    p = model(ps.logit).fit(exact()).predict_proba(DATA)
+    return ps.decision_curve(DATA["y"], {"one": p, "other": p["yes"] / 2})
+
+
 def table():
     fit = model(ps.logit).fit(exact())
     return fit.confusion(DATA, positive="yes")
@@ -211,6 +221,8 @@ OBJECTS = {
         areas,
         pooled,
         likelihood_ratio,
+        recall,
+        benefit,
         table,
         weighted_table,
         several_labels,

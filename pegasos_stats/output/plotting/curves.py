@@ -21,6 +21,7 @@ EDGE = 0.04  # of the width, beyond the outermost thresholds
 PANEL = 0.85  # inches of height for one metric
 ALIKE = 1e-9  # relative spread below which folds are the same
 NARROWEST = 0.02  # width of an axis of folds, at least, as a share of the mean
+BELOW = -0.15  # of the largest net benefit, where its axis ends
 LARGEST = 1000  # lines of a figure
 NAME = 24  # letters of a name in a legend
 HIGHEST = 2.0  # times the median of the costs, where their axis ends
@@ -79,6 +80,81 @@ def draw_reliability(
     style.write_percent(ax.xaxis)
     style.write_percent(ax.yaxis)
     style.finish(ax, legend="above")
+    return ax
+
+
+def draw_precision_recall(
+    table: pd.DataFrame,
+    average: float,
+    share: float,
+    positive: object,
+    ax: "Axes | None",
+    line: Style,
+) -> "Axes":
+    """Draw precision against recall in steps, see `PrecisionRecall.plot`.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns ``precision, recall``, with increasing recall.
+    average, share : float
+        The average precision, and the share of the positive class.
+    positive : label
+    ax : Axes, optional
+    line : mapping
+        Keywords of the curve; a label stands before the average.
+    """
+    ax = style.axes_of(ax, style.SQUARE, style.SQUARE)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    name = style.short(positive)
+    style.reference(ax, None, share, f"Share of {name}: {share:.1%}")
+    look, _ = style.labelled(line, f"Average precision {average:.3f}")
+    x, y = table["recall"], table["precision"]
+    style.draw_line(ax, x, y, {"drawstyle": "steps-pre", **look}, clip_on=False)
+    ax.set(xlabel=f"Recall (of {name})", ylabel=f"Precision (of {name})")
+    style.write_percent(ax.xaxis)
+    style.write_percent(ax.yaxis)
+    style.finish(ax, legend="best")
+    return ax
+
+
+def draw_decision_curve(
+    table: pd.DataFrame, positive: object, ax: "Axes | None", line: Style
+) -> "Axes":
+    """Draw net benefit against the threshold, see `DecisionCurve.plot`.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of a `DecisionCurve`, the rules ``all`` and ``none`` last.
+    positive : label
+    ax : Axes, optional
+    line : mapping
+        Keywords of the lines of models.
+    """
+    ax = style.axes_of(ax)
+    before = ax.get_ylim()[1] if ax.has_data() else 0.0
+    curves = {str(name): part for name, part in table.groupby("model", sort=False)}
+    treat_all, treat_none = curves.pop("all"), curves.pop("none")
+    own = style.merged(line).get("label")
+    for (name, part), way in zip(curves.items(), style.lines(len(curves)), strict=True):
+        label = style.written(name if name != "model" else "Model")
+        if own is not None:
+            label = own if len(curves) == 1 else f"{own}, {label}"
+        apart = (
+            {"color": way.colour, "linestyle": way.dashes} if len(curves) > 1 else {}
+        )
+        look = {**apart, **line, "label": label}
+        style.draw_line(ax, part["threshold"], part["net_benefit"], look)
+    x = treat_all["threshold"]
+    style.reference(ax, x, treat_all["net_benefit"], "Treat all", "--")
+    style.reference(ax, x, treat_none["net_benefit"], "Treat none")
+    top = max(1.05 * float(table["net_benefit"].max()), before, 1e-3)
+    ax.set_ylim(BELOW * top, top)
+    ax.set(ylabel="Net benefit")
+    ax.set_xlabel(f"Threshold probability of {style.short(positive)}")
+    style.write_percent(ax.xaxis)
+    style.finish(ax, legend="upper right")
     return ax
 
 

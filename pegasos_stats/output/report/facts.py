@@ -23,13 +23,14 @@ from pegasos_stats.metrics.caret import ConfusionReport
 from pegasos_stats.metrics.catalogue import label_of
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import checked_choices
+from pegasos_stats.metrics.precision_recall import PrecisionRecall, precision_recall
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.notes import Note, factor_levels
 from pegasos_stats.models.predicting import thresholded
 from pegasos_stats.output.report.formatting import NBSP, bracketed, number, p_value
 from pegasos_stats.solvers.kernel_problem import KernelFunction, KernelProblem
-from pegasos_stats.studies.reliability import Reliability, reliability
+from pegasos_stats.studies.reliability import RARE, Reliability, reliability
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
 from pegasos_stats.studies.selection.lambda_path import LambdaPath
 from pegasos_stats.studies.thresholds import Thresholds
@@ -496,6 +497,22 @@ class Facts:
             bins[["mean_predicted", "observed"]], axis=0, weights=bins["n"]
         )
         return Calibration(curve, *map(float, means))
+
+    @cached_property
+    def precision_recall(self) -> PrecisionRecall | None:
+        """Precision and recall of a level that has less than a tenth of the rows."""
+        scored, levels = self.rows.table.scored, list(self.result.coding.levels)
+        if scored is None or scored.scores is None or self.rows.auc is None:
+            return None
+        counts = np.bincount(scored.codes[scored.codes >= 0], minlength=2)
+        rare = int(counts.argmin())
+        if counts[rare] >= RARE * counts.sum():
+            return None
+        actual = pd.Categorical.from_codes(
+            scored.codes, dtype=pd.CategoricalDtype(levels)
+        )
+        scores = scored.scores if rare else -scored.scores
+        return precision_recall(pd.Series(actual), scores, positive=levels[rare])
 
 
 def _side_by_side(columns: Sequence[dict[str, str]], absent: str = "") -> Lines:

@@ -173,6 +173,15 @@ def figures_of(facts: Facts) -> dict[str, Figure]:
             f"Margins of the {name} rows: below 0 a row is on the wrong side"
             f"{' of the threshold' * moved}.",
         )
+    if (curve := facts.precision_recall) is not None:
+        found["precision_recall"] = drawn(
+            lambda ax: curve.plot(ax=ax),
+            f"Precision against recall of '{curve.positive}' in the {name} rows",
+            f"Precision against recall of '{curve.positive}', {name} rows; the dotted "
+            "line is guessing.",
+            SQUARE,
+            SQUARE,
+        )
     if (calibration := facts.calibration) is not None:
         found["calibration"] = drawn(
             lambda ax: calibration.curve.plot(ax=ax),

@@ -1,0 +1,233 @@
+"""Decision curves: the net benefit of acting on probabilities."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.arrays import Vector
+from pegasos_stats.checks import check_fraction
+from pegasos_stats.data.columns import floats_of
+from pegasos_stats.data.foreign import is_name
+from pegasos_stats.errors import OptionError, counted, shown
+from pegasos_stats.foreign_names import suggest_arguments, suggest_names
+from pegasos_stats.metrics.inputs import check_both_levels, events_of
+from pegasos_stats.tables import lines_html, params_html
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLUMNS = ["model", "threshold", "n", "prevalence", "tp_rate", "fp_rate"]
+ALL, NONE = "all", "none"  # rules without a model: every row is positive, or no row
+SHOWN = 10  # thresholds in print
+
+
+@suggest_names("decision_curve")
+@dataclass(frozen=True, repr=False, eq=False)
+class DecisionCurve:
+    """Net benefit at each threshold; made by `decision_curve`.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row for each model and threshold, then the rules ``all`` and ``none``:
+        columns ``model, threshold, n, prevalence, tp_rate, fp_rate, net_benefit``. The
+        rates are shares of all rows.
+    positive : label
+    nobs : int
+        Rows used.
+    n_left_out : int
+        Rows without a label or one of the probabilities.
+
+    Examples
+    --------
+    >>> found = decision_curve([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8], [0.2, 0.5])
+    >>> found.table.set_index(["model", "threshold"])["net_benefit"].round(4)
+    model  threshold
+    model  0.2          0.4375
+           0.5          0.2500
+    all    0.2          0.3750
+           0.5          0.0000
+    none   0.2          0.0000
+           0.5          0.0000
+    Name: net_benefit, dtype: float64
+    """
+
+    table: pd.DataFrame
+    positive: object
+    nobs: int
+    n_left_out: int
+
+    def tidy(self) -> pd.DataFrame:
+        """The curves: columns ``model, threshold, ..., net_benefit``."""
+        return self.table.copy()
+
+    def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
+        """Draw net benefit against the threshold, beside treating all and none.
+
+        The axis ends a little below 0: a model below both rules does harm, however
+        much.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            By default those of a new figure.
+        **line
+            Properties of the lines of the models.
+
+        Raises
+        ------
+        DependencyError
+            If matplotlib is not installed.
+        """
+        from pegasos_stats.output.plotting.curves import draw_decision_curve
+
+        return draw_decision_curve(self.table, self.positive, ax, line)
+
+    def _at_some(self) -> pd.DataFrame:
+        """Net benefits at a few thresholds, a column for each model."""
+        wide = self.table.pivot(
+            index="threshold", columns="model", values="net_benefit"
+        )[list(dict.fromkeys(self.table["model"]))]
+        rows = np.linspace(0, len(wide) - 1, min(SHOWN, len(wide))).round().astype(int)
+        return wide.iloc[rows].rename_axis(columns=None)
+
+    def _lines(self) -> list[str]:
+        found = [f"Net benefit for {self.positive!r}, {counted(self.nobs, 'row')}"]
+        if self.n_left_out:
+            left_out = counted(self.n_left_out, "row")
+            found.append(f"Left out: {left_out} without a label or a probability")
+        return found
+
+    def __str__(self) -> str:
+        table = self._at_some().to_string(float_format="%.4f")
+        first, *rest = self._lines()
+        return "\n".join([first, table, *rest])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        cells = self._at_some().map(lambda x: f"{x:.4f}")
+        cells.index = pd.Index([f"{at:.4g}" for at in cells.index])
+        return params_html(cells, corner="threshold") + lines_html(self._lines())
+
+
+@suggest_arguments
+def decision_curve(
+    actual: object,
+    probabilities: object,
+    thresholds: object = None,
+    *,
+    positive: object = None,
+    prevalence: float | None = None,
+) -> DecisionCurve:
+    """Net benefit of acting on probabilities, at each threshold.
+
+    Someone who acts on a probability of ``t`` or more holds a false alarm for ``t / (1
+    - t)`` times as bad as a case that is missed. The net benefit is the share of true
+    positives less that of false positives at this rate, in units of true positives::
+
+        net benefit(t) = TP/n - FP/n * t / (1 - t)
+
+    A model is of use at a threshold where it is above both acting in all rows and in
+    none, whose net benefit is 0.
+
+    Parameters
+    ----------
+    actual : Series or array, shape (n,)
+        Labels.
+    probabilities : Series or array, shape (n,); DataFrame; or mapping of name to these
+        Probabilities of the positive class, or of two levels with a column for each;
+        of one model or, by name, of several. Rows that lack a label or a probability
+        are left out of all and counted.
+    thresholds : sequence of float, optional
+        From 0 to below 1; by default 0, 0.01 to 0.99. Those of interest are between
+        the odds that any reader would take.
+    positive : label, optional
+        The positive class; by default the second level.
+    prevalence : float, optional
+        That of the population, where rows were sampled by their outcome (case-control).
+
+    Returns
+    -------
+    DecisionCurve
+        As ``dca()`` of dcurves in R and Python.
+
+    Raises
+    ------
+    DataError
+        If labels and probabilities differ in length or row labels, or a level has no
+        row.
+    OptionError
+        If there are not two levels, or an option is not allowed.
+
+    References
+    ----------
+    Vickers & Elkin, *Decision curve analysis*, Medical Decision Making 26 (2006),
+    565-574; Vickers, van Calster & Steyerberg, Diagnostic and Prognostic Research 3
+    (2019), on how to read one.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> p = ps.logit("digit ~ p34 + p43", train).fit().predict_proba(test)
+    >>> found = ps.decision_curve(test["digit"], {"two pixels": p}, [0.25, 0.5])
+    >>> found.tidy()["model"].tolist()
+    ['two pixels', 'two pixels', 'all', 'all', 'none', 'none']
+    """
+    models = probabilities if isinstance(probabilities, Mapping) else None
+    models = {"model": probabilities} if models is None else models
+    for name in models or [None]:
+        if not is_name(name) or name in (ALL, NONE):
+            raise OptionError(
+                f"probabilities= has the name {shown(name)}; give those of models by "
+                f"names other than {ALL!r} and {NONE!r}."
+            )
+    at = _checked_thresholds(thresholds)
+    sides = {name: events_of(actual, each, positive) for name, each in models.items()}
+    used = np.logical_and.reduce([each.is_complete for each in sides.values()])
+    first = next(iter(sides.values()))
+    codes = check_both_levels(first, used)
+    share = float(codes.mean())
+    if prevalence is not None:
+        share = check_fraction("prevalence", prevalence)
+    rates = {
+        name: [
+            level_share * _share_from(each.values[used][codes == code], at)
+            for code, level_share in ((1, share), (0, 1.0 - share))
+        ]
+        for name, each in sides.items()
+    }
+    rates[ALL] = [np.full(at.size, share), np.full(at.size, 1.0 - share)]
+    rates[NONE] = [np.zeros(at.size), np.zeros(at.size)]
+    nobs = int(used.sum())
+    parts = [
+        pd.DataFrame(dict(zip(COLUMNS, [name, at, nobs, share, *pair], strict=True)))
+        for name, pair in rates.items()
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    odds = table["threshold"] / (1.0 - table["threshold"])
+    table["net_benefit"] = table["tp_rate"] - odds * table["fp_rate"]
+    return DecisionCurve(table, first.positive, nobs, int((~used).sum()))
+
+
+def _share_from(p: Vector, at: Vector) -> Vector:
+    """Share of probabilities at or above each threshold."""
+    return 1.0 - np.searchsorted(np.sort(p), at, "left") / p.size
+
+
+def _checked_thresholds(thresholds: object) -> Vector:
+    """Return the thresholds, increasing."""
+    if thresholds is None:
+        return np.arange(100) / 100.0
+    refused = OptionError(
+        f"thresholds={shown(thresholds)} is not allowed; give numbers from 0 to below "
+        "1, such as [0.05, 0.1, 0.2]."
+    )
+    at = np.unique(np.atleast_1d(floats_of(thresholds, refused)))
+    if at.ndim != 1 or not at.size or not ((at >= 0.0) & (at < 1.0)).all():
+        raise refused
+    return at
