@@ -96,7 +96,7 @@ BAD_INPUT = {
         ["demo", "--rows", "rows.txt", "--order", "shuffle"],
         "exclude each other",
     ),
-    "rows": (["demo", "--rows", "words.txt"], "holds 'four'"),
+    "rows": (["demo", "--rows", "words.txt"], "words.txt"),
     "no rows": (["demo", "--rows", "empty.csv"], "has no row numbers"),
     "average": (["demo", "--average", "some"], "'some' is not"),
     "average too long": (["demo", "--average", "21"], "more epochs than the run has"),

@@ -99,7 +99,7 @@ def test_predictions_of_files_are_those_of_frames(rows, data, result, tmp_path, 
         capsys, "predict", model, tmp_path / "new.parquet", "--unseen", "missing"
     )
     assert found.out.splitlines()[2] == "1,,"
-    assert "levels that the fit did not see have no prediction" in found.err
+    assert "did not occur" in found.err
 
 
 def test_svmlight_files_are_read_block_by_block_on_request(tmp_path, capsys):
@@ -134,18 +134,17 @@ def test_what_files_cannot_do_is_refused_in_one_line(rows, data, tmp_path, capsy
     data[["y", "x0"]].to_csv(apart, index=False, sep=";")
     train = ["fit", rows, "--outcome", "y"]
     for words, named in [
-        ([*train, "--kernel", "gaussian"], "--kernel needs all rows in memory"),
-        ([*train, "--sep", ";"], f"{rows} is read block by block, and --sep"),
-        (["fit", apart, "--outcome", "y", *few, "--sep", ";"], "as --memory asks"),
+        ([*train, "--kernel", "gaussian"], "rows in memory"),
+        ([*train, "--sep", ";"], f"{rows} is read block by block; --sep"),
+        (
+            ["fit", apart, "--outcome", "y", *few, "--sep", ";"],
+            "read block by block; --sep",
+        ),
         (["fit", apart, "--outcome", "y", *few], "--sep ';'"),
         (["fit", tmp_path / "apart*.csv", "--formula", "y ~ x0"], "--sep ';'"),
         (["fit", apart, "--formula", "y ~ x0"], "--sep ';'"),
         (["fit", rows, "--formula", "y ~ scale(x0)"], "--standardize"),
         (["fit", rows], "--outcome"),
-        (
-            ["report", rows, "--outcome", "y", "-o", tmp_path / "a.html"],
-            "report needs",
-        ),
         (["fit", rows / "*.csv", "--outcome", "y"], f"No file matches '{rows}/*.csv'"),
         ([*train, "--save", rows / "part0.parquet"], "over a file that is read"),
         ([*train, "--solver", "pegasos", "--lambda", "1"], "--order 'sequential'"),

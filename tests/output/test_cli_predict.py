@@ -95,7 +95,7 @@ def test_svmlight_features_beyond_the_fit_are_noted(kernel, files, tmp_path, cap
     assert "beyond the" in printed.err
     assert "Misclassified" in printed.err
     fit = run(capsys, "fit", trimmed, "--test", test, *kernel)
-    assert note.split("beyond")[1] in " ".join(fit.out.split())
+    assert note.split("beyond")[1] in fit.err
 
 
 def test_a_model_counted_from_zero_reads_data_so(tmp_path, capsys):

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
+from pegasos_stats.data.files import COMMAS
 from pegasos_stats.errors import DataError, PegasosStatsError
 from pegasos_stats.output.cli.files import read_data
+from pegasos_stats.output.cli.options import Options
 from tests.scan.test_same_as_in_memory import data_of
 
 pytest.importorskip("pyarrow")
@@ -92,7 +94,11 @@ def written(folder, change):
 
 
 def model_of(file, memory):
-    return ps.logit("y ~ .", read_data(file, memory=memory).X, lam=0.1)
+    return ps.logit(
+        "y ~ .",
+        read_data(file, Options(command="fit", memory=memory), COMMAS).data,
+        lam=0.1,
+    )
 
 
 @pytest.mark.filterwarnings("ignore::pegasos_stats.errors.ColumnWarning")

@@ -6,7 +6,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,7 @@ from scipy.sparse import csr_array
 
 from pegasos_stats.data import datasets
 from pegasos_stats.data.columns import in_a_piece
-from pegasos_stats.data.files import warn_unmatched
-from pegasos_stats.data.scan.files import MEMORY, scan
+from pegasos_stats.data.scan.files import MEMORY, Scan, scan
 from pegasos_stats.data.scan.formats import ending_of
 from pegasos_stats.data.scan.formats_svmlight import SVMLIGHT
 from pegasos_stats.data.scan.frames import scanned_frames
@@ -27,6 +26,7 @@ from pegasos_stats.errors import (
     FormulaError,
     LabelError,
     OptionError,
+    PegasosStatsError,
     listing,
 )
 from pegasos_stats.metrics.confusion import ConfusionMatrix
@@ -41,7 +41,6 @@ from pegasos_stats.output.cli.files import (
     check_alike,
     check_places,
     formula_for,
-    read_alike,
     read_data,
     read_rows,
     style_of,
@@ -59,9 +58,7 @@ from pegasos_stats.studies.parity.check import check_against_r
 from pegasos_stats.studies.selection.cross_validation import cross_validate
 from pegasos_stats.writing import checked_place, outputs
 
-NO_LEVEL = "levels that the fit did not see have no prediction"
 SEED = 443  # of the reference run, which demo repeats
-WIDTH = 76  # of a line of a command
 
 # ---------------------------------------------------------- solver and model
 
@@ -125,7 +122,7 @@ def model_of(
     if formula is None:
         y, X = train.labelled
         return kind(y, X, **arguments)
-    return kind.from_formula(formula, train.X, **arguments)
+    return kind.from_formula(formula, train.data, **arguments)
 
 
 # ----------------------------------------------------------- fit and report
@@ -135,28 +132,14 @@ def fit(options: Options) -> Printed:
     """Fit a file, and test on another."""
     check_places(options)
     train, test = _read(options)
-    formula = formula_for(options, train)
-    if train.scan is not None and options.solver is None:
-        in_order = options.order or options.rows or options.profile
-        options = replace(options, solver="pegasos" if in_order else "sdca")
-    found = _evaluated(formula, train, test, options)
-    return _shown(found, train, options)
+    return _fitted(formula_for(options, train), train, test, options)
 
 
 def report(options: Options) -> Printed:
     """Fit a file, test on another, and write a report."""
-    output = "report.html" if options.output is None else options.output
     loss = options.loss or ("log" if options.kernel is None else "hinge")
-    options = replace(options, output=output, loss=loss)
-    check_places(options)
-    train, test = _read(options)
-    formula = formula_for(options, train)
-    _check_in_memory("report", train)
-    found = _evaluated(formula, train, test, options)
-    page = _page(found, test, options)
-    with no_part_left():
-        made = page.write(output, overwrite=options.overwrite)
-    return Printed(printed.report_text(found, made.path))
+    page = "report.html" if options.output is None else options.output
+    return fit(replace(options, report=page, output=None, loss=loss))
 
 
 def demo(options: Options) -> Printed:
@@ -164,49 +147,33 @@ def demo(options: Options) -> Printed:
     check_places(options)
     options = replace(
         options,
+        train="handwritten fives and sixes, 8 x 8 pixels",
         seed=SEED if options.seed is None else options.seed,
         title="Handwritten fives and sixes",
         image_shape=(8, 8),
     )
     if options.lam is None and options.profile != "homework":
         options = replace(options, lam=1.0)
-    options = replace(options, train="handwritten fives and sixes, 8 x 8 pixels")
     train, test = (Rows("digits56", frame) for frame in datasets.load_digits56())
-    found = _evaluated("digit ~ .", train, test, options)
-    if options.report is None:
-        return _shown(found, train, options)
-    page = _page(found, test, options)
-    text = _shown(found, train, options).out
-    with no_part_left():
-        made = page.write(options.report, overwrite=options.overwrite)
-    return Printed(f"{text}{printed.report_line(made.path)}\n")
+    return _fitted("digit ~ .", train, test, options)
 
 
 def _read(options: Options) -> tuple[Rows, Rows | None]:
     """The training data and the test data that the options name."""
-    style = style_of(options)
-    check_test(options.test)
-    dense = options.kernel is not None
-    train = read_data(
-        options.train, options.format, dense=dense, style=style, memory=options.memory
-    ).named_by(options.id)
-    if options.na_values and train.frame is not None:
-        warn_unmatched(options.train, style)
-    if dense:
-        _check_in_memory("--kernel", train)
-    if options.test is None:
+    path = options.test
+    check_test(path)
+    style, dense = style_of(options), options.kernel is not None
+    train = read_data(options.train, options, style, dense=dense).named_by(options.id)
+    if path is None:
         return train, None
-    test = read_alike(options.test, options.format, train)
-    return train, test.named_by(options.id, needed=False)
-
-
-def _check_in_memory(what: str, train: Rows) -> None:
-    """Raise `OptionError` for files that are read block by block."""
-    if train.scan is not None:
-        raise OptionError(
-            f"{what} needs all rows in memory, and {train.path} is read block by "
-            "block; give a file that is read at once."
-        )
+    if train.format == "files":
+        options = replace(options, memory=options.memory or MEMORY)
+    X, y = train.split
+    n_features = None if y is None else X.shape[1]
+    known = n_features, train.zero_based, dense
+    test = read_data(path, options, style, *known)
+    check_alike(test.path, test.format, f"{train.path} is", train.format)
+    return train, test.named_by(options.id if options.id in test.columns else None)
 
 
 def _evaluated(
@@ -224,7 +191,6 @@ def _evaluated(
             groups=options.groups,
             seed=1 if options.seed is None else options.seed,
         )
-    test = None if test is None else test.known_to(model.design, options.unseen)
     fitting = given_among(("cov_type", "groups", "refine"), options)
     if options.kernel is not None and options.cv is not None:
         fitting.pop("groups", None)  # they are those of the folds
@@ -238,7 +204,7 @@ def _evaluated(
     choices = _choices(result, options)
     tables = {"training": result.confusion(**choices)}
     if test is not None:
-        tables["test"] = result.confusion(test.X, test.labels, **choices)
+        tables["test"] = result.confusion(*test.split, unseen=options.unseen, **choices)
     if validation is not None:
         table = validation.confusion(threshold=options.threshold)
         asked = tables["training"].choices
@@ -249,7 +215,6 @@ def _evaluated(
         tables=tables,
         validation=validation,
         threshold=options.threshold,
-        notes=[] if test is None else [n for n in (test.note, test.unseen) if n],
     )
 
 
@@ -263,43 +228,44 @@ def _choices(result: Results, options: Options) -> dict[str, Any]:
     return found
 
 
-def _shown(found: Evaluated, train: Rows, options: Options) -> Printed:
-    """Save a fit, and print it."""
-    if options.save is not None:
-        about = {"format": train.format, "zero_based": train.zero_based}
-        about |= asdict(train.style) | {"id": options.id}
-        with no_part_left():
+def _fitted(
+    formula: str | None, train: Rows, test: Rows | None, options: Options
+) -> Printed:
+    """Fit, save and report, and print it."""
+    found = _evaluated(formula, train, test, options)
+    path = options.report
+    page = None if path is None else _page(found, test, options)
+    about = {"format": train.format, "zero_based": train.zero_based}
+    about |= asdict(train.style) | {"id": options.id}
+    with no_part_left():
+        if options.save is not None:
             save(found.result, options.save, about=about, overwrite=options.overwrite)
+        if page is not None and path is not None:
+            page.write(path, overwrite=options.overwrite)
     if options.json:
         return Printed(printed.fit_json(found, options.coefficients))
-    return Printed(printed.fit_text(found, options.save, options.coefficients))
+    if options.command == "report":
+        text = printed.report_text(found)
+    else:
+        text = printed.fit_text(found, options.coefficients)
+    return Printed(text + printed.places_text(options.save, options.report))
 
 
 def _page(found: Evaluated, test: Rows | None, options: Options) -> reports.Report:
     """The report of a fit."""
-    result = found.result
     made = reports.report(
-        result,
-        None if test is None else test.known_to(result.design, options.unseen).labelled,
+        found.result,
+        None if test is None else test.labelled,
+        unseen=options.unseen,
         title=options.title,
         image_shape=options.image_shape,
-        positive=_choices(result, options).get("positive"),
-        path_of_lambda=result.lambda_path,
+        positive=_choices(found.result, options).get("positive"),
+        path_of_lambda=found.result.lambda_path,
         validation=found.validation,
         threshold=options.threshold,
     )
-    return replace(made, page=replace(made.page, command=command_line(options)))
-
-
-def command_line(options: Options) -> str:
-    """The command as it was typed, on as many lines as it takes."""
-    lines = [PROGRAM]
-    for word in map(shlex.quote, options.words):
-        if len(lines[-1]) + len(word) > WIDTH:
-            lines[-1] += " \\"
-            lines.append("   ")
-        lines[-1] += f" {word}"
-    return "\n".join(lines)
+    command = shlex.join([PROGRAM, *options.words])
+    return replace(made, page=replace(made.page, command=command))
 
 
 # ------------------------------------------------------------------ predict
@@ -316,15 +282,14 @@ def predict(options: Options) -> Printed:
     table, why = _table(result, rows, options)
     in_json = options.json and options.output is None
     collected: list[pd.DataFrame] = []
-    unseen, n, counts = "", 0, dict.fromkeys(map(str, result.coding.levels), 0)
+    n, counts = 0, dict.fromkeys(map(str, result.coding.levels), 0)
     with _written(options) as write:
-        for predictions, without in _predictions(result, rows, options):
+        for predictions in _predictions(result, rows, options):
             if in_json:
                 collected.append(predictions)
             else:
                 write(printed.csv_of(predictions, header=n == 0))
             n += len(predictions)
-            unseen = unseen or without
             for level in result.coding.levels:
                 counts[str(level)] += int((predictions["predicted"] == level).sum())
     found = Predicted(
@@ -333,7 +298,7 @@ def predict(options: Options) -> Printed:
         table=table,
         n_rows=n,
         counts=counts,
-        notes=[note for note in (rows.note, unseen, why) if note],
+        notes=[why] if why else [],
         written=options.output,
     )
     if options.json:
@@ -344,24 +309,16 @@ def predict(options: Options) -> Printed:
 
 def _rows_for(saved: Saved, options: Options) -> tuple[Rows, Options]:
     """Read data in the format and style of those that the model was fitted on."""
-    result, about, memory = saved.result, saved.about, options.memory
-    if about.get("format") == "files" and ending_of(options.data) in SVMLIGHT:
-        memory = memory or MEMORY
-    rows = read_data(
-        options.data,
-        options.format,
-        len(result.design.names),
-        about.get("zero_based"),
-        dense=isinstance(result, KernelResults),
-        style=style_of(options, {} if memory else about),
-        memory=memory,
-    )
-    if options.na_values and rows.frame is not None:
-        warn_unmatched(options.data, rows.style)
+    result, about, data = saved.result, saved.about, options.data
+    if about.get("format") == "files" and ending_of(data) in SVMLIGHT:
+        options = replace(options, memory=options.memory or MEMORY)
+    style = style_of(options, {} if options.memory else about)
+    known = len(result.design.names), about.get("zero_based")
+    rows = read_data(data, options, style, *known, isinstance(result, KernelResults))
     if options.id is None and about.get("id") in rows.columns:
         options = replace(options, id=about["id"])
     fitted_on = about.get("format", rows.format)
-    check_alike(options.data, rows.format, "the model was fitted on", fitted_on)
+    check_alike(data, rows.format, "the model was fitted on", fitted_on)
     return rows.named_by(options.id), options
 
 
@@ -374,7 +331,7 @@ def _table(
     choices = _choices(result, options)
     choices |= {"ties": options.ties, "unseen": options.unseen}
     try:
-        table = result.confusion(rows.X, rows.labels, **choices)
+        table = result.confusion(*rows.split, **choices)
     except LabelError:
         known = listing(result.coding.levels)
         return None, (
@@ -390,36 +347,33 @@ def _table(
 
 def _predictions(
     result: Results, rows: Rows, options: Options
-) -> Iterator[tuple[pd.DataFrame, str]]:
-    """Predictions of rows, some at a time, and which levels have none, in words."""
-    if rows.scan is None:
-        known = rows.known_to(result.design, options.unseen)
-        yield predictions_of(result, known, options), known.unseen
+) -> Iterator[pd.DataFrame]:
+    """Labels, scores and probabilities of rows, some at a time."""
+    if not isinstance(rows.data, Scan):
+        yield predictions_of(result, rows.split[0], options)
         return
     offsets, n = result.offsets, 0
-    also = [] if offsets is None else offsets.columns([*rows.scan.kinds])
+    also = [] if offsets is None else offsets.columns(rows.columns)
     also = also if options.id is None else [*also, options.id]
-    for frame in scanned_frames(rows.scan, result.design, also):
-        piece = Rows(rows.path, frame=frame).named_by(options.id)
-        known = piece.known_to(result.design, options.unseen)
+    for frame in scanned_frames(rows.data, result.design, also):
+        piece = Rows(rows.path, frame).named_by(options.id)
         with in_a_piece():
-            found = predictions_of(result, known, options)
+            found = predictions_of(result, piece.data, options)
         if options.id is None:  # numbered over all files
             found = found.set_axis(pd.RangeIndex(n, n + len(frame)))
-        yield found, known.unseen and NO_LEVEL
+        yield found
         n += len(frame)
 
 
-def predictions_of(result: Results, rows: Rows, options: Options) -> pd.DataFrame:
+def predictions_of(result: Results, X: Any, options: Options) -> pd.DataFrame:
     """Labels, scores and probabilities."""
-    scores = result.decision_function(rows.X)
-    labels = result.predict(rows.X, ties=options.ties, threshold=options.threshold)
+    known: dict[str, Any] = {"unseen": options.unseen}
+    labels = result.predict(X, ties=options.ties, threshold=options.threshold, **known)
+    scores = result.decision_function(X, **known)
     frame = pd.DataFrame({"predicted": labels, "score": scores})
-    if result.problem.loss == "log":
-        found = result.predict_proba(rows.X)
-        for level in found.columns:
-            frame[f"probability_{level}"] = found[level]
-    return frame
+    if result.problem.loss != "log":
+        return frame
+    return frame.join(result.predict_proba(X, **known).add_prefix("probability_"))
 
 
 @contextmanager
@@ -446,7 +400,6 @@ def parity(options: Options) -> Printed:
         )
     train, _ = _read(options)
     formula = formula_for(options, train)
-    _check_in_memory("parity", train)
     solver = solver_of(options)
     model = model_of(formula, train, solver, options)
     found = check_against_r(model, solver, via=options.via)
@@ -456,13 +409,15 @@ def parity(options: Options) -> Printed:
     return Printed(f"{text}\n", code=0 if found.equal else 1)
 
 
-RUNS = [
+SOLVERS = [
+    None,
     Pegasos(epochs=2, seed=1),
     Pegasos(epochs=2, seed=1, arithmetic="fast"),
     Pegasos(epochs=2, seed=1, batch_size=10),
     Pegasos(order="replace", steps=20, seed=1),
+    SDCA(algorithm="perm", seed=1),
+    SDCA(algorithm="perm", start="sgd", seed=1),
 ]
-PERM = [SDCA(algorithm="perm", start=start, seed=1) for start in ("zero", "sgd")]
 
 
 def compile_all(options: Options) -> Printed:
@@ -483,28 +438,21 @@ def fit_all(file: Path) -> None:
     """Fit all kinds of rows by all solvers; rows of a file are written there."""
     rng = np.random.default_rng(1)
     y = np.tile([-1, 1], 200)
-    few, many = rng.normal(size=(80, 4)), rng.normal(size=(400, 70))
-    wide = rng.normal(size=(40, 60))
+    rows = [rng.normal(size=shape) for shape in ((80, 4), (400, 70), (40, 60))]
     sparse = csr_array((rng.random((80, 30)) < 0.3).astype(np.float64))
-    frame = pd.DataFrame(np.tile(few, (20, 1)), columns=list("abcd"))
+    frame = pd.DataFrame(np.tile(rows[0], (20, 1)), columns=list("abcd"))
     frame.assign(y=np.tile(y, 4)).to_csv(file, index=False)
+    models: list[Any] = [KernelSVM(y[:80], rows[0], lam=0.1)]
     for kind in (SVM, Logit):
-        for X in (few, sparse):
-            model = kind(y[:80], X, lam=0.1)
-            for run in RUNS:
-                model.fit(run)
-            model.fit().summary()
-            cross_validate(model, folds=3)
-            free = kind(y[:80], X, lam=0.1, intercept=False)
-            for solver in PERM:
-                free.fit(solver)
-        for X in (wide, many):
-            for intercept in (True, False):
-                kind(y[: len(X)], X, lam=0.1, intercept=intercept).fit()
-        kind.from_formula("y ~ .", scan(file), lam=0.1).fit()
-    kernel = KernelSVM(y[:80], few, lam=0.1)
-    kernel.fit().summary()
-    kernel.fit(RUNS[0])
+        for X in (*rows, sparse):
+            for free in (True, False):
+                models.append(kind(y[: X.shape[0]], X, lam=0.1, intercept=free))
+        models.append(kind.from_formula("y ~ .", scan(file), lam=0.1))
+        cross_validate(kind(y[:80], rows[0], lam=0.1), folds=3)
+    for model in models:
+        for solver in SOLVERS:
+            with suppress(PegasosStatsError):  # not every solver takes every model
+                model.fit(solver).summary()
 
 
 COMMANDS: dict[str, Callable[[Options], Printed]] = {

@@ -3,12 +3,10 @@
 import csv
 import io
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from keyword import iskeyword
 from typing import IO, Any
 
@@ -17,8 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats import writing
-from pegasos_stats.arrays import DataColumn
-from pegasos_stats.data.design import Design, missing_cure
+from pegasos_stats.data.design import missing_cure
 from pegasos_stats.data.files import (
     COMMAS,
     IN_MEMORY,
@@ -28,8 +25,8 @@ from pegasos_stats.data.files import (
     opened,
     read_csv,
     unreadable,
+    warn_unmatched,
 )
-from pegasos_stats.data.language.design import blanked_for
 from pegasos_stats.data.scan.files import MEMORY, Scan, scan
 from pegasos_stats.data.scan.formats import SEPARATORS, ending_of
 from pegasos_stats.data.scan.formats_svmlight import SVMLIGHT
@@ -40,11 +37,20 @@ from pegasos_stats.data.svmlight import (
     looks_like_svmlight,
     read_svmlight,
 )
-from pegasos_stats.errors import DataError, OptionError, counted, did_you_mean, listing
+from pegasos_stats.errors import (
+    DataError,
+    OptionError,
+    PegasosStatsWarning,
+    counted,
+    did_you_mean,
+    listing,
+    warn_caller,
+)
 from pegasos_stats.output.cli.options import Options
 from pegasos_stats.output.cli.streams import no_part_left
 from pegasos_stats.output.report.output_path import REPORT, checked_page
 from pegasos_stats.persist.archive import MODEL
+from pegasos_stats.writing import is_same, shown_path
 
 STANDARD_INPUT = "-"
 
@@ -58,101 +64,60 @@ class Rows:
     Attributes
     ----------
     path : str
-    frame : DataFrame or None
-        Of a CSV file.
-    sparse : Svmlight or None
-        Of an svmlight file.
-    scan : Scan or None
-        Files that are read block by block.
-    dense : bool
-        Whether sparse rows are wanted as an array.
+    data : DataFrame, Svmlight or Scan
+        Of a CSV file; of an svmlight file; or of files that are read block by block.
     style : CsvStyle
         How a CSV file is written.
-    unseen : str
-        Which levels that did not occur at fit became missing values, in words.
     """
 
     path: str
-    frame: pd.DataFrame | None = None
-    sparse: Svmlight | None = None
-    scan: Scan | None = None
-    dense: bool = False
+    data: pd.DataFrame | Svmlight | Scan
     style: CsvStyle = COMMAS
-    unseen: str = ""
 
     @property
     def format(self) -> str:
         """``"csv"``, ``"svmlight"``, or ``"files"`` that are read block by block."""
-        if self.scan is not None:
+        if isinstance(self.data, Scan):
             return "files"
-        return "csv" if self.sparse is None else "svmlight"
+        return "svmlight" if isinstance(self.data, Svmlight) else "csv"
 
     @property
     def columns(self) -> list[str]:
         """Names of the columns; none of an svmlight file."""
-        if self.scan is not None:
-            return list(self.scan.kinds)
-        return [] if self.frame is None else [str(name) for name in self.frame.columns]
+        if isinstance(self.data, Svmlight):
+            return []
+        names = self.data.kinds if isinstance(self.data, Scan) else self.data.columns
+        return [str(name) for name in names]
 
     @property
     def zero_based(self) -> bool | None:
         """Whether an svmlight file counts features from 0; None for CSV."""
-        return None if self.sparse is None else self.sparse.zero_based
+        return self.data.zero_based if isinstance(self.data, Svmlight) else None
 
     @property
-    def labels(self) -> "DataColumn | None":
-        """Labels that are beside the rows, not in a column."""
-        return None if self.sparse is None else self.sparse.y
-
-    @property
-    def note(self) -> str:
-        """Features of the file that the training data do not have, in words."""
-        if self.sparse is None or not self.sparse.n_dropped:
-            return ""
-        beyond = counted(self.sparse.n_dropped, "feature")
-        known = self.sparse.X.shape[1]
-        return f"{beyond} of {self.path} left out, beyond the {known:,} of the fit"
-
-    @cached_property
-    def X(self) -> Any:  # noqa: N802
-        """What a model takes as data."""
-        if self.sparse is None:
-            return self.frame if self.scan is None else self.scan
-        return self.sparse.X.toarray() if self.dense else self.sparse.X
+    def split(self) -> tuple[Any, Any]:
+        """Rows, and their labels where these are in no column."""
+        both = (self.data.X, self.data.y) if isinstance(self.data, Svmlight) else None
+        return both or (self.data, None)
 
     @property
     def labelled(self) -> Any:
         """What a model takes as data with labels: a frame, or labels and rows."""
-        return self.X if self.sparse is None else (self.sparse.y, self.X)
+        X, y = self.split
+        return X if y is None else (y, X)
 
-    def named_by(self, column: str | None, needed: bool = True) -> "Rows":
+    def named_by(self, column: str | None) -> "Rows":
         """These rows, named by a column, which is no predictor then."""
-        if column is None or (not needed and column not in self.columns):
+        if column is None:
             return self
         if column not in self.columns:
             raise DataError(
                 f"--id {column} is no column of {self.path}"
                 f"{did_you_mean(column, self.columns)}; give one of its columns."
             )
-        if self.frame is None:
+        if not isinstance(self.data, pd.DataFrame):
             return self
-        return replace(self, frame=self.frame.set_index(column))
-
-    def known_to(self, design: Design, unseen: str) -> "Rows":
-        """These rows, unseen levels being missing values if they are to be missing."""
-        if unseen != "missing":
-            return self
-        if self.scan is not None:
-            raise OptionError(
-                f"--unseen missing does not go with {self.path}, which is read block "
-                "by block for its errors; leave it out."
-            )
-        found = None if self.frame is None else blanked_for(design, self.frame)
-        return (
-            self
-            if found is None
-            else replace(self, frame=found.data, unseen=found.text)
-        )
+        return replace(self, data=self.data.set_index(column))
 
 
 @contextmanager
@@ -185,12 +150,11 @@ def style_of(options: Options, about: Mapping[str, Any] | None = None) -> CsvSty
 
 def read_data(
     path: str,
-    format_: str = "auto",
+    options: Options,
+    style: CsvStyle,
     n_features: int | None = None,
     zero_based: bool | None = None,
     dense: bool = False,
-    style: CsvStyle = COMMAS,
-    memory: str | None = None,
 ) -> Rows:
     """Read a CSV or svmlight file; or name files that are read block by block.
 
@@ -201,30 +165,37 @@ def read_data(
     OptionError
         If options are for files that are read at once, and these are not.
     """
-    if memory is not None or are_scanned(path):
-        found = scan(path, memory=memory or MEMORY)
-        other = format_ == "svmlight" and not found.is_svmlight
+    if options.memory is not None or are_scanned(path):
+        found = scan(path, memory=options.memory or MEMORY)
+        other = options.format == "svmlight" and not found.is_svmlight
         if other or style != COMMAS:
-            why = "" if are_scanned(path) else ", as --memory asks"
-            which = "--format" if other else "--sep, --decimal, --encoding, --na-values"
             raise OptionError(
-                f"{path} is read block by block{why}, and {which} are for a file that "
-                "is read at once; leave one of them out."
+                f"{path} is read block by block; --sep, --decimal, --encoding, "
+                "--na-values and --format are for a file that is read at once."
             )
-        return Rows(path, scan=found)
-    if format_ == "auto":
-        format_ = "svmlight" if looks_like_svmlight(path) else "csv"
-        if format_ == "csv" and path.endswith((".vw", ".vw.gz")):
-            raise DataError(
-                f"{path} is a file of Vowpal Wabbit, whose format is not read; give "
-                "CSV or svmlight."
-            )
-    if format_ == "csv":
+        return Rows(path, found)
+    if path.endswith((".vw", ".vw.gz")):
+        raise DataError(
+            f"{path} is a file of Vowpal Wabbit, whose format is not read; give CSV or "
+            "svmlight."
+        )
+    is_svmlight = options.format == "svmlight"
+    if options.format == "auto":
+        is_svmlight = looks_like_svmlight(path)
+    if not is_svmlight:
         frame = read_csv(path, style)
         check_header(path, frame.columns, style)
-        return Rows(path, frame=frame, style=style)
+        if options.na_values:
+            warn_unmatched(path, style)
+        return Rows(path, frame, style)
     sparse = read_svmlight(path, n_features, zero_based=zero_based)
-    return Rows(path, sparse=sparse, dense=dense)
+    if sparse.n_dropped:
+        warn_caller(
+            f"{counted(sparse.n_dropped, 'feature')} of {path} left out, beyond the "
+            f"{n_features:,} of the fit.",
+            PegasosStatsWarning,
+        )
+    return Rows(path, replace(sparse, X=sparse.X.toarray()) if dense else sparse)
 
 
 def are_scanned(path: str) -> bool:
@@ -237,27 +208,6 @@ def are_scanned(path: str) -> bool:
     """
     by_rows = ending_of(path) not in (None, *SEPARATORS, *SVMLIGHT)
     return by_rows or is_pattern(path) or os.path.isdir(path)
-
-
-def read_alike(path: str, format_: str, train: Rows) -> Rows:
-    """Read a file for a model that was fitted on `train`.
-
-    Raises
-    ------
-    DataError
-        If it is not of the same format.
-    """
-    rows = read_data(
-        path,
-        format_,
-        n_features=None if train.sparse is None else train.sparse.X.shape[1],
-        zero_based=train.zero_based,
-        dense=train.dense,
-        style=train.style,
-        memory=None if train.scan is None else f"{train.scan.memory}B",
-    )
-    check_alike(path, rows.format, f"{train.path} is", train.format)
-    return rows
 
 
 def check_alike(path: str, found: str, whose: str, known: str) -> None:
@@ -279,19 +229,16 @@ def read_rows(path: str) -> NDArray[np.int64]:
     with opened(path) as handle:
         try:
             words = handle.read().split()
+            rows = np.array([int(word) for word in words], dtype=np.int64)
         except UNREADABLE as error:
             raise DataError(unreadable(path, error)) from None
-    wrong = next(
-        (word for word in words if not re.fullmatch(b"[0-9]{1,18}", word)), b""
-    )
-    if wrong:
+        except (ValueError, OverflowError):
+            rows = np.empty(0, dtype=np.int64)
+    if not rows.size:
         raise DataError(
-            f"The file {path} holds {wrong[:30].decode('latin-1')!r}; give one row "
-            "number a line, counted from zero."
+            f"The file {path} has no row numbers; give one a line, counted from zero."
         )
-    if not words:
-        raise DataError(f"The file {path} has no row numbers; give one a line.")
-    return np.array([int(word) for word in words], dtype=np.int64)
+    return rows
 
 
 # ----------------------------------------------------------------- formula
@@ -313,25 +260,25 @@ def formula_for(options: Options, train: Rows) -> str | None:
         If there is no such column.
     """
     outcome, formula = options.outcome, options.formula
-    if outcome is not None and formula is not None:
-        *left, right = formula.split("~", 1)
-        if "".join(left).strip() not in ("", outcome):
+    if isinstance(train.data, Svmlight):
+        if outcome or formula:
+            raise OptionError(
+                f"{train.path} is an svmlight file, whose labels stand in front of the "
+                f"rows; leave {'--outcome' if outcome else '--formula'} out."
+            )
+        return None
+    if formula is not None:
+        *before, right = formula.split("~", 1)
+        left = "".join(before).strip()
+        if outcome is None or left == outcome:
+            return formula
+        if left:
             raise OptionError(
                 f"--outcome {outcome} and --formula '{formula}' name two outcomes; "
                 "leave --outcome out."
             )
-        formula, outcome = f"{_quoted(outcome)} ~ {right}", None
-    if train.sparse is not None:
-        for flag, value in {"--outcome": outcome, "--formula": formula}.items():
-            if value is not None:
-                raise OptionError(
-                    f"{train.path} is an svmlight file, whose labels stand in front of "
-                    f"the rows; leave {flag} out."
-                )
-        return None
-    if formula is not None:
-        return formula
-    if outcome is None and train.scan is not None and train.scan.is_svmlight:
+        return f"{_quoted(outcome)} ~ {right}"
+    if outcome is None and isinstance(train.data, Scan) and train.data.is_svmlight:
         outcome = LABEL_NAME
     if outcome is None:
         raise OptionError(
@@ -346,12 +293,8 @@ def formula_for(options: Options, train: Rows) -> str | None:
         )
     offset = None if options.kernel else options.offset  # of a kernel it is a number
     apart = options.weights, options.freq_weights, offset, options.groups, options.id
-    left_out = "".join(
-        f" - {_quoted(name)}"
-        for name in apart
-        if name is not None and name != "balanced" and name in train.columns
-    )
-    return f"{_quoted(outcome)} ~ .{left_out}"
+    names = [_quoted(str(name)) for name in apart if name in train.columns]
+    return " - ".join([f"{_quoted(outcome)} ~ .", *names])
 
 
 def _quoted(name: str) -> str:
@@ -408,53 +351,36 @@ def check_places(options: Options) -> None:
     --------
     >>> check_places(Options(command="predict", data="new.csv", output="out.csv"))
     """
-    table = options.command == "predict"
-    written: dict[str, list[str]] = {}
-    for flag, path, kind in (
-        ("--save", options.save, MODEL),
-        ("--output", options.output, PREDICTIONS if table else REPORT),
-        ("--report", options.report, REPORT),
+    given = options.train, options.test, options.data, options.model, options.rows
+    read = [file for path in given if path for file in _files_of(path)]
+    written: list[str] = []
+    for path, kind in (
+        (options.save, MODEL),
+        (options.output, PREDICTIONS if options.command == "predict" else REPORT),
+        (options.report, REPORT),
     ):
         if path is None:
             continue
         if writing.checked_path(path) == "-":
-            raise OptionError(
-                f"{flag} - is no file, and no {kind.noun} is written to standard "
-                "output; give a path, or ./- for a file of that name."
-            )
-        _check_apart(flag, [path], written, options)
+            raise OptionError(f"No {kind.noun} is written to -; give a path.")
+        _check_apart([path], read, written)
         if kind is REPORT:
             files = checked_page(path, overwrite=options.overwrite).files
         else:
             place = writing.checked_place(path, kind, options.overwrite)
             files = [place.path, place.folder]
-        _check_apart(flag, files, written, options)
-        written[flag] = files
+        _check_apart(files, read, written)
+        written += files
 
 
-def _check_apart(
-    flag: str, files: list[str], written: Mapping[str, list[str]], options: Options
-) -> None:
-    """Raise `OptionError` for a file that is read, or that another option writes."""
-    sources = _sources(options)
-    for file in files:
-        shown = writing.shown_path(file)
-        if any(writing.is_same(file, source) for source in sources):
+def _check_apart(files: list[str], read: list[str], written: list[str]) -> None:
+    """Raise `OptionError` for a file that is read, or written already."""
+    for what, others in (("over a file that is read", read), ("twice", written)):
+        both = (file for file in files for one in others if is_same(file, one))
+        if (file := next(both, None)) is not None:
             raise OptionError(
-                f"{flag} {shown} would write over a file that is read; give another "
-                "path."
+                f"The file {shown_path(file)} would be written {what}; give two paths."
             )
-        for other, taken in written.items():
-            if any(writing.is_same(file, one) for one in taken):
-                raise OptionError(
-                    f"{flag} and {other} would both write to {shown}; give two paths."
-                )
-
-
-def _sources(options: Options) -> list[str]:
-    """Files that a command reads."""
-    given = options.train, options.test, options.data, options.model, options.rows
-    return [file for path in given if path for file in _files_of(path)]
 
 
 def _files_of(path: str) -> list[str]:

@@ -25,8 +25,17 @@ if TYPE_CHECKING:
     from pegasos_stats.output.cli.options import Options
 
 NUMBER = re.compile(r"-[0-9.].*")
-MODEL, TABLE = r"\.(npz|pkl|model|rds|joblib)$", r"\.(csv|tsv|txt|svm|parquet|gz|dat)$"
+MANY = re.compile(r"[0-9.e-]+([,:][0-9.e-]+)+")  # numbers
 CODES = "--na-values", "--na"  # whose values may begin as options do
+KINDS = {  # what the value of an option is, where that decides what the option means
+    "model": r"\.(npz|pkl|model|rds|joblib)$",
+    "vw": r"\.vw$",
+    "file": r"\.(csv|tsv|txt|svm|parquet|gz|dat)$",
+    "number": r"^[-+]?[0-9.]+(e-?[0-9]+)?$",
+    "sign": r"^[^a-zA-Z0-9]$",
+    "cov": r"^(hc[0-3]|(non)?robust|cluster|bootstrap|sandwich)$",
+    "lasso": r"^(l1|lasso|elastic-?net)$",
+}
 Commands = Mapping[str, Sequence[str]]  # their options by name
 
 
@@ -49,17 +58,13 @@ def own_words(words: Sequence[str], commands: Commands) -> list[str]:
     if not words or words[0] in ("-h", "--help", "--version"):
         return list(words)
     if words[0] not in commands:
-        if words[0] == "help" and words[1:2] and words[1] in commands:
-            instead = f"{PROGRAM} {words[1]} --help"
-            raise OptionError(f"help is no command; write {instead}.")
-        raise OptionError(_no_command(words, commands))
-    known = commands[words[0]]
-    found = [words[0]]
-    words = list(words)
+        raise OptionError(f"{words[0]} is no command; {_of_command(words, commands)}.")
+    known, words = commands[words[0]], list(words)
     for place in range(len(words) - 2, 0, -1):  # -k.A. is no option after --na-values
         name, value = words[place].replace("_", "-"), words[place + 1]
         if name in CODES and value.startswith("-") and value not in known:
             words[place : place + 2] = [f"{name}={value}"]
+    found = words[:1]
     for place in range(1, len(words)):
         word = words[place]
         if word == "--":
@@ -68,61 +73,46 @@ def own_words(words: Sequence[str], commands: Commands) -> list[str]:
         if len(name) < 2 or not name.startswith("-") or NUMBER.fullmatch(name):
             found.append(word)
             continue
+        follows = value if equals else " ".join(words[place + 1 : place + 2])
         dashed = name.replace("_", "-")
-        name = dashed if dashed in known else name
-        follows = value if equals else next(iter(words[place + 1 :]), "")
-        python = name.lstrip("-").replace("-", "_")
-        if name in known and (own := own_value(python, follows)) != follows:
-            follows = str(own)
-            value = follows if equals else value
-            if not equals:
-                words[place + 1] = follows
-        many = re.fullmatch(r"[0-9.e-]+([,:][0-9.e-]+)+", follows)
-        asked = "grid" if many else follows
-        if name in known and (instead := foreign_value(python, asked)):
-            instead = instead.replace(f"{python}=", f"{name} ")
-            raise OptionError(f"{name} {follows} {instead}")
-        if instead := _instead(words[0], name, known, commands, _kind(follows, words)):
-            if "~" in follows and not follows.startswith("~"):
-                instead = f"write --formula '{follows}'"
-            instead = _with_columns(instead, _all_of(name, words), words)
+        if dashed not in known:
+            instead = _of_option(name, follows, words, commands)
             raise OptionError(f"{words[0]} has no option {name}; {instead}.")
-        found.append(name + equals + value)
+        python = dashed.lstrip("-").replace("-", "_")
+        asked = "grid" if MANY.fullmatch(follows) else follows
+        if instead := foreign_value(python, asked):
+            instead = instead.replace(f"{python}=", f"{dashed} ")
+            raise OptionError(f"{dashed} {follows} {instead}")
+        own = str(own_value(python, follows))
+        if not equals and own != follows:
+            words[place + 1] = own
+        found.append(f"{dashed}={own}" if equals else dashed)
     return found
 
 
 def more_words(extra: Sequence[str], options: "Options") -> OptionError:
     """The error for words that the parser does not know."""
-    word, command = extra[0], options.command
-    if word.startswith("-"):
-        return OptionError(
-            f"{command} has no option {word}; see {PROGRAM} {command} --help."
-        )
+    command = options.command
+    word, data = extra[0], f"{PROGRAM} {command} {extra[0]}"
+    train, outcome, kind = options.train, options.outcome, _kind(word)
+    kind = kind or "file" * os.path.exists(word)
     if command == "predict":
-        return OptionError(
-            f"predict takes a model and a file of rows, and not {word!r}; write "
-            f"{PROGRAM} predict MODEL DATA -o OUT.csv."
-        )
-    train = options.train or ""
-    if word == "~":
+        instead = f"{PROGRAM} predict MODEL DATA -o OUT.csv"
+    elif word == "~":
         instead = f"the formula in quotes: --formula '{train} ~ ...'"
-    elif train.endswith((".npz", ".pkl", ".model")):
-        instead = f"{PROGRAM} {command} {word} --outcome COL, which fits by itself"
+    elif _kind(train) == "model":
+        instead = f"{data} --outcome COL, which fits by itself"
     elif "~" in train:
-        instead = f"{PROGRAM} {command} {word} --formula '{train}'"
+        instead = f"{data} --formula '{train}'"
     elif "~" in word:
         instead = f"--formula '{word}'"
-    elif options.na_values and not os.path.exists(word):
+    elif options.na_values and kind != "file":
         instead = f"--na-values {word}, the option again for each code"
-    elif re.search(MODEL, word):
-        instead = f"--save {word}"
-    elif options.coefficients and not os.path.exists(word):
-        instead = (
-            "--coefficients alone, which prints them, with --json > FILE for a file"
-        )
-    elif os.path.exists(word) or re.search(r"\.(csv|tsv|txt|svm|parquet|gz)$", word):
-        instead = f"--test {word}"
-    elif outcome := options.outcome:
+    elif options.coefficients:
+        instead = "--coefficients alone, which prints them, or --json > FILE"
+    elif kind in ("model", "file"):
+        instead = f"--{'save' if kind == 'model' else 'test'} {word}"
+    elif outcome:
         name = re.split(r"\W", " ".join(extra).lstrip(", "))[0]  # robust of ", robust"
         known = suggestion(name, ("flags",)).removeprefix("write ")
         instead = known or f"--formula '{outcome} ~ {' + '.join(extra)}'"
@@ -131,7 +121,7 @@ def more_words(extra: Sequence[str], options: "Options") -> OptionError:
     else:
         instead = f"--outcome {word}"
     instead = instead if instead.startswith(BARE) else f"write {instead}"
-    return OptionError(f"{command} takes one file, and not {word!r}; {instead}.")
+    return OptionError(f"{command} takes no further word {word!r}; {instead}.")
 
 
 def check_test(path: str | None) -> None:
@@ -144,28 +134,13 @@ def check_test(path: str | None) -> None:
         )
 
 
-def _kind(value: str, words: Sequence[str]) -> str:
-    """What the value of an option is, where that decides what the option means.
-
-    One of model, vw, file, number, sign, loss, cov, lasso, column (of the first file),
-    encoding; or empty.
-    """
-    if re.search(MODEL, value):
-        return "model"
-    if value.endswith(".vw"):
-        return "vw"
-    if os.path.isfile(value) or re.search(TABLE, value):
-        return "file"
-    if re.fullmatch(r"[-+]?[0-9.]+(e-?[0-9]+)?", value):
-        return "number"
-    if len(value) == 1 and not value.isalnum():
-        return "sign"
+def _kind(value: str, words: Sequence[str] = ()) -> str:
+    """One of `KINDS`, or loss, column (of the first file), encoding; or empty."""
+    for kind, pattern in KINDS.items():
+        if re.search(pattern, value.lower()):
+            return kind
     if own_value("loss", value) in ("hinge", "log"):
         return "loss"
-    if re.fullmatch("hc[0-3]|(non)?robust|cluster|bootstrap|sandwich", value.lower()):
-        return "cov"
-    if re.fullmatch("l1|lasso|elastic-?net", value.lower()):
-        return "lasso"
     data = next((each for each in words[1:] if os.path.isfile(each)), os.devnull)
     with suppress(OSError), open(data, encoding="latin-1") as handle:
         header = re.split(r"[,;\t|]", handle.readline(100_000))
@@ -178,87 +153,65 @@ def _kind(value: str, words: Sequence[str]) -> str:
     return ""
 
 
-def _no_command(words: Sequence[str], commands: Commands) -> str:
+def _of_command(words: Sequence[str], commands: Commands) -> str:
     """What to write for a first word that is no command."""
     word, kind = words[0], _kind("".join(words[1:2]), words)
-    if any(re.search(MODEL, each) for each in words[1:]):
+    if word == "help" and words[1:2] and words[1] in commands:
+        return f"write {PROGRAM} {words[1]} --help"
+    if any(_kind(each) == "model" for each in words[1:]):
         kind = "model"
-    known = suggestion(word.lstrip("-"), ("commands",))
-    if word.startswith("-") and known.startswith("write --"):
-        instead = known.replace("write ", f"write {PROGRAM} ")
-    elif word.startswith("-"):
-        instead = f"write {PROGRAM} fit DATA --outcome COL, a command first"
-    elif instead := _command_like(word, kind):
-        code = instead.removeprefix("write ")
-        instead = f"write {PROGRAM} {code}" if code != instead else instead
-    elif near := nearest(word, commands, 0.66):
-        instead = f"write {PROGRAM} {near}"
-    elif os.path.exists(word) or re.search(TABLE, word):
-        instead = f"write {PROGRAM} fit {word} --outcome COL"
-    else:
-        instead = f"give one of {listing(commands, len(commands))}"
-        instead += f", as in {PROGRAM} fit DATA --outcome COL"
-    return f"{word} is no command; {instead}."
-
-
-def _command_like(word: str, kind: str) -> str:
-    """What to write for a command of the table, for one like it or a part of it."""
-    word = word.strip(",:").replace("_", "-")
-    near = nearest(word, suggestions("commands"), 0.8)
-    for each in (word, near, *reversed(re.split("[-.]", word))):
+    if word.startswith("-"):
+        known = suggestion(word.lstrip("-"), ("commands",))
+        as_option = known.startswith("write --")
+        return f"write {PROGRAM} {known[6:] if as_option else 'fit DATA --outcome COL'}"
+    name = word.strip(",:").replace("_", "-")
+    alike = nearest(name, suggestions("commands"), 0.8)
+    for each in (name, alike, *reversed(re.split("[-.]", name))):
         if instead := suggestion(each, ("commands", kind), ("commands",)):
-            return instead
-    return ""
-
-
-def _instead(
-    command: str, name: str, known: Sequence[str], commands: Commands, kind: str
-) -> str:
-    """What to write for an option, if the parser does not have it."""
-    if name in known:
-        return ""
-    instead = suggestion(
-        name.lstrip("-"), ("flags", command), ("flags", kind), ("flags",)
+            return re.sub("^write ", f"write {PROGRAM} ", instead)
+    if near := nearest(word, commands, 0.66):
+        return f"write {PROGRAM} {near}"
+    if _kind(word) == "file":
+        return f"write {PROGRAM} fit {word} --outcome COL"
+    return (
+        f"give one of {listing(commands, len(commands))}, as in {PROGRAM} fit DATA "
+        "--outcome COL"
     )
-    long = [each for each in known if name.startswith("--") and each.startswith(name)]
-    if instead or long:
-        return instead or f"write {' or '.join(long)}"
-    for other, options in commands.items():
-        if name in options:
-            return f"it is an option of {other}"
-    near = nearest(name, known, 0.8)
-    return f"write {near}" if near else _of_a_word(command, name, known)
 
 
-def _of_a_word(command: str, name: str, known: Sequence[str]) -> str:
-    """What to write for a name like one of the table, or with a word that it has."""
-    if not name.startswith("--"):
-        return ""
-    words = re.split("[-_]", name.strip("-"))
-    alike = nearest(name.strip("-"), suggestions("flags"), 0.85)
-    for word in (alike, *reversed(words), *(word.removesuffix("s") for word in words)):
+def _of_option(name: str, value: str, words: Sequence[str], commands: Commands) -> str:
+    """What to write for an option that the parser does not have."""
+    if "~" in value and not value.startswith("~"):
+        return f"write --formula '{value}'"
+    command, bare = words[0], name.strip("-")
+    known, kind = commands[command], _kind(value, words)
+    instead = suggestion(bare, ("flags", command), ("flags", kind), ("flags",))
+    other = (each for each, options in commands.items() if name in options)
+    if not instead and (owner := next(other, "")):
+        instead = f"it is an option of {owner}"
+    instead = instead or _like_option(name, bare, command, known)
+    return _with_columns(instead, name, words)
+
+
+def _like_option(name: str, bare: str, command: str, known: Sequence[str]) -> str:
+    """What to write for a name like an option, or with a word that is one."""
+    if near := nearest(name.replace("_", "-"), known, 0.8):
+        return f"write {near}"
+    parts = re.split("[-_]", bare) if name.startswith("--") else []
+    alike = nearest(bare, suggestions("flags"), 0.85) if parts else ""
+    for word in (alike, *reversed(parts), *(part.removesuffix("s") for part in parts)):
         if f"--{word}" in known:
             return f"write --{word}"
         if instead := suggestion(word, ("flags", command), ("flags",)):
             return instead
-    return ""
+    return f"see {PROGRAM} {command} --help"
 
 
-def _all_of(option: str, words: Sequence[str]) -> list[str]:
-    """All values of an option, which may be given several, and several times."""
-    found, is_value = [], False
-    for word in words[1:]:
-        name, _, value = word.partition("=")
-        if word.startswith("-"):
-            is_value = name.replace("_", "-") == option
-            word = value
-        if is_value and word:
-            found += word.split(",")
-    return found
-
-
-def _with_columns(instead: str, columns: Sequence[str], words: Sequence[str]) -> str:
-    """The formula to write with the columns that were given, and the outcome."""
+def _with_columns(instead: str, option: str, words: Sequence[str]) -> str:
+    """The formula to write with the columns of an option, and the outcome."""
+    line = " ".join([*words, ""])
+    values = re.findall(rf"(?<= ){re.escape(option)}[ =]((?:[^-\s]\S* +)+)", line)
+    columns = re.split(r"[,\s]+", " ".join(values).strip())
     names = [name if name.isidentifier() else f"`{name}`" for name in columns]
     names = [n for n in names if re.search("[^`0-9.]", n) and not set(n) & set("*:+^")]
     if not names:

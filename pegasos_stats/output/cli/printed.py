@@ -1,14 +1,12 @@
 """What the command line prints of a fit, of a report, and of predictions."""
 
 import json
-import math
 import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import UndefinedMetricWarning, counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
@@ -25,6 +23,7 @@ from pegasos_stats.writing import shown_path
 
 # Fields of a solver that JSON has otherwise, or not at all.
 NO_FACTS = ("seed", "steps", "ties", "gap_tol", "sample_kind", "intercept", "name")
+FOUND = "seed n_iter n_violations objective dual_objective gap relative_gap"
 
 Facts = dict[str, object]  # by name, for JSON
 
@@ -58,8 +57,6 @@ class Evaluated:
     validation : CrossValidation or None
     threshold : float or None
         Of the tables.
-    notes : list of str
-        What happened to the test data, in words.
     """
 
     title: str
@@ -67,7 +64,6 @@ class Evaluated:
     tables: dict[str, ConfusionMatrix]
     validation: CrossValidation | None
     threshold: float | None
-    notes: list[str]
 
     @property
     def warnings(self) -> list[str]:
@@ -94,7 +90,7 @@ class Evaluated:
 # ----------------------------------------------------------------- to read
 
 
-def fit_text(found: Evaluated, saved: str | None, coefficients: bool) -> str:
+def fit_text(found: Evaluated, coefficients: bool) -> str:
     """The summary of a fit with its details, its trace, and its tables."""
     result = found.result
     summary = summary_of(result, pd.DataFrame(), details=True)
@@ -106,35 +102,31 @@ def fit_text(found: Evaluated, saved: str | None, coefficients: bool) -> str:
         more.append(f"Tables have the threshold {found.threshold:g}.")
     notes = [as_options(note) for note in summary.notes]
     lines = [found.title, str(replace(summary, notes=notes))]
-    lines += [line for note in [*more, *found.notes] for line in note_text(note)]
+    lines += [line for note in more for line in note_text(note)]
     if result.trace is not None:
         rows = result.trace.to_string(index=False, float_format="{:.6g}".format)
         lines += ["", "Trace", rows]
     for name, table in found.tables.items():
         lines += ["", f"{name.capitalize()} data", str(table)]
-    if saved:
-        lines += ["", f"Model saved in {shown_path(saved)}"]
     return "\n".join(lines) + "\n"
 
 
-def report_text(found: Evaluated, path: object) -> str:
-    """What ``report`` prints: the errors, what to look at, and where the report is."""
+def report_text(found: Evaluated) -> str:
+    """What ``report`` prints: the errors, and what to look at."""
     lines = [found.title, *header_lines(found.result)]
     for name, table in found.tables.items():
         rate = f" ({table.n_errors / n:.2%})" if (n := table.n_classified) else ""
-        lines += _labelled(
-            name.capitalize(), f"{table.n_errors:,} of {n:,} wrong{rate}"
-        )
-    lines += [*_labelled("Warning", *found.warnings), *_labelled("Note", *found.notes)]
-    return "\n".join([*lines, report_line(path)]) + "\n"
+        lines += labelled(name.capitalize(), f"{table.n_errors:,} of {n:,} wrong{rate}")
+    return "\n".join([*lines, *labelled("Warning", *found.warnings)]) + "\n"
 
 
-def report_line(path: object) -> str:
-    """Where a report is."""
-    return f"Report     {path}"
+def places_text(saved: str | None, report: str | None) -> str:
+    """Where a model and a report were written."""
+    text = f"\nModel saved in {shown_path(saved)}\n" if saved else ""
+    return f"{text}Report     {shown_path(report)}\n" if report else text
 
 
-def _labelled(name: str, *texts: object) -> list[str]:
+def labelled(name: str, *texts: object) -> list[str]:
     """Lines with a name before each text."""
     return [f"{name:<10} {text}" for text in texts]
 
@@ -145,12 +137,12 @@ def _labelled(name: str, *texts: object) -> list[str]:
 def fit_json(found: Evaluated, coefficients: bool) -> str:
     """The same numbers and the coefficients, for programs."""
     result, trace = found.result, found.result.trace
-    levels = factor_levels(result.design)
+    levels = factor_levels(result.design).items()
     content: Facts = {
         "outcome": result.coding.name,
         "levels": [str(level) for level in result.coding.levels],
         "label_counts": {k: label_counts(t) for k, t in found.tables.items()},
-        "factors": {name: len(each) for name, each in levels.items()},
+        "factors": {name: len(each) for name, each in levels},
         "rows_used": result.nobs,
         "rows_dropped": result.dropped.total,
         "rows_of_weight_0": result.problem.n_weightless,
@@ -158,7 +150,6 @@ def fit_json(found: Evaluated, coefficients: bool) -> str:
         **result_facts(result),
         "trace": None if trace is None else trace.to_dict(orient="records"),
         "confusion": {k: _table_facts(t) for k, t in found.tables.items()},
-        "notes": found.notes,
         "warnings": found.warnings,
         "hints": [as_options(n.text) for n in result.notes if n.severity == "note"],
     }
@@ -181,17 +172,8 @@ def strict_json(content: object) -> str:
     >>> json.loads(strict_json([1.5, float("nan")]))
     [1.5, None]
     """
-    return json.dumps(_finite(content), indent=2, allow_nan=False) + "\n"
-
-
-def _finite(content: object) -> object:
-    if isinstance(content, dict):
-        return {key: _finite(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [_finite(value) for value in content]
-    if isinstance(content, float) and not math.isfinite(content):
-        return None
-    return content
+    finite = json.loads(json.dumps(content), parse_constant=lambda _: None)
+    return json.dumps(finite, indent=2) + "\n"
 
 
 def result_facts(result: Fitted) -> Facts:
@@ -210,17 +192,11 @@ def result_facts(result: Fitted) -> Facts:
         "kernel": str(kernel) if kernel else None,
         "weighted": problem.weights is not None,
         "counted_in": None if result.counted is None else result.counted.lines,
-        "standardized": isinstance(result.design, ScaledDesign),
+        "standardized": result.scaling is not None,
         "solver": solver.name,
         **options,
         "refine": None if then is None else then.tol,
-        "seed": result.seed,
-        "n_iter": result.n_iter,
-        "n_violations": result.n_violations,
-        "objective": result.objective,
-        "dual_objective": result.dual_objective,
-        "gap": result.gap,
-        "relative_gap": result.relative_gap,
+        **{name: getattr(result, name) for name in FOUND.split()},
         "above_minimum": [result.shortfall.at_least, result.shortfall.at_most],
     }
     if isinstance(result, KernelResults):
@@ -296,7 +272,7 @@ class Predicted:
             f"Outcome    {self.result.coding.described}",
             f"Rows       {self.n_rows:,}, {missing:,} of them without a prediction",
             f"Predicted  {shown}",
-            *_labelled("Note", *self.notes),
+            *labelled("Note", *self.notes),
             *([] if self.table is None else ["", str(self.table)]),
         ]
         if self.written:

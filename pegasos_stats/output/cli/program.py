@@ -1,6 +1,7 @@
 """The command line as a program: arguments in, an exit code out, never a traceback."""
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -62,13 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(words: list[str]) -> int:
     streams.check_output()
     for word in words:
-        try:
-            word.encode()
-        except UnicodeEncodeError:  # bytes that are no text may be a file's name
-            raise OptionError(
-                f"The argument {word!a} is not text in UTF-8; give the file another "
-                "name, or set PYTHONUTF8=1 if it is."
-            ) from None
+        if re.search("[\ud800-\udfff]", word):  # bytes may be a file's name
+            raise OptionError(f"{word!a} is not text in UTF-8; set PYTHONUTF8=1.")
     options = read_words(words)
     from pegasos_stats.output.cli.commands import COMMANDS  # loads every library
     from pegasos_stats.output.cli.files import standard_input
@@ -83,12 +79,16 @@ def _run(words: list[str]) -> int:
 @contextmanager
 def _warnings_in_one_line() -> Iterator[None]:
     """Show a warning as one line, without the place in the source."""
+    said = set[str]()
 
     def show(message: Warning | str, *args: object, **options: object) -> None:
+        if str(message) in said:
+            return
+        said.add(str(message))
         streams.say(as_options(f"warning: {message}"))
 
     with warnings.catch_warnings():
         warnings.showwarning = show
         warnings.simplefilter("ignore", ColumnWarning)  # of which notes tell
-        warnings.filterwarnings("default", r"Columns? .* (is|are) left out")
+        warnings.filterwarnings("default", ".*( left out|without a prediction)")
         yield
