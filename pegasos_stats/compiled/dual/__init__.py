@@ -7,7 +7,6 @@ from pegasos_stats.compiled import loading_on_demand
 __all__ = [
     "fixing",
     "newton",
-    "resamples",
     "sdca",
 ]
 __all__ += ["shrinking", "working_sets"]
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from pegasos_stats.compiled.dual import (
         fixing,
         newton,
-        resamples,
         sdca,
         shrinking,
         working_sets,

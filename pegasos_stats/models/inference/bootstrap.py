@@ -35,8 +35,8 @@ from pegasos_stats.solvers.solver_runs import run_linear
 
 PILOT, REACH = 32, 2.0  # see `Refit.look_near_the_margin`
 TINY = 1e-300
-TOGETHER = 2**20  # rows drawn for one task, at most, unless a resample has more
-SHARES, FEWEST, MOST = 64, 8, 32  # tasks; resamples in one, if that is not too long
+TOGETHER = 2**17  # rows drawn for one task, at most, unless a resample has more
+SHARES, FEWEST, MOST = 16, 8, 64  # tasks; resamples in one, if that is not too long
 SAME = 1e-5  # change of a score that is the solver's, for a change of x by its spread
 MOST_COEFFICIENTS = 1000  # whose joint tests are steadied
 CONSTANT = 1e-12  # variance, of standardized predictors

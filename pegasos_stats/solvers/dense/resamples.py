@@ -16,11 +16,10 @@ import numpy as np
 from scipy.special import xlog1py, xlogy
 
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector
-from pegasos_stats.compiled import dual
+from pegasos_stats.solvers.dense.interior import InteriorPoints
 from pegasos_stats.solvers.problem import Problem, Solution
 
-WIDTH = 1e-2  # times a row's curvature, ``||x_i||^2 / (lam n)``: the first gamma
-NARROW = 0.1  # times the farthest of the own rows: theirs
+NARROW = 0.1  # of how far the farthest of the own rows is: the first ``mu``
 OWN, FEWEST = 4, 8  # a share of the rows, but so many to a column
 TIED = 1e-3  # from the margin: all of these rows are tried
 NEWTON_STEPS, LAST = 12, 1e-2  # of the log loss; of the gap, what is left
@@ -67,7 +66,7 @@ class Resamples(ABC):
         self, problem: Problem, solution: Solution, shares: Vector, tol: float
     ) -> None:
         y, n, free = problem.y, problem.n, problem.intercept
-        self._free, self._y, self._tol, self._shares = free, y, tol, shares
+        self._free, self._y, self._tol = free, y, tol
         self._p = problem.p
         X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
         self._Z = Z = np.hstack([X, np.ones((n, 1 + free))]) * y[:, None]
@@ -159,8 +158,6 @@ class HingeResamples(Resamples):
     ) -> None:
         super().__init__(problem, solution, shares, tol)
         Z, n = self._Z[:, :-1], problem.n
-        size = float(np.einsum("ij,ij->", Z, Z))
-        self._gamma = WIDTH * size / problem.lam / n**2
         penalty = problem.lam * (np.arange(self._theta.size) < problem.p)
         H = self._curvature(problem.row_weights) + np.diag(penalty)
         scores = np.column_stack([Z.T * shares, penalty * self._theta])
@@ -243,49 +240,31 @@ class HingeResamples(Resamples):
         tied = int((np.abs(s_there[0]) <= TIED).sum())
         own = max(FEWEST * k, m // OWN, 2 * tied)
         own = own if few and own < m else m
-        shares = np.tile(self._shares[rows], (B, 1))
-        gammas = np.full(B, self._gamma)
-        some = np.tile(np.arange(m), (B, 1))
+        number = min(own, m - 1)
+        width = np.partition(np.abs(s), number, axis=1)[:, number]
+        each, negative = Z[None], np.arange(m) < cut
         if own < m:
             far = np.where(near > 0.0, np.abs(s), np.inf)
-            order = np.argpartition(far, own, axis=1)
-            some = np.sort(order[:, :own], axis=1)
-            widths = np.take_along_axis(far, order[:, own : own + 1], axis=1)
-            gammas = NARROW * widths[:, 0]
-            smooth = np.clip(0.5 + s / (2.0 * widths), 0.0, 1.0)
-            shares = np.where(stays[:, None], shares, smooth)
+            some = np.sort(np.argpartition(far, own, axis=1)[:, :own], axis=1)
             full = np.where(s > 0.0, near, 0.0)
             np.put_along_axis(full, some, 0.0, axis=1)
             fixed[:, 0] += full[:, :cut] @ Z[:, :cut].T
             fixed[:, 1] += full[:, cut:] @ Z[:, cut:].T
-        cuts = (some < cut).sum(axis=1).tolist()
-        kinks, passing = np.empty((B, own)), np.empty((B, own))
-        room, Q, found = np.empty((3, own)), np.empty((k + 3, k + 1)), np.empty(3)
-        dual_values = np.empty(B)
-        for b in range(B):
-            found[2], tol = gammas[b], INNER * self._tol
-            of = Z.take(some[b], axis=1) if own < m else Z
-            w, c = near[b].take(some[b]), shares[b].take(some[b])
-            dual.resamples.refit_hinge(
-                of,
-                cuts[b],
-                w,
-                fixed[b],
-                totals[b],
-                penalties[b],
-                tol,
-                theta[b],
-                c,
-                found,
-                room,
-                Q,
-            )
-            dual_values[b] = found[1] - found[0]
-            if self._free:
-                kinks[b] = of[-2] * room[0]
-                passing[b] = w * of[-2]
+            each, negative = Z.T[some].transpose(0, 2, 1), some < cut
+            near = np.take_along_axis(near, some, axis=1)
+        points = InteriorPoints(
+            each,
+            negative,
+            near / totals[:, None],
+            fixed / totals[:, None, None],
+            penalties,
+            theta,
+            NARROW * np.maximum(width, TIED),
+        )
+        theta, dual_values, s = points.solved(INNER * self._tol)
         if self._free:
-            theta[:, -1] += middles(kinks, passing, fixed[:, :, -2])
+            signs = np.broadcast_to(each[:, -2], s.shape)
+            theta[:, -1] += middles(signs * s, near * signs, fixed[:, :, -2])
         s = np.column_stack([-theta, np.ones(B)]) @ self._Z.T
         np.maximum(s, 0.0, out=s)
         risk = np.einsum("bi,bi->b", weights, s) / totals
