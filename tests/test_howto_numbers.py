@@ -145,6 +145,9 @@ def test_a_decision_curve_is_that_of_its_formula():
     names = page("decision_curve")
     table, malignant = names["table"], names["test"]["tumour"] == "malignant"
     assert len(table) == 50
+    best = table[list(names["fits"])].ge(table["all"], axis=0).all(axis=1)
+    assert not best[0.02]
+    assert best[0.05:].all()
     models = {k: p["malignant"] for k, p in names["probabilities"].items()}
     for name, p in (models | {"all": 0.0 * models["radius"] + 1.0}).items():
         for at, value in table[name].items():

@@ -72,7 +72,7 @@ NEW = {
 
 STUDIES = ["path", "nested", "gram", "calibrated", "thresholds", "models", "solvers"]
 STUDIES += ["several_labels", "report_of_table", "margins", "parity", "folds"]
-STUDIES += ["reliability"]
+STUDIES += ["reliability", "areas", "recall", "benefit"]
 
 
 @pytest.fixture(scope="module")
