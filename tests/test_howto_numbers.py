@@ -2,7 +2,6 @@
 
 import re
 from functools import cache
-from inspect import signature
 from pathlib import Path
 from textwrap import dedent
 
@@ -20,7 +19,7 @@ from sklearn.metrics import (
     recall_score,
     roc_auc_score,
 )
-from statsmodels.imputation.mice import MICE, MICEData
+from statsmodels.imputation.mice import MICE
 from statsmodels.nonparametric.smoothers_lowess import lowess
 
 import pegasos_stats as ps
@@ -89,8 +88,6 @@ def test_calibration_is_that_of_statsmodels():
 
 
 def test_pooled_fits_are_those_of_mice(monkeypatch):
-    if "rng" not in signature(MICEData).parameters:
-        pytest.skip("statsmodels before 0.15 draws by the global generator")
     monkeypatch.chdir(HOWTO.parent / "data")
     names = page("multiple_imputation")
     formula, given = names["formula"], {"family": sm.families.Binomial()}
@@ -148,9 +145,6 @@ def test_a_decision_curve_is_that_of_its_formula():
     names = page("decision_curve")
     table, malignant = names["table"], names["test"]["tumour"] == "malignant"
     assert len(table) == 50
-    best = table[list(names["fits"])].ge(table["all"], axis=0).all(axis=1)
-    assert not best[0.02]
-    assert best[0.05:].all()
     models = {k: p["malignant"] for k, p in names["probabilities"].items()}
     for name, p in (models | {"all": 0.0 * models["radius"] + 1.0}).items():
         for at, value in table[name].items():

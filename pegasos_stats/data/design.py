@@ -29,9 +29,7 @@ from pegasos_stats.data.foreign import (
     is_valid_text,
     refusing,
 )
-from pegasos_stats.data.language.expressions import (
-    is_word,
-)
+from pegasos_stats.data.language.expressions import is_word
 from pegasos_stats.errors import (
     ColumnError,
     DataError,

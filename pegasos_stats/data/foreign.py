@@ -15,6 +15,7 @@ from pegasos_stats.errors import (
     LabelError,
     OptionError,
     PegasosStatsError,
+    counted,
     listing,
     one_line,
     plain,
@@ -295,6 +296,35 @@ def column_of_frame(value: Any) -> Any:
     """
     single = isinstance(value, pd.DataFrame) and value.shape[1] == 1
     return value.iloc[:, 0] if single else value
+
+
+def check_aligned(
+    name: str, values: Any, index: pd.Index, labelled: bool = True, of: str = "data"
+) -> None:
+    """Raise `DataError` unless values are one for each row, rows in the same order.
+
+    Parameters
+    ----------
+    name : str
+        What they are, for messages.
+    values : Series, array or list
+    index : Index, shape (n,)
+        Row labels of the data.
+    labelled : bool
+        Whether the data have row labels of their own, which those of a Series equal.
+    of : str
+        What the data are, for messages.
+    """
+    if len(values) != len(index):
+        raise DataError(
+            f"{name} has {counted(len(values), 'value')} and {of} has "
+            f"{counted(len(index), 'row')}; give one for each row."
+        )
+    if labelled and isinstance(values, pd.Series) and not values.index.equals(index):
+        raise DataError(
+            f"The row labels of {name} and {of} differ; align them ({name}.loc"
+            f"[{of}.index]) or give {name}.to_numpy() to match by position."
+        )
 
 
 def column_of_labels(labels: Any, name: str = "y") -> DataColumn:

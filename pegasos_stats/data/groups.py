@@ -8,16 +8,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.data.foreign import refusing, series_of
-from pegasos_stats.data.weights import Positions
-from pegasos_stats.errors import (
-    ColumnError,
-    DataError,
-    OptionError,
-    counted,
-    listing,
-    shown,
-)
+from pegasos_stats.data.design import check_unique
+from pegasos_stats.data.foreign import check_aligned, refusing, series_of
+from pegasos_stats.data.weights import Positions, column_named
+from pegasos_stats.errors import DataError, OptionError, counted, listing, shown
 
 GROUPS_ALLOWED = "one label for each row of the data, or a list of two such"
 COLUMNS = (str, pd.Series, np.ndarray, pd.Index, pd.Categorical, list, tuple)
@@ -165,40 +159,20 @@ class Lines:
 
     def _labels(self, way: object) -> DataColumn:
         if isinstance(way, str):
-            if self.frame is None or way not in self.frame.columns:
-                raise ColumnError(
-                    f"groups={shown(way)} is no column of the data that the model was "
-                    f"made of; give the name of one, or {GROUPS_ALLOWED}."
-                )
-            column = self.frame[way]
+            column = column_named("groups", way, self.frame, GROUPS_ALLOWED)
             if isinstance(column, pd.DataFrame):
-                raise ColumnError(
-                    f"The data have {column.shape[1]} columns called {way!r}; rename "
-                    "all but one."
-                )
+                check_unique(column.columns)
             return column
-        kind = type(way).__name__
-        unread = f"groups of type {kind} are not labels; give {GROUPS_ALLOWED}."
-        with refusing(DataError(unread)):
-            number = -1
-            if isinstance(way, Sized) and not isinstance(way, Set):
-                number = len(way)
-        if number < 0:
-            raise DataError(unread)
-        if number != len(self.index):
-            raise DataError(
-                f"groups have {counted(number, 'label')} and the data "
-                f"{counted(len(self.index), 'row')}; give one for each row of the "
-                "data, rows that were left out included."
-            )
-        with refusing(DataError(unread)):
+        refused = DataError(
+            f"groups of type {type(way).__name__} are not labels; give "
+            f"{GROUPS_ALLOWED}."
+        )
+        if isinstance(way, Set) or not isinstance(way, Sized):
+            raise refused
+        with refusing(refused):
             labels = way if isinstance(way, pd.Series) else series_of(way)
         own = isinstance(way, pd.Series) and self.labelled
-        if own and not labels.index.equals(self.index):
-            raise DataError(
-                "The row labels of groups and data differ; align them (groups.loc"
-                "[data.index]) or give groups.to_numpy() to match by position."
-            )
+        check_aligned("groups", labels, self.index, own)
         return labels
 
 

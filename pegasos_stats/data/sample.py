@@ -12,7 +12,7 @@ from pegasos_stats.checks import check_flag
 from pegasos_stats.data.columns import selected
 from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, row_labels
-from pegasos_stats.data.foreign import column_of_labels, is_valid_text
+from pegasos_stats.data.foreign import check_aligned, column_of_labels, is_valid_text
 from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import (
     Coding,
@@ -275,17 +275,7 @@ def aligned_labels(y: object, X: object) -> DataColumn:
     labels = column_of_labels(y)
     if not isinstance(y, pd.Series | pd.DataFrame) and len(labels) == len(index):
         labels = labels.set_axis(index)
-    if len(labels) != len(index):
-        raise DataError(
-            f"y has {counted(len(labels), 'value')} and X has "
-            f"{counted(len(index), 'row')}; give one label for each row."
-        )
-    labelled = isinstance(X, pd.DataFrame | pd.Series)
-    if labelled and not labels.index.equals(index):
-        raise DataError(
-            "The row labels of y and X differ; align them (y.loc[X.index]) or give "
-            "y.to_numpy() to match by position."
-        )
+    check_aligned("y", labels, index, isinstance(X, pd.DataFrame | pd.Series), "X")
     return labels.set_axis(index)
 
 
@@ -375,15 +365,22 @@ def _check_rows(
         here = foreign_value("na_action", na_action)
         raise OptionError(here or reason, "na_action", na_action)
     if na_action == "raise" and not kept.all():
-        rows = index[~kept]
-        raise DataError(
-            f"There are missing values in {counted(len(rows), 'row')} "
-            f"({listing(rows)}): {dropped.by_column}; fill them, or leave the rows out "
-            "with na_action='drop'."
-        )
+        raise some_missing(dropped, f" ({listing(index[~kept])})")
     if not kept.any():
-        where = f" ({dropped.by_column})" if len(kept) else ""
-        raise DataError(
-            f"None of {counted(len(kept), 'row')} is complete{where}; give data with "
-            "values for the outcome and all predictors."
-        )
+        raise no_rows(len(kept), dropped.by_column)
+
+
+def some_missing(dropped: Dropped, rows: str = "") -> DataError:
+    """The error for missing values where ``na_action="raise"``."""
+    return DataError(
+        f"There are missing values in {counted(dropped.total, 'row')}{rows}: "
+        f"{dropped.by_column}; fill them, or leave the rows out with na_action='drop'."
+    )
+
+
+def no_rows(total: int, missing: str = "") -> DataError:
+    """The error for data without a complete row."""
+    return DataError(
+        f"None of {counted(total, 'row')} is complete{missing and f' ({missing})'}; "
+        "give data with values for the outcome and all predictors."
+    )

@@ -8,9 +8,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.data.language.expressions import (
-    is_word,
-)
+from pegasos_stats.data.language.expressions import is_word
 from pegasos_stats.data.language.formula import sides
 from pegasos_stats.errors import ColumnWarning, counted, listing, warn_caller
 

@@ -16,6 +16,7 @@ from pegasos_stats.data.columns import floats_of, rows_listed, selected
 from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import ModelMatrix, check_columns, row_labels
 from pegasos_stats.data.foreign import (
+    check_aligned,
     check_memory,
     column_of_frame,
     position_of,
@@ -24,7 +25,6 @@ from pegasos_stats.data.foreign import (
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.expressions import (
     Expression,
-    cannot_use,
     check_names,
     read_expression,
     refused,
@@ -52,10 +52,6 @@ MOST = 2.0**53  # up to which a double holds every whole number
 ROUNDING = 1e-14  # of a mean that is 1
 
 SMALLEST = 2.0**-1022  # the least double with all its digits
-
-# Sums of weights beyond the doubles: no sum of fewer than 2^63 of them overflows at
-# 2^-64 times its size, and none above zero is below SMALLEST at 2^128 times its size.
-LESS, MORE = 2.0**-64, 2.0**128
 
 TOGETHER = 2**16  # numbers summed at once, 16 bytes each
 
@@ -181,7 +177,10 @@ class Offset:
             chosen = self.column if numbers is None else numbers
             found.append(_plain("offset", chosen, data, row_labels(data)))
         for term in self.terms:
-            found.append(self._computed(term, as_data(data)))
+            frame, formula = as_data(data), f"offset({term})"
+            read = _read(term, frame, formula, self.functions)
+            values = values_of_rows(read, frame, formula)
+            found.append(_plain(formula, values, frame, frame.index))
         return dict(zip(parts, found, strict=True))
 
     def on(self, matrix: ModelMatrix, data: object, numbers: object) -> ModelMatrix:
@@ -196,17 +195,6 @@ class Offset:
             offset=known[kept],
             missing={**matrix.missing, **missing_in(parts)},
         )
-
-    def _computed(self, term: str, frame: pd.DataFrame) -> Vector:
-        """Values of an expression in ``offset()``; NaN where it has none."""
-        formula = f"offset({term})"
-        read = _read(term, frame, formula, self.functions)
-        try:
-            with np.errstate(all="ignore"):
-                values = values_of_rows(read, frame[sorted(read.columns)])
-        except Exception as error:
-            raise cannot_use(formula, error) from None
-        return _plain(formula, values.set_axis(frame.index), frame, frame.index)
 
 
 @dataclass(frozen=True)
@@ -441,13 +429,9 @@ def numbers_of_rows(
     if isinstance(numbers, str):
         numbers = column_named(option, numbers, data, allowed)
     numbers = column_of_frame(numbers)
-    if isinstance(numbers, pd.Series) and isinstance(data, pd.DataFrame | pd.Series):
-        known = numbers.index if len(numbers) == len(index) else index
-        if not known.equals(index):
-            raise DataError(
-                f"The row labels of {option} and data differ; align them ({option}.loc"
-                f"[X.index]) or give {option}.to_numpy() to match by position."
-            )
+    labelled = isinstance(data, pd.DataFrame | pd.Series)
+    if labelled and isinstance(numbers, pd.Series) and len(numbers) == len(index):
+        check_aligned(option, numbers, index)
     return _checked(option, numbers, index, "rows", allowed, signed)
 
 
@@ -565,8 +549,8 @@ def rows_of_weights(weights: Vector | None) -> float | None:
 def mean_one(weights: Vector) -> Vector:
     """``w_i / (sum(w) / n)``, every bit as R computes it.
 
-    The sum is R's, see `r_sum`. If it overflows, or the mean is so small that it lacks
-    digits, the weights are first multiplied by a power of two, which rounds nothing.
+    The sum is R's, see `r_sum`, of the weights divided by a power of two, which rounds
+    nothing.
     Weights whose mean is 1 to 1e-14 stay as they are, so that weights scaled once
     keep their bits.
 
@@ -586,18 +570,13 @@ def mean_one(weights: Vector) -> Vector:
     >>> mean_one(np.array([1e308, 1e308, 1e308, 0.0]))
     array([1.33333333, 1.33333333, 1.33333333, 0.        ])
     """
-    factor = 1.0
-    mean = r_sum(weights) / weights.size
-    if np.isinf(mean):
-        factor = LESS
-    elif mean < SMALLEST:
-        factor = MORE
-    if factor != 1.0:
-        mean = r_sum(factor * weights) / weights.size
-    if abs(mean - 1.0) <= ROUNDING:
+    power = int(np.frexp(weights.max())[1])
+    scaled = np.ldexp(weights, -power)
+    mean = r_sum(scaled) / weights.size
+    if abs(np.ldexp(mean, power) - 1.0) <= ROUNDING:
         return weights
-    found: Vector = factor * weights / mean
-    lost = (weights > 0.0) & (found < SMALLEST)
+    found: Vector = scaled / mean
+    lost = (weights > 0.0) & (np.minimum(scaled, found) < SMALLEST)
     if lost.any():
         raise DataError(
             f"weights go from {float(weights[lost].min())!r} to "

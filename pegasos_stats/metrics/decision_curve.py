@@ -140,8 +140,7 @@ def decision_curve(
         Labels.
     probabilities : Series or array, shape (n,); DataFrame; or mapping of name to these
         Probabilities of the positive class, or of two levels with a column for each;
-        of one model or, by name, of several, as by ``dict(frame.items())`` of a frame
-        with a column for each model. Rows that lack a label or a probability
+        of one model or, by name, of several. Rows that lack a label or a probability
         are left out of all and counted.
     thresholds : sequence of float, optional
         From 0 to below 1; by default 0, 0.01 to 0.99. Those of interest are between

@@ -292,30 +292,16 @@ def auc_interval(
     >>> auc_interval(np.array([0, 0, 0, 1, 1, 1]), scores, scale="plain")
     Interval(low=0.580..., high=1.0)
     """
-    n_second = int(np.count_nonzero(codes == 1))
-    variance = float("nan")
-    if min(n_second, len(codes) - n_second) > 1:
-        variance = delong_variance(placement_values(codes, scores))
-    return interval_of_area(area_under_curve(codes, scores), variance, level, scale)
-
-
-def interval_of_area(
-    area: float, variance: float, level: float = 0.95, scale: Scale = "logit"
-) -> Interval:
-    """`auc_interval` by area and variance; NaN unless the variance is above 0.
-
-    Examples
-    --------
-    >>> interval_of_area(0.875, 0.03125, scale="plain")
-    Interval(low=0.528..., high=1.0)
-    """
     from scipy.special import expit, logit
 
     check_choice("scale", scale, SCALES)
-    z = quantile(level)
+    z, n_second = quantile(level), int(np.count_nonzero(codes == 1))
+    if min(n_second, len(codes) - n_second) < 2:
+        return Interval(float("nan"), float("nan"))
+    variance = delong_variance(placement_values(codes, scores))
     if not variance > 0.0:
         return Interval(float("nan"), float("nan"))
-    half = z * variance**0.5
+    area, half = area_under_curve(codes, scores), z * variance**0.5
     if scale == "plain":
         return Interval(max(area - half, 0.0), min(area + half, 1.0))
     middle, half = float(logit(area)), half / (area * (1.0 - area))

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 NEGLIGIBLE = 1e-3  # lam * n, up to which the likelihood is that without a penalty
 ROUNDING = 1e-9
-CONSTANT = 1e-12, 1e-7  # deviation beside the mean, of dense and of sparse columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,18 +220,14 @@ def _log_det(matrix: Matrix, rows: Any) -> float:
 
 def rank_of(X: Any, intercept: bool) -> int:
     """Number of columns that do not follow from the others, with the intercept."""
-    sparse = is_sparse(X)
-    X = X if sparse else np.asarray(X, dtype=np.float64)
-    means = np.asarray(X.mean(axis=0)).ravel()
-    if sparse:
-        centre = means * intercept
-        products = (X.T @ X).toarray() - X.shape[0] * np.outer(centre, centre)
+    n = X.shape[0]
+    if is_sparse(X):
+        means = np.asarray(X.mean(axis=0)).ravel() * intercept
+        products = (X.T @ X).toarray() - n * np.outer(means, means)
     else:
-        centred = X - means * intercept
+        centred = X - X.mean(axis=0) * intercept
         products = centred.T @ centred
-    least = CONSTANT[sparse] * np.abs(means)
-    varies = np.sqrt(np.maximum(np.diag(products), 0.0) / X.shape[0]) > least
-    return len(whitening(products * np.outer(varies, varies))) + int(intercept)
+    return len(whitening(np.asarray(products, dtype=np.float64))) + int(intercept)
 
 
 def penalty_reason(problem: Problem) -> str:
@@ -318,9 +313,7 @@ def anova(small: "LinearResults", large: "LinearResults") -> LikelihoodRatioTest
     Parameters
     ----------
     small, large : LinearResults
-        Of the same rows; the columns of `small` follow from those of `large`. Where
-        rows depend on each other in groups, or weights are neither counts nor
-        precisions, the ratio does not follow chi-squared: take ``wald_test()``.
+        Of the same rows; the columns of `small` follow from those of `large`.
 
     Returns
     -------

@@ -22,8 +22,8 @@ from pegasos_stats.metrics.paired import checked_names
 from pegasos_stats.metrics.proportions import Interval
 from pegasos_stats.metrics.scores import (
     RocCurve,
+    auc_interval,
     delong_variance,
-    interval_of_area,
     placement_values,
     roc_curve,
 )
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 ENDS = ["conf_low", "conf_high"]
 
 
-@suggest_names("roc_comparison")
+@suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
 class RocComparison:
     """Two areas under the ROC curve on the same rows; made by `compare_roc`.
@@ -215,7 +215,7 @@ def compare_roc(
     ------
     DataError
         If lengths or row labels differ, a level has no row with both scores, or `data`
-        are rows that a fit was made from, where larger models look better.
+        are rows that a fit was made from: there the larger model always wins.
     OptionError
         If the fits have different levels, or an option is not allowed.
 
@@ -269,8 +269,8 @@ def compare_roc(
     )
     table.insert(0, "term", [*names, f"{names[0]} - {names[1]}"])
     table.loc[:1, ["statistic", "p_value"]] = np.nan
-    for row in (0, 1):
-        table.loc[row, ENDS] = list(interval_of_area(areas[row], variances[row], level))
+    for row, each in enumerate(scores):
+        table.loc[row, ENDS] = list(auc_interval(codes, each, level))
     if not (apart[0].any() or apart[1].any()):
         table.loc[2, ["statistic", "p_value"]] = 0.0, 1.0
     elif not variances[2] > 0.0:

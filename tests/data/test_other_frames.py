@@ -204,11 +204,6 @@ W_OF_7 = pl.Series("w", [1, 2, None, 4, 5, 6, 7])
             ps.confusion(y, y.shift(), scores=X["b"], weights=X["a"]).overall
         ),
         lambda y, X, w: ps.compare_predictions(y, y.shift(), y).table,
-        lambda y, X, w: ps.compare_roc(y, X["a"], X["b"]).table.drop(columns="term"),
-        lambda y, X, w: ps.precision_recall(y, X["b"]).table,
-        lambda y, X, w: ps.decision_curve(
-            y, {"a": X["a"] / 99, "b": X["a"] / 50}
-        ).table["tp_rate"],
         lambda y, X, w: (
             ps.Logit(y, X, lam=1.0)
             .fit(ps.SDCA(seed=1))

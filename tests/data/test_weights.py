@@ -8,12 +8,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import (
-    ColumnError,
-    DataError,
-    OptionError,
-    PegasosStatsError,
-)
+from pegasos_stats.errors import ColumnError, DataError, OptionError, PegasosStatsError
 from pegasos_stats.solvers.objective import best_intercept
 
 # Two optima, each found to this relative gap, differ by no more in their objective.

@@ -10,7 +10,6 @@ from scipy.stats import chi2
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError, UndefinedMetricWarning
-from pegasos_stats.models.diagnostics import rank_of
 
 # At lam = 1e-10 the optimum differs from the one without penalty by about 1e-9 of a
 # coefficient, statsmodels' own tolerance is 1e-8: 2e-8 measured of the residuals.
@@ -161,16 +160,6 @@ def test_columns_that_follow_from_others_are_not_counted(data):
     scaled = ps.logit("y ~ z", data, lam=1e-10, standardize=True).fit(EXACT)
     other = ps.logit("y ~ z + x", data, lam=1e-10).fit(EXACT)
     assert ps.anova(scaled, other).df == 1
-
-
-def test_columns_that_are_constant_are_not_counted():
-    rng = np.random.default_rng(1)
-    X = np.column_stack([rng.random((60, 2)), np.full(60, 0.1), 1e6 + rng.random(60)])
-    for each in (X, csr_array(X), X[:, :3].astype(np.float32)):
-        expected = 4 if each.shape[1] == 4 else 3
-        assert rank_of(each, True) == expected
-    assert rank_of(X[:, :3], False) == 3
-    assert rank_of(np.column_stack([X, X[:, 0] - X[:, 1]]), True) == 4
 
 
 def test_a_penalty_that_matters_leaves_no_p_value(data, result):

@@ -202,7 +202,7 @@ def without(rows):
 
 REFUSED = {
     "clinic": "clinic",
-    "3 labels": [1, 2, 3],
+    "3 values": [1, 2, 3],
     "'r1', 'r5'": without(["r1", "r5"]),
     "'one'": ["one"] * 240,
     "labels of groups": hospitals()["hospital"].reset_index(drop=True),

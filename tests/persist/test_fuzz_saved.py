@@ -72,7 +72,7 @@ NEW = {
 
 STUDIES = ["path", "nested", "gram", "calibrated", "thresholds", "models", "solvers"]
 STUDIES += ["several_labels", "report_of_table", "margins", "parity", "folds"]
-STUDIES += ["reliability", "areas", "recall", "benefit"]
+STUDIES += ["reliability"]
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,7 @@
 """Rows that are left out for one value may have any others, at every door."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -66,8 +68,7 @@ def test_a_missing_count_on_the_command_line(tmp_path, capsys):
     options = "--formula", "y ~ x", "--freq-weights", "n", "--lam", "0.1"
     for memory in ((), ("--memory", "64MiB")):
         shown = run(capsys, "fit", tmp_path / "rows.csv", *options, *memory).out
-        assert ", 3 dropped" in shown
-        assert f" {data['n'].sum():.0f} used" in shown
+        assert re.search(rf"Misclassified +\d+ of {data['n'].sum():.0f}\n", shown)
 
 
 @pytest.mark.parametrize(

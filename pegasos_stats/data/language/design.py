@@ -35,11 +35,7 @@ from pegasos_stats.data.design import (
 )
 from pegasos_stats.data.foreign import check_memory
 from pegasos_stats.data.labels import positions
-from pegasos_stats.data.language.expressions import (
-    Expression,
-    cannot_use,
-    refused,
-)
+from pegasos_stats.data.language.expressions import Expression, cannot_use, refused
 from pegasos_stats.data.language.formula import (
     factors_of,
     no_value_in,
@@ -67,13 +63,7 @@ from pegasos_stats.data.language.values import (
 from pegasos_stats.data.language.vocabulary import BEYOND, Functions, State
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.suspect_columns import Doubtful, doubtful_columns
-from pegasos_stats.errors import (
-    ColumnError,
-    DataError,
-    FormulaError,
-    counted,
-    listing,
-)
+from pegasos_stats.errors import ColumnError, DataError, FormulaError, counted, listing
 
 Levels: TypeAlias = dict[str, list[Hashable]]  # of each factor, by its column
 Unseen = Literal["error", "missing"]

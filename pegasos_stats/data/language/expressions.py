@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from keyword import iskeyword
+from numbers import Number
 
 import numpy as np
 import pandas as pd
@@ -154,9 +155,7 @@ class Expression:
         for part in plain.values() if isinstance(plain, dict) else [plain]:
             shape = getattr(part, "shape", ())
             rows = shape[:1] == (len(frame),) and len(shape) <= 2
-            if not (
-                rows or isinstance(part, bool | int | float | np.number | np.bool_)
-            ):
+            if not (rows or isinstance(part, Number | np.bool_)):
                 raise TypeError("an expression does not give one number for each row")
         return without_nullable(found)
 
@@ -176,10 +175,7 @@ class Expression:
             return compared(*values, index=frame.index)
         if name in OPERATORS or name in CONNECTIVES:
             return operated(name, *values, index=frame.index)
-        words = {
-            str(each.arg): self._value(each.value, frame, state)
-            for each in node.keywords
-        }
+        words = {str(k.arg): self._value(k.value, frame, state) for k in node.keywords}
         key = words.pop("_state", "")
         function = function_of(name, self.functions)
         compute = partial(_called, name, function, state, key)
@@ -204,12 +200,12 @@ def _called(
     """Call a function, whose arguments are checked."""
     if function.open:
         return function.resolved(*arguments, **keywords)
-    given = function.given(name, arguments, keywords)
-    if isinstance(function.call, np.ufunc):
-        given = {word: as_numbers(value) for word, value in given.items()}
+    ufunc = isinstance(function.call, np.ufunc)
+    values = map(as_numbers, arguments) if ufunc else arguments
+    given = function.given(name, [*values], keywords)
     check_arguments(name, function, given)
-    if isinstance(function.call, np.ufunc):
-        return in_range(function.call, *given.values())
+    if ufunc:
+        return in_range(function.resolved, *given.values())
     if function.state:
         state = states.setdefault(key, {})
         given = {word: as_real(value) for word, value in given.items()}
@@ -271,15 +267,11 @@ def column_name(node: ast.AST) -> str | None:
 
 
 def literal(node: ast.AST) -> Value:
-    """Value of a constant of a tree; the tree itself if it is none."""
-    if isinstance(node, ast.Constant):
-        return node.value
-    if isinstance(node, ast.List):
-        return [literal(item) for item in node.elts]
-    if isinstance(node, ast.Dict):
-        pairs = zip(node.keys, node.values, strict=True)
-        return {literal(key): literal(value) for key, value in pairs if key}
-    return node
+    """Value of a constant of a tree, or of a list of them; the tree itself if none."""
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return node
 
 
 def read_expression(

@@ -1,14 +1,7 @@
 """Formulas as they are written: words of R, quotes, ``.``, outcome and terms."""
 
 import re
-from collections.abc import (
-    Callable,
-    Collection,
-    Hashable,
-    Iterable,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -166,7 +159,9 @@ def outcome_of(
     if name not in data.columns:
         outcome = read_outcome(formula, data.columns, functions)
         if outcome.column is None:
-            return _computed(outcome, expression, formula, data)
+            check_names(outcome.columns)
+            check_columns(data, sorted(outcome.columns) or [expression])
+            return values_of_rows(outcome, data, formula).rename(expression)
         name = outcome.column
     check_columns(data, [name])
     column: DataColumn = data[name]
@@ -198,26 +193,24 @@ def read_outcome(
 
 
 @np.errstate(all="ignore")
-def _computed(
-    outcome: Expression, expression: str, formula: str, data: pd.DataFrame
+def values_of_rows(
+    expression: Expression, data: pd.DataFrame, formula: str
 ) -> DataColumn:
-    """Values of an outcome; missing where it has none."""
-    variables = sorted(outcome.columns)
-    check_names(variables)
-    check_columns(data, variables or [expression])
+    """Values of an expression in all rows; missing where it has none.
+
+    Raises
+    ------
+    FormulaError
+        If it cannot be computed.
+    """
+    rows = data[sorted(expression.columns)].reset_index(drop=True).apply(plain_column)
     try:
-        values = values_of_rows(outcome, data[variables]).rename(expression)
+        found = unwrapped_value(expression.value(rows))
+        values: DataColumn = pd.Series(found, index=rows.index)
     except Exception as error:
         raise cannot_use(formula, error) from None
-    return values.set_axis(data.index)
-
-
-def values_of_rows(expression: Expression, frame: pd.DataFrame) -> DataColumn:
-    """Values of an expression in all rows, by position; missing where it has none."""
-    rows = frame.reset_index(drop=True).apply(plain_column)
-    found = unwrapped_value(expression.value(rows))
-    values: DataColumn = pd.Series(found, index=rows.index)
-    return values.convert_dtypes() if rows.isna().any(axis=None) else values
+    lacking = rows.isna().any(axis=None)
+    return (values.convert_dtypes() if lacking else values).set_axis(data.index)
 
 
 def read_terms(

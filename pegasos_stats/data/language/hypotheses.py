@@ -130,26 +130,13 @@ def _linear(side: str, names: Sequence[str], text: str) -> tuple[Vector, float]:
         with np.errstate(all="ignore"):
             found = _affine(tree, len(names))
     except (FormulaError, LookupError, ValueError, ArithmeticError, RecursionError):
-        odd = [str(name) for name in names if not str(name).isidentifier()]
-        quoting = f"; in backticks where a name is no word: `{odd[0]}`" if odd else ""
-        asked = _without_c(side)
-        of_term = [n for n in odd if _without_c(str(n).partition("[")[0]) == asked]
-        if of_term:
-            raise OptionError(
-                f"The hypothesis {shown(text.strip())} names a term, not a "
-                "coefficient; write result.wald_test_terms(), which tests each term, "
-                f"or name coefficients, as in '{of_term[0]} = 0'."
-            ) from None
         raise OptionError(
             f"The hypothesis {shown(text.strip())} cannot be read; give a linear one, "
-            f"such as 'x1 = x2' or '2 * x1 - x2 = 1', in {listing(names)}{quoting}."
+            f"such as 'x1 = x2' or '2 * x1 - x2 = 1', in {listing(names)}, or test "
+            "whole terms by result.wald_test_terms(). A name that is a number stands "
+            "in backticks."
         ) from None
     return found[:-1], float(found[-1])
-
-
-def _without_c(term: str) -> str:
-    """A term without ``C()`` around it."""
-    return re.sub(r"^C\((\w+)\)$", r"\1", term.strip())
 
 
 def _affine(node: ast.AST, k: int) -> Any:

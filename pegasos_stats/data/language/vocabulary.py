@@ -7,7 +7,7 @@ stays in its state, by which new rows are coded.
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from itertools import pairwise
 from numbers import Real
 from operator import attrgetter
@@ -29,7 +29,7 @@ from pegasos_stats.data.language.values import (
     is_column,
     is_text,
 )
-from pegasos_stats.errors import listing, shown
+from pegasos_stats.errors import shown
 
 Functions = Mapping[str, Compute]
 State = dict[str, Value]
@@ -100,10 +100,7 @@ def first_there(*columns: Value) -> Value:
     """``coalesce(x, z, ...)``: the first that is not missing, row by row."""
     if not columns or not is_column(columns[0]):
         raise TypeError("coalesce() takes a column first, then what fills it")
-    found = columns[0]
-    for column in columns[1:]:
-        found = filled(found, column)
-    return found
+    return reduce(filled, columns)
 
 
 def with_level_of_missing(x: Value) -> Value:
@@ -117,10 +114,7 @@ def extreme(join: Compute, *columns: Value) -> Value:
     """``pmin(a, b, ...)`` and ``pmax``, row by row."""
     if not columns or any(map(is_text, columns)):
         raise TypeError("pmin() and pmax() take numbers")
-    found = columns[0]
-    for column in columns[1:]:
-        found = join(found, column)
-    return found
+    return reduce(join, columns)
 
 
 def as_type(x: Value, dtype: str) -> Value:
@@ -133,14 +127,7 @@ def as_type(x: Value, dtype: str) -> Value:
 
 def as_numeric(x: Value) -> Value:
     """Numbers of a column of numbers, of true and false, or of text."""
-    values = column_of(x)
-    try:
-        return values.astype("float64")
-    except (TypeError, ValueError):
-        wrong = values[pd.to_numeric(values, errors="coerce").isna()]
-        raise ValueError(
-            f"there are values that are no numbers, {listing(wrong.unique())}"
-        ) from None
+    return column_of(x).astype("float64")
 
 
 def as_integer(x: Value) -> Value:
@@ -192,13 +179,10 @@ def cut(
         kept["breaks"] = _breaks(x, breaks)
     edges = kept["breaks"]
     names = _interval_names(edges, right, include_lowest) if labels is None else labels
-    if len(set(names)) != len(names) or len(names) != len(edges) - 1:
-        raise ValueError(f"labels of cut() are not {len(edges) - 1} different texts")
     cells = pd.cut(
-        column_of(x), sorted(edges), right=right, labels=False,
-        include_lowest=include_lowest,
-    )  # fmt: skip
-    return cells.map(dict(enumerate(names))).astype(pd.CategoricalDtype(names))
+        column_of(x), edges, right=right, labels=names, include_lowest=include_lowest
+    )
+    return cells.cat.as_unordered()
 
 
 def _breaks(x: Value, breaks: Value) -> list[float]:
@@ -277,18 +261,6 @@ def polynomial(
         )
     found = TRANSFORMS["poly"](x, degree, raw, _state=state)
     return found if raw else TermValue(np.asarray(found))
-
-
-def summary(compute: Compute) -> Compute:
-    """A number about a column, found at fit and kept for new data."""
-
-    def kept(x: Value, state: State, **options: Value) -> Value:
-        if "value" not in state:
-            numbers = as_real(as_numbers(column_of(x)))
-            state["value"] = float(compute(numbers, **options))
-        return state["value"]
-
-    return kept
 
 
 Numbers = NDArray[np.float64]
@@ -497,26 +469,33 @@ ALSO = {name: name for name in WITHOUT_NP.split()} | {
 }  # fmt: skip
 
 
+KEPT = "max mean median min quantile sum"
+
+
 def _summaries(prefix: str, ddof: int) -> dict[str, Function]:
-    """Numbers about a column; numpy divides by n where R and pandas take n - 1."""
-    found: dict[str, Compute] = {
-        "max": lambda x: x.max(),
-        "mean": lambda x: x.mean(),
-        "median": lambda x: x.median(),
-        "min": lambda x: x.min(),
-        "quantile": lambda x, q=0.5: x.quantile(q),
-        "sd": lambda x: x.std(ddof=1),
-        "std": lambda x: x.std(ddof=ddof),
-        "sum": lambda x: x.sum(),
-        "var": lambda x: x.var(ddof=ddof),
+    """Numbers about a column, found at fit and kept for new data.
+
+    numpy divides by n where R and pandas take n - 1.
+    """
+
+    def of(method: str, **fixed: int) -> Function:
+        def kept(x: Value, state: State, **options: Value) -> Value:
+            if "value" not in state:
+                numbers = as_real(as_numbers(column_of(x)))
+                found = getattr(numbers, method)(**fixed, **options)
+                state["value"] = float(found)
+            return state["value"]
+
+        return Function(kept, "x q" if method == "quantile" else "x", state="state")
+
+    found = {name: of(name) for name in KEPT.split()}
+    found |= {
+        "sum": of("sum"),
+        "std": of("std", ddof=ddof),
+        "var": of("var", ddof=ddof),
     }
-    return {
-        prefix + name: Function(
-            summary(compute), "x q" if name == "quantile" else "x", state="state"
-        )
-        for name, compute in found.items()
-        if name != "sd" or not prefix
-    }
+    found |= {} if prefix else {"sd": of("std", ddof=1)}
+    return {prefix + name: function for name, function in found.items()}
 
 
 def _any(compute: Compute | str, words: str = "", all_rows: bool = False) -> Function:

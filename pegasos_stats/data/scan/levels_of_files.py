@@ -1,6 +1,6 @@
 """What a formula means for all rows of a scan: levels of factors and of the outcome."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,13 +41,20 @@ from pegasos_stats.data.language.formula import (
 )
 from pegasos_stats.data.language.terms import Term
 from pegasos_stats.data.language.values import unwrapped_value
-from pegasos_stats.data.scan.expanded_rows import ExpandedRows
+from pegasos_stats.data.sample import no_rows
 from pegasos_stats.data.scan.files import Scan
-from pegasos_stats.data.scan.formats import ALLOWED, OBJECTS, TEXT
+from pegasos_stats.data.scan.formats import ALLOWED, BOOLEANS, NUMBERS, OBJECTS, TEXT
 from pegasos_stats.data.scan.frames import frame_of, joined, joined_frames
 from pegasos_stats.data.scan.partitions import Partition, Partitions, compute_tasks
-from pegasos_stats.data.weights import Offset, all_missing, all_zero
-from pegasos_stats.errors import ColumnError, DataError, counted, listing
+from pegasos_stats.data.weights import (
+    COUNTS_ALLOWED,
+    Offset,
+    all_missing,
+    all_zero,
+    column_named,
+    whole_counts,
+)
+from pegasos_stats.errors import ColumnError, listing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -92,7 +99,7 @@ def learns(call: Call) -> bool:
 
     Examples
     --------
-    >>> from pegasos_stats.data.language.expressions import (read_expression,)
+    >>> from pegasos_stats.data.language.expressions import read_expression
     >>> calls = "cut(x, 3)", "cut(x, c(0, 1))", "poly(x, 2)", "poly(x, 2, raw=True)"
     >>> found = [read_expression(text, ["x"], "y ~ x").calls for text in calls]
     >>> [learns(call) for calls in found for call in calls]
@@ -106,6 +113,94 @@ def learns(call: Call) -> bool:
         "poly": given.get("raw") is True,
     }
     return bool(call.function.state) and not stated.get(call.name, False)
+
+
+class ExpandedRows:
+    """All rows of a scan, as often as each counts.
+
+    Parameters
+    ----------
+    scan : Scan, Partitions, or one Partition
+    column : str or None
+        With the counts; None if each row counts once.
+
+    Attributes
+    ----------
+    lines : int
+        Rows of the scan, as the last read counted them.
+
+    Raises
+    ------
+    ColumnError
+        If there is no such column of numbers in all of the scan.
+    """
+
+    def __init__(self, scan: Scan | Partition | Partitions, column: str | None) -> None:
+        self.scan, self.column, self.lines = scan, column, 0
+        if column is None or isinstance(scan, Partition):
+            return
+        if column not in scan.kinds:
+            column_named("freq_weights", column, None, COUNTS_ALLOWED)
+        scan.check([column])
+        if scan.kinds[column] not in (NUMBERS, BOOLEANS, OBJECTS):
+            raise ColumnError(
+                f"Column {listing([column])} of freq_weights holds "
+                f"{scan.kinds[column]}; give a column of whole numbers."
+            )
+
+    def of(self, partition: Partition) -> "ExpandedRows":
+        """The rows of a partition, counted by the same column."""
+        return ExpandedRows(partition, self.column)
+
+    def lean(self) -> "ExpandedRows":
+        """No rows, counted by the same column: what is sent to partitions."""
+        return self.of(Partition(pd.DataFrame(), self.scan.memory))
+
+    def columns(self, names: Sequence[str]) -> list[str]:
+        """These columns, and that of the counts."""
+        counts = [] if self.column is None else [self.column]
+        return [*dict.fromkeys([*names, *counts])]
+
+    def pieces(
+        self, columns: Sequence[str], rows: int | None = None
+    ) -> Iterator["pa.RecordBatch"]:
+        """Read all rows once, as `labelled` does."""
+        return (piece for _, piece in self.labelled(columns, rows))
+
+    def labelled(
+        self, columns: Sequence[str], rows: int | None = None
+    ) -> Iterator[tuple[pd.Index, "pa.RecordBatch"]]:
+        """Read all rows once, so many at a time, the same each time, with their labels.
+
+        Raises
+        ------
+        DataError
+            If a file cannot be read to its end, or a count is no whole number.
+        """
+        import pyarrow as pa
+
+        assert not isinstance(self.scan, Partitions)  # each of them has its own
+        names, step = list(columns), rows or self.scan.rows_at_once(columns)
+        lines = total = 0
+        for index, piece in self.scan.labelled(self.columns(names), step):
+            lines += piece.num_rows
+            if self.column is None:
+                yield index, piece
+                continue
+            counts = piece.column(self.column).to_pandas().set_axis(index)
+            each = whole_counts(counts, None, index)
+            each[np.isnan(each)] = 1.0  # a row that is then left out
+            ends = np.cumsum(each.astype(np.int64))
+            there = int(ends[-1]) if ends.size else 0
+            for first in range(0, there, step):
+                numbers = np.arange(first, min(there, first + step))
+                places = np.searchsorted(ends, numbers, side="right")
+                yield index.take(places), piece.select(names).take(pa.array(places))
+            total += there
+        alone = not isinstance(self.scan, Partition)
+        if self.column is not None and total == 0 and alone:
+            raise all_zero(lines)
+        self.lines = lines
 
 
 Source = Scan | Partitions
@@ -195,11 +290,6 @@ def resolve_formula(
             break
     empty = [name for name in telling.variables if name not in telling.held]
     dotted = not without and not any(is_written(name, formula) for name in empty)
-    if rows and empty and dotted and len(empty) < len(telling.variables):
-        warn_empty(empty)
-        return resolve_formula(
-            scan, formula, intercept, coding, freq_weights, offset, empty
-        )
     if not rows:
         if total == 0 and freq_weights is not None:
             raise all_zero(repeating.lines)
@@ -210,6 +300,7 @@ def resolve_formula(
             raise no_rows(total)
         if not dotted:
             raise no_value_in(empty)
+    if empty and dotted and (not rows or len(empty) < len(telling.variables)):
         warn_empty(empty)
         return resolve_formula(
             scan, formula, intercept, coding, freq_weights, offset, empty
@@ -393,14 +484,6 @@ class LevelCollector:
                 also = complete.index[~again][: MOST_LABELS + 1]
                 found.append(frame.iloc[places.union(also)])
         return joined_frames(found[1:] or found, list(empty.columns))
-
-
-def no_rows(total: int) -> DataError:
-    """The error for data without a complete row."""
-    return DataError(
-        f"None of {counted(total, 'row')} is complete; give data with values for the "
-        "outcome and all predictors."
-    )
 
 
 def columns_of_outcome(formula: str, nothing: pd.DataFrame, noun: str) -> list[str]:

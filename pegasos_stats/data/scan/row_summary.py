@@ -14,12 +14,12 @@ from pegasos_stats.arrays import Dense, Mask, Vector
 from pegasos_stats.data.columns import in_a_piece
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.language.formula import outcome_of
-from pegasos_stats.data.sample import Dropped, NaAction
+from pegasos_stats.data.sample import Dropped, NaAction, no_rows, some_missing
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, overflow, power_of_two
 from pegasos_stats.data.scan.files import Scan, rows_of_piece
 from pegasos_stats.data.scan.formats import BOOLEANS, NUMBERS, kind_of
 from pegasos_stats.data.scan.frames import frame_of
-from pegasos_stats.data.scan.levels_of_files import ResolvedFormula, Source, no_rows
+from pegasos_stats.data.scan.levels_of_files import ResolvedFormula, Source
 from pegasos_stats.data.scan.partitions import (
     Partition,
     Partitions,
@@ -42,7 +42,7 @@ from pegasos_stats.data.weights import (
     total,
     weights_of_rows,
 )
-from pegasos_stats.errors import ColumnError, DataError, LabelError, counted, shown
+from pegasos_stats.errors import ColumnError, DataError, LabelError, shown
 from pegasos_stats.parallel import one_ahead
 
 if TYPE_CHECKING:
@@ -372,11 +372,12 @@ class RowSummary:
         first, known = 0, iter(self.pieces)
         for table in self.agreed.rows.pieces(self.matrices.variables, self.step):
             piece = next(known, None)
-            if piece is None or piece.size != table.num_rows:
-                raise self.changed()
-            if piece.clean and not self.matrices.has_numbers(table):
-                raise self.changed()
-            if piece.ends != self.matrices.ends(table):
+            if (
+                piece is None
+                or piece.size != table.num_rows
+                or (piece.clean and not self.matrices.has_numbers(table))
+                or piece.ends != self.matrices.ends(table)
+            ):
                 raise self.changed()
             yield piece, first, table
             first += piece.used
@@ -646,11 +647,7 @@ class RowCounter:
         others = self._rows - self._without - y.size
         dropped = Dropped(self._without, others, tuple(self._lacking.items()))
         if na_action == "raise" and dropped.total:
-            raise DataError(
-                f"There are missing values in {counted(dropped.total, 'row')}: "
-                f"{dropped.by_column}; fill them, or leave the rows out with "
-                "na_action='drop'."
-            )
+            raise some_missing(dropped)
         if y.size == 0:
             raise no_rows(self._rows)
         for sign, level in zip((-1, 1), agreed.coding.levels, strict=True):

@@ -11,7 +11,12 @@ from numpy.typing import ArrayLike
 
 from pegasos_stats.arrays import Codes, DataColumn, Rows, Vector
 from pegasos_stats.checks import check_count, whole_of
-from pegasos_stats.data.foreign import column_of_frame, column_of_labels, refusing
+from pegasos_stats.data.foreign import (
+    check_aligned,
+    column_of_frame,
+    column_of_labels,
+    refusing,
+)
 from pegasos_stats.data.groups import FOR_FOLDS, Groups, Lines
 from pegasos_stats.data.labels import LabelCoding, factor_levels, positions
 from pegasos_stats.data.sample import Sample
@@ -328,16 +333,7 @@ def _of_these_rows(labels: "ArrayLike | DataColumn", sample: Sample) -> DataColu
     n, index = len(sample.y), sample.index
     if len(column) == len(sample.kept) != n:
         column = column[sample.kept]
-    if len(column) != n:
-        raise DataError(
-            f"folds have {counted(len(column), 'value')} and the model uses "
-            f"{counted(n, 'row')}; give one for each row."
-        )
-    if isinstance(labels, pd.Series) and not column.index.equals(index):
-        raise DataError(
-            "The row labels of folds and data differ; align them "
-            "(folds.loc[data.index]) or give folds.to_numpy() to match by position."
-        )
+    check_aligned("folds", column, index, isinstance(labels, pd.Series))
     if column.isna().any():
         rows = index[column.isna().to_numpy(dtype=bool)]
         raise DataError(f"folds are missing in the rows {listing(rows)}; fill them.")
