@@ -27,7 +27,7 @@ MOST_BINS = 10_000
 RARE = 0.1  # share of an outcome below which bins are quantiles
 FEWEST, CURVE, SPAN = 20, 100, 2 / 3  # rows, points and share of rows of a smooth curve
 BLOCKS = 5000  # of rows, from which it is made
-PLACES = 1000  # at which it is computed for the ICI, with lines between
+PLACES = 1000  # at which it is computed, with lines between
 STRATEGIES: tuple[Strategy, ...] = ("uniform", "quantile")
 NO_INTERVAL = Interval(float("nan"), float("nan"))
 
@@ -252,6 +252,7 @@ def reliability(
         share = float((happened == 1).mean())
         strategy = "quantile" if min(share, 1.0 - share) < RARE else "uniform"
     table, by_chance = _binned(happened, p, _ends(bins, strategy, p), level)
+    smooth, ici = smoothed(p, happened)
     return Reliability(
         table=table,
         positive=events.positive,
@@ -260,59 +261,42 @@ def reliability(
         log_loss=scores.log_loss(happened, both),
         n_left_out=int((~used).sum()),
         error_by_chance=by_chance,
-        smooth=smoothed(p, happened),
-        ici=integrated_calibration_index(p, happened),
+        smooth=smooth,
+        ici=ici,
         **recalibrated(p, happened, level)._asdict(),
     )
 
 
-def smoothed(p: Vector, happened: Codes) -> pd.DataFrame | None:
-    """Share of events by probability, at 100 places: lowess without robustness.
+def smoothed(p: Vector, happened: Codes) -> tuple[pd.DataFrame | None, float]:
+    """Share of events by probability, by `lowess`, at 100 places; and the ICI.
+
+    The curve has lines between the different probabilities, or 1000 of them. The
+    integrated calibration index is the row mean of its distance from a probability.
+    With fewer than 20 rows: None and NaN.
 
     References
     ----------
-    Cleveland, *Robust locally weighted regression and smoothing scatterplots*, JASA 74
-    (1979); Austin & Steyerberg, Statistics in Medicine 33 (2014), for calibration.
+    Austin & Steyerberg, Statistics in Medicine 33 (2014), 517-535, for calibration;
+    38 (2019), 4051-4065, for the index.
 
     Examples
     --------
     >>> p = np.linspace(0.0, 1.0, 101)
-    >>> found = smoothed(p, (p > 0.5).astype(int))["observed"].to_numpy()
-    >>> found[[0, 50, 99]].round(1).tolist()
-    [0.0, 0.5, 1.0]
+    >>> curve, ici = smoothed(p, (p > 0.5).astype(int))
+    >>> curve["observed"].iloc[[0, 50, 99]].round(1).tolist(), round(ici, 2)
+    ([0.0, 0.5, 1.0], 0.15)
     """
     if p.size < FEWEST:
-        return None
-    low, high = np.quantile(p, [0.01, 0.99])
-    at = np.linspace(low, high, CURVE)
-    observed = np.clip(lowess(p, happened, at), 0.0, 1.0)
-    return pd.DataFrame({"probability": at, "observed": observed})
-
-
-def integrated_calibration_index(p: Vector, happened: Codes) -> float:
-    """Row mean of the distance of a probability from its share by `lowess`.
-
-    Of more than 1000 different probabilities the curve has lines between 1000 places.
-    NaN with fewer than 20 rows.
-
-    References
-    ----------
-    Austin & Steyerberg, *The integrated calibration index (ICI) and related metrics*,
-    Statistics in Medicine 38 (2019), 4051-4065.
-
-    Examples
-    --------
-    >>> p = np.repeat([0.25, 0.75], 100)
-    >>> found = integrated_calibration_index(p, np.tile([0, 0, 0, 1], 50))
-    >>> round(found, 12)
-    0.25
-    """
-    if p.size < FEWEST:
-        return float("nan")
+        return None, float("nan")
     at = np.unique(p)
     if at.size > PLACES:
-        at = np.unique(np.quantile(at, np.linspace(0.0, 1.0, PLACES)))
-    return float(np.abs(np.interp(p, at, lowess(p, happened, at)) - p).mean())
+        at = at[np.linspace(0, at.size - 1, PLACES).round().astype(int)]
+    shares = lowess(p, happened, at)
+    low, high = np.quantile(p, [0.01, 0.99])
+    grid = np.linspace(low, high, CURVE)
+    observed = np.clip(np.interp(grid, at, shares), 0.0, 1.0)
+    curve = pd.DataFrame({"probability": grid, "observed": observed})
+    return curve, float(np.abs(np.interp(p, at, shares) - p).mean())
 
 
 def lowess(p: Vector, happened: Codes, at: Vector) -> Vector:
@@ -326,17 +310,22 @@ def lowess(p: Vector, happened: Codes, at: Vector) -> Vector:
     ----------
     p, happened : arrays, shape (n,)
     at : float64 array, shape (m,)
-        Where the curve is computed.
+        Where the curve is computed: some of `p`.
 
     Returns
     -------
     float64 array, shape (m,)
         Not cut off at 0 and 1.
 
+    References
+    ----------
+    Cleveland, *Robust locally weighted regression and smoothing scatterplots*, JASA 74
+    (1979).
+
     Examples
     --------
-    >>> lowess(np.arange(6.0), np.array([0, 0, 0, 1, 1, 1]), np.array([2.5]))
-    array([0.5])
+    >>> lowess(np.arange(6.0), np.array([0, 0, 0, 1, 1, 1]), np.arange(6.0)).round(2)
+    array([0.  , 0.  , 0.29, 0.71, 1.  , 1.  ])
     """
     order = np.argsort(p, kind="stable")
     first = np.arange(0, p.size, max(p.size // BLOCKS, 1))  # means of neighbours
@@ -350,8 +339,6 @@ def lowess(p: Vector, happened: Codes, at: Vector) -> Vector:
         width = max(float(np.partition(away, near - 1)[near - 1]), 1e-9)
         inside = away <= 0.999 * width
         w = count * inside * (1.0 - np.minimum(away / width, 1.0) ** 3) ** 3
-        if not w.any():  # all of these rows are equally far
-            w = count * (away <= width)
         total, mean = w.sum(), w @ p / w.sum()
         level = w @ share / total
         spread = w @ np.square(p - mean)
