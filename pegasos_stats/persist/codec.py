@@ -84,10 +84,10 @@ class Rule(NamedTuple):
         Fields with a default that files of earlier versions do not have.
     """
 
-    check: Callable[[Value], Iterable[object]] | None = None
+    check: Callable[[Value], Iterable[object]] = lambda found: ()
     shapes: str = ""
     bounds: Mapping[tuple[float, float], str] = {}
-    prepared: Callable[[Value], Value] | None = None
+    prepared: Callable[[Value], Value] = lambda found: found
     computed: tuple[str, ...] = ()
     hints: Mapping[str, object] = {}
     later: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ class Rule(NamedTuple):
                 numbers = np.asarray([] if value is None else value)
                 if not ((numbers >= low) & (numbers <= high)).all():
                     raise ValueError(f"{name} is not from {low:g} to {high:g}")
-        if self.check is not None and not all(self.check(found)):
+        if not all(self.check(found)):
             raise ValueError(f"a {type(found).__name__} does not hold together")
 
 
@@ -323,8 +323,7 @@ def _fields(kind: Any) -> Form:
     def out(value: Value, writer: ArrayWriter) -> Json:
         if type(value) is not kind:
             raise cannot_hold(value)
-        if rule.prepared is not None:
-            value = rule.prepared(value)
+        value = rule.prepared(value)
         stored = {
             name: form_of(hint).out(getattr(value, name), writer)
             for name, hint in hints.items()

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from typing import NoReturn
 
@@ -287,10 +288,8 @@ def check_formula(design: FormulaDesign) -> None:
         if kind == "number" and NUMBER.fullmatch(text):
             continue
         if kind == "expression":
-            try:
+            with _in_a_file(f"The term {shown(text)}"):
                 read = read_expression(text, variables, text, design.functions)
-            except FormulaError as error:
-                raise _not_in_a_file(f"The term {shown(text)}", error) from None
             used = read.columns
         if unknown := used - variables:
             raise DataError(
@@ -306,27 +305,28 @@ def check_outcome(
     formula: str | None, columns: Collection[object], functions: Functions
 ) -> None:
     """Raise `DataError` for an outcome that does more than compute with columns."""
-    if formula is None:
-        return
-    try:
-        read_outcome(formula, columns, functions)
-    except FormulaError as error:
-        raise _not_in_a_file(f"The formula {shown(formula)}", error) from None
+    if formula is not None:
+        with _in_a_file(f"The formula {shown(formula)}"):
+            read_outcome(formula, columns, functions)
 
 
 def of_offset(offset: Offset) -> Iterator[object]:
     """It is from one place, and computed from columns."""
     for term in offset.terms:
-        try:
+        with _in_a_file(f"The offset {shown(term)}"):
             read_expression(term, (), term, offset.functions)
-        except FormulaError as error:
-            raise _not_in_a_file(f"The offset {shown(term)}", error) from None
     yield not (offset.column and offset.given)
     yield offset.column or offset.given or offset.terms
 
 
-def _not_in_a_file(what: str, error: FormulaError) -> DataError:
-    return DataError(f"{what} cannot be part of a saved model: it {error.reason}")
+@contextmanager
+def _in_a_file(what: str) -> Iterator[None]:
+    """Refuse a text of a file that is none of the language of formulas."""
+    try:
+        yield
+    except FormulaError as error:
+        text = f"{what} cannot be part of a saved model: it {error.reason}"
+        raise DataError(text) from None
 
 
 CONCRETE |= {
