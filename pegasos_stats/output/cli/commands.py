@@ -456,10 +456,6 @@ def fit_all(file: Path) -> None:
 
 
 COMMANDS: dict[str, Callable[[Options], Printed]] = {
-    "fit": fit,
-    "report": report,
-    "predict": predict,
-    "parity": parity,
-    "demo": demo,
+    **{each.__name__: each for each in (fit, report, predict, parity, demo)},
     "compile": compile_all,
 }
