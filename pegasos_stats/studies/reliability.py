@@ -63,7 +63,8 @@ class Reliability:
         Of the logistic recalibration ``logit P = a + b logit(p)``: the slope ``b``, 1
         for calibrated probabilities and below 1 for extreme ones; the intercept ``a``
         with the slope held at 1, calibration in the large, above 0 for probabilities
-        that are too low. NaN where they are not defined, see `tidy` for intervals.
+        that are too low. NaN with probabilities of 0 or 1 or one outcome alone, the
+        slope also where probabilities separate the outcomes.
     slope_interval, intercept_interval : Interval
         Wald intervals.
     ici : float
