@@ -275,20 +275,13 @@ def as_frame(X: object) -> pd.DataFrame:
 def _as_array(X: object) -> NDArray[np.generic]:
     refused = DataError(
         f"The predictors (of type {type(X).__name__}) cannot be read as rows and "
-        "columns; give a data frame, or an array with one row for each observation."
+        "columns; give a data frame, or an array with a row of one length for each "
+        "observation."
     )
     with refusing(refused):
         if np.ma.isMaskedArray(X):
             return np.ma.filled(X.astype(np.float64), np.nan)
-        try:
-            return np.asarray(X)
-        except ValueError:
-            if not isinstance(X, list | tuple):
-                raise
-    raise DataError(
-        "The predictors have rows of different lengths; give the same number of "
-        "values in each."
-    )
+        return np.asarray(X)
 
 
 def _check_text(names: pd.Index) -> None:

@@ -441,16 +441,21 @@ class FormulaDesign:
         return ModelMatrix(selected(values, whole), kept, index, missing)
 
 
+def _formula_design(design: Design) -> "FormulaDesign | None":
+    inner = design.design if isinstance(design, ScaledDesign) else design
+    return inner if isinstance(inner, FormulaDesign) else None
+
+
 def doubtful_in(design: Design) -> tuple[Doubtful, ...]:
     """Columns of a design that became factors and were hardly meant to."""
-    inner = design.design if isinstance(design, ScaledDesign) else design
-    return inner.doubtful if isinstance(inner, FormulaDesign) else ()
+    inner = _formula_design(design)
+    return inner.doubtful if inner else ()
 
 
 def blanked_for(design: Design, data: object) -> Blanked | None:
     """Data without the levels that a design does not know; None if it has no factor."""
-    inner = design.design if isinstance(design, ScaledDesign) else design
-    return inner.without_unseen(data) if isinstance(inner, FormulaDesign) else None
+    inner = _formula_design(design)
+    return inner.without_unseen(data) if inner else None
 
 
 def design_of(
@@ -509,16 +514,15 @@ def design_of(
 
 def _stay_sparse(frame: pd.DataFrame) -> bool:
     """Whether some columns are sparse, and none needs contrasts."""
-    if not is_sparse(frame):
+    return is_sparse(frame) and not any(_is_text(c) for _, c in frame.items())
+
+
+def _is_text(column: pd.Series) -> bool:
+    if isinstance(column.dtype, pd.SparseDtype):
         return False
-    for _, column in frame.items():
-        if isinstance(column.dtype, pd.SparseDtype):
-            continue
-        present = column.dropna()
-        text = len(present) > 0 and pd.api.types.is_string_dtype(present)
-        if text or isinstance(column.dtype, pd.CategoricalDtype):
-            return False
-    return True
+    present = column.dropna()
+    text = len(present) > 0 and pd.api.types.is_string_dtype(present)
+    return text or isinstance(column.dtype, pd.CategoricalDtype)
 
 
 def _check_numbers(frame: pd.DataFrame, index: pd.Index) -> None:

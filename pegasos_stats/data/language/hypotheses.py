@@ -203,24 +203,16 @@ def _unwrapped(text: str) -> str:
 
 
 def _check(R: Matrix, q: Vector, hypotheses: object) -> None:
-    sizes = np.abs(np.column_stack([R, q]))
+    both, why = np.column_stack([R, q]), ""
+    sizes = np.abs(both)
     if not ((sizes == 0.0) | (sizes >= 1.0 / FARTHEST) & (sizes <= FARTHEST)).all():
-        raise OptionError(
-            f"hypotheses={shown(hypotheses)} hold numbers that are not finite, or too "
-            f"far from 1; give 0 or numbers between {1.0 / FARTHEST:g} and "
-            f"{FARTHEST:g} in size."
-        )
-    if not R.size or not R.any(axis=1).all():
-        raise OptionError(
-            f"hypotheses={shown(hypotheses)} name no coefficient; give at least one in "
-            "each."
-        )
-    both = np.column_stack([R, q])
-    if np.linalg.matrix_rank(both) > np.linalg.matrix_rank(R):
-        raise OptionError(
-            f"hypotheses={shown(hypotheses)} contradict each other; give ones that can "
-            "hold together."
-        )
+        why = f"hold numbers that are not finite, or above {FARTHEST:g} or near 0"
+    elif not R.size or not R.any(axis=1).all():
+        why = "name no coefficient, or one of them does not"
+    elif np.linalg.matrix_rank(both) > np.linalg.matrix_rank(R):
+        why = "contradict each other"
+    if why:
+        raise OptionError(f"hypotheses={shown(hypotheses)} {why}; give others.")
 
 
 def _combination(row: Vector, names: Sequence[str]) -> str:

@@ -137,15 +137,7 @@ def _compared(name: str, left: Value, right: Value, index: pd.Index) -> Value:
             raise TypeError(f"'{name}' does not go with these values")
         inside = pd.Series(left).isin(right)
         return ~inside if name in ("not_in", "!=") else inside
-    try:
-        return where_present(COMPARISONS[name], (left, right), {}, index)
-    except TypeError:
-        if is_text(left) == is_text(right):
-            raise
-        raise TypeError(
-            f"'{name}' has text on one side and numbers on the other; compare text "
-            "with text, or numbers with numbers"
-        ) from None
+    return where_present(COMPARISONS[name], (left, right), {}, index)
 
 
 def in_range(compute: Compute, *values: Value) -> Value:
@@ -327,11 +319,9 @@ def spread(value: Value, rows: Mask, index: pd.Index) -> Value:
         full = np.full((len(index), value.shape[1]), np.nan)
         full[rows] = value
         return full
-    if not isinstance(value, pd.Series | np.ndarray | pd.Categorical):
+    if getattr(value, "ndim", 0) == 0:
         return value
-    if getattr(value, "ndim", 1) == 0:
-        return value
-    column = pd.Series(value)
+    column: DataColumn = pd.Series(value)
     if column.dtype.kind in "bi":
         column = column.astype("boolean" if column.dtype.kind == "b" else "Int64")
     return column.set_axis(index[rows]).reindex(index)
