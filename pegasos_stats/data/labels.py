@@ -119,7 +119,7 @@ class LabelCoding:
         name : str
             Name of the outcome, for messages and tables.
         formula : str, optional
-            Formula of the model, for messages.
+            Not used; calls that give the formula of the model stay valid.
 
         Raises
         ------

@@ -305,9 +305,7 @@ def resolve_formula(
         return resolve_formula(
             scan, formula, intercept, coding, freq_weights, offset, empty
         )
-    levels = LabelCoding.from_labels(
-        joined(labels), coding, str(labels[0].name), formula
-    )
+    levels = LabelCoding.from_labels(joined(labels), coding, str(labels[0].name))
     if levels.rule == "factor":
         levels = as_in_formula(levels, formula)
     pattern = joined_frames(rows, variables)
