@@ -505,7 +505,7 @@ def flags_of(name: str) -> list[str]:
 
 
 NAMED = re.compile(
-    r"(?<![\w.])(?<!\w\()([a-z]\w*)=('[^']*'|[\w.+-]*\w|)(?![\w(])"
+    r"(?<![\w.])(?<!\w\()([a-z]\w*)=('[^']*'|[\w.+-]*\w|)(?![\w(\"])"
 )  # an argument of Python in a message
 
 
