@@ -9,7 +9,6 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.output.cli.options import COMMANDS
@@ -27,10 +26,8 @@ def test_every_public_name_is_in_the_reference():
     assert set(ps.__all__) - left_out <= set(listed())
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
+def build(root):
     """The site, vignettes not run: that is done by tests of their own."""
-    root = tmp_path_factory.mktemp("site")
     for folder in ("docs", "vignettes"):
         left_out = shutil.ignore_patterns("generated", "__pycache__")
         shutil.copytree(ROOT / folder, root / folder, ignore=left_out)
@@ -42,7 +39,9 @@ def built(tmp_path_factory):
     return root / "built"
 
 
-def test_each_name_and_its_members_are_in_the_reference(built):
+def test_the_site_has_every_name_and_leads_on(tmp_path):
+    """One test, so that the site is built once whatever process runs which test."""
+    built = build(tmp_path)
     pages = [path.read_text("utf-8") for path in (built / "reference").glob("*.html")]
     places = set(re.findall(r'id="pegasos_stats\.([\w.]+)"', " ".join(pages)))
     assert set(listed()) <= places
@@ -50,6 +49,18 @@ def test_each_name_and_its_members_are_in_the_reference(built):
     assert {"LinearPlots.roc", "Margins.summary"} <= {
         ".".join(place.split(".")[-2:]) for place in places
     }
+    loads = re.compile(r'(?:src|<link[^>]*href)="(?:https?:)?//')
+    for page in built.rglob("*.html"):
+        assert not loads.search(page.read_text(encoding="utf-8")), page.name
+    assert list(broken_links(built)) == []
+    sources = {path.stem for path in (ROOT / "vignettes").glob("[0-9][0-9]_*.py")}
+    assert {path.stem for path in (built / "vignettes").glob("*.html")} == sources
+    links = [
+        page.relative_to(built).as_posix()
+        for page in built.rglob("*.html")
+        if "vignettes/0" in page.read_text(encoding="utf-8")
+    ]
+    assert links == ["developer/index.html"]
 
 
 def test_data_of_the_tutorials_are_those_that_their_script_draws(tmp_path):
@@ -79,13 +90,6 @@ def test_functions_of_the_reference_are_known_in_a_formula():
     assert {name for name in names if not is_known(name)} == set()
 
 
-def test_the_site_loads_nothing_from_elsewhere_and_its_links_lead_on(built):
-    loads = re.compile(r'(?:src|<link[^>]*href)="(?:https?:)?//')
-    for page in built.rglob("*.html"):
-        assert not loads.search(page.read_text(encoding="utf-8")), page.name
-    assert list(broken_links(built)) == []
-
-
 def test_a_link_that_leads_nowhere_is_found(tmp_path):
     (tmp_path / "a.html").write_text('<a href="b.html#c">b</a> <a href="d.html">d</a>')
     (tmp_path / "b.html").write_text('<p id="e"></p> <a href="a.html#top">a</a>')
@@ -93,17 +97,6 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path):
         "a.html: link to b.html#c, a place that is not there",
         "a.html: link to d.html, which is not there",
     ]
-
-
-def test_vignettes_are_pages_beside_the_site_that_one_page_links_to(built):
-    sources = {path.stem for path in (ROOT / "vignettes").glob("[0-9][0-9]_*.py")}
-    assert {path.stem for path in (built / "vignettes").glob("*.html")} == sources
-    links = [
-        page.relative_to(built).as_posix()
-        for page in built.rglob("*.html")
-        if "vignettes/0" in page.read_text(encoding="utf-8")
-    ]
-    assert links == ["developer/index.html"]
 
 
 def words_of(page):

@@ -107,8 +107,8 @@ def test_errors_of_the_study(blood, name):
     assert (len(train.kind), len(test.kind)) == (4982, 1244)
     model = ps.SVM(train.kind, X, lam=cell_study.LAMBDA, intercept=False)
     assert model.coding.positive == "NEUTROPHIL"
-    rates = pd.Series(
-        {solver: mean_error(model, solver, new, test) for solver in ("SDCA", "Pegasos")}
-    )
+    # Runs of Pegasos on all pixels are those of `test_published`.
+    solvers = ["SDCA"] if name == "14,400 pixels" else ["SDCA", "Pegasos"]
+    rates = pd.Series({each: mean_error(model, each, new, test) for each in solvers})
     published = cell_study.PUBLISHED.loc[name, "published"]
     assert (rates - published).abs().max() <= ERROR

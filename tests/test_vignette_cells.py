@@ -5,7 +5,6 @@ Its modules are in ``vignettes/``, which pytest puts on the path.
 
 import doctest
 import zlib
-from itertools import product
 
 import cells
 import drawn_cells
@@ -13,8 +12,6 @@ import mean_shift
 import numpy as np
 import pytest
 from skimage import io
-
-import pegasos_stats as ps
 
 # crc32 of what pyrMeanShiftFiltering of OpenCV 5.0.0 makes of `tiles(rows, columns)`
 OPENCV = {
@@ -53,65 +50,6 @@ def test_mean_shift_is_that_of_opencv(case):
     assert zlib.crc32(found.tobytes()) == OPENCV[case]
 
 
-def test_shifted_pixels_are_means_of_similar_ones():
-    source = tiles(12, 14)
-    where = np.ones((12, 14), dtype=bool)
-    found = mean_shift.shifted(source, where, source, radius=3, most=40**2)
-    for y, x in np.ndindex(12, 14):
-        assert found[y, x].tolist() == shifted_slowly(source, y, x, 3, 40**2)
-
-
-def shifted_slowly(source, y, x, radius, most):
-    colour = source[y, x].astype(int)
-    for _ in range(5):
-        top, left = max(y - radius, 0), max(x - radius, 0)
-        near = source[top : y + radius + 1, left : x + radius + 1].astype(int)
-        alike = ((near - colour) ** 2).sum(axis=2) <= most
-        place = np.argwhere(alike).mean(axis=0) + np.array([top, left])
-        mean = near[alike].mean(axis=0)
-        new, new_colour = np.rint(place).astype(int), np.rint(mean).astype(int)
-        moved = abs(new - (y, x)).sum()
-        change = ((new_colour - colour) ** 2).sum()
-        (y, x), colour = new, new_colour
-        if moved == 0 or moved + change <= 1:
-            break
-    return colour.tolist()
-
-
-def test_grey_is_luma_rounded():
-    levels = np.arange(0, 256, 5)
-    colours = np.stack(np.meshgrid(levels, levels, levels), axis=-1).reshape(52, -1, 3)
-    exact = colours @ np.array([299, 587, 114])
-    tie = exact % 1000 == 500  # either neighbour is as near
-    found = cells.grey(colours.astype(np.uint8))
-    assert (found == (exact + 500) // 1000)[~tie].all()
-
-
-def test_the_frame_becomes_the_mean_of_the_rest():
-    picture = np.array([[0, 79, 80], [81, 100, 200]], dtype=np.uint8)
-    assert cells.fill_frame(picture).tolist() == [[127, 127, 80], [81, 100, 200]]
-    black = np.zeros((2, 2), dtype=np.uint8)
-    assert (cells.fill_frame(black) == cells.FRAME).all()
-
-
-def test_the_nucleus_is_what_is_darkest_without_specks():
-    picture = np.full((100, 100), 200, dtype=np.uint8)
-    picture[:10, :25] = 90  # at the edge, and stays whole
-    picture[50:54, 50:54] = 80
-    expected = np.zeros((100, 100), dtype=bool)
-    expected[:10, :25] = True
-    assert (cells.darkest(picture) == expected).all()
-
-
-def test_every_crop_lies_inside_the_picture():
-    for centre in product(range(0, 240, 7), range(0, 320, 9)):
-        top, left = cells.corner_of(centre, (240, 320))
-        assert 0 <= top <= 120
-        assert 0 <= left <= 200
-        inside = 60 <= centre[0] <= 180 and 60 <= centre[1] <= 260
-        assert not inside or (top + 60, left + 60) == centre
-
-
 @pytest.mark.parametrize("blur", [cells.mean_shift, cells.gaussian])
 @pytest.mark.parametrize("place", [(120, 160), (60, 270), (205, 40)])
 def test_a_nucleus_is_found_and_bright(place, blur):
@@ -124,21 +62,6 @@ def test_a_nucleus_is_found_and_bright(place, blur):
     assert cell.crop[row, column] == 255 - grey == cell.crop.max()
     assert cell.crop.shape == (120, 120)
     assert cell.crop.dtype == np.uint8
-
-
-@pytest.mark.parametrize(
-    ("picture", "message"),
-    [
-        (np.zeros((240, 320)), "float64 of shape \\(240, 320\\)"),
-        (np.zeros((240, 320, 3)), "float64"),
-        (np.zeros((240, 320), np.uint8), "shape \\(240, 320\\)"),
-        (np.zeros((240, 119, 3), np.uint8), "at least 120 rows"),
-        (np.zeros((240, 320, 2), np.uint8), "3 planes"),
-    ],
-)
-def test_what_is_no_photograph_is_refused(picture, message):
-    with pytest.raises(ValueError, match=message):
-        cells.crop_cell(picture)
 
 
 @pytest.fixture(scope="module")
@@ -161,25 +84,6 @@ def test_a_folder_gives_a_crop_for_every_photograph(folder):
     assert found.pixels.dtype == np.float32
     assert 0.0 <= found.pixels.min() < found.pixels.max() <= 1.0
     assert len(cells.crop_folder(folder, cells.gaussian, limit=1).names) == 2
-
-
-def test_crops_do_not_depend_on_the_number_of_threads(folder):
-    one, two = (
-        cells.crop_folder(folder, cells.gaussian, workers=count) for count in (1, 2)
-    )
-    assert (one.crops == two.crops).all()
-
-
-def test_a_folder_without_photographs_is_refused(folder, tmp_path):
-    with pytest.raises(FileNotFoundError, match="There are no pictures in"):
-        cells.crop_folder(tmp_path)
-
-
-def test_drawn_cells_follow_from_their_seed():
-    pictures = [drawn_cells.draw_cell("NEUTROPHIL", ps.RRandom(7)) for _ in range(2)]
-    assert (pictures[0] == pictures[1]).all()
-    other = drawn_cells.draw_cell("LYMPHOCYTE", ps.RRandom(7))
-    assert (pictures[0] != other).any()
 
 
 def test_without_a_folder_cells_are_drawn():

@@ -182,18 +182,17 @@ print("numba compiled" if epoch.__class__.__name__ != "function" else "")
 """
 
 
-def test_the_same_bits_without_the_compiler():
-    printed = []
-    for disabled in ("0", "1"):
-        run = subprocess.run(
-            [sys.executable, "-c", WITHOUT_COMPILER],
-            env={**os.environ, "NUMBA_DISABLE_JIT": disabled},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        printed.append(run.stdout.splitlines())
-    compiled, plain = printed
+def test_the_same_bits_without_the_compiler(capsys):
+    exec(WITHOUT_COMPILER, {})
+    compiled = capsys.readouterr().out.splitlines()
+    run = subprocess.run(
+        [sys.executable, "-c", WITHOUT_COMPILER],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    plain = run.stdout.splitlines()
     assert compiled[:-1] == plain[:-1]
     assert (compiled[-1], plain[-1]) == ("numba compiled", "")
 

@@ -22,12 +22,6 @@ def compiled(X, i, d, w):
     return (*dots, row_norm2(X, i))
 
 
-def uncompiled(X, i, d, w):
-    dots = row_dot(X, i, w), row_dot_fast(X, i, w)
-    row_add(X, i, d, w)
-    return (*dots, row_norm2(X, i))
-
-
 def sparse(X):
     stored = csr_matrix(X)
     return CSR(stored.data, stored.indices, stored.indptr, X.shape[1])
@@ -39,20 +33,6 @@ def some_rows(p, dtype=np.float64):
     w = np.zeros(padded(p))
     w[:p] = rng.standard_normal(p)
     return X.astype(dtype), w
-
-
-@pytest.mark.parametrize("p", [1, 2, 3, 4, 5, 7, 8, 9, 16, 21, 64, 101])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("form", [np.asarray, sparse])
-def test_compiled_rows_equal_their_python_bodies(p, dtype, form):
-    X, w = some_rows(p, dtype)
-    for i in range(5):
-        one, other = w.copy(), w.copy()
-        got, want = compiled(form(X), i, 0.3, one), uncompiled(form(X), i, 0.3, other)
-        assert got[0] == want[0]
-        assert got[1] == pytest.approx(want[1], rel=1e-12, abs=1e-14)
-        assert got[2] == want[2]
-        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("p", [1, 5, 21])

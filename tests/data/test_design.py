@@ -33,15 +33,6 @@ def test_rows_with_missing_values_are_left_out_and_come_back_as_nan():
     np.testing.assert_array_equal(spread, [9.0, np.nan, np.nan])
 
 
-def test_a_plain_float_array_is_not_copied():
-    X = np.ones((3, 2))
-    assert np.shares_memory(FrameDesign.from_data(X).matrix(X).values, X)
-
-
-def test_array_columns_are_called_x1_x2():
-    assert FrameDesign.from_data(np.ones((3, 2))).names == ("x1", "x2")
-
-
 @pytest.mark.parametrize(
     ("column", "words"),
     [
@@ -58,17 +49,6 @@ def test_what_is_not_a_finite_number_is_named_with_its_rows(column, words):
     design = FrameDesign.from_data(data)
     with pytest.raises(ColumnError, match=words):
         design.matrix(data)
-
-
-def test_missing_columns_are_named():
-    design = FrameDesign.from_data(frame(u=[1, 2, 3], v=[1, 2, 3]))
-    with pytest.raises(ColumnError, match="Column 'v' not found; the data have 'u'"):
-        design.matrix(frame(u=[1, 2, 3]))
-
-
-def test_repeated_column_names_are_refused():
-    with pytest.raises(ColumnError, match="'u' occurs more than once"):
-        FrameDesign.from_data(pd.DataFrame(np.ones((2, 2)), columns=["u", "u"]))
 
 
 def test_an_array_of_other_width_is_refused():
@@ -95,11 +75,6 @@ def test_names_that_would_clash_in_params_are_refused():
         FrameDesign.from_data(pd.DataFrame(np.ones((2, 2)), columns=[1, "1"]))
     with pytest.raises(ColumnError, match="'Intercept'"):
         FrameDesign.from_data(frame(Intercept=[1, 2, 3]))
-
-
-def test_masked_values_are_missing():
-    X = np.ma.masked_array([[1.0], [2.0]], mask=[[False], [True]])
-    assert FrameDesign.from_data(X).matrix(X).kept.tolist() == [True, False]
 
 
 def test_numbers_in_object_columns_are_numbers():

@@ -6,7 +6,6 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import LabelError
-from pegasos_stats.sklearn import KernelSVMClassifier, SVMClassifier
 
 
 @pytest.fixture(scope="module")
@@ -35,20 +34,6 @@ def test_formulas_name_the_levels_and_the_way(data, make, formula):
     one = make("I(kind == 'a b') ~ x", data)
     assert one.coding.levels == (False, True)
     assert (one.problem.y > 0.0).sum() == 10
-
-
-@pytest.mark.parametrize("form", [pd.Series, np.asarray, pd.Categorical, list])
-@pytest.mark.parametrize("make", [ps.SVM, ps.Logit, ps.KernelSVM])
-def test_arrays_name_the_levels(data, make, form):
-    text = said(lambda: make(form(data["k"]), data[["x", "m"]]))
-    assert "1, 2, 3" in text
-
-
-@pytest.mark.parametrize("kind", [SVMClassifier, KernelSVMClassifier])
-def test_classifiers_name_the_levels_and_the_way(data, kind):
-    text = said(lambda: kind().fit(data[["x"]], data["k"]))
-    assert "1, 2, 3" in text
-    assert f"OneVsRestClassifier({kind.__name__}())" in text
 
 
 LONG = {

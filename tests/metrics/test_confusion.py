@@ -80,15 +80,6 @@ def test_without_a_classified_row_the_rate_is_undefined():
     assert "Misclassified  0 of 0" in str(matrix)
 
 
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [({"method": "exakt"}, "method="), ({"level": 95}, "level=95")],
-)
-def test_unknown_interval_options(options, error):
-    with pytest.raises(OptionError, match=error):
-        ps.confusion([0, 1], [0, 1]).error_interval(**options)
-
-
 def test_sides_of_different_rows_are_refused():
     with pytest.raises(DataError, match="3 actual and 2 predicted labels"):
         ps.confusion([1, 2, 1], [1, 2])
@@ -115,11 +106,6 @@ def test_levels_are_a_list_of_different_labels(levels):
 def test_a_level_called_na_keeps_its_column():
     table = ps.confusion(["NA", "b"], ["NA", None]).table
     assert table.columns.tolist() == ["NA", "b", "<NA>"]
-
-
-def test_lists_are_no_labels():
-    with pytest.raises(LabelError, match="type list"):
-        ps.confusion([[1], [2]], [1, 2])
 
 
 @pytest.mark.parametrize("level", ["0.9", None, 1.0, 0.0, np.nan])

@@ -5,12 +5,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import mannwhitneyu
 from sklearn import metrics
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError, UndefinedMetricWarning
-from pegasos_stats.metrics import kappa, mcnemar
+from pegasos_stats.metrics import mcnemar
 from pegasos_stats.metrics.catalogue import CARET_NAMES
 
 RTOL = 1e-12  # the same sums in another order
@@ -76,28 +75,6 @@ def test_f_measure_is_named_after_its_beta(beta):
     assert found == pytest.approx(peer, rel=RTOL)
 
 
-def test_classes_of_more_than_two_levels_have_rows():
-    actual, predicted = random_labels(3)
-    by_class = ps.confusion(actual, predicted).by_class
-    assert by_class.index.tolist() == ["a", "b", "c"]
-    peer = metrics.precision_recall_fscore_support(actual, predicted)[:3]
-    ours = by_class[["precision", "recall", "f1"]].to_numpy().T
-    np.testing.assert_allclose(ours, peer, rtol=RTOL)
-
-
-def test_area_log_loss_and_brier_score_are_those_of_sklearn():
-    draw = np.random.default_rng(1)
-    actual = draw.choice([0, 1], 300)
-    scores = draw.integers(-3, 4, 300) + actual  # many ties
-    p = 1 / (1 + np.exp(-scores))
-    found = ps.confusion(actual, scores > 0, scores=scores, probabilities=p).overall
-    assert found["auc"] == pytest.approx(metrics.roc_auc_score(actual, scores))
-    assert found["log_loss"] == pytest.approx(metrics.log_loss(actual, p), rel=RTOL)
-    assert found["brier_score"] == pytest.approx(metrics.brier_score_loss(actual, p))
-    u = mannwhitneyu(scores[actual == 1], scores[actual == 0]).statistic
-    assert found["auc"] * (actual.sum() * (1 - actual).sum()) == pytest.approx(u)
-
-
 def test_probabilities_of_more_levels():
     actual, predicted = random_labels(3)
     p = np.random.default_rng(2).dirichlet([1, 1, 1], 200)
@@ -140,15 +117,6 @@ def test_a_hinge_fit_has_no_probabilities():
     assert result.confusion().overall.index[-1] == "auc"
 
 
-def test_predictive_values_take_a_prevalence(digits):
-    rare = ps.confusion(ACTUAL, PREDICTED, 5, prevalence=0.01).by_class
-    sens, spec = digits.by_class["sensitivity"], digits.by_class["specificity"]
-    bayes = sens * 0.01 / (sens * 0.01 + (1 - spec) * 0.99)
-    assert rare["pos_pred_value"] == pytest.approx(bayes, rel=RTOL)
-    assert rare["prevalence"] == 0.01
-    assert rare["precision"] == digits.by_class["precision"]
-
-
 def test_prevalence_of_more_levels_goes_by_label():
     actual, predicted = random_labels(3)
     shares = {"c": 0.7, "a": 0.1, "b": 0.2}
@@ -184,10 +152,6 @@ def test_levels_that_are_not_there_keep_their_place():
 def test_equal_errors_are_not_corrected():
     assert mcnemar(np.array([[10, 5], [5, 10]])) == (0.0, 1, 1.0)
     assert np.isnan(mcnemar(np.array([[10, 0], [0, 10]])).p_value)
-
-
-def test_kappa_of_constant_predictions_is_zero():
-    assert kappa(np.array([[300, 0], [300, 0]])) == 0.0
 
 
 def test_tidy_has_the_columns_of_broom(digits):

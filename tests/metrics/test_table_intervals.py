@@ -212,20 +212,6 @@ def noise(n=60):
     return frame
 
 
-def test_a_fit_knows_its_own_rows():
-    data = noise()
-    data.loc[3, "x1"] = np.nan
-    data.loc[5, "y"] = None
-    result = ps.svm("y ~ .", data, lam=1.0).fit(ps.SDCA(seed=1))
-    own = [result.confusion(), result.training_table, result.confusion(data)]
-    own.append(result.confusion(data.drop(columns="y"), actual=data["y"]))
-    assert [table.source for table in own] == ["training"] * 4
-    own = [result.confusion(data.iloc[::-1]), result.confusion(data.head(40))]
-    assert [table.source for table in own] == ["training"] * 2
-    other = data.assign(x0=data["x0"] + 1e-9)
-    assert result.confusion(other).source == "new"
-
-
 def test_out_of_fold_labels_are_no_new_rows():
     found = ps.cross_validate(ps.svm("y ~ .", noise(), lam=1.0), folds=5, seed=1)
     table = found.confusion()

@@ -115,8 +115,11 @@ def kernel_facts(model, result, new):
     ]
 
 
-@pytest.mark.parametrize("loss", [ps.SVM, ps.Logit], ids=["hinge", "log"])
-@pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
+@pytest.mark.parametrize(
+    ("loss", "solver"),
+    [(ps.SVM, SOLVERS["Pegasos"]), (ps.Logit, SOLVERS["SDCA"])],
+    ids=["hinge", "log"],
+)
 @pytest.mark.parametrize("given", DATA.values(), ids=DATA)
 @pytest.mark.filterwarnings("ignore::pegasos_stats.errors.ConvergenceWarning")
 def test_data_that_change_after_the_fit_change_nothing(given, solver, loss):

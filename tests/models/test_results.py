@@ -110,14 +110,6 @@ def test_a_frame_without_outcome_wants_the_labels(digits):
     assert given.table.equals(result.confusion(test).table)
 
 
-def test_a_fit_without_seed_draws_one_that_repeats_it(digits):
-    model = ps.svm("digit ~ .", digits[0], lam=1.0)
-    first = model.fit(ps.Pegasos(epochs=1))
-    again = model.fit(ps.Pegasos(epochs=1, seed=first.seed))
-    assert first.params.equals(again.params)
-    assert str(first.seed) in str(first.summary(details=True))
-
-
 @pytest.mark.parametrize(
     ("kind", "drawn"),
     [("rounding", [2, 5, 4, 3, 1]), ("rejection", [1, 4, 3, 5, 2])],

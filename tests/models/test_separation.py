@@ -117,7 +117,7 @@ def random_table(seed):
 def test_tables_have_errors_of_what_the_other_rows_determine(where, tmp_path):
     """Which errors: each by a programme of its own; how large: by statsmodels."""
     n_separated = 0
-    for seed in range(60 if where == "memory" else 12):
+    for seed in range(24 if where == "memory" else 12):
         data, terms = random_table(seed)
         rows, given = data, {}
         if where == "files":
@@ -171,7 +171,7 @@ def test_rows_that_tie_on_the_boundary_are_not_separated(where, tmp_path):
     assert "80 rows" in str(result.summary())
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_rows_are_separated_that_programmes_of_their_own_move(seed):
     """Here five rows enter the programme at a time, so that it takes many passes."""
     rng = np.random.default_rng(seed)

@@ -76,25 +76,6 @@ def test_axes_are_logarithmic_where_they_belong(study):
     assert all(tick == int(tick) for tick in gap.get_xticks())
 
 
-def test_a_line_is_thin_where_some_runs_have_ended(study):
-    counts = quantile(study, "SDCA", "gap", "n_runs")
-    assert counts[-1] < counts[0] == 12
-    _, _, gap = study.plot(ax=axes())
-    whole = line_of(gap, "SDCA")
-    all_of_it = quantile(study, "SDCA", "gap")
-    np.testing.assert_array_equal(whole.get_ydata(), all_of_it[counts == 12])
-    thin = [
-        line
-        for line in gap.get_lines()
-        if line.get_linewidth() < whole.get_linewidth() and len(line.get_ydata()) > 1
-    ]
-    assert len(thin) == 1
-    np.testing.assert_array_equal(
-        thin[0].get_ydata(), all_of_it[(counts == 12).sum() - 1 :]
-    )
-    assert thin[0].get_color() == whole.get_color()
-
-
 def test_the_bound_is_a_line_or_taken_off(study):
     loss, _, _ = study.plot(ax=axes())
     bound = line_of(loss, "Certified lower bound")

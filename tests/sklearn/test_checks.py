@@ -41,10 +41,8 @@ CLASSIFIERS = [
     SVMClassifier(lam=1.0),
     LogitClassifier(lam=1.0),
     KernelSVMClassifier(lam=1.0),
-    SVMClassifier(lam=0.01, class_weight="balanced"),
-    SVMClassifier(standardize=True, lam=1.0),
+    SVMClassifier(lam=0.01, class_weight="balanced", standardize=True),
     SVMClassifier(solver="pegasos", lam=1.0),
-    LogitClassifier(solver="pegasos", lam=1.0),
     KernelSVMClassifier(solver="pegasos", lam=1.0),
     KernelSVMClassifier(kernel="precomputed", tol=1e-6, lam=1.0),
 ]

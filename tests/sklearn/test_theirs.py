@@ -36,7 +36,6 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import f1_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
@@ -75,92 +74,6 @@ def test_six_points_are_separated(classifier):
 def test_bad_weights_are_refused(classifier, weights):
     with pytest.raises(ValueError, match=r"[Ss]ample.?weight"):
         clone(classifier).fit(X, Y, sample_weight=weights)
-
-
-SIDES = np.array([[-2, 0], [-1, -1], [0, -2], [0, 2], [1, 1], [2, 0]], dtype=float)
-
-
-@linear
-def test_heavy_rows_turn_the_boundary(classifier):
-    def score(weights):
-        found = clone(classifier).set_params(lam=0.5, random_state=0)
-        return found.fit(SIDES, Y, weights).decision_function([[-1.0, 1.0]])[0]
-
-    assert abs(score([1.0] * 6)) < 1e-5  # symmetric
-    assert score([10.0, 0.1, 0.1, 0.1, 0.1, 10.0]) < -0.1
-    assert score([1.0, 0.1, 10.0, 10.0, 0.1, 0.1]) > 0.1
-
-
-FIVE = np.array([[-1.0, -1.0], [-1.0, 0], [-0.8, -1.0], [1.0, 1.0], [1.0, 0.0]])
-SIGNS = [1, 1, 1, -1, -1]
-
-
-@linear
-def test_a_light_class_loses_its_rows(classifier):
-    found = clone(classifier).set_params(lam=0.01).fit(FIVE, SIGNS)
-    assert found.predict([[0.0, -1.0]]).tolist() == [1]
-    found.set_params(class_weight={1: 0.001}).fit(FIVE, SIGNS)
-    assert found.predict([[0.0, -1.0]]).tolist() == [-1]
-    found.set_params(class_weight=None).fit(FIVE, SIGNS, [0.001] * 3 + [1.0] * 2)
-    assert found.predict([[0.0, -1.0]]).tolist() == [-1]
-
-
-@linear
-def test_equal_classes_are_balanced(classifier):
-    points, labels = [[1, 0], [1, 0], [0, 1], [0, 1]], [0, 0, 1, 1]
-    fits = [
-        clone(classifier).set_params(class_weight=given, random_state=1)
-        for given in (None, "balanced", {0: 0.5, 1: 0.5})
-    ]
-    coefs = [found.fit(points, labels).coef_ for found in fits]
-    assert np.array_equal(coefs[0], coefs[1])
-    assert np.array_equal(coefs[0], coefs[2])
-
-
-@linear
-def test_balance_helps_a_rare_class(classifier):
-    points, labels = make_classification(
-        n_samples=400, weights=[0.93], class_sep=0.6, flip_y=0.02, random_state=5
-    )
-    plain = clone(classifier).fit(points, labels).predict(points)
-    fair = clone(classifier).set_params(class_weight="balanced").fit(points, labels)
-    plain, fair = (
-        f1_score(labels, found, average="macro")
-        for found in (plain, fair.predict(points))
-    )
-    assert fair > plain + 0.05
-
-
-@linear
-def test_weights_of_one_are_none_and_of_zero_leave_out(classifier):
-    classifier = clone(classifier).set_params(random_state=1)
-    plain = clone(classifier).fit(X, Y)
-    assert np.array_equal(plain.coef_, clone(classifier).fit(X, Y, np.ones(6)).coef_)
-    chosen = [0, 2, 3, 4]
-    weights = np.isin(np.arange(6), chosen).astype(float)
-    few = clone(classifier).fit(X[chosen], np.array(Y)[chosen])
-    weighted = clone(classifier).fit(X, Y, weights)
-    # a relative gap of 1e-10 leaves coefficients off by up to its root
-    np.testing.assert_allclose(weighted.coef_, few.coef_, rtol=1e-5)
-    assert not np.allclose(weighted.coef_, plain.coef_, rtol=1e-3)
-
-
-@linear
-def test_a_large_penalty_leaves_no_coefficients(classifier):
-    points, labels = load_iris(return_X_y=True)
-    found = clone(classifier).set_params(lam=1e8).fit(points, labels == 2)
-    assert 0.0 < np.abs(found.coef_).max() < 1e-6
-    assert found.predict(points).tolist() == [False] * 150  # the larger class
-
-
-@linear
-def test_single_precision_gives_nearly_the_same(classifier):
-    points, labels = make_classification(n_samples=100, random_state=0)
-    double = clone(classifier).fit(points, labels)
-    single = clone(classifier).fit(points.astype(np.float32), labels)
-    # coefficients of rows that are rounded to 6e-8
-    np.testing.assert_allclose(single.coef_, double.coef_, rtol=1e-4, atol=1e-5)
-    assert single.coef_.dtype == np.float64
 
 
 @linear

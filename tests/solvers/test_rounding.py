@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasos_stats.compiled import arithmetic
-from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.rounding import Rounding
 from tests.problems import problems
 from tests.solvers.exactly import fractions, rows_of
@@ -53,28 +52,3 @@ def test_scores_are_rounded_by_no_more_than_the_reach(problem, seed, sign, has_o
         far, beta, alpha = far_from_zero(problem, seed, away, sign, has_offset)
         reach = Rounding(far, beta, alpha).reach
         assert 0.0 <= off_by(far, beta, alpha) <= reach
-
-
-@pytest.mark.parametrize("has_offset", [False, True])
-@given(problem=problems(), seed=st.integers(0, 99))
-def test_the_bounds_are_those_of_the_problem_with_its_levels_exchanged(
-    problem, seed, has_offset
-):
-    """``(-y, -beta, -alpha)`` has every margin in the same bits, and every bound."""
-    rng = np.random.default_rng(seed)
-    offset = 3.0 * rng.standard_normal(problem.n) - 2.0 if has_offset else None
-    problem = replace(problem, offset=offset)
-    other = replace(problem, y=-problem.y, offset=None if offset is None else -offset)
-    beta, alpha = rng.standard_normal(problem.p), 9.0 * rng.standard_normal()
-    a = rng.random(problem.n) * problem.row_weights
-    here, there = Rounding(problem, beta, alpha), Rounding(other, -beta, -alpha)
-    assert here.reach == there.reach
-    one, two = (
-        certificate(problem, beta, alpha, a),
-        certificate(other, -beta, -alpha, a),
-    )
-    assert one.objective == two.objective
-    assert one.errors == two.errors
-    # A free intercept lets the weights of one class or of the other be lowered by the
-    # units that are left, 2^-52 of the largest: the dual is that of the same sums.
-    assert one.gap == pytest.approx(two.gap, rel=1e-12)

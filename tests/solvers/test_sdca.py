@@ -79,7 +79,8 @@ def another_solver(problem: Problem) -> float:
     return primal(problem, beta, float(model.intercept_[0]))
 
 
-@pytest.mark.parametrize("block", range(24))
+# 8 kinds, 4 lambdas, 2 losses, 3 kinds of weights: each together once.
+@pytest.mark.parametrize("block", range(6))
 def test_the_certificate_holds_on_random_problems(block):
     unfinished = 0
     for k in range(32 * block, 32 * (block + 1)):

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from scipy.interpolate import BSpline
 from scipy.special import expit
-from scipy.stats import t as student
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
@@ -221,39 +220,3 @@ def test_a_threshold_is_that_of_a_plain_loop(cancer, grouped):
         left = (spent.sum() - spent) / (len(cancer) - sizes)
         error = np.sqrt(3 / 4 * np.square(left - left.mean()).sum())
         assert line["std_error"] == pytest.approx(error * factor, rel=1e-9)
-
-
-@pytest.mark.parametrize("repeats", [1, 2])
-def test_a_paired_interval_is_that_of_a_plain_loop(cancer, repeats):
-    models = {
-        "a": ps.logit("y ~ scale(a)", cancer, lam=0.02),
-        "c": ps.logit("y ~ bs(b, df=4)", cancer, lam=0.02),
-    }
-    given = {"folds": 5, "repeats": repeats, "seed": 8, "metric": "log_loss"}
-    found = ps.compare_errors(models, EXACT, **given).tidy(conf_level=0.9)
-    positive = (cancer["y"] == "malignant").to_numpy()
-    folds = drawn_folds(positive.astype(int), 5, repeats, ps.RRandom(8))
-    differences, sizes = [], []
-    for train, test in folds:
-        rows, held = cancer.iloc[train], cancer.iloc[test]
-        losses = []
-        for part in (scaled(rows, "a"), splined(rows, "b", 4)):
-            X, new = (np.column_stack([part(each)]) for each in (rows, held))
-            scores = logistic(X, rows["y"] == "malignant", 0.02)(new)
-            losses.append(log_loss(positive[test], scores))
-        differences.append(losses[0] - losses[1])
-        sizes.append(len(test))
-    d, w, n = np.array(differences), np.array(sizes), len(cancer)
-    mean = np.average(d, weights=w)
-    J = 5 * repeats
-    variance = np.average((d - mean) ** 2, weights=w) * J / (J - 1)
-    error = np.sqrt((1.0 / J + np.mean(w / (n - w))) * variance)
-    low, high = mean + student.ppf([0.05, 0.95], J - 1) * error
-    line = found.iloc[0]
-    names = ["estimate", "std_error", "conf_low", "conf_high"]
-    np.testing.assert_allclose(
-        line[names].astype(float), [mean, error, low, high], atol=CLOSE
-    )
-    p = 2.0 * student.sf(abs(mean / error), J - 1)
-    # By the tail's slope at a mean and an error that agree to CLOSE.
-    assert line["p_value"] == pytest.approx(p, rel=1e-3)

@@ -198,17 +198,6 @@ def test_wrong_input_is_refused(call, error, message):
         call()
 
 
-def test_the_figure_shows_the_table(calibrated):
-    ax = calibrated.plot()
-    table = calibrated.reliability().table.dropna()
-    drawn_line = next(line for line in ax.get_lines() if len(line.get_xdata()) > 2)
-    np.testing.assert_array_equal(drawn_line.get_xdata(), table["mean_predicted"])
-    np.testing.assert_array_equal(drawn_line.get_ydata(), table["observed"])
-    assert len(ax.patches) == len(table)
-    assert ax.get_xlabel() == "Predicted probability of yes"
-    mpl.pyplot.close("all")
-
-
 def test_losses_are_means_over_the_repeats_by_the_weights_of_the_rows(data):
     model = ps.svm("y ~ a + b", data, lam=0.05, weights="w")
     found = ps.calibrate(model, folds=4, repeats=3, seed=1)

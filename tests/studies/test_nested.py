@@ -42,30 +42,12 @@ def test_a_path_says_how_to_choose():
     assert set(found.by_fold["lam"]) <= set(GRID)
 
 
-def test_larger_is_better_of_the_area():
-    model = ps.svm("y ~ .", sample(3, effect=2.0), lam=1.0)
-    path = ps.lambda_path(model, GRID, QUICK, folds=3, seed=1, metric="auc")
-    found = ps.cross_validate(
-        model, QUICK, folds=path.folds, seed=1, lambda_path=path, rule="min"
-    )
-    assert found.mean["auc"] > 0.8
-
-
 @pytest.mark.parametrize("nothing", [None, False])
 def test_without_a_path_nothing_is_chosen(nothing):
     model = ps.svm("y ~ .", sample(4), lam=0.1)
     found = ps.cross_validate(model, QUICK, folds=3, seed=1, lambda_path=nothing)
     assert found.choosing is None
     assert "lam" not in found.by_fold
-
-
-def test_numbers_do_not_depend_on_the_workers():
-    model = ps.svm("y ~ .", sample(5), lam=1.0)
-    given = {"folds": 3, "seed": 7, "lambda_path": True}
-    one, two = (
-        ps.cross_validate(model, ps.Pegasos(2), workers=k, **given) for k in (1, 2)
-    )
-    pd.testing.assert_frame_equal(one.by_fold, two.by_fold)
 
 
 def test_kernels_are_chosen_too():

@@ -216,19 +216,6 @@ def test_gaps_that_are_too_large_warn_once(svm):
     assert caught[0].filename == __file__
 
 
-def test_figures_show_the_numbers(path):
-    ax = path.plot()
-    line = ax.get_lines()[0]
-    np.testing.assert_array_equal(line.get_xdata(), path.lambdas)
-    np.testing.assert_array_equal(line.get_ydata(), path.table["error_rate"])
-    labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert any(label.startswith("lambda_1se") for label in labels)
-    ax = path.plot_coefficients(named=2)
-    lines = ax.get_lines()
-    assert len(lines) == 4 + 2  # coefficients, then both choices
-    mpl.pyplot.close("all")
-
-
 def test_the_end_of_a_path_at_which_all_coefficients_are_0_has_nothing_beyond():
     """Rare yeses: with these lambdas the hinge says no to all, whatever x and z are."""
     rng = np.random.default_rng(8)

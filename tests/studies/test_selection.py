@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -255,21 +254,6 @@ def test_many_odd_models_are_cross_validated():
     assert ps.cross_validate(
         ps.Logit(y == 1, frame, lam=1.0), folds=20, metrics="log_loss"
     )
-
-
-def test_summary_and_figure_show_every_metric(svm):
-    found = ps.cross_validate(svm, folds=5, repeats=2, seed=1)
-    text = str(found.summary())
-    for words in ("error_rate", "hinge_loss", "auc", "5, stratified, 2 times", "443"):
-        assert (words in text) == (words != "443")
-    figure = found.plot()
-    titles = [ax.get_title(loc="left") or ax.get_title() for ax in figure.axes]
-    assert titles == ["Error rate", "Hinge loss", "AUC"]
-    drawn = figure.axes[1].get_lines()[0].get_xdata()
-    np.testing.assert_allclose(
-        drawn, np.unique(found.by_fold["hinge_loss"]), atol=1e-12
-    )
-    mpl.pyplot.close("all")
 
 
 X = np.array([[0.0], [1.0], [3.0], [2.0], [5.0], [4.0]])
