@@ -29,12 +29,6 @@ COEFFICIENTS = {
     150: 0.023348749999999974,
 }
 
-# least objective with a free intercept, to the digits published; libsvm stops at a
-# tolerance of 1e-3 in the gradient unless told otherwise
-OPTIMA = {1.0: 0.163902, 0.01: 0.00347175}
-OPTIMUM_RTOL = 5e-6
-SVC_TOL = 1e-10
-
 # sums in another order, and v = lam t beta for beta
 FAST_RTOL = 1e-10
 
@@ -120,28 +114,6 @@ def test_intercept_and_norm(result):
 def test_coefficients_to_the_last_bit(result, place):
     assert result.coef[f"V{place}"] == COEFFICIENTS[place]
     assert result.coef.iloc[place - 1] == COEFFICIENTS[place]
-
-
-def test_arrays_give_the_same_fit_as_the_formula(result, train):
-    model = ps.SVM(train["Y"].to_numpy(), train[PIXELS].to_numpy(), lam=1.0)
-    other = model.fit(ps.Pegasos(epochs=20, seed=443))
-    assert_same_bits(other.params, result.params, "params")
-
-
-@pytest.mark.parametrize("lam", OPTIMA)
-def test_no_fit_is_below_the_exact_optimum(train, lam):
-    svm = pytest.importorskip("sklearn.svm")
-    X, y = train[PIXELS].to_numpy(), np.where(train["Y"] == 5, -1.0, 1.0)
-    exact = svm.SVC(kernel="linear", C=1 / (lam * len(y)), tol=SVC_TOL).fit(X, y)
-    margins = y * exact.decision_function(X)
-    norm2 = float(exact.coef_[0] @ exact.coef_[0])
-    optimum = lam / 2 * norm2 + np.maximum(0.0, 1.0 - margins).mean()
-    assert optimum == pytest.approx(OPTIMA[lam], rel=OPTIMUM_RTOL)
-    assert fit(train, 443, lam, 20).objective > optimum
-
-
-def test_20_epochs_come_within_a_tenth_of_the_optimum(result):
-    assert OPTIMA[1.0] < result.objective < 1.1 * OPTIMA[1.0]
 
 
 def test_all_257_numbers_are_those_of_r_in_every_bit(r, result, train):

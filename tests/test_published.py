@@ -19,7 +19,7 @@ from tests.parity.equality import assert_same_bits
 DECIMALS = 8
 LOOP_RTOL = 1e-11
 
-LAMBDA, EPOCHS, STEPS, BATCH = 0.1, 4, 700, 8
+LAMBDA, EPOCHS, STEPS = 0.1, 4, 700
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def permutations(n):
     return np.array([rng.permutation(n) for _ in range(EPOCHS)])
 
 
-def plain_loop(X, y, rows, project=False):
+def plain_loop(X, y, rows):
     """One row a step, without intercept; beta shrinks before the row is added."""
     w, violations = np.zeros(X.shape[1]), 0
     for t, i in enumerate(np.ravel(rows), start=1):
@@ -71,30 +71,7 @@ def plain_loop(X, y, rows, project=False):
         if margin < 1:
             violations += 1
             w = w + y[i] * X[i] / (LAMBDA * t)
-        if project:
-            w = w * min(1.0, 1.0 / (np.sqrt(LAMBDA) * max(np.linalg.norm(w), 1e-300)))
     return w, violations
-
-
-def scaled_loop(X, y, rows):
-    """The same as a sum of the rows that violated, divided by lambda t at the end."""
-    total = np.zeros(X.shape[1])
-    for t, i in enumerate(np.ravel(rows)):
-        if t == 0 or y[i] * np.dot(total, X[i]) / (LAMBDA * t) < 1:
-            total += y[i] * X[i]
-    return total / (LAMBDA * np.size(rows))
-
-
-def batch_loop(X, y, batches):
-    """Figure 2 of the paper: batches of different rows, with projection."""
-    w = np.zeros(X.shape[1])
-    for t, rows in enumerate(batches, start=1):
-        margins = y[rows] * (X[rows] @ w)
-        wrong = rows[margins < 1]
-        eta = 1.0 / (LAMBDA * t)
-        w = (1 - eta * LAMBDA) * w + eta / len(rows) * (y[wrong] @ X[wrong])
-        w = min(1.0, 1.0 / np.sqrt(LAMBDA) / np.linalg.norm(w)) * w
-    return w
 
 
 def logistic_loop(X, y, rows):
@@ -125,32 +102,6 @@ def test_the_rows_of_another_program_repeat_its_fit(digits, name, arithmetic):
     assert result.n_iter == np.size(rows)
     assert result.n_violations == violations
     assert_printed(result.coef, w)
-    assert_printed(result.coef, scaled_loop(X, y, rows))
-
-
-@pytest.mark.parametrize("arithmetic", ["reference", "fast"])
-def test_projection_of_another_program(digits, arithmetic):
-    X, y = digits
-    rows = ORDERS["RandomState.randint"](len(y))
-    w, violations = plain_loop(X, y, rows, project=True)
-    assert not np.allclose(w, plain_loop(X, y, rows)[0])
-    solver = ps.Pegasos(order=rows, project=True, arithmetic=arithmetic)
-    result = ps.SVM(y, X, lam=LAMBDA, intercept=False).fit(solver)
-    assert result.n_violations == violations
-    assert_printed(result.coef, w)
-
-
-@pytest.mark.parametrize("arithmetic", ["reference", "fast"])
-def test_batches_of_another_program(digits, arithmetic):
-    X, y = digits
-    rng = random.Random(3)
-    batches = np.array([rng.sample(range(len(y)), BATCH) for _ in range(90)])
-    solver = ps.Pegasos(
-        order=batches.ravel(), batch_size=BATCH, project=True, arithmetic=arithmetic
-    )
-    result = ps.SVM(y, X, lam=LAMBDA, intercept=False).fit(solver)
-    assert result.n_iter == len(batches)
-    assert_printed(result.coef, batch_loop(X, y, batches))
 
 
 @pytest.mark.parametrize("arithmetic", ["reference", "fast"])

@@ -1,6 +1,5 @@
 """Text tables line by line: what is cut, what is widened, and where the limits are."""
 
-import re
 from xml.etree import ElementTree
 
 import pandas as pd
@@ -8,7 +7,6 @@ import pytest
 
 from pegasos_stats.tables import (
     Summary,
-    at_points,
     estimate_cells,
     headings_of_tests,
     params_text,
@@ -74,15 +72,6 @@ def test_p_values_of_resamples_have_no_statistic_beside_them():
         columns={"P>|z|": "p-value", "std err": "boot sd"}
     )
     assert cells.equals(usual[heads])
-
-
-def test_estimates_alone_and_the_usual_level():
-    alone = estimate_cells(TIDY)
-    assert alone.to_dict() == {"coef": {"Intercept": "-0.12346", "x": "12.000"}}
-    assert estimate_cells(TIDY, headings_of_tests(3.0)).columns.tolist()[-2:] == [
-        "[0.025",
-        "0.975]",
-    ]
 
 
 @pytest.mark.parametrize("sign", ["", "-"])
@@ -187,19 +176,3 @@ def test_a_table_with_a_caption_is_a_float_with_its_notes():
     assert r"\label{tab:one}" in lines
     assert text.count(r"\begin{tabular}") == text.count(r"\begin{flushleft}") == 1
     assert lines[-1] == r"\end{table}"
-
-
-def test_points_of_a_column_are_below_each_other():
-    cells = ["-1.25", "0.5**", "(10.375)", "7", "1e-05", "no"]
-    shown = at_points(cells)
-    assert shown[-1] == "no"
-    after = [re.sub(r"\\phantom\{(.*)\}", r"\1", text) for text in shown[:-1]]
-    lengths = {len(re.sub(r"^[(]?(\$-\$)?\d+", "", text)) for text in after}
-    assert lengths == {len(".375)")}
-
-
-def test_a_summary_is_markdown_too():
-    text = SHOWN.to_markdown()
-    assert text.startswith("**A & B**") or text.startswith(r"**A \& B**")
-    assert "|:--|--:|--:|" in text
-    assert text.endswith(r"second \& last")

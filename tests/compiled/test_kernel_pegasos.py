@@ -122,21 +122,6 @@ def test_the_budget_changes_nothing(kernel, places):
     assert small.tally[HITS] + small.tally[COMPUTED] == expected[0].sum()
 
 
-@EACH
-def test_precomputed_is_the_same(kernel):
-    X, y = problem()
-    rows, K = epochs_of(60, 5), matrix_of(kernel, X)
-    expected = fit(gram_of(kernel, X), y, rows, 0.1, True)
-    found = fit(gram_of(precomputed(), K), y, rows, 0.1, True)
-    for ours, theirs in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-    counts, _, alpha = found
-    new = K[:, counts > 0]
-    ours = support_scores(precomputed(), K, y, counts, 30.0, new, alpha)
-    theirs = support_scores(kernel, X, y, counts, 30.0, X, alpha)
-    np.testing.assert_array_equal(ours, theirs)
-
-
 @BOTH
 def test_a_run_may_be_cut_anywhere(intercept):
     X, y = problem()
@@ -326,15 +311,6 @@ def test_precomputed_rows_are_those_given_and_none_is_kept():
     np.testing.assert_array_equal(rows_of(gram), given)
     assert gram.kept.nbytes == 0
     assert gram.tally[COMPUTED] == 0
-
-
-def test_every_row_is_kept_where_the_budget_allows_it():
-    gram = gram_of(gaussian(1.0), normal(50, 4))
-    rows_of(gram)
-    rows_of(gram)
-    assert gram.kept.shape == (50, 50)
-    assert gram.tally[COMPUTED] == 50
-    assert gram.tally[HITS] == 50
 
 
 @pytest.mark.parametrize("budget", [0, 10_000, 2**20, MEMORY_BUDGET])

@@ -37,15 +37,6 @@ def both(table, rows, **options):
     return counted, ps.logit(FORMULA, rows, lam=1e-3, **options)
 
 
-def test_titanic_has_as_many_rows_as_people(table):
-    model = ps.svm(FORMULA, table, freq_weights="Freq", lam=1.0)
-    assert (model.problem.n, model.counted.lines, model.counted.column) == (
-        2201,
-        32,
-        "Freq",
-    )
-
-
 @pytest.mark.parametrize("loss", [ps.svm, ps.logit])
 @pytest.mark.parametrize(
     "solver", [ps.SDCA(seed=1, tol=1e-9), ps.Pegasos(epochs=2, seed=3)]
@@ -153,15 +144,6 @@ def test_held_out_rows_are_counted_in_the_trace(table, rows):
     )
     told = ["objective", "training_error", "test_error"]
     assert one.trace[told].equals(two.trace[told])
-
-
-def test_a_saved_fit_knows_how_it_was_counted(table, tmp_path):
-    fit = ps.svm(FORMULA, table, freq_weights="Freq", lam=1.0).fit(ps.SDCA(seed=1))
-    ps.save(fit, tmp_path / "a.model")
-    back = ps.load(tmp_path / "a.model")
-    assert back.counted == fit.counted
-    assert back.confusion(table).n_errors == fit.confusion().n_errors
-    assert fit.confusion(table).counts.sum() == 2201
 
 
 @pytest.mark.parametrize(

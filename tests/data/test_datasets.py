@@ -1,6 +1,5 @@
 """The data that come with the package."""
 
-import importlib
 import runpy
 from pathlib import Path
 
@@ -8,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import pegasos_stats as ps
 from pegasos_stats.data.datasets import DIGITS56_CITATION, digits56_path, load_digits56
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "make_digits56.py"
@@ -20,12 +18,6 @@ def test_the_split_is_fixed_and_balanced():
     assert test.index.tolist() == list(range(200, 363))
     assert train["digit"].value_counts().to_dict() == {5: 100, 6: 100}
     assert test["digit"].value_counts().to_dict() == {5: 82, 6: 81}
-
-
-def test_columns_are_the_label_then_the_pixels_row_by_row():
-    train, test = load_digits56()
-    pixels = [f"p{row}{column}" for row in range(8) for column in range(8)]
-    assert list(train.columns) == list(test.columns) == ["digit", *pixels]
 
 
 def test_all_values_are_integers_in_range():
@@ -45,7 +37,3 @@ def test_source_and_licence_lie_beside_the_data():
     for fact in ("Alpaydin", "Kaynak", "10.24432/C50P49", "CC BY 4.0"):
         assert fact in text
         assert fact in DIGITS56_CITATION
-
-
-def test_they_are_a_module_of_the_package():
-    assert importlib.import_module("pegasos_stats.datasets") is ps.datasets

@@ -88,11 +88,6 @@ def test_a_word_in_a_row_that_is_left_out_is_why_a_column_is_text(word):
     assert told(cured)[0] == []
 
 
-def test_a_name_that_is_no_word_is_quoted():
-    said, _ = told(frame().assign(**{"my id": [f"P{i}" for i in range(N)]}))
-    assert "'y ~ . - `my id`'; write C(`my id`) if" in said[0]
-
-
 ORDINARY = {
     "few levels": ["u", "v", "w"] * 20,
     "ages": ["25-34", "35-44", "45+"] * 20,

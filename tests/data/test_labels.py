@@ -118,11 +118,6 @@ def test_ties_decide_exact_zeros_only(ties, at_zero):
     np.testing.assert_array_equal(signs_of(scores, ties), expected)
 
 
-def test_unknown_ties_are_refused():
-    with pytest.raises(OptionError, match="ties='random'"):
-        signs_of(np.zeros(1), "random")
-
-
 @pytest.mark.parametrize(
     "labels",
     [

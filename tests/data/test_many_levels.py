@@ -46,15 +46,6 @@ def test_it_is_refused_within_a_second(term, named):
     assert time.process_time() - begin < 2.0  # of processor time, where it took 100
 
 
-@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y"])
-def test_dates_are_made_numbers(form):
-    days = pd.Timestamp("2015-12-31") + pd.to_timedelta(np.arange(3000), "D")
-    data = DATA.head(3000).assign(opened=days.strftime(form))
-    with pytest.raises(ColumnError, match="if these are dates") as caught:
-        ps.svm("y ~ x + opened", data, lam=0.1)
-    assert "--id" not in str(caught.value)
-
-
 def test_a_category_of_many_levels_is_refused_too():
     data = DATA.assign(name=DATA["name"].astype("category"))
     with pytest.raises(ColumnError, match="'name' has 40,000 levels"):

@@ -283,23 +283,6 @@ def test_probabilities_are_known_by_the_text_of_their_levels():
         assert ps.reliability(data["y"], given).positive == int(given.columns[1])
 
 
-def test_calibrated_rows_and_thresholds():
-    data = pl.DataFrame({"y": OUTCOME.tolist(), "x": X[:, 0], "z": X[:, 1]})
-    found = ps.calibrate(
-        ps.svm("y ~ x + z", data, lam=1.0), ps.SDCA(seed=1), seed=2, folds=3
-    )
-    assert found.predict(data).dtype == pl.String
-    chances = found.predict_proba(data)
-    expected = found.predict_proba(data.to_pandas())
-    assert listed(chances["yes"]) == expected["yes"].tolist()
-
-
-def test_a_report_reads_them(plain):
-    page = plain.report(POLARS.with_columns(pl.col("x") + 0.25)[9:]).to_markdown()
-    expected = plain.confusion(PANDAS.assign(x=PANDAS["x"] + 0.25)[9:])
-    assert f"{expected.n_errors} of {expected.n_classified}" in page
-
-
 @pytest.mark.parametrize("made", [SVMClassifier, LogitClassifier, KernelSVMClassifier])
 def test_a_pipeline_whose_steps_give_frames_of_polars(made):
     data, y = POLARS.select("x", "site").drop_nulls(), POLARS.drop_nulls(["x", "site"])

@@ -46,15 +46,6 @@ def test_original_coefficients_give_the_scores(data, storage, intercept):
     assert (result.decision_function(X) == result.decision_function()).all()
 
 
-def test_the_scaled_problem_is_that_of_scaled_columns(data):
-    columns = data[["a", "b", "c", "d"]]
-    by_hand = (columns - columns.mean()) / columns.std()
-    ours = ps.SVM(data["y"], columns, lam=0.1, standardize=True)
-    theirs = ps.SVM(data["y"], by_hand, lam=0.1)
-    a, b = (model.fit(ps.SDCA(tol=1e-9, seed=1)) for model in (ours, theirs))
-    assert a.objective == pytest.approx(b.objective, rel=1e-8)  # both gaps
-
-
 def test_units_do_not_matter(data):
     other = data.assign(b=data["b"] * 1000 + 32)
     a, b = (
@@ -77,12 +68,6 @@ def test_sparse_columns_stay_sparse_and_constant_ones_stay(data):
     deviations = X.toarray().std(axis=0, ddof=1)
     np.testing.assert_allclose(model.scaling.scale, deviations, rtol=1e-12)
     assert Scaling.of(data[["same"]].to_numpy()).scale.tolist() == [1.0]
-
-
-def test_nothing_is_scaled_unless_asked(data):
-    result = ps.svm("y ~ a + b", data, lam=1.0).fit()
-    assert result.scaling is None
-    assert (result.params_original == result.params).all()
 
 
 def test_a_scaled_fit_is_saved(data, tmp_path):

@@ -92,11 +92,6 @@ def test_a_label_outside_the_levels_is_named():
         ps.confusion([5, 6, 7], [5, 6, 6], levels=[5, 6])
 
 
-def test_labels_of_two_types_have_no_order():
-    with pytest.raises(LabelError, match="no common order"):
-        ps.confusion(["5", "6"], [5, 6])
-
-
 @pytest.mark.parametrize("levels", [2, "ab", [5, 5], {5, 6}, [], [5, None]])
 def test_levels_are_a_list_of_different_labels(levels):
     with pytest.raises(OptionError, match="levels="):

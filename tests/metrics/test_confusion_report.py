@@ -117,13 +117,6 @@ def test_a_hinge_fit_has_no_probabilities():
     assert result.confusion().overall.index[-1] == "auc"
 
 
-def test_prevalence_of_more_levels_goes_by_label():
-    actual, predicted = random_labels(3)
-    shares = {"c": 0.7, "a": 0.1, "b": 0.2}
-    found = ps.confusion(actual, predicted, prevalence=pd.Series(shares)).by_class
-    assert found["prevalence"].to_dict() == shares
-
-
 def test_undefined_statistics_are_named_with_their_reason():
     matrix = ps.confusion([5, 5, 6], [5, 5, 5], 5)
     with pytest.warns(UndefinedMetricWarning, match=r"mcc \(all rows have one"):
@@ -133,13 +126,6 @@ def test_undefined_statistics_are_named_with_their_reason():
     with pytest.warns(UndefinedMetricWarning) as found:
         matrix.tidy()
     assert len(found) == 1
-
-
-def test_the_warning_points_to_whoever_asked():
-    matrix = ps.confusion([5, 5, 6], [5, 5, 5])
-    with pytest.warns(UndefinedMetricWarning) as found:
-        _ = matrix.overall, matrix.by_class, matrix.tidy()
-    assert {warning.filename for warning in found} == {__file__}
 
 
 def test_levels_that_are_not_there_keep_their_place():

@@ -52,17 +52,6 @@ def test_the_difference_is_that_of_the_error_rates(rows):
     assert found.interval.low < found.difference < found.interval.high
 
 
-def test_exchanging_the_two_changes_the_sign():
-    actual, a, b = labels(*ROWS["a"])
-    one, other = (
-        ps.compare_predictions(actual, a, b),
-        ps.compare_predictions(actual, b, a),
-    )
-    assert one.difference == -other.difference
-    assert one.p_exact == other.p_exact
-    assert one.interval == pytest.approx((-other.interval.high, -other.interval.low))
-
-
 def test_newcombes_interval_of_a_published_table():
     # Bentur et al. 2009, in Fagerland, Lydersen & Laake, Statistics in Medicine 33
     # (2014): -0.507 to -0.026
@@ -115,11 +104,6 @@ def test_classifiers_that_agree_have_no_corrected_test():
     assert found.p_exact == 1.0
     assert found.interval.low < 0.0 < found.interval.high
     assert "NA corrected" in str(found)
-
-
-def test_equal_discordance_is_not_corrected():
-    found = ps.compare_predictions(*labels(1, 5, 5, 20))
-    assert found.corrected == (0.0, 1, 1.0)
 
 
 def test_rows_that_lack_a_label_are_left_out_and_counted():

@@ -150,21 +150,6 @@ def test_an_intercept_that_may_lie_anywhere_between_two_is_in_the_middle():
         assert estimate[0] == pytest.approx(middle, abs=1e-12)
 
 
-def test_standard_errors_of_the_log_loss_are_those_of_the_sandwich():
-    problem = drawn(2000, 3, "log", 1e-3, seed=3)
-    solution, found = fit(problem), run(problem, 1000)
-    Z = np.column_stack([np.ones(problem.n), problem.X])
-    s = 1.0 / (1.0 + np.exp(problem.y * (problem.X @ solution.beta + solution.alpha)))
-    H = Z.T @ (Z * (s * (1.0 - s))[:, None]) / problem.n
-    H += problem.lam * np.diag([0.0, 1.0, 1.0, 1.0])
-    inverse = np.linalg.inv(H)
-    G = np.cov(Z * (s * problem.y)[:, None], rowvar=False)
-    se = np.sqrt(np.diag(inverse @ G @ inverse) / problem.n)
-    # A standard deviation of 1,000 replicates has a relative error of 1/sqrt(2000);
-    # three of these, and 1/sqrt(n) for the terms that the sandwich leaves out.
-    np.testing.assert_allclose(found.std_error, se, rtol=3 / 2000**0.5 + 1 / 2000**0.5)
-
-
 def few_of_a_class(intercept):
     X, y = np.random.default_rng(0).standard_normal((40, 2)), -np.ones(40)
     y[:2] = 1.0

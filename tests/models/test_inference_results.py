@@ -188,24 +188,6 @@ def test_a_covariance_that_is_not_defined_warns_and_is_explained():
     assert "std err" not in text
 
 
-def test_standardized_predictors_have_the_same_tests_at_no_penalty(unpenalised):
-    """A z statistic does not depend on the scale of its predictor, once undone."""
-    ours, _ = unpenalised
-    X = pd.DataFrame(ours.problem.X, columns=ours.coef.index)
-    model = ps.Logit(ours.problem.y, X, lam=1e-9, standardize=True)
-    scaled = model.fit(CLOSE, cov_type="HC0")
-    original = scaled.tidy(original=True)["statistic"]
-    np.testing.assert_allclose(original, ours.tvalues, rtol=1e-5)
-    assert "original" in scaled.summary().params
-
-
-def test_without_intercept_there_is_none_in_the_tables(digits):
-    result = ps.logit(f"{TERMS} - 1", digits, lam=0.01).fit(CLOSE)
-    assert result.bse.index.tolist() == ["p34", "p43", "p26"]
-    assert result.df_resid == 200 - 3
-    assert ("Intercept:", "none") in result.summary(details=True).left
-
-
 @pytest.mark.parametrize("alpha", [0, 1, -0.1, "a", True, None])
 def test_levels_are_checked(alpha, logit):
     for ask in (logit.conf_int, logit.summary, logit.t_test("p34 = 0").conf_int):

@@ -86,36 +86,6 @@ def test_a_row_at_the_end_of_a_spline_has_a_derivative(data, fits, end):
     assert abs(slope) > 1e-3
 
 
-@pytest.mark.parametrize("end", [0.0, 1.0])
-def test_a_row_at_the_end_of_a_term_beyond_the_data_has_a_derivative(data, end):
-    """Far from 1, where a step of a fixed size would be rounding alone."""
-    ends, scale = np.array([-4.0, 8.0]), 1e9
-    far = data.assign(x=scale * data["x"])
-    formula = "y ~ bs(x, df=4, lower_bound=-4e9, upper_bound=8e9) + b"
-    result = ps.logit(formula, far, lam=0.01).fit(SOLVER)
-    at, step = scale * ends[int(end)], scale * 1e-5 * (1.0 - 2.0 * end)
-    row = far.iloc[[0]].assign(x=at)
-    first, last = (
-        result.predict_proba(each)["well"].iloc[0]
-        for each in (row, row.assign(x=at + step))
-    )
-    found = result.margins("x", row).tidy()["estimate"].iloc[0]
-    # one-sided, with an error of the second order of 1e-5, and rounding of 1e-16/1e-5
-    assert found == pytest.approx((last - first) / step, rel=1e-3, abs=0.0)
-    assert abs(found) > 1e-3 / scale
-
-
-def test_a_single_row_at_a_step_has_no_derivative_and_no_spread(data):
-    result = ps.logit("y ~ I(x > 2) + b", data, lam=0.01).fit(SOLVER, cov_type="none")
-    row = data[data["x"] == 2.0].iloc[[0]]
-    found = result.margins("x", row)
-    assert found.tidy()[["contrast", "estimate"]].values.tolist() == [["+ 1 sd", 0.0]]
-    moved = result.margins("x", row, change=1).tidy()["estimate"].iloc[0]
-    up, at = (result.predict_proba(row.assign(x=x))["well"].iloc[0] for x in (3.0, 2.0))
-    assert moved == pytest.approx(up - at, abs=1e-14)
-    assert abs(moved) > 1e-3
-
-
 def test_intervals_of_shares_end_at_0_and_1():
     rows = pd.DataFrame({"x": np.arange(12.0), "y": list("uuuuuvuvvvvv")})
     few = ps.logit("y ~ x", rows, lam=1e-6).fit(SOLVER, cov_type="HC0")

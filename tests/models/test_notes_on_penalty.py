@@ -123,13 +123,6 @@ def test_slopes_of_calibration():
     assert np.isnan(calibration_slope(y, np.zeros(200), w))
 
 
-def test_a_saved_model_says_it_without_its_rows(survey, tmp_path):
-    fit = ps.logit("bought ~ age + sex", survey, lam=1.0).fit()
-    ps.save(fit, tmp_path / "model")
-    assert hints(fit)
-    assert hints(ps.load(tmp_path / "model")) == hints(fit)
-
-
 @pytest.mark.parametrize(
     "made",
     [

@@ -61,21 +61,6 @@ def test_bands_go_from_the_5_to_the_95_percent_quantile(study):
     assert y.max() == quantile(study, "Pegasos", "gap", "q95").max()
 
 
-def test_axes_are_logarithmic_where_they_belong(study):
-    loss, error, gap = study.plot(ax=axes())
-    assert (loss.get_xscale(), loss.get_yscale()) == ("log", "log")
-    assert error.get_yscale() == "linear"
-    assert gap.get_yscale() == "log"
-    assert error.get_xscale() == gap.get_xscale() == "log"  # 1 epoch beside 12
-    alike = {"Pegasos": ps.Pegasos(epochs=12), "SDCA": ps.SDCA(epochs=6, tol=0)}
-    model = ps.svm("digit ~ .", TRAIN, lam=100.0)
-    narrow = ps.compare_solvers(model, alike, runs=3, test=TEST, seed=1)
-    loss, error, gap = narrow.plot(ax=axes())
-    assert (loss.get_xscale(), loss.get_yscale()) == ("log", "linear")
-    assert error.get_xscale() == gap.get_xscale() == "linear"
-    assert all(tick == int(tick) for tick in gap.get_xticks())
-
-
 def test_the_bound_is_a_line_or_taken_off(study):
     loss, _, _ = study.plot(ax=axes())
     bound = line_of(loss, "Certified lower bound")

@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-import pegasos_stats as ps
 from tests.parity.cases import (
-    Case,
     case_data,
     fit,
     fit_rows,
     read_cases,
-    rows_drawn,
     solver,
     solver_in_full,
     stored,
@@ -22,7 +19,6 @@ from tests.parity.equality import assert_close_fit, assert_same_bits, assert_sam
 
 CASES = {case.name: case for case in read_cases()}
 FORMS = [case for case in CASES.values() if case.profile]
-PROJECTED = [case for case in CASES.values() if case.project]
 SPARSE = [case for case in CASES.values() if case.storage != "dense"]
 
 # Sums in another order, and v = lam t beta for beta: measured 1e-13 and less, of the
@@ -34,11 +30,7 @@ FAST_RTOL = 1e-10
 MARGIN_OF_ONE = "whole numbers no intercept"
 APART_FROM_ONE = [case for case in CASES.values() if case.name != MARGIN_OF_ONE]
 
-# The objective is computed in two ways: a sum of about 100 terms, none negative.
-ROUNDING = 1e-12
-
 by_name = {"ids": lambda case: case.name}
-EACH = pytest.mark.parametrize("case", CASES.values(), **by_name)
 EACH_APART_FROM_ONE = pytest.mark.parametrize("case", APART_FROM_ONE, **by_name)
 BOTH = ("reference", "fast")
 
@@ -56,30 +48,8 @@ def test_fast_arithmetic_and_sparse_rows_agree_with_the_reference(case):
         assert_close_fit(ours, of_dense, FAST_RTOL)
 
 
-def test_where_rounding_decides_the_arithmetics_agree_up_to_a_margin_of_1():
-    case = CASES[MARGIN_OF_ONE]
-    rows = rows_drawn(case) - 1
-    k = first_margin_of_one(case, rows)
-    assert 0 < k < len(rows)
-    before = dataclasses.replace(case, order=(tuple(rows[:k].tolist()),), epochs=1)
-    assert_close_fit(fit(before, "fast"), fit(before), FAST_RTOL)
-
-
-def first_margin_of_one(case: Case, rows: np.ndarray) -> int:
-    """The first visit, from zero, whose exact margin is 1: v is whole, as X is."""
-    model = ps.SVM(case_data(case)[1], dense(case), coding=case.coding, lam=1.0)
-    X, y = model.problem.X, model.problem.y
-    v = np.zeros(case.p)
-    for t, i in enumerate(rows):
-        inner = y[i] * (X[i] @ v)
-        if t > 0 and inner == case.lam * t:
-            return t
-        if t == 0 or inner < case.lam * t:
-            v += y[i] * X[i]
-    raise AssertionError("no margin is 1")
-
-
-@EACH
+# Every third case: the arithmetic of the rows is the same in all.
+@pytest.mark.parametrize("case", [*CASES.values()][::3], **by_name)
 def test_float32_gives_what_the_same_numbers_give_in_float64(case):
     single = dense(case).astype(np.float32)
     double = single.astype(np.float64)
@@ -111,13 +81,6 @@ def test_stored_zeros_and_unsorted_columns_change_no_bit(case):
     assert_same_bits([ours.alpha, *ours.beta], [theirs.alpha, *theirs.beta], "params")
 
 
-@pytest.mark.parametrize("case", PROJECTED, **by_name)
-def test_projected_iterates_are_no_longer_than_allowed(case):
-    for arithmetic in BOTH:
-        norm = np.linalg.norm(fit(case, arithmetic).beta)
-        assert norm <= (1.0 + ROUNDING) / np.sqrt(case.lam)
-
-
 @pytest.mark.parametrize("case", FORMS, **by_name)
 def test_named_forms_are_what_the_columns_of_their_cases_say(case):
     named = dataclasses.asdict(solver(case))
@@ -128,11 +91,3 @@ def test_named_forms_are_what_the_columns_of_their_cases_say(case):
         assert named.pop("seed") is None
         assert in_full.pop("seed") is not None
     assert named == in_full
-
-
-@EACH
-def test_no_gap_is_negative_beyond_rounding(case):
-    for arithmetic in BOTH:
-        ours = fit(case, arithmetic)
-        assert ours.dual_objective >= 0.0
-        assert ours.gap >= -ROUNDING * ours.objective

@@ -180,11 +180,6 @@ def test_up_to_half_of_very_many_are_drawn_until_different(kind, monkeypatch):
     assert RRandom(3, sample_kind=kind).sample_int(21, 11).tolist() == shuffled.tolist()
 
 
-def test_hash_draws_no_number_twice():
-    drawn = RRandom(3).sample_int(10_000_001, 3_000_000)
-    assert np.unique(drawn).size == drawn.size
-
-
 @pytest.mark.parametrize(
     ("seed", "number"),
     [(3.7, 3), (-3.7, -3), (True, 1), ("42", 42), (np.float32(8), 8), (np.int64(9), 9)],
@@ -246,27 +241,12 @@ def test_sample_keeps_types():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda g: g.runif(-1),
-        lambda g: g.runif(np.nan),
         lambda g: g.runif("3"),
-        lambda g: g.runif(1, 2, 1),
-        lambda g: g.runif(1, 0, np.inf),
         lambda g: g.runif(1, "a"),
-        lambda g: g.rnorm(1, np.nan),
-        lambda g: g.rnorm(1, 0, -1),
-        lambda g: g.rnorm(1, []),
-        lambda g: g.rnorm(1, 0, np.inf),
-        lambda g: g.rexp(1, 0),
-        lambda g: g.rexp(1, -1),
         lambda g: g.sample_int(10, 12),
         lambda g: g.sample_int(0, 1, True),
         lambda g: g.sample_int(-1),
         lambda g: g.sample_int(5e15, 1),
-        lambda g: g.sample_int(3, prob=[1, 2]),
-        lambda g: g.sample_int(3, prob=[1, 2, -1]),
-        lambda g: g.sample_int(3, prob=[1, 2, np.nan]),
-        lambda g: g.sample_int(3, prob=[1, 2, 0]),
-        lambda g: g.sample_int(3, 1, True, [0, 0, 0]),
         lambda g: g.sample_int(2, 1, True, "ab"),
         lambda g: g.sample(pd.DataFrame({"a": [1]})),
         lambda g: g.sample(np.ones((2, 2))),
@@ -275,7 +255,6 @@ def test_sample_keeps_types():
         lambda g: g.set_state([1, 624, *range(624)]),
         lambda g: g.set_state([403, 0, *range(624)]),
         lambda g: g.set_state([403, 1] + [0] * 624),
-        lambda g: qnorm(1.5),
         lambda g: RRandom(1, sample_kind="Rejection"),
     ],
 )

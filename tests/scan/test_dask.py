@@ -12,7 +12,6 @@ import pegasos_stats as ps
 from pegasos_stats.dask import rows
 from pegasos_stats.errors import (
     ColumnError,
-    ConvergenceWarning,
     DataError,
     FormulaError,
     OptionError,
@@ -59,18 +58,6 @@ def test_coefficients_are_those_of_rows_in_memory(both):
     assert far.converged
     assert far.relative_gap <= SOLVER.tol
     assert 4 <= far.n_reads <= 10
-
-
-def test_rows_labels_weights_and_what_was_dropped_are_the_same(both):
-    far, near = both
-    assert (far.problem.y == near.problem.y).all()
-    assert far.problem.row_weights == pytest.approx(near.problem.row_weights, rel=1e-14)
-    assert (far.dropped.outcome, far.dropped.total) == (
-        *(near.dropped.outcome, near.dropped.total),
-    )
-    assert dict(far.dropped.missing) == dict(near.dropped.missing)
-    assert far.coding.levels == near.coding.levels
-    assert far.training_table.table.equals(near.training_table.table)
 
 
 def test_standard_errors_are_those_of_rows_in_memory(both):
@@ -231,16 +218,6 @@ def test_what_a_fit_of_partitions_does_not_do(fitted, there):
             fitted.with_covariance("bootstrap")
         with pytest.raises(OptionError, match="actual="):
             fitted.augment(there, ["yes"])
-
-
-def test_a_warning_names_the_memory_that_is_lacking(there):
-    with dask.config.set(scheduler="synchronous"):
-        svm = ps.svm("y ~ x0", there, lam=LAM, weights="balanced")
-        svm.problem.X.most_kept = 1
-        with pytest.warns(ConvergenceWarning) as told:
-            fit = svm.fit(SOLVER)
-    assert 4 < fit.solution.n_epochs < SOLVER.epochs
-    assert "memory=" in str(told[0].message)
 
 
 def test_rows_that_find_no_room_at_home_are_worked_on_where_they_are(there):

@@ -253,13 +253,6 @@ def test_quotes_that_are_closed_or_within_a_cell(end, tmp_path):
     assert ps.svm("y ~ x", ps.scan(tmp_path / "a.csv"), lam=1.0).problem.n == 9
 
 
-def test_hexadecimal_text_is_text_as_in_memory(tmp_path):
-    data = pd.DataFrame({"y": [0, 1] * 20, "h": ["0x1", "0XF", "0x1f", "0xA"] * 10})
-    data.to_csv(tmp_path / "a.csv", index=False)
-    here = ps.svm("y ~ h", pd.read_csv(tmp_path / "a.csv"), lam=1.0)
-    assert ps.svm("y ~ h", ps.scan(tmp_path / "a.csv"), lam=1.0).names == here.names
-
-
 @pytest.mark.parametrize(
     "written", [b"{not", b"\xff\xfe", b'{"index_columns": 3}', b"[]", b"{}"]
 )
@@ -268,10 +261,3 @@ def test_what_others_write_in_the_place_of_pandas_is_passed_over(tmp_path, writt
     file = tmp_path / "rows.parquet"
     pq.write_table(table.replace_schema_metadata({b"pandas": written}), file)
     assert ps.svm("y ~ .", ps.scan(file), lam=1.0).names == ("x1",)
-
-
-def test_columns_of_csv_have_names(tmp_path):
-    file = tmp_path / "rows.csv"
-    file.write_text("y,x,\na,1,2\nb,2,3\n" * 1)
-    with pytest.raises(DataError, match=r"Column 3 of .* has no name"):
-        ps.svm("y ~ .", ps.scan(file), lam=1.0)

@@ -90,16 +90,6 @@ def test_numbers_may_be_of_other_types_in_other_partitions():
     np.testing.assert_allclose(found.params, expected.params, atol=CLOSE)
 
 
-def test_a_partition_without_any_value_is_no_matter():
-    data = data_of(N)
-    data["o"] = objects(LACKING)
-    data.loc[200:399, "o"] = None
-    expected = fitted("y ~ x + o", data)
-    found = fitted("y ~ x + o", there(data))
-    assert found.nobs == expected.nobs
-    np.testing.assert_allclose(found.params, expected.params, atol=CLOSE)
-
-
 def refused(formula, data):
     with dask.config.set(scheduler="synchronous"), pytest.raises(ColumnError) as found:
         ps.logit(formula, data, lam=1.0)

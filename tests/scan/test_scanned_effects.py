@@ -1,7 +1,6 @@
 """Effects, thresholds and words of fits from files: their rows are elsewhere."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import pegasos_stats as ps
@@ -109,14 +108,6 @@ def test_a_loaded_fit_has_effects_on_new_rows(
         )
 
 
-def test_a_threshold_is_chosen_by_new_rows(both, data):
-    there, here = both[ps.logit]
-    new = data.head(300).assign(x1=lambda frame: frame["x1"] + 1e-9)
-    found, expected = (fit.thresholds(new, seed=1) for fit in (there, here))
-    assert found.threshold == pytest.approx(expected.threshold, abs=1e-4)
-    assert isinstance(found.table, pd.DataFrame)
-
-
 @pytest.mark.parametrize("model", [ps.logit, ps.svm])
 def test_rows_of_the_files_in_memory_are_training_rows(both, data, model):
     there, _ = both[model]
@@ -152,14 +143,3 @@ def test_a_constant_column_of_files_has_no_error(model, data, tmp_path):
     without = model("y ~ x0 + x1", scan, lam=0.01).fit(cov_type=kind).bse
     # Both fits are within 1e-6 of the optimum, and near it errors change smoothly.
     np.testing.assert_allclose(found["std_error"].drop("one"), without, rtol=1e-2)
-
-
-def test_scores_that_are_all_the_same_do_not_make_other_rows_those_of_the_fit(
-    data, tmp_path
-):
-    for name, x0 in (("rows", data["x0"]), ("others", -data["x0"])):
-        data.assign(x0=x0).to_parquet(tmp_path / f"{name}.parquet", index=False)
-    scans = [ps.scan(tmp_path / f"{name}.parquet") for name in ("rows", "others")]
-    flat = ps.svm("y ~ x0", scans[0], lam=1e6).fit()
-    assert flat.coef.abs().max() < 1e-4
-    assert [flat.confusion(scan).source for scan in scans] == ["training", "new"]

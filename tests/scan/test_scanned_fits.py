@@ -1,7 +1,6 @@
 """Fits from files: what fits of the same rows in memory are."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import pegasos_stats as ps
@@ -85,14 +84,6 @@ def test_the_training_table_is_the_same_but_for_rows_next_to_zero(both):
     assert apart.sum() <= 2 * near
 
 
-def test_predictions_on_frames_are_those_in_memory(both, data):
-    there, here = both
-    scores = there.decision_function(data), here.decision_function(data)
-    # What the distance of coefficients can make of a score, for rows of length 20.
-    np.testing.assert_allclose(*scores, atol=5e-3)
-    assert scores[0].index.equals(data.index)
-
-
 def test_predictions_on_files_are_those_on_frames(both, data, files):
     there, here = both
     for fitted in both:
@@ -105,18 +96,6 @@ def test_predictions_on_files_are_those_on_frames(both, data, files):
     assert here.predict(ps.scan(files)).equals(here.predict(data))
 
 
-def test_it_is_saved_and_loaded(both, data, tmp_path):
-    there, _ = both
-    there.glance()  # which reads the rows for the criteria, and these are saved
-    ps.save(there, tmp_path / "fit.model")
-    loaded = ps.load(tmp_path / "fit.model")
-    assert (loaded.params == there.params).all()
-    assert loaded.certificate == there.certificate
-    assert loaded.decision_function(data).equals(there.decision_function(data))
-    glances = [each.glance().drop(columns="df_effective") for each in (there, loaded)]
-    pd.testing.assert_frame_equal(*glances)
-
-
 def test_the_order_of_files_and_blocks_does_not_change_the_optimum(data, files):
     given = {"lam": LAM}
     forth = ps.svm("y ~ x0 + g", ps.scan(files), **given).fit(SOLVER)
@@ -127,14 +106,6 @@ def test_the_order_of_files_and_blocks_does_not_change_the_optimum(data, files):
         <= apart
         < 0.1 * np.linalg.norm(forth.coef)
     )
-
-
-def test_the_same_files_give_the_same_bits(files):
-    fits = [
-        ps.logit("y ~ x0 + g", ps.scan(files), lam=LAM).fit(SOLVER) for _ in range(2)
-    ]
-    assert (fits[0].params == fits[1].params).all()
-    assert fits[0].certificate == fits[1].certificate
 
 
 def test_one_file_and_patterns(data, files):

@@ -5,7 +5,6 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.scan.row_summary import RowSummary
-from pegasos_stats.errors import ColumnError
 from tests.scan.scan_files import frame_of, written
 
 SOLVER = ps.SDCA(tol=1e-6, seed=1)
@@ -76,11 +75,3 @@ def test_fits_in_memory_count_files_too(files, data):
     X, y = data[["x0", "x2"]], data["y"]
     plain = ps.SVM(y, X, lam=0.01).fit(SOLVER)
     same(plain.confusion(ps.scan(files)), plain.confusion(data))
-
-
-def test_columns_that_are_not_there(fitted, files, data, tmp_path):
-    with pytest.raises(ColumnError, match=r"^weights='z' is no column of the data; "):
-        fitted.confusion(ps.scan(files), weights="z")
-    without = written(data.drop(columns="y"), tmp_path, 1)
-    with pytest.raises(ColumnError, match=r"'y'"):
-        fitted.confusion(ps.scan(without))

@@ -150,14 +150,6 @@ def test_what_is_wrong_in_a_file_is_named(content, named, tmp_path):
         ps.svm("label ~ .", ps.scan(tmp_path / "a.svm"), lam=1.0)
 
 
-def test_wrong_lines_of_later_blocks_are_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(svmlight, "BLOCK", 50)
-    good = "1 1:2\n-1 2:3\n" * 40
-    (tmp_path / "a.svm").write_text(good + "1 4:1 4:2\n")
-    with pytest.raises(DataError, match=r"^Line 81 of .*a\.svm has the same index"):
-        ps.svm("label ~ .", ps.scan(tmp_path / "a.svm"), lam=1.0)
-
-
 def test_packed_files_may_be_larger_than_memory_but_not_their_lines(
     tmp_path, monkeypatch
 ):

@@ -32,11 +32,9 @@ Those left out, and why:
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from pegasos_stats.errors import ConvergenceWarning
@@ -81,40 +79,6 @@ def test_rows_near_overflow_are_not_fitted_in_silence(classifier):
     points = np.where(np.eye(6, 2) > 0, 1e308, X)
     with pytest.warns(ConvergenceWarning, match="the relative gap is inf"):
         clone(classifier).set_params(lam=1e-300).fit(points, Y)
-
-
-@pytest.mark.parametrize("classifier", ALL[:4], ids=repr)
-def test_sparse_rows_give_the_fit_of_dense_ones(classifier):
-    points, labels = make_classification(n_samples=80, random_state=2)
-    points = np.where(np.abs(points) > 0.5, points, 0.0)
-    classifier = clone(classifier).set_params(random_state=3)
-    dense = clone(classifier).fit(points, labels)
-    unsorted = sparse.csr_array(points[:, ::-1])
-    unsorted.indices = (points.shape[1] - 1 - unsorted.indices).astype(np.int32)
-    unsorted.has_sorted_indices = False
-    for rows in (sparse.csr_matrix(points), sparse.coo_array(points), unsorted):
-        found = clone(classifier).fit(rows, labels)
-        # each is within sqrt(2 gap / lam) of the optimum, of a gap of 1e-12
-        np.testing.assert_allclose(found.coef_, dense.coef_, rtol=0.0, atol=1e-5)
-        assert np.array_equal(found.predict(rows), dense.predict(points))
-
-
-def test_a_precomputed_kernel_is_the_kernel():
-    points, labels = load_iris(return_X_y=True)
-    two = labels < 2
-    points, labels = points[two][::2], labels[two][::2]
-    plain = KernelSVMClassifier(gamma=0.5, lam=0.1, random_state=1).fit(points, labels)
-    gram = rbf_kernel(points, gamma=0.5)
-    given = KernelSVMClassifier(kernel="precomputed", lam=0.1, random_state=1)
-    given.fit(gram, labels)
-    # exponentials of two libraries, and optima to a relative gap of 1e-9
-    np.testing.assert_allclose(
-        given.decision_function(gram), plain.decision_function(points), rtol=1e-6
-    )
-    with pytest.raises(ValueError, match="features"):
-        given.predict(gram[:, 1:])
-    with pytest.raises(TypeError, match=r"[Ss]parse"):
-        given.fit(sparse.csr_array(gram), labels)
 
 
 class TestNextToTheirs:

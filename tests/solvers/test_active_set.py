@@ -108,14 +108,6 @@ def test_wine_is_refined_from_a_poor_start(loss, intercept):
     assert 0.0 <= at.relative_gap <= 1e-6
 
 
-def test_a_class_of_next_to_no_weight():
-    weights = np.where(Y > 0, 1e-12, 1.0)
-    problem = Problem(UNITS, Y, 1e-6, weights=weights * N / weights.sum())
-    found = run_sdca(problem, SDCA(seed=1, tol=1e-6))
-    at = certificate(problem, found.beta, found.alpha, found.dual)
-    assert at.relative_gap <= 1e-6
-
-
 @pytest.mark.parametrize("lam", [5e-324, 1e-300, 1e-160, 1e300])
 @pytest.mark.parametrize("shape", [(30, 4), (12, 30)])
 def test_scales_whose_squares_vanish_bring_no_warning_of_numpys(lam, shape):

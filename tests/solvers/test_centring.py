@@ -104,14 +104,6 @@ def test_the_coefficient_of_a_constant_column_is_0(model, value, lam, make):
     assert result.objective == pytest.approx(without.objective, rel=tol + ROUNDING)
 
 
-def test_a_constant_column_is_0_however_many_rows_there_are():
-    X = RNG.normal(size=(60_000, 2))
-    y = np.where(X[:, 0] + RNG.normal(size=len(X)) > 0, 1, -1)
-    result = ps.SVM(y, np.column_stack([X, np.ones(len(X))]), lam=0.01).fit()
-    assert result.coef.iloc[2] == 0.0
-    assert result.converged
-
-
 @pytest.mark.parametrize("model", [ps.SVM, ps.Logit])
 @pytest.mark.parametrize("value", [1.0, 1e4, 1e6])
 def test_errors_beside_a_constant_sparse_column_are_those_of_dense_rows(model, value):

@@ -66,15 +66,6 @@ def test_the_gap_is_never_below_the_true_suboptimality(name, loss, balance):
         assert 0.0 <= result.relative_gap <= 1.0
 
 
-@pytest.mark.parametrize("loss", ["hinge", "log"])
-def test_the_gap_closes_with_more_epochs(loss):
-    problem = problem_of(3, loss)
-    model = {"hinge": ps.SVM, "log": ps.Logit}[loss](problem.y, problem.X, lam=0.5)
-    gaps = [model.fit(ps.Pegasos(epochs=e, seed=1)).gap for e in (10, 100, 1000)]
-    assert gaps[0] > gaps[1] > gaps[2]
-    assert gaps[2] < 0.01
-
-
 @pytest.mark.parametrize("project", [False, True])
 @pytest.mark.parametrize("batch_size", [1, 10])
 @pytest.mark.parametrize("loss", ["hinge", "log"])
@@ -182,19 +173,6 @@ def test_held_out_rows_must_be_complete():
     with pytest.raises(ps.errors.DataError, match="No held-out row"):
         ps.SVM([0, 1], np.eye(2), lam=1.0).fit(
             ps.Pegasos(seed=1), trace=True, test=([0], np.full((1, 2), np.nan))
-        )
-
-
-@pytest.mark.parametrize("loss", ["hinge", "log"])
-def test_the_dual_of_the_intercept_alone_balances_unequal_classes(loss):
-    X, y = np.zeros((5, 1)), np.array([1.0, -1.0, -1.0, -1.0, -1.0])
-    problem = Problem(X, y, 1.0, loss, weights=np.array([0.5, 2.0, 1.0, 1.0, 0.5]))
-    a = null_dual(problem)
-    share = problem.weights[y > 0].sum() / problem.weights.sum()
-    assert a @ y == pytest.approx(0.0, abs=1e-15)
-    if loss == "log":  # the slope of the loss at the intercept log(share / (1 - share))
-        np.testing.assert_allclose(
-            a, problem.weights * np.where(y > 0, 1 - share, share)
         )
 
 

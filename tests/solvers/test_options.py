@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Literal
 
-import numpy as np
 import pytest
 
 import pegasos_stats as ps
@@ -20,8 +19,6 @@ from pegasos_stats.output.cli.options import Options, parser, read_words
 from pegasos_stats.output.report.repeat import solver_call
 from pegasos_stats.solvers.kernel_problem import KernelFunction
 from pegasos_stats.solvers.options import (
-    Solver,
-    check_option,
     declared,
     given,
     option,
@@ -160,24 +157,3 @@ def test_a_new_option_is_written_in_one_place(model):
         Sprung(spring="firm")
     with pytest.raises(OptionError, match="give True or False"):
         Sprung(stiff="no")
-
-
-def test_what_a_type_says_of_an_option():
-    average = declared(ps.Pegasos)["average"]
-    assert (average.choices, average.optional) == (("none", "all"), False)
-    steps = declared(ps.Pegasos)["steps"]
-    assert (steps.kind, steps.optional, steps.choices) == (int, True, ())
-    assert values_of(ps.SDCA(seed=1))["seed"] == 1
-    solver = ps.Pegasos(order=[1, 0])
-    assert np.array_equal(given(solver)["order"], [1, 0])
-    with pytest.raises(KeyError):
-        check_option(solver, "colour")
-
-
-def test_both_solvers_are_solvers_and_keep_the_rest_with_another_seed():
-    for made in (ps.Pegasos(epochs=3, average=2, seed=1), ps.SDCA(tol=0.5)):
-        again = made.with_seed(9)
-        assert isinstance(again, Solver)
-        assert type(again) is type(made)
-        assert again.seed == 9
-        assert given(again) == given(made) | {"seed": 9}

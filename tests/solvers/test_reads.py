@@ -171,18 +171,6 @@ def test_a_fit_that_may_keep_no_row_is_certified_and_ends():
     assert of_budget(1, tol=1e-4)[1].reached
 
 
-@pytest.mark.parametrize("lam", [0.1, 0.01, 0.001])
-def test_a_fit_that_may_keep_no_row_ends_where_steps_stand_still(lam):
-    """Of one predictor, whose steps come to be 0, and say nothing of the margins."""
-    rng = np.random.default_rng(0)
-    y = np.where(rng.random(2400) < 0.4, 1.0, -1.0)
-    X = rng.standard_normal((2400, 1)) + 0.6 * (y > 0.0)[:, None]
-    problem = streamed(Problem(X, y, lam), 1, most_kept=1)
-    found = few_reads(problem, SDCA(tol=1e-8, seed=1))
-    assert found.certificate.relative_gap < 1e-4  # 1e-6 to 2e-6 were found
-    assert found.n_reads < 25  # of 100
-
-
 @pytest.mark.parametrize("failing", ["read", "solve"])
 def test_rows_that_find_no_room_after_all_are_let_go(failing, monkeypatch):
     """Whatever the sample said: the fit goes on without rows, and tries again."""

@@ -113,20 +113,6 @@ def test_without_intercept_the_gap_closes(loss, start, algorithm):
     assert found.alpha == 0.0
 
 
-@pytest.mark.parametrize("loss", ["hinge", "log"])
-@pytest.mark.parametrize("shape", [(120, 8), (40, 90)])
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-def test_without_intercept_a_small_penalty_takes_few_epochs(loss, shape, form):
-    rng = np.random.default_rng(3)
-    X = rng.standard_normal(shape)
-    y = np.where(X[:, 0] + rng.standard_normal(len(X)) > 0, 1.0, -1.0)
-    problem = Problem(form(X), y, 1e-5, loss, intercept=False)
-    found = run_sdca(problem, SDCA(seed=1, tol=1e-8, epochs=100))
-    at = certificate(problem, found.beta, found.alpha, found.dual)
-    assert 0.0 <= at.relative_gap <= 1e-8
-    assert found.alpha == 0.0
-
-
 def test_sdca_as_published_is_asked_for_by_name():
     base = random_problem(7)
     problem = Problem(base.X, base.y, 0.1, intercept=False)
@@ -160,15 +146,6 @@ def test_every_epoch_is_run_with_tolerance_zero():
         seen = []
         run_sdca(problem, SDCA(epochs=30, tol=0, seed=1), seen.append)
         assert [moment.epoch for moment in seen] == list(range(1, 31))
-
-
-def test_a_limit_of_epochs_warns_with_the_gap():
-    problem = random_problem(39)
-    with pytest.warns(ConvergenceWarning) as told:
-        run_sdca(problem, SDCA(epochs=1, tol=1e-9, seed=1))
-    message = str(told[0].message)
-    assert message.startswith("SDCA has not reached tol=1e-09 after 1 epoch: ")
-    assert "more epochs" in message
 
 
 def slow_problem():
@@ -225,13 +202,6 @@ def test_a_gap_within_the_tolerance_is_no_reason_to_warn():
     assert result.converged
 
 
-def test_an_absolute_tolerance_alone():
-    problem = random_problem(7)
-    found = run_sdca(problem, SDCA(tol=0, gap_tol=1e-5, seed=1))
-    at = certificate(problem, found.beta, found.alpha, found.dual)
-    assert at.gap <= 1e-5
-
-
 def test_the_same_seed_gives_the_same_bits():
     problem = random_problem(7)
     one, two = (run_sdca(problem, SDCA(seed=5)) for _ in range(2))
@@ -261,15 +231,6 @@ def test_weights_stand_for_repeated_rows():
     ]
     apart = np.sqrt(2.0 * np.array(gaps) / 0.05).sum()
     assert np.linalg.norm(best[0].beta - best[1].beta) <= apart <= 1e-3
-
-
-@pytest.mark.parametrize(
-    "option", [{"epochs": 0}, {"tol": -1.0}, {"tol": 1.0}, {"start": "one"}]
-)
-def test_options_are_checked(option):
-    ((name, value),) = option.items()
-    with pytest.raises(OptionError, match=f"^{name}={value!r} "):
-        SDCA(**option)
 
 
 @pytest.mark.parametrize("make", [ps.svm, ps.logit])

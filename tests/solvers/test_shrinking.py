@@ -57,22 +57,6 @@ def test_weights_of_rows_bound_their_dual_weights():
     assert certificate(problem, beta, 0.0, a).relative_gap <= 1e-8 + ROUNDING
 
 
-def test_a_row_of_zeros_has_its_full_weight():
-    problem = sparse_problem(4)
-    X = problem.X.toarray()
-    X[:3] = 0.0
-    problem = Problem(csr_array(X), problem.y, problem.lam, "hinge", False)
-    _, _, a = solved(problem, 1e-6).best()
-    np.testing.assert_array_equal(a[:3], 1.0)
-
-
-def test_the_seed_repeats_the_steps():
-    problem = sparse_problem(5)
-    one, two, other = (solved(problem, 1e-6, seed).best()[0] for seed in (1, 1, 2))
-    np.testing.assert_array_equal(one, two)
-    assert not np.array_equal(one, other)
-
-
 @pytest.mark.parametrize("form", ["sparse", "dense", "float32"])
 @pytest.mark.parametrize("n", [150, 600])
 @pytest.mark.parametrize("lam", [1e-2, 1e-5])

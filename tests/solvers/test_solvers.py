@@ -37,13 +37,6 @@ def test_the_order_replace_draws_step_by_step(model, batch_size):
     assert right.n_iter == 500
 
 
-def test_sequential_visits_the_rows_as_they_stand(model):
-    given = model.fit(ps.Pegasos(order=np.arange(200), epochs=2))
-    assert given.params.equals(
-        model.fit(ps.Pegasos(order="sequential", epochs=2)).params
-    )
-
-
 def test_refit_gives_the_best_intercept(model):
     plain = model.fit(ps.Pegasos(epochs=3, seed=1))
     refitted = model.fit(ps.Pegasos(epochs=3, seed=1, refit_intercept=True))

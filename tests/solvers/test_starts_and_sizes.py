@@ -147,15 +147,6 @@ def test_margins_of_1_are_those_of_the_definition_wherever_a_run_begins():
             assert plain.n_violations == literal.n_violations
 
 
-def test_plain_steps_on_sparse_rows_are_the_steps_with_every_option():
-    made = sparse(lam=1e-6)  # coefficients are never as long as 1000
-    given = {"first_step": 10**7, "start": [1.0, 0.25, 0.0, 0.0, -0.5]}
-    plain = made.fit(ps.Pegasos(3, seed=1, **given))
-    projected = made.fit(ps.Pegasos(3, seed=1, project=True, **given))
-    assert same_bits(plain.params, projected.params)
-    assert plain.n_violations == projected.n_violations > 0
-
-
 def test_steps_that_are_too_large_are_told_with_a_cure():
     made = svm()
     found = made.fit(ps.Pegasos(2, seed=1, step=1.0))
@@ -212,12 +203,3 @@ def test_no_certificate_of_any_form_is_above_the_optimum(model, form):
     found = made.fit(ps.Pegasos(6, seed=2, **form))
     assert found.dual_objective <= least.objective * (1.0 + 1e-12)  # sums of 200 terms
     assert found.gap >= (found.objective - least.objective) * (1.0 - 1e-9)
-
-
-@pytest.mark.parametrize("form", [{"step": 0.01}, {"step": "1/(lambda n)"}])
-def test_dual_weights_of_a_run_from_zero_give_its_coefficients(form):
-    made = svm(weights=TRAIN["digit"].map({5: 1.0, 6: 2.0}))
-    found = made.fit(ps.Pegasos(5, seed=3, batch_size=4, **form))
-    problem, a = made.problem, found.solution.dual
-    beta = problem.X.T @ (a * problem.y) / (problem.lam * problem.n)
-    np.testing.assert_allclose(beta, found.coef, rtol=1e-12)

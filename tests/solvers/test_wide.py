@@ -79,37 +79,6 @@ def test_every_form_of_rows_comes_to_a_small_gap(loss, form, lam):
     assert -ROUNDING <= at.relative_gap <= 1e-6
 
 
-@pytest.mark.parametrize("loss", ["hinge", "log"])
-def test_one_row_of_a_class_and_columns_of_different_scales(loss):
-    rng = np.random.default_rng(4)
-    X = rng.standard_normal((50, 120)) * 10.0 ** rng.uniform(-2, 2, 120)
-    y = np.where(np.arange(50) == 7, 1.0, -1.0)
-    problem = Problem(X, y, 1e-2, loss)
-    found = run_sdca(problem, SDCA(seed=1))
-    at = certificate(problem, found.beta, found.alpha, found.dual)
-    assert -ROUNDING <= at.relative_gap <= 1e-3
-
-
-def test_columns_of_zeros_leave_the_intercept():
-    problem = Problem(np.zeros((6, 9)), np.array([1.0, 1, 1, 1, -1, -1]), 0.1)
-    found = run_sdca(problem, SDCA(seed=1))
-    at = certificate(problem, found.beta, found.alpha, found.dual)
-    # four rows against two: the two are given up, each at a loss of 2
-    assert at.objective == pytest.approx(2 / 3, rel=1e-6)
-    assert at.relative_gap <= 1e-3
-
-
-@pytest.mark.parametrize("loss", ["hinge", "log"])
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-def test_every_epoch_is_run_with_tolerance_zero(loss, form):
-    problem = wide_problem(9, loss, lam=0.1, form=form)
-    seen = []
-    found = run_sdca(problem, SDCA(seed=1, epochs=80, tol=0), seen.append)
-    assert [moment.epoch for moment in seen] == list(range(1, 81))
-    at = certificate(problem, found.beta, found.alpha, found.dual)
-    assert abs(at.relative_gap) <= 1e-6
-
-
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("n", [100, 120, 124, 126, 149, 151])
 def test_nearly_as_many_columns_as_rows_are_solved_by_pairs(intercept, n):

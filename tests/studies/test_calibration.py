@@ -92,15 +92,6 @@ def test_repeats_and_weights_go_into_the_sigmoid(data):
     assert found.result.seed == 1
 
 
-def test_kernel_models_and_logistic_ones_are_calibrated(data):
-    kernel = ps.kernel_svm("y ~ a + b", data, lam=0.05)
-    found = ps.calibrate(kernel, ps.Pegasos(epochs=3), folds=3, seed=2)
-    assert found.sigmoid.A < 0
-    logit = ps.calibrate(ps.logit("y ~ a + b", data, lam=1.0), TIGHT, seed=2)
-    # shrunken probabilities are stretched
-    assert logit.sigmoid.A < -1.5
-
-
 def test_one_fold_gives_no_sigmoid_for_its_rows(data):
     model = ps.svm("y ~ a + b", data, lam=1.0)
     with pytest.raises(DataError, match="at least two folds"):
@@ -268,11 +259,11 @@ def test_distances_by_chance_are_those_of_all_outcomes(p, rel):
 
 def test_right_probabilities_have_the_calibration_error_that_chance_gives():
     rng, errors, expected = np.random.default_rng(6), [], []
-    for _ in range(400):
+    for _ in range(200):
         p = rng.beta(2.0, 3.0, 80)
         found = ps.reliability((rng.random(80) < p).astype(int), p)
         errors.append(found.calibration_error)
         expected.append(found.error_by_chance)
-    # four standard errors of the mean of 400
-    slack = 4.0 * np.std(errors) / 20.0
+    # four standard errors of the mean of 200
+    slack = 4.0 * np.std(errors) / np.sqrt(200)
     assert np.mean(errors) == pytest.approx(np.mean(expected), abs=slack)

@@ -241,15 +241,6 @@ def test_no_time_has_the_loading_of_compiled_code_in_it():
     assert max(json.loads(done.stdout)) < 20.0
 
 
-def test_one_run_has_no_spread():
-    model = MODELS["hinge"]()
-    found = ps.compare_solvers(model, {"one": ps.Pegasos(epochs=2)}, runs=1, seed=1)
-    assert found.tidy()["sd"].isna().all()
-    assert "nan" not in str(found).lower()
-    assert "test_error" not in found.runs
-    assert "training error" in str(found)
-
-
 def test_ties_are_those_of_the_solver():
     X = np.array([[0.0], [1.0], [-1.0], [0.0]])
     y = np.array(["b", "b", "a", "a"])

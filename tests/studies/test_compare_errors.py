@@ -169,29 +169,6 @@ def test_models_of_other_rows_or_folds_are_refused(models, data):
         ps.compare_errors(folds)
 
 
-def weight(y, scores):
-    return float(np.sum(y != np.sign(scores)))
-
-
-@pytest.mark.parametrize(
-    ("metric", "named"),
-    [
-        (["auc"], r"metric=\['auc'\]"),
-        ("Error rate", "did you mean 'error_rate'"),
-        (None, "metric=None"),
-        ("n_test", "metric='n_test'"),
-        ("log_loss", "metric='log_loss'"),
-        (weight, "'weight'"),
-    ],
-)
-def test_metrics_that_not_all_have_are_refused(models, metric, named):
-    with pytest.raises(OptionError, match=named):
-        ps.compare_errors(models, metric=metric)
-    same = {name: validated(models["u"]) for name in "ab"}
-    with pytest.raises(OptionError, match="metric='hinge_loss'"):
-        ps.compare_errors(same, metric="hinge_loss")
-
-
 def test_models_that_err_alike_have_no_test_and_a_note_says_why(models):
     same = {"u": models["u"], "again": models["u"]}
     found = ps.compare_errors(same, folds=5, seed=3, workers=1)

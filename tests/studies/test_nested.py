@@ -50,19 +50,6 @@ def test_without_a_path_nothing_is_chosen(nothing):
     assert "lam" not in found.by_fold
 
 
-def test_kernels_are_chosen_too():
-    frame = sample(6, n=40)
-    X = frame[["a", "b"]].to_numpy()
-    gram = ps.KernelSVM(frame["y"].to_numpy(), X @ X.T, kernel="precomputed", lam=1.0)
-    linear = ps.KernelSVM(frame["y"].to_numpy(), X, kernel="linear", lam=1.0)
-    given = {"folds": 3, "seed": 7, "lambda_path": GRID}
-    one, two = (
-        ps.cross_validate(model, ps.Pegasos(3), **given) for model in (gram, linear)
-    )
-    assert (one.by_fold["lam"] == two.by_fold["lam"]).all()
-    np.testing.assert_allclose(one.scores, two.scores, rtol=1e-9, atol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -80,11 +80,11 @@ def test_the_variance_is_that_of_all_pairs(seed):
 def test_the_test_rejects_as_often_as_it_says():
     rng, yes = np.random.default_rng(3), np.repeat([False, True], [60, 40])
     small = 0
-    for _ in range(1000):
+    for _ in range(400):
         signal = yes + rng.normal(size=100)
         a, b = (signal + rng.normal(size=100) for _ in range(2))
         small += ps.compare_roc(yes, a, b).pvalue < 0.05
-    assert 0.03 < small / 1000 < 0.075  # Monte Carlo error 0.007
+    assert 0.02 < small / 400 < 0.083  # three Monte Carlo errors of 0.011
 
 
 def test_two_fits_are_compared_by_their_scores_on_new_rows():

@@ -201,20 +201,6 @@ def test_folds_keep_groups_whole_that_the_fit_was_told_of():
     assert dict(new.summary().right)["Folds:"] == "3, stratified by group"
 
 
-def test_kernel_fits_and_runs_of_pegasos_have_thresholds():
-    data = frame(9, 40)
-    kernel = ps.kernel_svm("y ~ .", data, lam=0.01).fit(SOLVER)
-    steps = ps.svm("y ~ .", data, lam=0.1).fit(ps.Pegasos(epochs=3, seed=4))
-    for result in (kernel, steps):
-        ours = result.thresholds(folds=2, seed=3)
-        cv = ps.cross_validate(result.model, result.solver, folds=2, seed=3)
-        middle = np.sort(cv.scores.to_numpy())
-        assert np.isin(
-            ours.table["threshold"], (middle[:-1] / 2 + middle[1:] / 2)
-        ).any()
-        assert ours.seed == 3
-
-
 def test_costs_by_error_and_by_level_are_the_same(svm):
     new = frame(2, 70)
     for positive, by_error in (
@@ -271,12 +257,3 @@ def test_rows_that_choose_no_threshold_are_refused(svm, tmp_path):
 def test_options_that_make_no_sense(svm, given, named):
     with pytest.raises(OptionError, match=named):
         svm.thresholds(**given)
-
-
-def test_a_threshold_beyond_all_scores(svm):
-    ours = svm.thresholds(cost={"no": 0, "yes": 1}, folds=3, seed=7)
-    assert ours.apparent == 0.0
-    dearer = ours.table["threshold"] > ours.threshold
-    assert (ours.table["cost"][dearer] > 0.0).all()
-    never = svm.thresholds(cost={"no": 1, "yes": 1e-9}, folds=3, seed=7)
-    assert (svm.predict(threshold=never.threshold) == "no").all()
