@@ -81,7 +81,7 @@ SLOW = [
     "sklearn/test_checks",
     "sklearn/test_theirs",
     "sklearn/test_tools",
-    "solvers/test_active_set",
+    "solvers/test_interior",
     "solvers/test_best_intercept",
     "solvers/test_certificates",
     "solvers/test_offset",

@@ -8,8 +8,8 @@ import numpy as np
 
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.compiled import dual
-from pegasos_stats.solvers.active_set import ActiveSet, exactly
 from pegasos_stats.solvers.centring import LARGE
+from pegasos_stats.solvers.dense.interior import LONG, InteriorSteps
 from pegasos_stats.solvers.objective import Certificate, certificate, feasible
 from pegasos_stats.solvers.pegasos_run import (
     Moment,
@@ -126,7 +126,7 @@ class Narrow:
         self._epochs_before = COORDINATE_EPOCHS if dual is None else WARM_EPOCHS
         if problem.loss == "log" and dual is None and solver.start == "zero":
             self._epochs_before = 0
-        self._newton: Shrinking | ProximalNewton | ActiveSet | None = None
+        self._newton: Shrinking | ProximalNewton | InteriorSteps | None = None
         self._settled: float | None = None
         self._slopes: Vector | None = None
         self._epochs = self._newton_steps = 0
@@ -156,8 +156,8 @@ class Narrow:
         self._epochs += 1
 
     def _next_steps(
-        self, steps: Shrinking | ProximalNewton | ActiveSet | None
-    ) -> Shrinking | ProximalNewton | ActiveSet:
+        self, steps: Shrinking | ProximalNewton | InteriorSteps | None
+    ) -> Shrinking | ProximalNewton | InteriorSteps:
         """Return these steps, or others where they would take long.
 
         A first look tells little of rows that are nearly separable.
@@ -171,17 +171,12 @@ class Narrow:
                 return steps
         if steps is None or isinstance(steps, Shrinking):
             steps = self._coordinates.newton_method()
-        further = exactly(self._problem, steps, self._newton_steps)
-        if isinstance(further, ActiveSet) and further is not steps:
-            self._bring_near(further)
-        return further
-
-    def _bring_near(self, steps: ActiveSet) -> None:
-        """Start from the solution of the problem whose far columns are brought near."""
-        nearer = steps.nearer()
-        if nearer is not None:
-            run = Narrow(nearer, self._solver, None)
-            steps.begin_near(run_epochs(run, nearer.n, self._solver)[0])
+        if not isinstance(steps, ProximalNewton):
+            return steps
+        is_long = steps.stands_still or self._newton_steps >= LONG
+        if is_long and InteriorSteps.serves(self._problem):
+            return InteriorSteps(self._problem, *steps.best())
+        return steps
 
     def reached(self) -> bool:
         """Whether the gap is within the tolerance, and again if computed anew."""

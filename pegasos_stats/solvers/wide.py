@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.compiled import arithmetic, dual
-from pegasos_stats.solvers.active_set import ActiveSet, can_be_exact, exactly
+from pegasos_stats.solvers.dense.interior import LONG as MANY
+from pegasos_stats.solvers.dense.interior import InteriorSteps
 from pegasos_stats.solvers.objective import (
     Certificate,
     certificate,
@@ -119,7 +120,7 @@ def inner_products(problem: Problem) -> NDArray[np.float64]:
     return found
 
 
-Further = Shrinking | PairSteps | ProximalNewton | ActiveSet
+Further = Shrinking | PairSteps | ProximalNewton | InteriorSteps
 
 
 class Wide:
@@ -298,12 +299,16 @@ class Wide:
             is_long = steps.left() > min(left, self._most_shrunk)
             if is_long and steps.looks >= TELLING:
                 self._further = self._without_shrinking()
-        elif not isinstance(steps, PairSteps):
-            self._further = exactly(self._problem, steps, self._further_steps)
-        elif steps.stands_still and can_be_exact(self._problem):
-            self._further = ActiveSet(self._problem, *steps.best())
-        elif steps.stands_still:
-            self._further = self._from_pairs(steps)
+        elif isinstance(steps, PairSteps | ProximalNewton):
+            is_long = isinstance(steps, ProximalNewton) and self._further_steps >= MANY
+            if steps.stands_still or is_long:
+                self._further = self._last_steps(steps)
+
+    def _last_steps(self, steps: PairSteps | ProximalNewton) -> Further:
+        """Steps to go on with where these take long."""
+        if InteriorSteps.serves(self._problem):
+            return InteriorSteps(self._problem, *steps.best())
+        return self._from_pairs(steps) if isinstance(steps, PairSteps) else steps
 
     def _without_shrinking(self) -> PairSteps | ProximalNewton:
         """Pairs, or Newton steps, from where the coordinates are."""

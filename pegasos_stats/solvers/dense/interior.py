@@ -1,6 +1,6 @@
-"""The hinge on many small problems at once, by an interior-point method in numpy.
+"""The hinge by an interior-point method in numpy: many small problems, or a hard one.
 
-Each problem is, over ``theta`` and ``s_i = b_i - z_i'theta``,
+A problem is, over ``theta`` and ``s_i = b_i - z_i'theta``,
 
     min  1/2 sum_j pen_j theta_j^2 + sum_i w_i max(0, s_i) - fixed'theta.
 
@@ -13,7 +13,9 @@ Both solve
     (J + sum_i w_i D_i z_i z_i') d = sum_i w_i D_i q_i z_i - g,
     D_i = 1 / (xi_i / (1 - a_i) + t_i / a_i),
 
-with another ``q``. Steps hardly depend on the data: some ten, for all problems alike.
+with another ``q``. Steps hardly depend on the data: some ten, for all problems alike,
+and some twenty to where rounding ends them. So `InteriorSteps` end a run whose own
+steps take long: with a small penalty, or columns of very different scales.
 
 References
 ----------
@@ -25,9 +27,22 @@ vector machines*, SIAM Journal on Optimization 13 (2002).
 import numpy as np
 
 from pegasos_stats.arrays import Mask, Matrix, Vector
+from pegasos_stats.solvers.objective import (
+    Certificate,
+    best_intercept,
+    certificate,
+    feasible,
+)
+from pegasos_stats.solvers.problem import Problem
 
 STEPS, SHORT = 60, 0.99  # at most; of the way to the boundary
 RIDGE, TINY = 1e-13, 1e-300  # of a curvature, by rounding
+MOST_ENTRIES, MOST_UNKNOWNS = 2**22, 1000  # of one problem: 32 MB
+SMALLEST, LARGEST = 1e-100, 1e100  # squares between neither vanish nor overflow
+LONG = 90  # steps of another method that are many
+REFINEMENTS = 2  # of a direction, to reach the last digits
+PATIENCE = 3  # steps in which the gap is to be halved
+CLOSE = 0.1  # of a gap, below which PATIENCE counts
 
 
 class InteriorPoints:
@@ -48,7 +63,14 @@ class InteriorPoints:
     theta : float64 array, shape (B, k)
         Where to begin, at the point of the central path with this ``mu``.
     mu : float64 array, shape (B,)
+
+    Attributes
+    ----------
+    refinements : int
+        How often directions are refined.
     """
+
+    refinements = 0
 
     def __init__(
         self,
@@ -132,6 +154,10 @@ class InteriorPoints:
             slope = (X @ (wD * q)[:, :, None])[:, :, 0] - self.gradient
             d = (inverse @ slope[:, :, None])[:, :, 0]
             ds = (d[:, None] @ X)[:, 0]
+            for _ in range(self.refinements):
+                rest = slope - self.penalty * d - (X @ (wD * ds)[:, :, None])[:, :, 0]
+                d = d + (inverse @ rest[:, :, None])[:, :, 0]
+                ds = (d[:, None] @ X)[:, 0]
             da = D * (q - ds)
             return d, ds, da, da * over_a, da * over_e
 
@@ -159,3 +185,116 @@ class InteriorPoints:
         self.s = s - way * ds
         self.a, self.e = a + way * da, e - way * da
         self.t, self.xi = t + way * dt, xi + way * dxi
+
+
+class InteriorSteps:
+    """One problem of the hinge, solved to rounding in one step of a run.
+
+    Columns are centred beside a free intercept, and scaled; of more columns than rows
+    only the space of the rows counts.
+
+    Parameters
+    ----------
+    problem : Problem
+        One that this `serves`.
+    beta, alpha, a
+        The best fit and dual weights so far, which stay where no better ones are found.
+    """
+
+    violations = 0
+
+    def __init__(self, problem: Problem, beta: Vector, alpha: float, a: Vector) -> None:
+        self._problem, self._is_done = problem, False
+        self._beta, self._alpha = beta, alpha
+        self._a = feasible(a, problem.y, problem.intercept, problem.weights)
+        self.gap = self.certificate()
+
+    @staticmethod
+    def serves(problem: Problem) -> bool:
+        """Whether a problem is of the hinge, and small enough."""
+        n, p = problem.X.shape
+        is_small = min(n, p) <= MOST_UNKNOWNS and n * p <= MOST_ENTRIES
+        radius, lam = problem.radius, problem.lam
+        in_range = SMALLEST < radius < LARGEST and lam / radius / radius > SMALLEST
+        return problem.loss == "hinge" and is_small and in_range and lam < LARGEST
+
+    @property
+    def cost(self) -> float:
+        """Rows whose visits would cost as much as the next step."""
+        return 0.0 if self._is_done else STEPS / 3 * self._problem.n
+
+    def step(self) -> None:
+        """Solve the problem, once."""
+        if not self._is_done:
+            self._is_done = True
+            with np.errstate(all="ignore"):
+                self._solve()
+
+    def _solve(self) -> None:
+        problem, free = self._problem, self._problem.intercept
+        rows = np.flatnonzero(problem.row_weights)
+        w, y = problem.row_weights[rows], problem.y[rows]
+        X = problem.X[rows]
+        X = np.array(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
+        if free:
+            X -= X.mean(axis=0)
+        basis = None
+        if problem.p > rows.size:
+            basis, R = np.linalg.qr(X.T)
+            X = R.T
+        spread = np.sqrt(np.square(X).mean(axis=0))
+        spread[~(spread > SMALLEST)] = 1.0
+        Z = np.hstack([X / spread, np.ones((rows.size, free + 1))]).T * y
+        Z[-1] = 1.0 - y * problem.row_offsets[rows]
+        k = len(Z) - 1
+        points = InteriorPoints(
+            Z[None],
+            (y < 0.0)[None],
+            w[None] / problem.n,
+            np.zeros((1, 2, k + 1)),
+            np.append(problem.lam / spread / spread, np.zeros(int(free)))[None],
+            np.zeros((1, k)),
+            np.ones(1),
+        )
+        points.refinements = REFINEMENTS
+        least, most, gaps = np.inf, -np.inf, [np.inf] * PATIENCE
+        for _ in range(STEPS):
+            (gap,), (risk,) = points.look()
+            if risk < least:
+                least, theta = risk, points.theta[0]
+            if risk - gap > most:
+                most, shares = risk - gap, points.a[0]
+            gaps.append(max(0.0, least - most) / least)
+            has_stopped = gaps[-1] < CLOSE and gaps[-1] >= 0.5 * gaps[-1 - PATIENCE]
+            if not np.isfinite(gap) or has_stopped:
+                break
+            try:
+                points.step()
+            except np.linalg.LinAlgError:
+                break
+        if np.isfinite(least - most):
+            beta, a = theta[: spread.size] / spread, np.zeros(problem.n)
+            a[rows] = shares * w
+            self._keep(beta if basis is None else basis @ beta, a)
+
+    def _keep(self, beta: Vector, a: Vector) -> None:
+        """Keep the fit if its risk is less, and the weights if their dual is larger."""
+        problem, before, alpha = self._problem, self.gap, 0.0
+        if problem.intercept:
+            scores = problem.X @ beta + problem.row_offsets
+            alpha = best_intercept(scores, problem.y, "hinge", problem.weights)
+        a = feasible(a, problem.y, problem.intercept, problem.weights)
+        found = certificate(problem, beta, alpha, a)
+        if found.objective < before.objective:
+            self._beta, self._alpha = beta, alpha
+        if found.dual_objective > before.dual_objective:
+            self._a = a
+        self.gap = self.certificate()
+
+    def best(self) -> tuple[Vector, float, Vector]:
+        """``beta, alpha`` of the least risk so far and ``a`` of the largest dual."""
+        return self._beta, self._alpha, self._a
+
+    def certificate(self) -> Certificate:
+        """Objectives of the best points, computed from the rows."""
+        return certificate(self._problem, *self.best())

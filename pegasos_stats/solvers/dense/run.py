@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Rows, Vector
-from pegasos_stats.solvers.active_set import ActiveSet, exactly
 from pegasos_stats.solvers.dense.hinge import Goal, Hinge
+from pegasos_stats.solvers.dense.interior import LONG, InteriorSteps
 from pegasos_stats.solvers.dense.sums import (
     additions,
     blocks,
@@ -28,7 +28,7 @@ from pegasos_stats.solvers.objective import (
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.rounding import UNIT
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_steps import Narrow, run_epochs
+from pegasos_stats.solvers.sdca_steps import Narrow
 
 SAMPLED, TO_A_COLUMN = 3000, 20  # rows from which a sample is fitted first
 
@@ -274,7 +274,7 @@ class DenseRun:
             self._walk = self._steps.steps(self._goal)
         self._count = self._violations = 0
         self._gaps: list[float] = []
-        self._further: Narrow | ActiveSet | None = None
+        self._further: Narrow | InteriorSteps | None = None
 
     @property
     def visits_rows(self) -> bool:
@@ -293,7 +293,7 @@ class DenseRun:
         if isinstance(self._further, Narrow):
             self._further.epoch(rows)
             return
-        if isinstance(self._further, ActiveSet):
+        if isinstance(self._further, InteriorSteps):
             self._further.step()
             self._count += 1
             return
@@ -301,16 +301,13 @@ class DenseRun:
         self._count += is_on
         self._violations = self._steps.violations
         self._gaps.append(self._steps.gap)
-        if isinstance(self._steps, Hinge):
-            further = exactly(self._problem, self, self._count)
-            if isinstance(further, ActiveSet):
-                bring_near(further, self._solver)
-                self._further = further
-                return
-        if not is_on or self._steps.reads > MOST_READS or self.stands_still:
+        is_long = not is_on or self._steps.reads > MOST_READS or self.stands_still
+        if InteriorSteps.serves(self._problem) and (is_long or self._count >= LONG):
+            self._further = InteriorSteps(self._problem, *self.best())
+        elif is_long:
             self._further = Narrow(self._problem, self._solver, self._steps.a)
-            if not is_on:
-                self._further.epoch(rows)
+        if self._further is not None and not is_on:
+            self.epoch(rows)
 
     @property
     def stands_still(self) -> bool:
@@ -320,7 +317,7 @@ class DenseRun:
 
     def best(self) -> tuple[Vector, float, Vector]:
         """``beta, alpha`` and ``a``: the best so far."""
-        if isinstance(self._further, ActiveSet):
+        if isinstance(self._further, InteriorSteps):
             return self._further.best()
         theta = self._steps.theta
         return theta[:-1], float(theta[-1]), self._steps.a
@@ -439,14 +436,6 @@ def two_loops(
     for move, change, inner in pairs:
         d = d + (shares.pop() - float(change @ d) / inner) * move
     return d
-
-
-def bring_near(steps: ActiveSet, solver: SDCA) -> None:
-    """Start from the solution of the problem whose far columns are brought near."""
-    nearer = steps.nearer()
-    if nearer is not None:
-        run = DenseRun(nearer, solver, None)
-        steps.begin_near(run_epochs(run, nearer.n, solver)[0])
 
 
 def start_of(problem: Problem, dual: Vector) -> tuple[Vector, Vector]:
