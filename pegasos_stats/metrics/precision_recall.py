@@ -152,12 +152,13 @@ def precision_recall(
     used = events.is_complete
     codes, values = check_both_levels(events, used), events.values[used]
     order = np.argsort(-values, kind="stable")
-    last = np.r_[np.flatnonzero(np.diff(values[order])), values.size - 1]  # of ties
+    each = values[order]
+    last = np.r_[np.flatnonzero(each[1:] != each[:-1]), each.size - 1]  # of ties
     true = np.cumsum(codes[order])[last]
     precision, recall = true / (last + 1.0), true / true[-1]
     table = pd.DataFrame(
         {
-            "threshold": np.r_[np.inf, values[order][last]],
+            "threshold": np.r_[np.inf, each[last]],
             "precision": np.r_[1.0, precision],
             "recall": np.r_[0.0, recall],
         }

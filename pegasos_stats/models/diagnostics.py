@@ -230,8 +230,16 @@ def rank_of(X: Any, intercept: bool) -> int:
     return len(whitening(np.asarray(products, dtype=np.float64))) + int(intercept)
 
 
-def penalty_reason(problem: Problem) -> str:
-    """Why a likelihood ratio has no p-value at this penalty; empty if it has."""
+def ratio_reason(result: "LinearResults") -> str:
+    """Why likelihood ratios of a fit have no p-value; empty if they have."""
+    problem = result.problem
+    drawn = problem.row_weights[problem.row_weights > 0.0]
+    if result.groups is not None or np.ptp(drawn) > ROUNDING:
+        cause = "rows have weights" if result.groups is None else "rows are in groups"
+        return (
+            f"{cause}, so that likelihood ratios do not have the chi-squared "
+            "distribution; result.wald_test_terms() allows for them."
+        )
     size = problem.lam * problem.n_weighed
     if size <= NEGLIGIBLE * (1.0 + ROUNDING):
         return ""
@@ -254,12 +262,16 @@ def llr_p_value(result: "LinearResults") -> float:
     problem = result.problem
     if problem.loss != "log":
         return float("nan")
-    if reason := penalty_reason(problem):
-        warn_caller(f"llr_pvalue is NaN: {reason}", UndefinedMetricWarning)
-        return float("nan")
-    df = result.df_model
+    reason, df = ratio_reason(result), result.df_model
     if problem.has_rows:
         df = rank_of(problem.X, problem.intercept) - int(problem.intercept)
+    if not problem.intercept and problem.offset is None:  # llnull has an intercept
+        df -= 1
+        if not (problem.has_rows and rank_of(problem.X, True) == df + 1):
+            reason = reason or "the fit has no intercept, which llnull has."
+    if reason:
+        warn_caller(f"llr_pvalue is NaN: {reason}", UndefinedMetricWarning)
+        return float("nan")
     return chi2_p_value(result.llr, df)
 
 
@@ -319,7 +331,8 @@ def anova(small: "LinearResults", large: "LinearResults") -> LikelihoodRatioTest
     -------
     LikelihoodRatioTest
         With ``statistic, df, pvalue, tidy()``. NaN, with the reason in ``note``, if
-        ``lam * n`` is above 0.001: ``wald_test_terms()`` tests a penalised fit.
+        ``lam * n`` is above 0.001, or rows have weights (other than counts) or groups:
+        ``wald_test_terms()`` tests such fits.
 
     Raises
     ------
@@ -353,7 +366,7 @@ def anova(small: "LinearResults", large: "LinearResults") -> LikelihoodRatioTest
     df = ranks[1] - ranks[0]
     _check_nested(small, large, ranks)
     statistic = small.deviance - large.deviance
-    note = penalty_reason(small.problem) or penalty_reason(large.problem)
+    note = ratio_reason(small) or ratio_reason(large)
     if note:
         warn_caller(f"The test is NaN: {note}", UndefinedMetricWarning)
         statistic = np.nan

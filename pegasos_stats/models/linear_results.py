@@ -532,8 +532,9 @@ class LinearResults(Results):
 
     @property
     def df_null(self) -> int:
-        """Degrees of freedom of `null_deviance`, ``nobs - 1``."""
-        return self.nobs - 1
+        """Degrees of freedom of `null_deviance`, ``nobs`` less its intercept."""
+        alone = self.problem.offset is not None and not self.problem.intercept
+        return self.nobs - (not alone)
 
     @property
     def llr(self) -> float:
@@ -545,8 +546,9 @@ class LinearResults(Results):
         """P-value of `llr` by chi-squared with as many degrees as coefficients.
 
         Columns that follow from others are not counted. NaN, with a warning, where the
-        penalty is not negligible, ``lam * n`` above 0.001: `wald_test_terms` tests a
-        penalised fit. NaN for the hinge loss.
+        penalty is not negligible, ``lam * n`` above 0.001, or rows have weights (other
+        than counts) or groups: `wald_test_terms` tests such fits. NaN also without an
+        intercept that `llnull` has, and for the hinge loss.
         """
         return diagnostics.llr_p_value(self)
 

@@ -215,7 +215,7 @@ def compare_roc(
     ------
     DataError
         If lengths or row labels differ, a level has no row with both scores, or `data`
-        are rows that a fit was made from: there the larger model always wins.
+        are rows that a fit was made from: there a larger model nearly always wins.
     OptionError
         If the fits have different levels, or an option is not allowed.
 

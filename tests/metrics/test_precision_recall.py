@@ -61,3 +61,11 @@ def test_what_has_no_curve_is_refused():
         ps.precision_recall([1, 2, 1], [1, 2])
     with pytest.raises(OptionError, match="positive"):
         ps.precision_recall([1, 2, 1], [1, 2, 3], positive=3)
+
+
+def test_infinite_scores_are_tied():
+    scores = [np.inf, np.inf, 0.0, -np.inf, -np.inf]
+    found = ps.precision_recall([0, 1, 1, 0, 1], scores)
+    assert found.table["recall"].round(3).tolist() == [0.0, 0.333, 0.667, 1.0]
+    expected = 0.5 / 3 + 2 / 9 + 0.6 / 3
+    assert found.average_precision == pytest.approx(expected, abs=1e-12)

@@ -248,3 +248,29 @@ def test_fits_without_rows(data, result, tmp_path):
         for ask in of_rows(fit, result):
             with pytest.raises(DataError, match="rows of the fit"):
                 ask()
+
+
+def test_likelihood_ratios_do_not_allow_for_weights_and_groups(data):
+    groups = data["k"] * 7 % 20
+    clustered = [
+        ps.logit(formula, data, lam=1e-10).fit(EXACT, groups=groups)
+        for formula in ("y ~ x", FORMULA)
+    ]
+    weighted = [logit(data, f, weights="balanced") for f in ("y ~ x", FORMULA)]
+    for word, fits in (("groups", clustered), ("weights", weighted)):
+        with pytest.warns(UndefinedMetricWarning, match=word):
+            assert np.isnan(fits[1].llr_pvalue)
+        with pytest.warns(UndefinedMetricWarning, match=word):
+            assert np.isnan(ps.anova(*fits).pvalue)
+    assert logit(data, weights=(data["x"] > 0) * 2.0).llr_pvalue > 0
+
+
+def test_a_null_model_with_an_intercept_is_within_the_fit(data):
+    data = data.assign(half=np.where(data["x"] > 0, "a", "b"))
+    fits = [logit(data, formula) for formula in ("y ~ half", "y ~ 0 + half")]
+    assert fits[1].llr_pvalue == pytest.approx(fits[0].llr_pvalue, rel=1e-5)
+    with pytest.warns(UndefinedMetricWarning, match="intercept"):
+        assert np.isnan(logit(data, "y ~ 0 + x").llr_pvalue)
+    alone = logit(data, "y ~ 0 + x", offset="t")
+    assert alone.df_null == 250
+    assert alone.llr_pvalue == pytest.approx(chi2.sf(alone.llr, 1), rel=1e-6)
