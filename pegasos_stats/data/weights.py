@@ -632,9 +632,10 @@ def _checked(
     who = f"The values of {option}" if signed else option
     kind = "" if each == "levels" else f" of type {type(numbers).__name__}"
     refused = DataError(f"{who}{kind} are not numbers; give {allowed}.")
-    if not signed and isinstance(getattr(numbers, "dtype", None), pd.CategoricalDtype):
-        numbers = np.asarray(numbers)
     with refusing(refused):
+        kind_of = getattr(numbers, "dtype", None)
+        if not signed and isinstance(kind_of, pd.CategoricalDtype):
+            numbers = np.asarray(numbers)
         values = np.array(floats_of(numbers, refused))
     if values.shape != (len(index),):
         raise DataError(

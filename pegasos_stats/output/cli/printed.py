@@ -114,6 +114,8 @@ def fit_text(found: Evaluated, coefficients: bool) -> str:
 def report_text(found: Evaluated) -> str:
     """What ``report`` prints: the errors, and what to look at."""
     lines = [found.title, *header_lines(found.result)]
+    if found.threshold is not None:
+        lines += labelled("Threshold", f"{found.threshold:g}")
     for name, table in found.tables.items():
         rate = f" ({table.n_errors / n:.2%})" if (n := table.n_classified) else ""
         lines += labelled(name.capitalize(), f"{table.n_errors:,} of {n:,} wrong{rate}")
