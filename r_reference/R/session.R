@@ -1,44 +1,47 @@
-# Requests of Python, and their answers, as R's own serialized data.
+# Requests of Python, which are files of R code, and their answers.
 # Beside it stands pegasos_stats/studies/parity/r_session.py.
 
-# request: a list of do ("eval", "call" or "set") and what that needs. Value: a list of
-# value, or of the error in words.
-answered <- function(request, environment) {
-  named <- function(request) {
-    if (length(request$names) == 0) return(list())
-    setNames(request$arguments, request$names)
+# Runs request.R of a folder in an environment, and writes the value of the last
+# expression to answer.bin: a list of value, or of the error in words.
+answer_request <- function(folder, environment) {
+  written <- function(found) {
+    to <- file(file.path(folder, "answer.bin"), "wb")
+    on.exit(close(to))
+    write_value(found, to)
   }
-  evaluated <- function(code) eval(parse(text = code, encoding = "UTF-8"), environment)
-  # As R calls functions: a variable of the same name is passed over.
-  callable <- function(code) {
-    found <- get0(code, environment, mode = "function")
-    if (is.null(found)) evaluated(code) else found
-  }
+  code <- file.path(folder, "request.R")
   tryCatch(
-    list(value = switch(request$do,
-      eval = evaluated(request$code),
-      call = do.call(callable(request$code), named(request), quote = TRUE),
-      set = {
-        assign(request$name, request$value, environment)
-        NULL
-      })),
-    error = function(failed) list(error = conditionMessage(failed)))
+    written(list(value = eval(parse(code, keep.source = FALSE, encoding = "UTF-8"),
+                              environment))),
+    error = function(failed) written(list(error = conditionMessage(failed))))
 }
 
-# The same from bytes to bytes.
-answered_bytes <- function(bytes, environment) {
-  serialize(answered(unserialize(bytes), environment), NULL, version = 2)
-}
-
-# Answers from a process of R: each line that comes in stands for a request in a file,
-# and the last line that goes out, for its answer in the other.
-answer_files <- function(request, answer, done, environment) {
+# The same from a process of R: each line that comes in stands for a request in the
+# working directory, and the last line that goes out for its answer.
+answer_requests <- function(done, environment) {
   if (!l10n_info()$`UTF-8`) suppressWarnings(Sys.setlocale("LC_CTYPE", "C.UTF-8"))
   asked <- file("stdin", "r")
   while (length(readLines(asked, 1)) == 1) {
-    found <- answered(readRDS(request), environment)
-    saveRDS(found, answer, version = 2, compress = FALSE)
+    answer_request(".", environment)
     cat("\n", done, "\n", sep = "")
+  }
+}
+
+# A value in bytes: its type, length and dimensions as text, and what it holds. Of a list
+# these are its names and its items; numbers are doubles, text begins with "-" if missing.
+write_value <- function(x, to) {
+  if (is.factor(x)) x <- as.character(x)
+  known <- c("NULL", "list", "character", "logical", "integer", "double")
+  if (!typeof(x) %in% known) stop("a value of type ", typeof(x), " is no data")
+  put <- function(text) writeBin(enc2utf8(text), to)
+  put(c(typeof(x), sprintf("%d", length(x)), paste(dim(x), collapse = " ")))
+  if (is.list(x)) {
+    put(if (is.null(names(x))) rep("", length(x)) else names(x))
+    for (each in x) write_value(each, to)
+  } else if (is.character(x)) {
+    put(paste0(ifelse(is.na(x), "-", "+"), x))
+  } else if (!is.null(x)) {
+    writeBin(as.double(x), to)
   }
 }
 

@@ -2,7 +2,7 @@
 
 from pegasos_stats.studies.parity.check import (
     compared,
-    first_divergence,
+    first_difference,
     in_python,
     in_r,
 )
@@ -19,6 +19,6 @@ def words_if_apart(r: R, c: Configuration) -> str | None:
         if not found:
             return None
         first = f"{found[0].name}: {found[0].words}"
-        return f"{c}\n    {first}\n    {first_divergence(r, setup, ours, theirs).words}"
+        return f"{c}\n    {first}\n    {first_difference(r, setup, ours, theirs)}"
     except Exception as error:  # one of the sides refuses what the other one may take
         return f"{c}\n    {type(error).__name__}: {error}"

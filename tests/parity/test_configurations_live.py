@@ -9,7 +9,7 @@ import pytest
 from pegasos_stats.studies.parity.check import (
     Setup,
     compared,
-    first_divergence,
+    first_difference,
     in_python,
     in_r,
 )
@@ -64,16 +64,18 @@ def test_where_two_runs_part_is_found(r, solver, monkeypatch):
     other = replace(c, X=X).setup()
     theirs = in_r(r, other)
     assert not all(each.equal for each in compared(setup, ours, theirs))
-    given = other.in_r()
-    monkeypatch.setattr(Setup, "in_r", lambda self: given)
-    words = first_divergence(r, setup, ours, theirs).words
-    step, place = (
-        int(re.search(pattern, words)[1]) for pattern in (r"step (\d+)", r"row (\d+)")
-    )
-    assert place == ours["rows"][step - 1]
+    given, real = other.in_r(), Setup.in_r
+    monkeypatch.setattr(Setup, "in_r", lambda self: real(self) | {"X": given["X"]})
+    words = first_difference(r, setup, ours, theirs)
+    unit, at = re.search(r"First after (\w+) (\d+)", words).groups()
+    if solver == "sdca":
+        epoch = np.flatnonzero(ours["rows"] == row)[0] // len(ours["y"])
+        assert (unit, int(at)) == ("epoch", epoch + 1)
+        return
+    place = int(re.search(r"row (\d+)", words)[1])
+    assert (unit, place) == ("step", ours["rows"][int(at) - 1])
     # The first violation of a kernel run changes the score of every row.
-    assert step == 1 if solver == "kernel" else place == row
-    assert "margin" in words
+    assert int(at) == 1 if solver == "kernel" else place == row
     assert "here" in words
 
 

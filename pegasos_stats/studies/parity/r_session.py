@@ -3,251 +3,27 @@
 Beside this file stands ``r_reference/R/session.R``.
 """
 
+import json
 import os
 import shutil
-import struct
 import subprocess
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import IO, Any, Literal, Self, TypeAlias
+from weakref import finalize
 
 import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.checks import check_choice
-from pegasos_stats.data.columns import r_number
-from pegasos_stats.errors import DataError, DependencyError, shown
+from pegasos_stats.checks import LARGEST_INTEGER, check_choice
+from pegasos_stats.errors import DataError, DependencyError
 
 RValue: TypeAlias = Any  # a vector, a list by name or not, None, ...
-
-HEADER = b"X\n" + struct.pack(">3i", 2, 0x00020300, 0x00020300)
-LARGEST_INTEGER = 2**31 - 1  # R keeps -2^31 for NA
-NA_INTEGER = -(2**31)
-
-SYMBOL, PAIRS, CHARACTERS, LOGICAL, INTEGER = 1, 2, 9, 10, 13
-NUMBER, TEXT, LIST, RAW, AGAIN, NULL, EMPTY = 14, 16, 19, 24, 255, 254, 242
-IS_OBJECT, HAS_ATTRIBUTES, HAS_TAG = 0x100, 0x200, 0x400
-UTF8 = 0x8000
-KINDS = {LOGICAL: ">i4", INTEGER: ">i4", NUMBER: ">f8", RAW: "u1"}
-
-
-def to_r(value: object) -> bytes:
-    """Write a value for R's ``unserialize()``.
-
-    Parameters
-    ----------
-    value : object
-        None becomes NULL, a dictionary a named list; numbers, logical values and text
-        become vectors, arrays of more dimensions keep them; categories become a factor,
-        missing labels of a Series NA. Whole numbers that R's integers do not hold
-        become doubles.
-
-    Raises
-    ------
-    DataError
-        If an integer has no exact double, or a text holds a zero byte.
-
-    Examples
-    --------
-    >>> from_r(to_r({"x": [0.1, 2.0], "n": 3, "s": "a"}))
-    {'x': array([0.1, 2. ]), 'n': array([3]), 's': array(['a'], dtype=object)}
-    """
-    return HEADER + _item(value)
-
-
-def from_r(content: bytes) -> RValue:
-    """Read what R's ``serialize(version = 2)`` wrote.
-
-    Returns
-    -------
-    object
-        Numbers, text and logical values as arrays of at least one dimension, a factor
-        as its labels, a list as a dictionary if it has names, NULL as None. Missing
-        integers make an array of floats with NaN, missing text or logical values one
-        of objects with None.
-
-    Raises
-    ------
-    DataError
-        If there is something else in it than vectors and lists, such as a function.
-    """
-    return _Reader(content).value()
-
-
-def _item(value: object) -> bytes:
-    if value is None:
-        return _int(NULL)
-    if isinstance(value, dict):
-        items = b"".join(_item(each) for each in value.values())
-        return _vector(LIST, len(value), items, names=list(value) or None)
-    if isinstance(value, pd.Series | pd.Categorical | pd.Index):
-        return _labels(pd.Series(value))
-    array = np.asarray(value)
-    shape = array.shape if array.ndim > 1 else None
-    return _array(array.ravel(order="F"), shape)  # R's order: the first index is fast
-
-
-def _array(flat: np.ndarray, shape: tuple[int, ...] | None = None) -> bytes:
-    """A vector of numbers, logical values or text, and its dimensions."""
-    kind = flat.dtype.kind
-    if kind == "b":
-        content = LOGICAL, flat.astype(">i4").tobytes()
-    elif kind in "iu" and (np.abs(flat.astype(float)) <= LARGEST_INTEGER).all():
-        content = INTEGER, flat.astype(">i4").tobytes()
-    elif kind in "iuf":
-        numbers = flat.astype(np.float64)
-        if kind in "iu" and [int(x) for x in numbers] != flat.tolist():
-            raise DataError("An integer beyond 2^53 has no exact counterpart in R.")
-        content = NUMBER, numbers.astype(">f8").tobytes()
-    else:
-        content = TEXT, b"".join(_characters(each) for each in flat)
-    return _vector(content[0], len(flat), content[1], dim=shape)
-
-
-def _labels(labels: DataColumn) -> bytes:
-    """Missing values as NA, categories as a factor, all else by its values."""
-    if isinstance(labels.dtype, pd.CategoricalDtype):
-        codes = labels.cat.codes.to_numpy(dtype=np.int64) + 1
-        places = np.where(codes == 0, NA_INTEGER, codes).astype(">i4")
-        levels = [_level(each) for each in labels.cat.categories]
-        ordered = ["ordered"] * bool(labels.cat.ordered)
-        kind = {"levels": levels, "class": [*ordered, "factor"]}
-        return _vector(INTEGER, len(codes), places.tobytes(), **kind)
-    missing = labels.isna().to_numpy(dtype=bool)
-    if not missing.any():
-        return _array(np.array(labels.tolist()))
-    present = np.array(labels[~missing].tolist())
-    if present.dtype.kind == "b":
-        found = np.full(len(labels), NA_INTEGER, dtype=">i4")
-        found[~missing] = present
-        return _vector(LOGICAL, len(found), found.tobytes())
-    if present.dtype.kind in "iuf":
-        numbers = np.full(len(labels), np.nan)
-        numbers[~missing] = present
-        numbers.view(np.uint64)[missing] = 0x7FF00000000007A2  # R's NA
-        return _array(numbers)
-    text = np.full(len(labels), None, dtype=object)
-    text[~missing] = present.astype(object)
-    return _array(text)
-
-
-def _level(value: object) -> str:
-    """The name of a category as R's ``factor()`` would give it."""
-    if isinstance(value, bool | np.bool_):
-        return str(value).upper()
-    return r_number(value) if isinstance(value, float) else str(value)
-
-
-def _vector(kind: int, length: int, content: bytes, **attributes: object) -> bytes:
-    """A vector, and those of its attributes that are not None."""
-    given = {name: each for name, each in attributes.items() if each is not None}
-    if length > LARGEST_INTEGER:
-        raise DataError("More than 2^31 numbers in one table are too many for R here.")
-    flags = kind | HAS_ATTRIBUTES * bool(given) | IS_OBJECT * ("class" in given)
-    pairs = b"".join(
-        _int(PAIRS | HAS_TAG) + _int(SYMBOL) + _characters(name) + _item(each)
-        for name, each in given.items()
-    )
-    return _int(flags) + _int(length) + content + (pairs + _int(NULL)) * bool(given)
-
-
-def _characters(text: object) -> bytes:
-    if text is None:
-        return _int(CHARACTERS) + _int(-1)
-    content = str(text).encode()
-    if b"\0" in content:
-        raise DataError(f"The text {shown(text)} holds a zero byte, which R cannot.")
-    return _int(CHARACTERS | UTF8) + _int(len(content)) + content
-
-
-def _int(number: int) -> bytes:
-    return struct.pack(">i", number)
-
-
-class _Reader:
-    """Reads one item after the other."""
-
-    def __init__(self, content: bytes) -> None:
-        self._content, self._at, self._symbols = memoryview(content), 14, [""]
-
-    def _take(self, size: int) -> memoryview:
-        self._at += size
-        return self._content[self._at - size : self._at]
-
-    def _int(self) -> int:
-        return int.from_bytes(self._take(4), "big", signed=True)
-
-    def value(self) -> RValue:
-        flags = self._int()
-        kind = flags & 0xFF
-        if kind in (NULL, EMPTY):
-            return None
-        if kind == CHARACTERS:
-            return self._characters()
-        if kind == SYMBOL:
-            self._symbols.append(self.value())
-            return self._symbols[-1]
-        if kind == AGAIN:
-            return self._symbols[flags >> 8]
-        if kind == PAIRS:
-            return self._pairs(flags)
-        if kind not in KINDS and kind not in (TEXT, LIST):
-            raise DataError(f"R answered with type {kind}, which is no data.")
-        length = self._int()
-        if kind in (TEXT, LIST):
-            found: RValue = [self.value() for _ in range(length)]
-        else:
-            size = length * np.dtype(KINDS[kind]).itemsize
-            found = np.frombuffer(self._take(size), dtype=KINDS[kind])
-        given = self.value() if flags & HAS_ATTRIBUTES else {}
-        return _whole(kind, found, given or {})
-
-    def _characters(self) -> str | None:
-        length = self._int()
-        return None if length < 0 else bytes(self._take(length)).decode()
-
-    def _pairs(self, flags: int) -> dict[str, RValue]:
-        found: dict[str, RValue] = {}
-        while flags & 0xFF == PAIRS:
-            if flags & HAS_ATTRIBUTES:
-                self.value()
-            name = self.value() if flags & HAS_TAG else str(len(found))
-            found[name] = self.value()
-            flags = self._int()
-        return found
-
-
-def _whole(kind: int, found: RValue, given: dict[str, RValue]) -> RValue:
-    """A vector or list as Python has it, with what its attributes say."""
-    if kind == LIST:
-        names = given.get("names")
-        return found if names is None else dict(zip(names, found, strict=True))
-    classes = given.get("class")
-    if classes is not None and "factor" in classes:
-        levels = [None, *given["levels"]]
-        return np.array([levels[max(int(at), 0)] for at in found], dtype=object)
-    if kind == TEXT:
-        values = np.array(found, dtype=object)
-    elif kind == LOGICAL:
-        values = found.astype(bool)
-        if (found == NA_INTEGER).any():
-            values = values.astype(object)
-            values[found == NA_INTEGER] = None
-    elif kind == INTEGER:
-        values = found.astype(np.int64)
-        if (found == NA_INTEGER).any():
-            values = found.astype(np.float64)
-            values[found == NA_INTEGER] = np.nan
-    else:
-        values = found.astype(found.dtype.newbyteorder("="))
-    dim = given.get("dim")
-    return values if dim is None else values.reshape(tuple(dim), order="F")
-
 
 Via = Literal["rpy2", "Rscript"]
 PACKAGE = Path(__file__).parents[2]
@@ -283,37 +59,146 @@ def loading_code(folder: Path) -> str:
 class R(ABC):
     """R with the functions of the reference.
 
-    Variables live in the environment of these functions, for the whole session; what
-    comes and goes is described at `to_r` and `from_r`.
+    A request is a file of R code, in which arrays of numbers are files of doubles that
+    ``readBin()`` reads; the answer is a file that ``write_value()`` of R has written.
+    Variables live in the environment of the reference, for the whole session.
     """
 
     name: Via
 
+    def __init__(self) -> None:
+        self._folder, self._n_files = Path(mkdtemp(prefix="pegasos_stats-")), 0
+        self._remove = finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+
     @abstractmethod
-    def _answer(self, request: bytes) -> bytes:
-        """What R answers to a request."""
+    def _run(self) -> None:
+        """Let R run ``request.R`` in the folder, and write ``answer.bin``."""
 
     def eval(self, code: str) -> RValue:
-        """Value of the last expression of `code`."""
-        return self._asked({"do": "eval", "code": code})
+        """Value of the last expression of `code`.
 
-    def call(self, function: str, *args: object, **named: object) -> RValue:
-        """Value of a function of R; an underscore at the end of a name is left out."""
-        names = ["" for _ in args] + [name.removesuffix("_") for name in named]
-        values = dict(enumerate([*args, *named.values()]))
-        return self._asked(
-            {"do": "call", "code": function, "names": names, "arguments": values}
-        )
+        Returns
+        -------
+        object
+            Numbers, text and logical values as arrays of at least one dimension, a
+            factor as its labels, a list as a dictionary if it has names, NULL as None.
+            Missing integers make an array of floats with NaN, missing text or logical
+            values one of objects with None.
 
-    def set(self, name: str, value: object) -> None:
-        """Assign to a variable of R."""
-        self._asked({"do": "set", "name": name, "value": value})
-
-    def _asked(self, request: dict[str, object]) -> RValue:
-        found = from_r(self._answer(to_r(request)))
+        Raises
+        ------
+        DataError
+            If R stops with an error, or the value is no data, such as a function.
+        """
+        (self._folder / "request.R").write_bytes(code.encode())
+        self._n_files = 0
+        self._run()
+        found = _Answer((self._folder / "answer.bin").read_bytes()).value()
         if "error" in found:
             raise DataError(f"R stopped: {' '.join(str(found['error'][0]).split())}.")
         return found["value"]
+
+    def call(self, function: str, *args: object, **named: object) -> RValue:
+        """Value of a function of R; an underscore at the end of a name is left out."""
+        given = [self._code(value) for value in args]
+        for name, value in named.items():
+            given.append(f"{name.removesuffix('_')} = {self._code(value)}")
+        return self.eval(f"{function}({', '.join(given)})")
+
+    def set(self, name: str, value: object) -> None:
+        """Assign to a variable of R."""
+        self.eval(f"{name} <- {self._code(value)}\nNULL")
+
+    def _code(self, value: object) -> str:
+        """A value as R code.
+
+        None becomes NULL, a dictionary a named list; numbers, logical values and text
+        become vectors, arrays of more dimensions keep them; categories become a factor,
+        missing labels of a Series NA. Whole numbers that R's integers do not hold
+        become doubles.
+        """
+        if value is None:
+            return "NULL"
+        if isinstance(value, dict):
+            items = (f"`{name}` = {self._code(each)}" for name, each in value.items())
+            return f"list({', '.join(items)})"
+        if isinstance(value, pd.Series | pd.Categorical | pd.Index):
+            return self._labels(pd.Series(value))
+        array = np.asarray(value)
+        flat = self._vector(
+            array.ravel(order="F")
+        )  # R's order: the first index is fast
+        return flat if array.ndim < 2 else f"array({flat}, c{array.shape})"
+
+    def _vector(self, flat: np.ndarray) -> str:
+        if flat.dtype.kind not in "biuf":
+            texts = ("NA" if each is None else quoted(str(each)) for each in flat)
+            return f"as.character(c({', '.join(texts)}))"
+        place, numbers = self._folder / f"{self._n_files}.bin", flat.astype(np.float64)
+        self._n_files += 1
+        numbers.tofile(place)
+        code = f"readBin({quoted(place.as_posix())}, 'double', {flat.size})"
+        if flat.dtype.kind == "b":
+            return f"as.logical({code})"
+        is_whole = flat.dtype.kind in "iu"
+        if is_whole and (np.abs(numbers) <= LARGEST_INTEGER).all():
+            return f"as.integer({code})"
+        if is_whole and [int(x) for x in numbers] != flat.tolist():
+            raise DataError("An integer beyond 2^53 has no exact counterpart in R.")
+        return code
+
+    def _labels(self, labels: DataColumn) -> str:
+        """Categories as a factor, all else by its values, with NA where one misses."""
+        if isinstance(labels.dtype, pd.CategoricalDtype):
+            known, codes = labels.cat.categories, labels.cat.codes.to_numpy() + 1.0
+            levels = f"{self._code(np.arange(len(known)) + 1)}, {self._code(known)}"
+            ordered = str(labels.cat.ordered).upper()
+            return f"factor({self._code(codes)}, {levels}, ordered = {ordered})"
+        present = labels.notna().to_numpy(dtype=bool)
+        values = self._vector(np.array(labels[present].tolist()))
+        if present.all():
+            return values
+        return f"{values}[{self._code(np.where(present, present.cumsum(), np.nan))}]"
+
+
+def quoted(text: str) -> str:
+    """A text in R code."""
+    if "\0" in text:
+        raise DataError("A text with a zero byte has no counterpart in R.")
+    return json.dumps(text, ensure_ascii=False)
+
+
+class _Answer:
+    """Reads what ``write_value()`` of R has written, one value after the other."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content, self._at = content, 0
+
+    def _text(self) -> str:
+        begin, self._at = self._at, self._content.index(b"\0", self._at) + 1
+        return self._content[begin : self._at - 1].decode()
+
+    def value(self) -> RValue:
+        kind, size, shape = self._text(), int(self._text()), self._text().split()
+        found: RValue
+        if kind == "NULL":
+            return None
+        if kind == "list":
+            names = [self._text() for _ in range(size)]
+            items = [self.value() for _ in names]
+            return dict(zip(names, items, strict=True)) if any(names) else items
+        if kind == "character":
+            texts = [self._text() for _ in range(size)]
+            found = np.array([t[1:] if t[0] == "+" else None for t in texts], object)
+        else:
+            found = np.frombuffer(self._content, np.float64, size, self._at).copy()
+            self._at += 8 * size
+            missing = np.isnan(found)
+            if kind == "logical":
+                found = np.array(np.where(missing, None, found == 1.0), object)
+            if kind != "double" and not missing.any():
+                found = found.astype(bool if kind == "logical" else np.int64)
+        return found.reshape([int(n) for n in shape], order="F") if shape else found
 
 
 class Embedded(R):
@@ -328,6 +213,7 @@ class Embedded(R):
     name = "rpy2"
 
     def __init__(self, folder: Path | None = None) -> None:
+        super().__init__()
         os.environ.setdefault("RPY2_CFFI_MODE", "ABI")  # needs no compiler
         path = os.environ.get("LD_LIBRARY_PATH")
         import rpy2.rinterface as rinterface
@@ -336,12 +222,11 @@ class Embedded(R):
         os.environ.pop("LD_LIBRARY_PATH", None)  # R's is not for other programs
         if path is not None:
             os.environ["LD_LIBRARY_PATH"] = path
-        self._bytes = rinterface.ByteSexpVector
+        self._place = rinterface.StrSexpVector([self._folder.as_posix()])
         self._loaded = rinterface.evalr(loading_code(folder or reference_folder()))
-        self._function = self._loaded["answered_bytes"]
 
-    def _answer(self, request: bytes) -> bytes:
-        return bytes(self._function(self._bytes(request), self._loaded))
+    def _run(self) -> None:
+        self._loaded["answer_request"](self._place, self._loaded)
 
 
 class Process(R):
@@ -359,19 +244,15 @@ class Process(R):
         command = shutil.which("Rscript")
         if command is None:
             raise DependencyError(NO_R.format("rpy2 and Rscript are both missing"))
-        self._folder = TemporaryDirectory(prefix="pegasos_stats-")
-        place = Path(self._folder.name)
-        self._request, self._found = place / "request.rds", place / "answer.rds"
+        super().__init__()
         loading = loading_code(folder or reference_folder())
         code = (
-            f"reference <- {loading}\n"
-            'reference$answer_files("request.rds", "answer.rds", '
-            f'"{DONE}", reference)\n'
+            f'reference <- {loading}\nreference$answer_requests("{DONE}", reference)\n'
         )
-        (place / "serve.R").write_text(code, encoding="utf-8")
+        (self._folder / "serve.R").write_text(code, encoding="utf-8")
         self._process = subprocess.Popen(
             [command, "--vanilla", "serve.R"],
-            cwd=place,
+            cwd=self._folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -389,17 +270,16 @@ class Process(R):
             self._process.kill()
         self._process.wait()
         _pipe(self._process.stdout).close()
-        self._folder.cleanup()
+        self._remove()
 
-    def _answer(self, request: bytes) -> bytes:
-        self._request.write_bytes(request)
+    def _run(self) -> None:
         said: list[str] = []
         with suppress(BrokenPipeError):
             _pipe(self._process.stdin).write("\n")
             _pipe(self._process.stdin).flush()
         for line in _pipe(self._process.stdout):
             if line.rstrip() == DONE:
-                return self._found.read_bytes()
+                return
             said.append(line)
         last = " ".join(" ".join(said).split())[-300:]
         raise DependencyError(
@@ -441,11 +321,11 @@ def r_at_hand(via: Via | None = None) -> Iterator[R]:
                     'together, or give via="Rscript".'
                 ) from error
         else:
-            state = embedded.eval("random_state()")
+            embedded.eval("kept_state <- random_state()\nNULL")
             try:
                 yield embedded
             finally:
-                embedded.call("random_state_is", state)
+                embedded.eval("random_state_is(kept_state)\nNULL")
             return
     with Process() as process:
         yield process
