@@ -9,10 +9,10 @@ from tests.models.test_groups import hospitals
 from tests.output.command_line import run, strict
 
 FITS = {
-    "--loss log --lambda 0.01": lambda data: ps.logit(
-        "died ~ age + site", data, lam=0.01
-    ).fit(ps.SDCA(seed=1)),
-    "--groups hospital --lambda 0.01": lambda data: ps.svm(
+    "--lambda 0.01": lambda data: ps.svm("died ~ age + site", data, lam=0.01).fit(
+        ps.SDCA(seed=1)
+    ),
+    "--loss log --groups hospital --lambda 0.01": lambda data: ps.logit(
         "died ~ age + site", data, lam=0.01
     ).fit(ps.SDCA(seed=1), groups="hospital"),
     "--cov-type none --lambda 1": lambda data: ps.svm(

@@ -15,6 +15,8 @@ from tests.output.command_line import run, strict
 def saved_fit(capsys, folder, train, *options):
     path = folder / "a.model"
     given = "--lambda", "1", "--epochs", 2, "--seed", 1
+    if "--kernel" not in options:
+        given += "--cov-type", "none"
     run(capsys, "fit", train, "--save", path, *given, *options)
     return path
 

@@ -26,6 +26,7 @@ from pegasos_stats.output.report.rendering import templates
 from pegasos_stats.tables import markdown
 
 SCRIPT, PIPES, LONG = "<script>alert(1)</script>", "a|b*_`$x$", "x" * 200
+FIGURES = "pegasos_stats.output.report.report.figures_of"
 VOID = {"meta", "img", "br", "hr", "link", "input"}
 
 
@@ -90,6 +91,17 @@ def strange():
     return data.assign(**{"out & come": labels})
 
 
+@pytest.fixture
+def drawn():
+    """Asked for by tests whose reports have figures, which take most of the time."""
+
+
+@pytest.fixture(autouse=True)
+def _undrawn(request, monkeypatch):
+    if "drawn" not in request.fixturenames:
+        monkeypatch.setattr(FIGURES, lambda facts: {})
+
+
 def fitted(data, **options):
     model = ps.svm("`out & come` ~ .", data, **{"lam": 1.0, **options})
     return model.fit(ps.Pegasos(epochs=3, seed=1))
@@ -108,7 +120,7 @@ def test_nothing_is_loaded_and_nothing_is_run(page):
     assert policy.startswith("default-src 'none'")
 
 
-def test_names_and_labels_of_any_kind_are_text(strange):
+def test_names_and_labels_of_any_kind_are_text(strange, drawn):
     """The tags of a page are those of one with plain names, and all names are shown."""
     plain = strange.set_axis(["a", "b", "c", "out & come"], axis=1)
     levels = dict(zip(["<b>yes</b>", "no $x$ | `k`"], "ab", strict=True))
@@ -178,7 +190,7 @@ def test_markdown_has_its_figures_beside_it(report, tmp_path):
         report.write(tmp_path / "a.html", format="pdf")
 
 
-def test_the_same_fit_gives_the_same_page(report, result, digits):
+def test_the_same_fit_gives_the_same_page(report, result, digits, drawn):
     again = result.report(digits[1], image_shape=(8, 8))
     assert again.to_html() == report.to_html()
 
@@ -187,7 +199,7 @@ def test_the_same_fit_gives_the_same_page(report, result, digits):
     ("library", "extra"),
     [("matplotlib", "plot"), ("jinja2", "report"), ("markdown_it", "report")],
 )
-def test_libraries_are_asked_for(result, monkeypatch, library, extra):
+def test_libraries_are_asked_for(result, monkeypatch, library, extra, drawn):
     templates.cache_clear()
     for name in (library, "matplotlib.pyplot"):
         monkeypatch.setitem(sys.modules, name, None)
@@ -260,17 +272,19 @@ PATIENTS = clinic(300, 1, -0.5)
 
 
 @pytest.fixture(scope="module")
-def pages(result, digits):
+def pages(report):
     new, rare = clinic(150, 2, -0.5), clinic(300, 3, -4.0)
     logit = ps.logit("ill ~ .", PATIENTS, lam=0.01).fit()
     svm = ps.svm("ill ~ .", rare, lam=0.01).fit()
-    return {
-        "digits": result.report(digits[1], image_shape=(8, 8)),
-        "clinic": logit.report(new),
-        "no new rows": logit.report(),
-        "rare": ps.logit("ill ~ .", rare, lam=0.01).fit().report(new),
-        "rare, hinge": svm.report(new),
-    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FIGURES, lambda facts: {})
+        return {
+            "digits": report,
+            "clinic": logit.report(new),
+            "no new rows": logit.report(),
+            "rare": ps.logit("ill ~ .", rare, lam=0.01).fit().report(new),
+            "rare, hinge": svm.report(new),
+        }
 
 
 def test_the_first_part_is_short_and_the_rest_is_folded(pages):
@@ -369,7 +383,7 @@ def test_missing_values_are_counted_by_variable(strange):
         assert line in text
 
 
-def test_kernel_and_loaded_fits_have_reports(strange, tmp_path):
+def test_kernel_and_loaded_fits_have_reports(strange, tmp_path, drawn):
     kernel = ps.kernel_svm("`out & come` ~ .", strange, lam=1.0)
     made = kernel.fit(ps.Pegasos(epochs=3, seed=1)).report(strange)
     assert "Support rows" in Reader(made.to_html()).text

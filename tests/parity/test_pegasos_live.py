@@ -20,7 +20,7 @@ from tests.parity.cases import (
 from tests.parity.equality import DUAL_RTOL, LOG_RTOL, assert_same_bits, assert_same_fit
 
 EACH = pytest.mark.parametrize("case", read_cases(), ids=lambda case: case.name)
-SEEDS = [0, 1, 42, 443, -1, 2147483647]
+SEEDS = [0, 443, -1, 2147483647]
 LAMBDAS = [1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0]
 
 # Options of the solver, named alike in R; rows are counted from zero.
@@ -111,7 +111,7 @@ def test_digits56_from_python_to_r(r, seed, lam):
 
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
 @pytest.mark.parametrize("loss", ["hinge", "log"])
-@pytest.mark.parametrize("lam", [1e-3, 0.1, 10.0])
+@pytest.mark.parametrize("lam", [1e-3, 10.0])
 @pytest.mark.parametrize("name", OPTIONS)
 def test_digits56_with_every_option(r, name, lam, loss, storage):
     train, _ = ps.datasets.load_digits56()
