@@ -1,11 +1,12 @@
 """Tables as text, HTML, LaTeX and Markdown; numbers as text; the summary of both."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import isfinite
 from textwrap import wrap
+from typing import ClassVar
 
 import pandas as pd
 
@@ -133,6 +134,76 @@ class Summary:
         return self.to_html()
 
     __str__ = __repr__ = as_text
+
+
+class Summarised:
+    """A result that a notebook shows by its `summary()`."""
+
+    summary: Callable[..., Summary]
+
+    def _repr_html_(self) -> str:
+        return self.summary().to_html()
+
+
+class Exported:
+    """A result that is a table with lines below it, in several formats."""
+
+    _over: ClassVar[str] = ""  # a heading of all columns
+    _corner: ClassVar[str] = ""  # one of the names
+
+    def _sheet(self) -> tuple[pd.DataFrame, Sequence[str], Collection[int]]:
+        """The table, lines below it, and rows with a rule above them."""
+        raise NotImplementedError
+
+    def to_html(self) -> str:
+        """An HTML table, and lines below it."""
+        table, lines, ruled = self._sheet()
+        html = params_html(table, ruled, self._over, self._corner)
+        return f"{html}\n{lines_html(lines)}"
+
+    def to_latex(self, caption: str = "", label: str = "") -> str:
+        """LaTeX for the package booktabs, and the lines below it.
+
+        Parameters
+        ----------
+        caption, label : str, optional
+            With one of these the table is a ``table``; else a tabular.
+        """
+        table, lines, ruled = self._sheet()
+        tabular = params_latex(table, ruled, self._over, self._corner)
+        if caption or label:
+            return floating_latex(tabular, caption, label, lines)
+        return "\n\n".join([tabular, *map(latex, lines)])
+
+    def to_markdown(self) -> str:
+        """A table for Markdown, and the lines as paragraphs."""
+        table, lines, _ = self._sheet()
+        corner = ", ".join(filter(None, [self._corner, self._over.lower()]))
+        return "\n\n".join([params_markdown(table, corner), *map(markdown, lines)])
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+class Facts:
+    """A result that is shown by a few facts."""
+
+    _title: ClassVar[str]
+
+    def _facts(self) -> dict[str, str]:
+        """Facts by name, in words."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        facts = self._facts()
+        width = max(map(len, facts)) + 2
+        return "\n".join(name.ljust(width) + fact for name, fact in facts.items())
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return header_html(self._title, list(self._facts().items()), [])
 
 
 def significant(value: float, digits: int = 4) -> str:

@@ -8,37 +8,33 @@ with the rest.
 from typing import TYPE_CHECKING
 
 from pegasos_stats.foreign_names import missing_in_module
-from pegasos_stats.metrics.agreement import (
+from pegasos_stats.metrics.intervals import (
+    Interval,
+    Method,
+    balanced_accuracy_interval,
+    check_interval,
+    kappa_interval,
+    matthews_interval,
+    negative_predictive_interval,
+    paired_difference_interval,
+    predictive_interval,
+    proportion_interval,
+)
+from pegasos_stats.metrics.rates import (
     ChiSquare,
     accuracy,
     accuracy_p_value,
+    balanced_accuracy,
+    detection_prevalence,
+    detection_rate,
+    f_beta,
     kappa,
     matthews_correlation,
     mcnemar,
     mcnemar_exact,
     mcnemar_mid_p,
-    no_information_rate,
-)
-from pegasos_stats.metrics.agreement_intervals import (
-    balanced_accuracy_interval,
-    kappa_interval,
-    matthews_interval,
-    negative_predictive_interval,
-    predictive_interval,
-)
-from pegasos_stats.metrics.proportions import (
-    Interval,
-    Method,
-    check_interval,
-    paired_difference_interval,
-    proportion_interval,
-)
-from pegasos_stats.metrics.rates import (
-    balanced_accuracy,
-    detection_prevalence,
-    detection_rate,
-    f_beta,
     neg_pred_value,
+    no_information_rate,
     pos_pred_value,
     precision,
     prevalence,

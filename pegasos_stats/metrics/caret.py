@@ -9,18 +9,14 @@ import pandas as pd
 
 from pegasos_stats import tables
 from pegasos_stats.data.columns import format_pval, r_format, r_number, r_round
-from pegasos_stats.errors import counted
 from pegasos_stats.metrics.catalogue import (
     BY_PRECISION,
     BY_RATES,
-    NO_INFERENCE,
-    Source,
     label_of,
-    no_inference,
     shown_terms,
 )
 from pegasos_stats.metrics.inputs import Mode
-from pegasos_stats.metrics.proportions import Interval, Method, proportion_interval
+from pegasos_stats.metrics.intervals import Interval
 from pegasos_stats.tables import Fields
 
 DIGITS = 4  # max(3, getOption("digits") - 3) of R
@@ -32,7 +28,6 @@ TITLE = "Confusion Matrix and Statistics"
 ORIENTATION = "Rows are the actual labels, columns the predicted ones."
 GAP = ("", "")
 ALIGNED = 'style="font-family: monospace"'  # notebooks have another font for HTML
-METHODS: tuple[Method, Method] = ("exact", "wilson")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -206,67 +201,3 @@ def rounded(value: float) -> str:
 def written_interval(interval: Interval) -> str:
     """Write limits as ``(low, high)``."""
     return f"({rounded(interval.low)}, {rounded(interval.high)})"
-
-
-def error_sentences(
-    n_errors: int,
-    n_classified: int,
-    n_undecided: int,
-    n_unlabelled: int,
-    source: Source = "new",
-    n_seen: int = 0,
-) -> list[str]:
-    """Write the errors with their rate and its intervals, and the rows left out.
-
-    Rows that are not new have no interval, and a line says why.
-
-    Examples
-    --------
-    >>> for line in error_sentences(1, 163, 0, 0):
-    ...     print(line)
-    Misclassified  1 of 163
-    Error rate     0.0061
-    95% interval   [0.0002, 0.0337] exact, [0.0011, 0.0339] Wilson
-    >>> error_sentences(1, 200, 0, 0, "training")[2]
-    'No interval    the fit has seen these rows'
-    """
-    weighed = ", by weight" if source == "weighted" else ""
-    errors, known = amount(n_errors), amount(n_classified)
-    lines = [f"Misclassified  {errors} of {known}{weighed}"]
-    if n_classified:
-        lines.append(f"Error rate     {n_errors / n_classified:.4f}")
-        if source in NO_INFERENCE:
-            why = no_inference(source, n_seen, n_classified)
-            lines.append(f"No interval    {why}")
-        else:
-            exact, wilson = (
-                proportion_interval(n_errors, n_classified, each) for each in METHODS
-            )
-            both = f"{_limits(exact)} exact, {_limits(wilson)} Wilson"
-            lines.append(f"95% interval   {both}")
-    if n_undecided:
-        undecided = counted(n_undecided, "row")
-        if weighed:
-            undecided = f"weight {amount(n_undecided)}"
-        lines.append(
-            f"NA             {undecided} without a prediction, not in the error rate"
-        )
-    if n_unlabelled:
-        left_out = counted(n_unlabelled, "row")
-        lines.append(f"Left out       {left_out} without an actual label")
-    return lines
-
-
-def amount(count: float) -> str:
-    """A number of rows, or their weight to six digits.
-
-    Examples
-    --------
-    >>> amount(12345), amount(1234.56789)
-    ('12,345', '1,234.57')
-    """
-    return f"{count:,}" if isinstance(count, int) else f"{count:,.6g}"
-
-
-def _limits(interval: Interval) -> str:
-    return f"[{interval.low:.4f}, {interval.high:.4f}]"

@@ -10,7 +10,6 @@ from pegasos_stats.data.weights import Positions, numbers_of_rows, repeated
 from pegasos_stats.errors import DataError, listing
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.metrics import inputs
-from pegasos_stats.metrics.catalogue import Source
 from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.metrics.rates import Counts
 from pegasos_stats.metrics.scores import Scored
@@ -107,10 +106,7 @@ def confusion(
     pairs = inputs.side_by_side(actual, predicted)
     order = inputs.levels_of(pairs) if levels is None else inputs.checked_levels(levels)
     if not order:
-        raise DataError(
-            "No row has a label, neither an actual nor a predicted one; give labels, "
-            "or levels= for a table without rows."
-        )
+        raise DataError("No row has a label; give labels, or levels= of no rows.")
     choices = inputs.checked_choices(
         order, positive, event_level, prevalence=prevalence, beta=beta, mode=mode
     )
@@ -141,9 +137,15 @@ def confusion(
             else inputs.checked_probabilities(probabilities, *at)[every],
             each,
         )
-    found = counts, pairs[wrong], int((~labelled).sum()), choices, scored
-    source: Source = "new" if each is None else "weighted"
-    return ConfusionMatrix(tuple(order), *found, source)
+    return ConfusionMatrix(
+        levels=tuple(order),
+        counts=counts,
+        errors=pairs[wrong],
+        n_unlabelled=int((~labelled).sum()),
+        choices=choices,
+        scored=scored,
+        source="new" if each is None else "weighted",
+    )
 
 
 def _weights(weights: object, pairs: pd.DataFrame) -> Vector:
@@ -157,12 +159,7 @@ def _weights(weights: object, pairs: pd.DataFrame) -> Vector:
     each = numbers_of_rows("weights", weights, pairs, pairs.index, ALLOWED)
     missing = pairs.index[np.isnan(each)]
     if len(missing):
-        raise DataError(
-            f"weights are missing in the rows {listing(missing)}; fill them, or leave "
-            "these rows out."
-        )
+        raise DataError(f"weights are missing in the rows {listing(missing)}.")
     if (each > np.finfo(float).max / max(1, len(each))).any():
-        raise DataError(
-            "weights have no finite sum; divide them by the largest, or by their mean."
-        )
+        raise DataError("weights have no finite sum; divide them by the largest.")
     return each

@@ -102,15 +102,14 @@ class DecisionCurve:
         return found
 
     def __str__(self) -> str:
-        table = self._at_some().to_string(float_format="%.4f")
         first, *rest = self._lines()
+        table = self._at_some().to_string(float_format="%.4f")
         return "\n".join([first, table, *rest])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        cells = self._at_some().map(lambda x: f"{x:.4f}")
-        cells.index = pd.Index([f"{at:.4g}" for at in cells.index])
+        cells = self._at_some().map("{:.4f}".format)
         return params_html(cells, corner="threshold") + lines_html(self._lines())
 
 
@@ -183,8 +182,7 @@ def decision_curve(
     for name in models or [None]:
         if not is_name(name) or name in (ALL, NONE):
             raise OptionError(
-                f"probabilities= has the name {shown(name)}; give those of models by "
-                f"names other than {ALL!r} and {NONE!r}."
+                f"probabilities= has the name {shown(name)}; give names of models."
             )
     at = _checked_thresholds(thresholds)
     sides = {name: events_of(actual, each, positive) for name, each in models.items()}
@@ -224,8 +222,7 @@ def _checked_thresholds(thresholds: object) -> Vector:
     if thresholds is None:
         return np.arange(100) / 100.0
     refused = OptionError(
-        f"thresholds={shown(thresholds)} is not allowed; give numbers from 0 to below "
-        "1, such as [0.05, 0.1, 0.2]."
+        "is not allowed; give numbers from 0 to below 1.", "thresholds", thresholds
     )
     at = np.unique(np.atleast_1d(floats_of(thresholds, refused)))
     if at.ndim != 1 or not at.size or not ((at >= 0.0) & (at < 1.0)).all():

@@ -45,14 +45,12 @@ def side_by_side(actual: object, predicted: object) -> pd.DataFrame:
     right = column_of_labels(predicted, "predicted")
     if len(left) != len(right):
         raise DataError(
-            f"There are {len(left):,} actual and {len(right):,} predicted labels; give "
-            "one of each for every row."
+            f"There are {len(left):,} actual and {len(right):,} predicted labels."
         )
     both_labelled = isinstance(actual, pd.Series) and isinstance(predicted, pd.Series)
     if both_labelled and not left.index.equals(right.index):
         raise DataError(
-            "The row labels of actual and predicted differ; align them "
-            "(actual.loc[predicted.index]) or give arrays to match by position."
+            "The row labels of actual and predicted differ; align them, or give arrays."
         )
     index = left.index if isinstance(actual, pd.Series) else right.index
     sides = {"actual": left.set_axis(index), "predicted": right.set_axis(index)}
@@ -77,10 +75,8 @@ def levels_of(pairs: pd.DataFrame) -> list[Level]:
         others = [value for value in found if levels and value not in levels]
         if len(others) > MOST_OTHERS:
             raise OptionError(
-                f"There are {len(others):,} predicted labels that are no actual label, "
-                f"{listing(others)}; give labels, such as np.where(p > threshold, "
-                "second, first) of probabilities, or levels=[...]; for the AUC give "
-                "scores= too."
+                f"The predicted labels {listing(others)} are no actual ones; give "
+                "labels, such as np.where(p > threshold, second, first)."
             )
         levels += found
     try:
@@ -88,8 +84,7 @@ def levels_of(pairs: pd.DataFrame) -> list[Level]:
     except Exception:  # values of others may raise what they like
         written_once = list({shown(level): level for level in levels}.values())
         raise LabelError(
-            f"The labels {listing(written_once)} have no common order; give "
-            "levels=[...] or convert both sides to one type."
+            f"The labels {listing(written_once)} have no common order; give levels=."
         ) from None
 
 
@@ -118,9 +113,8 @@ def codes_of(labels: DataColumn, levels: Levels) -> Codes:
     if unknown.any():
         raise LabelError(
             f"The {labels.name} labels hold {listing(labels[unknown].unique())} in "
-            f"{counted(int(unknown.sum()), 'row')} "
-            f"({listing(labels.index[unknown])}); known are {listing(levels)}: drop or "
-            "recode these rows."
+            f"{counted(int(unknown.sum()), 'row')} ({listing(labels.index[unknown])}); "
+            f"known are {listing(levels)}."
         )
     return codes
 
@@ -138,9 +132,7 @@ def checked_scores(
         If the scores are no numbers, or of other rows.
     """
     if len(levels) != 2:
-        raise OptionError(
-            f"scores make no sense with {len(levels)} levels; leave them out."
-        )
+        raise OptionError(f"scores make no sense with {len(levels)} levels.")
     return _numbers("scores", scores, (n,), index)
 
 
@@ -160,8 +152,8 @@ def checked_probabilities(
         columns = [position_of(column, levels) for column in named]
         if sorted(columns) != list(range(k)):
             raise DataError(
-                f"The probabilities have the columns {listing(probabilities.columns)}; "
-                f"give one for each of the levels {listing(levels)}."
+                f"The probabilities have the columns {listing(probabilities.columns)}, "
+                f"the labels the levels {listing(levels)}."
             )
         probabilities = probabilities.iloc[:, np.argsort(columns)]
     values = _numbers("probabilities", probabilities, (n, k), index)
@@ -170,8 +162,7 @@ def checked_probabilities(
     outside = ((values < 0.0) | (values > 1.0)).any()
     if outside or (np.abs(values.sum(axis=1) - 1.0) > SUM_TOLERANCE).any():
         raise DataError(
-            "The probabilities are not all between 0 and 1 with a sum of 1 in each "
-            "row; give those of predict_proba(), or of the second of two levels."
+            "Probabilities have to be between 0 and 1 with a sum of 1 in each row."
         )
     return values
 
@@ -233,8 +224,7 @@ def events_of(
     frame = values if isinstance(values, pd.DataFrame) else None
     if frame is not None and frame.shape[1] != 2:
         raise OptionError(
-            f"The {name} have the columns {listing(frame.columns)}; "
-            "give those of two levels, or a Series of one level and positive=."
+            f"The {name} have the columns {listing(frame.columns)}; give two, or one."
         )
     pairs = side_by_side(actual, values if frame is None else frame.iloc[:, 0])
     labels = pairs["actual"]
@@ -247,8 +237,7 @@ def events_of(
     if len(levels) != 2 and (frame is not None or positive is None):
         error = DataError if len(levels) == 1 else OptionError
         raise error(
-            f"There are the levels {listing(levels) or 'none'}; give {name} of "
-            "two, or those of one level and positive=."
+            f"There are the levels {listing(levels) or 'none'}; give two, or positive=."
         )
     at = plain(levels[positive_position(levels, positive)])
     others = [plain(level) for level in levels if plain(level) != at]
@@ -269,8 +258,7 @@ def check_both_levels(events: Events, used: Mask) -> Codes:
     for code, level in ((0, events.negative), (1, events.positive)):
         if not (codes == code).any():
             raise DataError(
-                f"None of {counted(used.size, 'row')} is {level!r} and has a score; "
-                "give rows of both levels."
+                f"None of {counted(used.size, 'row')} is {level!r} and has a score."
             )
     return codes
 
@@ -297,17 +285,13 @@ def _numbers(
         index is None or values.index.equals(index)
     ):
         raise DataError(
-            f"The row labels of {name} and of the labels differ; align them, or give "
-            "arrays to match by position."
+            f"The row labels of {name} and of the labels differ; align them."
         )
     refused = DataError(f"The {name} are not numbers; give one for each row.")
     found = floats_of(values, refused)
     one_of_two = name == "probabilities" and shape[1:] == (2,)
     if found.shape != shape and not (one_of_two and found.shape == shape[:1]):
-        raise DataError(
-            f"The {name} have the shape {found.shape} and not {shape}; give one for "
-            "each row, and probabilities for each level."
-        )
+        raise DataError(f"The {name} have the shape {found.shape} and not {shape}.")
     return found
 
 
@@ -370,14 +354,10 @@ def positive_position(
     at = position_of(positive, levels)
     if at < 0:
         raise OptionError(
-            f"positive={shown(positive)} is not among the levels; give one of "
-            f"{listing(levels)}."
+            f"is not among the levels {listing(levels)}.", "positive", positive
         )
     if event_level is not None and at != by_order:
-        raise OptionError(
-            f"positive={shown(positive)} is not the {event_level} level, as "
-            f"event_level={shown(event_level)} says; give one of the two."
-        )
+        raise OptionError(f"is not the {event_level} level.", "positive", positive)
     return at
 
 
@@ -398,25 +378,17 @@ def checked_choices(
         If an option is not allowed, or not for this number of levels.
     """
     if mode is not None:
-        check_mode(mode)
-    if positive is not None and len(levels) > 2:
-        raise OptionError(
-            f"positive={shown(positive)} makes no sense with {len(levels)} levels: "
-            "each is compared with all others; leave it out."
-        )
+        check_choice("mode", mode, MODES)
+    several = len(levels) > 2
+    if positive is not None and several:
+        why = f"makes no sense with {len(levels)} levels: each has statistics."
+        raise OptionError(why, "positive", positive)
     at = positive_position(levels, positive, event_level)
-    positive = None if len(levels) > 2 else levels[at]
     shares = None if prevalence is None else _checked_prevalence(levels, prevalence)
     beta = check_positive("beta", beta)
     if beta > LARGEST_BETA:
-        cure = f"give a number above zero, {LARGEST_BETA:g} at most."
-        raise OptionError(f"is not allowed; {cure}", "beta", beta)
-    return Choices(positive, shares, beta, mode)
-
-
-def check_mode(mode: object) -> None:
-    """Raise `OptionError` unless `mode` is one of caret's three."""
-    check_choice("mode", mode, MODES)
+        raise OptionError(f"is above {LARGEST_BETA:g}.", "beta", beta)
+    return Choices(None if several else levels[at], shares, beta, mode)
 
 
 def _checked_prevalence(levels: Levels, prevalence: Any) -> tuple[float, ...]:
@@ -427,15 +399,11 @@ def _checked_prevalence(levels: Levels, prevalence: Any) -> tuple[float, ...]:
         keys = list(prevalence.keys()) if known else []
         at = [position_of(key, levels) for key in keys]
         if sorted(at) != list(range(len(levels))):
-            raise OptionError(
-                f"prevalence={shown(prevalence)} is not allowed with {len(levels)} "
-                "levels; give a dict or Series with a number for each of them."
-            )
+            why = "is not allowed; give a dict or Series with a number for each level."
+            raise OptionError(why, "prevalence", prevalence)
         shares = [prevalence[keys[place]] for place in np.argsort(at)]
     found = tuple(map(number_of, shares))
-    for share, number in zip(shares, found, strict=True):
-        if not 0.0 <= number <= 1.0:
-            raise OptionError(
-                f"prevalence={shown(share)} is not allowed; give a number from 0 to 1."
-            )
+    if not all(0.0 <= share <= 1.0 for share in found):
+        why = "is not allowed; give numbers from 0 to 1."
+        raise OptionError(why, "prevalence", prevalence)
     return found

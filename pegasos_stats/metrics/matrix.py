@@ -1,6 +1,6 @@
 """The confusion matrix: counts of labels, with errors, statistics and report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -9,36 +9,38 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats import tables
-from pegasos_stats.errors import DataError, UndefinedMetricWarning, warn_caller
+from pegasos_stats.checks import check_choice
+from pegasos_stats.errors import (
+    DataError,
+    UndefinedMetricWarning,
+    counted,
+    warn_caller,
+)
 from pegasos_stats.foreign_names import missing_key, suggest_names
-from pegasos_stats.metrics import agreement, catalogue, rates
-from pegasos_stats.metrics import agreement_intervals as limits_of
-from pegasos_stats.metrics.caret import ConfusionReport, amount, error_sentences
-from pegasos_stats.metrics.catalogue import NO_INFERENCE, Source
+from pegasos_stats.metrics import catalogue, intervals
+from pegasos_stats.metrics.caret import ConfusionReport
+from pegasos_stats.metrics.catalogue import INFERRED, NO_INFERENCE, Source, undefined
 from pegasos_stats.metrics.inputs import (
     DEFAULTS,
+    MODES,
     Choices,
     Mode,
-    check_mode,
     positive_position,
 )
-from pegasos_stats.metrics.proportions import (
-    Interval,
-    Method,
-    check_interval,
-    proportion_interval,
-)
-from pegasos_stats.metrics.rates import Counts, ratio, total_of, true_negatives
+from pegasos_stats.metrics.intervals import Interval, Method, proportion_interval
+from pegasos_stats.metrics.rates import Counts, f_measure, ratio, total_of
 from pegasos_stats.metrics.scores import Scored
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLUMNS = ["term", "class", "estimate", "conf_low", "conf_high", "p_value"]
+TERMS = (  # of the whole table, after accuracy, kappa, McNemar's test and error rate
+    *("no_information_rate", "mcc", "auc", "auc_pooled"),
+    *("log_loss", "brier_score"),
+)
 
-NAN = float("nan")
-
-Row = tuple[str, object, float]
+Term = tuple[str, object]  # a name, and the class or None
 
 
 class Statistics(pd.Series):
@@ -60,7 +62,7 @@ class Statistics(pd.Series):
 
 @suggest_names("confusion")
 @dataclass(frozen=True, repr=False, eq=False)
-class ConfusionMatrix:
+class ConfusionMatrix(tables.Exported):
     """A confusion table: counts of actual against predicted labels, and statistics.
 
     Made by `confusion` or by ``result.confusion(data)``. ``print()`` shows the table
@@ -111,6 +113,8 @@ class ConfusionMatrix:
     scored: Scored | None = None
     source: Source = "new"
     n_seen: int = 0
+
+    _over, _corner = "Predicted", "Actual"
 
     def __post_init__(self) -> None:
         self.counts.flags.writeable = False
@@ -171,9 +175,9 @@ class ConfusionMatrix:
         larger, ``kappa``, ``mcnemar_p_value`` (Bowker's test with more than two levels)
         and ``mcc``; with scores ``auc`` (``auc_pooled`` for out-of-fold scores, which
         come from several fits), with probabilities ``log_loss`` and ``brier_score``.
-        Undefined statistics are NaN, and a warning gives the reason.
+        Undefined statistics are NaN, with a warning.
         """
-        catalogue.warn_undefined(self._overall_reasons())
+        catalogue.warn_undefined(self._undefined(of_classes=False), self._why)
         return Statistics(self._overall, name="overall", dtype=float)
 
     @cached_property
@@ -183,11 +187,10 @@ class ConfusionMatrix:
         Each class is compared with all others. Predictive values are computed as in
         caret, by Bayes' rule from the prevalence. The F measure is named after its
         beta, as ``f1``, and is 0 if no row of the class was predicted correctly (NA in
-        caret). Undefined statistics are NaN, and a warning gives the reason.
+        caret). Undefined statistics are NaN, with a warning.
         """
         found = self._with_zeros
-        reasons = catalogue.reasons_by_class(found, self._square, self._positions())
-        catalogue.warn_undefined(reasons)
+        catalogue.warn_undefined(self._undefined(of_table=False), self._why)
         if len(self.levels) > 2:
             return pd.DataFrame(found).T.rename_axis("class")
         return Statistics(found[self.positive], name=self.positive, dtype=float)
@@ -238,9 +241,8 @@ class ConfusionMatrix:
         found = proportion_interval(self.n_errors, self.n_classified, method, level)
         if self.source not in NO_INFERENCE:
             return found
-        why = catalogue.no_inference(self.source, self.n_seen, self.n_classified)
-        catalogue.warn_undefined({"the interval": why})
-        return limits_of.NONE
+        catalogue.warn_undefined(["the interval"], self._why_none)
+        return intervals.NONE
 
     def conf_int(self, method: Method = "exact", level: float = 0.95) -> pd.DataFrame:
         """Confidence intervals of rates, kappa, Matthews' correlation and AUC.
@@ -268,13 +270,13 @@ class ConfusionMatrix:
         0   error_rate  None      0.25     0.006      0.806
         4  sensitivity     b      1.00     0.158      1.000
         """
-        at = self._positions()
-        shares = self.choices.prevalence or [None] * len(at)
-        scored = None if self.source == "out of fold" else self.scored
-        found = estimated(self._square, at, shares, scored, method, level)
-        if self.source in NO_INFERENCE:
-            found[["conf_low", "conf_high"]] = np.nan
-        return found
+        limits, estimates = self._intervals(method, level), self._estimates()
+        rows = [
+            (*term, estimates[term], *interval)
+            for term, interval in limits.items()
+            if term[0] != "recall"  # sensitivity by another name
+        ]
+        return _frame(rows, COLUMNS[:-1])
 
     def tidy(self, method: Method = "exact", level: float = 0.95) -> pd.DataFrame:
         """All statistics, one per row, with the columns of broom's ``tidy``.
@@ -297,9 +299,17 @@ class ConfusionMatrix:
         >>> found["p_value"].dropna().tolist()
         [0.3125, 1.0]
         """
-        intervals = self.conf_int(method, level)
-        catalogue.warn_undefined(self._reasons(self._with_zeros))
-        return tidy_terms(self._overall, self._with_zeros, intervals)
+        limits = self._intervals(method, level)
+        catalogue.warn_undefined(self._undefined(), self._why)
+        tests = {"accuracy": "accuracy_p_value", "mcnemar": "mcnemar_p_value"}
+        rows = [
+            (
+                *(name, label, value, *limits.get((name, label), intervals.NONE)),
+                self._overall.get(tests.get(name, ""), np.nan),
+            )
+            for (name, label), value in self._estimates().items()
+        ]
+        return _frame(rows, COLUMNS)
 
     def summary(self, mode: Mode | None = None) -> ConfusionReport:
         """Full report in the layout of caret.
@@ -328,13 +338,16 @@ class ConfusionMatrix:
         ...
         """
         if mode is not None:
-            check_mode(mode)
-        reasons = self._reasons(self._classes)
-        notes = [f"NA: {catalogue.written_reasons(reasons)}."] if reasons else []
-        limits = self._limits()
-        notes += catalogue.without_interval(self._overall, limits)
-        if reasons != self._reasons(self._with_zeros):
-            notes.append("An F measure without a hit is NA in caret and 0 in by_class.")
+            check_choice("mode", mode, MODES)
+        names = [*self._undefined(of_classes=False), *self._undefined_of(self._classes)]
+        several, limits = len(self.levels) > 2, dict[str, Interval]()
+        if self.source not in NO_INFERENCE:
+            limits = {
+                name: interval
+                for (name, label), interval in self._intervals().items()
+                if label is None or not several
+            }
+            del limits["error_rate"], limits["accuracy"]  # they are sentences
         return ConfusionReport(
             self.table,
             self._sentences(),
@@ -342,7 +355,7 @@ class ConfusionMatrix:
             self._classes,
             limits,
             mode or self.choices.mode or "sens_spec",
-            notes,
+            [f"NA: {', '.join(names)} ({self._why})."] * bool(names),
         )
 
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
@@ -371,8 +384,8 @@ class ConfusionMatrix:
             raise DataError(
                 "The table is empty: no row has an actual label; give data with labels."
             )
-        rate = f" ({self.n_errors / n:.1%})" if (n := self.n_classified) else ""
-        undecided = self.n_undecided
+        n, undecided = self.n_classified, self.n_undecided
+        rate = f" ({self.n_errors / n:.1%})" if n else ""
         without = f"\n{amount(undecided)} without prediction" if undecided else ""
         title = f"{amount(self.n_errors)} of {amount(n)} misclassified{rate}{without}"
         return draw_confusion(self.table, title, ax)
@@ -384,29 +397,8 @@ class ConfusionMatrix:
 
     __repr__ = __str__
 
-    def to_html(self) -> str:
-        """The table in HTML, errors and rows left out below it."""
-        table = tables.params_html(self.table, over="Predicted", corner="Actual")
-        return f"{table}\n{tables.lines_html(self._sentences())}"
-
-    def to_latex(self, caption: str = "", label: str = "") -> str:
-        """The table in LaTeX for the package booktabs, with notes.
-
-        Parameters
-        ----------
-        caption, label : str, optional
-            With one of these the table is a ``table``; else a tabular.
-        """
-        table = tables.params_latex(self.table, over="Predicted", corner="Actual")
-        notes = self._sentences()
-        if caption or label:
-            return tables.floating_latex(table, caption, label, notes)
-        return "\n\n".join([table, *map(tables.latex, notes)])
-
-    def to_markdown(self) -> str:
-        """The table for Markdown, with notes."""
-        table = tables.params_markdown(self.table, "Actual, predicted")
-        return "\n\n".join([table, *map(tables.markdown, self._sentences())])
+    def _sheet(self) -> tuple[pd.DataFrame, list[str], tuple[int, ...]]:
+        return self.table, self._sentences(), ()
 
     def _repr_html_(self) -> str:
         return (self if self.choices.mode is None else self.summary()).to_html()
@@ -419,198 +411,156 @@ class ConfusionMatrix:
     @cached_property
     def _overall(self) -> dict[str, float]:
         pooled = self.source == "out of fold"
-        found = catalogue.overall_terms(self._square, self.source)
+        tested = self.source not in NO_INFERENCE
+        found = catalogue.overall_terms(self._square, tested)
         return found if self.scored is None else found | self.scored.terms(pooled)
 
-    def _limits(self) -> dict[str, Interval]:
-        """Intervals of 95% by name, of new rows: the table's, and of two levels."""
-        if self.source in NO_INFERENCE:
-            return {}
-        table = with_recall(self.conf_int().iloc[2:])  # those of errors are sentences
-        if len(self.levels) > 2:
-            table = table[table["class"].isna()]
-        limits = table[["conf_low", "conf_high"]].to_numpy()
-        return dict(zip(table["term"], map(Interval._make, limits), strict=True))
-
-    def _positions(self) -> dict[object, int]:
-        """Classes that have statistics, with their positions among the levels."""
+    def _positions(self) -> dict[object, tuple[int, float | None]]:
+        """Classes that have statistics: their position, and a prevalence if given."""
         labels = self.levels if len(self.levels) > 2 else (self.positive,)
-        return {label: self.levels.index(label) for label in labels}
+        shares = self.choices.prevalence or [None] * len(labels)
+        pairs = zip(labels, shares, strict=True)
+        return {label: (self.levels.index(label), share) for label, share in pairs}
 
     @cached_property
     def _classes(self) -> dict[object, dict[str, float]]:
-        at = self._positions()
-        counts, beta = self._square, self.choices.beta
-        shares = self.choices.prevalence or [None] * len(at)
         return {
-            label: catalogue.class_terms(counts, at[label], share, beta)
-            for label, share in zip(at, shares, strict=True)
+            label: catalogue.class_terms(self._square, at, share, self.choices.beta)
+            for label, (at, share) in self._positions().items()
         }
 
     @property
     def _with_zeros(self) -> dict[object, dict[str, float]]:
         """Statistics of the classes with F measures of 0, which caret leaves open."""
-        return {
-            label: catalogue.with_zero_f(self._classes[label], self._square, at)
-            for label, at in self._positions().items()
+        beta, found = self.choices.beta, {}
+        for label, (at, _) in self._positions().items():
+            f = f_measure(self._square, at, beta)
+            found[label] = self._classes[label] | {f"f{beta:g}": f}
+        return found
+
+    def _estimates(self) -> dict[Term, float]:
+        """All statistics: broom's three, others of the table, those of the classes."""
+        overall, classes = self._overall, self._with_zeros
+        of_table = {
+            "accuracy": overall["accuracy"],
+            "kappa": overall["kappa"],
+            "mcnemar": np.nan,
+            "error_rate": ratio(self.n_errors, self.n_classified),
         }
+        of_table |= {name: overall[name] for name in TERMS if name in overall}
+        found: dict[Term, float] = {(n, None): value for n, value in of_table.items()}
+        for name in next(iter(classes.values())):
+            found |= {(name, label): terms[name] for label, terms in classes.items()}
+        return found
 
-    def _overall_reasons(self) -> dict[str, str]:
-        return catalogue.overall_reasons(self._overall, self._square, self.source)
+    def _intervals(
+        self, method: Method = "exact", level: float = 0.95
+    ) -> dict[Term, Interval]:
+        """Intervals of the statistics that have one; NaN for rows that are not new."""
+        intervals.check_interval(method, level)
+        tested = self.source not in NO_INFERENCE
+        counts = self._square if tested else np.zeros_like(self._square, dtype=np.int64)
+        right, n = int(counts.trace()), int(counts.sum())
+        found: dict[Term, Interval] = {
+            ("error_rate", None): proportion_interval(n - right, n, method, level),
+            ("accuracy", None): proportion_interval(right, n, method, level),
+            ("kappa", None): intervals.kappa_interval(counts, level),
+            ("mcc", None): intervals.matthews_interval(counts, level),
+        }
+        if "auc" in self._overall and self.scored is not None:
+            area = self.scored.area_limits(level) if tested else intervals.NONE
+            found["auc", None] = area
+        for label, (at, share) in self._positions().items():
+            of_class = {
+                name: proportion_interval(*pair, method, level)
+                for name, pair in intervals.rate_counts(counts, at).items()
+            }
+            given = counts, at, share, method, level
+            of_class |= {
+                "pos_pred_value": intervals.predictive_interval(*given),
+                "neg_pred_value": intervals.negative_predictive_interval(*given),
+                "precision": intervals.predictive_interval(
+                    counts, at, None, method, level
+                ),
+                "balanced_accuracy": intervals.balanced_accuracy_interval(
+                    counts, at, level
+                ),
+                "recall": of_class["sensitivity"],
+            }
+            terms = self._classes[label]
+            found |= {
+                (name, label): intervals.NONE if np.isnan(terms[name]) else interval
+                for name, interval in of_class.items()
+            }
+        return found
 
-    def _reasons(self, terms: dict[object, dict[str, float]]) -> dict[str, str]:
-        """Why statistics are not defined: those of the table, then of the classes."""
-        return self._overall_reasons() | catalogue.reasons_by_class(
-            terms, self._square, self._positions()
-        )
+    def _undefined(self, of_table: bool = True, of_classes: bool = True) -> list[str]:
+        """Names of statistics that are NaN, but for those of rows that are not new."""
+        by_design = INFERRED if self.source in NO_INFERENCE else ()
+        names = [n for n in undefined(self._overall) if n not in by_design] * of_table
+        return names + self._undefined_of(self._with_zeros) * of_classes
+
+    def _undefined_of(self, classes: dict[object, dict[str, float]]) -> list[str]:
+        """Names of the statistics of classes that are NaN."""
+        return [
+            f"{label}: {name}" if len(classes) > 1 else name
+            for label, terms in classes.items()
+            for name in undefined(terms)
+        ]
+
+    @property
+    def _why(self) -> str:
+        """Why statistics are not defined."""
+        return catalogue.NO_DIVISOR if self.n_classified else catalogue.NO_ROWS
+
+    @property
+    def _why_none(self) -> str:
+        """Why nothing is inferred from rows that are not new."""
+        share = 100.0 * ratio(self.n_seen, self.n_classified)
+        return NO_INFERENCE[self.source].format(self.n_seen, share)
 
     def _sentences(self) -> list[str]:
-        lines = error_sentences(
-            self.n_errors,
-            self.n_classified,
-            self.n_undecided,
-            self.n_unlabelled,
-            self.source,
-            self.n_seen,
-        )
-        if self.n_unlabelled and not self.n_undecided:  # as if their order were caret's
-            lines[-1] += "; actual labels come first"
+        """The errors with their rate and its intervals, and the rows left out."""
+        weighed = ", by weight" if self.source == "weighted" else ""
+        errors, known = self.n_errors, self.n_classified
+        lines = [f"Misclassified  {amount(errors)} of {amount(known)}{weighed}"]
+        if known:
+            lines.append(f"Error rate     {errors / known:.4f}")
+            if self.source in NO_INFERENCE:
+                lines.append(f"No interval    {self._why_none}")
+            else:
+                exact, wilson = (
+                    "[{:.4f}, {:.4f}]".format(*proportion_interval(errors, known, each))
+                    for each in intervals.METHODS
+                )
+                lines.append(f"95% interval   {exact} exact, {wilson} Wilson")
+        if undecided := self.n_undecided:
+            rows = (
+                f"weight {amount(undecided)}" if weighed else counted(undecided, "row")
+            )
+            lines.append(
+                f"NA             {rows} without a prediction, not in the error rate"
+            )
+        if self.n_unlabelled:
+            left_out = counted(self.n_unlabelled, "row")
+            lines.append(f"Left out       {left_out} without an actual label")
+            if not undecided:  # as if their order were caret's
+                lines[-1] += "; actual labels come first"
         return lines
 
 
-def rate_counts(counts: Counts, positive: int) -> dict[str, tuple[int, int]]:
-    """Count the rows of sensitivity and specificity: those predicted right, and all.
+def amount(count: float) -> str:
+    """A number of rows, or their weight to six digits.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> rate_counts(np.array([[285, 15], [8, 292]]), 0)
-    {'sensitivity': (285, 300), 'specificity': (292, 300)}
+    >>> amount(12345), amount(1234.56789)
+    ('12,345', '1,234.57')
     """
-    hits, own = counts[positive, positive].item(), counts[positive].sum().item()
-    return {
-        "sensitivity": (hits, own),
-        "specificity": true_negatives(counts, positive),
-    }
+    return f"{count:,}" if isinstance(count, int) else f"{count:,.6g}"
 
 
-def class_intervals(
-    counts: Counts,
-    positive: int,
-    share: float | None = None,
-    method: Method = "exact",
-    level: float = 0.95,
-) -> dict[str, Interval]:
-    """Intervals of the rates of one class, by name.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = class_intervals(np.array([[285, 15], [8, 292]]), 0)
-    >>> found["sensitivity"]
-    Interval(low=0.918..., high=0.971...)
-    """
-    at = counts, positive
-    how = method, level
-    found = {
-        name: proportion_interval(*pair, *how)
-        for name, pair in rate_counts(*at).items()
-    }
-    return found | {
-        "pos_pred_value": limits_of.predictive_interval(*at, share, *how),
-        "neg_pred_value": limits_of.negative_predictive_interval(*at, share, *how),
-        "precision": limits_of.predictive_interval(*at, None, *how),
-        "balanced_accuracy": limits_of.balanced_accuracy_interval(*at, level),
-    }
-
-
-def estimated(
-    counts: Counts,
-    positions: Mapping[object, int],
-    shares: Sequence[float | None],
-    scored: Scored | None,
-    method: Method,
-    level: float,
-) -> pd.DataFrame:
-    """Return the statistics that have an interval, with it; the table's come first.
-
-    With scores the area under the ROC curve is among them.
-    """
-    check_interval(method, level)
-    right, n = counts.trace().item(), counts.sum().item()
-    rows: list[tuple[object, ...]] = [
-        (name, None, ratio(k, n), *proportion_interval(k, n, method, level))
-        for name, k in (("error_rate", n - right), ("accuracy", right))
-    ]
-    kappa, mcc = agreement.kappa(counts), agreement.matthews_correlation(counts)
-    rows += [
-        ("kappa", None, kappa, *limits_of.kappa_interval(counts, level)),
-        ("mcc", None, mcc, *limits_of.matthews_interval(counts, level)),
-    ]
-    if scored is not None and scored.scores is not None:
-        area = scored.terms()["auc"]
-        rows.append(("auc", None, area, *scored.area_limits(level)))
-    for (label, at), share in zip(positions.items(), shares, strict=True):
-        found = class_intervals(counts, at, share, method, level)
-        values = {
-            **{name: ratio(*pair) for name, pair in rate_counts(counts, at).items()},
-            "pos_pred_value": rates.pos_pred_value(counts, at, share),
-            "neg_pred_value": rates.neg_pred_value(counts, at, share),
-            "precision": rates.precision(counts, at),
-            "balanced_accuracy": rates.balanced_accuracy(counts, at),
-        }
-        rows += [
-            (name, label, value, *(found[name] if value == value else limits_of.NONE))
-            for name, value in values.items()
-        ]
-    return _frame(rows, COLUMNS[:-1])
-
-
-def with_recall(intervals: pd.DataFrame) -> pd.DataFrame:
-    """The same with rows of recall, which is sensitivity by another name."""
-    same = intervals[intervals["term"] == "sensitivity"].assign(term="recall")
-    return pd.concat([intervals, same])
-
-
-def tidy_terms(
-    overall: Mapping[str, float],
-    classes: Mapping[object, Mapping[str, float]],
-    intervals: pd.DataFrame,
-) -> pd.DataFrame:
-    """Return all statistics as rows: the table's, then those of the classes."""
-    names = next(iter(classes.values()))
-    by_class = [
-        (name, label, terms[name]) for name in names for label, terms in classes.items()
-    ]
-    error = intervals["estimate"].iloc[0]
-    rows = [*_overall_rows(overall, error), *by_class]
-    frame = _frame(rows, COLUMNS[:3])
-    limits = with_recall(intervals).drop(columns="estimate")
-    tidied = frame.merge(limits, how="left", on=COLUMNS[:2])
-    p_values = {
-        "accuracy": overall["accuracy_p_value"],
-        "mcnemar": overall["mcnemar_p_value"],
-    }
-    return tidied.assign(p_value=tidied["term"].map(p_values))
-
-
-def _overall_rows(overall: Mapping[str, float], error_rate: float) -> list[Row]:
-    """Return broom's three rows, then the other statistics of the table."""
-    rows: list[Row] = [
-        ("accuracy", None, overall["accuracy"]),
-        ("kappa", None, overall["kappa"]),
-        ("mcnemar", None, NAN),
-        ("error_rate", None, error_rate),
-    ]
-    further = (
-        *("no_information_rate", "mcc", "auc", "auc_pooled"),
-        *("log_loss", "brier_score"),
-    )
-    return rows + [(name, None, overall[name]) for name in further if name in overall]
-
-
-def _frame(rows: Sequence[tuple[object, ...]], columns: Sequence[str]) -> pd.DataFrame:
+def _frame(rows: Sequence[tuple[object, ...]], columns: list[str]) -> pd.DataFrame:
     """Make a frame in which labels keep their types beside missing ones."""
-    sides = dict(zip(columns, zip(*rows, strict=True), strict=True))
-    labels = pd.Series(list(sides["class"]), dtype=object)
-    return pd.DataFrame(sides | {"class": labels})
+    labels = pd.Series([row[1] for row in rows], dtype=object)
+    return pd.DataFrame(rows, columns=columns).assign(**{"class": labels})

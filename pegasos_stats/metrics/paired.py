@@ -7,26 +7,26 @@ import pandas as pd
 
 from pegasos_stats.checks import check_fraction
 from pegasos_stats.data.columns import format_pval, r_format
-from pegasos_stats.errors import DataError, OptionError, counted, shown
+from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
-from pegasos_stats.metrics.agreement import (
+from pegasos_stats.metrics.catalogue import warn_undefined
+from pegasos_stats.metrics.inputs import codes_of, levels_of, side_by_side
+from pegasos_stats.metrics.intervals import Interval, paired_difference_interval
+from pegasos_stats.metrics.rates import (
     ChiSquare,
+    Counts,
     mcnemar,
     mcnemar_exact,
     mcnemar_mid_p,
 )
-from pegasos_stats.metrics.catalogue import warn_undefined
-from pegasos_stats.metrics.inputs import codes_of, levels_of, side_by_side
-from pegasos_stats.metrics.proportions import Interval, paired_difference_interval
-from pegasos_stats.metrics.rates import Counts
-from pegasos_stats.tables import header_html, params_html
+from pegasos_stats.tables import Facts, params_html
 
 SIDES = ("right", "wrong")
 
 
 @suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
-class PairedComparison:
+class PairedComparison(Facts):
     """Two classifiers on the same rows; made by `compare_predictions`.
 
     Attributes
@@ -69,25 +69,19 @@ class PairedComparison:
     corrected: ChiSquare
     n_left_out: int
 
+    _title = "Comparison of Two Classifiers"
+
     @property
     def names(self) -> tuple[str, str]:
         """Names of the two classifiers."""
         return str(self.table.index.name), str(self.table.columns.name)
 
     def __str__(self) -> str:
-        facts = self._facts()
-        width = max(map(len, facts)) + 2
-        lines = [name.ljust(width) + fact for name, fact in facts.items()]
-        return "\n".join([self.table.to_string(), "", *lines])
-
-    __repr__ = __str__
+        return f"{self.table.to_string()}\n\n{super().__str__()}"
 
     def _repr_html_(self) -> str:
-        facts = header_html(
-            "Comparison of Two Classifiers", list(self._facts().items()), []
-        )
         a, b = self.names
-        return f"{params_html(self.table, over=b, corner=a)}\n{facts}"
+        return params_html(self.table, over=b, corner=a) + super()._repr_html_()
 
     def _facts(self) -> dict[str, str]:
         """Error rates, their difference, and McNemar's test, in words."""
@@ -177,7 +171,7 @@ def compare_predictions(
     n = int(counts.sum())
     corrected = mcnemar(counts)
     if corrected.p_value != corrected.p_value:
-        warn_undefined({"corrected": "no row is right by one and wrong by the other"})
+        warn_undefined(["corrected"], "no row is right by one and wrong by the other")
     rows, columns = (pd.Index(SIDES, name=name) for name in names)
     return PairedComparison(
         pd.DataFrame(counts, rows, columns),
@@ -200,10 +194,7 @@ def checked_names(names: object) -> tuple[str, str]:
         texts = isinstance(first, str) and isinstance(second, str)
         if texts and first and second and first != second:
             return first, second
-    raise OptionError(
-        f"names={shown(names)} is not allowed; give two different texts, such as "
-        "('hinge', 'log')."
-    )
+    raise OptionError("is not allowed; give two different texts.", "names", names)
 
 
 def _wrong_counts(actual: object, *predicted: object) -> tuple[Counts, int]:
@@ -214,10 +205,7 @@ def _wrong_counts(actual: object, *predicted: object) -> tuple[Counts, int]:
     codes = [codes_of(both[side], levels) for both in pairs for side in both]
     labelled = np.logical_and.reduce([code >= 0 for code in codes])
     if not labelled.any():
-        raise DataError(
-            "No row has an actual label and both predictions; give labels of the same "
-            "rows."
-        )
+        raise DataError("No row has an actual label and both predictions.")
     wrong = [(codes[i] != codes[i + 1])[labelled].astype(np.intp) for i in (0, 2)]
     counts = np.zeros((2, 2), dtype=np.int64)
     np.add.at(counts, tuple(wrong), 1)

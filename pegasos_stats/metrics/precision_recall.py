@@ -9,7 +9,7 @@ import pandas as pd
 from pegasos_stats.errors import counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.inputs import check_both_levels, events_of
-from pegasos_stats.tables import header_html
+from pegasos_stats.tables import Facts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @suggest_names("precision_recall")
 @dataclass(frozen=True, repr=False, eq=False)
-class PrecisionRecall:
+class PrecisionRecall(Facts):
     """Precision and recall at each score; made by `precision_recall`.
 
     Attributes
@@ -52,6 +52,8 @@ class PrecisionRecall:
     nobs: int
     n_left_out: int
 
+    _title = "Precision and Recall"
+
     def tidy(self) -> pd.DataFrame:
         """The curve: columns ``threshold, precision, recall``."""
         return self.table.copy()
@@ -77,16 +79,6 @@ class PrecisionRecall:
 
         area, share = self.average_precision, self.prevalence
         return draw_precision_recall(self.table, area, share, self.positive, ax, line)
-
-    def __str__(self) -> str:
-        facts = self._facts()
-        width = max(map(len, facts)) + 2
-        return "\n".join(name.ljust(width) + fact for name, fact in facts.items())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return header_html("Precision and Recall", list(self._facts().items()), [])
 
     def _facts(self) -> dict[str, str]:
         facts = {

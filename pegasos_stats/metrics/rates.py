@@ -1,15 +1,18 @@
-"""Statistics of one class against the others: sensitivity, precision and so on."""
+"""Statistics of tables: of one class against the others, and of the whole table.
 
-from typing import SupportsFloat
+A table has shape (k, k); of several, shape (..., k, k), a statistic is an array.
+"""
+
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 # Of rows; of a weighted table their weights.
 Counts = NDArray[np.int64] | NDArray[np.float64]
 
 
-def ratio(numerator: SupportsFloat, denominator: SupportsFloat) -> float:
+def ratio(numerator: ArrayLike, denominator: ArrayLike) -> float:
     """``numerator / denominator``, NaN where the denominator is zero.
 
     Examples
@@ -17,9 +20,11 @@ def ratio(numerator: SupportsFloat, denominator: SupportsFloat) -> float:
     >>> ratio(1, 4), ratio(0, 0)
     (0.25, nan)
     """
-    if denominator == 0:
-        return float("nan")
-    return float(numerator) / float(denominator)
+    above, below = np.broadcast_arrays(numerator, denominator)
+    found: Any = np.full(above.shape, np.nan, np.result_type(above, below, np.float64))
+    np.divide(above, below, out=found, where=below != 0)
+    value: float = found.item() if found.ndim == 0 else found
+    return value
 
 
 def total_of(cells: Counts) -> int:
@@ -47,7 +52,7 @@ def sensitivity(counts: Counts, positive: int = 1) -> float:
     >>> sensitivity(np.array([[285, 15], [8, 292]]), 0)
     0.95
     """
-    return ratio(counts[positive, positive], counts[positive].sum())
+    return ratio(counts[..., positive, positive], counts[..., positive, :].sum(-1))
 
 
 recall = sensitivity
@@ -90,21 +95,20 @@ def precision(counts: Counts, positive: int = 1) -> float:
     >>> precision(np.array([[285, 15], [8, 292]]), 0)
     0.9726962457337884
     """
-    return ratio(counts[positive, positive], counts[:, positive].sum())
+    return ratio(counts[..., positive, positive], counts[..., positive].sum(-1))
 
 
-def true_negatives(counts: Counts, positive: int) -> tuple[int, int]:
+def true_negatives(counts: Counts, positive: int) -> tuple[Any, Any]:
     """Count the rows of other classes: those not predicted as the class, and all.
 
     Examples
     --------
-    >>> true_negatives(np.array([[285, 15], [8, 292]]), 0)
-    (292, 300)
+    >>> [int(count) for count in true_negatives(np.array([[285, 15], [8, 292]]), 0)]
+    [292, 300]
     """
-    rest = np.delete(counts, positive, axis=0)
-    others: int = rest.sum().item()
-    right: int = np.delete(rest, positive, axis=1).sum().item()
-    return right, others
+    rest = np.delete(counts, positive, axis=-2)
+    right = np.delete(rest, positive, axis=-1)
+    return right.sum((-2, -1)), rest.sum((-2, -1))
 
 
 def prevalence(counts: Counts, positive: int = 1) -> float:
@@ -126,7 +130,7 @@ def prevalence(counts: Counts, positive: int = 1) -> float:
     >>> prevalence(np.array([[285, 15], [8, 292]]), 0)
     0.5
     """
-    return ratio(counts[positive].sum(), counts.sum())
+    return ratio(counts[..., positive, :].sum(-1), counts.sum((-2, -1)))
 
 
 def pos_pred_value(
@@ -214,6 +218,21 @@ def f_beta(counts: Counts, positive: int = 1, beta: float = 1.0) -> float:
     return ratio((1 + beta**2) * p * r, beta**2 * p + r)
 
 
+def f_measure(counts: Counts, positive: int = 1, beta: float = 1.0) -> float:
+    """``(1 + beta^2) TP / ((1 + beta^2) TP + beta^2 FN + FP)``, 0 without a hit.
+
+    `f_beta` is the same where it is defined.
+
+    Examples
+    --------
+    >>> f_measure(np.array([[0, 3], [0, 4]]), 0), f_beta(np.array([[0, 3], [0, 4]]), 0)
+    (0.0, nan)
+    """
+    hits = (1.0 + beta**2) * counts[..., positive, positive]
+    own, predicted = counts[..., positive, :].sum(-1), counts[..., positive].sum(-1)
+    return ratio(hits, beta**2 * own + predicted)
+
+
 def detection_rate(counts: Counts, positive: int = 1) -> float:
     """Share of all rows that are of the class and predicted as such, ``TP / n``.
 
@@ -231,7 +250,7 @@ def detection_rate(counts: Counts, positive: int = 1) -> float:
     >>> detection_rate(np.array([[285, 15], [8, 292]]), 0)
     0.475
     """
-    return ratio(counts[positive, positive], counts.sum())
+    return ratio(counts[..., positive, positive], counts.sum((-2, -1)))
 
 
 def detection_prevalence(counts: Counts, positive: int = 1) -> float:
@@ -251,7 +270,7 @@ def detection_prevalence(counts: Counts, positive: int = 1) -> float:
     >>> detection_prevalence(np.array([[285, 15], [8, 292]]), 0)
     0.48833333333333334
     """
-    return ratio(counts[:, positive].sum(), counts.sum())
+    return ratio(counts[..., positive].sum(-1), counts.sum((-2, -1)))
 
 
 def balanced_accuracy(counts: Counts, positive: int = 1) -> float:
@@ -272,3 +291,243 @@ def balanced_accuracy(counts: Counts, positive: int = 1) -> float:
     0.9616666666666667
     """
     return (sensitivity(counts, positive) + specificity(counts, positive)) / 2
+
+
+class ChiSquare(NamedTuple):
+    """A chi-squared test."""
+
+    statistic: float
+    df: int
+    p_value: float
+
+
+def accuracy(counts: Counts) -> float:
+    """Share of the rows predicted right, the sum of the diagonal divided by ``n``.
+
+    Parameters
+    ----------
+    counts : int64 array, shape (k, k)
+        Rows are actual, columns predicted levels.
+
+    Returns
+    -------
+    float, NaN where there is no row
+
+    Examples
+    --------
+    >>> accuracy(np.array([[285, 15], [8, 292]]))
+    0.9616666666666667
+    """
+    return ratio(np.trace(counts, axis1=-2, axis2=-1), counts.sum((-2, -1)))
+
+
+def no_information_rate(counts: Counts) -> float:
+    """Share of the largest actual class: the accuracy of always predicting it.
+
+    Parameters
+    ----------
+    counts : int64 array, shape (k, k)
+
+    Returns
+    -------
+    float, NaN where there is no row
+
+    Examples
+    --------
+    >>> no_information_rate(np.array([[285, 15], [8, 292]]))
+    0.5
+    """
+    return ratio(counts.sum(axis=1).max(), counts.sum())
+
+
+def accuracy_p_value(counts: Counts) -> float:
+    """One-sided binomial test that the accuracy is above the no-information rate.
+
+    ``P(X >= x)`` for ``X`` binomial with ``n`` rows and the no-information rate, where
+    ``x`` rows were predicted right: ``binom.test(x, n, rate, "greater")`` of R.
+
+    Parameters
+    ----------
+    counts : int64 array, shape (k, k)
+
+    Returns
+    -------
+    float, NaN where there is no row
+
+    Examples
+    --------
+    >>> accuracy_p_value(np.array([[285, 15], [8, 292]]))
+    5.00181671779...e-140
+    """
+    from statsmodels.stats.proportion import binom_test
+
+    right, n = int(np.trace(counts)), int(counts.sum())
+    if n == 0:
+        return float("nan")
+    rate = no_information_rate(counts)
+    return float(binom_test(right, n, rate, alternative="larger"))
+
+
+def kappa(counts: Counts) -> float:
+    """Cohen's kappa, ``(p_o - p_e) / (1 - p_e)``.
+
+    ``p_o`` is the accuracy and ``p_e`` the sum over levels of the share of actual
+    times that of predicted rows.
+
+    Parameters
+    ----------
+    counts : int64 array, shape (k, k)
+
+    Returns
+    -------
+    float, NaN where there is no row, or one level only in all of them
+
+    References
+    ----------
+    Cohen, Educational and Psychological Measurement 20 (1960).
+
+    Examples
+    --------
+    >>> kappa(np.array([[285, 15], [8, 292]]))
+    0.9233333333333333
+    """
+    # R's sum() accumulates in long double; 1 - p_e may lose many of the digits, which
+    # statsmodels' cohens_kappa does: one of -0.0013 differs in its 14th digit.
+    n = counts.sum((-2, -1), keepdims=True)[..., 0]
+    shares: Any = ratio(counts.sum(-2), n) * np.asarray(ratio(counts.sum(-1), n))
+    wide = np.result_type(shares, np.longdouble)
+    chance = np.asarray(shares.sum(-1, dtype=wide)).astype(shares.dtype)
+    return ratio(accuracy(counts) - chance, 1.0 - chance)
+
+
+def matthews_correlation(counts: Counts) -> float:
+    """Correlation of actual and predicted levels.
+
+    For two levels Matthews' ``(TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(TN + FP)(TN +
+    FN))``, for more Gorodkin's ``R_K``.
+
+    Parameters
+    ----------
+    counts : int64 array, shape (k, k)
+
+    Returns
+    -------
+    float, NaN where all rows have one actual, or one predicted level
+
+    References
+    ----------
+    Matthews, Biochimica et Biophysica Acta 405 (1975); Gorodkin, Computational Biology
+    and Chemistry 28 (2004), equation 8.
+
+    Examples
+    --------
+    >>> matthews_correlation(np.array([[285, 15], [8, 292]]))
+    0.92358...
+    """
+    if counts.dtype.kind != "c":  # products overflow, or are 0, unless near 1
+        counts = np.ldexp(1.0 * counts, -np.frexp(1.0 * counts.max(initial=0))[1])
+    sides = [counts.sum(-1), counts.sum(-2)]
+    totals = [side.sum(-1, keepdims=True) for side in sides]
+    right = np.trace(counts, axis1=-2, axis2=-1)
+    together = right * totals[0][..., 0] - (sides[0] * sides[1]).sum(-1)
+    apart = [(x * (n - x)).sum(-1) for x, n in zip(sides, totals, strict=True)]
+    return ratio(together, (apart[0] * apart[1]) ** 0.5)
+
+
+def mcnemar(counts: Counts) -> ChiSquare:
+    """Test that both kinds of error are equally frequent, R's ``mcnemar.test``.
+
+    Two levels: McNemar's ``(|b - c| - 1)^2 / (b + c)``, with R's continuity correction,
+    which is not made where ``b = c``. More levels: Bowker's sum of ``(n_ij - n_ji)^2 /
+    (n_ij + n_ji)`` over the pairs of levels.
+
+    Parameters
+    ----------
+    counts : int64 array, shape (k, k)
+
+    Returns
+    -------
+    ChiSquare
+        Statistic, degrees of freedom ``k (k - 1) / 2`` and p-value; NaN where two
+        levels were never taken for each other.
+
+    References
+    ----------
+    McNemar, Psychometrika 12 (1947); Edwards, Psychometrika 13 (1948); Bowker, JASA 43
+    (1948).
+
+    Examples
+    --------
+    >>> mcnemar(np.array([[285, 15], [8, 292]]))
+    ChiSquare(statistic=1.565217391304..., df=1, p_value=0.21090292605...)
+    """
+    from statsmodels.stats import contingency_tables
+
+    upper = np.triu_indices(len(counts), 1)
+    above, below = counts[upper], counts.T[upper]
+    df = len(above)
+    if not df or not (above + below).all():  # statsmodels would leave such a pair out
+        return ChiSquare(float("nan"), df, float("nan"))
+    if df == 1:  # R corrects unequal counts only
+        corrected = bool(above != below)
+        test = contingency_tables.mcnemar(counts, exact=False, correction=corrected)
+    else:
+        test = contingency_tables.SquareTable(counts, shift_zeros=False).symmetry()
+    return ChiSquare(float(test.statistic), df, float(test.pvalue))
+
+
+def mcnemar_exact(b: int, c: int) -> float:
+    """Exact p-value of McNemar's test, two-sided: ``binom.test(b, b + c)`` of R.
+
+    Parameters
+    ----------
+    b, c : int
+        The two counts off the diagonal.
+
+    Returns
+    -------
+    float, 1 where both counts are zero
+
+    Examples
+    --------
+    >>> mcnemar_exact(15, 8)
+    0.2100...
+    """
+    from statsmodels.stats import contingency_tables
+
+    if b == c:  # statsmodels may give 0.9999999999999996
+        return 1.0
+    return float(contingency_tables.mcnemar([[0, b], [c, 0]], exact=True).pvalue)
+
+
+def mcnemar_mid_p(b: int, c: int) -> float:
+    """Mid-p-value of McNemar's test, two-sided.
+
+    The exact p-value less half the probability of the counts that are just as far
+    apart. Its size is near the nominal one, where the exact test and the one with
+    continuity correction are conservative.
+
+    Parameters
+    ----------
+    b, c : int
+        The two counts off the diagonal.
+
+    Returns
+    -------
+    float, 1 where both counts are zero
+
+    References
+    ----------
+    Fagerland, Lydersen & Laake, BMC Medical Research Methodology 13 (2013), 91.
+
+    Examples
+    --------
+    >>> mcnemar_mid_p(15, 8)
+    0.15158...
+    """
+    from scipy.stats import binom
+
+    if b == c == 0:
+        return 1.0
+    same = float(binom.pmf(min(b, c), b + c, 0.5))
+    return mcnemar_exact(b, c) - (same / 2.0 if b == c else same)

@@ -5,10 +5,9 @@ from typing import Literal
 
 import numpy as np
 
-from pegasos_stats.arrays import Codes, Matrix, Vector
+from pegasos_stats.arrays import Codes, Mask, Matrix, Vector
 from pegasos_stats.checks import check_choice
-from pegasos_stats.metrics.agreement_intervals import quantile
-from pegasos_stats.metrics.proportions import Interval
+from pegasos_stats.metrics.intervals import NONE, Interval, quantile
 from pegasos_stats.metrics.rates import ratio
 
 Scale = Literal["logit", "plain"]
@@ -42,24 +41,31 @@ class Scored:
         """
         found = {}
         if self.scores is not None:
-            used = (self.codes >= 0) & ~np.isnan(self.scores)
-            name = "auc_pooled" if pooled else "auc"
-            w = None if self.weights is None else self.weights[used]
-            found[name] = area_under_curve(self.codes[used], self.scores[used], w)
+            used = self._used(self.scores)
+            area = area_under_curve(
+                self.codes[used], self.scores[used], self._weights(used)
+            )
+            found["auc_pooled" if pooled else "auc"] = area
         if self.probabilities is not None:
-            used = (self.codes >= 0) & ~np.isnan(self.probabilities).any(axis=1)
-            codes, given = self.codes[used], self.probabilities[used]
-            w = None if self.weights is None else self.weights[used]
-            found["log_loss"] = log_loss(codes, given, w)
-            found["brier_score"] = brier_score(codes, given, w)
+            used = self._used(self.probabilities.sum(axis=1))
+            for name, loss in (("log_loss", log_loss), ("brier_score", brier_score)):
+                given = self.codes[used], self.probabilities[used]
+                found[name] = loss(*given, self._weights(used))
         return found
 
     def area_limits(self, level: float = 0.95) -> Interval:
         """DeLong's interval of the area on the logit scale; NaN without scores."""
         if self.scores is None:
-            return Interval(float("nan"), float("nan"))
-        used = (self.codes >= 0) & ~np.isnan(self.scores)
+            return NONE
+        used = self._used(self.scores)
         return auc_interval(self.codes[used], self.scores[used], level)
+
+    def _used(self, values: Vector) -> Mask:
+        """Rows with a level and a value."""
+        return np.asarray((self.codes >= 0) & ~np.isnan(values))
+
+    def _weights(self, used: Mask) -> Vector | None:
+        return None if self.weights is None else self.weights[used]
 
 
 def area_under_curve(
@@ -151,10 +157,9 @@ def log_loss(
     given = probabilities[np.arange(len(codes)), codes]
     with np.errstate(divide="ignore"):
         losses = np.abs(np.log(given))
-    if weights is None:
-        return ratio(losses.sum(), len(codes))
-    counting = weights > 0.0
-    return ratio((weights * losses)[counting].sum(), weights.sum())
+    w = np.ones(len(codes)) if weights is None else weights
+    counting = w > 0.0
+    return ratio((w[counting] * losses[counting]).sum(), w.sum())
 
 
 def brier_score(
@@ -187,11 +192,9 @@ def brier_score(
     """
     k = probabilities.shape[1]
     squares = (probabilities - np.eye(k)[codes]) ** 2
-    if weights is not None:
-        each = squares[:, 1] if k == 2 else squares.sum(axis=1)
-        return ratio((weights * each).sum(), weights.sum())
-    total = squares[:, 1].sum() if k == 2 else squares.sum()
-    return ratio(total, len(codes))
+    each = squares[:, 1] if k == 2 else squares.sum(axis=1)
+    w = np.ones(len(codes)) if weights is None else weights
+    return ratio((w * each).sum(), w.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,10 +300,10 @@ def auc_interval(
     check_choice("scale", scale, SCALES)
     z, n_second = quantile(level), int(np.count_nonzero(codes == 1))
     if min(n_second, len(codes) - n_second) < 2:
-        return Interval(float("nan"), float("nan"))
+        return NONE
     variance = delong_variance(placement_values(codes, scores))
     if not variance > 0.0:
-        return Interval(float("nan"), float("nan"))
+        return NONE
     area, half = area_under_curve(codes, scores), z * variance**0.5
     if scale == "plain":
         return Interval(max(area - half, 0.0), min(area + half, 1.0))

@@ -2,19 +2,22 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.errors import DataError
+from pegasos_stats.metrics import rates
+from pegasos_stats.metrics.rates import ratio
 
-Measure = Callable[["Decisions"], Vector]
 ROUNDING = 1e-12  # of sums of weights: what is nearer is as good
+Tables = NDArray[np.float64]  # shape (m, 2, 2): the positive class is the second level
 
 
-@dataclass(frozen=True, eq=False)
-class Decisions:
+class Decisions(NamedTuple):
     """Weight of right and wrong decisions; each array has shape (m,).
 
     Attributes
@@ -30,22 +33,21 @@ class Decisions:
     fp: Vector
     tn: Vector
 
-    def __add__(self, other: "Decisions") -> "Decisions":
-        return Decisions(
-            self.tp + other.tp,
-            self.fn + other.fn,
-            self.fp + other.fp,
-            self.tn + other.tn,
-        )
-
     @property
-    def total(self) -> Vector:
-        """Weight of all rows."""
-        return self.tp + self.fn + self.fp + self.tn
+    def tables(self) -> Tables:
+        """Tables of actual and predicted levels, shape (m, 2, 2)."""
+        found = np.array([[self.tn, self.fp], [self.fn, self.tp]])
+        return np.moveaxis(found, 2, 0)
 
 
-@dataclass(frozen=True, eq=False)
-class ScoredRows:
+def _decisions(below: Tables, above: Tables, positive_is_second: bool) -> Decisions:
+    """Decisions from the weights, shape (2, m), of both levels below and above."""
+    if positive_is_second:
+        return Decisions(above[1], below[1], above[0], below[0])
+    return Decisions(below[0], above[0], below[1], above[1])
+
+
+class ScoredRows(NamedTuple):
     """Rows of two levels with what a threshold is compared with.
 
     Attributes
@@ -68,34 +70,19 @@ class ScoredRows:
 
     def at(self, threshold: float, positive_is_second: bool) -> Decisions:
         """Decisions at one threshold; rows exactly at it are undecided."""
-        above, below = self.values > threshold, self.values < threshold
-
-        def weight(mark: NDArray[np.bool_]) -> Vector:
-            return np.array([float(self.weights[mark].sum())])
-
-        return _decisions(
-            weight(self.second & above),
-            weight(self.second & below),
-            weight(~self.second & above),
-            weight(~self.second & below),
-            positive_is_second,
+        sides = self.values < threshold, self.values > threshold
+        below, above = (
+            np.array([[self.weights[own & side].sum()] for own in self._levels])
+            for side in sides
         )
+        return _decisions(below, above, positive_is_second)
+
+    @property
+    def _levels(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        return ~self.second, self.second
 
 
-def _decisions(
-    second_above: Vector,
-    second_below: Vector,
-    first_above: Vector,
-    first_below: Vector,
-    positive_is_second: bool,
-) -> Decisions:
-    if positive_is_second:
-        return Decisions(second_above, second_below, first_above, first_below)
-    return Decisions(first_below, first_above, second_below, second_above)
-
-
-@dataclass(frozen=True, eq=False)
-class Cuts:
+class Cuts(NamedTuple):
     """Every way to cut scores in two, in rising order of the thresholds.
 
     Attributes
@@ -142,30 +129,41 @@ class Cuts:
         (array([2., 2., 1., 0.]), array([2., 1., 0., 0.]))
         """
         used = (rows.weights > 0.0) & ~np.isnan(rows.values)
-        second, weights = rows.second[used], rows.weights[used]
-        scores: Vector
-        scores, places = np.unique(rows.values[used], return_inverse=True)
-        second_below, first_below = (
-            np.concatenate([[0.0], np.bincount(places, weights * own, scores.size)])
-            for own in (second, ~second)
-        )
-        second_below, first_below = second_below.cumsum(), first_below.cumsum()
+        rows = rows.taken(np.flatnonzero(used))
+        scores, places = np.unique(rows.values, return_inverse=True)
+        each = [
+            np.bincount(places, rows.weights * own, scores.size) for own in rows._levels
+        ]
+        below: Tables = np.insert(each, 0, 0.0, axis=1).cumsum(axis=1)
+        above = np.maximum(below[:, -1:] - below, 0.0)
         edges = np.concatenate([[-np.inf], scores, [np.inf]])
         middle = scores[:-1] / 2.0 + scores[1:] / 2.0
         thresholds = np.concatenate([[ends[0]], middle, [ends[1]]])
-        place = int(np.searchsorted(scores, usual))
         if usual not in scores:
-            thresholds[place] = usual
+            thresholds[int(np.searchsorted(scores, usual))] = usual
         apart = (edges[:-1] < thresholds) | np.isneginf(thresholds)
         apart &= (thresholds < edges[1:]) | np.isposinf(thresholds)
-        decisions = _decisions(
-            np.maximum(second_below[-1] - second_below, 0.0)[apart],
-            second_below[apart],
-            np.maximum(first_below[-1] - first_below, 0.0)[apart],
-            first_below[apart],
-            positive_is_second,
-        )
+        decisions = _decisions(below[:, apart], above[:, apart], positive_is_second)
         return cls(thresholds[apart], decisions)
+
+
+METRICS: dict[str, Callable[[Tables], float]] = {
+    "accuracy": rates.accuracy,
+    "error_rate": lambda t: ratio(t[:, 0, 1] + t[:, 1, 0], t.sum((1, 2))),
+    "balanced_accuracy": rates.balanced_accuracy,
+    "youden": lambda t: rates.sensitivity(t) + rates.specificity(t) - 1.0,
+    "kappa": rates.kappa,
+    "mcc": rates.matthews_correlation,
+    "f1": rates.f_measure,
+    "f0.5": partial(rates.f_measure, beta=0.5),
+    "f2": partial(rates.f_measure, beta=2.0),
+    "sensitivity": rates.sensitivity,
+    "specificity": rates.specificity,
+    "precision": rates.precision,
+}
+# Best at one end of the scores, and so nothing to choose a threshold by.
+ONE_SIDED = ("sensitivity", "specificity", "precision")
+CHOOSING = tuple(name for name in METRICS if name not in ONE_SIDED)
 
 
 @dataclass(frozen=True)
@@ -189,12 +187,13 @@ class Target:
         """Whether it is maximised."""
         return self.name not in ("cost", "error_rate")
 
-    def of(self, found: Decisions) -> Vector:
+    def of(self, tables: Tables) -> Vector:
         """Its value at each threshold, NaN where it is not defined, shape (m,)."""
         if self.name != "cost":
-            return METRICS[self.name](found)
-        paid = self.false_positive * found.fp + self.false_negative * found.fn
-        return _ratio(paid, found.total)
+            return np.asarray(METRICS[self.name](tables))
+        wrong = tables[:, 0, 1], tables[:, 1, 0]
+        paid = self.false_positive * wrong[0] + self.false_negative * wrong[1]
+        return np.asarray(ratio(paid, tables.sum((1, 2))))
 
     def best(self, cuts: Cuts, usual: float) -> int:
         """Position of the best threshold; of several the one nearest to the usual one.
@@ -204,99 +203,13 @@ class Target:
         DataError
             If it is defined nowhere.
         """
-        values = self.of(cuts.decisions)
+        values = self.of(cuts.decisions.tables)
         values = values if self.larger_is_better else -values
         if np.isnan(values).all():
             raise DataError(
-                f"{self.name} is defined at no threshold, as the rows that it is "
-                "chosen by are not of both levels; give rows of both."
+                f"{self.name} is defined at no threshold; give rows of both levels."
             )
         best = np.nanmax(values)
         equal = np.flatnonzero(values >= best - ROUNDING * max(1.0, abs(best)))
         far = np.abs(cuts.thresholds[equal] - usual)
         return int(equal[np.argmin(far)])
-
-
-def _ratio(numerator: Vector, denominator: Vector) -> Vector:
-    """Quotients, NaN where the denominator is 0."""
-    found = np.full(np.shape(numerator), np.nan)
-    np.divide(numerator, denominator, out=found, where=denominator != 0.0)
-    return found
-
-
-def sensitivity(d: Decisions) -> Vector:
-    """``TP / (TP + FN)``."""
-    return _ratio(d.tp, d.tp + d.fn)
-
-
-def specificity(d: Decisions) -> Vector:
-    """``TN / (TN + FP)``."""
-    return _ratio(d.tn, d.tn + d.fp)
-
-
-def precision(d: Decisions) -> Vector:
-    """``TP / (TP + FP)``."""
-    return _ratio(d.tp, d.tp + d.fp)
-
-
-def accuracy(d: Decisions) -> Vector:
-    """``(TP + TN) / n``."""
-    return _ratio(d.tp + d.tn, d.total)
-
-
-def error_rate(d: Decisions) -> Vector:
-    """``(FP + FN) / n``."""
-    return _ratio(d.fp + d.fn, d.total)
-
-
-def balanced_accuracy(d: Decisions) -> Vector:
-    """Mean of sensitivity and specificity."""
-    return (sensitivity(d) + specificity(d)) / 2.0
-
-
-def youden(d: Decisions) -> Vector:
-    """Youden's ``J``, sensitivity + specificity - 1."""
-    return sensitivity(d) + specificity(d) - 1.0
-
-
-def kappa(d: Decisions) -> Vector:
-    """Cohen's kappa."""
-    n = d.total
-    chance = (d.tp + d.fn) * (d.tp + d.fp) + (d.tn + d.fp) * (d.tn + d.fn)
-    return _ratio(n * (d.tp + d.tn) - chance, n * n - chance)
-
-
-def mcc(d: Decisions) -> Vector:
-    """Matthews' correlation."""
-    sides = (d.tp + d.fp) * (d.tp + d.fn) * (d.tn + d.fp) * (d.tn + d.fn)
-    return _ratio(d.tp * d.tn - d.fp * d.fn, np.sqrt(sides))
-
-
-def f_beta(beta: float) -> Measure:
-    """``(1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP)``, 0 without a hit."""
-    square = beta * beta
-
-    def measure(d: Decisions) -> Vector:
-        hits = (1.0 + square) * d.tp
-        return _ratio(hits, hits + square * d.fn + d.fp)
-
-    return measure
-
-
-METRICS: dict[str, Measure] = {
-    "accuracy": accuracy,
-    "error_rate": error_rate,
-    "balanced_accuracy": balanced_accuracy,
-    "youden": youden,
-    "kappa": kappa,
-    "mcc": mcc,
-    "f1": f_beta(1.0),
-    "f0.5": f_beta(0.5),
-    "f2": f_beta(2.0),
-    "sensitivity": sensitivity,
-    "specificity": specificity,
-    "precision": precision,
-}
-# Best at one end of the scores, and so nothing to choose a threshold by.
-ONE_SIDED = ("sensitivity", "specificity", "precision")
-CHOOSING = tuple(name for name in METRICS if name not in ONE_SIDED)

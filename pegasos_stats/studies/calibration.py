@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +47,7 @@ from pegasos_stats.studies.thresholds import (
     new_parts,
     rows_of,
 )
-from pegasos_stats.tables import Fields, Summary, significant
+from pegasos_stats.tables import Fields, Summarised, Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -270,23 +270,19 @@ def calibrate(
     )
     per_repeat = Counter(split.repeat for split in validation.folds.splits)
     if min(per_repeat.values()) < 2:
-        raise DataError(
-            "A repeat has one fold only, so that no other gives the sigmoid for its "
-            "rows; give at least two folds."
-        )
+        raise DataError("A repeat has one fold only; give at least two folds.")
     fitting: Any = validation.model.at_chosen_lambda()
     solver = for_all_rows(with_seed(validation.solver, validation.seed))
     result = fitting.fit(solver)
     y, weights = model.problem.y, model.problem.outcome_weights
     scores = validation.scores_by_repeat
-    given = y, scores.to_numpy(), weights
-    sigmoid = sigmoid_of(*given)
+    sigmoid = sigmoid_of(y, scores.to_numpy(), weights)
     why = _without_scores(result, sigmoid)
+    way = base_rate if why else fit_sigmoid
     if why:
         warn_caller(f"{why}: {SHARES}.", UndefinedMetricWarning)
-        sigmoid = base_rate(*given)
-    way = base_rate if why else fit_sigmoid
-    logits = cross_fitted_logits(validation.folds, *given, way)
+        sigmoid = base_rate(y, scores.to_numpy(), weights)
+    logits = cross_fitted_logits(validation.folds, y, scores.to_numpy(), weights, way)
     columns = pd.DataFrame(logits, scores.index, scores.columns)
     return CalibratedResults(result, sigmoid, validation, columns, why)
 
@@ -319,7 +315,7 @@ def calibrated_parts(
         labels = np.where(rows.second, 1.0, -1.0)
         sigmoid = fitting(labels, rows.values, rows.weights)
         own = expit(logits[split.test, split.repeat - 1])
-        chances = replace(rows, values=expit(sigmoid.logits(rows.values)))
+        chances = rows._replace(values=expit(sigmoid.logits(rows.values)))
         parts.append(Part(split, chances, rows_of(model.problem, split.test, own)))
     return parts
 
@@ -329,7 +325,7 @@ SHARES = "every probability is the share of its level"
 
 @suggest_names("calibrated")
 @dataclass(frozen=True, repr=False, eq=False)
-class CalibratedResults:
+class CalibratedResults(Summarised):
     """A fit with probabilities from Platt's sigmoid; made by `calibrate`.
 
     Scores are from the fit on all rows. The sigmoid was fitted on out-of-fold scores:
@@ -416,12 +412,8 @@ class CalibratedResults:
         OptionError
             If `threshold` is not a probability.
         """
-        cut = probability_of(threshold)
         logits = self._logits(self.result.decision_function(data, offset=offset))
-        if cut == 0.5:
-            return self.result.coding.predicted(logits, "na")
-        chances = self.result.coding.probabilities(logits).iloc[:, 1]
-        return self.result.coding.predicted(chances, "na", cut)
+        return self._labels_at(logits, threshold)
 
     @suggest_arguments
     def confusion(
@@ -452,20 +444,20 @@ class CalibratedResults:
             If `threshold` is not a probability, or an argument for new rows is given
             without `data`.
         """
-        result, counts = self.result, None
-        labels: object
-        seen = RowSource("out of fold")
+        result, counts, seen = self.result, None, RowSource("out of fold")
+        labels: object = actual
         if data is None:
             check_rows_have_own(actual=actual, freq_weights=freq_weights, offset=offset)
             chances, labels = self.probabilities, self.validation.actual
             cut = probability_of(threshold)
             predicted = result.coding.predicted(chances.iloc[:, 1], "na", cut)
         else:
-            chances = self.predict_proba(data, offset=offset)
-            predicted = self.predict(data, threshold=threshold, offset=offset)
+            matrix = result._matrix(data, offset=offset)
+            logits = self._logits(result._scores(matrix))
+            chances = result.coding.probabilities(logits)
+            predicted = self._labels_at(logits, threshold)
             labels = result._labels(data) if actual is None else actual
             counts = column_of_counts(freq_weights, result.counted, data)
-            matrix = result._matrix(data, offset=offset)
             seen = row_source(result, matrix, labels, counts)
         table = confusion(
             labels,
@@ -548,15 +540,9 @@ progress
             check_rows_have_own(freq_weights=freq_weights, offset=offset)
             rng = RRandom(seed, sample_kind=self.validation.solver.sample_kind)
             parts = calibrated_parts(self, rng, workers, progress)
+        scale, coding = PROBABILITY, result.coding
         return evaluate_threshold(
-            parts,
-            drawn,
-            rng.seed,
-            target,
-            PROBABILITY,
-            result.coding,
-            at,
-            out_of_fold=not new,
+            parts, drawn, rng.seed, target, scale, coding, at, out_of_fold=not new
         )
 
     @property
@@ -565,11 +551,9 @@ progress
 
         Of a row that was neither of the fit nor of the sigmoid; with repeats, the mean.
         """
-        negative, positive = self.result.coding.levels
-        upper = pd.DataFrame(
-            expit(self.logits.to_numpy()), self.logits.index, self.logits.columns
-        ).mean(axis=1)
-        return pd.DataFrame({negative: 1.0 - upper, positive: upper})
+        upper = self.logits.map(expit).mean(axis=1)
+        levels = self.result.coding.levels
+        return pd.DataFrame(dict(zip(levels, (1.0 - upper, upper), strict=True)))
 
     @cached_property
     def _losses(self) -> pd.DataFrame:
@@ -611,9 +595,7 @@ progress
             As for `pegasos_stats.reliability`.
         """
         return reliability(
-            self.validation.actual,
-            self.probabilities,
-            bins,
+            *(self.validation.actual, self.probabilities, bins),
             strategy=strategy,
             level=level,
         )
@@ -662,17 +644,12 @@ progress
         ]
         if self.without_scores:
             notes.insert(0, f"{self.without_scores}: {SHARES}.")
-        if details and self.result.problem.prior_shift:
-            notes.append("Probabilities are for levels as frequent as in the data.")
         if details:
             notes.append(
-                "Probabilities are 1 / (1 + exp(A score + B)), with the score of the "
-                "fit on all rows; A and B were fitted on out-of-fold scores."
+                "Probabilities, for levels as frequent as in the data, are "
+                "1 / (1 + exp(A score + B)) of the score of the fit on all rows."
             )
         return notes
-
-    def _repr_html_(self) -> str:
-        return self.summary().to_html()
 
     def __repr__(self) -> str:
         brier = significant(self._losses["estimate"].iloc[0])
@@ -685,6 +662,13 @@ progress
     def _logits(self, scores: "pd.Series[float]") -> "pd.Series[float]":
         values = self.sigmoid.logits(np.asarray(scores, dtype=np.float64))
         return pd.Series(values, scores.index)
+
+    def _labels_at(self, logits: "pd.Series[float]", threshold: object) -> DataColumn:
+        """Labels at a probability, where one half is a log odds of exactly 0."""
+        cut, coding = probability_of(threshold), self.result.coding
+        if cut == 0.5:
+            return coding.predicted(logits, "na")
+        return coding.predicted(coding.probabilities(logits).iloc[:, 1], "na", cut)
 
     def _facts(self) -> tuple[Fields, Fields]:
         """The sigmoid and its folds; the solver of the fit."""

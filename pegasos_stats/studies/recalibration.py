@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import Codes, Matrix, Vector
-from pegasos_stats.metrics.agreement_intervals import quantile
-from pegasos_stats.metrics.proportions import Interval
+from pegasos_stats.metrics.intervals import Interval, quantile
 
 STEPS = 100
 DECREMENT = 1e-14  # of the objective, by Newton's quadratic model

@@ -12,8 +12,8 @@ from pegasos_stats.checks import check_choice, check_count, whole_of
 from pegasos_stats.data.columns import floats_of
 from pegasos_stats.errors import DataError, OptionError, counted, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
-from pegasos_stats.metrics import inputs, proportions, rates, scores
-from pegasos_stats.metrics.proportions import Interval
+from pegasos_stats.metrics import inputs, intervals, rates, scores
+from pegasos_stats.metrics.intervals import Interval
 from pegasos_stats.studies.recalibration import recalibrated
 from pegasos_stats.tables import lines_html, params_html
 
@@ -240,7 +240,7 @@ def reliability(
     """
     if strategy is not None:
         check_choice("strategy", strategy, STRATEGIES)
-    level = proportions.check_interval("wilson", level)
+    level = intervals.check_interval("wilson", level)
     events = inputs.events_of(actual, probabilities, positive)
     used = events.is_complete
     if not used.any():
@@ -408,7 +408,7 @@ def _binned(
     for j in range(len(ends) - 1):
         inside = place == j
         n, count, here = int(inside.sum()), int(came[inside].sum()), p[inside]
-        low, high = proportions.proportion_interval(count, n, "wilson", level)
+        low, high = intervals.proportion_interval(count, n, "wilson", level)
         mean = float(here.mean()) if n else float("nan")
         lines.append((ends[j], ends[j + 1], n, mean, rates.ratio(count, n), low, high))
         apart += distance_by_chance(here)

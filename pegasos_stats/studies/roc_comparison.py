@@ -18,8 +18,8 @@ from pegasos_stats.metrics.inputs import (
     positive_position,
     side_by_side,
 )
+from pegasos_stats.metrics.intervals import Interval
 from pegasos_stats.metrics.paired import checked_names
-from pegasos_stats.metrics.proportions import Interval
 from pegasos_stats.metrics.scores import (
     RocCurve,
     auc_interval,
@@ -29,7 +29,7 @@ from pegasos_stats.metrics.scores import (
 )
 from pegasos_stats.models.inference.wald import TIDY_COLUMNS, estimates
 from pegasos_stats.models.results import Results
-from pegasos_stats.tables import header_html
+from pegasos_stats.tables import Facts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,7 @@ ENDS = ["conf_low", "conf_high"]
 
 @suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
-class RocComparison:
+class RocComparison(Facts):
     """Two areas under the ROC curve on the same rows; made by `compare_roc`.
 
     Attributes
@@ -72,6 +72,8 @@ class RocComparison:
     level: float
     nobs: int
     n_left_out: int
+
+    _title = "Comparison of Two Areas"
 
     @property
     def area_a(self) -> float:
@@ -140,16 +142,6 @@ class RocComparison:
         curves = dict(zip(self.names, self.curves, strict=True))
         areas = self.table["estimate"].iloc[:2].tolist()
         return draw_compared_rocs(curves, areas, self.levels, ax, line)
-
-    def __str__(self) -> str:
-        facts = self._facts()
-        width = max(map(len, facts)) + 2
-        return "\n".join(name.ljust(width) + fact for name, fact in facts.items())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return header_html("Comparison of Two Areas", list(self._facts().items()), [])
 
     def _facts(self) -> dict[str, str]:
         """Areas, their difference, and DeLong's test, in words."""
@@ -275,7 +267,7 @@ def compare_roc(
         table.loc[2, ["statistic", "p_value"]] = 0.0, 1.0
     elif not variances[2] > 0.0:
         table.loc[2, ENDS] = np.nan
-        warn_undefined({"pvalue": "the difference of the areas has no variance"})
+        warn_undefined(["pvalue"], "the difference of the areas has no variance")
     return RocComparison(
         names=names,
         table=table[TIDY_COLUMNS],

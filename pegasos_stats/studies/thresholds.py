@@ -2,19 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
-from operator import add
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Rows, Vector
-from pegasos_stats.checks import (
-    check_choice,
-    check_nonnegative,
-    check_rows_have_own,
-)
+from pegasos_stats.checks import check_choice, check_nonnegative, check_rows_have_own
 from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import row_labels
 from pegasos_stats.data.foreign import position_of
@@ -56,14 +51,13 @@ from pegasos_stats.studies.selection.folds import (
     drawn_folds,
     whole_groups,
 )
-from pegasos_stats.tables import Fields, Summary, significant
+from pegasos_stats.tables import Fields, Summarised, Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(NamedTuple):
     """What a threshold is compared with.
 
     Attributes
@@ -90,12 +84,10 @@ def scale_of(problem: Problem) -> Scale:
     """
     if problem.loss != "log":
         return Scale("score", 0.0, (-np.inf, np.inf))
-    usual = float(1.0 / (1.0 + np.exp(problem.prior_shift)))
-    return replace(PROBABILITY, usual=usual)
+    return PROBABILITY._replace(usual=float(thresholded(np.zeros(1), problem)[0]))
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
+class Part(NamedTuple):
     """Rows to choose a threshold by, and others to judge it by.
 
     Attributes
@@ -109,18 +101,10 @@ class Part:
     inside: ScoredRows
     outside: ScoredRows
 
-    def on_scale(self, problem: Problem) -> "Part":
-        """The same with what the thresholds of a fit are compared with, of scores."""
-        inside, outside = (
-            replace(rows, values=thresholded(rows.values, problem))
-            for rows in (self.inside, self.outside)
-        )
-        return Part(self.split, inside, outside)
-
 
 @suggest_names("thresholds")
 @dataclass(frozen=True, repr=False, eq=False)
-class Thresholds:
+class Thresholds(Summarised):
     """A chosen threshold and its performance; made by ``result.thresholds()``.
 
     Attributes
@@ -194,13 +178,8 @@ class Thresholds:
     @property
     def apparent(self) -> float:
         """Metric or cost on the rows by which the threshold was chosen: optimistic."""
-        return float(self._at_threshold[self.target.name])
-
-    @property
-    def _at_threshold(self) -> "pd.Series[float]":
-        """The line of `table` that was chosen."""
-        at = int(np.flatnonzero(self.table["threshold"] == self.threshold)[0])
-        return self.table.iloc[at]
+        at = self.table["threshold"] == self.threshold
+        return float(self.table.loc[at, self.target.name].iloc[0])
 
     def tidy(self) -> pd.DataFrame:
         """Estimates for new rows: ``term, threshold, estimate, std_error``.
@@ -219,28 +198,24 @@ class Thresholds:
             ("chosen", self.threshold, *self._pooled(chosen)),
             ("usual", self.usual, *self._pooled(usual)),
         ]
-        return pd.DataFrame(
-            lines, columns=["term", "threshold", "estimate", "std_error"]
-        )
+        columns = ["term", "threshold", "estimate", "std_error"]
+        return pd.DataFrame(lines, columns=columns)
 
     def _pooled(self, found: Sequence[Decisions]) -> tuple[float, float]:
         """Mean over the repeats, and standard error of one."""
-        repeats = self.by_fold["repeat"].to_numpy()
+        tables, repeats = np.array([d.tables for d in found]), self.by_fold["repeat"]
         means, variances = [], []
-        for repeat in np.unique(repeats):
-            own = [d for d, r in zip(found, repeats, strict=True) if r == repeat]
-            means.append(self._value(own))
-            k, spread = len(own), np.nan
+        for repeat in repeats.unique():
+            own = tables[(repeats == repeat).to_numpy()]
+            k, total = len(own), own.sum(axis=0)
+            means.append(float(self.target.of(total)[0]))
+            left = np.full(1, np.nan)  # values without one of the folds
             if k > 1:
-                left = np.array([self._value(own[:j] + own[j + 1 :]) for j in range(k)])
-                spread = float(np.square(left - left.mean()).sum())
+                left = np.array([self.target.of(total - each)[0] for each in own])
+            spread = float(np.square(left - left.mean()).sum())
             variances.append(spread * (k - 1) / k)
         factor = correction_factor(self.by_fold) if self.out_of_fold else 1.0
-        error = factor * float(np.sqrt(np.mean(variances)))
-        return float(np.mean(means)), error
-
-    def _value(self, found: Sequence[Decisions]) -> float:
-        return float(self.target.of(reduce(add, found))[0])
+        return float(np.mean(means)), factor * float(np.sqrt(np.mean(variances)))
 
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw the metric or cost against the threshold, and the chosen one.
@@ -272,9 +247,6 @@ class Thresholds:
         table = pd.DataFrame(cells, found["term"].tolist())
         return Summary(["Threshold"], table, self._notes(), *self._header())
 
-    def _repr_html_(self) -> str:
-        return self.summary().to_html()
-
     def __repr__(self) -> str:
         return (
             f"<Thresholds: {self.scale} {significant(self.threshold)}, "
@@ -283,21 +255,20 @@ class Thresholds:
         )
 
     def _header(self) -> tuple[Fields, Fields]:
-        (first, second), target = self.levels, self.target
+        target = self.target
         best = "largest" if target.larger_is_better else "smallest"
         left = [
-            ("Predicted above:", str(second)),
-            ("Predicted below:", str(first)),
+            ("Predicted above:", str(self.levels[1])),
             ("Scale:", self.scale),
             ("Positive class:", str(self.positive)),
+            ("Best:", f"{best} {target.name}"),
         ]
-        right = [("Best:", f"{best} {target.name}")]
         if target.name == "cost":
-            right += [
+            left += [
                 ("Cost of a false positive:", significant(target.false_positive)),
                 ("Cost of a false negative:", significant(target.false_negative)),
             ]
-        right += [
+        right = [
             ("Rows:", "out of fold" if self.out_of_fold else "new"),
             ("Folds:", self.folds.kind),
             ("Seed:", str(self.seed)),
@@ -305,19 +276,14 @@ class Thresholds:
         return left, right
 
     def _notes(self) -> list[str]:
-        low, high = self.by_fold["threshold"].agg(["min", "max"])
+        low, high = map(significant, self.by_fold["threshold"].agg(["min", "max"]))
         rows = "its training rows" if self.out_of_fold else "the rows of the others"
-        notes = [
-            f"Nested: the threshold of each fold is chosen by {rows}.",
-            f"Thresholds of the folds go from {significant(low)} to "
-            f"{significant(high)}.",
+        return [
+            f"Nested: the threshold of each fold is chosen by {rows}; they go from "
+            f"{low} to {high}.",
             f"On the rows that have chosen it the {self.target.name} is "
             f"{significant(self.apparent)}, which is optimistic.",
         ]
-        shares = self._at_threshold[["sensitivity", "specificity"]]
-        if sorted(shares) == [0.0, 1.0]:
-            notes.append("At this threshold all rows are predicted alike.")
-        return notes
 
 
 INNER = 5  # folds of the rows of each fit, by which its threshold is chosen
@@ -363,8 +329,7 @@ def choose_threshold(
             X = problem.X
             why = f"A fit of {X.noun}" if isinstance(X, Elsewhere) else "A loaded fit"
             raise DataError(
-                f"{why} does not hold the rows to choose a threshold by; give new "
-                "rows: thresholds(data)."
+                f"{why} does not hold its rows; give new ones: thresholds(data)."
             )
         solver = fold_fits.checked_fold_solver(
             model, result.refinement or result.solver, SDCA()
@@ -382,17 +347,19 @@ def choose_threshold(
             Part(split, rows, rows_of(problem, split.test, fit.scores))
             for split, rows, (fit,) in zip(drawn.splits, inside, fits, strict=True)
         ]
-    parts = [part.on_scale(problem) for part in parts]
+    parts = [
+        Part(part.split, *(_on_scale(rows, problem) for rows in part[1:]))
+        for part in parts
+    ]
+    scale, coding = scale_of(problem), result.coding
     return evaluate_threshold(
-        parts,
-        drawn,
-        rng.seed,
-        target,
-        scale_of(problem),
-        result.coding,
-        at,
-        out_of_fold=not new,
+        parts, drawn, rng.seed, target, scale, coding, at, out_of_fold=not new
     )
+
+
+def _on_scale(rows: ScoredRows, problem: Problem) -> ScoredRows:
+    """The same with what the thresholds of a fit are compared with, of scores."""
+    return rows._replace(values=thresholded(rows.values, problem))
 
 
 def inside_rows(
@@ -453,11 +420,7 @@ def new_parts(
     if table.source.endswith("training"):
         some = table.source != "training"
         which = f"{table.n_seen:,} of the rows are" if some else "These are the"
-        raise DataError(
-            f"{which} rows of the fit, on which scores are too far apart to "
-            "choose a threshold; leave data out for scores out of fold, or give new "
-            "rows."
-        )
+        raise DataError(f"{which} rows of the fit; leave data out, or give new rows.")
     found = table.scored
     assert found is not None  # a fit gives scores
     assert found.scores is not None
@@ -512,8 +475,7 @@ def checked_target(
         return Target(name), at
     if metric is not None:
         raise OptionError(
-            f"metric={shown(metric)} and cost={shown(cost)} exclude each other; give "
-            "one of them."
+            f"metric={shown(metric)} and cost={shown(cost)} exclude each other."
         )
     by_error = (levels[1 - at], levels[at])  # a false positive is not one
     for names in (by_error, BOTH) if isinstance(cost, Mapping) else ():
@@ -523,10 +485,10 @@ def checked_target(
             if 0.0 < max(paid) <= LARGEST_COST:
                 return Target("cost", *(paid if places[0] == 0 else paid[::-1])), at
     raise OptionError(
-        f"cost={shown(cost)} is not allowed; give what wrong decisions cost, one of "
-        f"them above zero and none above {LARGEST_COST:g}: {{'false_positive': 1, "
-        "'false_negative': 5}, or by the actual level, "
-        f"{{{levels[0]!r}: 1, {levels[1]!r}: 5}}."
+        "is not allowed; give {'false_positive': 1, 'false_negative': 5}, or by the "
+        f"actual level, {{{levels[0]!r}: 1, {levels[1]!r}: 5}}.",
+        "cost",
+        cost,
     )
 
 
@@ -565,54 +527,44 @@ def evaluate_threshold(
     def best_of(rows: ScoredRows) -> tuple[float, Cuts]:
         for mark, level in zip((~rows.second, rows.second), coding.levels, strict=True):
             if not rows.weights[mark].any():
-                raise DataError(
-                    f"No row of level {level!r} is there to choose a threshold by; "
-                    "give rows of both levels."
-                )
+                raise DataError(f"No row of level {level!r} is there to choose by.")
         cuts = Cuts.of(rows, second, usual, scale.ends)
         return float(cuts.thresholds[target.best(cuts, usual)]), cuts
 
     lines, found = [], []
-    for part in parts:
-        (at, _), split = best_of(part.inside), part.split
-        pair = part.outside.at(at, second), part.outside.at(usual, second)
-        found.append(pair)
-        lines.append(
-            {
-                "repeat": split.repeat,
-                "fold": split.fold,
-                "n_train": split.n_train,
-                "n_test": len(split.test),
-                "weight": float(part.outside.weights.sum()),
-                "threshold": at,
-                target.name: float(target.of(pair[0])[0]),
-                f"{target.name}_usual": float(target.of(pair[1])[0]),
-            }
-        )
-    everyone = [part.outside for part in parts]
-    threshold, cuts = best_of(
-        ScoredRows(
-            np.concatenate([rows.values for rows in everyone]),
-            np.concatenate([rows.second for rows in everyone]),
-            np.concatenate([rows.weights for rows in everyone]),
-        )
-    )
+    for split, inside, outside in parts:
+        at, _ = best_of(inside)
+        chosen, unchosen = outside.at(at, second), outside.at(usual, second)
+        found.append((chosen, unchosen))
+        line = {
+            "repeat": split.repeat,
+            "fold": split.fold,
+            "n_train": split.n_train,
+            "n_test": len(split.test),
+            "weight": float(outside.weights.sum()),
+            "threshold": at,
+            target.name: float(target.of(chosen.tables)[0]),
+            f"{target.name}_usual": float(target.of(unchosen.tables)[0]),
+        }
+        lines.append(line)
+    everyone = zip(*(part.outside for part in parts), strict=True)
+    threshold, cuts = best_of(ScoredRows(*map(np.concatenate, everyone)))
     table = pd.DataFrame({"threshold": cuts.thresholds})
     for name, measure in METRICS.items():
-        table[name] = measure(cuts.decisions)
+        table[name] = measure(cuts.decisions.tables)
     if target.name == "cost":
-        table["cost"] = target.of(cuts.decisions)
+        table["cost"] = target.of(cuts.decisions.tables)
     return Thresholds(
-        threshold,
-        usual,
-        scale.name,
-        target,
-        coding.levels[positive],
-        coding.levels,
-        folds,
-        seed,
-        out_of_fold,
-        pd.DataFrame(lines),
-        table,
-        tuple(found),
+        threshold=threshold,
+        usual=usual,
+        scale=scale.name,
+        target=target,
+        positive=coding.levels[positive],
+        levels=coding.levels,
+        folds=folds,
+        seed=seed,
+        out_of_fold=out_of_fold,
+        by_fold=pd.DataFrame(lines),
+        table=table,
+        _judged=tuple(found),
     )

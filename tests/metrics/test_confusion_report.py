@@ -117,11 +117,11 @@ def test_a_hinge_fit_has_no_probabilities():
     assert result.confusion().overall.index[-1] == "auc"
 
 
-def test_undefined_statistics_are_named_with_their_reason():
+def test_undefined_statistics_are_named():
     matrix = ps.confusion([5, 5, 6], [5, 5, 5], 5)
-    with pytest.warns(UndefinedMetricWarning, match=r"mcc \(all rows have one"):
+    with pytest.warns(UndefinedMetricWarning, match="mcc"):
         assert np.isnan(matrix.overall["mcc"])
-    with pytest.warns(UndefinedMetricWarning, match=r"\(every row is predicted 5"):
+    with pytest.warns(UndefinedMetricWarning, match="neg_pred_value"):
         assert np.isnan(matrix.by_class["neg_pred_value"])
     with pytest.warns(UndefinedMetricWarning) as found:
         matrix.tidy()
@@ -130,7 +130,7 @@ def test_undefined_statistics_are_named_with_their_reason():
 
 def test_levels_that_are_not_there_keep_their_place():
     actual = pd.Categorical(["a", "b", "a"], categories=["a", "b", "c"])
-    with pytest.warns(UndefinedMetricWarning, match=r"c: .*no row is actually 'c'"):
+    with pytest.warns(UndefinedMetricWarning, match="c: sensitivity"):
         by_class = ps.confusion(actual, actual).by_class
     assert by_class["detection_rate"].tolist() == [2 / 3, 1 / 3, 0.0]
 
@@ -184,7 +184,7 @@ def test_options_that_make_no_sense(options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"positive": "a"}, "makes no sense with 3 levels"),
+        ({"positive": "a"}, "positive=.* makes no sense with 3 levels"),
         ({"scores": [1, 2, 3]}, "scores make no sense"),
         ({"prevalence": 0.5}, "a number for each"),
         ({"prevalence": {"a": 0.5}}, "a number for each"),

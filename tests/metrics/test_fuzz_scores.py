@@ -131,10 +131,10 @@ def test_probabilities_are_one_in_sum_to_their_tolerance():
         if allowed:
             ps.confusion(actual, predicted, probabilities=p)
         else:
-            with pytest.raises(DataError, match="a sum of 1 in each row"):
+            with pytest.raises(DataError, match="sum of 1"):
                 ps.confusion(actual, predicted, probabilities=p)
     for outside in ([1.5, -0.5], [-1e-9, 1.0 + 1e-9]):
-        with pytest.raises(DataError, match="not all between 0 and 1"):
+        with pytest.raises(DataError, match="between 0 and 1"):
             ps.confusion(actual, predicted, probabilities=[outside] * 3)
     one = ps.confusion(actual, predicted, probabilities=[0.0, 1.0, 0.25])
     with warnings.catch_warnings():
@@ -153,7 +153,7 @@ def test_columns_of_probabilities_go_by_their_names():
         metrics.log_loss(actual, np.column_stack([p, 1 - p]))
     )
     for wrong in (frame.rename(columns={"b": "c"}), frame.assign(c=0.0), frame[["a"]]):
-        with pytest.raises(DataError, match=r"one for each of the levels 'a', 'b'\.$"):
+        with pytest.raises(DataError, match="the levels 'a', 'b'"):
             ps.confusion(actual, actual, probabilities=wrong)
 
 
@@ -164,10 +164,10 @@ def test_a_share_may_be_nought_or_one_and_no_more():
             share,
         )
     for share in (-1e-9, 1.0 + 1e-9, True, "0.5", np.nan):
-        with pytest.raises(OptionError, match="give a number from 0 to 1"):
+        with pytest.raises(OptionError, match="prevalence="):
             ps.confusion(actual, actual, prevalence=share)
     three = dict(zip("abc", (0.0, 1.0, 0.25), strict=True))
     found = ps.confusion(list("abca"), list("abcb"), prevalence=three)
-    with pytest.warns(UndefinedMetricWarning, match="makes its denominator zero"):
+    with pytest.warns(UndefinedMetricWarning, match="_pred_value"):
         assert found.by_class["prevalence"].to_dict() == three
     assert matrix_of(np.array([[3, 1], [2, 9]]), Choices("b")).positive == "b"

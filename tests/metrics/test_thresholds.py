@@ -39,7 +39,7 @@ def test_decisions_are_those_of_a_confusion_table_at_each_threshold(second):
             if name in ("youden", "error_rate", "f2", "f0.5"):
                 continue
             found = {**table.overall, **table.by_class}[name]
-            np.testing.assert_allclose(measure(d)[j], found, rtol=ROUNDING)
+            np.testing.assert_allclose(measure(d.tables)[j], found, rtol=ROUNDING)
 
 
 def test_measures_are_those_of_scikit_learn():
@@ -63,7 +63,7 @@ def test_measures_are_those_of_scikit_learn():
     }
     assert set(expected) == set(METRICS)
     for name, value in expected.items():
-        np.testing.assert_allclose(METRICS[name](at), [value], rtol=ROUNDING)
+        np.testing.assert_allclose(METRICS[name](at.tables), [value], rtol=ROUNDING)
 
 
 def test_rows_at_the_threshold_are_undecided():
@@ -84,17 +84,17 @@ def test_no_threshold_is_better_and_none_as_good_is_nearer_to_the_usual_one(name
     usual = 0.45
     cuts = Cuts.of(rows, True, usual, (-np.inf, np.inf))
     best = target.best(cuts, usual)
-    chosen = target.of(rows.at(cuts.thresholds[best], True))[0]
+    chosen = target.of(rows.at(cuts.thresholds[best], True).tables)[0]
     sign = -1.0 if name in ("cost", "error_rate") else 1.0
     others = [-np.inf, *np.arange(-4.05, 5.0, 0.1), np.inf, usual]
     for at in others:
-        value = target.of(rows.at(at, True))[0]
+        value = target.of(rows.at(at, True).tables)[0]
         if not np.isnan(value):
             assert sign * value <= sign * chosen + ROUNDING
             if abs(value - chosen) <= ROUNDING:
                 far = abs(cuts.thresholds[best] - usual)
                 nearer = [t for t in cuts.thresholds if abs(t - usual) < far]
-                values = [target.of(rows.at(t, True))[0] for t in nearer]
+                values = [target.of(rows.at(t, True).tables)[0] for t in nearer]
                 assert all(not abs(v - chosen) <= ROUNDING for v in values)
 
 
@@ -105,8 +105,8 @@ def test_costs_are_of_the_errors_that_they_name():
         np.array([1.0, 1.0, 1.0, 1.0, 2.0]),
     )
     target = Target("cost", 5.0, 1.0)
-    assert target.of(rows.at(2.5, True))[0] == (5.0 * 2.0 + 1.0) / 6.0
-    assert target.of(rows.at(2.5, False))[0] == (5.0 * 1.0 + 2.0) / 6.0
+    assert target.of(rows.at(2.5, True).tables)[0] == (5.0 * 2.0 + 1.0) / 6.0
+    assert target.of(rows.at(2.5, False).tables)[0] == (5.0 * 1.0 + 2.0) / 6.0
 
 
 def test_thresholds_stay_within_their_ends_and_between_scores():

@@ -88,7 +88,7 @@ def test_a_class_of_weights_that_do_not_add_up_exactly_is_none():
                          weights=[0.1, 0.2, 0.3])  # fmt: skip
     with pytest.warns(ps.errors.UndefinedMetricWarning) as caught:
         assert np.isnan(found.by_class["specificity"])
-    assert "every row is actually 'a'" in str(caught[0].message)
+    assert "specificity" in str(caught[0].message)
 
 
 def test_a_fit_takes_weights_by_name_and_as_numbers():
@@ -110,7 +110,7 @@ def test_a_fit_takes_weights_by_name_and_as_numbers():
 
 @pytest.mark.parametrize(
     ("weights", "named"),
-    [([1.0, np.nan], "rows 1;"), ([1.0, -1.0], "-1.0 in the rows 1;"), ([1.0], "1,")],
+    [([1.0, np.nan], "rows 1"), ([1.0, -1.0], "-1.0 in the rows 1;"), ([1.0], "1,")],
 )
 def test_weights_that_are_none_are_refused(weights, named):
     with pytest.raises(DataError, match=f"^weights .*{named}"):

@@ -35,7 +35,7 @@ def test_it_is_chosen_by_the_scores_of_cross_validation(svm, found):
     rows = ScoredRows(cv.scores.to_numpy(), svm.problem.y > 0.0, np.ones(90))
     cuts = Cuts.of(rows, True, 0.0, (-np.inf, np.inf))
     assert (cuts.thresholds == found.table["threshold"]).all()
-    costs_ = Target("cost", 1.0, 4.0).of(cuts.decisions)
+    costs_ = Target("cost", 1.0, 4.0).of(cuts.decisions.tables)
     assert (costs_ == found.table["cost"]).all()
     assert found.apparent == costs_.min()
     table = cv.confusion(threshold=found.threshold).table

@@ -120,7 +120,7 @@ class R(ABC):
         if value is None:
             return "NULL"
         if isinstance(value, dict):
-            items = (f"`{name}` = {self._code(each)}" for name, each in value.items())
+            items = (f"{quoted(k)} = {self._code(each)}" for k, each in value.items())
             return f"list({', '.join(items)})"
         if isinstance(value, pd.Series | pd.Categorical | pd.Index):
             return self._labels(pd.Series(value))

@@ -1,20 +1,135 @@
-"""Intervals of statistics that are not simple proportions, such as kappa."""
+"""Confidence intervals of proportions, their differences, and other statistics."""
 
 from collections.abc import Callable
 from math import atanh, exp, isnan, log, tanh
-from typing import Any
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from pegasos_stats.checks import check_fraction
-from pegasos_stats.metrics.proportions import Interval, Method, proportion_interval
-from pegasos_stats.metrics.rates import Counts, true_negatives
+from pegasos_stats.checks import check_choice, check_fraction
+from pegasos_stats.metrics.rates import (
+    Counts,
+    kappa,
+    matthews_correlation,
+    ratio,
+    true_negatives,
+)
+
+Method = Literal["exact", "wilson"]
+
+METHODS: tuple[Method, ...] = get_args(Method)
+STATSMODELS_NAMES = {"exact": "beta", "wilson": "wilson"}
+
+
+class Interval(NamedTuple):
+    """Confidence limits."""
+
+    low: float
+    high: float
+
 
 NONE = Interval(float("nan"), float("nan"))
 STEP = 1e-20  # imaginary; the derivative along it is exact to rounding
 LEAST = 1e-12  # a standard error or a distance to 1 that is smaller is rounding
 
-Statistic = Callable[[np.ndarray], Any]  # of shares, also complex ones
+
+def check_interval(method: str, level: float) -> float:
+    """Return the level; raise `OptionError` if it or the method is not allowed."""
+    check_choice("method", method, METHODS)
+    return check_fraction("level", level)
+
+
+def proportion_interval(
+    count: int, n: int, method: Method = "exact", level: float = 0.95
+) -> Interval:
+    """Confidence interval of a proportion.
+
+    Parameters
+    ----------
+    count, n : int
+        The proportion is ``count / n``.
+    method : "exact" or "wilson"
+        Clopper and Pearson's interval, as R's ``binom.test``, or Wilson's score
+        interval, as R's ``prop.test`` without correction.
+    level : float, default 0.95
+
+    Returns
+    -------
+    Interval
+        ``(low, high)``; NaN where `n` is zero.
+
+    Raises
+    ------
+    OptionError
+        If the method is unknown or the level is not between 0 and 1.
+
+    References
+    ----------
+    Clopper & Pearson, Biometrika 26 (1934); Wilson, JASA 22 (1927).
+
+    Examples
+    --------
+    >>> proportion_interval(577, 600)
+    Interval(low=0.943034446612..., high=0.975547536387...)
+    """
+    level = check_interval(method, level)
+    if n == 0:
+        return NONE
+    from statsmodels.stats.proportion import proportion_confint
+
+    low, high = proportion_confint(
+        count, n, alpha=1.0 - level, method=STATSMODELS_NAMES[method]
+    )
+    return Interval(float(low), float(high))
+
+
+def paired_difference_interval(
+    both: int, first: int, second: int, neither: int, level: float = 0.95
+) -> Interval:
+    """Newcombe's interval for the difference of two proportions of the same rows.
+
+    The difference is ``(first - second) / n``. The interval combines the Wilson
+    intervals of both proportions and allows for their correlation ``phi``, corrected
+    for continuity: method 10 of Newcombe. Unlike Wald's it does not shrink to a point
+    where no row is discordant. statsmodels has Newcombe's interval for independent
+    samples only (``confint_proportions_2indep``).
+
+    Parameters
+    ----------
+    both, first, second, neither : int
+        Rows with the event in both, in the first only, in the second only, in neither.
+    level : float, default 0.95
+
+    Returns
+    -------
+    Interval
+        ``(low, high)``; NaN where there is no row.
+
+    References
+    ----------
+    Newcombe, Statistics in Medicine 17 (1998), 2635-2650, method 10.
+
+    Examples
+    --------
+    >>> paired_difference_interval(1, 1, 7, 12)
+    Interval(low=-0.506..., high=-0.025...)
+    """
+    n = both + first + second + neither
+    p, q = ratio(both + first, n), ratio(both + second, n)
+    low_p, high_p = proportion_interval(both + first, n, "wilson", level)
+    low_q, high_q = proportion_interval(both + second, n, "wilson", level)
+    together = both * neither - first * second
+    corrected = max(together - n / 2, 0.0) if together > 0 else together
+    margins = (both + first) * (second + neither) * (both + second) * (first + neither)
+    phi = corrected / margins**0.5 if margins else 0.0
+    below = _squares_added(p - low_p, high_q - q, phi)
+    above = _squares_added(high_p - p, q - low_q, phi)
+    return Interval(p - q - below, p - q + above)
+
+
+def _squares_added(one: float, other: float, phi: float) -> float:
+    """Return the third side of a triangle, ``phi`` the cosine between the given two."""
+    return float(np.sqrt(one**2 - 2 * phi * one * other + other**2))
 
 
 def kappa_interval(counts: Counts, level: float = 0.95) -> Interval:
@@ -43,7 +158,7 @@ def kappa_interval(counts: Counts, level: float = 0.95) -> Interval:
     >>> kappa_interval(np.array([[285, 15], [8, 292]]))
     Interval(low=0.8859..., high=0.9487...)
     """
-    return _on_fishers_scale(_kappa, counts, level)
+    return _on_fishers_scale(kappa, counts, level)
 
 
 def matthews_interval(counts: Counts, level: float = 0.95) -> Interval:
@@ -71,7 +186,23 @@ def matthews_interval(counts: Counts, level: float = 0.95) -> Interval:
     >>> matthews_interval(np.array([[285, 15], [8, 292]]))
     Interval(low=0.8864..., high=0.9488...)
     """
-    return _on_fishers_scale(_matthews, counts, level)
+    return _on_fishers_scale(matthews_correlation, counts, level)
+
+
+def rate_counts(counts: Counts, positive: int) -> dict[str, tuple[int, int]]:
+    """Count the rows of sensitivity and specificity: those predicted right, and all.
+
+    Examples
+    --------
+    >>> rate_counts(np.array([[285, 15], [8, 292]]), 0)
+    {'sensitivity': (285, 300), 'specificity': (292, 300)}
+    """
+    hits, own = counts[positive, positive], counts[positive].sum()
+    rejected, others = true_negatives(counts, positive)
+    return {
+        "sensitivity": (int(hits), int(own)),
+        "specificity": (int(rejected), int(others)),
+    }
 
 
 def balanced_accuracy_interval(
@@ -102,8 +233,7 @@ def balanced_accuracy_interval(
     >>> balanced_accuracy_interval(np.array([[285, 15], [8, 292]]))
     Interval(low=0.941..., high=0.973...)
     """
-    pairs = (int(counts[positive, positive]), int(counts[positive].sum()))
-    rates = [pairs, true_negatives(counts, positive)]
+    rates = rate_counts(counts, positive).values()
     if not all(n for _, n in rates):
         return NONE
     limits = [proportion_interval(k, n, "wilson", level) for k, n in rates]
@@ -151,11 +281,9 @@ def predictive_interval(
     >>> predictive_interval(np.array([[285, 15], [8, 292]]), 0)
     Interval(low=0.946..., high=0.988...)
     """
-    hits, own = int(counts[positive, positive]), int(counts[positive].sum())
+    (hits, own), (rejected, others) = rate_counts(counts, positive).values()
     if share is None:
-        predicted = int(counts[:, positive].sum())
-        return proportion_interval(hits, predicted, method, level)
-    rejected, others = true_negatives(counts, positive)
+        return proportion_interval(hits, hits + others - rejected, method, level)
     return _at_prevalence(hits, own, others - rejected, others, share, level)
 
 
@@ -178,11 +306,9 @@ def negative_predictive_interval(
     >>> negative_predictive_interval(np.array([[285, 15], [8, 292]]), 0)
     Interval(low=0.920..., high=0.972...)
     """
-    hits, own = int(counts[positive, positive]), int(counts[positive].sum())
-    rejected, others = true_negatives(counts, positive)
+    (hits, own), (rejected, others) = rate_counts(counts, positive).values()
     if share is None:
-        of = rejected + own - hits
-        return proportion_interval(rejected, of, method, level)
+        return proportion_interval(rejected, rejected + own - hits, method, level)
     return _at_prevalence(rejected, others, own - hits, own, 1.0 - share, level)
 
 
@@ -217,40 +343,25 @@ def quantile(level: float) -> float:
     return float(ndtri((1.0 + check_fraction("level", level)) / 2.0))
 
 
-def _on_fishers_scale(statistic: Statistic, counts: Counts, level: float) -> Interval:
+def _on_fishers_scale(
+    statistic: Callable[[Any], float], counts: Counts, level: float
+) -> Interval:
     """``tanh(atanh(g) +- z s / (1 - g^2))``, ``s`` by the delta method.
 
     ``s^2 = sum_ij p_ij g_ij^2 / n`` with the derivatives ``g_ij`` in the shares
     ``p_ij``, whose mean is 0 as the statistic does not depend on the number of rows.
     """
-    z, n = quantile(level), int(counts.sum())
-    if n == 0:
-        return NONE
-    shares = counts / n
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = float(np.real(statistic(shares.astype(np.complex128))))
-        slopes = np.zeros(shares.shape)
-        for cell in np.argwhere(counts):
-            moved = shares.astype(np.complex128)
-            moved[tuple(cell)] += STEP * 1j
-            slopes[tuple(cell)] = np.imag(statistic(moved)) / STEP
-    variance = float((shares * np.square(slopes)).sum()) / n
+    z, value, n = quantile(level), statistic(counts), int(counts.sum())
     room = (1.0 - value) * (1.0 + value)
-    if isnan(value) or room < LEAST or not variance > LEAST**2:
+    if isnan(value) or room < LEAST:
+        return NONE
+    cells = np.argwhere(counts)  # a table for each, moved along the imaginary axis
+    moved = np.repeat((counts / n)[None].astype(np.complex128), len(cells), axis=0)
+    at = np.arange(len(cells)), *cells.T
+    moved[at] += STEP * 1j
+    slopes = np.imag(statistic(moved)) / STEP
+    variance = float(moved[at].real @ np.square(slopes)) / n
+    if not variance > LEAST**2:
         return NONE
     middle, half = atanh(value), z * variance**0.5 / room
     return Interval(tanh(middle - half), tanh(middle + half))
-
-
-def _kappa(shares: np.ndarray) -> Any:
-    total = shares.sum()
-    chance = shares.sum(axis=0) @ shares.sum(axis=1) / total**2
-    return (np.trace(shares) / total - chance) / (1.0 - chance)
-
-
-def _matthews(shares: np.ndarray) -> Any:
-    total = shares.sum()
-    sides = [shares.sum(axis=axis) for axis in (0, 1)]
-    apart = [total**2 - side @ side for side in sides]
-    together = total * np.trace(shares) - sides[0] @ sides[1]
-    return together / np.sqrt(apart[0] * apart[1])
