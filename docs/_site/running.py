@@ -11,11 +11,9 @@ import io
 import os
 import shlex
 import shutil
-import subprocess
-import sys
 import tempfile
 import warnings
-from contextlib import chdir, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -29,10 +27,12 @@ from nbformat.v4 import new_output
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
+from pegasos_stats.output.cli import main
 from pegasos_stats.output.plotting.style import pyplot
 
 Namespace = dict[str, Any]
 mpl.use("agg")
+os.environ |= {"COLUMNS": "88", "NO_COLOR": "1"}  # of the command line
 mpl.rcParams["figure.constrained_layout.use"] = True
 NAMES: dict[str, Namespace] = {}  # of the pages, by document
 WIDTH = 4.8  # inches of a figure, so that a phone shows letters of 10 pixels
@@ -85,16 +85,13 @@ class Commands(SphinxDirective):
         source = "\n".join(self.content)
         printed = []
         for command in source.replace("\\\n", "").split("$ pegasos-stats ")[1:]:
-            done = subprocess.run(
-                [sys.executable, "-m", "pegasos_stats", *shlex.split(command)],
-                cwd=FOLDER.name,
-                env=os.environ | {"COLUMNS": "88", "NO_COLOR": "1"},
-                capture_output=True,
-                text=True,
-            )
-            if done.returncode:
-                raise self.error(done.stderr)
-            printed.append(done.stdout.replace(f"{Path(FOLDER.name).resolve()}/", ""))
+            out, err = io.StringIO(), io.StringIO()
+            with chdir(FOLDER.name), redirect_stdout(out), redirect_stderr(err):
+                code = main(shlex.split(command))
+            if code:
+                raise self.error(err.getvalue())
+            shown = out.getvalue().replace(f"{Path(FOLDER.name).resolve()}/", "")
+            printed.append(shown)
         shown = f".. code-block:: console\n\n{indent(source, '   ')}"
         output = new_output("stream", name="stdout", text="\n".join(printed))
         written = nodes.raw("", pages.output_html(output, ""), format="html")

@@ -43,7 +43,7 @@ def test_it_is_the_least_of_the_path(kind):
 @pytest.mark.parametrize("kind", ["hinge", "log"])
 def test_cross_validation_of_it_is_nested(kind):
     build = MODELS[kind]
-    given = {"folds": 4, "seed": 2}
+    given = {"folds": 2, "seed": 2}
     model = build(Y, X, lam="cv")
     expected = ps.cross_validate(
         build(Y, X), lambda_path=True, rule="min", **given
@@ -82,9 +82,9 @@ def test_errors_and_saved_fits_keep_it(tmp_path):
 
 
 def test_calibration_is_of_scores_at_lambdas_of_the_folds():
-    found = ps.calibrate(ps.svm("y ~ .", FRAME, lam="cv"), folds=4, seed=2)
+    found = ps.calibrate(ps.svm("y ~ .", FRAME, lam="cv"), folds=2, seed=2)
     nested = ps.cross_validate(
-        ps.svm("y ~ .", FRAME), folds=4, seed=2, lambda_path=True, rule="min"
+        ps.svm("y ~ .", FRAME), folds=2, seed=2, lambda_path=True, rule="min"
     )
     assert np.array_equal(found.validation.scores, nested.scores)
     assert found.result.problem.lam_rule == "cv"
@@ -106,7 +106,7 @@ def test_the_command_line(tmp_path, capsys):
         assert main(["fit", str(path), "--outcome", "y", "--json", *options]) == 0
         return json.loads(capsys.readouterr().out)
 
-    found, plain = facts("--lam", "cv", "--cv", "4"), facts("--cv", "4")
+    found, plain = facts("--lam", "cv", "--cv", "2"), facts("--cv", "2")
     expected = ps.lambda_path(ps.svm("y ~ .", FRAME), seed=1).lambda_min
     assert (found["lambda"], found["lambda_rule"]) == (expected, "cv")
     assert (plain["lambda"], plain["lambda_rule"]) == (1.0 / N, "1/n")

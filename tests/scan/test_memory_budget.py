@@ -52,7 +52,7 @@ def long_text(n, rng):
 
 
 def test_long_text_is_read_within_it(tmp_path):
-    frame = long_text(60_000, np.random.default_rng(3))
+    frame = long_text(40_000, np.random.default_rng(3))
     path = tmp_path / "text.parquet"
     frame.to_parquet(path, row_group_size=5000)
     # 4 KB a row: 32,768 of them, as of numbers, would be 128 MiB a piece.
@@ -63,9 +63,9 @@ def test_long_text_is_read_within_it(tmp_path):
 
 def test_many_columns_are_fitted_within_it(tmp_path):
     rng = np.random.default_rng(4)
-    X = rng.normal(size=(3000, 1200)).astype(np.float32)
+    X = rng.normal(size=(1500, 1200)).astype(np.float32)
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(1200)])
-    frame["y"] = np.where(X[:, :5].sum(axis=1) > rng.normal(size=3000), "a", "b")
+    frame["y"] = np.where(X[:, :5].sum(axis=1) > rng.normal(size=1500), "a", "b")
     path = tmp_path / "wide.parquet"
     frame.to_parquet(path, row_group_size=500)
     assert peak_of(path, "y ~ .", tmp_path) < BUDGET + ALLOWANCE
@@ -73,7 +73,7 @@ def test_many_columns_are_fitted_within_it(tmp_path):
 
 def test_a_row_group_beyond_it_is_named_before_it_is_read(tmp_path):
     rng = np.random.default_rng(5)
-    X = rng.normal(size=(30_000, 400))
+    X = rng.normal(size=(22_000, 400))
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(400)])
     frame["y"] = np.where(X[:, 0] > 0.0, "a", "b")
     large, small = tmp_path / "large.parquet", tmp_path / "small.parquet"
@@ -84,17 +84,17 @@ def test_a_row_group_beyond_it_is_named_before_it_is_read(tmp_path):
     ps.svm("y ~ .", ps.scan(small, memory="64MiB"), lam=0.1)  # no warning
     ps.svm("y ~ x1", ps.scan(large, memory="64MiB"), lam=0.1)
     batches = tmp_path / "rows.feather"
-    frame.to_feather(batches, chunksize=30_000)
-    with pytest.warns(PegasosStatsWarning, match=r"92 MiB to read .*rows\.feather"):
+    frame.to_feather(batches, chunksize=22_000)
+    with pytest.warns(PegasosStatsWarning, match=r"68 MiB to read .*rows\.feather"):
         ps.svm("y ~ .", ps.scan(batches, memory="64MiB"), lam=0.1)
 
 
 def test_long_text_of_a_record_batch_beyond_it_is_named(tmp_path):
-    frame = long_text(40_000, np.random.default_rng(3))
+    frame = long_text(35_000, np.random.default_rng(3))
     path = tmp_path / "text.feather"
-    frame.to_feather(path, chunksize=40_000)
-    # 40,000 rows of a predictor of 2,001 bytes and one of 8: 77 MiB
-    with pytest.warns(PegasosStatsWarning, match=r"77 MiB to read .*text\.feather"):
+    frame.to_feather(path, chunksize=35_000)
+    # 35,000 rows of a predictor of 2,001 bytes and one of 8: 68 MiB
+    with pytest.warns(PegasosStatsWarning, match=r"68 MiB to read .*text\.feather"):
         ps.svm("y ~ x + g", ps.scan(path, memory="64MiB"), lam=0.1)
     frame.to_feather(path, chunksize=10_000)
     ps.svm("y ~ x + g", ps.scan(path, memory="64MiB"), lam=0.1)  # no warning

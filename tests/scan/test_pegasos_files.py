@@ -148,7 +148,7 @@ def test_parts_of_a_stream_continue_the_steps(data, tmp_path):
     for first in range(0, len(complete), 500):
         part = complete[first : first + 500]
         model = ps.svm(formula, part, lam=0.1)
-        result = model.fit(ps.Pegasos(**solver, start=result))
+        result = model.fit(ps.Pegasos(**solver, start=result), cov_type="none")
         ps.save(result, tmp_path / "fit.model", overwrite=True)
         result = ps.load(tmp_path / "fit.model")
     whole = ps.svm(formula, complete, lam=0.1).fit(ps.Pegasos(**solver))
