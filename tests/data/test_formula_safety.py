@@ -79,20 +79,11 @@ def refused(formula, data, kinds=REFUSED):
 
 
 @pytest.mark.parametrize("payload", HOSTILE, ids=shortened)
-def test_a_hostile_term_is_refused(payload, data):
-    refused(f"y ~ z + {payload}", data)
-
-
-@pytest.mark.parametrize("payload", HOSTILE, ids=shortened)
-def test_a_hostile_term_is_refused_inside_of_braces_and_calls(payload, data):
-    refused(f"y ~ z + {{{payload}}}", data)
-    refused(f"y ~ z + np.exp({payload})", data)
-
-
-@pytest.mark.parametrize("payload", HOSTILE, ids=shortened)
-def test_a_hostile_outcome_is_refused(payload, data):
-    refused(f"{payload} ~ z", data)
-    refused(f"({payload}) > 0 ~ z", data)
+def test_a_hostile_text_is_refused_wherever_it_stands(payload, data):
+    for term in (payload, f"{{{payload}}}", f"np.exp({payload})"):
+        refused(f"y ~ z + {term}", data)
+    for outcome in (payload, f"({payload}) > 0"):
+        refused(f"{outcome} ~ z", data)
 
 
 @pytest.mark.parametrize("payload", UNREADABLE, ids=shortened)
@@ -155,9 +146,8 @@ def test_a_payload_planted_in_a_saved_design_is_never_run(kind, data):
 @pytest.mark.parametrize("payload", RUNNING[:8] + HOSTILE[-2:], ids=shortened)
 @pytest.mark.parametrize("place", ["term", "outcome"])
 def test_a_payload_in_a_file_is_refused_when_it_is_loaded(payload, place, data, folder):
-    result = ps.svm("x > 1.5 ~ scale(z) + g", data, lam=1.0).fit(ps.SDCA(seed=1))
-    save(result, folder / "a.model")
-
+    model = ps.svm("x > 1.5 ~ scale(z) + g", data, lam=1.0)
+    save(model.fit(ps.SDCA(seed=1), cov_type="none"), folder / "a.model")
     header, arrays = taken_apart(folder / "a.model")
     design = header["object"]["design"]["FormulaDesign"]
     if place == "outcome":
