@@ -1,7 +1,5 @@
 """The same cases, and more, against R as it runs."""
 
-import functools
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -19,7 +17,8 @@ from tests.parity.cases import (
 )
 from tests.parity.equality import DUAL_RTOL, LOG_RTOL, assert_same_bits, assert_same_fit
 
-EACH = pytest.mark.parametrize("case", read_cases(), ids=lambda case: case.name)
+# R takes ten seconds of the case that is left out, which has golden values as all do.
+CASES = [case for case in read_cases() if case.name != "sixteen bits"]
 SEEDS = [0, 443, -1, 2147483647]
 LAMBDAS = [1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0]
 
@@ -50,7 +49,6 @@ def r_cases(r):
     return r
 
 
-@functools.cache
 def in_r(r, case: Case) -> dict:
     return r.eval(f"run_case(cases[['{case.name}']])")
 
@@ -72,26 +70,16 @@ def test_the_list_of_cases_is_the_same(r_cases):
     assert r_cases.eval("names(cases)").tolist() == names
 
 
-@EACH
-def test_data_are_those_of_r_in_every_bit(r_cases, case):
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_data_rows_and_fit_are_those_of_r(r_cases, case):
     X, labels = case_data(case)
-    data = r_cases.eval(f"case_data(cases[['{case.name}']])")
+    data = r_cases.eval(f"data <- case_data(cases[['{case.name}']])")
     assert_same_bits(X.to_numpy(), data["X"], "X")
     assert labels.tolist() == data["labels"].tolist()
-    assert (
-        list(X.columns)
-        == r_cases.eval(f"colnames(case_data(cases[['{case.name}']])$X)").tolist()
-    )
-
-
-@EACH
-def test_rows_are_those_of_r(r_cases, case):
-    assert rows_drawn(case).tolist() == in_r(r_cases, case)["rows"].tolist()
-
-
-@EACH
-def test_fit_is_that_of_r(r_cases, case):
-    assert_same_fit(case, fit(case), as_fit(in_r(r_cases, case)))
+    assert list(X.columns) == r_cases.eval("colnames(data$X)").tolist()
+    found = in_r(r_cases, case)
+    assert rows_drawn(case).tolist() == found["rows"].tolist()
+    assert_same_fit(case, fit(case), as_fit(found))
 
 
 @pytest.mark.parametrize("lam", LAMBDAS)

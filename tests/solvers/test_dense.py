@@ -104,7 +104,7 @@ def test_equal_calls_have_equal_bits_and_no_seed_matters(problem):
 
 @LOSSES
 @pytest.mark.parametrize("kind", ["plain", "weights", "offset"])
-@pytest.mark.parametrize("away", [0.0, 30.0, 1e7])
+@pytest.mark.parametrize("away", [0.0, 1e7])
 def test_certificates_are_true_in_exact_arithmetic(loss, kind, away):
     """Of many rows, so that sums have blocks; of rough fits and of close ones."""
     n = 700
