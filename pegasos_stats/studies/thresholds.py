@@ -41,7 +41,7 @@ from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection import fold_fits
 from pegasos_stats.studies.selection.cross_validation import (
     correction_factor,
-    inner_folds,
+    inner_fits,
 )
 from pegasos_stats.studies.selection.fold_fits import Fit, Task
 from pegasos_stats.studies.selection.folds import (
@@ -381,17 +381,18 @@ def inside_rows(
     inside : list of ScoredRows
         The rows that each fold is fitted on.
     """
-    inner = [inner_folds(model, folds, s, INNER, 1, rng) for s in folds.splits]
-    every = [split for each in inner for split in each.splits]
-    tasks = [*outer, *fold_fits.fold_tasks(every, solver, rng)]
-    fits = fold_fits.fit_tasks(model, tasks, np.array([lam]), workers, progress)
+    lams, sizes = np.array([lam]), (INNER, 1)
+    own, within = inner_fits(
+        model, folds, solver, sizes, lams, rng, workers, progress, outer
+    )
+    fits = [*own, *(fit for _, each in within for fit in each)]
     fold_fits.warn_of_gaps(solver, fits)
-    rest, inside = iter(fits[len(outer) :]), []
-    for own in inner:
-        tested = np.concatenate([split.test for split in own.splits])
-        scores = np.concatenate([next(rest)[0].scores for _ in own.splits])
+    inside = []
+    for part, each in within:
+        tested = np.concatenate([split.test for split in part.splits])
+        scores = np.concatenate([fit.scores for (fit,) in each])
         inside.append(rows_of(model.problem, tested, scores))
-    return fits[: len(outer)], inside
+    return own, inside
 
 
 def rows_of(problem: Problem, rows: Rows, scores: Vector) -> ScoredRows:

@@ -141,9 +141,8 @@ def test_inner_folds_keep_groups_whole_too(frame, model):
 def test_folds_that_part_a_group_are_refused(frame, model):
     halves = np.arange(48) % 2
     kept = frame.drop(3).assign(half=np.delete(halves, 3))
-    both = int((kept.groupby("patient")["half"].nunique() == 2).sum())
-    assert both > 3
-    with pytest.raises(DataError, match=f"^Fold 0 of repeat 1 parts {both} groups"):
+    assert (kept.groupby("patient")["half"].nunique() == 2).sum() > 3
+    with pytest.raises(DataError, match="Fold 0 of repeat 1 parts groups"):
         ps.cross_validate(model, SOLVER, seed=1, folds=halves, groups="patient")
     whole = frame["patient"].isin([f"p{i}" for i in range(8)])
     found = ps.cross_validate(model, SOLVER, seed=1, folds=whole, groups="patient")

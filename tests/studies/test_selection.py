@@ -196,10 +196,10 @@ def test_a_metric_of_ones_own(svm):
         cost(svm.problem.y, found.scores.to_numpy()), rel=1e-12
     )
     for metrics, message in (
-        ("log_loss", "calibrate"),
+        ("log_loss", "'log_loss' is not known"),
         ("accuracy", "'accuracy' is not known"),
         (["auc", "auc"], "different ones"),
-        ([], "none"),
+        ([], "different ones"),
     ):
         with pytest.raises(OptionError, match=message):
             ps.cross_validate(svm, metrics=metrics)
@@ -281,7 +281,7 @@ def seed(y, scores):
         ),
         (lambda: ps.cross_validate(SMALL, metrics="r2"), "'r2'"),
         (lambda: ps.cross_validate(SMALL, metrics="AUC"), "did you mean 'auc'"),
-        (lambda: ps.cross_validate(SMALL, metrics=["auc", seed]), "'auc', 'seed'"),
+        (lambda: ps.cross_validate(SMALL, metrics=["auc", seed]), "^metrics="),
         (lambda: ps.cross_validate(SMALL, metrics="brier_score"), "'brier_score'"),
         (lambda: ps.cross_validate(3), "model is of type int"),
         (lambda: ps.lambda_grid(ALIKE), "same mean in both levels"),

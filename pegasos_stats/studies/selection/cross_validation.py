@@ -1,5 +1,6 @@
 """Cross-validation, also nested: every row scored by a fit that has not seen it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ import pandas as pd
 from pegasos_stats.arrays import DataColumn, Vector
 from pegasos_stats.checks import check_choice, number_of
 from pegasos_stats.data.labels import Ties
-from pegasos_stats.errors import DataError, OptionError, counted, shown
+from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.models.base import Model
@@ -19,7 +20,7 @@ from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, SDCA
 from pegasos_stats.studies.selection import fold_fits, fold_metrics
-from pegasos_stats.studies.selection.fold_fits import Fit
+from pegasos_stats.studies.selection.fold_fits import Fit, Task
 from pegasos_stats.studies.selection.folds import (
     Folds,
     Split,
@@ -35,7 +36,7 @@ from pegasos_stats.studies.selection.lambda_path import (
     checked_lambdas,
     place,
 )
-from pegasos_stats.tables import Fields, Summary, significant
+from pegasos_stats.tables import Summarised, Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -176,7 +177,7 @@ def cross_validate(
 
 @suggest_names("validation")
 @dataclass(frozen=True, repr=False, eq=False)
-class CrossValidation:
+class CrossValidation(Summarised):
     """Cross-validated performance of a model; made by `cross_validate`.
 
     Attributes
@@ -219,16 +220,10 @@ class CrossValidation:
 
     @cached_property
     def _estimates(self) -> pd.DataFrame:
-        lines = [
-            (
-                metric.name,
-                *(
-                    float(part[0])
-                    for part in fold_metrics.curve(self.by_fold, metric.name)
-                ),
-            )
-            for metric in self.metrics
-        ]
+        lines = []
+        for metric in self.metrics:
+            (mean,), (error,) = fold_metrics.curve(self.by_fold, metric.name)
+            lines.append((metric.name, float(mean), float(error)))
         found = pd.DataFrame(lines, columns=["term", "estimate", "std_error"])
         if self.choosing is not None:
             found["std_error"] *= correction_factor(self.by_fold)
@@ -276,8 +271,7 @@ class CrossValidation:
         """
         if self.model.problem.loss != "log":
             raise OptionError(
-                "The hinge loss gives no probabilities; take ps.calibrate() for "
-                "probabilities of this model, or fit ps.logit()."
+                "The hinge loss gives no probabilities; ps.calibrate() does."
             )
         odds = self.scores - self.model.problem.prior_shift
         return self.model.coding.probabilities(odds)
@@ -307,9 +301,7 @@ class CrossValidation:
             If there is no such repeat, or `threshold` is not allowed.
         """
         if number_of(repeat) not in self.scores_by_repeat.columns:
-            raise OptionError(
-                f"repeat={shown(repeat)} is not there; give 1 to {self.folds.repeats}."
-            )
+            raise OptionError(f"is not 1 to {self.folds.repeats}.", "repeat", repeat)
         column, problem = self.scores_by_repeat[repeat], self.model.problem
         tested, coding = column.notna().to_numpy(dtype=bool), self.model.coding
         scores, logistic = column[tested], problem.loss == "log"
@@ -373,58 +365,23 @@ class CrossValidation:
 
     def summary(self) -> Summary:
         """Header, metrics and notes; ``print()`` shows text, a notebook HTML."""
-        names = self._estimates["term"].tolist()
+        found, problem = self._estimates, self.model.problem
+        names = found["term"].tolist()
         columns = {
-            "mean": self._estimates["estimate"].tolist(),
-            "std err": self._estimates["std_error"].tolist(),
-            "lowest fold": self.by_fold[names].min().tolist(),
-            "highest fold": self.by_fold[names].max().tolist(),
+            "mean": found["estimate"],
+            "std err": found["std_error"],
+            "lowest fold": self.by_fold[names].min(),
+            "highest fold": self.by_fold[names].max(),
         }
         cells = {k: [significant(v) for v in values] for k, values in columns.items()}
-        table = pd.DataFrame(cells, names)
-        return Summary(["Cross-validation"], table, self._notes(), *self._header())
-
-    def _repr_html_(self) -> str:
-        return self.summary().to_html()
-
-    def __repr__(self) -> str:
-        first = self._estimates.iloc[0]
-        return (
-            f"<CrossValidation: {self.folds.description}, {first['term']} "
-            f"{significant(first['estimate'])} "
-            f"(standard error {significant(first['std_error'], 2)}), seed {self.seed}>"
-        )
-
-    def _header(self) -> tuple[Fields, Fields]:
-        """Left and right column: what was fitted, and how."""
-        problem, (negative, positive) = self.model.problem, self.model.coding.levels
-        lam = problem.lambda_text
-        if self.choosing is not None:
-            ends = self.by_fold["lam"].agg(["min", "max"]).unique()
-            lam = " to ".join(map(significant, ends))
-        left = [
-            ("Outcome:", self.model.coding.name),
-            ("Coded -1, +1:", f"{negative}, {positive}"),
-            ("Loss:", problem.loss),
-            ("lambda:", lam),
-            ("Intercept:", "free" if problem.intercept else "none"),
-            ("No. Observations:", f"{problem.n:,}"),
-        ]
-        right = [
-            ("Folds:", self.folds.kind),
-            ("Seed:", str(self.seed)),
-            ("Solver:", self.solver.name),
-            ("Order:", self.solver.order_name),
-            ("Largest relative gap:", f"{self.by_fold['relative_gap'].max():z.3g}"),
-        ]
-        return left, right
-
-    def _notes(self) -> list[str]:
+        left = dict(fold_fits.model_fields(self.model))
         notes = [
             "Means over the folds, weighted by their held-out rows; standard errors "
             "from the spread of the folds, which share training rows.",
         ]
         if self.choosing is not None:
+            ends = self.by_fold["lam"].agg(["min", "max"]).unique()
+            left["lambda:"] = " to ".join(map(significant, ends))
             inner = counted(self.choosing.folds, "fold")
             notes.append(
                 f"Nested: each fold chooses lambda from its training rows, by {inner}, "
@@ -433,11 +390,26 @@ class CrossValidation:
             )
         if self.folds.repeats > 1:
             notes.append("With repeats the standard error is that of one repeat.")
-        if self.model.problem.weights is not None:
+        if problem.weights is not None:
             notes.append("Held-out rows count with their weights.")
-        if self.folds.seed is not None:
-            notes.append("The seed repeats folds and fits, in the R reference too.")
-        return notes
+        right = [
+            ("Folds:", self.folds.kind),
+            ("Seed:", str(self.seed)),
+            ("Solver:", self.solver.name),
+            ("Order:", self.solver.order_name),
+            ("Largest relative gap:", f"{self.by_fold['relative_gap'].max():z.3g}"),
+        ]
+        table = pd.DataFrame(cells, names)
+        fields = list(left.items())
+        return Summary(["Cross-validation"], table, notes, fields, right)
+
+    def __repr__(self) -> str:
+        first = self._estimates.iloc[0]
+        return (
+            f"<CrossValidation: {self.folds.description}, {first['term']} "
+            f"{significant(first['estimate'])} "
+            f"(standard error {significant(first['std_error'], 2)}), seed {self.seed}>"
+        )
 
 
 INNER = 10  # folds, unless an earlier path says how many
@@ -512,23 +484,56 @@ def nested_fits(
         Those chosen.
     """
     metric, lambdas = choosing.metric, choosing.lambdas
-    inner = [
-        inner_folds(model, folds, split, choosing.folds, choosing.repeats, rng)
-        for split in folds.splits
-    ]
-    splits = [*folds.splits, *(split for each in inner for split in each.splits)]
-    tasks = fold_fits.fold_tasks(splits, solver, rng)
-    fits = fold_fits.fit_tasks(model, tasks, lambdas, workers, progress)
-    outer, rest = fits[: len(folds)], iter(fits[len(folds) :])
+    sizes = choosing.folds, choosing.repeats
+    outer, inner = inner_fits(
+        model, folds, solver, sizes, lambdas, rng, workers, progress
+    )
     found, chosen = [], []
-    for whole, part in zip(outer, inner, strict=True):
-        own = [next(rest) for _ in part.splits]
+    for whole, (part, own) in zip(outer, inner, strict=True):
         lines = fold_metrics.fold_lines(model, part, own, [metric], solver.ties)
         mean, error = fold_metrics.curve(lines, metric.name, len(lambdas))
         at = place(-mean if metric.larger_is_better else mean, error, choosing.rule)
         found.append([whole[at]])
         chosen.append(float(lambdas[at]))
     return found, chosen
+
+
+def inner_fits(
+    model: Model,
+    folds: Folds,
+    solver: Pegasos | SDCA,
+    sizes: tuple[int, int],
+    lambdas: Vector,
+    rng: RRandom,
+    workers: int | None,
+    progress: bool,
+    outer: Sequence[Task] | None = None,
+) -> tuple[list[list[Fit]], list[tuple[Folds, list[list[Fit]]]]]:
+    """Fit the rows of each fold, and those of folds of these rows, at each lambda.
+
+    Parameters
+    ----------
+    sizes : pair of int
+        Number of the inner folds, and of their repeats.
+    outer : sequence of Task, optional
+        The fits of the folds themselves; by default one for each, with seeds drawn
+        together with those of the inner folds.
+
+    Returns
+    -------
+    outer : list of lists of Fit
+    inner : list of (Folds, list of lists of Fit), for each fold
+    """
+    inner = [inner_folds(model, folds, s, *sizes, rng) for s in folds.splits]
+    every = [split for each in inner for split in each.splits]
+    if outer is None:
+        tasks = fold_fits.fold_tasks([*folds.splits, *every], solver, rng)
+    else:
+        tasks = [*outer, *fold_fits.fold_tasks(every, solver, rng)]
+    fits = fold_fits.fit_tasks(model, tasks, lambdas, workers, progress)
+    count = len(tasks) - len(every)
+    rest = iter(fits[count:])
+    return fits[:count], [(each, [next(rest) for _ in each.splits]) for each in inner]
 
 
 def correction_factor(by_fold: pd.DataFrame) -> float:
@@ -574,11 +579,8 @@ def inner_folds(
         groups = pd.factorize(folds.groups[rows])[0]
         most = int(groups.max()) + 1
     if most < 2:
-        raise DataError(
-            f"Fold {split.fold!r} of repeat {split.repeat} leaves 1 "
-            f"{'row' if groups is None else 'group'} to fit, which no folds within "
-            "can part; give more folds, or more groups."
-        )
+        units = "row" if groups is None else "group"
+        raise DataError(f"{split} leaves 1 {units} to fit, which no folds can part.")
     drawn = drawn_folds(codes, min(k, most), repeats, rng, groups)
     splits = tuple(
         Split(each.repeat, each.fold, rows[each.test], split.n, rows[each.train])

@@ -39,9 +39,11 @@ from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, DEFAULT_TOL, SDCA
 from pegasos_stats.solvers.shared.folded_rows import FoldedRows
 from pegasos_stats.solvers.shared.hinge_path import hinge_path
 from pegasos_stats.solvers.shared.log_path import log_path
+from pegasos_stats.solvers.shared.warm_starts import Point
 from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
 from pegasos_stats.solvers.solver_runs import kernel_path, run_linear
 from pegasos_stats.studies.selection.folds import Split
+from pegasos_stats.tables import Fields
 
 ONE_AT_A_TIME = Lock()  # formulas are evaluated with the filters of warnings changed
 FOLD_TOL = 1e-3  # relative gap by default: errors of held-out rows need no more
@@ -88,15 +90,10 @@ class Fit(NamedTuple):
 def checked_model(model: object, in_memory: bool = True) -> Model:
     """Return the model, or raise `OptionError` if it is not a model."""
     if not isinstance(model, Model):
-        raise OptionError(
-            f"model is of type {type(model).__name__}; give a model such as "
-            "ps.svm(formula, data), not yet fitted."
-        )
+        kind = type(model).__name__
+        raise OptionError(f"model is of type {kind}; give a model, not yet fitted.")
     if in_memory and isinstance(X := model.problem.X, Elsewhere):
-        raise DataError(
-            f"Folds are of rows in memory, and those of the model are in {X.noun}; "
-            "give a model of a sample that is read into memory."
-        )
+        raise DataError(f"Folds are of rows in memory, not of rows in {X.noun}.")
     return model
 
 
@@ -126,15 +123,24 @@ def checked_fold_solver(
     chosen = default if solver is None else checked_solver(solver, SDCA)
     chosen = model.in_columns(chosen)
     if isinstance(chosen, Pegasos) and not isinstance(chosen.order, str):
-        raise OptionError(
-            "order names rows of the whole data, and each fold fits a part of them; "
-            "give 'shuffle', 'sequential' or 'replace'."
-        )
+        raise OptionError("order names rows of the whole data; folds fit others.")
     if isinstance(problem, KernelProblem):
         check_kernel_solver(problem, chosen)
     elif isinstance(chosen, Pegasos):
         check_solver(problem, chosen)
     return chosen
+
+
+def model_fields(model: Model) -> Fields:
+    """What is fitted, for the header of a study."""
+    problem = model.problem
+    return [
+        ("Outcome:", model.coding.name),
+        ("Loss:", problem.loss),
+        ("lambda:", problem.lambda_text),
+        ("Intercept:", "free" if problem.intercept else "none"),
+        ("No. Observations:", f"{problem.n:,}"),
+    ]
 
 
 def with_seed(solver: Pegasos | SDCA, seed: int | None) -> Pegasos | SDCA:
@@ -221,25 +227,22 @@ def warn_of_gaps(solver: Pegasos | SDCA, fits: Iterable[Sequence[Fit]]) -> None:
     if late:
         warn_caller(
             f"{solver.name} has not reached its tolerance in {len(late)} of "
-            f"{counted(len(certificates), 'fit')}; their largest relative gap is "
-            f"{max(late):.2g}. Give more epochs or a larger tolerance.",
+            f"{counted(len(certificates), 'fit')} (relative gap {max(late):.2g}).",
             ConvergenceWarning,
         )
 
 
 def fit_alone(model: Model, task: Task, lambdas: Vector) -> list[Fit]:
     """Fit on the rows of a task, and score the rows held out; warns of nothing."""
-    problem, split = model.problem, task.split
+    problem, split, fits = model.problem, task.split, []
     held_out, offset, scored = None, None, np.zeros(0, dtype=bool)
     if split is not None:
         problem, held_out, scored = training(model, split)
         if model.problem.offset is not None:
             offset = model.problem.offset[split.test][scored]
-    fits = []
     solutions = path_solutions(problem, task.solver, lambdas)
     for lam, found in zip(lambdas, solutions, strict=True):
-        at = replace(problem, lam=float(lam))
-        scores = np.full(len(scored), np.nan)
+        at, scores = replace(problem, lam=float(lam)), np.full(len(scored), np.nan)
         kept: Coefficients | KernelSolution | None = None
         if held_out is not None:
             scores[scored] = scores_of(at, found, held_out, offset)
@@ -361,16 +364,13 @@ def _learnt_anew(model: Model, split: Split) -> tuple[ModelMatrix, ModelMatrix] 
         As for `training`.
     """
     design, lines = learning_design(model), model._sample.lines
-    if design is None:
-        return None
-    if lines is None:  # of a model from a file: taking its rows is refused
+    if design is None or lines is None:  # of a model from a file: rows are refused
         return None
     assert lines.frame is not None  # formulas are of frames
     fitted, tested = (
         lines.frame.iloc[lines.positions[rows]] for rows in (split.train, split.test)
     )
-    where = f"Fold {split.fold!r} of repeat {split.repeat} has "
-    where += f"{counted(split.n_train, 'row')} to fit"
+    where = f"{split} has {counted(split.n_train, 'row')} to fit"
     with ONE_AT_A_TIME:
         try:
             learnt = design.learnt_on(fitted)
@@ -379,10 +379,7 @@ def _learnt_anew(model: Model, split: Split) -> tuple[ModelMatrix, ModelMatrix] 
             raise DataError(what) from None
         found = learnt.matrix(fitted)
         if not found.kept.any():
-            raise DataError(
-                f"{where}, and none has a value in all terms of the formula; give "
-                "larger folds, or take out the transform."
-            )
+            raise DataError(f"{where}, and none has a value in all terms.")
         return found, learnt.matrix(learnt.without_unseen(tested).data)
 
 
@@ -472,47 +469,40 @@ def shared_fits(
         if of_all:
             places += [(rows.k, at) for at in wholes]
             wholes = []
-        certified = np.array([point.certified(solver.tol) for point in path])
         for j, at in places:
             theta = np.array([point.theta[j] for point in path])
             beta, alpha = theta[:, : rows.p], np.zeros(len(path))
             if rows.intercept:
                 alpha = theta[:, -1] - beta @ rows.centre
-            gaps = [
-                Gap(float(point.objective[j]), max(0.0, float(point.dual[j])))
-                for point in path
-            ]
-            reads = [int(point.reads[j]) for point in path]
-            fits = _as_alone(problem, tasks[at], beta, alpha, gaps, reads)
-            pairs = zip(fits, certified[:, j], strict=True)
-            found[at] = [fit if sure else None for fit, sure in pairs]
+            fits = _fits_of(problem, tasks[at], path, j, beta, alpha)
+            sure = [point.certified(solver.tol)[j] for point in path]
+            pairs = zip(fits, sure, strict=True)
+            found[at] = [fit if certified else None for fit, certified in pairs]
     return found
 
 
-def _as_alone(
+def _fits_of(
     problem: Problem,
     task: Task,
+    path: Sequence[Point],
+    j: int,
     beta: Matrix,
     alpha: Vector,
-    gaps: Sequence[Gap],
-    reads: Sequence[int],
-) -> list[Fit]:
-    """Fits that were found side by side, as if they had been found alone."""
-    split, found = task.split, []
+) -> Iterator[Fit]:
+    """Fits of split `j` that were found side by side, as if found alone."""
+    split, n = task.split, problem.n
     if split is None:
-        scores, n = np.empty((len(gaps), 0)), problem.n
         errors = _errors(problem, beta, alpha).tolist()
+        scores = np.empty((len(path), 0))
     else:
-        scores, n = _scores(problem, split.test, beta, alpha), split.n_train
-    for j, gap in enumerate(gaps):
-        kept = None
+        n, scores = split.n_train, _scores(problem, split.test, beta, alpha)
+    for i, point in enumerate(path):
+        gap, kept = Gap(float(point.objective[j]), max(0.0, float(point.dual[j]))), None
         if split is None:
-            wrong, *zeros = errors[j]
-            ends = gap.objective, gap.dual_objective
-            gap = Certificate(*ends, wrong, (zeros[0], zeros[1]))
-            kept = Coefficients(beta[j], float(alpha[j]))
-        found.append(Fit(gap, reads[j] * n, task.solver.seed, scores[j], kept))
-    return found
+            wrong, low, high = errors[i]
+            gap = Certificate(gap.objective, gap.dual_objective, wrong, (low, high))
+            kept = Coefficients(beta[i], float(alpha[i]))
+        yield Fit(gap, int(point.reads[j]) * n, task.solver.seed, scores[i], kept)
 
 
 def _scores(

@@ -1,6 +1,5 @@
 """Metrics of held-out scores: a line for each fold, means and standard errors."""
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -129,23 +128,17 @@ def checked_metrics(metrics: Any, loss: LossName) -> tuple[Metric, ...]:
         If a metric is not known, does not go with the loss, or has the name of
         another one.
     """
+    known = OF_LOSS[loss]
     if metrics is None:
-        metrics = OF_LOSS[loss]
+        metrics = known
     single = isinstance(metrics, str) or callable(metrics)
-    refused = OptionError(
-        f"metrics={shown(metrics)} is not allowed; give a list with names of "
-        f"{listing(OF_LOSS[loss])}, or functions."
-    )
-    with refusing(refused):
+    why = f"is not allowed; give different ones of {listing(known)}, or functions."
+    with refusing(OptionError(why, "metrics", metrics)):
         items = [metrics] if single else list(islice(metrics, MOST))
     found = tuple(_checked(item, loss) for item in items)
     names = [metric.name for metric in found]
     if not found or len({*names, *COLUMNS}) < len(names) + len(COLUMNS):
-        raise OptionError(
-            f"metrics are {listing(names) or 'none'}; give different ones of "
-            f"{listing(OF_LOSS[loss])}, or functions with names that are neither these "
-            "nor columns of by_fold."
-        )
+        raise OptionError(why, "metrics", metrics)
     return found
 
 
@@ -156,15 +149,10 @@ def _checked(item: Any, loss: LossName) -> Metric:
     name = getattr(item, "__name__", None) if callable(item) else None
     if isinstance(name, str) and name.isidentifier():
         return own_metric(name, item)
-    if isinstance(item, str) and item in ("log_loss", "brier_score"):
-        raise OptionError(
-            f"{item!r} needs probabilities, which the hinge loss does not give; take "
-            "ps.logit(), or ps.calibrate() for probabilities of this model."
-        )
     raise OptionError(
         f"The metric {shown(item)} is not known for the {loss} loss"
         f"{did_you_mean(item, OF_LOSS[loss])}; give one of {listing(OF_LOSS[loss])}, "
-        "or a function of labels -1, +1 and scores that has a name."
+        "or a function with a name."
     )
 
 
@@ -183,8 +171,7 @@ class _OwnMeasure:
         except Exception as error:
             raise OptionError(
                 f"The metric {self.name} raised {type(error).__name__}: "
-                f"{shown(str(error))}; give a function of labels -1, +1 and scores "
-                "that returns a number."
+                f"{shown(str(error))}."
             ) from error
 
 
@@ -210,19 +197,19 @@ def fold_lines(
 
     Rows without a score, for which a transform has no value, are in no metric.
     """
-    lines: dict[str, list[object]] = defaultdict(list)
+    parts = []
     for split, own in zip(folds.splits, fits, strict=True):
-        test, count = split.test, len(own)
+        test = split.test
         y, weights = model.problem.y[test], model.problem.row_weights[test]
         scores = np.array([fit.scores for fit in own])
         known = ~np.isnan(scores).any(axis=0)
-        columns = {
-            "repeat": [split.repeat] * count,
-            "fold": [split.fold] * count,
-            "n_train": [split.n_train] * count,
-            "n_test": [len(test)] * count,
-            "weight": [float(weights.sum())] * count,
-            "decided": (~np.isnan(signs_of(scores, ties)) @ weights).tolist(),
+        columns: dict[str, object] = {
+            "repeat": split.repeat,
+            "fold": split.fold,
+            "n_train": split.n_train,
+            "n_test": len(test),
+            "weight": float(weights.sum()),
+            "decided": ~np.isnan(signs_of(scores, ties)) @ weights,
             "seed": [fit.seed for fit in own],
             "steps": [fit.steps for fit in own],
             "objective": [fit.certificate.objective for fit in own],
@@ -231,10 +218,9 @@ def fold_lines(
         if not known.all():
             y, scores, weights = y[known], scores[:, known], weights[known]
         for metric in metrics:
-            columns[metric.name] = metric.measure(y, scores, weights, ties).tolist()
-        for name, values in columns.items():
-            lines[name] += values
-    return pd.DataFrame(lines)
+            columns[metric.name] = metric.measure(y, scores, weights, ties)
+        parts.append(pd.DataFrame(columns))
+    return pd.concat(parts, ignore_index=True)
 
 
 def means_and_errors(
@@ -314,8 +300,6 @@ def warn_undefined(by_fold: pd.DataFrame, metrics: Sequence[Metric]) -> None:
     """Warn of each metric that is NaN in some folds."""
     missing = by_fold[[metric.name for metric in metrics]].isna().sum()
     for name, count in missing[missing > 0].items():
-        text = (
-            f"{name} is not defined in {counted(int(count), 'fold')} and is left out "
-            "there: a level has no held-out row, or no row is decided."
-        )
+        folds = counted(int(count), "fold")
+        text = f"{name} is not defined in {folds} and is left out there."
         warn_caller(text, UndefinedMetricWarning)

@@ -26,10 +26,7 @@ from pegasos_stats.rng import RRandom, SampleKind
 
 MOST = 1_000_000  # folds in a list, which may have no end
 
-CURE = (
-    "give a number of folds, the fold of each row, pairs (train, test) of rows, or "
-    "the folds of another cross-validation"
-)
+CURE = "give a number, the fold of each row, pairs (train, test), or other folds"
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +57,9 @@ class Split:
         for rows in (self.test, self.given):
             if rows is not None:
                 rows.flags.writeable = False
+
+    def __str__(self) -> str:
+        return f"Fold {self.fold!r} of repeat {self.repeat}"
 
     @property
     def n_train(self) -> int:
@@ -161,12 +161,8 @@ class Folds:
         """
         rng = RRandom(seed, sample_kind=sample_kind)
         labels = column_of_labels(y)
-        missing = int(labels.isna().sum())
-        if missing or not len(labels):
-            raise DataError(
-                f"y has {counted(len(labels), 'value')}, {missing:,} of them missing; "
-                "give a label for every row."
-            )
+        if labels.isna().any() or not len(labels):
+            raise DataError(f"y lacks a label in {labels.isna().sum():,} rows.")
         codes = positions(labels, factor_levels(labels, "y"))
         lines = Lines.of(y, np.arange(len(labels)), labels.index)
         return drawn_folds(codes, k, repeats, rng, whole_groups(lines, groups))
@@ -253,35 +249,24 @@ def checked_folds(
         y = (sample.y > 0).astype(np.intp)
         found = drawn_folds(y, k, repeats, rng, codes)
     elif repeats > 1:
-        raise OptionError(
-            f"repeats={repeats} goes with a number of folds; those given say "
-            "themselves how often each row is tested."
-        )
+        raise OptionError("goes with a number of folds.", "repeats", repeats)
     else:
         found = _read_folds(folds, sample)
         if codes is not None:
-            _check_whole(found, codes)
+            for split in found.splits:
+                if np.intersect1d(codes[split.test], codes[split.train]).size:
+                    raise DataError(
+                        f"{split} parts groups, with rows to fit and rows held out."
+                    )
             found = replace(found, groups=codes)
     counting = sample.y if sample.weights is None else sample.y * (sample.weights > 0)
     check_classes(found, counting, sample.coding)
     return found
 
 
-def _check_whole(folds: Folds, groups: Codes) -> None:
-    """Raise `DataError` if a fold tests some rows of a group, and fits others."""
-    for split in folds.splits:
-        parted = np.intersect1d(groups[split.test], groups[split.train])
-        if parted.size:
-            raise DataError(
-                f"Fold {split.fold!r} of repeat {split.repeat} parts "
-                f"{counted(parted.size, 'group')}, with rows to fit and rows held out; "
-                "give a number of folds, or folds of whole groups."
-            )
-
-
 def _read_folds(folds: Any, sample: Sample) -> Folds:
     """Folds of another study, a label for each row, or pairs of rows."""
-    n, refused = len(sample.y), OptionError(f"is not allowed; {CURE}.", "folds", folds)
+    n = len(sample.y)
     if isinstance(folds, Folds):
         if folds.n != n:
             raise DataError(
@@ -290,17 +275,13 @@ def _read_folds(folds: Any, sample: Sample) -> Folds:
             )
         return folds
     folds = column_of_frame(folds)
+    refused = OptionError(f"is not allowed; {CURE}.", "folds", folds)
     if isinstance(folds, str):
         raise refused
     if not isinstance(folds, pd.Series | pd.Categorical | np.ndarray | pd.Index):
         with refusing(refused):
             folds = list(islice(folds, MOST))
-            if folds and all(
-                isinstance(item, tuple | list)
-                and len(item) == 2
-                and all(np.ndim(rows) == 1 for rows in item)
-                for item in folds
-            ):
+            if folds and all(map(_is_pair, folds)):
                 return _by_pairs(folds, n)
             folds = np.asarray(folds)
     return _by_labels(folds, sample)
@@ -311,7 +292,13 @@ def _by_labels(labels: "ArrayLike | DataColumn", sample: Sample) -> Folds:
     lines = [labels] if np.ndim(labels) == 1 else list(np.atleast_2d(labels))
     splits: list[Split] = []
     for repeat, line in enumerate(lines, 1):
-        column = _of_these_rows(line, sample)
+        column, index = column_of_labels(line, "folds"), sample.index
+        if len(column) == len(sample.kept) != len(index):
+            column = column[sample.kept]  # dropped rows may have labels too
+        check_aligned("folds", column, index, isinstance(line, pd.Series))
+        if column.isna().any():
+            rows = index[column.isna().to_numpy(dtype=bool)]
+            raise DataError(f"folds are missing in the rows {listing(rows)}.")
         levels = factor_levels(column, "folds")
         codes = positions(column, levels)
         splits += [
@@ -319,25 +306,15 @@ def _by_labels(labels: "ArrayLike | DataColumn", sample: Sample) -> Folds:
             for j, level in enumerate(levels)
         ]
         if len(levels) < 2:
-            raise DataError(
-                f"folds hold {listing(levels)} only; give at least two different ones."
-            )
+            raise DataError(f"folds hold {listing(levels)} only; give two or more.")
     if not splits:
         raise DataError(f"folds are empty; {CURE}.")
     return Folds(tuple(splits), len(sample.y))
 
 
-def _of_these_rows(labels: "ArrayLike | DataColumn", sample: Sample) -> DataColumn:
-    """Return the labels at the rows of the fit; dropped rows may have labels too."""
-    column = column_of_labels(labels, "folds")
-    n, index = len(sample.y), sample.index
-    if len(column) == len(sample.kept) != n:
-        column = column[sample.kept]
-    check_aligned("folds", column, index, isinstance(labels, pd.Series))
-    if column.isna().any():
-        rows = index[column.isna().to_numpy(dtype=bool)]
-        raise DataError(f"folds are missing in the rows {listing(rows)}; fill them.")
-    return column.set_axis(index)
+def _is_pair(item: Any) -> bool:
+    several = isinstance(item, tuple | list) and len(item) == 2
+    return several and all(np.ndim(rows) == 1 for rows in item)
 
 
 def _by_pairs(pairs: Sequence[tuple[ArrayLike, ArrayLike]], n: int) -> Folds:
@@ -348,10 +325,7 @@ def _by_pairs(pairs: Sequence[tuple[ArrayLike, ArrayLike]], n: int) -> Folds:
         fitted, held_out = _checked_rows(train, n), _checked_rows(test, n)
         both = np.intersect1d(fitted, held_out)
         if both.size:
-            raise DataError(
-                f"The rows {listing(both)} of a fold are both fitted and held out; "
-                "give pairs (train, test) without a common row."
-            )
+            raise DataError(f"The rows {listing(both)} are both fitted and held out.")
         if tested[held_out].any():
             repeat, fold, tested = repeat + 1, 0, np.zeros(n, dtype=bool)
         tested[held_out] = True
@@ -367,17 +341,12 @@ def _checked_rows(rows: ArrayLike, n: int) -> Rows:
     if found.dtype == bool and found.shape == (n,):
         found = np.flatnonzero(found)
     if found.size == 0 or found.dtype.kind not in "iu":
+        raise DataError("A fold has no rows to fit or to hold out.")
+    if found.min() < 0 or found.max() >= n or np.unique(found).size < found.size:
         raise DataError(
-            "A fold has no rows to fit or to hold out; give pairs (train, test) of "
-            "rows counted from zero."
+            f"A fold holds rows from {found.min()} to {found.max()}; give different "
+            f"ones, from 0 to {n - 1}."
         )
-    if found.min() < 0 or found.max() >= n:
-        raise DataError(
-            f"folds hold rows from {found.min()} to {found.max()} and the model uses "
-            f"{counted(n, 'row')}, counted from zero; the last is {n - 1}."
-        )
-    if np.unique(found).size < found.size:
-        raise DataError("A fold holds a row twice; give each row once.")
     return found.astype(np.int64)
 
 
@@ -393,16 +362,10 @@ def whole_groups(lines: Lines | None, groups: object) -> Codes | None:
         return None
     if not isinstance(groups, Groups):
         if lines is None:
-            raise OptionError(
-                "groups= are of the training rows, which this model does not hold; "
-                "make the model of its data."
-            )
+            raise OptionError("groups= are of rows, which this model does not hold.")
         groups = lines.groups(groups, FOR_FOLDS)
     if len(groups.codes) > 1:
-        raise OptionError(
-            "groups are of 2 kinds, and folds keep whole groups of one; give the "
-            "larger ones."
-        )
+        raise OptionError("groups are of 2 kinds; folds keep those of one whole.")
     return groups.codes[0]
 
 
@@ -431,21 +394,13 @@ def drawn_folds(
         If there is one row, or one group.
     """
     n = len(codes)
-    most, units = n, "row"
-    if groups is not None:
-        most, units = int(groups.max()) + 1, "group"
+    most, units = (n, "row") if groups is None else (int(groups.max()) + 1, "group")
     k, repeats = check_count("folds", k), check_count("repeats", repeats)
     if most < 2:
-        raise DataError(
-            f"{counted(most, units)} cannot be parted into folds; give two or more."
-        )
+        raise DataError(f"{counted(most, units)} cannot be parted into folds.")
     if not 2 <= k <= most:
-        raise OptionError(
-            f"is not allowed with {counted(most, units)}; give a number from 2 to that "
-            f"of the {units}s.",
-            "folds",
-            k,
-        )
+        why = f"is not allowed with {counted(most, units)}; give 2 to {most}."
+        raise OptionError(why, "folds", k)
     seed = rng.seed
     splits: list[Split] = []
     for repeat in range(1, repeats + 1):
@@ -531,8 +486,4 @@ def check_classes(folds: Folds, y: Vector, coding: LabelCoding) -> None:
         fitted = y[split.train]
         for sign, level in zip((-1.0, 1.0), coding.levels, strict=True):
             if not (fitted == sign).any():
-                raise DataError(
-                    f"Fold {split.fold!r} of repeat {split.repeat} leaves no row of "
-                    f"level {level!r} to fit; give folds that leave both levels, of "
-                    "which each needs two rows or more."
-                )
+                raise DataError(f"{split} leaves no row of level {level!r} to fit.")

@@ -87,18 +87,12 @@ def tune_kernel(
     checked_model(model)
     kernel = getattr(model.problem, "kernel", None)
     if kernel is None or kernel.gamma is None:
-        raise OptionError(
-            "The model has no gamma to choose; give one with a Gaussian kernel, such "
-            "as ps.kernel_svm(formula, data)."
-        )
+        raise OptionError("The model has no gamma; give one with a Gaussian kernel.")
     grid = [times * kernel.gamma for times in TIMES]
     if gammas is not None:
         grid = distinct_positive("gammas", gammas)
     if folds is None:
-        raise OptionError(
-            "folds=None leaves nothing to choose by; give folds=10, or take "
-            "lambda_path()."
-        )
+        raise OptionError("leaves nothing to choose by.", "folds", None)
     paths: list[LambdaPath] = []
     for gamma in grid:
         path = lambda_path(
@@ -154,12 +148,10 @@ class KernelTuning:
     @cached_property
     def table(self) -> pd.DataFrame:
         """``gamma`` and the columns of ``LambdaPath.table``, a row for each pair."""
-        parts = []
-        for gamma, path in zip(self.gammas, self.paths, strict=True):
-            part = path.table.copy()
-            part.insert(0, "gamma", gamma)
-            parts.append(part)
-        return pd.concat(parts, ignore_index=True)
+        paths = zip(self.gammas, self.paths, strict=True)
+        parts = [path.table.assign(gamma=gamma) for gamma, path in paths]
+        columns = ["gamma", *self.paths[0].table]
+        return pd.concat(parts, ignore_index=True)[columns]
 
     @property
     def best(self) -> LambdaPath:

@@ -21,7 +21,7 @@ from pegasos_stats.checks import (
 from pegasos_stats.compiled import pegasos
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.data.labels import Ties
-from pegasos_stats.errors import DataError, OptionError, counted, listing, shown
+from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.results import Results
@@ -41,10 +41,11 @@ from pegasos_stats.studies.selection.fold_fits import (
     at_lambda,
     checked_model,
     for_all_rows,
+    model_fields,
 )
 from pegasos_stats.studies.selection.fold_metrics import Metric, curve
 from pegasos_stats.studies.selection.folds import Folds, checked_folds
-from pegasos_stats.tables import Fields, Summary, significant
+from pegasos_stats.tables import Summarised, Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,14 +110,10 @@ def lambda_grid(model: Model, count: int = COUNT, ratio: float = RATIO) -> Vecto
     largest = half_range if problem.intercept else float(np.abs(scores).max())
     if not largest > 0.0:
         raise DataError(
-            "The predictors have the same mean in both levels, so that no largest "
-            "lambda can be told; give lambdas."
+            "The predictors have the same mean in both levels; give lambdas."
         )
     if ratio * largest < sys.float_info.min:
-        raise OptionError(
-            f"ratio={shown(ratio)} of the largest lambda, {largest:.3g}, is too small; "
-            "give a larger one, such as 1e-4."
-        )
+        raise OptionError(f"of {largest:.3g} is too small.", "ratio", ratio)
     values = np.geomspace(largest, ratio * largest, count)
     return np.array([float(f"{value:.3e}") for value in values])
 
@@ -355,7 +352,7 @@ MOST_LINES = 30  # of the summary
 
 @suggest_names("path")
 @dataclass(frozen=True, repr=False, eq=False)
-class LambdaPath:
+class LambdaPath(Summarised):
     """Fits for many values of lambda; made by `lambda_path`.
 
     Attributes
@@ -413,16 +410,13 @@ class LambdaPath:
         OptionError
             If the path was not cross-validated.
         """
-        names = [metric.name for metric in self.metrics]
-        curves = [self._curve(name) for name in names]
-        estimate, error = np.array(curves).transpose(1, 2, 0)  # a line for each lambda
-        columns = {
-            "lam": np.repeat(self.lambdas, len(names)),
-            "term": names * len(self.lambdas),
-            "estimate": estimate.ravel(),
-            "std_error": error.ravel(),
-        }
-        return pd.DataFrame(columns)
+        parts = []
+        for metric in self.metrics:
+            mean, error = self._curve(metric.name)
+            columns = {"estimate": mean, "std_error": error}
+            part = pd.DataFrame(columns).assign(lam=self.lambdas, term=metric.name)
+            parts.append(part[["lam", "term", "estimate", "std_error"]])
+        return pd.concat(parts).sort_index(kind="stable", ignore_index=True)
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -470,15 +464,9 @@ class LambdaPath:
     def _chosen(self, rule: Rule) -> float:
         loss, error = self._losses()
         if np.isnan(loss).all():
-            raise OptionError(
-                f"{self.metric} is defined in no fold; take one of "
-                f"{listing([m.name for m in self.metrics if m.name != self.metric])}."
-            )
+            raise OptionError(f"{self.metric} is defined in no fold; take another.")
         if rule == "1se" and np.isnan(error[place(loss, error, "min")]):
-            raise OptionError(
-                "There is no standard error with a single fold; give more folds, or "
-                "take lambda_min."
-            )
+            raise OptionError("There is no standard error with a single fold.")
         return float(self.lambdas[place(loss, error, rule)])
 
     def by(self, metric: str) -> "LambdaPath":
@@ -575,19 +563,48 @@ class LambdaPath:
             raise OptionError("A kernel model has no coefficients; plot() the errors.")
         count = whole_of(named)
         if count is None or count < 0:
-            cure = "give a whole number, 0 or more."
-            raise OptionError(f"is not allowed; {cure}", "named", named)
+            raise OptionError("is not a whole number, 0 or more.", "named", named)
         beta = self.coefficients.drop(columns="Intercept", errors="ignore")
         return draw_path(beta, min(count, beta.shape[1]), self.marks(), ax, line)
 
     def summary(self) -> Summary:
         """Header, a row for each lambda, and notes; ``print()`` shows text."""
-        marks = self.marks()
-        table, notes = self._lines(marks), self._notes(marks)
-        return Summary(["Lambda path"], table, notes, *self._header(marks))
-
-    def _repr_html_(self) -> str:
-        return self.summary().to_html()
+        marks, m = self.marks(), len(self.lambdas)
+        names = ["norm" if "norm" in self.fits else "n_support", "training_error"]
+        notes = ["norm and training_error are of the fits on all rows."]
+        metric = "none"
+        if self.by_fold is not None:
+            metric = self.metric
+            names += [metric, f"{metric}_se"]
+            notes.append(
+                f"lambda_min has the best mean {metric} over the folds, lambda_1se is "
+                "the largest lambda within a standard error of it; the value there is "
+                "optimistic: cross_validate(model, lambda_path=path)."
+            )
+        ends = [(name, end_of_path(self, lam)) for name, lam in marks.items()]
+        notes += [f"lambda_{name} is {end}." for name, end in ends if end]
+        at = {round(i) for i in np.linspace(0, m - 1, min(m, MOST_LINES))}
+        at |= {int(np.flatnonzero(self.lambdas == lam)[0]) for lam in marks.values()}
+        rows = self.table.iloc[sorted(at)]  # all, or evenly spaced ones and the marks
+        cells = {name: [significant(v) for v in rows[name]] for name in names}
+        cells[""] = [
+            ", ".join(name for name, lam in marks.items() if lam == v)
+            for v in rows["lam"]
+        ]
+        table = pd.DataFrame(cells, [significant(v) for v in rows["lam"]])
+        left = [
+            *(each for each in model_fields(self.model) if each[0] != "lambda:"),
+            ("Deciding metric:", metric),
+            *((f"lambda_{name}:", significant(v, 6)) for name, v in marks.items()),
+        ]
+        right = [
+            ("Solver:", self.solver.name),
+            ("Starts:", "warm" if self.solver.to_optimum else "zero"),
+            ("Folds:", "none" if self.folds is None else self.folds.kind),
+            ("Seed:", str(self.seed)),
+            ("Largest relative gap:", significant(self.fits["relative_gap"].max(), 3)),
+        ]
+        return Summary(["Lambda path"], table, notes, left, right)
 
     def __repr__(self) -> str:
         ends = f"{significant(self.lambdas[0])} to {significant(self.lambdas[-1])}"
@@ -600,9 +617,7 @@ class LambdaPath:
     def _curve(self, name: str) -> tuple[Vector, Vector]:
         """Mean and standard error of a metric, for each lambda."""
         if self.by_fold is None:
-            raise OptionError(
-                "The path was not cross-validated; give folds=10 to lambda_path()."
-            )
+            raise OptionError("The path was not cross-validated; give folds=10.")
         return curve(self.by_fold, name, len(self.lambdas))
 
     @property
@@ -618,62 +633,13 @@ class LambdaPath:
                 marks[rule] = self._chosen(rule)
         return marks
 
-    def _header(self, marks: dict[str, float]) -> tuple[Fields, Fields]:
-        """Left and right column: what was fitted and chosen, and how."""
-        problem, gaps = self.model.problem, self.fits["relative_gap"]
-        left = [
-            ("Outcome:", self.model.coding.name),
-            ("Loss:", problem.loss),
-            ("No. Observations:", f"{problem.n:,}"),
-            ("Deciding metric:", "none" if self.by_fold is None else self.metric),
-            *[(f"lambda_{name}:", significant(v, 6)) for name, v in marks.items()],
-        ]
-        right = [
-            ("Solver:", self.solver.name),
-            ("Starts:", "warm" if self.solver.to_optimum else "zero"),
-            ("Folds:", "none" if self.folds is None else self.folds.kind),
-            ("Seed:", str(self.seed)),
-            ("Largest relative gap:", significant(float(gaps.max()), 3)),
-        ]
-        return left, right
-
-    def _lines(self, marks: dict[str, float]) -> pd.DataFrame:
-        """Lines of the summary, as text: all, or evenly spaced ones and the marks."""
-        m = len(self.lambdas)
-        at = {round(i) for i in np.linspace(0, m - 1, min(m, MOST_LINES))}
-        at |= {int(np.flatnonzero(self.lambdas == lam)[0]) for lam in marks.values()}
-        names = ["norm" if "norm" in self.fits else "n_support", "training_error"]
-        names += [] if self.by_fold is None else [self.metric, f"{self.metric}_se"]
-        rows = self.table.iloc[sorted(at)]
-        cells = {name: [significant(v) for v in rows[name]] for name in names}
-        cells[""] = [
-            ", ".join(name for name, lam in marks.items() if lam == v)
-            for v in rows["lam"]
-        ]
-        return pd.DataFrame(cells, [significant(v) for v in rows["lam"]])
-
-    def _notes(self, marks: dict[str, float]) -> list[str]:
-        notes = ["norm and training_error are of the fits on all rows."]
-        if self.by_fold is not None:
-            notes += [
-                f"lambda_min has the best mean {self.metric} over the folds, "
-                "lambda_1se is the largest lambda within a standard error of it.",
-                f"The {self.metric} at the chosen lambda is optimistic; "
-                "cross_validate(model, lambda_path=path) gives an honest estimate.",
-            ]
-        ends = [(name, end_of_path(self, lam)) for name, lam in marks.items()]
-        return notes + [f"lambda_{name} is {end}." for name, end in ends if end]
-
 
 def end_of_path(path: LambdaPath, lam: float) -> str:
     """What it means for a lambda to be at an end of the path; empty elsewhere."""
     largest = lam == path.lambdas[0]
     if len(path.lambdas) < 2 or not (largest or lam == path.lambdas[-1]):
         return ""
-    which = "largest" if largest else "smallest"
     if largest and "norm" in path.fits and path.fits["norm"].iloc[0] == 0.0:
-        return (
-            f"the {which} of the path, where the fit has no use for the "
-            "predictors: all coefficients are 0, as with any larger lambda"
-        )
+        return "the largest of the path, where all coefficients are 0"
+    which = "largest" if largest else "smallest"
     return f"the {which} of the path; a better one may lie beyond"
