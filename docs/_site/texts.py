@@ -2,6 +2,8 @@
 
 import os
 import re
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
 
@@ -9,7 +11,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from pegasos_stats.output.cli.options import parser
+from pegasos_stats.output.cli import main
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,6 +48,10 @@ class HelpOf(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """The help as text."""
-        with patch.dict(os.environ, COLUMNS="88", NO_COLOR="1"):
-            text = parser(self.arguments[0]).format_help()
+        with (
+            patch.dict(os.environ, COLUMNS="88", NO_COLOR="1"),
+            redirect_stdout(StringIO()) as printed,
+        ):
+            main([self.arguments[0], "--help"])
+        text = "\n".join(map(str.rstrip, printed.getvalue().splitlines()))
         return [nodes.literal_block(text, text, language="none")]

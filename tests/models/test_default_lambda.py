@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
-from pegasos_stats.output.cli.program import main
+from pegasos_stats.output.cli import main
 from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
 
 N = 60

@@ -68,7 +68,7 @@ BAD_INPUT = {
     ),
     "epochs text": (["demo", "--epochs", "many"], "'many'"),
     "seed": (["demo", "--seed", "2147483648"], "seed"),
-    "no data": (["fit"], "TRAIN"),
+    "no data": (["fit"], "--train requires"),
     "no command": ([], "COMMAND"),
     "unknown command": (["frobnicate"], "frobnicate"),
     "unknown option": (["demo", "--frobnicate"], "--frobnicate"),
@@ -90,7 +90,7 @@ BAD_INPUT = {
     "steps": (["demo", "--order", "replace"], "--steps"),
     "steps of the paper": (["demo", "--profile", "paper"], "--steps"),
     "steps elsewhere": (["demo", "--steps", "5"], "--steps 5 goes with --"),
-    "size of steps": (["demo", "--step", "1/t"], "argument --step: '1/t'"),
+    "size of steps": (["demo", "--step", "1/t"], "--step: '1/t'"),
     "rows and order": (
         ["demo", "--rows", "rows.txt", "--order", "shuffle"],
         "exclude each other",

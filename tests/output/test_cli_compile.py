@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.output.cli.program import main
+from pegasos_stats.output.cli import main
 
 event = pytest.importorskip("numba.core.event")
 

@@ -79,7 +79,7 @@ def test_a_wrong_value_is_one_line(name, value, tmp_path, capsys, monkeypatch):
 
 def test_an_option_is_given_once(capsys):
     assert main(["demo", "--seed", "1", "--seed", "2"]) == 2
-    assert "argument --seed: is given twice" in capsys.readouterr().err
+    assert "--seed specified multiple times" in capsys.readouterr().err
 
 
 def test_an_error_keeps_the_option_that_it_is_about():

@@ -1,12 +1,14 @@
 """What the command line prints, as a whole: of a fit before its tables, and after."""
 
+from dataclasses import fields, is_dataclass
+
 import pandas as pd
 import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.models.summaries import summary_of
 from pegasos_stats.output.cli import main
-from pegasos_stats.output.cli.options import COMMANDS, parser
+from pegasos_stats.output.cli.options import COMMANDS
 
 DATA = pd.DataFrame(
     {
@@ -62,6 +64,11 @@ def test_a_fit_is_told_by_its_summary_with_details(words, capsys):
 
 def test_every_option_of_every_command_is_explained():
     assert {*COMMANDS} == {"compile", "demo", "fit", "parity", "predict", "report"}
-    for name in COMMANDS:
-        for action in parser(name)._actions:
-            assert action.help, (name, action.dest)
+    for kind in COMMANDS.values():
+        for each in fields(kind):
+            group = type(each.default) if is_dataclass(each.default) else None
+            for name in [each.name] if group is None else group.__annotations__:
+                texts = [
+                    one.__doc__ for one in ([group] if group else kind.__mro__[:-1])
+                ]
+                assert any(f"    {name}\n        " in text for text in texts), name

@@ -8,14 +8,14 @@ import inspect
 import re
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
-from typing import Literal
+from typing import Literal, get_args
 
 import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
 from pegasos_stats.output.cli.commands import solver_of
-from pegasos_stats.output.cli.options import Options, parser, read_words
+from pegasos_stats.output.cli.options import Model, app, read_words
 from pegasos_stats.output.report.repeat import solver_call
 from pegasos_stats.solvers.kernel_problem import KernelFunction
 from pegasos_stats.solvers.options import (
@@ -62,29 +62,25 @@ def others_of(kind):
 @pytest.mark.parametrize("command", ["fit", "report", "demo", "parity"])
 @pytest.mark.parametrize("owner", [*SOLVERS, KernelFunction])
 def test_the_command_line_has_every_option(owner, command):
-    known = {each.dest: each for each in parser(command)._actions}
+    arguments = app[command].assemble_argument_collection()
+    known = {each.field_info.name: each for each in arguments}
     for each in declared(owner).values():
         if each.name in NOT_OFFERED or each.name == "offset":  # a column or a number
             continue
         argument = known[each.name]
-        assert f"--{each.name.replace('_', '-')}" in argument.option_strings
-        assert argument.default is None  # and the solver has its own
-        if each.kind is bool:
-            assert argument.nargs == 0
-        elif each.choices and each.name not in ("average", "step"):
-            assert set(each.choices) <= set(argument.choices)
-            assert each.name == "start" or len(argument.choices) == len(each.choices)
-        else:
-            assert argument.choices is None
-            assert callable(argument.type)
-        if each.default not in (None, False, 0.0) and owner is ps.Pegasos:
-            assert f"(default: {each.default}" in argument.help
+        assert f"--{each.name.replace('_', '-')}" in argument.names
+        assert argument.field_info.default is None  # and the solver has its own
+        assert (bool in get_args(argument.hint)) == (each.kind is bool)
+        if each.choices:
+            found = argument.get_choices()
+            assert set(each.choices) <= set(found)
+            assert each.name == "start" or len(found) == len(each.choices)
 
 
 @pytest.mark.parametrize("kind", SOLVERS)
 def test_what_is_not_given_is_left_to_the_dataclass(kind):
     words = ["fit", "train.csv", "--solver", kind.name.lower()]
-    assert values_of(solver_of(read_words(words))) == values_of(kind())
+    assert values_of(solver_of(read_words(words).solver)) == values_of(kind())
 
 
 @pytest.mark.parametrize("kind", SOLVERS)
@@ -94,11 +90,11 @@ def test_a_word_of_each_option_reaches_the_solver(kind):
         word = f"--{name.replace('_', '-')}"
         value = [] if every[name] is True else [str(every[name])]
         line = ["fit", "train.csv", "--solver", kind.name.lower(), word, *value]
-        assert getattr(solver_of(read_words(line)), name) == every[name]
+        assert getattr(solver_of(read_words(line).solver), name) == every[name]
 
 
 def test_defaults_of_models_are_those_of_the_command_line():
-    known, usual = Options(command="fit"), inspect.signature(ps.SVM).parameters
+    known, usual = Model(), inspect.signature(ps.SVM).parameters
     for name in ("coding", "standardize", "intercept", "lam"):
         assert getattr(known, name) == usual[name].default
 

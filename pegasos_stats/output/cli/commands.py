@@ -1,13 +1,16 @@
-"""The commands: ``fit``, ``report``, ``predict``, ``parity``, ``demo``, ``compile``."""
+"""The commands: ``fit``, ``report``, ``predict``, ``parity``, ``demo``, ``compile``.
+
+Each takes its options and the line that was typed, and returns the exit code.
+"""
 
 import json
-import shlex
+import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +37,7 @@ from pegasos_stats.models.kernel import KernelSVM
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.results import Results
+from pegasos_stats.output.cli import options as groups
 from pegasos_stats.output.cli import printed
 from pegasos_stats.output.cli.files import (
     PREDICTIONS,
@@ -45,63 +49,75 @@ from pegasos_stats.output.cli.files import (
     read_rows,
     style_of,
 )
-from pegasos_stats.output.cli.foreign_words import check_test
-from pegasos_stats.output.cli.options import Options
-from pegasos_stats.output.cli.printed import Evaluated, Predicted, Printed
+from pegasos_stats.output.cli.options import (
+    Compile,
+    Demo,
+    Fit,
+    Labels,
+    Output,
+    Parity,
+    Predict,
+    Reading,
+    Report,
+)
+from pegasos_stats.output.cli.printed import Evaluated
 from pegasos_stats.output.cli.streams import PROGRAM, no_part_left, write_output
 from pegasos_stats.output.report import report as reports
+from pegasos_stats.output.report.output_path import REPORT
 from pegasos_stats.persist import Saved, load_saved, save
+from pegasos_stats.persist.archive import MODEL
 from pegasos_stats.solvers.options import declared
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.parity.check import check_against_r
 from pegasos_stats.studies.selection.cross_validation import cross_validate
-from pegasos_stats.writing import checked_place, outputs
+from pegasos_stats.writing import checked_place, outputs, shown_path
 
 SEED = 443  # of the reference run, which demo repeats
 
 # ---------------------------------------------------------- solver and model
 
-OF_MODEL = "lam coding weights freq_weights offset standardize kernel degree gamma"
-OF_RUNS = ("rows", "profile", "refine")  # options of a run beside fields of Pegasos
+
+def given(group: Any, *left_out: str) -> dict[str, Any]:
+    """Options of a group that were given, by name."""
+    values = {each.name: getattr(group, each.name) for each in fields(group)}
+    return {k: v for k, v in values.items() if v is not None and k not in left_out}
 
 
-def given_among(names: Iterable[str], options: Options) -> dict[str, Any]:
-    """Options of these names that were given."""
-    found = {name: getattr(options, name, None) for name in names}
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def solver_of(options: Options) -> Pegasos | SDCA:
+def solver_of(options: groups.Solver, is_run: bool = False) -> Pegasos | SDCA:
     """Build the solver that the options describe: a named profile with changes, or new.
+
+    Parameters
+    ----------
+    options : Solver
+    is_run : bool
+        Whether it is Pegasos also if no option is one of a run of it.
 
     Raises
     ------
     CallError, OptionError
         If options do not go together.
     """
-    pegasos, sdca = ({*declared(kind)} - {"intercept"} for kind in (Pegasos, SDCA))
-    given, of_runs = given_among(pegasos | sdca, options), given_among(OF_RUNS, options)
-    name = options.solver
-    if name is None:
-        is_run = of_runs or given.keys() & (pegasos - sdca | {"epochs"})
-        usual = options.command in ("demo", "parity") or options.start == "random"
-        name = "pegasos" if usual or is_run else "sdca"
-    if name == "sdca":
-        return SDCA(**given, **of_runs)
+    values = given(options, "solver")
+    of_runs = {*declared(Pegasos)} - {*declared(SDCA)} | {"epochs"}
+    of_runs |= {"rows", "profile", "refine"}
+    is_run = is_run or bool(values.keys() & of_runs) or options.start == "random"
+    if (options.solver or ("pegasos" if is_run else "sdca")) == "sdca":
+        return SDCA(**values)
+    values = given(options, "solver", "rows", "profile", "refine")
     if options.rows is not None:
         if options.order is not None:
             raise OptionError("rows= and order= exclude each other; give one.")
-        given["order"] = read_rows(options.rows)
+        values["order"] = read_rows(options.rows)
     if options.profile is None:
-        return Pegasos(**given)
-    steps = [given.get("steps")] if options.profile == "paper" else []
+        return Pegasos(**values)
+    steps = [options.steps] if options.profile == "paper" else []
     profile: Pegasos = getattr(Pegasos, options.profile)(*steps)
-    return replace(profile, **given)
+    return replace(profile, **values)
 
 
 def model_of(
-    formula: str | None, train: Rows, solver: Pegasos | SDCA, options: Options
+    train: Rows, solver: Pegasos | SDCA, options: Fit | Report | Parity
 ) -> Any:
     """The model of the training data, not yet fitted.
 
@@ -110,16 +126,17 @@ def model_of(
     CallError, OptionError
         If options do not go together.
     """
-    arguments = given_among(OF_MODEL.split(), options)
-    if options.profile == "homework":
+    asked = options.model
+    arguments = given(asked, "loss")
+    if options.solver.profile == "homework":
         arguments.setdefault("lam", 1e-4)  # as set in courses
-    arguments["intercept"] = options.intercept and solver.intercept is not False
-    kind: type[Any] = Logit if options.loss == "log" else SVM
-    if options.kernel is not None:
-        if options.loss == "log":
+    arguments["intercept"] = asked.intercept and solver.intercept is not False
+    kind: type[Any] = Logit if asked.loss == "log" else SVM
+    if asked.kernel is not None:
+        if asked.loss == "log":
             raise OptionError("A kernel model has the loss hinge only; leave one out.")
         kind = KernelSVM
-    if formula is None:
+    if (formula := formula_for(options, train)) is None:
         y, X = train.labelled
         return kind(y, X, **arguments)
     return kind.from_formula(formula, train.data, **arguments)
@@ -128,163 +145,194 @@ def model_of(
 # ----------------------------------------------------------- fit and report
 
 
-def fit(options: Options) -> Printed:
+def fit(options: Fit, line: str) -> int:
     """Fit a file, and test on another."""
-    check_places(options)
+    output = options.output
+    check_places(inputs(options), output.overwrite, (output.save, MODEL))
     train, test = _read(options)
-    return _fitted(formula_for(options, train), train, test, options)
+    found = _evaluated(train, test, options, output)
+    _save(found, train, output, options.reading.id)
+    _print(found, output)
+    return 0
 
 
-def report(options: Options) -> Printed:
+def report(options: Report, line: str) -> int:
     """Fit a file, test on another, and write a report."""
-    loss = options.loss or ("log" if options.kernel is None else "hinge")
-    page = "report.html" if options.output is None else options.output
-    return fit(replace(options, report=page, output=None, loss=loss))
+    if options.model.loss is None and options.model.kernel is None:
+        options = replace(options, model=replace(options.model, loss="log"))
+    check_places(inputs(options), options.overwrite, (options.output, REPORT))
+    train, test = _read(options)
+    found = _evaluated(train, test, options, Output())
+    page = _page(found, test, options, line)
+    with no_part_left():
+        page.write(options.output, overwrite=options.overwrite)
+    write_output(printed.report_text(found) + printed.places_text(None, options.output))
+    return 0
 
 
-def demo(options: Options) -> Printed:
+def demo(options: Demo, line: str) -> int:
     """Fit the data that come with the package."""
-    check_places(options)
-    options = replace(
-        options,
+    output, solver, model = options.output, options.solver, options.model
+    places = (output.save, MODEL), (options.report, REPORT)
+    check_places([solver.rows], output.overwrite, *places)
+    if solver.seed is None:
+        solver = replace(solver, seed=SEED)
+    if model.lam is None and solver.profile != "homework":
+        model = replace(model, lam=1.0)
+    asked = Report(
         train="handwritten fives and sixes, 8 x 8 pixels",
-        seed=SEED if options.seed is None else options.seed,
+        training=groups.Training(formula="digit ~ ."),
         title="Handwritten fives and sixes",
         image_shape=(8, 8),
+        **given(options, "solver", "model", "report", "output"),
+        solver=solver,
+        model=model,
     )
-    if options.lam is None and options.profile != "homework":
-        options = replace(options, lam=1.0)
     train, test = (Rows("digits56", frame) for frame in datasets.load_digits56())
-    return _fitted("digit ~ .", train, test, options)
+    found = _evaluated(train, test, asked, output, is_run=True)
+    page = None if options.report is None else _page(found, test, asked, line)
+    _save(found, train, output)
+    if page is not None and options.report is not None:
+        with no_part_left():
+            page.write(options.report, overwrite=output.overwrite)
+    _print(found, output, options.report)
+    return 0
 
 
-def _read(options: Options) -> tuple[Rows, Rows | None]:
+def inputs(options: Fit | Report) -> list[str | None]:
+    """Paths that a fit reads."""
+    return [options.train, options.test, options.solver.rows]
+
+
+def _read(options: Fit | Report) -> tuple[Rows, Rows | None]:
     """The training data and the test data that the options name."""
-    path = options.test
-    check_test(path)
-    style, dense = style_of(options), options.kernel is not None
-    train = read_data(options.train, options, style, dense=dense).named_by(options.id)
-    if path is None:
+    reading, dense = options.reading, options.model.kernel is not None
+    if options.train == options.test == "-":
+        raise OptionError("Standard input is read once; give a file for one of both.")
+    style = style_of(reading)
+    train = read_data(options.train, reading, style, dense=dense).named_by(reading.id)
+    if options.test is None:
         return train, None
     if train.format == "files":
-        options = replace(options, memory=options.memory or MEMORY)
+        reading = replace(reading, memory=reading.memory or MEMORY)
     X, y = train.split
     n_features = None if y is None else X.shape[1]
-    known = n_features, train.zero_based, dense
-    test = read_data(path, options, style, *known)
+    test = read_data(options.test, reading, style, n_features, train.zero_based, dense)
     check_alike(test.path, test.format, f"{train.path} is", train.format)
-    return train, test.named_by(options.id if options.id in test.columns else None)
+    return train, test.named_by(reading.id if reading.id in test.columns else None)
 
 
 def _evaluated(
-    formula: str | None, train: Rows, test: Rows | None, options: Options
+    train: Rows,
+    test: Rows | None,
+    options: Fit | Report,
+    output: Output,
+    is_run: bool = False,
 ) -> Evaluated:
     """The fit that the options describe, and its tables."""
-    solver = solver_of(options)
-    model = model_of(formula, train, solver, options)
+    labels, seed = options.labels, options.solver.seed
+    solver = solver_of(options.solver, is_run)
+    model = model_of(train, solver, options)
     validation = None
     if options.cv is not None:
         validation = cross_validate(
             model,
             None if solver.to_optimum else solver,  # that of studies is enough
             folds=options.cv,
-            groups=options.groups,
-            seed=1 if options.seed is None else options.seed,
+            groups=options.errors.groups,
+            seed=1 if seed is None else seed,
         )
-    fitting = given_among(("cov_type", "groups", "refine"), options)
-    if options.kernel is not None and options.cv is not None:
+    fitting = given(options.errors)
+    if options.solver.refine is not None:
+        fitting["refine"] = options.solver.refine
+    if options.model.kernel is not None and options.cv is not None:
         fitting.pop("groups", None)  # they are those of the folds
     result = model.fit(
         solver,
-        trace=options.trace,
-        progress=options.progress,
-        test=test.labelled if options.trace and test is not None else None,
+        trace=output.trace,
+        progress=output.progress,
+        test=test.labelled if output.trace and test is not None else None,
         **fitting,
     )
-    choices = _choices(result, options)
+    choices = _choices(result, labels)
     tables = {"training": result.confusion(**choices)}
     if test is not None:
-        tables["test"] = result.confusion(*test.split, unseen=options.unseen, **choices)
+        unseen = options.reading.unseen
+        tables["test"] = result.confusion(*test.split, unseen=unseen, **choices)
     if validation is not None:
-        table = validation.confusion(threshold=options.threshold)
+        table = validation.confusion(threshold=labels.threshold)
         asked = tables["training"].choices
         tables["out-of-fold"] = replace(table, choices=asked)
-    return Evaluated(
-        title=f"{PROGRAM}: {options.train}",
-        result=result,
-        tables=tables,
-        validation=validation,
-        threshold=options.threshold,
-    )
+    title = f"{PROGRAM}: {options.train}"
+    return Evaluated(title, result, tables, validation, labels.threshold)
 
 
-def _choices(result: Results, options: Options) -> dict[str, Any]:
+def _choices(result: Results, labels: Labels) -> dict[str, Any]:
     """What is asked of confusion tables: statistics of a class, a threshold."""
-    found = given_among(["threshold"], options)
-    if options.positive is not None:
-        text, levels = options.positive, result.coding.levels
+    found = given(labels)
+    if labels.positive is not None:
+        text, levels = labels.positive, result.coding.levels
         level = next((each for each in levels if str(each) == text), text)
         found |= {"positive": level, "mode": "sens_spec"}
     return found
 
 
-def _fitted(
-    formula: str | None, train: Rows, test: Rows | None, options: Options
-) -> Printed:
-    """Fit, save and report, and print it."""
-    found = _evaluated(formula, train, test, options)
-    path = options.report
-    page = None if path is None else _page(found, test, options)
+def _save(found: Evaluated, train: Rows, output: Output, id: str | None = None) -> None:
+    """Save a fit, with what is to be known to read new rows, if a path is given."""
+    if output.save is None:
+        return
     about = {"format": train.format, "zero_based": train.zero_based}
-    about |= asdict(train.style) | {"id": options.id}
+    about |= asdict(train.style) | {"id": id}
     with no_part_left():
-        if options.save is not None:
-            save(found.result, options.save, about=about, overwrite=options.overwrite)
-        if page is not None and path is not None:
-            page.write(path, overwrite=options.overwrite)
-    if options.json:
-        return Printed(printed.fit_json(found, options.coefficients))
-    if options.command == "report":
-        text = printed.report_text(found)
+        save(found.result, output.save, about=about, overwrite=output.overwrite)
+
+
+def _print(found: Evaluated, output: Output, report: str | None = None) -> None:
+    """Print a fit, as text or JSON."""
+    if output.json:
+        text = printed.fit_json(found, output.coefficients)
     else:
-        text = printed.fit_text(found, options.coefficients)
-    return Printed(text + printed.places_text(options.save, options.report))
+        text = printed.fit_text(found, output.coefficients)
+        text += printed.places_text(output.save, report)
+    write_output(text)
 
 
-def _page(found: Evaluated, test: Rows | None, options: Options) -> reports.Report:
+def _page(
+    found: Evaluated, test: Rows | None, options: Report, line: str
+) -> reports.Report:
     """The report of a fit."""
     made = reports.report(
         found.result,
         None if test is None else test.labelled,
-        unseen=options.unseen,
+        unseen=options.reading.unseen,
         title=options.title,
         image_shape=options.image_shape,
-        positive=_choices(found.result, options).get("positive"),
+        positive=_choices(found.result, options.labels).get("positive"),
         path_of_lambda=found.result.lambda_path,
         validation=found.validation,
-        threshold=options.threshold,
+        threshold=found.threshold,
     )
-    command = shlex.join([PROGRAM, *options.words])
-    return replace(made, page=replace(made.page, command=command))
+    return replace(made, page=replace(made.page, command=line))
 
 
 # ------------------------------------------------------------------ predict
 
 
-def predict(options: Options) -> Printed:
+def predict(options: Predict, line: str) -> int:
     """Predict the rows of files with a saved model, and write them as they come."""
     if options.output in ("-", "/dev/stdout"):
         options = replace(options, output=None)
-    check_places(options)
+    read, written = [options.data, options.model], options.output
+    check_places(read, options.overwrite, (written, PREDICTIONS))
     saved = load_saved(options.model, fits_only=True)
     result = saved.result
-    rows, options = _rows_for(saved, options)
+    rows, reading = _rows_for(saved, options)
     table, why = _table(result, rows, options)
-    in_json = options.json and options.output is None
+    in_json = options.json and written is None
     collected: list[pd.DataFrame] = []
     n, counts = 0, dict.fromkeys(map(str, result.coding.levels), 0)
     with _written(options) as write:
-        for predictions in _predictions(result, rows, options):
+        for predictions in _predictions(result, rows, options, reading):
             if in_json:
                 collected.append(predictions)
             else:
@@ -292,46 +340,45 @@ def predict(options: Options) -> Printed:
             n += len(predictions)
             for level in result.coding.levels:
                 counts[str(level)] += int((predictions["predicted"] == level).sum())
-    found = Predicted(
-        title=f"{PROGRAM}: {options.model} on {options.data}",
-        result=result,
-        table=table,
-        n_rows=n,
-        counts=counts,
-        notes=[why] if why else [],
-        written=options.output,
-    )
     if options.json:
-        return Printed(found.as_json(pd.concat(collected) if in_json else None))
-    text = found.as_text()
-    return Printed("", text) if options.output is None else Printed(text)
+        frame = pd.concat(collected) if in_json else None
+        write_output(printed.predicted_json(result, table, n, counts, why, frame))
+        return 0
+    title = f"{PROGRAM}: {options.model} on {options.data}"
+    text = printed.predicted_text(title, result, table, n, counts, why)
+    if written is None:
+        sys.stderr.write(text)
+    else:
+        write_output(f"{text}\nPredictions written to {shown_path(written)}\n")
+    return 0
 
 
-def _rows_for(saved: Saved, options: Options) -> tuple[Rows, Options]:
+def _rows_for(saved: Saved, options: Predict) -> tuple[Rows, Reading]:
     """Read data in the format and style of those that the model was fitted on."""
-    result, about, data = saved.result, saved.about, options.data
+    about, data, reading = saved.about, options.data, options.reading
     if about.get("format") == "files" and ending_of(data) in SVMLIGHT:
-        options = replace(options, memory=options.memory or MEMORY)
-    style = style_of(options, {} if options.memory else about)
-    known = len(result.design.names), about.get("zero_based")
-    rows = read_data(data, options, style, *known, isinstance(result, KernelResults))
-    if options.id is None and about.get("id") in rows.columns:
-        options = replace(options, id=about["id"])
+        reading = replace(reading, memory=reading.memory or MEMORY)
+    style = style_of(reading, {} if reading.memory else about)
+    known = len(saved.result.design.names), about.get("zero_based")
+    dense = isinstance(saved.result, KernelResults)
+    rows = read_data(data, reading, style, *known, dense)
+    if reading.id is None and about.get("id") in rows.columns:
+        reading = replace(reading, id=about["id"])
     fitted_on = about.get("format", rows.format)
     check_alike(data, rows.format, "the model was fitted on", fitted_on)
-    return rows.named_by(options.id), options
+    return rows.named_by(reading.id), reading
 
 
 def _table(
-    result: Results, rows: Rows, options: Options
+    result: Results, rows: Rows, options: Predict
 ) -> tuple[ConfusionMatrix | None, str]:
     """The confusion table, if the rows have labels; or why there is none."""
     if options.unlabelled:
         return None, ""
-    choices = _choices(result, options)
-    choices |= {"ties": options.ties, "unseen": options.unseen}
+    choices = _choices(result, options.labels) | {"ties": options.ties}
+    unseen = options.reading.unseen
     try:
-        table = result.confusion(*rows.split, **choices)
+        table = result.confusion(*rows.split, unseen=unseen, **choices)
     except LabelError:
         known = listing(result.coding.levels)
         return None, (
@@ -346,7 +393,7 @@ def _table(
 
 
 def _predictions(
-    result: Results, rows: Rows, options: Options
+    result: Results, rows: Rows, options: Predict, reading: Reading
 ) -> Iterator[pd.DataFrame]:
     """Labels, scores and probabilities of rows, some at a time."""
     if not isinstance(rows.data, Scan):
@@ -354,21 +401,22 @@ def _predictions(
         return
     offsets, n = result.offsets, 0
     also = [] if offsets is None else offsets.columns(rows.columns)
-    also = also if options.id is None else [*also, options.id]
+    also = also if reading.id is None else [*also, reading.id]
     for frame in scanned_frames(rows.data, result.design, also):
-        piece = Rows(rows.path, frame).named_by(options.id)
+        piece = Rows(rows.path, frame).named_by(reading.id)
         with in_a_piece():
             found = predictions_of(result, piece.data, options)
-        if options.id is None:  # numbered over all files
+        if reading.id is None:  # numbered over all files
             found = found.set_axis(pd.RangeIndex(n, n + len(frame)))
         yield found
         n += len(frame)
 
 
-def predictions_of(result: Results, X: Any, options: Options) -> pd.DataFrame:
+def predictions_of(result: Results, X: Any, options: Predict) -> pd.DataFrame:
     """Labels, scores and probabilities."""
-    known: dict[str, Any] = {"unseen": options.unseen}
-    labels = result.predict(X, ties=options.ties, threshold=options.threshold, **known)
+    known: dict[str, Any] = {"unseen": options.reading.unseen}
+    threshold = options.labels.threshold
+    labels = result.predict(X, ties=options.ties, threshold=threshold, **known)
     scores = result.decision_function(X, **known)
     frame = pd.DataFrame({"predicted": labels, "score": scores})
     if result.problem.loss != "log":
@@ -377,7 +425,7 @@ def predictions_of(result: Results, X: Any, options: Options) -> pd.DataFrame:
 
 
 @contextmanager
-def _written(options: Options) -> Iterator[Callable[[str], object]]:
+def _written(options: Predict) -> Iterator[Callable[[str], object]]:
     """Where texts are written to: standard output, or a file once all are there."""
     if options.output is None:
         yield lambda text: write_output(text, exact=True)
@@ -391,22 +439,20 @@ def _written(options: Options) -> Iterator[Callable[[str], object]]:
 # ------------------------------------------------------- parity and compile
 
 
-def parity(options: Options) -> Printed:
+def parity(options: Parity, line: str) -> int:
     """Run a fit in Python and by the reference in R; 1 if something differs."""
-    if options.refine is not None:
-        raise OptionError(
-            "--refine goes on with SDCA, which has no counterpart in the R reference; "
-            "leave it out."
-        )
-    train, _ = _read(options)
-    formula = formula_for(options, train)
-    solver = solver_of(options)
-    model = model_of(formula, train, solver, options)
+    if options.solver.refine is not None:
+        raise OptionError("--refine has no counterpart in R; leave it out.")
+    reading, dense = options.reading, options.model.kernel is not None
+    train = read_data(options.train, reading, style_of(reading), dense=dense)
+    solver = solver_of(options.solver, is_run=True)
+    model = model_of(train.named_by(reading.id), solver, options)
     found = check_against_r(model, solver, via=options.via)
     text = f"{PROGRAM}: {options.train}\n\n{found}"
     if options.json:
         text = json.dumps(found.to_json_dict(), indent=2)
-    return Printed(f"{text}\n", code=0 if found.equal else 1)
+    write_output(f"{text}\n")
+    return 0 if found.equal else 1
 
 
 SOLVERS = [
@@ -420,7 +466,7 @@ SOLVERS = [
 ]
 
 
-def compile_all(options: Options) -> Printed:
+def compile_all(options: Compile, line: str) -> int:
     """Fill the cache of compiled kernels; tell how many there are, and where."""
     from pegasos_stats.compiled.cache import folder, sources  # loads numba
 
@@ -431,7 +477,8 @@ def compile_all(options: Options) -> Printed:
     cache = folder()
     count = 0 if cache is None else len(list(cache.glob(f"*.{sources()}-*.nbc")))
     seconds = time.perf_counter() - began
-    return Printed(f"{count} compiled kernels in {cache} ({seconds:.0f} s)\n")
+    write_output(f"{count} compiled kernels in {cache} ({seconds:.0f} s)\n")
+    return 0
 
 
 def fit_all(file: Path) -> None:
@@ -449,16 +496,19 @@ def fit_all(file: Path) -> None:
                 models.append(kind(y[: X.shape[0]], X, lam=0.1, intercept=free))
         models.append(kind.from_formula("y ~ .", scan(file), lam=0.1))
         cross_validate(kind(y[:80], rows[0], lam=0.1), folds=3)
+        for X in (rows[0], sparse):
+            kind(y[:80], X, lam=0.1).fit().summary()
     for model in models:
         for solver in SOLVERS:
             with suppress(PegasosStatsError):  # not every solver takes every model
                 model.fit(solver)
-    for X in (rows[0], sparse):
-        for kind in (SVM, Logit):
-            kind(y[:80], X, lam=0.1).fit().summary()
 
 
-COMMANDS: dict[str, Callable[[Options], Printed]] = {
-    **{each.__name__: each for each in (fit, report, predict, parity, demo)},
-    "compile": compile_all,
+COMMANDS: dict[type, Callable[[Any, str], int]] = {
+    Fit: fit,
+    Report: report,
+    Predict: predict,
+    Parity: parity,
+    Demo: demo,
+    Compile: compile_all,
 }

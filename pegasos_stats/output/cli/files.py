@@ -3,9 +3,10 @@
 import csv
 import io
 import os
+import re
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from keyword import iskeyword
 from typing import IO, Any
@@ -46,10 +47,9 @@ from pegasos_stats.errors import (
     listing,
     warn_caller,
 )
-from pegasos_stats.output.cli.options import Options
+from pegasos_stats.output.cli.options import Fit, Parity, Reading, Report
 from pegasos_stats.output.cli.streams import no_part_left
 from pegasos_stats.output.report.output_path import REPORT, checked_page
-from pegasos_stats.persist.archive import MODEL
 from pegasos_stats.writing import is_same, shown_path
 
 STANDARD_INPUT = "-"
@@ -120,37 +120,15 @@ class Rows:
         return replace(self, data=self.data.set_index(column))
 
 
-@contextmanager
-def standard_input(options: Options) -> Iterator[None]:
-    """Hold what standard input has, where a file of data is called ``-``.
-
-    Raises
-    ------
-    OptionError
-        If two files are called so, or there is no standard input.
-    """
-    names = [options.train, options.test, options.data]
-    if names.count(STANDARD_INPUT) > 1:
-        raise OptionError("Standard input is read once; give a file for one of both.")
-    if STANDARD_INPUT in names:
-        if sys.stdin is None or sys.stdin.closed:
-            raise OptionError("Standard input is closed; give a file in place of -.")
-        IN_MEMORY[STANDARD_INPUT] = sys.stdin.buffer.read()
-    try:
-        yield
-    finally:
-        IN_MEMORY.pop(STANDARD_INPUT, None)
-
-
-def style_of(options: Options, about: Mapping[str, Any] | None = None) -> CsvStyle:
+def style_of(reading: Reading, about: Mapping[str, Any] | None = None) -> CsvStyle:
     """How CSV files are written: as the options say, or those of a saved model."""
     known = asdict(COMMAS) | dict(about or {})
-    return CsvStyle(**{n: getattr(options, n) or known[n] for n in asdict(COMMAS)})
+    return CsvStyle(**{n: getattr(reading, n) or known[n] for n in asdict(COMMAS)})
 
 
 def read_data(
     path: str,
-    options: Options,
+    options: Reading,
     style: CsvStyle,
     n_features: int | None = None,
     zero_based: bool | None = None,
@@ -165,6 +143,12 @@ def read_data(
     OptionError
         If options are for files that are read at once, and these are not.
     """
+    if path == STANDARD_INPUT:
+        if sys.stdin is None or sys.stdin.closed:
+            raise OptionError("Standard input is closed; give a file in place of -.")
+        IN_MEMORY[path] = sys.stdin.buffer.read()
+    if re.fullmatch(r"[0-9.]+%?", path) and not os.path.exists(path):
+        raise OptionError(f"{path} is no file; for a share of the rows write --cv 10.")
     if options.memory is not None or are_scanned(path):
         found = scan(path, memory=options.memory or MEMORY)
         other = options.format == "svmlight" and not found.is_svmlight
@@ -244,7 +228,7 @@ def read_rows(path: str) -> NDArray[np.int64]:
 # ----------------------------------------------------------------- formula
 
 
-def formula_for(options: Options, train: Rows) -> str | None:
+def formula_for(options: Fit | Report | Parity, train: Rows) -> str | None:
     """The formula given, or that of the outcome on all other columns.
 
     The outcome of svmlight files that are read block by block is their label. Columns
@@ -259,7 +243,7 @@ def formula_for(options: Options, train: Rows) -> str | None:
     DataError
         If there is no such column.
     """
-    outcome, formula = options.outcome, options.formula
+    outcome, formula = options.training.outcome, options.training.formula
     if isinstance(train.data, Svmlight):
         if outcome or formula:
             raise OptionError(
@@ -291,8 +275,10 @@ def formula_for(options: Options, train: Rows) -> str | None:
             f"{did_you_mean(outcome, columns)}, which has {listing(columns)}: "
             f"{missing_cure([outcome], pd.Index(columns))}."
         )
-    offset = None if options.kernel else options.offset  # of a kernel it is a number
-    apart = options.weights, options.freq_weights, offset, options.groups, options.id
+    model = options.model
+    groups = None if isinstance(options, Parity) else options.errors.groups
+    offset = None if model.kernel else model.offset  # of a kernel it is a number
+    apart = model.weights, model.freq_weights, offset, groups, options.reading.id
     names = [_quoted(str(name)) for name in apart if name in train.columns]
     return " - ".join([f"{_quoted(outcome)} ~ .", *names])
 
@@ -336,7 +322,11 @@ PREDICTIONS = writing.Kind(
 
 
 @no_part_left()
-def check_places(options: Options) -> None:
+def check_places(
+    inputs: Sequence[str | None],
+    overwrite: bool,
+    *places: tuple[str | None, writing.Kind],
+) -> None:
     """Check the files that a command will write, before anything is read or fitted.
 
     Raises
@@ -349,25 +339,20 @@ def check_places(options: Options) -> None:
 
     Examples
     --------
-    >>> check_places(Options(command="predict", data="new.csv", output="out.csv"))
+    >>> check_places(["new.csv"], False, ("out.csv", PREDICTIONS))
     """
-    given = options.train, options.test, options.data, options.model, options.rows
-    read = [file for path in given if path for file in _files_of(path)]
+    read = [file for path in inputs if path for file in _files_of(path)]
     written: list[str] = []
-    for path, kind in (
-        (options.save, MODEL),
-        (options.output, PREDICTIONS if options.command == "predict" else REPORT),
-        (options.report, REPORT),
-    ):
+    for path, kind in places:
         if path is None:
             continue
         if writing.checked_path(path) == "-":
             raise OptionError(f"No {kind.noun} is written to -; give a path.")
         _check_apart([path], read, written)
         if kind is REPORT:
-            files = checked_page(path, overwrite=options.overwrite).files
+            files = checked_page(path, overwrite=overwrite).files
         else:
-            place = writing.checked_place(path, kind, options.overwrite)
+            place = writing.checked_place(path, kind, overwrite)
             files = [place.path, place.folder]
         _check_apart(files, read, written)
         written += files

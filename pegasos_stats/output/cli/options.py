@@ -1,63 +1,69 @@
-"""The options of the command line, each described once, and commands that have them.
+"""The options of the command line: a dataclass for each command and group of options.
 
-The classes below are name, type, default and help of every option, where the docstring
-of a class is the help of its fields; a command is a class of such classes, of which
-`parser` makes a parser. Nothing here loads more than numpy, so that help and refusals
-come at once. An option that is None is left to the default of Python.
+Each class is the name, type, default and help of its options; cyclopts makes the
+command line of them. (typer and click want a decorator for each option, and know no
+groups.) Nothing here loads more than numpy, so that help and refusals come at once. An
+option that is None is left to the default of Python.
 """
 
-import argparse
 import re
-import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from inspect import get_annotations, getdoc
-from types import UnionType
-from typing import Literal, NoReturn, Union, get_args, get_origin, get_type_hints
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Annotated, Any, Literal, get_args
+
+from cyclopts import (
+    App,
+    CycloptsError,
+    Group,
+    Parameter,
+    Token,
+    UnknownCommandError,
+    UnknownOptionError,
+    UnusedCliTokensError,
+    convert,
+)
+from cyclopts.help import DefaultFormatter, PanelSpec
+from rich.box import SIMPLE_HEAD
 
 from pegasos_stats import __version__
-from pegasos_stats.errors import OptionError, listing
-from pegasos_stats.output.cli.foreign_words import more_words, own_words
-from pegasos_stats.output.cli.streams import PROGRAM, say, write_output
+from pegasos_stats.errors import OptionError, shown
+from pegasos_stats.foreign_names import foreign_value, own_value, suggestion
+from pegasos_stats.output.cli.streams import PROGRAM
 
 # ----------------------------------------------------------------- options
 
 
-@dataclass(kw_only=True)
+def read_shape(hint: Any, tokens: Sequence[Token]) -> tuple[int, ...]:
+    """Rows and columns, such as 16x16."""
+    if not re.fullmatch("[0-9]{1,9}x[0-9]{1,9}", tokens[0].value, re.A):
+        raise ValueError(f"{shown(tokens[0].value)} is not one such as 16x16")
+    return tuple(map(int, tokens[0].value.split("x")))
+
+
+File = Annotated[str, Parameter(allow_leading_hyphen=True)]  # - is standard input
+
+
+@Parameter(name="*", group=Group("Outcome and predictors", sort_key=1))
+@dataclass(frozen=True, kw_only=True)
 class Training:
-    """The rows of a fit, and its model.
+    """What is fitted to the rows.
 
     Attributes
     ----------
-    train
-        training data: CSV with a header, or svmlight ('label index:value ...'),
-        plain, gzip or bzip2; or, block by block, Parquet, Arrow, a folder, or
-        'rows/*.parquet', 'rows/*.svm'; -: standard input
-    outcome : COL
+    outcome
         two-level column of a CSV file; all others are predictors
     formula
         the model instead, as in R: 'y ~ a + b', 'y ~ . - id'
     """
 
-    train: str = ""
-    outcome: str | None = None
+    outcome: Annotated[str | None, Parameter(name=("--outcome", "-y", "--target"))] = (
+        None
+    )
     formula: str | None = None
 
 
-@dataclass(kw_only=True)
-class HeldOut:
-    """Rows to test on.
-
-    Attributes
-    ----------
-    test : TEST
-        labelled data to test on
-    """
-
-    test: str | None = None
-
-
-@dataclass(kw_only=True)
+@Parameter(name="*", group=Group("How files of rows are read", sort_key=2))
+@dataclass(frozen=True, kw_only=True)
 class Reading:
     """How files of rows are read.
 
@@ -68,19 +74,19 @@ class Reading:
         rows without a prediction (default: error)
     format
         of the data files (default: auto, found in the first lines)
-    sep : CHAR
-        between the columns of CSV files, or 'tab' (default: a comma)
-    decimal : CHAR
-        in the numbers of CSV files (default: a point)
-    encoding : NAME
+    sep
+        character between the columns of CSV files, or 'tab' (default: a comma)
+    decimal
+        character in the numbers of CSV files (default: a point)
+    encoding
         of the text in CSV files, such as latin-1 (default: utf-8)
-    na_values : TEXT
+    na_values
         stands for a missing value in CSV files, as '?' may, beside an empty
         cell, NA and the like; may be repeated: --na-values -99 --na-values k.A.
-    id : COL
+    id
         column of a CSV file that names the rows: no predictor, and the first
         column of predictions
-    memory : SIZE
+    memory
         budget for files that are read block by block, such as 512MiB; CSV and
         .svm too if it is given (default: 1GiB)
     """
@@ -90,35 +96,25 @@ class Reading:
     sep: str | None = None
     decimal: str | None = None
     encoding: str | None = None
-    na_values: list[str] | None = None
+    na_values: Annotated[
+        list[str] | None,
+        Parameter(name=("--na-values", "--na"), allow_leading_hyphen=True),
+    ] = None
     id: str | None = None
     memory: str | None = None
 
 
-@dataclass(kw_only=True)
-class Folds:
-    """Cross-validation.
-
-    Attributes
-    ----------
-    cv : FOLDS
-        estimate the errors on new rows by cross-validation; with --lambda cv
-        lambda is chosen anew in each fold
-    """
-
-    cv: int | None = None
-
-
-@dataclass(kw_only=True)
+@Parameter(name="*", group=Group("Labels", sort_key=3))
+@dataclass(frozen=True, kw_only=True)
 class Labels:
     """How labels are predicted and counted.
 
     Attributes
     ----------
-    positive : LEVEL
+    positive
         positive class of sensitivity and similar statistics, which report has
         for the level coded +1 without it
-    threshold : NUMBER
+    threshold
         rows above it are predicted as the level coded +1: of its probability
         with the log loss, else of the score (default: where the score is 0)
     """
@@ -127,26 +123,14 @@ class Labels:
     threshold: float | None = None
 
 
-@dataclass(kw_only=True)
-class Ties:
-    """Scores of 0.
-
-    Attributes
-    ----------
-    ties
-        label of a score of exactly 0 (default: na, no label)
-    """
-
-    ties: Literal["na", "positive", "negative"] | None = None
-
-
-@dataclass(kw_only=True)
+@Parameter(name="*", group=Group("What is minimised", sort_key=4))
+@dataclass(frozen=True, kw_only=True)
 class Model:
     """What is minimised.
 
     Attributes
     ----------
-    lam : NUMBER|cv
+    lam
         penalty, above zero; cv: the best by ten-fold cross-validation; of
         pegasos, whose steps are 1/(lambda t), there is no default (default:
         1/n, n the rows; of demo 1; 0.0001 with --profile homework)
@@ -154,7 +138,7 @@ class Model:
         support vector machine, or logistic regression (default: hinge; of
         report log, but hinge with --kernel)
     intercept
-        fix the intercept at 0
+        estimate the intercept (default), or fix it at 0
     coding
         which level is -1: the first in order, or the first in the data
         (default: factor)
@@ -164,22 +148,24 @@ class Model:
         of the polynomial kernel (default: 2)
     gamma
         of the Gaussian kernel (default: 1 / (features * variance))
-    weights : COL|balanced
-        weight of each row: a column of a CSV file, or the same total for both
-        levels (default: all the same)
-    freq_weights : COL
+    weights
+        weight of each row: a column of a CSV file, or 'balanced', the same total
+        for both levels (default: all the same)
+    freq_weights
         column of a CSV file that says how many rows each row stands for, in all
         files (default: one each)
-    offset : COL|NUMBER
+    offset
         column of a CSV file that is a known part of each score, in all files;
         of the polynomial kernel its number (default: none; 1 of the kernel)
     standardize
         bring the features to mean 0 and standard deviation 1
     """
 
-    lam: float | Literal["cv"] | None = None
+    lam: Annotated[
+        float | Literal["cv"] | None, Parameter(name=("--lambda", "--lam"))
+    ] = None
     loss: Literal["hinge", "log"] | None = None
-    intercept: bool = True
+    intercept: Annotated[bool, Parameter(negative="--no-intercept")] = True
     coding: Literal["factor", "first-seen"] = "factor"
     kernel: Literal["linear", "polynomial", "gaussian"] | None = None
     degree: int | None = None
@@ -190,17 +176,18 @@ class Model:
     standardize: bool = False
 
 
-@dataclass(kw_only=True)
+@Parameter(name="*", group=Group("Standard errors", sort_key=5))
+@dataclass(frozen=True, kw_only=True)
 class StandardErrors:
     """How standard errors are estimated.
 
     Attributes
     ----------
-    cov_type : NAME
+    cov_type
         how they are estimated: default, nonrobust, HC0, HC1, HC2, HC3, cluster,
         bootstrap, sandwich, none; 'cluster' and 'bootstrap' take --groups
         (default: by formula, where that holds)
-    groups : COL
+    groups
         column of a CSV file that says which rows belong together (default: each
         row alone)
     """
@@ -209,7 +196,8 @@ class StandardErrors:
     groups: str | None = None
 
 
-@dataclass(kw_only=True)
+@Parameter(name="*", group=Group("How it is minimised", sort_key=6))
+@dataclass(frozen=True, kw_only=True)
 class Solver:
     """How it is minimised.
 
@@ -221,13 +209,13 @@ class Solver:
     epochs
         passes over the rows (default: 20; 1 with --rows; at most 1000 with
         --tol or --change-tol; at most 100 with sdca)
-    tol : GAP
+    tol
         stop at this relative duality gap (default: none with pegasos; 1e-06
         with sdca)
     start
         begin at 0, in a random direction (pegasos), or by an epoch of SGD
         (sdca) (default: zero)
-    refine : GAP
+    refine
         after pegasos, go on with sdca to this relative duality gap
     seed
         as for set.seed() in R (default: 1; of demo 443)
@@ -235,15 +223,15 @@ class Solver:
         permutations, the order of the file, or draws (default: shuffle)
     steps
         number of steps, with --order replace
-    rows : FILE
-        visit these rows: numbers counted from zero, one a line
-    batch_size : ROWS
+    rows
+        visit the rows of this file: numbers counted from zero, one a line
+    batch_size
         rows in a step (default: 1)
     project
         keep the coefficients in the ball of radius 1 / sqrt(lambda)
-    average : none|all|N
-        return the last iterate, the mean of all, or that of the last N epochs
-        (default: none)
+    average
+        return the last iterate, the mean of all, or that of the last so many
+        epochs (default: none)
     refit_intercept
         at the end take the best intercept for these coefficients
     profile
@@ -254,14 +242,16 @@ class Solver:
         go on by Newton steps, or SDCA-perm as published (default: newton)
     arithmetic
         R's bits, or sums as they suit the machine (default: reference)
-    first_step : T
+    first_step
         number t of the first step (default: 1)
-    step : pegasos|1/(lambda n)|1/sqrt(t)|SIZE
+    step
         size of the steps: 1/(lambda t), one of the names, or a number (default:
         pegasos)
-    change_tol : SHARE
+    change_tol
         stop where an epoch changes no coefficient by more than this share of
         the largest (default: none)
+    ties
+        label of a score of exactly 0 (default: na, no label)
     """
 
     solver: Literal["pegasos", "sdca"] | None = None
@@ -283,121 +273,132 @@ class Solver:
     first_step: int | None = None
     step: float | Literal["pegasos", "1/(lambda n)", "1/sqrt(t)"] | None = None
     change_tol: float | None = None
+    ties: Literal["na", "positive", "negative"] | None = None
 
 
-@dataclass(kw_only=True)
-class Target:
-    """Where it is written.
-
-    Attributes
-    ----------
-    output : FILE
-        file to write: a page (default: report.html; Markdown if it ends in
-        .md), with a CSV file of all misclassified rows beside it, or
-        predictions (default, and -: standard output; a device or a pipe is
-        written into); an earlier one is replaced, any other file is not
-    """
-
-    output: str | None = None
-
-
-@dataclass(kw_only=True)
-class Format:
-    """How it is printed.
-
-    Attributes
-    ----------
-    json
-        print JSON
-    """
-
-    json: bool = False
-
-
-@dataclass(kw_only=True)
-class Files:
-    """Files that are there.
-
-    Attributes
-    ----------
-    overwrite
-        replace files that pegasos-stats did not write too
-    """
-
-    overwrite: bool = False
-
-
-@dataclass(kw_only=True)
+@Parameter(name="*", group=Group("Output", sort_key=7))
+@dataclass(frozen=True, kw_only=True)
 class Output:
     """What is printed and saved of a fit.
 
     Attributes
     ----------
+    json
+        print JSON
+    coefficients
+        print the coefficients too, with standard errors, intervals and p-values
     trace
         print a line of progress for every epoch
     progress
         show a progress bar
-    save : MODEL
+    save
         write the fit to a file, for predict; an earlier model is replaced, any
         other file is not
-    coefficients
-        print the coefficients too, with standard errors, intervals and p-values
+    overwrite
+        replace files that pegasos-stats did not write too
     """
 
+    json: bool = False
+    coefficients: Annotated[bool, Parameter(name=("--coefficients", "--coef"))] = False
     trace: bool = False
     progress: bool = False
     save: str | None = None
-    coefficients: bool = False
-
-
-@dataclass(kw_only=True)
-class Fitting(Folds, Labels, Model, StandardErrors, Solver, Ties):
-    """The options of all fits."""
+    overwrite: bool = False
 
 
 # ---------------------------------------------------------------- commands
 
 
-@dataclass(kw_only=True)
-class Fit(Training, HeldOut, Reading, Fitting, Format, Files, Output):
-    """Fit a file and print the errors.
-
-    Fit a two-level outcome; print a summary, confusion tables and error rates.
-
-    fit patients.csv --outcome readmitted --cv 10 --save a.model
-    """
-
-
-@dataclass(kw_only=True)
-class Report(Training, HeldOut, Reading, Fitting, Files, Target):
-    """Fit a file and write a report of it.
-
-    Fit a two-level outcome; write a page whose first screen has the conclusion, the
-    errors and the strongest predictors.
-
-    report patients.csv --formula 'readmitted ~ . - id' -o report.html
+@dataclass(frozen=True, kw_only=True)
+class Fitting:
+    """The options of all fits.
 
     Attributes
     ----------
-    title
-        of the report (default: from the outcome)
-    image_shape : ROWSxCOLUMNS
-        the features are the pixels of an image, row by row: draw the
-        coefficients as one
+    cv
+        estimate the errors on new rows by cross-validation in so many folds; with
+        --lambda cv lambda is chosen anew in each fold
     """
 
-    title: str | None = None
-    image_shape: tuple[int, int] | None = None
+    cv: int | None = None
+    labels: Labels = Labels()
+    model: Model = Model()
+    errors: StandardErrors = StandardErrors()
+    solver: Solver = Solver()
 
 
-@dataclass(kw_only=True)
-class Predict(Reading, Labels, Ties, Format, Files, Target):
+@dataclass(frozen=True)
+class Fit(Fitting):
+    """Fit a file and print the errors.
+
+    Fit a two-level outcome; print a summary, confusion tables and error rates, as in
+    pegasos-stats fit patients.csv --outcome readmitted --cv 10 --save a.model
+
+    Attributes
+    ----------
+    train
+        training data: CSV with a header, or svmlight ('label index:value ...'),
+        plain, gzip or bzip2; or, block by block, Parquet, Arrow, a folder, or
+        'rows/*.parquet', 'rows/*.svm'; -: standard input
+    test
+        labelled data to test on
+    """
+
+    train: File
+    test: File | None = field(default=None, kw_only=True)
+    training: Training = field(default=Training(), kw_only=True)
+    reading: Reading = field(default=Reading(), kw_only=True)
+    output: Output = field(default=Output(), kw_only=True)
+
+
+@dataclass(frozen=True)
+class Report(Fitting):
+    """Fit a file and write a report of it.
+
+    Fit a two-level outcome; write a page whose first screen has the conclusion, the
+    errors and the strongest predictors, as in
+    pegasos-stats report patients.csv --formula 'readmitted ~ . - id' -o report.html
+
+    Attributes
+    ----------
+    train
+        training data, as TRAIN of fit; -: standard input
+    test
+        labelled data to test on
+    output
+        page to write (Markdown if it ends in .md), with a CSV file of all
+        misclassified rows beside it; an earlier page is replaced, any other file
+        is not (default: report.html)
+    overwrite
+        replace files that pegasos-stats did not write too
+    title
+        of the report (default: from the outcome)
+    image_shape
+        the features are the pixels of an image, such as 16x16, row by row: draw
+        the coefficients as one
+    """
+
+    train: File
+    test: File | None = field(default=None, kw_only=True)
+    training: Training = field(default=Training(), kw_only=True)
+    reading: Reading = field(default=Reading(), kw_only=True)
+    output: Annotated[
+        str, Parameter(name=("--output", "-o"), allow_leading_hyphen=True)
+    ] = field(default="report.html", kw_only=True)
+    overwrite: bool = field(default=False, kw_only=True)
+    title: str | None = field(default=None, kw_only=True)
+    image_shape: Annotated[
+        tuple[int, int] | None, Parameter(n_tokens=1, converter=read_shape)
+    ] = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Predict:
     """Predict with a model that fit --save wrote.
 
     Predict labels and scores; with labels among the data also print the confusion table
-    (to standard error where the predictions go to standard output).
-
-    predict a.model new.csv -o predictions.csv
+    (to standard error where the predictions go to standard output), as in
+    pegasos-stats predict a.model new.csv -o predictions.csv
 
     Attributes
     ----------
@@ -406,51 +407,80 @@ class Predict(Reading, Labels, Ties, Format, Files, Target):
     data
         rows to predict: a file, a folder or a pattern, as TRAIN of fit; -: standard
         input
+    output
+        file of predictions; an earlier one is replaced, any other file is not, a
+        device or a pipe is written into (default, and -: standard output)
+    overwrite
+        replace files that pegasos-stats did not write too
+    json
+        print JSON
     unlabelled
         ignore labels in DATA
+    ties
+        label of a score of exactly 0 (default: na, no label)
     """
 
-    model: str = ""
-    data: str = ""
-    unlabelled: bool = False
+    model: str
+    data: File
+    output: Annotated[
+        str | None, Parameter(name=("--output", "-o"), allow_leading_hyphen=True)
+    ] = field(default=None, kw_only=True)
+    overwrite: bool = field(default=False, kw_only=True)
+    json: bool = field(default=False, kw_only=True)
+    unlabelled: bool = field(default=False, kw_only=True)
+    ties: Literal["na", "positive", "negative"] | None = field(
+        default=None, kw_only=True
+    )
+    labels: Labels = field(default=Labels(), kw_only=True)
+    reading: Reading = field(default=Reading(), kw_only=True)
 
 
-@dataclass(kw_only=True)
-class Parity(Training, Reading, Model, Solver, Ties, Format):
+@dataclass(frozen=True)
+class Parity:
     """Run a fit in Python and in R, and compare.
 
     Fit a two-level outcome in Python, and by the reference in the R at hand; print what
     is the same, and the first step that is not. The exit code is 0 if all is the same,
-    1 if something differs, 2 if it cannot be found out.
-
-    parity patients.csv --outcome readmitted --lambda 0.1 --epochs 20
+    1 if something differs, 2 if it cannot be found out. For example:
+    pegasos-stats parity patients.csv --outcome readmitted --lambda 0.1 --epochs 20
 
     Attributes
     ----------
+    train
+        training data, as TRAIN of fit; -: standard input
     via
         how R is run (default: rpy2 where it can be imported, else Rscript)
+    json
+        print JSON
     """
 
-    via: Literal["rpy2", "Rscript"] | None = None
+    train: File
+    via: Literal["rpy2", "Rscript"] | None = field(default=None, kw_only=True)
+    json: bool = field(default=False, kw_only=True)
+    training: Training = field(default=Training(), kw_only=True)
+    reading: Reading = field(default=Reading(), kw_only=True)
+    model: Model = field(default=Model(), kw_only=True)
+    solver: Solver = field(default=Solver(), kw_only=True)
 
 
-@dataclass(kw_only=True)
-class Demo(Fitting, Format, Files, Output):
+@dataclass(frozen=True, kw_only=True)
+class Demo(Fitting):
     """Fit the data that come with the package.
 
-    Fit handwritten fives and sixes that come with the package.
-
-    demo --loss log --report demo.html
+    Fit handwritten fives and sixes that come with the package, as in
+    pegasos-stats demo --loss log --report demo.html
 
     Attributes
     ----------
-    report : FILE
+    report
         write a report too: Markdown if it ends in .md, else HTML
     """
 
     report: str | None = None
+    output: Output = Output()
 
 
+@dataclass(frozen=True)
 class Compile:
     """Compile what fits need, once.
 
@@ -458,55 +488,118 @@ class Compile:
     about a minute, and keep them in the cache; else each is compiled when it is first
     needed. For images of containers and for tests; NUMBA_CACHE_DIR names another
     folder.
-
-    compile
     """
-
-
-@dataclass(kw_only=True)
-class Options(Fit, Report, Predict, Parity, Demo):
-    """The options of a run; those that a command does not offer are at their default.
-
-    Attributes
-    ----------
-    command : str
-    words : list of str
-        As they were typed.
-    """
-
-    command: str
-    words: Sequence[str] = ()
 
 
 COMMANDS: dict[str, type] = {
     kind.__name__.lower(): kind
     for kind in (Fit, Report, Predict, Parity, Demo, Compile)
 }
-POSITIONAL = ("train", "model", "data")
-SPELLINGS = {  # where they are not the name alone
-    "lam": ["--lambda", "--lam"],
-    "outcome": ["--outcome", "-y", "--target"],
-    "na_values": ["--na-values", "--na"],
-    "output": ["--output", "-o"],
-    "coefficients": ["--coefficients", "--coef"],
-    "intercept": ["--no-intercept"],
+
+# ----------------------------------------------------------------- parsing
+
+NUMBERS = {  # in ASCII alone, and whole ones of 64 bits
+    int: r"[+-]?[0-9]{1,18}",
+    float: r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|nan|inf|infinity)",
 }
 
 
-def flags_of(name: str) -> list[str]:
-    """How an option is spelled.
+def read_value(hint: Any, tokens: Sequence[Token]) -> Any:
+    """A value as cyclopts converts it, where it is a number or a word of the option.
 
-    Examples
-    --------
-    >>> flags_of("batch_size"), flags_of("lam")
-    (['--batch-size'], ['--lambda', '--lam'])
+    Raises
+    ------
+    ValueError
+        For other numbers.
     """
-    return SPELLINGS.get(name) or [f"--{name.replace('_', '-')}"]
+    name = (tokens[0].keyword or "").lstrip("-").replace("-", "_")
+    tokens = [each.evolve(value=own_value(name, each.value)) for each in tokens]
+    value, kinds = tokens[0].value, get_args(hint) or (hint,)
+    if tokens[0].keyword is None and value.startswith("-") and value != "-":
+        raise ValueError(f"{value} is no option")
+    if instead := foreign_value(name, value):
+        raise ValueError(f"{value} {instead.rstrip('.')}")
+    if any(value in get_args(kind) for kind in kinds):
+        return value
+    number = next((kind for kind in kinds if kind in NUMBERS), None)
+    if number is not None:
+        if re.fullmatch(NUMBERS[number], value, re.I | re.A):
+            return number(value)
+        if str not in kinds:
+            what = "a whole number" if number is int else "a number"
+            raise ValueError(f"{shown(value)} is not {what}")
+    return convert(hint, tokens)
 
 
+app = App(
+    name=PROGRAM,
+    help=(
+        "Support vector machines and logistic classifiers for a two-level outcome, "
+        "with the numbers that R gives from the same seed."
+    ),
+    version=__version__,
+    help_format="markdown",
+    help_formatter=DefaultFormatter(panel_spec=PanelSpec(box=SIMPLE_HEAD)),
+    default_parameter=Parameter(
+        converter=read_value,
+        negative_bool=(),
+        negative_iterable=(),
+        show_default=False,
+    ),
+    result_action="return_value",
+)
+for _name, _kind in COMMANDS.items():
+    app.command(_kind, name=_name, sort_key=[*COMMANDS].index(_name))
+
+
+def read_words(words: Sequence[str]) -> Any:
+    """The command that the words of a command line give; None after ``--help``.
+
+    Raises
+    ------
+    OptionError
+        For words that are no options, or no values of them.
+    """
+    if not words:
+        raise OptionError(f"COMMAND is missing; give one of {', '.join(COMMANDS)}.")
+    try:
+        return app(words, exit_on_error=False, print_error=False)
+    except CycloptsError as error:
+        raise OptionError(_refusal(error, words)) from None
+
+
+def _refusal(error: CycloptsError, words: Sequence[str]) -> str:
+    """What is wrong, and what to write for a word of another program."""
+    command, instead = words[0], ""
+    text = str(error).removesuffix(".")
+    see = f"see {PROGRAM} {command} --help"
+    if isinstance(error, UnusedCliTokensError):
+        extra = shown(" ".join(error.unused_tokens or []))
+        text = f"{command} takes no further word: {extra}"
+        if command in ("fit", "report", "parity"):
+            see = "write --outcome COL or --formula 'y ~ a + b', and --test FILE"
+    elif isinstance(error, UnknownCommandError):
+        instead = suggestion(command, ("commands",))
+        instead = re.sub("^write ", f"write {PROGRAM} ", instead)
+        see = f"see {PROGRAM} --help"
+    elif isinstance(error, UnknownOptionError):
+        bare = str(error.token.keyword).strip("-")
+        instead = suggestion(bare, ("flags", command), ("flags",))
+    if instead:
+        text = re.sub(r"\.? (Did you mean|Available) .*", "", f"{text} Available ")
+    return f"{text}; {instead or see}."
+
+
+FLAGS = {"lam": "--lambda", "folds": "--cv"}  # where it is not the name with dashes
 NAMED = re.compile(
     r"(?<![\w.])(?<!\w\()([a-z]\w*)=('[^']*'|[\w.+-]*\w|)(?![\w(\"])"
 )  # an argument of Python in a message
+
+
+def option_names(kind: type) -> set[str]:
+    """Names of all options of a command, in Python."""
+    inner = [each.default for each in fields(kind) if is_dataclass(each.default)]
+    return {each.name for group in (kind, *inner) for each in fields(group)}
 
 
 def as_options(text: str) -> str:
@@ -517,204 +610,17 @@ def as_options(text: str) -> str:
     >>> as_options("Try standardize=True or lam=1e-9; cov_type='HC3', not df=4.")
     "Try --standardize or --lambda 1e-9; --cov-type 'HC3', not df=4."
     >>> as_options("Try intercept=False, intercept=True or data=rows.")
-    'Try --no-intercept, intercept=True or data=rows.'
+    'Try --no-intercept, --intercept or data=rows.'
     """
-    names = get_type_hints(Options).keys() - {*POSITIONAL, "command", "words"}
+    known = set[str]().union(*map(option_names, COMMANDS.values())) | {"folds"}
 
     def option(found: re.Match[str]) -> str:
-        name, value = "cv" if found[1] == "folds" else found[1], found[2]
-        flag = flags_of(name)[0]
-        if name not in names or flag.startswith("--no-") != (value == "False"):
+        name, value = found[1], found[2]
+        if name not in known - {"train", "model", "data"}:
             return found[0]
-        return flag if value in ("True", "False", "") else f"{flag} {value}"
+        flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
+        if value == "False":
+            return f"--no-{name}" if name == "intercept" else found[0]
+        return flag if value in ("True", "") else f"{flag} {value}"
 
     return NAMED.sub(option, text)
-
-
-# ------------------------------------------------------------------ values
-
-PATTERNS: dict[object, tuple[str, str]] = {  # how values of a type are written
-    int: (r"[+-]?[0-9]{1,18}", "a whole number such as 20"),  # fits into 64 bits
-    float: (
-        r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|nan|inf|infinity)",
-        "a number such as 0.01",
-    ),
-    tuple: (r"[0-9]{1,9}x[0-9]{1,9}", "rows and columns such as 16x16"),
-}
-SHOWN = 40  # characters of a wrong word
-
-
-def reader(hint: object) -> Callable[[str], object]:
-    """What reads a value of a type: a number in ASCII alone, or one of its words.
-
-    Examples
-    --------
-    >>> reader(float | Literal["cv"])("1e-3"), reader(float | Literal["cv"])("cv")
-    (0.001, 'cv')
-    """
-    kinds = [get_origin(kind) or kind for kind in alternatives(hint)]
-    number: object = next((kind for kind in kinds if kind in PATTERNS), None)
-    words = words_of(hint)
-
-    def read(text: str) -> object:
-        if number is None or text in words:
-            return text
-        pattern, what = PATTERNS[number]
-        if str in kinds and not re.fullmatch(pattern, text, re.I | re.A):
-            return text
-        if not re.fullmatch(pattern, text, re.I | re.A):
-            short = ascii(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")
-            choice = f"{listing(words)} or " if words else ""
-            raise argparse.ArgumentTypeError(f"{short} is not {choice}{what}")
-        if number is tuple:
-            return tuple(map(int, text.lower().split("x")))
-        return int(text) if number is int else float(text)
-
-    return read
-
-
-def alternatives(hint: object) -> tuple[object, ...]:
-    """The types of a union."""
-    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-
-
-def words_of(hint: object) -> list[str]:
-    """The words that a value of a type may be."""
-    found = (k for k in alternatives(hint) if get_origin(k) is Literal)
-    return [word for kind in found for word in get_args(kind)]
-
-
-# ----------------------------------------------------------------- parsers
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, without the usage."""
-
-    def error(self, message: str) -> NoReturn:
-        """End the process with one line."""
-        message = message.replace("required: TRAIN", "required: TRAIN, a file of data")
-        say(f"{message}; write {self.usage}; see {self.prog} --help.")
-        sys.exit(2)
-
-    def _print_message(self, message: str, file: object = None) -> None:
-        write_output(message)
-
-
-def parser(name: str) -> Parser:
-    """The parser of a command, which finds a list of values of each option.
-
-    Examples
-    --------
-    >>> parser("fit").parse_args(["a.csv", "--lambda", "0.5"]).lam
-    [0.5]
-    """
-    command = COMMANDS[name]
-    _, description, example, _ = texts(command)
-    hints, positional = get_type_hints(command), ""
-    made = Parser(description=description, allow_abbrev=False)
-    for owner in command.__mro__[:-1]:
-        title, _, _, helps = texts(owner)
-        own = get_annotations(owner)
-        group: argparse._ActionsContainer = made
-        if own and owner is not command:
-            group = made.add_argument_group(title.rstrip("."))
-        for each in own:
-            if each in POSITIONAL:
-                positional += f" {each.upper()}"
-            _add(group, each, hints[each], *helps.get(each, (None, "")))
-    made.prog = f"{PROGRAM} {name}"
-    made.usage = f"{made.prog}{positional} [options]"
-    made.epilog = f"example: {PROGRAM} {example}"
-    return made
-
-
-def texts(kind: type) -> tuple[str, str, str, dict[str, tuple[str | None, str]]]:
-    """Title, description, example, and metavar and help of each field of a class.
-
-    They are those of its docstring, which is gone with python -OO.
-    """
-    begin, _, end = (getdoc(kind) or "").partition("Attributes\n----------\n")
-    title, description, example, *_ = [*begin.strip().split("\n\n"), "", "", ""]
-    parts = iter(re.split(r"^(\w+)(?: : (.*))?\n", end, flags=re.M)[1:])
-    helps = {
-        name: (metavar, " ".join(help.split()))
-        for name, metavar, help in zip(parts, parts, parts, strict=True)
-    }
-    return title, description, example, helps
-
-
-def _add(
-    group: argparse._ActionsContainer,
-    name: str,
-    hint: object,
-    metavar: str | None,
-    help: str,
-) -> None:
-    """Add an option, as its type and its help describe it."""
-    kinds = alternatives(hint)
-    if name in POSITIONAL:
-        group.add_argument(name, metavar=name.upper(), help=help)
-    elif bool in kinds:
-        action = (
-            "store_false" if flags_of(name)[0].startswith("--no-") else "store_true"
-        )
-        group.add_argument(
-            *flags_of(name), dest=name, default=None, action=action, help=help
-        )
-    else:
-        group.add_argument(
-            *flags_of(name),
-            dest=name,
-            action="append",
-            type=reader(hint),
-            choices=words_of(hint) if get_origin(kinds[0]) is Literal else None,
-            metavar=metavar,
-            help=help,
-        )
-
-
-def read_words(words: Sequence[str]) -> Options:
-    """The options that the words of a command line give.
-
-    Raises
-    ------
-    OptionError
-        For a word that no command has.
-    SystemExit
-        After ``--help`` and ``--version``, and for words that do not go together.
-    """
-    parsers = {name: parser(name) for name in COMMANDS}
-    flags = {name: [*each._option_string_actions] for name, each in parsers.items()}
-    known = own_words(words, flags)
-    if not known:
-        raise OptionError(f"COMMAND is missing; give one of {', '.join(COMMANDS)}.")
-    command, *rest = known
-    if command in ("-h", "--help", "--version"):
-        write_output(f"{__version__}\n" if command == "--version" else overview())
-        sys.exit(0)
-    found, more = parsers[command].parse_known_args(rest)
-    given = {name: value for name, value in vars(found).items() if value is not None}
-    for name, values in given.items():
-        if isinstance(values, list) and name != "na_values":
-            given[name] = values[0]
-            if len(values) > 1:
-                raise OptionError(
-                    f"argument {flags_of(name)[0]}: is given twice; give it once."
-                )
-    options = Options(command=command, words=words, **given)
-    if more:
-        raise more_words(more, options)
-    return options
-
-
-def overview() -> str:
-    """What ``--help`` without a command prints."""
-    rows = "".join(f"  {n:<9} {texts(kind)[0]}\n" for n, kind in COMMANDS.items())
-    return (
-        f"usage: {PROGRAM} COMMAND ...\n\n"
-        "Support vector machines and logistic classifiers for a two-level outcome,\n"
-        "with the numbers that R gives from the same seed.\n\n"
-        f"commands:\n{rows}\n"
-        f"{PROGRAM} COMMAND --help lists the options of a command; --version is "
-        f"{__version__}.\n"
-    )

@@ -29,22 +29,6 @@ Facts = dict[str, object]  # by name, for JSON
 
 
 @dataclass(frozen=True)
-class Printed:
-    """What a command writes to standard output and standard error.
-
-    Attributes
-    ----------
-    out, err : str
-    code : int
-        The exit code.
-    """
-
-    out: str
-    err: str = ""
-    code: int = 0
-
-
-@dataclass(frozen=True)
 class Evaluated:
     """A fit and what was asked about it.
 
@@ -240,65 +224,53 @@ def label_counts(table: ConfusionMatrix) -> dict[str, int]:
 # ------------------------------------------------------------- predictions
 
 
-@dataclass(frozen=True)
-class Predicted:
-    """Predictions, with the confusion table where labels are known.
+def predicted_text(
+    title: str,
+    result: Results,
+    table: ConfusionMatrix | None,
+    n_rows: int,
+    counts: dict[str, int],
+    note: str,
+) -> str:
+    """Counts of predictions, and the confusion table if there is one."""
+    shown = ", ".join(f"{level}: {count:,}" for level, count in counts.items())
+    missing = n_rows - sum(counts.values())
+    lines = [
+        title,
+        f"Outcome    {result.coding.described}",
+        f"Rows       {n_rows:,}, {missing:,} of them without a prediction",
+        f"Predicted  {shown}",
+        *[f"Note       {note}"] * bool(note),
+        *([] if table is None else ["", str(table)]),
+    ]
+    return "\n".join(lines) + "\n"
 
-    Attributes
-    ----------
-    title : str
-    result : Results
-    table : ConfusionMatrix or None
-    n_rows : int
-    counts : dict of int
-        Rows that are predicted as each level.
-    notes : list of str
-    written : str or None
-        Where the predictions were written.
-    """
 
-    title: str
-    result: Results
-    table: ConfusionMatrix | None
-    n_rows: int
-    counts: dict[str, int]
-    notes: list[str]
-    written: str | None
-
-    def as_text(self) -> str:
-        """Counts, and the confusion table if there is one, to read."""
-        shown = ", ".join(f"{level}: {count:,}" for level, count in self.counts.items())
-        missing = self.n_rows - sum(self.counts.values())
-        lines = [
-            self.title,
-            f"Outcome    {self.result.coding.described}",
-            f"Rows       {self.n_rows:,}, {missing:,} of them without a prediction",
-            f"Predicted  {shown}",
-            *labelled("Note", *self.notes),
-            *([] if self.table is None else ["", str(self.table)]),
-        ]
-        if self.written:
-            lines += ["", f"Predictions written to {shown_path(self.written)}"]
-        return "\n".join(lines) + "\n"
-
-    def as_json(self, predictions: pd.DataFrame | None) -> str:
-        """The same for programs, with the predictions unless they are in a file."""
-        content: Facts = {
-            "outcome": self.result.coding.name,
-            "levels": [str(level) for level in self.result.coding.levels],
-            "rows": self.n_rows,
-            "predicted_counts": self.counts,
-            "confusion": None if self.table is None else _table_facts(self.table),
-            "notes": self.notes,
-        }
-        if predictions is not None:
-            labels = predictions["predicted"].astype(object)
-            texts = labels.map(str, na_action="ignore")
-            frame = predictions.assign(predicted=texts)
-            frame.insert(0, "row", [str(row) for row in frame.index])
-            frame = frame.astype(object).where(frame.notna(), None)
-            content["predictions"] = frame.to_dict(orient="records")
-        return strict_json(content)
+def predicted_json(
+    result: Results,
+    table: ConfusionMatrix | None,
+    n_rows: int,
+    counts: dict[str, int],
+    note: str,
+    predictions: pd.DataFrame | None,
+) -> str:
+    """The same for programs, with the predictions unless they are in a file."""
+    content: Facts = {
+        "outcome": result.coding.name,
+        "levels": [str(level) for level in result.coding.levels],
+        "rows": n_rows,
+        "predicted_counts": counts,
+        "confusion": None if table is None else _table_facts(table),
+        "notes": [note] * bool(note),
+    }
+    if predictions is not None:
+        labels = predictions["predicted"].astype(object)
+        texts = labels.map(str, na_action="ignore")
+        frame = predictions.assign(predicted=texts)
+        frame.insert(0, "row", [str(row) for row in frame.index])
+        frame = frame.astype(object).where(frame.notna(), None)
+        content["predictions"] = frame.to_dict(orient="records")
+    return strict_json(content)
 
 
 def csv_of(predictions: pd.DataFrame, header: bool = True) -> str:

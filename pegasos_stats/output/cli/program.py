@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -66,14 +67,13 @@ def _run(words: list[str]) -> int:
         if re.search("[\ud800-\udfff]", word):  # bytes may be a file's name
             raise OptionError(f"{word!a} is not text in UTF-8; set PYTHONUTF8=1.")
     options = read_words(words)
+    if options is None:  # --help, --version
+        return 0
     from pegasos_stats.output.cli.commands import COMMANDS  # loads every library
-    from pegasos_stats.output.cli.files import standard_input
 
-    with _warnings_in_one_line(), standard_input(options):
-        printed = COMMANDS[options.command](options)
-    streams.write_output(printed.out)
-    sys.stderr.write(printed.err)
-    return printed.code
+    line = shlex.join([streams.PROGRAM, *words])
+    with _warnings_in_one_line():
+        return COMMANDS[type(options)](options, line)
 
 
 @contextmanager
