@@ -51,26 +51,3 @@ def test_a_kernel_with_a_value_below_zero_is_none(size):
     for K in (np.diag([1.0, 1.0, 1.0, -1e-6]), np.kron(np.eye(2), swapped)):
         with pytest.raises(DataError, match="not positive semi-definite"):
             ps.KernelSVM(Y, size * K, kernel="precomputed", lam=1.0)
-
-
-@pytest.mark.parametrize(
-    "door",
-    [
-        lambda name: ps.Logit(Y, X, weights=name, lam=1.0),
-        lambda name: ps.Logit(Y, X, freq_weights=name, lam=1.0),
-        lambda name: ps.Logit(Y, X, offset=name, lam=1.0),
-        lambda name: ps.Logit(Y, X, lam=1.0).fit(cov_type="cluster", groups=name),
-    ],
-)
-def test_a_long_name_that_is_no_column_is_shortened(door):
-    name = "x" * 5000
-    with pytest.raises(ColumnError) as caught:
-        door(name)
-    assert name[:100] in str(caught.value)
-    assert len(str(caught.value)) < 400  # one value of at most 120 characters, twice
-
-
-def test_a_long_path_keeps_its_end():
-    with pytest.raises(DataError, match=r"x\.parquet") as caught:
-        ps.scan("f" * 5000 + "/x.parquet")
-    assert len(str(caught.value)) < 700  # 500 characters of the path

@@ -47,10 +47,6 @@ def objects():
     }
 
 
-def test_there_are_enough_calls():
-    assert len({call for call, _ in CALLS}) >= 241
-
-
 def answer_to(call, objects):
     """What a call is answered by: "works", or an error of one line."""
     try:
@@ -63,6 +59,7 @@ def answer_to(call, objects):
 @pytest.mark.filterwarnings("ignore")
 def test_calls_work_or_are_answered(objects):
     found = {(*each,): answer_to(each[0], objects) for each in CALLS}
+    assert len(found) >= 241
     wrong = {c: a for c, a in found.items() if c[1] not in a or "\n" in a}
     assert wrong == {}
 

@@ -1,43 +1,20 @@
 """What a notebook shows of models, results and tables: whole, and escaped."""
 
-from html.parser import HTMLParser
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import pegasos_stats as ps
+from tests.output.test_report import Reader
 
 WICKED = "<script>alert('x')</script> & co"
-VOID = {"br", "img", "hr"}
 N = 40
 
 
-class Balanced(HTMLParser):
-    """Tags that are open, and text; a tag that closes another one is an error."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.text, self.tags = [], [], set()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.add(tag)
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-
 def shown(thing):
-    page = Balanced()
-    page.feed(thing._repr_html_())
-    assert page.open == []
-    assert "script" not in page.tags
-    return " ".join(" ".join(page.text).split())
+    page = Reader(thing._repr_html_())
+    assert "script" not in {tag for tag, _ in page.tags}
+    return page.text
 
 
 @pytest.fixture(scope="module")

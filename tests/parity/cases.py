@@ -366,6 +366,17 @@ def table_of(counts: Any, actual: Any, predicted: Any) -> pd.DataFrame:
     )
 
 
+def fit_of_r(found: dict[str, Any]) -> Fit:
+    """A fit of R, as it runs or of golden values, whose numbers are text."""
+    names = "violations", "n_iter", "alpha", "objective", "dual_objective"
+    one = {name: np.ravel(found[name])[0] for name in names}
+    beta = found["beta"]
+    if isinstance(one["alpha"], str):
+        one["alpha"], beta = float.fromhex(one["alpha"]), from_hex(beta)
+    table = table_of(found["table"], found["actual"], found["predicted"])
+    return Fit(beta=beta, table=table, **one)
+
+
 def rows_drawn(case: Case) -> np.ndarray:
     """All rows in the order of the steps, counted from 1 as in R."""
     use = solver(case)

@@ -9,11 +9,10 @@ from tests.parity.cases import (
     case_data,
     fit,
     fit_by_formula,
-    from_hex,
+    fit_of_r,
     golden,
     read_cases,
     rows_drawn,
-    table_of,
 )
 from tests.parity.equality import assert_same_bits, assert_same_fit
 
@@ -50,16 +49,7 @@ MTCARS = (
 
 
 def golden_fit(case: Case) -> Fit:
-    found = golden("pegasos.json")[case.name]
-    return Fit(
-        violations=found["violations"],
-        n_iter=found["n_iter"],
-        alpha=float.fromhex(found["alpha"]),
-        beta=from_hex(found["beta"]),
-        table=table_of(found["table"], found["actual"], found["predicted"]),
-        objective=found["objective"],
-        dual_objective=found["dual_objective"],
-    )
+    return fit_of_r(golden("pegasos.json")[case.name])
 
 
 def test_every_case_has_golden_values_and_no_other():

@@ -8,12 +8,11 @@ import pegasos_stats as ps
 from tests.parity.cases import (
     REFERENCE,
     Case,
-    Fit,
     case_data,
     fit,
+    fit_of_r,
     read_cases,
     rows_drawn,
-    table_of,
 )
 from tests.parity.equality import DUAL_RTOL, LOG_RTOL, assert_same_bits, assert_same_fit
 
@@ -53,18 +52,6 @@ def in_r(r, case: Case) -> dict:
     return r.eval(f"run_case(cases[['{case.name}']])")
 
 
-def as_fit(found: dict) -> Fit:
-    return Fit(
-        violations=int(found["violations"][0]),
-        n_iter=int(found["n_iter"][0]),
-        alpha=found["alpha"][0],
-        beta=found["beta"],
-        table=table_of(found["table"], found["actual"], found["predicted"]),
-        objective=found["objective"][0],
-        dual_objective=found["dual_objective"][0],
-    )
-
-
 def test_the_list_of_cases_is_the_same(r_cases):
     names = [case.name for case in read_cases()]
     assert r_cases.eval("names(cases)").tolist() == names
@@ -79,7 +66,7 @@ def test_data_rows_and_fit_are_those_of_r(r_cases, case):
     assert list(X.columns) == r_cases.eval("colnames(data$X)").tolist()
     found = in_r(r_cases, case)
     assert rows_drawn(case).tolist() == found["rows"].tolist()
-    assert_same_fit(case, fit(case), as_fit(found))
+    assert_same_fit(case, fit(case), fit_of_r(found))
 
 
 @pytest.mark.parametrize("lam", LAMBDAS)

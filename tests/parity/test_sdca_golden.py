@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.parity.cases import Fit, case_data, from_hex, golden, table_of
+from tests.parity.cases import Fit, case_data, fit_of_r, from_hex, golden
 from tests.parity.equality import assert_same_bits
 from tests.parity.sdca_cases import (
     SdcaCase,
@@ -24,16 +24,7 @@ OF_THE_DUAL_RTOL = 1e-12
 
 def golden_fit(case: SdcaCase) -> tuple[Fit, np.ndarray]:
     found = golden("sdca.json")[case.name]
-    fit = Fit(
-        violations=found["violations"],
-        n_iter=found["n_iter"],
-        alpha=float.fromhex(found["alpha"]),
-        beta=from_hex(found["beta"]),
-        table=table_of(found["table"], found["actual"], found["predicted"]),
-        objective=found["objective"],
-        dual_objective=found["dual_objective"],
-    )
-    return fit, from_hex(found["dual"])
+    return fit_of_r(found), from_hex(found["dual"])
 
 
 def test_every_case_has_golden_values_and_no_other():

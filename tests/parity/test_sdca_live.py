@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import run_sdca
-from tests.parity.cases import REFERENCE, Fit, case_data, table_of
+from tests.parity.cases import REFERENCE, Fit, case_data, fit_of_r
 from tests.parity.equality import assert_same_bits
 from tests.parity.sdca_cases import (
     LOG_RTOL,
@@ -46,16 +46,7 @@ def r_cases(r):
 def in_r(r_cases, case: SdcaCase) -> tuple[Fit, np.ndarray, np.ndarray]:
     """Fit, dual weights, and rows visited."""
     found = r_cases.eval(f"run_sdca_case(sdca_cases[['{case.name}']])")
-    fit = Fit(
-        violations=int(found["violations"][0]),
-        n_iter=int(found["n_iter"][0]),
-        alpha=found["alpha"][0],
-        beta=found["beta"],
-        table=table_of(found["table"], found["actual"], found["predicted"]),
-        objective=found["objective"][0],
-        dual_objective=found["dual_objective"][0],
-    )
-    return fit, found["a"], found["rows"]
+    return fit_of_r(found), found["a"], found["rows"]
 
 
 @EACH
