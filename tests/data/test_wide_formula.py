@@ -11,8 +11,8 @@ import pegasos_stats as ps
 from pegasos_stats.errors import FormulaError, LabelError
 from tests.data.formula_frames import design_of
 
-N, WIDE = 12, 10_000
-SECONDS = 30.0  # of the processor for all; work that is quadratic takes minutes
+N, WIDE = 12, 5_000
+SECONDS = 15.0  # of the processor for all; work that is quadratic takes minutes
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_columns_are_those_of_formulaic(terms, data):
     np.testing.assert_array_equal(later.values, ours.values[3:8])
 
 
-def test_ten_thousand_columns_take_seconds_from_the_formula_to_new_data(tmp_path):
+def test_thousands_of_columns_take_seconds_from_the_formula_to_new_data(tmp_path):
     rng = np.random.default_rng(1)
     names = [f"gene{j}" for j in range(WIDE)]
     data = pd.DataFrame(rng.normal(size=(N, WIDE)), columns=names)

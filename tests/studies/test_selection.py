@@ -248,7 +248,7 @@ def test_many_odd_models_are_cross_validated():
     for X in (wide, wide.astype(np.float32), constant, wide[:, :1]):
         for intercept in (True, False):
             model = ps.SVM(y, X, intercept=intercept, standardize=True, lam=1.0)
-            found = ps.lambda_path(model, folds=10, seed=1)
+            found = ps.lambda_path(model, folds=4, seed=1)
             assert found.table.notna().all(axis=None)
     frame = pd.DataFrame(wide[:, :2])  # integer column names
     assert ps.cross_validate(
