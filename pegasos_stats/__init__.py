@@ -46,11 +46,12 @@ if TYPE_CHECKING:
         cross_validate,
     )
     from pegasos_stats.studies.selection.folds import Folds
-    from pegasos_stats.studies.selection.kernel_tuning import KernelTuning, tune_kernel
     from pegasos_stats.studies.selection.lambda_path import (
+        KernelTuning,
         LambdaPath,
         lambda_grid,
         lambda_path,
+        tune_kernel,
     )
     from pegasos_stats.studies.solver_comparison import (
         SolverComparison,
@@ -157,8 +158,9 @@ PUBLIC = {  # modules that are loaded when one of their public names is asked fo
     "studies.roc_comparison": "compare_roc RocComparison",
     "studies.selection.cross_validation": "cross_validate CrossValidation",
     "studies.selection.folds": "Folds",
-    "studies.selection.kernel_tuning": "KernelTuning tune_kernel",
-    "studies.selection.lambda_path": "lambda_grid lambda_path LambdaPath",
+    "studies.selection.lambda_path": (
+        "lambda_grid lambda_path LambdaPath tune_kernel KernelTuning"
+    ),
     "studies.thresholds": "Thresholds",
 }
 LATER = {name: module for module, names in PUBLIC.items() for name in names.split()}

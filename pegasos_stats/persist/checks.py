@@ -60,8 +60,7 @@ from pegasos_stats.solvers.pegasos import Pegasos, check_rows
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.solver_runs import Shortfall
 from pegasos_stats.studies.calibration import CalibratedResults
-from pegasos_stats.studies.recalibration import Recalibration
-from pegasos_stats.studies.reliability import Reliability
+from pegasos_stats.studies.reliability import Recalibration, Reliability
 from pegasos_stats.studies.selection.folds import Folds, Split
 
 Conditions: TypeAlias = Iterator[object]

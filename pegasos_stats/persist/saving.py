@@ -39,7 +39,7 @@ KINDS = {  # what a file may hold, and the module that has it
     "Folds": "studies.selection.folds",
     "JointTest": "models.inference.wald",
     "KernelResults": "models.kernel_results",
-    "KernelTuning": "studies.selection.kernel_tuning",
+    "KernelTuning": "studies.selection.lambda_path",
     "LabelCoding": "data.labels",
     "LambdaPath": "studies.selection.lambda_path",
     "LikelihoodRatioTest": "models.diagnostics",

@@ -31,10 +31,14 @@ from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.proximal import zero_model
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.recalibration import minimise_logistic
-from pegasos_stats.studies.reliability import Reliability, Strategy, reliability
+from pegasos_stats.studies.reliability import (
+    Reliability,
+    Strategy,
+    minimise_logistic,
+    reliability,
+)
 from pegasos_stats.studies.selection import cross_validation, fold_metrics
-from pegasos_stats.studies.selection.fold_fits import for_all_rows, with_seed
+from pegasos_stats.studies.selection.fold_fits import Fitter, for_all_rows, with_seed
 from pegasos_stats.studies.selection.folds import Folds
 from pegasos_stats.studies.thresholds import (
     INNER,
@@ -306,9 +310,10 @@ def calibrated_parts(
 
     A sigmoid of the scores of the inner folds makes them probabilities.
     """
-    model, solver = found.validation.model, found.validation.solver
-    folds, lam = found.validation.folds, found.result.problem.lam
-    _, inside = inside_rows(model, lam, folds, solver, rng, workers, progress)
+    validation, lam = found.validation, found.result.problem.lam
+    model, folds = validation.model, validation.folds
+    fitter = Fitter(model, validation.solver, rng, workers, progress)
+    _, inside = inside_rows(fitter, folds, lam)
     fitting = base_rate if found.without_scores else fit_sigmoid
     logits, parts = found.logits.to_numpy(), []
     for split, rows in zip(folds.splits, inside, strict=True):

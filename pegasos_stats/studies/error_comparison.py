@@ -14,7 +14,6 @@ from pegasos_stats.data.foreign import named
 from pegasos_stats.errors import (
     DataError,
     OptionError,
-    did_you_mean,
     listing,
     shown,
 )
@@ -33,7 +32,7 @@ from pegasos_stats.studies.selection.fold_metrics import (
     checked_metrics,
 )
 from pegasos_stats.tables import (
-    Fields,
+    Summarised,
     Summary,
     estimate_cells,
     headings_of_tests,
@@ -156,26 +155,20 @@ def compare_errors(
 
 def _check_same(given: Mapping[str, Any], first: CrossValidation | None) -> None:
     """Raise `DataError` unless all are of the same rows, outcomes and folds."""
-    samples = {
-        name: (each if isinstance(each, Model) else each.model)._sample
-        for name, each in given.items()
-    }
-    a = next(iter(samples.values()))
-    for name, b in samples.items():
+    samples = [getattr(each, "model", each)._sample for each in given.values()]
+    a = samples[0]
+    for (name, each), b in zip(given.items(), samples, strict=True):
         same = np.array_equal(a.y, b.y) and a.index.equals(b.index)
         if not same or a.coding.levels != b.coding.levels:
             raise DataError(
-                f"{shown(name)} is not of the rows and outcomes of the first model; "
-                "give models of the same data, without the rows that one leaves out."
+                f"{shown(name)} is not of the rows and outcomes of the first model."
             )
-    for name, each in given.items():
-        if first is None or isinstance(each, Model):
-            continue
-        if not np.array_equal(first.folds.assignment, each.folds.assignment):
-            raise DataError(
-                f"{shown(name)} has folds of its own, so that nothing is paired; "
-                "cross-validate it with folds= of the first."
-            )
+        if (
+            first is not None
+            and isinstance(each, CrossValidation)
+            and not np.array_equal(first.folds.assignment, each.folds.assignment)
+        ):
+            raise DataError(f"{shown(name)} has folds of its own, and no pairs.")
 
 
 def _metric_of_all(metric: object, given: Mapping[str, Any]) -> str:
@@ -184,21 +177,14 @@ def _metric_of_all(metric: object, given: Mapping[str, Any]) -> str:
     if not isinstance(metric, str) and callable(metric):
         own = tuple(each.name for each in checked_metrics(metric, "log"))
         metric = own[0]
-    names = [
-        own + OF_LOSS[each.problem.loss]
-        if isinstance(each, Model)
-        else tuple(known.name for known in each.metrics)
-        for each in given.values()
-    ]
-    common = [name for name in names[0] if all(name in each for each in names)]
-    if not isinstance(metric, str) or metric not in common:
-        raise OptionError(
-            f"is not a metric of all models{did_you_mean(metric, common)}; they have "
-            f"{listing(common) or 'none in common'}.",
-            "metric",
-            metric,
-        )
-    return metric
+    for name, each in given.items():
+        known = [found.name for found in getattr(each, "metrics", ())]
+        if isinstance(each, Model):
+            known = [*own, *OF_LOSS[each.problem.loss]]
+        if not isinstance(metric, str) or metric not in known:
+            why = f"is no metric of {shown(name)}, which has {listing(known)}."
+            raise OptionError(why, "metric", metric)
+    return str(metric)
 
 
 def paired_mean(differences: Vector, weights: Vector, share: float) -> PairedMean:
@@ -233,7 +219,7 @@ def paired_mean(differences: Vector, weights: Vector, share: float) -> PairedMea
 
 @suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
-class ErrorComparison:
+class ErrorComparison(Summarised):
     """Comparison of models by out-of-fold errors; made by `compare_errors`.
 
     Attributes
@@ -323,12 +309,11 @@ class ErrorComparison:
         """Means, differences and notes; ``print()`` shows text, a notebook HTML."""
         alpha = check_fraction("alpha", alpha)
         table = self.tidy(1.0 - alpha)
-        cells = estimate_cells(
-            table, headings_of_tests(float(table["df"].iloc[0])), alpha
-        )
+        headings = headings_of_tests(float(table["df"].iloc[0]))
+        cells = estimate_cells(table, headings, alpha)
         cells = cells.rename(columns={"coef": "difference"})
         first = next(iter(self.cross_validations.values()))
-        left: Fields = [(f"{name}:", significant(v)) for name, v in self.means.items()]
+        left = [(f"{name}:", significant(v)) for name, v in self.means.items()]
         right = [
             ("Metric:", self.metric),
             ("Folds:", first.folds.kind),
@@ -336,19 +321,12 @@ class ErrorComparison:
             ("No. Observations:", f"{first.model.problem.n:,}"),
         ]
         notes = [
-            "Each difference is the first less the second, on the same folds; means "
-            "over the folds.",
-            "Standard errors are Nadeau and Bengio's, which allow for rows that fits "
-            "share; intervals by Student's t.",
+            "Each difference is the first less the second, on the same folds; standard "
+            "errors are Nadeau and Bengio's, which allow for rows that fits share.",
         ]
         if same := list(table["term"][table["statistic"].isna()]):
             notes.append(f"{listing(same)}: no spread over the folds, and so no test.")
         return Summary(["Errors out of fold"], cells, notes, left, right)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.summary().as_text()
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self.summary().to_html()

@@ -13,7 +13,7 @@ from pegasos_stats import tables
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_choice, check_flag, check_fraction, number_of
 from pegasos_stats.data.foreign import is_name, named
-from pegasos_stats.errors import OptionError, counted, listing, shown
+from pegasos_stats.errors import OptionError, counted, listing
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
 from pegasos_stats.models.inference.wald import TIDY_COLUMNS
@@ -104,23 +104,22 @@ def compare_models(
     check_choice("brackets", brackets, BRACKETS)
     check_flag("original", original)
     level, bounds = check_fraction("conf_level", conf_level), _bounds(stars)
-    validated = [pd.DataFrame(columns=["model", "term", "estimate", "std_error"])]
+    validated, estimates = {}, {}
     if cross_validations is not None:
         cure = f"give those of ps.cross_validate() for fits of {listing(fits)}."
         given = named("cross_validations", cross_validations, CrossValidation, cure)
         if not set(given) <= set(fits):
             raise OptionError(f"is not allowed; {cure}", "cross_validations", given)
-        validated += [found.tidy().assign(model=name) for name, found in given.items()]
-    parts = [pd.DataFrame(columns=["model", *TIDY_COLUMNS])]
+        validated = {name: found.tidy() for name, found in given.items()}
     for name, fit in fits.items():
         if isinstance(fit, LinearResults):
             scaled = original and fit.scaling is not None and fit.cov_type is not None
             table = fit.tidy(level, True) if scaled else fit.coefficient_table(level)
-            parts.append(table.assign(model=name))
+            estimates[name] = table
     return ModelComparison(
         fits=fits,
-        estimates=_chosen(_joined(parts), terms),
-        validated=_joined(validated),
+        estimates=_chosen(_joined(estimates, TIDY_COLUMNS), terms),
+        validated=_joined(validated, ["term", "estimate", "std_error"]),
         brackets=brackets,
         stars=bounds,
         level=level,
@@ -128,12 +127,11 @@ def compare_models(
     )
 
 
-def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
-    """Tables below each other, in the columns of the first, which is empty."""
-    columns, filled = parts[0].columns, parts[1:]
-    if not filled:
-        return parts[0]
-    return pd.concat(filled, ignore_index=True)[columns]
+def _joined(parts: Mapping[str, pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+    """Tables below each other, the name of each in the column ``model``."""
+    named = [part.assign(model=name) for name, part in parts.items()]
+    whole = pd.concat(named, ignore_index=True) if named else pd.DataFrame()
+    return whole.reindex(columns=["model", *columns])
 
 
 def _chosen(table: pd.DataFrame, terms: object) -> pd.DataFrame:
@@ -144,10 +142,7 @@ def _chosen(table: pd.DataFrame, terms: object) -> pd.DataFrame:
         if not isinstance(chosen, list | tuple) or not all(
             is_name(name) and name in known for name in chosen
         ):
-            raise OptionError(
-                f"terms={shown(terms)} is not allowed; give a list of terms of these "
-                f"fits: {listing(known)}."
-            )
+            raise OptionError(f"is no list of {listing(known)}.", "terms", terms)
         known = list(chosen)
     at = table["term"].map({term: j for j, term in enumerate(known)})
     order = at[at.notna()].sort_values(kind="stable").index
@@ -162,10 +157,7 @@ def _bounds(stars: object) -> tuple[float, ...]:
         found = tuple(number_of(bound) for bound in stars)
         if all(0.0 < bound < 1.0 for bound in found) and len(set(found)) == len(found):
             return tuple(sorted(found))
-    raise OptionError(
-        f"stars={shown(stars)} is not allowed; give True, False, or different bounds "
-        "of p-values such as (0.01, 0.05, 0.1)."
-    )
+    raise OptionError("is no flag, nor bounds of p-values.", "stars", stars)
 
 
 IN_BRACKETS: dict[str, str] = {
@@ -177,22 +169,23 @@ IN_BRACKETS: dict[str, str] = {
 OF_PENALISED = (
     "Errors, intervals and p-values are of the penalised fits, lambda taken as fixed."
 )
-# Columns of glance() and their headings, with the number of digits.
-FACTS: dict[str, tuple[str, int]] = {
-    "lam": ("lambda", 6),
-    "objective": ("Objective", 5),
-    "relative_gap": ("Relative gap", 2),
-    "llf": ("Log-likelihood", 6),
-    "df_effective": ("Effective df", 4),
-    "aic": ("AIC", 6),
-    "bic": ("BIC", 6),
-    "prsquared": ("McFadden's R2", 4),
+# Columns of glance(), their headings, and how they are written.
+FACTS: dict[str, tuple[str, str]] = {
+    "lam": ("lambda", "{:.6g}"),
+    "objective": ("Objective", "{:.5g}"),
+    "relative_gap": ("Relative gap", "{:z.2g}"),
+    "llf": ("Log-likelihood", "{:.6g}"),
+    "df_effective": ("Effective df", "{:.4g}"),
+    "aic": ("AIC", "{:.6g}"),
+    "bic": ("BIC", "{:.6g}"),
+    "prsquared": ("McFadden's R2", "{:z.4g}"),
+    "error_rate": ("Training error", "{:.2%}"),
 }
 
 
 @suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
-class ModelComparison:
+class ModelComparison(tables.Exported):
     """Several fits side by side; made by `compare_models`.
 
     Attributes
@@ -311,40 +304,19 @@ class ModelComparison:
 
     def as_text(self) -> str:
         """Plain text."""
-        table = tables.params_text(self.to_frame(), self._ruled)
-        lines = [line.rstrip() for line in table]
-        notes = ["\n".join(wrap(note, tables.WIDTH)) for note in self.notes]
-        return "\n".join([*lines, *notes])
+        frame, lines, ruled = self._sheet()
+        table = [line.rstrip() for line in tables.params_text(frame, ruled)]
+        return "\n".join([*table, *("\n".join(wrap(n, tables.WIDTH)) for n in lines)])
 
-    def to_html(self) -> str:
-        """An HTML table, and the notes as lines below it."""
-        table = tables.params_html(self.to_frame(), self._ruled)
-        return f"{table}\n{tables.lines_html(self.notes)}"
-
-    def to_latex(self, caption: str = "", label: str = "") -> str:
-        """LaTeX for the package booktabs, and the notes below it.
-
-        Parameters
-        ----------
-        caption, label : str, optional
-            As for the summary of a fit.
-        """
-        table = tables.params_latex(self.to_frame(), self._ruled)
-        if caption or label:
-            return tables.floating_latex(table, caption, label, self.notes)
-        return "\n\n".join([table, *map(tables.latex, self.notes)])
-
-    def to_markdown(self) -> str:
-        """A table for Markdown, and the notes as paragraphs."""
-        table = tables.params_markdown(self.to_frame())
-        return "\n\n".join([table, *map(tables.markdown, self.notes)])
+    def _sheet(self) -> tuple[pd.DataFrame, list[str], list[int]]:
+        above, terms, _ = map(len, self._sections)
+        ruled = [above, above + terms] if terms else [above]
+        return self.to_frame(), self.notes, ruled
 
     @property
     def notes(self) -> list[str]:
         """Notes: what the numbers are, and which of them are not comparable."""
-        fits, shown = list(self.fits.values()), self.brackets != "none"
-        linear = {n: f for n, f in self.fits.items() if isinstance(f, LinearResults)}
-        found = []
+        found, shown = [], self.brackets != "none"
         if shown and len(self.estimates):
             found.append(IN_BRACKETS[self.brackets].format(100.0 * self.level))
         if self.stars:
@@ -352,78 +324,58 @@ class ModelComparison:
             found.append(", ".join(f"{'*' * n} p < {p:g}" for n, p in bounds) + ".")
         if (shown or self.stars) and self.estimates["std_error"].notna().any():
             found.append(OF_PENALISED)
-        if len({fit.problem.loss for fit in fits}) > 1:
+        first, *others = (fit.problem for fit in self.fits.values())
+        if any(
+            (first.loss, first.lam) != (other.loss, other.lam)
+            or not np.array_equal(first.y, other.y)
+            for other in others
+        ):
             found.append(
-                "Hinge and log loss have scores on scales of their own: neither "
-                "coefficients nor objectives compare between them."
+                "Objectives, log-likelihoods, AIC and BIC compare between fits of the "
+                "same rows, loss and lambda alone; coefficients of the hinge and the "
+                "log loss are on scales of their own."
             )
-        elif len({fit.problem.lam for fit in fits}) > 1:
-            found.append("Objectives of different lambda do not compare.")
-        if any(not np.array_equal(fits[0].problem.y, fit.problem.y) for fit in fits):
-            found.append(
-                "The fits are of different rows or outcomes: objectives, "
-                "log-likelihoods, AIC and BIC do not compare."
-            )
-        levels = [fit.reference_levels.items() for fit in linear.values()]
-        if references := sorted({f"{a} {b}" for each in levels for a, b in each}):
-            found.append(f"Reference levels: {', '.join(references)}.")
-        scaled = [name for name, fit in self.fits.items() if fit.scaling is not None]
-        if scaled and not self.original:
-            found.append(
-                f"Coefficients of standardized predictors: {', '.join(scaled)}."
-            )
-        given = self.estimates.groupby("model")["std_error"].count()
-        without = [name for name in linear if shown and not given.get(name, 0)]
-        if without:
-            found.append(
-                f"Without standard errors, see summary(): {', '.join(without)}."
-            )
+        references, scaled = set[str](), []
         for name, fit in self.fits.items():
-            errors = linear[name].notes_on_errors() if name in linear and shown else ()
-            notes = [*fit.notes, *errors]
+            notes = [*fit.notes]
+            if isinstance(fit, LinearResults):
+                references |= {f"{a} {b}" for a, b in fit.reference_levels.items()}
+                notes += fit.notes_on_errors() if shown else ()
+            if fit.scaling is not None and not self.original:
+                scaled.append(name)
             if warned := sum(note.severity == "warning" for note in notes):
                 found.append(
                     f"{name}: {counted(warned, 'warning')}, see its summary()."
                 )
+        if references:
+            found.append(f"Reference levels: {', '.join(sorted(references))}.")
+        if scaled:
+            found.append(
+                f"Coefficients of standardized predictors: {', '.join(scaled)}."
+            )
         return found
 
     @cached_property
     def _sections(self) -> list[pd.DataFrame]:
         """Rows above the estimates, the estimates, and those below."""
-        fits = list(self.fits.values())
-        above: dict[str, list[str]] = {
+        fits, facts = list(self.fits.values()), self.glance()
+        above = {
             "Outcome": [f"{fit.coding.name} = {fit.coding.positive}" for fit in fits],
             "Loss": [fit.problem.loss for fit in fits],
         }
-        below: dict[str, list[str]] = {"Rows": [f"{fit.nobs:,}" for fit in fits]}
-        facts = self.glance()
+        below = {"Rows": [f"{fit.nobs:,}" for fit in fits]}
         if len(self.estimates):
             below["Standard errors"] = [_covariance(fit) for fit in fits]
-        for column, (title, digits) in FACTS.items():
+        for column, (title, form) in FACTS.items():
             if column in facts and facts[column].notna().any():
-                below[title] = [
-                    "" if np.isnan(v) else tables.significant(v, digits)
-                    for v in facts[column]
-                ]
-        below["Training error"] = [
-            "" if np.isnan(value) else f"{value:.2%}" for value in facts["error_rate"]
-        ]
-        for metric in self.validated["term"].unique():
-            lines = self.validated[self.validated["term"] == metric]
+                cells = facts[column].map(form.format, na_action="ignore")
+                below[title] = cells.fillna("").tolist()
+        for metric, lines in self.validated.groupby("term", sort=False):
             cells = lines.set_index("model").apply(_with_error, axis=1)
-            below[f"Out of fold: {metric}"] = [
-                str(cells.get(name, "")) for name in self.fits
-            ]
-        return [self._rows(above), self._terms(), self._rows(below)]
-
-    def _rows(self, rows: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-        return pd.DataFrame(rows, index=list(self.fits)).T
-
-    @property
-    def _ruled(self) -> list[int]:
-        """Rows before which there is a rule, if any other stand before them."""
-        above, terms, _ = map(len, self._sections)
-        return [above, above + terms] if terms else [above]
+            below[f"Out of fold: {metric}"] = [cells.get(n, "") for n in self.fits]
+        rows = (pd.DataFrame(each, list(self.fits)).T for each in (above, below))
+        first, last = rows
+        return [first, self._terms(), last]
 
     def _terms(self) -> pd.DataFrame:
         """A row, or two with brackets, for each term."""
@@ -446,11 +398,7 @@ class ModelComparison:
             labels += [term, ""][both]
         return pd.DataFrame(rows, labels, list(self.fits), dtype=object)
 
-    __str__ = as_text
-    __repr__ = as_text
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
+    __str__ = __repr__ = as_text
 
 
 def _covariance(fit: Results) -> str:

@@ -23,7 +23,7 @@ NOTE = (
 
 @suggest_names("pooled")
 @dataclass(frozen=True, repr=False, eq=False)
-class PooledResults:
+class PooledResults(tables.Summarised):
     """Coefficients of fits to imputed data, by Rubin's rules; made by `pool`.
 
     With estimates ``b_l`` and covariances ``U_l`` of ``m`` fits the estimate is their
@@ -199,9 +199,6 @@ class PooledResults:
     def __maketables_stat__(self, key: str) -> object:
         return {"N": self.nobs, "m": self.m}.get(key)
 
-    def _repr_html_(self) -> str:
-        return self.summary().to_html()
-
     def __repr__(self) -> str:
         return self.summary().as_text()
 
@@ -251,11 +248,16 @@ def pool(results: Sequence[LinearResults]) -> PooledResults:
     """
     fits = tuple(results) if isinstance(results, list | tuple) else ()
     if len(fits) < 2 or not all(isinstance(fit, LinearResults) for fit in fits):
-        raise OptionError(
-            "pool() takes two or more fits of ps.logit() or ps.svm(), one for each "
-            "imputed frame."
-        )
-    _check_same_model(fits)
+        raise OptionError("pool() takes two or more fits of ps.logit() or ps.svm().")
+    for name, values in {
+        "terms": [tuple(fit.params.index) for fit in fits],
+        "loss": [fit.problem.loss for fit in fits],
+        "lam": [fit.problem.lam for fit in fits],
+        "levels": [tuple(fit.coding.levels) for fit in fits],
+    }.items():
+        if len(set(values)) > 1:
+            differing = listing(dict.fromkeys(values))
+            raise OptionError(f"The fits differ in {name}: {differing}; fit one model.")
     parts, degrees = [], []
     for fit in fits:
         errors = fit._errors
@@ -270,19 +272,3 @@ def pool(results: Sequence[LinearResults]) -> PooledResults:
     finite = [df for df in degrees if np.isfinite(df)]
     complete = max(1.0, min(finite, default=rest))
     return PooledResults(fits, estimates, covariances.mean(axis=0), complete)
-
-
-def _check_same_model(fits: tuple[LinearResults, ...]) -> None:
-    """Raise `OptionError` if fits differ in what they estimate."""
-    aspects: dict[str, list[object]] = {
-        "terms": [tuple(fit.params.index) for fit in fits],
-        "loss": [fit.problem.loss for fit in fits],
-        "lam": [fit.problem.lam for fit in fits],
-        "levels": [tuple(fit.coding.levels) for fit in fits],
-    }
-    for name, values in aspects.items():
-        if len(set(values)) > 1:
-            raise OptionError(
-                f"The fits differ in {name}: {listing(dict.fromkeys(values))}; fit the "
-                "same model with the same lam to each frame."
-            )

@@ -1,21 +1,20 @@
-"""Predicted probabilities beside observed shares."""
+"""Predicted probabilities beside observed shares, and their recalibration."""
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Codes, Vector
+from pegasos_stats.arrays import Codes, Matrix, Vector
 from pegasos_stats.checks import check_choice, check_count, whole_of
 from pegasos_stats.data.columns import floats_of
-from pegasos_stats.errors import DataError, OptionError, counted, shown
+from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics import inputs, intervals, rates, scores
-from pegasos_stats.metrics.intervals import Interval
-from pegasos_stats.studies.recalibration import recalibrated
-from pegasos_stats.tables import lines_html, params_html
+from pegasos_stats.metrics.intervals import NONE, Interval, quantile
+from pegasos_stats.tables import Facts, params_html
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,12 +28,12 @@ FEWEST, CURVE, SPAN = 20, 100, 2 / 3  # rows, points and share of rows of a smoo
 BLOCKS = 5000  # of rows, from which it is made
 PLACES = 1000  # at which it is computed, with lines between
 STRATEGIES: tuple[Strategy, ...] = ("uniform", "quantile")
-NO_INTERVAL = Interval(float("nan"), float("nan"))
+NAN = float("nan")
 
 
 @suggest_names("reliability")
 @dataclass(frozen=True, repr=False, eq=False)
-class Reliability:
+class Reliability(Facts):
     """Reliability table: predicted probabilities and observed shares, by bins.
 
     Attributes
@@ -84,22 +83,22 @@ class Reliability:
     brier_score: float
     log_loss: float
     n_left_out: int
-    error_by_chance: float = float("nan")
+    error_by_chance: float = NAN
     smooth: pd.DataFrame | None = None
-    slope: float = float("nan")
-    slope_interval: Interval = NO_INTERVAL
-    intercept: float = float("nan")
-    intercept_interval: Interval = NO_INTERVAL
+    slope: float = NAN
+    slope_interval: Interval = NONE
+    intercept: float = NAN
+    intercept_interval: Interval = NONE
     ici: float = float("nan")
+
+    _title = "Reliability"
 
     @property
     def calibration_error(self) -> float:
         """Expected calibration error: row mean of ``|observed - mean_predicted|``."""
-        used = self.table[self.table["n"] > 0]
-        if used.empty:
-            return float("nan")
-        apart = (used["observed"] - used["mean_predicted"]).abs()
-        return float((apart * used["n"]).sum() / used["n"].sum())
+        n = self.table["n"]
+        apart = (self.table["observed"] - self.table["mean_predicted"]).abs()
+        return rates.ratio((apart * n).sum(), n.sum())
 
     def tidy(self) -> pd.DataFrame:
         """One row for each statistic.
@@ -109,18 +108,16 @@ class Reliability:
         DataFrame
             Columns ``term, estimate, conf_low, conf_high``.
         """
-        none = NO_INTERVAL
-        rows = {
-            "slope": (self.slope, *self.slope_interval),
-            "intercept": (self.intercept, *self.intercept_interval),
-            "ici": (self.ici, *none),
-            "calibration_error": (self.calibration_error, *none),
-            "brier_score": (self.brier_score, *none),
-            "log_loss": (self.log_loss, *none),
-        }
-        columns = ["estimate", "conf_low", "conf_high"]
-        table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-        return table.rename_axis("term").reset_index()
+        nan = float("nan")
+        rows = [
+            ("slope", self.slope, *self.slope_interval),
+            ("intercept", self.intercept, *self.intercept_interval),
+            ("ici", self.ici, nan, nan),
+            ("calibration_error", self.calibration_error, nan, nan),
+            ("brier_score", self.brier_score, nan, nan),
+            ("log_loss", self.log_loss, nan, nan),
+        ]
+        return pd.DataFrame(rows, columns=["term", "estimate", "conf_low", "conf_high"])
 
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw observed shares with their intervals, and the smooth curve.
@@ -145,40 +142,39 @@ class Reliability:
         named = str(self.positive)
         return draw_reliability(self.table, self.smooth, named, self.level, ax, line)
 
-    def __str__(self) -> str:
-        n = int(self.table["n"].sum())
-        lines = [
-            f"Probability of {self.positive!r}, {counted(n, 'row')}",
-            self.table.to_string(index=False, float_format="%.4f", na_rep="NA"),
-            "",
-            f"Brier score        {self.brier_score:.4f}",
-            f"Log loss           {self.log_loss:.4f}",
-            f"Calibration error  {self.calibration_error:.4f}",
-        ]
+    def _facts(self) -> dict[str, str]:
+        facts = {
+            "Brier score": f"{self.brier_score:.4f}",
+            "Log loss": f"{self.log_loss:.4f}",
+            "Calibration error": f"{self.calibration_error:.4f}",
+        }
         if not np.isnan(self.error_by_chance):
             chance = f"{self.error_by_chance:.4f} if probabilities are right"
-            lines[-1] += f", by chance {chance}"
+            facts["Calibration error"] += f", by chance {chance}"
         for name, value, (low, high) in (
             ("Slope", self.slope, self.slope_interval),
             ("Intercept", self.intercept, self.intercept_interval),
         ):
             if not np.isnan(value):
                 interval = f"{self.level:.0%} interval [{low:.4f}, {high:.4f}]"
-                lines.append(f"{name:<17}  {value:.4f}, {interval}")
+                facts[name] = f"{value:.4f}, {interval}"
         if not np.isnan(self.ici):
-            lines.append(f"ICI                {self.ici:.4f}")
+            facts["ICI"] = f"{self.ici:.4f}"
         if self.n_left_out:
             left_out = counted(self.n_left_out, "row")
-            lines.append(f"Left out           {left_out} without label or probability")
-        return "\n".join(lines)
+            facts["Left out"] = f"{left_out} without label or probability"
+        return facts
 
-    __repr__ = __str__
+    def __str__(self) -> str:
+        table = self.table.to_string(index=False, float_format="%.4f", na_rep="NA")
+        rows = counted(int(self.table["n"].sum()), "row")
+        head = f"Probability of {self.positive!r}, {rows}"
+        return f"{head}\n{table}\n\n{super().__str__()}"
 
     def _repr_html_(self) -> str:
-        cells = self.table.set_index("low").map(lambda x: f"{x:.4g}")
-        cells.index = pd.Index([f"{low:.4g}" for low in cells.index])
-        lines = str(self).rsplit("\n\n", 1)[1].split("\n")
-        return params_html(cells, corner="low") + lines_html(lines)
+        cells = self.table.set_index("low").map("{:.4g}".format)
+        cells.index = cells.index.map("{:.4g}".format)
+        return params_html(cells, corner="low") + super()._repr_html_()
 
 
 @suggest_arguments
@@ -244,9 +240,7 @@ def reliability(
     events = inputs.events_of(actual, probabilities, positive)
     used = events.is_complete
     if not used.any():
-        raise DataError(
-            "No row has both a label and a probability; give those of the same rows."
-        )
+        raise DataError("No row has both a label and a probability.")
     happened, p = events.codes[used], events.values[used]
     both = np.column_stack([1.0 - p, p])
     if strategy is None:
@@ -388,10 +382,7 @@ def _ends(bins: object, strategy: Strategy, p: Vector) -> Vector:
             return shares
         ends = np.unique(np.quantile(p, shares))
         return ends if ends.size > 1 else np.array([0.0, 1.0])
-    refused = OptionError(
-        f"bins={shown(bins)} is not allowed; give a number of bins, or their ends "
-        "increasing from 0 to 1."
-    )
+    refused = OptionError("is no number of bins, nor ends from 0 to 1.", "bins", bins)
     ends = floats_of(bins, refused)
     good = ends.ndim == 1 and ends.size > 1 and bool((ends[1:] > ends[:-1]).all())
     if not good or ends[0] != 0.0 or ends[-1] != 1.0:
@@ -413,3 +404,137 @@ def _binned(
         lines.append((ends[j], ends[j + 1], n, mean, rates.ratio(count, n), low, high))
         apart += distance_by_chance(here)
     return pd.DataFrame(lines, columns=COLUMNS), apart / p.size
+
+
+STEPS = 100
+DECREMENT = 1e-14  # of the objective, by Newton's quadratic model
+RIDGE = 1e-12  # on the diagonal of the Hessian, as Lin, Lin & Weng have it
+SHORTEST = 1e-10  # step, as a share of Newton's
+
+
+class Recalibration(NamedTuple):
+    """Slope and intercept of a logistic recalibration, with Wald intervals."""
+
+    slope: float = NAN
+    slope_interval: Interval = NONE
+    intercept: float = NAN
+    intercept_interval: Interval = NONE
+
+
+def recalibrated(p: Vector, happened: Codes, level: float = 0.95) -> Recalibration:
+    """Recalibrate probabilities by ``logit P = a + b logit(p)``.
+
+    The slope is ``b``. The intercept is ``a`` with ``b = 1``, an offset: calibration in
+    the large. Both by maximum likelihood, with intervals from the information.
+
+    Parameters
+    ----------
+    p : float64 array, shape (n,)
+    happened : int array, shape (n,)
+        1 for events, else 0.
+    level : float, default 0.95
+
+    Returns
+    -------
+    Recalibration
+        NaN with events or other rows alone, or probabilities of 0 or 1; the slope also
+        where probabilities separate the two, or are all the same.
+
+    References
+    ----------
+    Cox, Biometrika 45 (1958), 562-565; Steyerberg, *Clinical Prediction Models* (2019),
+    section 15.3.
+
+    Examples
+    --------
+    >>> p = np.array([0.2, 0.2, 0.2, 0.2, 0.8, 0.8, 0.8, 0.8])
+    >>> found = recalibrated(p, np.array([0, 0, 0, 1, 0, 1, 1, 1]))
+    >>> round(found.slope, 3), abs(round(found.intercept, 3))
+    (0.792, 0.0)
+    """
+    from scipy.special import logit
+
+    z = np.asarray(logit(p))
+    events, others = z[happened == 1], z[happened == 0]
+    if not (events.size and others.size and np.isfinite(z).all()):
+        return Recalibration()
+    ones = np.ones((z.size, 1))
+    intercept, around = _last_coefficient(ones, happened, z, level)
+    if others.max() <= events.min() or events.max() <= others.min():
+        return Recalibration(intercept=intercept, intercept_interval=around)
+    slope = _last_coefficient(np.column_stack([ones, z]), happened, 0.0 * z, level)
+    return Recalibration(*slope, intercept, around)
+
+
+def _last_coefficient(
+    columns: Matrix, happened: Codes, offset: Vector, level: float
+) -> tuple[float, Interval]:
+    """The last coefficient of a logistic regression, and its interval."""
+    w, targets = np.ones(len(columns)), happened.astype(np.float64)
+    start = np.zeros(columns.shape[1])
+    at = minimise_logistic(start, -columns, targets, w, -offset)
+    inverse = np.linalg.inv(information(at, -columns, w, -offset))
+    last, half = float(at[-1]), quantile(level) * float(inverse[-1, -1]) ** 0.5
+    return last, Interval(last - half, last + half)
+
+
+def minimise_logistic(
+    at: Vector,
+    columns: Matrix,
+    targets: Vector,
+    w: Vector,
+    offset: Vector | float = 0.0,
+) -> Vector:
+    """Minimise `logistic_objective` from a starting point.
+
+    By Newton's method, halving the step until it descends.
+
+    References
+    ----------
+    Lin, Lin & Weng, Machine Learning 68 (2007), algorithm 1.
+    """
+    value = logistic_objective(at, columns, targets, w, offset)
+    for _ in range(STEPS):
+        p = _shares(columns @ at + offset)
+        gradient = columns.T @ (w * (targets - p))
+        step = np.linalg.solve(information(at, columns, w, offset), -gradient)
+        descent = float(gradient @ step)
+        if -descent <= DECREMENT * (1.0 + value):
+            return at + step
+        length = 1.0
+        while length >= SHORTEST:
+            there = logistic_objective(at + length * step, columns, targets, w, offset)
+            if there < value + 1e-4 * length * descent:
+                break
+            length /= 2.0
+        else:
+            return at
+        at, value = at + length * step, there
+    return at
+
+
+def _shares(z: Vector) -> Vector:
+    from scipy.special import expit
+
+    return np.asarray(expit(-z))
+
+
+def logistic_objective(
+    at: Vector,
+    columns: Matrix,
+    targets: Vector,
+    w: Vector,
+    offset: Vector | float = 0.0,
+) -> float:
+    """``sum w_i (log(1 + exp(-z_i)) + t_i z_i)``, ``z`` the columns at ``at``."""
+    z = columns @ at + offset
+    return float(w @ (np.logaddexp(0.0, -z) + targets * z))
+
+
+def information(
+    at: Vector, columns: Matrix, w: Vector, offset: Vector | float = 0.0
+) -> Matrix:
+    """Second derivatives of `logistic_objective`."""
+    p = _shares(columns @ at + offset)
+    ridge = RIDGE * np.eye(len(at))
+    return np.asarray((columns.T * (w * p * (1.0 - p))) @ columns + ridge)

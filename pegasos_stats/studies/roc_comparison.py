@@ -284,23 +284,16 @@ def _of_fits(
 ) -> tuple[Events, Events]:
     """Outcomes of new rows, and the scores of two fits."""
     if not (isinstance(a, Results) and isinstance(b, Results)):
-        raise OptionError(
-            "A fit is compared with a fit: write compare_roc(fit_a, fit_b, data), or "
-            "give labels and two columns of scores."
-        )
+        raise OptionError("A fit is compared with a fit: (fit_a, fit_b, data).")
     if a.coding.levels != b.coding.levels:
-        raise OptionError(
-            f"The fits have the levels {a.coding.levels} and {b.coding.levels}; "
-            "compare fits of one outcome."
-        )
+        raise OptionError("The fits differ in their levels; give those of one outcome.")
     at = positive_position(a.coding.levels, positive)
     sides = []
     for fit in (a, b):
         table = fit.confusion(data)
         if table.source != "new":
             raise DataError(
-                "These are rows that a fit was made from, where the area of a larger "
-                "model is too large; give new rows, or labels and scores out of fold."
+                "These are rows that a fit was made from; give new rows, or scores."
             )
         assert table.scored is not None
         codes, scores = table.scored.codes, table.scored.scores
@@ -310,8 +303,5 @@ def _of_fits(
         sides.append(Events(codes, scores if at else -scores, negative, named))
     first, second = sides
     if not np.array_equal(first.codes, second.codes):
-        raise DataError(
-            "The fits count the rows of these data differently; give labels and two "
-            "columns of scores."
-        )
+        raise DataError("The fits count these rows differently; give scores.")
     return first, second

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
-from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import (
     LARGEST_INTEGER,
     check_choice,
@@ -23,7 +22,6 @@ from pegasos_stats.errors import (
     OptionError,
     PegasosStatsError,
     counted,
-    shown,
 )
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.base import HeldOut, Model
@@ -33,8 +31,8 @@ from pegasos_stats.solvers.options import Solver
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.selection.fold_fits import checked_model
-from pegasos_stats.tables import Summary, significant
+from pegasos_stats.studies.selection.fold_fits import checked_model, model_fields
+from pegasos_stats.tables import Summarised, Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -202,7 +200,7 @@ QUANTILES = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
 
 @suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
-class SolverComparison:
+class SolverComparison(Summarised):
     """Runs of several solvers on one model; made by `compare_solvers`.
 
     Attributes
@@ -272,9 +270,7 @@ class SolverComparison:
         check_choice("name", name, tuple(self.solvers))
         at = (self.runs["solver"] == name) & (self.runs["run"] == number_of(run))
         if not at.any():
-            raise OptionError(
-                f"There is no run {shown(run)}; give a number from 1 to {self.n_runs}."
-            )
+            raise OptionError(f"is not from 1 to {self.n_runs}.", "run", run)
         seed = self.runs.loc[at, "seed"].iloc[0]
         return self.solvers[name].with_seed(None if pd.isna(seed) else int(seed))
 
@@ -322,17 +318,15 @@ class SolverComparison:
             "epochs_min": by_solver["epoch"].min(),
             "epochs_max": by_solver["epoch"].max(),
         }
+        reached = {
+            name: runs_at_tolerance(runs, self.solvers[str(name)])
+            for name, runs in by_solver
+        }
+        columns["n_reached"] = pd.Series(reached, dtype="Int64")
         for name in measures_of(self.runs):
             columns[f"{name}_mean"] = by_solver[name].mean()
             columns[f"{name}_sd"] = by_solver[name].std()
-        found = pd.DataFrame(columns).reset_index()
-        runs = {name: self.runs[self.runs["solver"] == name] for name in self.solvers}
-        reached = [
-            runs_at_tolerance(runs[name], self.solvers[name])
-            for name in found["solver"]
-        ]
-        found.insert(4, "n_reached", pd.Series(reached, dtype="Int64"))
-        return found
+        return pd.DataFrame(columns).rename_axis("solver").reset_index()
 
     def summary(self) -> Summary:
         """Summarise each solver at the end of its runs.
@@ -342,40 +336,37 @@ class SolverComparison:
         Summary
             ``print()`` shows text, a notebook HTML; ``to_latex()`` gives LaTeX.
         """
-        last, problem = self.glance(), self.model.problem
-        left = [
-            ("Outcome:", self.model.coding.name),
-            ("Loss:", problem.loss),
-            ("lambda:", problem.lambda_text),
-            ("Intercept:", "free" if problem.intercept else "none"),
-            ("No. Observations:", f"{problem.n:,}"),
-        ]
+        last, threads = self.glance(), counted(self.workers, "thread")
+        low, high = (
+            significant(v, 8) for v in (self.lower_bound, self.least_objective)
+        )
         right = [
             ("Runs of each:", f"{self.n_runs:,}"),
             ("Seed:", str(self.seed)),
             ("Held-out rows:", "none" if self.n_test is None else f"{self.n_test:,}"),
-            ("Lower bound:", significant(self.lower_bound, 6)),
-            ("Least objective:", significant(self.least_objective, 6)),
         ]
-        notes = self._notes(last)
-        return Summary(["Comparison of solvers"], end_table(last), notes, left, right)
-
-    def _notes(self, last: pd.DataFrame) -> list[str]:
-        """Say what the numbers of the summary are."""
-        low, high = (
-            significant(v, 8) for v in (self.lower_bound, self.least_objective)
-        )
-        threads = counted(self.workers, "thread")
         reached = last.set_index("solver")["n_reached"].dropna().items()
-        return [
+        notes = [
             "Means over the runs, each at its last epoch; standard deviations in "
             "brackets.",
             f"Certified by duality: the optimum lies between {low} and {high}.",
             *(f"{name} reached its tolerance in {n} runs." for name, n in reached),
             f"CPU time of the updates alone, in {threads}.",
-            f"Seeds: sample.int(2147483647, {self.n_runs}) after "
-            f"set.seed({self.seed}) in R, the same for every solver.",
         ]
+        errors = "test" if "test_error_mean" in last.columns else "training"
+        epochs = last["epochs_min"].astype(str)
+        many = last["epochs_max"] > last["epochs_min"]
+        epochs = epochs.mask(many, epochs + "-" + last["epochs_max"].astype(str))
+        cells = {
+            "epochs": epochs,
+            "objective": _with_spread(last, "objective", 1.0, 5),
+            "gap": [significant(gap, 3) for gap in last["gap_mean"]],
+            f"{errors} error %": _with_spread(last, f"{errors}_error", 100.0, 3),
+            "CPU ms": _with_spread(last, "cpu_seconds", 1000.0, 3),
+        }
+        table = pd.DataFrame(cells).set_index(last["solver"].astype(str).to_numpy())
+        left = model_fields(self.model)
+        return Summary(["Comparison of solvers"], table, notes, left, right)
 
     def plot(
         self,
@@ -451,55 +442,29 @@ class SolverComparison:
             f"seed {self.seed}>"
         )
 
-    def _repr_html_(self) -> str:
-        return self.summary().to_html()
-
 
 def measures_of(runs: pd.DataFrame) -> list[str]:
     """Return the measures of a record: without held-out rows there is no test error."""
     return [name for name in MEASURES if name in runs.columns]
 
 
-def runs_at_tolerance(runs: pd.DataFrame, solver: Pegasos | SDCA) -> int | None:
+def runs_at_tolerance(last: pd.DataFrame, solver: Pegasos | SDCA) -> int | None:
     """Count the runs of one solver that reached its tolerance; None if it has none.
 
     They ended before the last epoch allowed, or with a gap that is small enough.
     """
     if not solver.stops:
         return None
-    last = runs.groupby("run").tail(1)
     near = last["gap"] <= solver.tol * last["objective"]
     if solver.gap_tol:
         near |= last["gap"] <= solver.gap_tol
     return int((near | (last["epoch"] < solver.epochs)).sum())
 
 
-def end_table(last: pd.DataFrame) -> pd.DataFrame:
-    """Write means, with standard deviations in brackets, as cells of the summary.
-
-    Parameters
-    ----------
-    last : DataFrame
-        As `SolverComparison.glance` gives it.
-    """
-    errors = "test" if "test_error_mean" in last.columns else "training"
-    rows = []
-    for _, line in last.iterrows():
-        low, high = line["epochs_min"], line["epochs_max"]
-        cells = {
-            "epochs": str(low) if low == high else f"{low}-{high}",
-            "objective": _with_spread(line, "objective", 1.0, 5),
-            "gap": significant(line["gap_mean"], 3),
-            f"{errors} error %": _with_spread(line, f"{errors}_error", 100.0, 3),
-            "CPU ms": _with_spread(line, "cpu_seconds", 1000.0, 3),
-        }
-        rows.append(cells)
-    return pd.DataFrame(rows, index=last["solver"].astype(str).rename(None))
-
-
-def _with_spread(line: DataColumn, name: str, scale: float, digits: int) -> str:
-    """Write a mean, and after it the standard deviation in brackets if there is one."""
-    mean, sd = scale * line[f"{name}_mean"], scale * line[f"{name}_sd"]
-    if isnan(sd):
-        return significant(mean, digits)
-    return f"{significant(mean, digits)} ({significant(sd, 2)})"
+def _with_spread(last: pd.DataFrame, name: str, scale: float, digits: int) -> list[str]:
+    """Write means, and after them the standard deviations in brackets if any."""
+    pairs = zip(scale * last[f"{name}_mean"], scale * last[f"{name}_sd"], strict=True)
+    return [
+        significant(mean, digits) + ("" if isnan(sd) else f" ({significant(sd, 2)})")
+        for mean, sd in pairs
+    ]

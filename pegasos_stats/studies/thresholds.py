@@ -31,11 +31,9 @@ from pegasos_stats.metrics.thresholds import (
     ScoredRows,
     Target,
 )
-from pegasos_stats.models.base import Model
 from pegasos_stats.models.predicting import thresholded
 from pegasos_stats.models.results import Results
 from pegasos_stats.rng import RRandom
-from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection import fold_fits
@@ -43,7 +41,7 @@ from pegasos_stats.studies.selection.cross_validation import (
     correction_factor,
     inner_fits,
 )
-from pegasos_stats.studies.selection.fold_fits import Fit, Task
+from pegasos_stats.studies.selection.fold_fits import Fit, Fitter, Task
 from pegasos_stats.studies.selection.folds import (
     Folds,
     Split,
@@ -339,10 +337,9 @@ def choose_threshold(
             groups = replace(own, codes=own.codes[:1])  # of two kinds the first
         drawn = checked_folds(folds, repeats, model._sample, rng, groups)
         # Seeds of the fits are drawn as by `cross_validate`, whose scores these are.
-        outer = fold_fits.fold_tasks(drawn.splits, solver, rng)
-        fits, inside = inside_rows(
-            model, model.problem.lam, drawn, solver, rng, workers, progress, outer
-        )
+        fitter = Fitter(model, solver, rng, workers, progress)
+        outer = fitter.tasks(drawn.splits)
+        fits, inside = inside_rows(fitter, drawn, model.problem.lam, outer)
         parts = [
             Part(split, rows, rows_of(problem, split.test, fit.scores))
             for split, rows, (fit,) in zip(drawn.splits, inside, fits, strict=True)
@@ -363,14 +360,7 @@ def _on_scale(rows: ScoredRows, problem: Problem) -> ScoredRows:
 
 
 def inside_rows(
-    model: Model,
-    lam: float,
-    folds: Folds,
-    solver: Pegasos | SDCA,
-    rng: RRandom,
-    workers: int | None,
-    progress: bool,
-    outer: Sequence[Task] = (),
+    fitter: Fitter, folds: Folds, lam: float, outer: Sequence[Task] = ()
 ) -> tuple[list[list[Fit]], list[ScoredRows]]:
     """Score the rows that each fold is fitted on by fits of their own folds.
 
@@ -381,17 +371,14 @@ def inside_rows(
     inside : list of ScoredRows
         The rows that each fold is fitted on.
     """
-    lams, sizes = np.array([lam]), (INNER, 1)
-    own, within = inner_fits(
-        model, folds, solver, sizes, lams, rng, workers, progress, outer
-    )
+    own, within = inner_fits(fitter, folds, (INNER, 1), np.array([lam]), outer)
     fits = [*own, *(fit for _, each in within for fit in each)]
-    fold_fits.warn_of_gaps(solver, fits)
+    fold_fits.warn_of_gaps(fitter.solver, fits)
     inside = []
     for part, each in within:
         tested = np.concatenate([split.test for split in part.splits])
         scores = np.concatenate([fit.scores for (fit,) in each])
-        inside.append(rows_of(model.problem, tested, scores))
+        inside.append(rows_of(fitter.model.problem, tested, scores))
     return own, inside
 
 

@@ -306,5 +306,5 @@ def test_wrong_seeds_and_held_out_rows_are_named(hinge):
 def test_a_run_that_is_not_there_is_named(hinge):
     with pytest.raises(OptionError, match="name='sdca' is not known"):
         hinge.solver("sdca", 1)
-    with pytest.raises(OptionError, match="no run 7; give a number from 1 to 6"):
+    with pytest.raises(OptionError, match="run=7 is not from 1 to 6"):
         hinge.solver("SDCA", 7)

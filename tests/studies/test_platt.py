@@ -8,7 +8,7 @@ from scipy.special import expit
 from sklearn.calibration import _SigmoidCalibration
 
 from pegasos_stats.studies.calibration import fit_sigmoid
-from pegasos_stats.studies.recalibration import logistic_objective
+from pegasos_stats.studies.reliability import logistic_objective
 
 # scikit-learn minimises the same likelihood by L-BFGS to a gradient of 1e-6.
 PEER_ATOL = 1e-6

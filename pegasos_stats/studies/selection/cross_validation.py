@@ -20,7 +20,7 @@ from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, SDCA
 from pegasos_stats.studies.selection import fold_fits, fold_metrics
-from pegasos_stats.studies.selection.fold_fits import Fit, Task
+from pegasos_stats.studies.selection.fold_fits import Fit, Fitter, Task
 from pegasos_stats.studies.selection.folds import (
     Folds,
     Split,
@@ -148,18 +148,18 @@ def cross_validate(
     chosen = fold_metrics.checked_metrics(metrics, model.problem.loss)
     rng = RRandom(seed, sample_kind=solver.sample_kind)
     drawn = checked_folds(folds, repeats, model._sample, rng, groups)
+    fitter = Fitter(model, solver, rng, workers, progress)
     if choosing is None:
-        tasks = fold_fits.fold_tasks(drawn.splits, solver, rng)
         lam = np.array([model.problem.lam])
-        fits = fold_fits.fit_tasks(model, tasks, lam, workers, progress)
+        fits = fitter.fits(fitter.tasks(drawn.splits), lam)
     else:
-        fits, lams = nested_fits(model, drawn, solver, choosing, rng, workers, progress)
+        fits, lams = nested_fits(fitter, drawn, choosing)
     fold_fits.warn_of_gaps(solver, fits)
     scores = np.full((model.problem.n, drawn.repeats), np.nan)
     for split, (fit,) in zip(drawn.splits, fits, strict=True):
         scores[split.test, split.repeat - 1] = fit.scores
     columns = pd.RangeIndex(1, drawn.repeats + 1, name="repeat")
-    by_fold = fold_metrics.fold_lines(model, drawn, fits, chosen, solver.ties)
+    by_fold = fold_metrics.fold_lines(fitter, drawn, fits, chosen)
     if choosing is not None:
         by_fold.insert(2, "lam", lams)
     fold_metrics.warn_undefined(by_fold, chosen)
@@ -466,13 +466,7 @@ def checked_choosing(lambda_path: object, rule: Rule, model: Model) -> Choosing 
 
 
 def nested_fits(
-    model: Model,
-    folds: Folds,
-    solver: Pegasos | SDCA,
-    choosing: Choosing,
-    rng: RRandom,
-    workers: int | None,
-    progress: bool,
+    fitter: Fitter, folds: Folds, choosing: Choosing
 ) -> tuple[list[list[Fit]], list[float]]:
     """Fit the rows of each fold at the lambda that their own cross-validation chose.
 
@@ -485,12 +479,10 @@ def nested_fits(
     """
     metric, lambdas = choosing.metric, choosing.lambdas
     sizes = choosing.folds, choosing.repeats
-    outer, inner = inner_fits(
-        model, folds, solver, sizes, lambdas, rng, workers, progress
-    )
+    outer, inner = inner_fits(fitter, folds, sizes, lambdas)
     found, chosen = [], []
     for whole, (part, own) in zip(outer, inner, strict=True):
-        lines = fold_metrics.fold_lines(model, part, own, [metric], solver.ties)
+        lines = fold_metrics.fold_lines(fitter, part, own, [metric])
         mean, error = fold_metrics.curve(lines, metric.name, len(lambdas))
         at = place(-mean if metric.larger_is_better else mean, error, choosing.rule)
         found.append([whole[at]])
@@ -499,14 +491,10 @@ def nested_fits(
 
 
 def inner_fits(
-    model: Model,
+    fitter: Fitter,
     folds: Folds,
-    solver: Pegasos | SDCA,
     sizes: tuple[int, int],
     lambdas: Vector,
-    rng: RRandom,
-    workers: int | None,
-    progress: bool,
     outer: Sequence[Task] | None = None,
 ) -> tuple[list[list[Fit]], list[tuple[Folds, list[list[Fit]]]]]:
     """Fit the rows of each fold, and those of folds of these rows, at each lambda.
@@ -524,13 +512,14 @@ def inner_fits(
     outer : list of lists of Fit
     inner : list of (Folds, list of lists of Fit), for each fold
     """
+    model, rng = fitter.model, fitter.rng
     inner = [inner_folds(model, folds, s, *sizes, rng) for s in folds.splits]
     every = [split for each in inner for split in each.splits]
     if outer is None:
-        tasks = fold_fits.fold_tasks([*folds.splits, *every], solver, rng)
+        tasks = fitter.tasks([*folds.splits, *every])
     else:
-        tasks = [*outer, *fold_fits.fold_tasks(every, solver, rng)]
-    fits = fold_fits.fit_tasks(model, tasks, lambdas, workers, progress)
+        tasks = [*outer, *fitter.tasks(every)]
+    fits = fitter.fits(tasks, lambdas)
     count = len(tasks) - len(every)
     rest = iter(fits[count:])
     return fits[:count], [(each, [next(rest) for _ in each.splits]) for each in inner]

@@ -157,62 +157,69 @@ def for_all_rows(solver: Pegasos | SDCA) -> Pegasos | SDCA:
     return solver
 
 
-def fold_tasks(
-    splits: Sequence[Split], solver: Pegasos | SDCA, rng: RRandom
-) -> list[Task]:
-    """Return one task for each split.
+class Fitter(NamedTuple):
+    """How rows of folds are fitted: which model, by what, drawing seeds from where.
 
-    Where the solver has no seed each split gets one of its own, drawn as by R's
-    ``sample.int(.Machine$integer.max, length(splits))``.
-    """
-    if solver.seed is not None or not solver.uses_random_numbers:
-        return [Task(split, solver) for split in splits]
-    seeds = rng.sample_int(LARGEST_INTEGER, len(splits)).tolist()
-    pairs = zip(splits, seeds, strict=True)
-    return [Task(split, solver.with_seed(seed)) for split, seed in pairs]
-
-
-def fit_tasks(
-    model: Model,
-    tasks: Sequence[Task],
-    lambdas: Vector,
-    workers: int | None,
-    progress: bool,
-) -> list[list[Fit]]:
-    """Fit the rows of each task once for each lambda, and score the rows held out.
-
-    Fits that are not found side by side, or not to the tolerance, are made one by one,
-    several at the same time. Numbers do not depend on the workers.
-
-    Parameters
+    Attributes
     ----------
     model : Model
-    tasks : sequence of Task
-        Their solvers differ in the seed alone.
-    lambdas : float64 array, shape (m,)
-        Largest first: each fit of SDCA begins with the dual weights of the last one.
+    solver : Pegasos or SDCA
+    rng : RRandom
     workers : int or None
     progress : bool
-
-    Returns
-    -------
-    list of lists of Fit
-        For each task, one for each lambda.
     """
-    check_flag("progress", progress)
-    count, shared = n_workers(workers), shared_fits(model, tasks, lambdas)
-    rest = [
-        (task, lambdas[missing])
-        for task, fits in zip(tasks, shared, strict=True)
-        if (missing := [fit is None for fit in fits]).count(True)
-    ]
-    alone: Iterable[list[Fit]] = map_in_order(
-        lambda each: fit_alone(model, *each), rest, count
-    )
-    if progress:
-        alone = with_progress(alone, len(rest), "fold")
-    others = (fit for fits in alone for fit in fits)
-    return [[fit or next(others) for fit in fits] for fits in shared]
+
+    model: Model
+    solver: Pegasos | SDCA
+    rng: RRandom
+    workers: int | None
+    progress: bool
+
+    def tasks(self, splits: Sequence[Split]) -> list[Task]:
+        """Return one task for each split.
+
+        Where the solver has no seed each split gets one of its own, drawn as by R's
+        ``sample.int(.Machine$integer.max, length(splits))``.
+        """
+        solver = self.solver
+        if solver.seed is not None or not solver.uses_random_numbers:
+            return [Task(split, solver) for split in splits]
+        seeds = self.rng.sample_int(LARGEST_INTEGER, len(splits)).tolist()
+        pairs = zip(splits, seeds, strict=True)
+        return [Task(split, solver.with_seed(seed)) for split, seed in pairs]
+
+    def fits(self, tasks: Sequence[Task], lambdas: Vector) -> list[list[Fit]]:
+        """Fit the rows of each task once for each lambda, and score the rows held out.
+
+        Fits that are not found side by side, or not to the tolerance, are made one by
+        one, several at the same time. Numbers do not depend on the workers.
+
+        Parameters
+        ----------
+        tasks : sequence of Task
+            Their solvers differ in the seed alone.
+        lambdas : float64 array, shape (m,)
+            Largest first: each fit of SDCA begins with the dual weights of the last.
+
+        Returns
+        -------
+        list of lists of Fit
+            For each task, one for each lambda.
+        """
+        check_flag("progress", self.progress)
+        count, shared = n_workers(self.workers), shared_fits(self.model, tasks, lambdas)
+        rest = [
+            (task, lambdas[missing])
+            for task, fits in zip(tasks, shared, strict=True)
+            if (missing := [fit is None for fit in fits]).count(True)
+        ]
+        alone: Iterable[list[Fit]] = map_in_order(
+            lambda each: fit_alone(self.model, *each), rest, count
+        )
+        if self.progress:
+            alone = with_progress(alone, len(rest), "fold")
+        others = (fit for fits in alone for fit in fits)
+        return [[fit or next(others) for fit in fits] for fits in shared]
 
 
 def warn_of_gaps(solver: Pegasos | SDCA, fits: Iterable[Sequence[Fit]]) -> None:

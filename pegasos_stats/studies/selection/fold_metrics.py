@@ -21,9 +21,8 @@ from pegasos_stats.errors import (
     warn_caller,
 )
 from pegasos_stats.metrics.scores import areas_under_curves
-from pegasos_stats.models.base import Model
 from pegasos_stats.solvers.problem import LossName
-from pegasos_stats.studies.selection.fold_fits import Fit
+from pegasos_stats.studies.selection.fold_fits import Fit, Fitter
 from pegasos_stats.studies.selection.folds import Folds
 
 Measure = Callable[[Vector, Matrix, Vector, Ties], Vector]
@@ -187,17 +186,16 @@ def function_of(metric: Metric) -> Callable[..., object]:
 
 
 def fold_lines(
-    model: Model,
+    fitter: Fitter,
     folds: Folds,
     fits: Sequence[Sequence[Fit]],
     metrics: Sequence[Metric],
-    ties: Ties,
 ) -> pd.DataFrame:
     """Return a line for each fold and each lambda of its fits, with all metrics.
 
     Rows without a score, for which a transform has no value, are in no metric.
     """
-    parts = []
+    parts, model, ties = [], fitter.model, fitter.solver.ties
     for split, own in zip(folds.splits, fits, strict=True):
         test = split.test
         y, weights = model.problem.y[test], model.problem.row_weights[test]

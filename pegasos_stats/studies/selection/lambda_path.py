@@ -1,8 +1,9 @@
-"""Fits along a path of lambda, with the cross-validated error of each."""
+"""Fits along a path of lambda, with cross-validated errors; such paths by gamma."""
 
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,6 +25,8 @@ from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.base import Model
+from pegasos_stats.models.kernel import KernelSVM
+from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.results import Results
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.kernel_problem import (
@@ -292,13 +295,14 @@ def lambda_path(
         raise OptionError("repeats= goes with a number of folds; give folds=10.")
     use = fold_fits.with_seed(solver, rng.seed)
     tasks = [fold_fits.Task(None, use)]  # all rows, then those of folds
+    fitter = fold_fits.Fitter(model, solver, rng, workers, progress)
     if drawn is not None:
-        tasks += fold_fits.fold_tasks(drawn.splits, solver, rng)
-    whole, *parts = fits = fold_fits.fit_tasks(model, tasks, grid, workers, progress)
+        tasks += fitter.tasks(drawn.splits)
+    whole, *parts = fits = fitter.fits(tasks, grid)
     fold_fits.warn_of_gaps(solver, fits)
     by_fold = None
     if drawn is not None:
-        by_fold = fold_metrics.fold_lines(model, drawn, parts, chosen, solver.ties)
+        by_fold = fold_metrics.fold_lines(fitter, drawn, parts, chosen)
         by_fold.insert(2, "lam", np.tile(grid, len(drawn)))
     lines, coefficients = _whole_fits(model, grid, whole, solver.ties)
     return LambdaPath(
@@ -319,31 +323,34 @@ def _whole_fits(
     model: Model, grid: Vector, fits: Sequence[fold_fits.Fit], ties: Ties
 ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """A line for each fit on all rows, and the coefficients of a linear model."""
-    lines, betas, alphas = [], [], []
-    for lam, fit in zip(grid, fits, strict=True):
-        at = fit.certificate
-        assert isinstance(at, Certificate)
-        line = {
-            "lam": lam,
-            "objective": at.objective,
-            "relative_gap": at.relative_gap,
-            "training_error": at.error_rate(model.problem.n, ties),
-            "steps": fit.steps,
-        }
-        if isinstance(fit.solution, KernelSolution):
-            assert isinstance(model.problem, KernelProblem)
-            line["n_support"] = len(support_of(model.problem, fit.solution)[0])
-        elif fit.solution is not None:
-            line["norm"] = float(np.linalg.norm(fit.solution.beta))
-            betas.append(fit.solution.beta)
-            alphas.append(fit.solution.alpha)
-        lines.append(line)
-    if not betas:
-        return pd.DataFrame(lines), None
-    frame = pd.DataFrame(np.array(betas), pd.Index(grid, name="lam"), list(model.names))
+    solutions = [fit.solution for fit in fits]
+    ends = [fit.certificate for fit in fits]
+    errors = [
+        end.error_rate(model.problem.n, ties)
+        for end in ends
+        if isinstance(end, Certificate)
+    ]
+    columns = {
+        "lam": grid,
+        "objective": [end.objective for end in ends],
+        "relative_gap": [end.relative_gap for end in ends],
+        "training_error": errors,
+        "steps": [fit.steps for fit in fits],
+    }
+    if isinstance(model.problem, KernelProblem):
+        columns["n_support"] = [
+            len(support_of(model.problem, found)[0])
+            for found in solutions
+            if isinstance(found, KernelSolution)
+        ]
+        return pd.DataFrame(columns), None
+    linear = [each for each in solutions if isinstance(each, fold_fits.Coefficients)]
+    beta = np.array([each.beta for each in linear])
+    columns["norm"] = [float(np.linalg.norm(each)) for each in beta]
+    frame = pd.DataFrame(beta, pd.Index(grid, name="lam"), list(model.names))
     if model.problem.intercept:
-        frame.insert(0, "Intercept", alphas)
-    return pd.DataFrame(lines), frame
+        frame.insert(0, "Intercept", [each.alpha for each in linear])
+    return pd.DataFrame(columns), frame
 
 
 SHOWN = 6  # coefficients with a name in the figure
@@ -643,3 +650,192 @@ def end_of_path(path: LambdaPath, lam: float) -> str:
         return "the largest of the path, where all coefficients are 0"
     which = "largest" if largest else "smallest"
     return f"the {which} of the path; a better one may lie beyond"
+
+
+TIMES = (1.0 / 16.0, 0.25, 1.0, 4.0, 16.0)  # the gamma of the model
+
+
+@suggest_arguments
+def tune_kernel(
+    model: KernelSVM,
+    gammas: object = None,
+    lambdas: object = None,
+    solver: Pegasos | SDCA | None = None,
+    *,
+    folds: object = 10,
+    repeats: int = 1,
+    groups: object = None,
+    seed: int | None = 1,
+    metrics: object = None,
+    metric: str | None = None,
+    workers: int | None = None,
+    progress: bool = False,
+) -> "KernelTuning":
+    """Cross-validate a Gaussian kernel over gamma and lambda on the same folds.
+
+    Each gamma has a `lambda_path`, along which SDCA starts from the solution before and
+    keeps its rows of the Gram matrix.
+
+    Parameters
+    ----------
+    model : KernelSVM
+        With a Gaussian kernel; its own lambda is not used.
+    gammas : sequence of float, optional
+        By default 1/16, 1/4, 1, 4 and 16 times the gamma of the model.
+    lambdas : sequence of float, optional
+        For all gammas; by default those of `lambda_grid` for each.
+    solver, folds, repeats, groups, seed, metrics, metric, workers, progress
+        As for `lambda_path`; folds are drawn once.
+
+    Returns
+    -------
+    KernelTuning
+
+    Raises
+    ------
+    OptionError
+        If the model has no Gaussian kernel, or an option is not allowed.
+
+    Warns
+    -----
+    ConvergenceWarning
+        For each gamma, if SDCA does not reach its tolerance in some fit.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> model = ps.kernel_svm("digit ~ .", train, lam=1.0)
+    >>> found = ps.tune_kernel(model, [0.001, 0.1], [1e-2, 1e-4], folds=3, seed=443)
+    >>> found.table[["gamma", "lam"]].to_numpy().tolist()
+    [[0.001, 0.01], [0.001, 0.0001], [0.1, 0.01], [0.1, 0.0001]]
+    >>> found.gamma
+    0.001
+    """
+    checked_model(model)
+    kernel = getattr(model.problem, "kernel", None)
+    if kernel is None or kernel.gamma is None:
+        raise OptionError("The model has no gamma; give one with a Gaussian kernel.")
+    grid = [times * kernel.gamma for times in TIMES]
+    if gammas is not None:
+        grid = distinct_positive("gammas", gammas)
+    if folds is None:
+        raise OptionError("leaves nothing to choose by.", "folds", None)
+    paths: list[LambdaPath] = []
+    for gamma in grid:
+        path = lambda_path(
+            at_gamma(model, gamma),
+            lambdas,
+            solver,
+            folds=paths[0].folds if paths else folds,
+            repeats=1 if paths else repeats,
+            groups=None if paths else groups,
+            seed=paths[0].seed if paths else seed,
+            metrics=metrics,
+            metric=metric,
+            workers=workers,
+            progress=progress,
+        )
+        paths.append(path)
+    return KernelTuning(tuple(grid), tuple(paths))
+
+
+def at_gamma(model: KernelSVM, gamma: float) -> KernelSVM:
+    """Return the same model with another gamma; the data are shared."""
+    other = copy(model)
+    kernel = replace(model.problem.kernel, gamma=gamma)
+    other.problem = replace(model.problem, kernel=kernel)
+    return other
+
+
+@suggest_names("tuning")
+@dataclass(frozen=True, repr=False, eq=False)
+class KernelTuning:
+    """Paths of lambda for several values of gamma; made by `tune_kernel`.
+
+    Attributes
+    ----------
+    gammas : tuple of float
+        In rising order.
+    paths : tuple of LambdaPath
+        One for each gamma, on the same folds.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> model = ps.kernel_svm("digit ~ .", train, lam=1.0)
+    >>> found = ps.tune_kernel(model, [0.001, 0.1], [1e-2, 1e-4], folds=3, seed=443)
+    >>> found.refit().confusion(test).n_errors < 5
+    True
+    """
+
+    gammas: tuple[float, ...]
+    paths: tuple[LambdaPath, ...]
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """``gamma`` and the columns of ``LambdaPath.table``, a row for each pair."""
+        paths = zip(self.gammas, self.paths, strict=True)
+        parts = [path.table.assign(gamma=gamma) for gamma, path in paths]
+        columns = ["gamma", *self.paths[0].table]
+        return pd.concat(parts, ignore_index=True)[columns]
+
+    @property
+    def best(self) -> LambdaPath:
+        """The path with the best mean metric; for ties that of the smallest gamma."""
+        least = [np.nanmin(path._losses()[0]) for path in self.paths]
+        return self.paths[int(np.nanargmin(least))]
+
+    @property
+    def metric(self) -> str:
+        """Name of the metric that the choice is by."""
+        return self.paths[0].metric
+
+    @property
+    def gamma(self) -> float:
+        """The chosen gamma."""
+        return self.gammas[self.paths.index(self.best)]
+
+    @property
+    def lam(self) -> float:
+        """The chosen lambda: ``lambda_min`` of the path of the chosen gamma."""
+        return self.best.lambda_min
+
+    def refit(self) -> KernelResults:
+        """Fit all rows at the chosen gamma and lambda.
+
+        The cross-validated error at the chosen values is optimistic, as the best of
+        many: use new rows, or nested cross-validation, for a better estimate.
+        """
+        found = self.best.refit("min")
+        assert isinstance(found, KernelResults)
+        return found
+
+    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
+        """Draw the mean metric as a map of lambda and gamma, the best pair marked.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            By default those of a new figure.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        DependencyError
+            If matplotlib is not installed.
+        """
+        from pegasos_stats.output.plotting.tiles import draw_map
+
+        return draw_map(self.table, self.metric, (self.lam, self.gamma), ax)
+
+    def __repr__(self) -> str:
+        pairs = counted(len(self.table), "pair")
+        return (
+            f"<KernelTuning: {pairs} of gamma and lambda, best {self.metric} at gamma "
+            f"{self.gamma:g}, lam {self.lam:g}>"
+        )
