@@ -7,7 +7,7 @@ import pegasos_stats as ps
 from pegasos_stats.data.files import COMMAS
 from pegasos_stats.errors import DataError, PegasosStatsError
 from pegasos_stats.output.cli.files import read_data
-from pegasos_stats.output.cli.options import Options
+from pegasos_stats.output.cli.options import Reading
 from tests.scan.test_same_as_in_memory import data_of
 
 pytest.importorskip("pyarrow")
@@ -96,7 +96,7 @@ def written(folder, change):
 def model_of(file, memory):
     return ps.logit(
         "y ~ .",
-        read_data(file, Options(command="fit", memory=memory), COMMAS).data,
+        read_data(file, Reading(memory=memory), COMMAS).data,
         lam=0.1,
     )
 
