@@ -19,7 +19,7 @@ from pegasos_stats.solvers.solutions import AnySolution
 from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:
-    from pegasos_stats.output.plotting.result_plots import KernelPlots
+    from pegasos_stats.output.plotting.result_plots import ResultPlots
 
 
 @suggest_names("result", "kernel")
@@ -91,11 +91,11 @@ class KernelResults(Results):
         return support
 
     @property
-    def plot(self) -> "KernelPlots":
+    def plot(self) -> "ResultPlots":
         """Figures of the fit, ``result.plot.roc(data)`` and others: `ResultPlots`."""
-        from pegasos_stats.output.plotting.result_plots import KernelPlots
+        from pegasos_stats.output.plotting.result_plots import ResultPlots
 
-        return KernelPlots(self)
+        return ResultPlots(self)
 
     def _scores(self, matrix: ModelMatrix) -> "pd.Series[float]":
         scores: pd.Series[float] = matrix.spread(

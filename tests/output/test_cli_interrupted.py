@@ -40,7 +40,7 @@ def test_predictions_that_do_not_fit_leave_the_earlier_ones(folder):
 # A process is ended by a signal in the middle of a file that it writes anew.
 ENDED = """
 import os, signal, sys
-from pegasos_stats.output.cli.streams import no_part_left
+from pegasos_stats.output.cli.program import no_part_left
 from pegasos_stats.writing import Kind, checked_place, outputs
 
 number = int(sys.argv[1])

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from pegasos_stats.output.cli import main, streams
+from pegasos_stats.output.cli import main, program
 
 ROWS = "y,a\nß,1\nä,2\nß,3\nä,5\n"
 FIT = [
@@ -123,9 +123,9 @@ def test_standard_error_that_cannot_be_written_is_no_failure(
 
 
 def test_a_message_is_one_line_without_control_characters(capsys):
-    streams.say("a\nb\r\x1b[31m\u202e\udcff")
+    program.say("a\nb\r\x1b[31m\u202e\udcff")
     assert capsys.readouterr().err == "pegasos-stats: a b\\r\\x1b[31m\\u202e\\udcff\n"
-    streams.say("x" * 10**6)
+    program.say("x" * 10**6)
     assert len(capsys.readouterr().err) < 2100
 
 

@@ -1,14 +1,11 @@
 """Numbers, lengths and places in figures beside their definitions, at every limit."""
 
-import warnings
-
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from pegasos_stats.errors import PegasosStatsWarning
 from pegasos_stats.output.plotting.margin_histograms import draw_margins
 from pegasos_stats.output.plotting.result_plots import draw_trace
 from pegasos_stats.output.plotting.roc import draw_roc
@@ -101,18 +98,6 @@ def test_names_are_written_so_that_matplotlib_shows_them():
         written("a\0b\nc\ud800")
         == "a\N{REPLACEMENT CHARACTER}b\nc\N{REPLACEMENT CHARACTER}"
     )
-
-
-def test_letters_that_the_font_lacks_are_told_once_for_a_figure():
-    def draw(ax):
-        ax.set(xlabel="\N{CJK UNIFIED IDEOGRAPH-7537}", ylabel="\N{HANGUL SYLLABLE GA}")
-        warnings.warn("of others", FutureWarning, stacklevel=1)
-
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        drawn(draw, "")
-    assert [each.category for each in said] == [FutureWarning, PegasosStatsWarning]
-    assert "font.family" in str(said[1].message)
 
 
 def test_the_same_figure_is_the_same_svg_on_any_day(monkeypatch):

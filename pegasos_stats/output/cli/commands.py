@@ -50,6 +50,7 @@ from pegasos_stats.output.cli.files import (
     style_of,
 )
 from pegasos_stats.output.cli.options import (
+    PROGRAM,
     Compile,
     Demo,
     Fit,
@@ -61,7 +62,7 @@ from pegasos_stats.output.cli.options import (
     Report,
 )
 from pegasos_stats.output.cli.printed import Evaluated
-from pegasos_stats.output.cli.streams import PROGRAM, no_part_left, write_output
+from pegasos_stats.output.cli.program import no_part_left, write_output
 from pegasos_stats.output.report import report as reports
 from pegasos_stats.output.report.output_path import REPORT
 from pegasos_stats.persist import Saved, load_saved, save
@@ -204,20 +205,21 @@ def inputs(options: Fit | Report) -> list[str | None]:
     return [options.train, options.test, options.solver.rows]
 
 
-def _read(options: Fit | Report) -> tuple[Rows, Rows | None]:
+def _read(options: Fit | Report | Parity) -> tuple[Rows, Rows | None]:
     """The training data and the test data that the options name."""
     reading, dense = options.reading, options.model.kernel is not None
-    if options.train == options.test == "-":
+    path = None if isinstance(options, Parity) else options.test
+    if options.train == path == "-":
         raise OptionError("Standard input is read once; give a file for one of both.")
     style = style_of(reading)
     train = read_data(options.train, reading, style, dense=dense).named_by(reading.id)
-    if options.test is None:
+    if path is None:
         return train, None
     if train.format == "files":
         reading = replace(reading, memory=reading.memory or MEMORY)
     X, y = train.split
     n_features = None if y is None else X.shape[1]
-    test = read_data(options.test, reading, style, n_features, train.zero_based, dense)
+    test = read_data(path, reading, style, n_features, train.zero_based, dense)
     check_alike(test.path, test.format, f"{train.path} is", train.format)
     return train, test.named_by(reading.id if reading.id in test.columns else None)
 
@@ -341,11 +343,13 @@ def predict(options: Predict, line: str) -> int:
             for level in result.coding.levels:
                 counts[str(level)] += int((predictions["predicted"] == level).sum())
     if options.json:
-        frame = pd.concat(collected) if in_json else None
-        write_output(printed.predicted_json(result, table, n, counts, why, frame))
+        facts = printed.predicted_facts(result, table, n, counts, why)
+        if in_json:
+            facts["predictions"] = printed.records(pd.concat(collected))
+        write_output(printed.strict_json(facts))
         return 0
-    title = f"{PROGRAM}: {options.model} on {options.data}"
-    text = printed.predicted_text(title, result, table, n, counts, why)
+    text = printed.predicted_text(result.coding.described, table, n, counts, why)
+    text = f"{PROGRAM}: {options.model} on {options.data}\n{text}\n"
     if written is None:
         sys.stderr.write(text)
     else:
@@ -396,32 +400,32 @@ def _predictions(
     result: Results, rows: Rows, options: Predict, reading: Reading
 ) -> Iterator[pd.DataFrame]:
     """Labels, scores and probabilities of rows, some at a time."""
+    threshold, unseen = options.labels.threshold, reading.unseen
+
+    def of(X: Any) -> pd.DataFrame:
+        labels = result.predict(
+            X, ties=options.ties, threshold=threshold, unseen=unseen
+        )
+        scores = result.decision_function(X, unseen=unseen)
+        frame = pd.DataFrame({"predicted": labels, "score": scores})
+        if result.problem.loss != "log":
+            return frame
+        shares = result.predict_proba(X, unseen=unseen)
+        return frame.join(shares.add_prefix("probability_"))
+
     if not isinstance(rows.data, Scan):
-        yield predictions_of(result, rows.split[0], options)
+        yield of(rows.split[0])
         return
     offsets, n = result.offsets, 0
     also = [] if offsets is None else offsets.columns(rows.columns)
     also = also if reading.id is None else [*also, reading.id]
     for frame in scanned_frames(rows.data, result.design, also):
-        piece = Rows(rows.path, frame).named_by(reading.id)
         with in_a_piece():
-            found = predictions_of(result, piece.data, options)
+            found = of(Rows(rows.path, frame).named_by(reading.id).data)
         if reading.id is None:  # numbered over all files
             found = found.set_axis(pd.RangeIndex(n, n + len(frame)))
         yield found
         n += len(frame)
-
-
-def predictions_of(result: Results, X: Any, options: Predict) -> pd.DataFrame:
-    """Labels, scores and probabilities."""
-    known: dict[str, Any] = {"unseen": options.reading.unseen}
-    threshold = options.labels.threshold
-    labels = result.predict(X, ties=options.ties, threshold=threshold, **known)
-    scores = result.decision_function(X, **known)
-    frame = pd.DataFrame({"predicted": labels, "score": scores})
-    if result.problem.loss != "log":
-        return frame
-    return frame.join(result.predict_proba(X, **known).add_prefix("probability_"))
 
 
 @contextmanager
@@ -443,10 +447,9 @@ def parity(options: Parity, line: str) -> int:
     """Run a fit in Python and by the reference in R; 1 if something differs."""
     if options.solver.refine is not None:
         raise OptionError("--refine has no counterpart in R; leave it out.")
-    reading, dense = options.reading, options.model.kernel is not None
-    train = read_data(options.train, reading, style_of(reading), dense=dense)
+    train, _ = _read(options)
     solver = solver_of(options.solver, is_run=True)
-    model = model_of(train.named_by(reading.id), solver, options)
+    model = model_of(train, solver, options)
     found = check_against_r(model, solver, via=options.via)
     text = f"{PROGRAM}: {options.train}\n\n{found}"
     if options.json:

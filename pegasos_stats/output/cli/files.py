@@ -48,7 +48,7 @@ from pegasos_stats.errors import (
     warn_caller,
 )
 from pegasos_stats.output.cli.options import Fit, Parity, Reading, Report
-from pegasos_stats.output.cli.streams import no_part_left
+from pegasos_stats.output.cli.program import no_part_left
 from pegasos_stats.output.report.output_path import REPORT, checked_page
 from pegasos_stats.writing import is_same, shown_path
 

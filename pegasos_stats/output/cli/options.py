@@ -8,7 +8,7 @@ option that is None is left to the default of Python.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
 from typing import Annotated, Any, Literal, get_args
 
 from cyclopts import (
@@ -28,7 +28,8 @@ from rich.box import SIMPLE_HEAD
 from pegasos_stats import __version__
 from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.foreign_names import foreign_value, own_value, suggestion
-from pegasos_stats.output.cli.streams import PROGRAM
+
+PROGRAM = "pegasos-stats"
 
 # ----------------------------------------------------------------- options
 
@@ -345,10 +346,11 @@ class Fit(Fitting):
     """
 
     train: File
-    test: File | None = field(default=None, kw_only=True)
-    training: Training = field(default=Training(), kw_only=True)
-    reading: Reading = field(default=Reading(), kw_only=True)
-    output: Output = field(default=Output(), kw_only=True)
+    _: KW_ONLY
+    test: File | None = None
+    training: Training = Training()
+    reading: Reading = Reading()
+    output: Output = Output()
 
 
 @dataclass(frozen=True)
@@ -379,17 +381,18 @@ class Report(Fitting):
     """
 
     train: File
-    test: File | None = field(default=None, kw_only=True)
-    training: Training = field(default=Training(), kw_only=True)
-    reading: Reading = field(default=Reading(), kw_only=True)
+    _: KW_ONLY
+    test: File | None = None
+    training: Training = Training()
+    reading: Reading = Reading()
     output: Annotated[
         str, Parameter(name=("--output", "-o"), allow_leading_hyphen=True)
-    ] = field(default="report.html", kw_only=True)
-    overwrite: bool = field(default=False, kw_only=True)
-    title: str | None = field(default=None, kw_only=True)
+    ] = "report.html"
+    overwrite: bool = False
+    title: str | None = None
     image_shape: Annotated[
         tuple[int, int] | None, Parameter(n_tokens=1, converter=read_shape)
-    ] = field(default=None, kw_only=True)
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -422,17 +425,16 @@ class Predict:
 
     model: str
     data: File
+    _: KW_ONLY
     output: Annotated[
         str | None, Parameter(name=("--output", "-o"), allow_leading_hyphen=True)
-    ] = field(default=None, kw_only=True)
-    overwrite: bool = field(default=False, kw_only=True)
-    json: bool = field(default=False, kw_only=True)
-    unlabelled: bool = field(default=False, kw_only=True)
-    ties: Literal["na", "positive", "negative"] | None = field(
-        default=None, kw_only=True
-    )
-    labels: Labels = field(default=Labels(), kw_only=True)
-    reading: Reading = field(default=Reading(), kw_only=True)
+    ] = None
+    overwrite: bool = False
+    json: bool = False
+    unlabelled: bool = False
+    ties: Literal["na", "positive", "negative"] | None = None
+    labels: Labels = Labels()
+    reading: Reading = Reading()
 
 
 @dataclass(frozen=True)
@@ -455,12 +457,13 @@ class Parity:
     """
 
     train: File
-    via: Literal["rpy2", "Rscript"] | None = field(default=None, kw_only=True)
-    json: bool = field(default=False, kw_only=True)
-    training: Training = field(default=Training(), kw_only=True)
-    reading: Reading = field(default=Reading(), kw_only=True)
-    model: Model = field(default=Model(), kw_only=True)
-    solver: Solver = field(default=Solver(), kw_only=True)
+    _: KW_ONLY
+    via: Literal["rpy2", "Rscript"] | None = None
+    json: bool = False
+    training: Training = Training()
+    reading: Reading = Reading()
+    model: Model = Model()
+    solver: Solver = Solver()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -127,7 +128,10 @@ def fit_json(found: Evaluated, coefficients: bool) -> str:
     content: Facts = {
         "outcome": result.coding.name,
         "levels": [str(level) for level in result.coding.levels],
-        "label_counts": {k: label_counts(t) for k, t in found.tables.items()},
+        "label_counts": {
+            k: dict(zip(map(str, t.levels), t.counts.sum(axis=1).tolist(), strict=True))
+            for k, t in found.tables.items()
+        },
         "factors": {name: len(each) for name, each in levels},
         "rows_used": result.nobs,
         "rows_dropped": result.dropped.total,
@@ -215,47 +219,18 @@ def _table_facts(table: ConfusionMatrix) -> Facts:
     }
 
 
-def label_counts(table: ConfusionMatrix) -> dict[str, int]:
-    """Count the actual labels of a table, by level."""
-    totals = table.counts.sum(axis=1)
-    return {str(k): int(n) for k, n in zip(table.levels, totals, strict=True)}
-
-
 # ------------------------------------------------------------- predictions
 
 
-def predicted_text(
-    title: str,
+def predicted_facts(
     result: Results,
     table: ConfusionMatrix | None,
     n_rows: int,
     counts: dict[str, int],
     note: str,
-) -> str:
-    """Counts of predictions, and the confusion table if there is one."""
-    shown = ", ".join(f"{level}: {count:,}" for level, count in counts.items())
-    missing = n_rows - sum(counts.values())
-    lines = [
-        title,
-        f"Outcome    {result.coding.described}",
-        f"Rows       {n_rows:,}, {missing:,} of them without a prediction",
-        f"Predicted  {shown}",
-        *[f"Note       {note}"] * bool(note),
-        *([] if table is None else ["", str(table)]),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def predicted_json(
-    result: Results,
-    table: ConfusionMatrix | None,
-    n_rows: int,
-    counts: dict[str, int],
-    note: str,
-    predictions: pd.DataFrame | None,
-) -> str:
-    """The same for programs, with the predictions unless they are in a file."""
-    content: Facts = {
+) -> Facts:
+    """What is predicted, for programs; the rows are `records`."""
+    return {
         "outcome": result.coding.name,
         "levels": [str(level) for level in result.coding.levels],
         "rows": n_rows,
@@ -263,14 +238,35 @@ def predicted_json(
         "confusion": None if table is None else _table_facts(table),
         "notes": [note] * bool(note),
     }
-    if predictions is not None:
-        labels = predictions["predicted"].astype(object)
-        texts = labels.map(str, na_action="ignore")
-        frame = predictions.assign(predicted=texts)
-        frame.insert(0, "row", [str(row) for row in frame.index])
-        frame = frame.astype(object).where(frame.notna(), None)
-        content["predictions"] = frame.to_dict(orient="records")
-    return strict_json(content)
+
+
+def predicted_text(
+    outcome: str,
+    table: ConfusionMatrix | None,
+    n_rows: int,
+    counts: dict[str, int],
+    note: str,
+) -> str:
+    """Counts of predictions, and the confusion table if there is one."""
+    missing = n_rows - sum(counts.values())
+    return "\n".join(
+        [
+            f"Outcome    {outcome}",
+            f"Rows       {n_rows:,}, {missing:,} of them without a prediction",
+            f"Predicted  {', '.join(f'{k}: {n:,}' for k, n in counts.items())}",
+            *[f"Note       {note}"] * bool(note),
+            *([] if table is None else ["", str(table)]),
+        ]
+    )
+
+
+def records(predictions: pd.DataFrame) -> list[dict[Hashable, object]]:
+    """Predictions for JSON."""
+    labels = predictions["predicted"].astype(object)
+    frame = predictions.assign(predicted=labels.map(str, na_action="ignore"))
+    frame.insert(0, "row", [str(row) for row in frame.index])
+    frame = frame.astype(object).where(frame.notna(), None)
+    return frame.to_dict(orient="records")
 
 
 def csv_of(predictions: pd.DataFrame, header: bool = True) -> str:

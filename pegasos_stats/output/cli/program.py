@@ -1,25 +1,36 @@
-"""The command line as a program: arguments in, an exit code out, never a traceback."""
+"""The command line as a program: arguments in, an exit code out, never a traceback.
+
+Whatever standard output and standard error are, no traceback comes of them; and a
+command that is ended while it writes leaves no part of a file behind.
+"""
 
 import os
 import re
 import shlex
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, suppress
+from types import FrameType
+from typing import Any, TextIO
 
 from pegasos_stats.errors import (
     ColumnWarning,
+    DataError,
     OptionError,
     PegasosStatsError,
 )
-from pegasos_stats.output.cli import streams
-from pegasos_stats.output.cli.options import as_options, read_words
+from pegasos_stats.output.cli.options import PROGRAM, as_options, read_words
 
 BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141  # what a shell reports for a program that a closed pipe ended
 TRACEBACK = "PEGASOS_STATS_TRACEBACK"
+LONGEST = 2000  # characters of a message
+UNWRITABLE = (OSError, ValueError)
+ENDING = ("SIGTERM", "SIGHUP")  # the terminal that is closed; not every system has it
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,13 +48,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         standard error; 130 after an interrupt; 141 if nobody reads standard output any
         more.
     """
-    with streams.forgiving_errors():
+    with forgiving_errors():
         try:
             return _run(list(sys.argv[1:] if arguments is None else arguments))
         except PegasosStatsError as error:
             text = str(error)
         except KeyboardInterrupt:
-            streams.say("interrupted")
+            say("interrupted")
             return INTERRUPTED
         except BrokenPipeError:
             return BROKEN_PIPE
@@ -57,12 +68,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"unexpected {type(error).__name__}: {error}; this should not happen, "
                 f"please report it with what {TRACEBACK}=1 shows."
             )
-        streams.say(as_options(text))
+        say(as_options(text))
         return BAD_INPUT
 
 
 def _run(words: list[str]) -> int:
-    streams.check_output()
+    check_output()
     for word in words:
         if re.search("[\ud800-\udfff]", word):  # bytes may be a file's name
             raise OptionError(f"{word!a} is not text in UTF-8; set PYTHONUTF8=1.")
@@ -71,7 +82,7 @@ def _run(words: list[str]) -> int:
         return 0
     from pegasos_stats.output.cli.commands import COMMANDS  # loads every library
 
-    line = shlex.join([streams.PROGRAM, *words])
+    line = shlex.join([PROGRAM, *words])
     with _warnings_in_one_line():
         return COMMANDS[type(options)](options, line)
 
@@ -85,10 +96,145 @@ def _warnings_in_one_line() -> Iterator[None]:
         if str(message) in said:
             return
         said.add(str(message))
-        streams.say(as_options(f"warning: {message}"))
+        say(as_options(f"warning: {message}"))
 
     with warnings.catch_warnings():
         warnings.showwarning = show
         warnings.simplefilter("ignore", ColumnWarning)  # of which notes tell
         warnings.filterwarnings("default", ".*( left out|without a prediction)")
         yield
+
+
+class _Forgiving:
+    """A stream that ignores that it cannot be written."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        try:
+            return self._stream.write(text)
+        except UNWRITABLE:
+            _discard(self._stream)
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except UNWRITABLE:
+            _discard(self._stream)
+
+
+@contextmanager
+def forgiving_errors() -> Iterator[None]:
+    """Ignore that standard error is closed, full, or missing."""
+    with open(os.devnull, "w", encoding="utf-8") as nothing:
+        found = nothing if sys.stderr is None else _Forgiving(sys.stderr)
+        with redirect_stderr(found):
+            yield
+
+
+def say(message: str) -> None:
+    """Write one line to standard error; unprintable characters become escapes."""
+    text = "".join(
+        character if character.isprintable() else ascii(character)[1:-1]
+        for character in message.strip().replace("\n", " ")
+    )
+    if len(text) > LONGEST:
+        text = f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
+    sys.stderr.write(f"{PROGRAM}: {text}\n")
+
+
+def check_output() -> None:
+    """Raise `OptionError` if there is no standard output."""
+    if sys.stdout is None or sys.stdout.closed:
+        raise OptionError(
+            "Standard output is closed; send it to a file, or to /dev/null if it is "
+            "not wanted."
+        )
+
+
+def write_output(text: str, exact: bool = False) -> None:
+    """Write all of a text to standard output.
+
+    Characters that it cannot take become escapes, which a warning says.
+
+    Parameters
+    ----------
+    text : str
+    exact : bool
+        Whether nothing may be changed, because programs read it.
+
+    Raises
+    ------
+    OptionError
+        If there is no standard output, or it cannot take an exact text.
+    DataError
+        If it cannot be written, for example because a disk is full.
+    BrokenPipeError
+        If nobody reads it any more.
+    """
+    check_output()
+    shown = text
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError as error:
+        what = f"standard output is {encoding}, which has no {text[error.start]!a}"
+        if exact:
+            cure = "set PYTHONUTF8=1, or give a file with -o"
+            raise OptionError(f"{what}; {cure}.") from None
+        say(f"warning: {what}; it is written as an escape, unless PYTHONUTF8=1 is set")
+        shown = text.encode(encoding, "backslashreplace").decode(encoding)
+    try:
+        sys.stdout.write(shown)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard(sys.stdout)
+        raise
+    except UNWRITABLE as error:
+        _discard(sys.stdout)
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DataError(f"Standard output cannot be written: {reason}.") from None
+
+
+def _discard(stream: TextIO) -> None:
+    """Discard what is left in a stream; Python would fail to write it at its end."""
+    with suppress(*UNWRITABLE, AttributeError):
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, stream.fileno())
+        os.close(nothing)
+
+
+@contextmanager
+def no_part_left() -> Iterator[None]:
+    """Let signals that end the process raise SystemExit while files are written.
+
+    What is written then removes its parts. Nothing changes for a signal that the caller
+    handles or ignores, nor outside the main thread. Use it around writing alone: Python
+    handles a signal only after compiled code has returned, and a fit may take long.
+
+    Examples
+    --------
+    >>> with no_part_left():
+    ...     signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    False
+    """
+    ours = []
+    if threading.current_thread() is threading.main_thread():
+        found = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+        ours = [n for n in found if signal.getsignal(n) is signal.SIG_DFL]
+    for number in ours:
+        signal.signal(number, _end_process)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _end_process(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)  # as a shell reports it

@@ -55,9 +55,8 @@ def draw_reliability(
     used = table[table["n"] > 0]
     x, y = used["mean_predicted"].to_numpy(), used["observed"].to_numpy()
     top = max(float(used[end].max()) for end in ("high", "conf_high", "observed"))
-    ax = style.axes_of(ax, style.SQUARE, style.SQUARE)
-    end = max(1.05 * top, ax.get_xlim()[1] * ax.has_data()) if top < LOW else 1.02
-    ax.set(xlim=(-0.02 * end, end), ylim=(-0.02 * end, end), aspect="equal")
+    before = 0.0 if ax is None or not ax.has_data() else ax.get_xlim()[1]
+    ax = style.square_axes(ax, 1.0 if top >= LOW else max(1.03 * top, before / 1.02))
     style.reference(ax, [0, 1], [0, 1], "_As predicted", "--")
     (points,) = ax.plot(
         x, y, **style.merged(line, marker="o", markersize=5.0) | {"linestyle": "none"}
@@ -77,8 +76,6 @@ def draw_reliability(
     ax.bar(used["low"], bars, width, align="edge", transform=across, **grey)
     ax.set_xlabel(f"Predicted probability of {style.short(positive)}")
     ax.set_ylabel(f"Observed share of {style.short(positive)}")
-    style.write_percent(ax.xaxis)
-    style.write_percent(ax.yaxis)
     style.finish(ax, legend="above")
     return ax
 
@@ -104,16 +101,12 @@ def draw_precision_recall(
     line : mapping
         Keywords of the curve; a label stands before the average.
     """
-    ax = style.axes_of(ax, style.SQUARE, style.SQUARE)
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    name = style.short(positive)
+    ax, name = style.square_axes(ax), style.short(positive)
     style.reference(ax, None, share, f"Share of {name}: {share:.1%}")
     look, _ = style.labelled(line, f"Average precision {average:.3f}")
     x, y = table["recall"], table["precision"]
     style.draw_line(ax, x, y, {"drawstyle": "steps-pre", **look}, clip_on=False)
     ax.set(xlabel=f"Recall (of {name})", ylabel=f"Precision (of {name})")
-    style.write_percent(ax.xaxis)
-    style.write_percent(ax.yaxis)
     style.finish(ax, legend="best")
     return ax
 
@@ -134,18 +127,16 @@ def draw_decision_curve(
     """
     ax = style.axes_of(ax)
     before = ax.get_ylim()[1] if ax.has_data() else 0.0
-    curves = {str(name): part for name, part in table.groupby("model", sort=False)}
-    treat_all, treat_none = curves.pop("all"), curves.pop("none")
-    own = style.merged(line).get("label")
-    for (name, part), way in zip(curves.items(), style.lines(len(curves)), strict=True):
-        label = style.written(name if name != "model" else "Model")
-        if own is not None:
-            label = own if len(curves) == 1 else f"{own}, {label}"
-        apart = (
-            {"color": way.colour, "linestyle": way.dashes} if len(curves) > 1 else {}
+    parts = {str(name): part for name, part in table.groupby("model", sort=False)}
+    treat_all, treat_none = parts.pop("all"), parts.pop("none")
+    curves = {
+        style.written("Model" if name == "model" else name): (
+            part["threshold"],
+            part["net_benefit"],
         )
-        look = {**apart, **line, "label": label}
-        style.draw_line(ax, part["threshold"], part["net_benefit"], look)
+        for name, part in parts.items()
+    }
+    style.draw_curves(ax, curves, line)
     x = treat_all["threshold"]
     style.reference(ax, x, treat_all["net_benefit"], "Treat all", "--")
     style.reference(ax, x, treat_none["net_benefit"], "Treat none")
@@ -303,11 +294,11 @@ def draw_path(
     thin = {"color": style.ink(ax), "alpha": 0.3, "linewidth": 0.6, "linestyle": "-"}
     ax.plot(beta.index, values[:, order[named:LARGEST]], **thin)
     names = style.abbreviated([beta.columns[j] for j in order[:named]], NAME)
-    for j, name, way in zip(order[:named], names, style.lines(named), strict=True):
-        look: Style = {"color": way.colour, "linestyle": way.dashes}
-        style.draw_line(
-            ax, beta.index, values[:, j], line, label=style.written(name), **look
-        )
+    curves = {
+        style.written(name): (beta.index, values[:, j])
+        for j, name in zip(order[:named], names, strict=True)
+    }
+    style.draw_curves(ax, curves, line)
     _mark(ax, marks, beta.index.to_numpy())
     ax.set_xscale("log")
     ax.set(xlabel="Lambda", ylabel="Coefficient")
@@ -412,19 +403,13 @@ def plot_losses(*, ax: "Axes | None" = None, **line: object) -> "Axes":
     ['0-1: an error', 'Hinge: max(0, 1 - m)', 'Log: log(1 + exp(-m))']
     """
     m = np.linspace(LOWEST, HIGHEST, POINTS)
-    losses = {
-        "0-1: an error": np.where(m < 0.0, 1.0, 0.0),
-        "Hinge: max(0, 1 - m)": np.maximum(0.0, 1.0 - m),
-        "Log: log(1 + exp(-m))": np.logaddexp(0.0, -m),
+    curves = {
+        "0-1: an error": (m, np.where(m < 0.0, 1.0, 0.0)),
+        "Hinge: max(0, 1 - m)": (m, np.maximum(0.0, 1.0 - m)),
+        "Log: log(1 + exp(-m))": (m, np.logaddexp(0.0, -m)),
     }
     ax = style.axes_of(ax)
-    for (label, loss), way in zip(losses.items(), style.lines(3), strict=True):
-        look: style.Style = {
-            "color": way.colour,
-            "linestyle": way.dashes,
-            "label": label,
-        }
-        style.draw_line(ax, m, loss, line, **look)
+    style.draw_curves(ax, curves, line)
     ax.set(xlim=(LOWEST, HIGHEST), xlabel="Margin m", ylabel="Loss of a row")
     style.finish(ax, legend="upper right")
     return ax

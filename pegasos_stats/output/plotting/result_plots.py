@@ -202,12 +202,6 @@ def _log_line(at: Floats, values: Floats, label: str, line: Style, ax: "Axes") -
     style.draw_line(ax, at, values, style.labelled(line, label)[0])
 
 
-NO_COEFFICIENTS = (
-    "A kernel model has no coefficients of predictors; fit ps.svm() or ps.logit() for "
-    "this figure."
-)
-
-
 @suggest_names("result.plot")
 @dataclass(frozen=True, repr=False)
 class ResultPlots:
@@ -695,22 +689,3 @@ class LinearPlots(ResultPlots):
     @property
     def _unit(self) -> str:
         return "unit" if self.result.scaling is None else "standard deviation"
-
-
-@dataclass(frozen=True, repr=False)
-class KernelPlots(ResultPlots):
-    """Figures of a kernel fit: those of `ResultPlots`."""
-
-    result: KernelResults
-
-    def coefficients(
-        self, max_terms: int | None = 30, *, ax: "Axes | None" = None, **line: object
-    ) -> NoReturn:
-        """Raise `OptionError`: a kernel model has no coefficients of predictors."""
-        raise OptionError(NO_COEFFICIENTS)
-
-    def coefficient_image(
-        self, shape: Sequence[int], *, ax: "Axes | None" = None
-    ) -> NoReturn:
-        """Raise `OptionError`: a kernel model has no coefficients of predictors."""
-        raise OptionError(NO_COEFFICIENTS)

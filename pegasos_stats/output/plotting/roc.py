@@ -15,8 +15,6 @@ from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.style import Axes, Floats, Style
 from pegasos_stats.solvers.problem import Problem
 
-EDGE = 0.02  # beyond 0 and 1, so that lines along them are visible
-
 
 def draw_roc(
     codes: Codes,
@@ -95,15 +93,12 @@ def draw_roc(
 
 def roc_axes(ax: "Axes | None", levels: Sequence[object], left_out: int = 0) -> "Axes":
     """Square axes with both rates and the line of chance."""
-    ax = style.axes_of(ax, style.SQUARE, style.SQUARE)
+    ax = style.square_axes(ax)
     style.reference(ax, [0, 1], [0, 1], "_Chance")
-    ax.set(xlim=(-EDGE, 1.0 + EDGE), ylim=(-EDGE, 1.0 + EDGE), aspect="equal")
     negative, positive = map(style.short, levels)
     without = f"\n({counted(left_out, 'row')} without label or score left out)"
     ax.set_xlabel(f"False positive rate (of {negative})" + without * (left_out > 0))
     ax.set_ylabel(f"True positive rate (of {positive})")
-    style.write_percent(ax.xaxis)
-    style.write_percent(ax.yaxis)
     return ax
 
 
@@ -150,14 +145,14 @@ def draw_compared_rocs(
 ) -> "Axes":
     """Draw curves by name, with their areas, see `RocComparison.plot`."""
     ax = roc_axes(ax, levels)
-    own = style.merged(line).get("label")
-    for (name, curve), area, way in zip(
-        curves.items(), areas, style.lines(len(curves)), strict=True
-    ):
-        label = f"{f'{own}, ' if own else ''}{style.written(name)}: area {area:.3f}"
-        look = {"color": way.colour, "linestyle": way.dashes, **line, "label": label}
-        x, y = curve.false_positive, curve.true_positive
-        style.draw_line(ax, x, y, look, clip_on=False)
+    named = {
+        f"{style.written(name)}: area {area:.3f}": (
+            curve.false_positive,
+            curve.true_positive,
+        )
+        for (name, curve), area in zip(curves.items(), areas, strict=True)
+    }
+    style.draw_curves(ax, named, line, clip_on=False)
     style.finish(ax, legend="lower right")
     return ax
 

@@ -36,6 +36,7 @@ Style = Mapping[str, Any]
 
 WIDTH, HEIGHT = 6.4, 4.0  # inches of a figure with one panel
 SQUARE = 4.8
+EDGE = 0.02  # of square axes, beyond their ends
 
 # Okabe & Ito's colours, ordered so that neighbours differ in lightness too.
 NEGATIVE, POSITIVE = "#0072B2", "#D55E00"  # the two levels of an outcome
@@ -212,6 +213,35 @@ def draw_line(
             x, *band, color=line.get_color(), alpha=BAND, linewidth=0.0, zorder=1
         )
     return line
+
+
+def draw_curves(
+    ax: "Axes",
+    curves: "Mapping[str, tuple[ArrayLike, ArrayLike]]",
+    line: Style,
+    **defaults: Any,
+) -> None:
+    """Draw lines by their labels, several in different ways.
+
+    A label of the user stands before that of each line.
+    """
+    own = merged(line).get("label")
+    for (label, (x, y)), way in zip(curves.items(), lines(len(curves)), strict=True):
+        apart: Style = {}
+        if len(curves) > 1:
+            apart = {"color": way.colour, "linestyle": way.dashes}
+        named = {**apart, **line, "label": f"{own}, {label}" if own else label}
+        draw_line(ax, x, y, named, **defaults)
+
+
+def square_axes(ax: "Axes | None", end: float = 1.0) -> "Axes":
+    """Square axes of two shares from 0 to `end`, in percent."""
+    ax = axes_of(ax, SQUARE, SQUARE)
+    sides = -EDGE * end, (1.0 + EDGE) * end  # so that lines along them are visible
+    ax.set(xlim=sides, ylim=sides, aspect="equal")
+    write_percent(ax.xaxis)
+    write_percent(ax.yaxis)
+    return ax
 
 
 def labelled(line: Style, text: str) -> tuple[dict[str, object], bool]:
@@ -495,19 +525,9 @@ def _lay_out(figure: Any) -> None:
 
 SHARES = frozenset(
     [
-        "error_rate",
-        "accuracy",
-        "balanced_accuracy",
-        "sensitivity",
-        "specificity",
-        "precision",
-        "recall",
-        "ppv",
-        "npv",
-        "pos_pred_value",
-        "neg_pred_value",
-        "detection_rate",
-        "detection_prevalence",
+        *["error_rate", "accuracy", "balanced_accuracy", "sensitivity", "specificity"],
+        *["precision", "recall", "ppv", "npv", "pos_pred_value", "neg_pred_value"],
+        *["detection_rate", "detection_prevalence"],
     ]
 )
 NAMED = {

@@ -19,7 +19,6 @@ from pegasos_stats.data.weights import column_of_counts, repeated
 from pegasos_stats.errors import DataError, UndefinedMetricWarning
 from pegasos_stats.metrics import Interval
 from pegasos_stats.metrics.caret import ConfusionReport
-from pegasos_stats.metrics.catalogue import label_of
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import checked_choices
 from pegasos_stats.metrics.precision_recall import PrecisionRecall, precision_recall
@@ -28,6 +27,7 @@ from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.notes import Note, factor_levels
 from pegasos_stats.models.predicting import thresholded
+from pegasos_stats.output.plotting.style import metric_name
 from pegasos_stats.output.report.formatting import NBSP, bracketed, number, p_value
 from pegasos_stats.solvers.kernel_problem import KernelFunction, KernelProblem
 from pegasos_stats.studies.reliability import RARE, Reliability, reliability
@@ -42,18 +42,6 @@ STRONGEST = 3  # predictors on the first screen
 MOST = 30  # coefficients and predictors in a table
 DUMMY = re.compile(r"(?:C\()?([^\[\]:(),]+)\)?\[T\.([^\[\]:]*)\]")
 SPLINE = re.compile(r"\)\[\d+\]$")
-LABELS = {
-    "no_information_rate": "No-information rate",
-    "kappa": "Kappa",
-    "mcc": "Matthews correlation",
-    "error_rate": "Error rate",
-    "auc": "Area under the ROC curve",
-    "auc_pooled": "Area under the ROC curve, scores of all folds pooled",
-    "log_loss": "Log loss",
-    "brier_score": "Brier score",
-    "pos_pred_value": "Positive predictive value",
-    "neg_pred_value": "Negative predictive value",
-}
 P_VALUES = {
     "accuracy": "P-value [accuracy > no-information rate]",
     "mcnemar": "McNemar's test, p-value",
@@ -221,22 +209,6 @@ def held_out_rows(
     if counts is not None:
         scores = scores.iloc[repeated(counts, data, scores.index)]
     return EvaluatedRows("test", len(scores), table, scores, data, threshold)
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """Probabilities beside what happened.
-
-    Attributes
-    ----------
-    curve : Reliability
-    predicted, observed : float
-        Mean probability and share of the positive class.
-    """
-
-    curve: Reliability
-    predicted: float
-    observed: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -481,7 +453,7 @@ class Facts:
         return lines
 
     @cached_property
-    def calibration(self) -> Calibration | None:
+    def calibration(self) -> Reliability | None:
         """Probabilities beside shares, in rows that are not the fit's own."""
         rows, scored = self.rows, self.rows.table.scored
         if scored is None or scored.probabilities is None or rows.name == "training":
@@ -491,12 +463,16 @@ class Facts:
         levels, known = self.result.coding.levels, scored.codes >= 0
         actual = np.array(levels, dtype=object)[scored.codes[known]]
         frame = pd.DataFrame(scored.probabilities, columns=list(levels))[known]
-        curve = reliability(actual, frame, positive=self.positive)
-        bins = curve.table[curve.table["n"] > 0]
-        means = np.average(
-            bins[["mean_predicted", "observed"]], axis=0, weights=bins["n"]
-        )
-        return Calibration(curve, *map(float, means))
+        return reliability(actual, frame, positive=self.positive)
+
+    @property
+    def in_the_large(self) -> tuple[float, float]:
+        """Mean probability and share of the positive class, where they are compared."""
+        assert self.calibration is not None
+        bins = self.calibration.table.query("n > 0")
+        means = bins[["mean_predicted", "observed"]]
+        predicted, observed = np.average(means, axis=0, weights=bins["n"])
+        return float(predicted), float(observed)
 
     @cached_property
     def precision_recall(self) -> PrecisionRecall | None:
@@ -538,8 +514,7 @@ def _statistics(table: ConfusionMatrix) -> dict[str, str]:
         found = table.tidy()
     written = {}
     for each in found.to_dict(orient="records"):
-        name, level = LABELS.get(each["term"]), each["class"]
-        label = name or label_of(each["term"]).capitalize()
+        label, level = metric_name(each["term"]), each["class"]
         if each["term"] != "mcnemar":
             interval = Interval(each["conf_low"], each["conf_high"])
             of = "" if level is None else f" ({level})"

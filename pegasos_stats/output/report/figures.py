@@ -5,13 +5,10 @@ Letters are outlines: no font is needed to read them.
 
 import base64
 import math
-import re
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from io import StringIO
 
-from pegasos_stats.errors import PegasosStatsWarning, warn_caller
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.predicting import score_at
 from pegasos_stats.output.plotting.margin_histograms import draw_margins
@@ -27,7 +24,6 @@ LINE = 0.22  # inches of a coefficient
 
 # Without a date and with fixed names the same figure is the same text.
 SETTINGS = {"svg.hashsalt": "pegasos_stats", "svg.fonttype": "path"}
-LACKING = r"(?s)Glyph \d+ .* missing from "  # of matplotlib
 NO_DATE = {"Date": None, "Creator": None}
 
 
@@ -89,28 +85,10 @@ def drawn(
 
         figure = Canvas(figsize=(width, height), layout="constrained")
         text = StringIO()
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.filterwarnings("always", LACKING, UserWarning)
-            draw(dress(figure.subplots()))
-            figure.savefig(text, format="svg", metadata=NO_DATE)
-    _warn(caught)
+        draw(dress(figure.subplots()))
+        figure.savefig(text, format="svg", metadata=NO_DATE)
     svg = text.getvalue()
     return Figure(svg[svg.index("<svg") :], alt, caption)
-
-
-def _warn(caught: list[warnings.WarningMessage]) -> None:
-    """Pass warnings on, those about letters that the font lacks as one of ours."""
-    lacking = [each for each in caught if re.match(LACKING, str(each.message))]
-    for each in caught:
-        if each not in lacking:
-            message = each.message
-            warnings.warn_explicit(message, each.category, each.filename, each.lineno)
-    if lacking:
-        warn_caller(
-            "Figures have boxes in the place of letters that their font lacks; give "
-            "matplotlib.rcParams['font.family'] a font that has them.",
-            PegasosStatsWarning,
-        )
 
 
 def figures_of(facts: Facts) -> dict[str, Figure]:
@@ -184,7 +162,7 @@ def figures_of(facts: Facts) -> dict[str, Figure]:
         )
     if (calibration := facts.calibration) is not None:
         found["calibration"] = drawn(
-            lambda ax: calibration.curve.plot(ax=ax),
+            lambda ax: calibration.plot(ax=ax),
             f"Observed shares of the {name} rows against their probabilities",
             f"Calibration: observed shares of the {name} rows against mean "
             "probabilities; on the dashed line both are the same.",

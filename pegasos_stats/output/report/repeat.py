@@ -1,6 +1,7 @@
 """Lines of Python that repeat a fit."""
 
 import json
+import re
 
 import numpy as np
 
@@ -11,8 +12,7 @@ from pegasos_stats.output.report.facts import Facts, Fitted
 from pegasos_stats.solvers.options import given
 
 LONGEST = 88  # characters of a line
-SHORT = 20  # numbers of an array that are written out
-GIVEN = "weights", "freq_weights", "offset", "groups"
+GIVEN = "weights", "freq_weights", "offset", "groups", "order", "start", "step"
 CLASSES = {
     "svm": ("svm", "SVM"),
     "logit": ("logit", "Logit"),
@@ -26,14 +26,14 @@ def python_lines(facts: Facts) -> str:
     kind = "svm" if facts.kernel is None else "kernel_svm"
     model = CLASSES[kind if not facts.is_logistic else "logit"][not by_formula]
     of_model, of_fit = model_arguments(facts), fit_arguments(result)
-    named = [name for name in GIVEN if f"{name}={name}" in of_model + of_fit]
+    written = re.split(r"[(), ]", " ".join(of_model + of_fit))
+    named = [name for name in GIVEN if f"{name}={name}" in written]
     first = "train" if by_formula else "y, X"
     return "\n".join(
         [
             "import pegasos_stats as ps",
             "",
             f"# {', '.join([first, *named])}: as they were given to the fit",
-            *_array_lines(result),
             call(f"model = ps.{model}", of_model),
             call("result = model.fit", of_fit),
             "print(result.summary())",
@@ -60,7 +60,7 @@ def model_arguments(facts: Facts) -> list[str]:
     """Arguments of the model, as they are written; defaults are left out."""
     result, kernel = facts.result, facts.kernel
     problem, coding, formula = result.problem, result.coding, result.design.formula
-    counts, offset, weights = result.counted, result.offsets, _weights(result)
+    counts, offset = result.counted, result.offsets
     found = ["y", "X"] if formula is None else [literal(formula), "train"]
     if problem.lam_rule != "1/n" or problem.lam != 1.0 / problem.n_weighed:
         by_cv = result.lambda_path is not None
@@ -73,8 +73,9 @@ def model_arguments(facts: Facts) -> list[str]:
     if coding.rule != "factor":
         rule = coding.levels if coding.rule == "explicit" else coding.rule
         found.append(f"coding={literal(rule)}")
-    if weights:
-        found.append(f"weights={weights}")
+    if problem.weights is not None:
+        name = literal("balanced") if problem.balanced else "weights"
+        found.append(f"weights={name}")
     if counts is not None:
         name = literal(counts.column) if counts.column else "freq_weights"
         found.append(f"freq_weights={name}")
@@ -88,21 +89,6 @@ def model_arguments(facts: Facts) -> list[str]:
         )
         found.append(f"functions={{{pairs}}}")
     return found
-
-
-def _weights(result: Fitted) -> str:
-    """Weights of a call: by level where each level has one weight, else by name."""
-    weights = result.problem.weights
-    if result.problem.balanced:
-        return literal("balanced")
-    if weights is None:
-        return ""
-    each = [np.unique(weights[result.problem.y == sign]) for sign in (-1.0, 1.0)]
-    if any(len(values) > 1 for values in each):
-        return "weights"
-    pairs = zip(result.coding.levels, each, strict=True)
-    inner = ", ".join(f"{literal(level)}: {float(w[0])!r}" for level, w in pairs)
-    return f"{{{inner}}}"
 
 
 def fit_arguments(result: Fitted) -> list[str]:
@@ -135,24 +121,11 @@ def solver_call(result: Fitted) -> str:
     'ps.Pegasos(epochs=20, seed=443)'
     """
     options = given(result.solver.with_seed(result.seed))
-    written = [f"{name}={_written(name, value)}" for name, value in options.items()]
-    return f"ps.{result.solver.name}({', '.join(written)})"
-
-
-def _written(name: str, value: object) -> str:
-    return name if isinstance(value, np.ndarray) else literal(plain(value))
-
-
-def _array_lines(result: Fitted) -> list[str]:
-    """Lines for options of the solver that are arrays: rows, a start, step sizes."""
-    lines = [
-        f"{name} = np.array({value.tolist()!r})"
-        if value.size <= SHORT
-        else f"# {name}: result.solver.{name}"
-        for name in ("order", "start", "step")
-        if isinstance(value := getattr(result.solver, name, None), np.ndarray)
+    written = [
+        f"{name}={name if isinstance(value, np.ndarray) else literal(plain(value))}"
+        for name, value in options.items()
     ]
-    return ["import numpy as np", *lines] if lines else []
+    return f"ps.{result.solver.name}({', '.join(written)})"
 
 
 def literal(value: object) -> str:

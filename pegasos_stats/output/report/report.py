@@ -291,26 +291,26 @@ def _checked_studies(
         ("path_of_lambda", path, LambdaPath),
         ("validation", validation, CrossValidation),
     ):
-        if study is not None and not isinstance(study, kind):
-            what = type(study).__name__
-            raise OptionError(f"{name} is of type {what}; give a {kind.__name__}.")
-        if study is not None and not np.array_equal(study.model.problem.y, y):
+        is_of_rows = isinstance(study, kind) and np.array_equal(
+            study.model.problem.y, y
+        )
+        if study is not None and not is_of_rows:
             raise OptionError(
-                f"{name} is of other rows than the fit; give that of the same model."
+                f"{name} is of type {type(study).__name__} or of other rows than the "
+                f"fit; give a {kind.__name__} of the same model."
             )
     assert path is None or isinstance(path, LambdaPath)
     assert validation is None or isinstance(validation, CrossValidation)
-    if path is not None and lam not in path.marks().values():
-        raise OptionError(
-            f"path_of_lambda chose {listing(path.marks().values())} and the fit has "
-            f"lam={lam!r}; give the path that the fit came from, as by path.refit()."
-        )
-    fixed = validation is not None and validation.choosing is None
-    if validation is not None and fixed and validation.model.problem.lam != lam:
-        raise OptionError(
-            f"validation is of lam={validation.model.problem.lam!r} and the fit has "
-            f"lam={lam!r}; give that of the same model."
-        )
+    chosen = {lam} if path is None else set(path.marks().values())
+    tried = lam
+    if validation is not None and validation.choosing is None:
+        tried = validation.model.problem.lam
+    for name, lambdas in (("path_of_lambda", chosen), ("validation", {tried})):
+        if lam not in lambdas:
+            raise OptionError(
+                f"{name} is of {listing(sorted(lambdas))} and the fit has lam={lam!r}; "
+                "give that of the same model."
+            )
     return path, validation
 
 
