@@ -21,8 +21,11 @@ except ImportError:
         "pip install 'pegasos_stats[sklearn]'."
     ) from None
 
-from pegasos_stats.sklearn.kernel import KernelSVMClassifier
-from pegasos_stats.sklearn.linear import LogitClassifier, SVMClassifier
+from pegasos_stats.sklearn.classifiers import (
+    KernelSVMClassifier,
+    LogitClassifier,
+    SVMClassifier,
+)
 
 __all__ = ["KernelSVMClassifier", "LogitClassifier", "SVMClassifier"]
 

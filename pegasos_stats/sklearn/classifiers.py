@@ -1,0 +1,801 @@
+"""The classifiers for scikit-learn: base class, linear ones, and the kernel's."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    validate_data,
+)
+
+from pegasos_stats.arrays import Vector, owned
+from pegasos_stats.checks import check_choice, check_penalty
+from pegasos_stats.data.design import FrameDesign
+from pegasos_stats.data.foreign import position_of
+from pegasos_stats.data.labels import LabelCoding, Level
+from pegasos_stats.data.sample import Dropped, Sample
+from pegasos_stats.errors import (
+    ConvergenceWarning,
+    DataError,
+    LabelError,
+    OptionError,
+    counted,
+    listing,
+    warn_caller,
+)
+from pegasos_stats.foreign_names import (
+    suggest_arguments,
+    suggest_names,
+    suggestion,
+)
+from pegasos_stats.models.kernel import MEMORY, KernelSVM
+from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.linear import SVM, Logit
+from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.models.results import Results
+from pegasos_stats.solvers.kernel_problem import KernelName, usual_gamma
+from pegasos_stats.solvers.options import Solver, values_of
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.problem import Lam
+from pegasos_stats.solvers.sdca import SDCA
+
+OWN = ("epochs", "tol")  # options of the solver that are parameters themselves
+SEEDS = 2**31 - 1
+FAR = 0.1  # relative gap above which a run without a tolerance warns
+Weights = Vector | Mapping[Level, float] | Literal["balanced"] | None
+Rows = Any  # a dense array or a CSR matrix of scipy, as scikit-learn has checked it
+
+
+@suggest_names("classifier")
+class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Checks of data and labels, weights, the solver, predictions."""
+
+    lam: Lam
+    intercept: bool
+    standardize: bool
+    class_weight: str | Mapping[object, float] | None
+    solver: str | Pegasos | SDCA
+    epochs: int | None
+    tol: float | None
+    random_state: int | np.random.RandomState | None
+
+    # So near to the optimum that weights give the fit of repeated rows to seven digits.
+    solvers: ClassVar[dict[str, Pegasos | SDCA]] = {
+        "sdca": SDCA(tol=1e-10, gap_tol=1e-12),
+        "pegasos": Pegasos(),
+    }
+
+    result_: Results
+    classes_: np.ndarray
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix, shape (n, p)
+        y : array, shape (n,)
+            Labels of two classes.
+        sample_weight : array, shape (n,), optional
+            How much the loss of each row counts, 0 or more: a weight of 2 is two rows.
+            Only ratios matter, but for ``lam=None``, which is 1 by their total.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        LabelError
+            If there are not exactly two classes.
+        OptionError
+            If a parameter is not allowed.
+
+        Warns
+        -----
+        pegasos_stats.errors.ConvergenceWarning
+            If the solver has not reached its tolerance; or, where it has none, if the
+            relative gap is above 0.1.
+        """
+        if getattr(X, "ndim", 0) == 1 and getattr(y, "ndim", 0) == 2:
+            raise DataError("The labels come second; write fit(X, y).")
+        check_labels(y)
+        try:
+            rows, labels = validate_data(self, X, y, **self._accepted())
+        except ValueError as error:
+            if "could not convert string to float" not in str(error):
+                raise
+            raise DataError(
+                f"X has text ({error}); make dummies of it by OneHotEncoder() of "
+                "sklearn.preprocessing, or give ps.svm() or the like a formula."
+            ) from None
+        self.classes_ = two_classes(labels, type(self).__name__)
+        each = checked_weights(sample_weight, rows)
+        weights = self._weights(labels, each)
+        model = self._model(labels, self._named(rows), weights, each)
+        if each is not None and self.lam is None:
+            lam = check_penalty(1.0 / float(each.sum()))
+            model.problem = replace(model.problem, lam=lam)
+        self.result_ = model.fit(self._solver())
+        if self.result_.converged is None and self.relative_gap_ > FAR:
+            warn_caller(
+                f"The fit has not converged: its relative gap is "
+                f"{self.relative_gap_:.2g}. Give more epochs, or solver='sdca'.",
+                ConvergenceWarning,
+            )
+        self._keep(self.result_)
+        self.n_iter_ = self.result_.n_iter
+        return self
+
+    def decision_function(self, X: ArrayLike) -> Vector:
+        """Scores; above 0 speaks for ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix, shape (n, p)
+
+        Returns
+        -------
+        float64 array, shape (n,)
+        """
+        check_is_fitted(self)
+        rows = validate_data(self, X, reset=False, **self._accepted())
+        scores: Vector = np.asarray(self.result_.decision_function(rows))
+        return scores
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Labels by the sign of the score; at exactly 0 the first class.
+
+        A solver with ``ties="positive"`` gives the second class there.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix, shape (n, p)
+
+        Returns
+        -------
+        array, shape (n,), of `classes_`
+        """
+        scores = self.decision_function(X)
+        second = scores > 0.0
+        if self.result_.solver.ties == "positive":
+            second |= scores == 0.0
+        labels: np.ndarray = self.classes_[second.astype(np.intp)]
+        return labels
+
+    @property
+    def relative_gap_(self) -> float:
+        """Duality gap of the fit divided by its objective: 0 at the optimum."""
+        check_is_fitted(self)
+        return self.result_.relative_gap
+
+    def get_params(self, deep: bool = True) -> dict[str, object]:
+        """Parameters by name; with `deep` the options of a solver too.
+
+        They are called ``solver__batch_size`` and so on.
+        """
+        params: dict[str, object] = super().get_params(deep=False)
+        if deep and isinstance(self.solver, Solver):
+            options = values_of(self.solver)
+            params |= {f"solver__{name}": value for name, value in options.items()}
+        return params
+
+    def set_params(self, **params: object) -> Self:
+        """Set parameters; ``solver__batch_size=10`` gives the solver another option.
+
+        The solver itself, which cannot be changed, is replaced by a new one.
+        """
+        nested = {name: v for name, v in params.items() if name.startswith("solver__")}
+        for name in params.keys() - nested.keys() - set(self._get_param_names()):
+            kind = type(self).__name__
+            if instead := suggestion(name, ("options", kind), ("options",)):
+                raise OptionError(f"{kind} has no parameter {name}; {instead}.")
+        super().set_params(**{n: v for n, v in params.items() if n not in nested})
+        if nested:
+            options = {name.removeprefix("solver__"): v for name, v in nested.items()}
+            self.solver = with_options(self._named_solver(), options)
+        return self
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    @abstractmethod
+    def _model(
+        self, labels: np.ndarray, rows: Rows, weights: Weights, each: Vector | None
+    ) -> "SVM | Logit | KernelSVM":
+        """The model of rows and labels that are checked, and of `sample_weight`."""
+
+    @abstractmethod
+    def _keep(self, result: Any) -> None:
+        """Keep the numbers of a fit under the names of scikit-learn."""
+
+    def _accepted(self) -> dict[str, object]:
+        """How `validate_data` is to check rows."""
+        return {"dtype": (np.float64, np.float32), "accept_sparse": "csr"}
+
+    def _named(self, rows: Rows) -> Rows:
+        """Rows with the names of their columns, where they have come with some."""
+        names = getattr(self, "feature_names_in_", None)
+        dense = isinstance(rows, np.ndarray)
+        if names is None or not dense or len(set(names)) < len(names):
+            return rows
+        return pd.DataFrame(rows, columns=list(names), copy=False)
+
+    def _weights(self, labels: np.ndarray, each: Vector | None) -> Any:
+        """What the model takes as ``weights=``: of rows, of levels, or none."""
+        by_class = self._class_weights()
+        if each is None:
+            return by_class
+        sums = np.array([each[labels == label].sum() for label in self.classes_])
+        if not sums.all():
+            raise LabelError(
+                "Only 1 class has rows with a weight above 0, and not "
+                f"{listing(self.classes_[sums == 0.0])}."
+            )
+        if by_class is None:
+            return each
+        if isinstance(by_class, str):
+            by_class = dict(enumerate(sums.sum() / (2.0 * sums)))
+        return self._times(each, by_class, labels)
+
+    def _times(self, each: Vector, by_class: Any, labels: np.ndarray) -> Vector:
+        """Weights of rows times those of their classes."""
+        factors = np.array(list(by_class.values()), dtype=np.float64)
+        found: Vector = each * factors[(labels == self.classes_[1]).astype(np.intp)]
+        return found
+
+    def _levels(self) -> list[Level]:
+        """The classes as the model has them: dates are those of pandas."""
+        dates = self.classes_.dtype.kind in "mM"
+        return list((pd.Index(self.classes_) if dates else self.classes_).tolist())
+
+    def _class_weights(self) -> Any:
+        """``"balanced"``, a weight for each class in their order, or None."""
+        given = self.class_weight
+        if isinstance(given, str):
+            check_choice("class_weight", given, ("balanced",))
+        if given is None or isinstance(given, str):
+            return given
+        if not isinstance(given, Mapping):
+            why = "is not allowed; give 'balanced' or a dict."
+            raise OptionError(why, "class_weight", given)
+        found: dict[Level, float] = dict.fromkeys(self._levels(), 1.0)
+        for label, weight in given.items():
+            place = position_of(label, list(found))
+            if place < 0:
+                why = f"names {listing([label])}, and the classes are {listing(found)}."
+                raise OptionError(why, "class_weight", given)
+            found[list(found)[place]] = weight
+        return found
+
+    def _solver(self) -> Pegasos | SDCA:
+        """The solver with the options that are parameters, and a seed."""
+        own = {name: getattr(self, name) for name in OWN}
+        given = {name: value for name, value in own.items() if value is not None}
+        if self.random_state is not None:
+            given["seed"] = seed_of(self.random_state)
+        if self.solver == "sdca" and "tol" in given:
+            given |= {"gap_tol": None}
+        return with_options(self._named_solver(), given)
+
+    def _named_solver(self) -> Pegasos | SDCA:
+        """The solver as it was given, or the one of this name."""
+        given = self.solver
+        if isinstance(given, str):
+            check_choice("solver", given, tuple(self.solvers))
+            return self.solvers[given]
+        if not isinstance(given, Pegasos | SDCA):
+            why = f"is not allowed; give one of {listing(self.solvers)}, or a solver."
+            raise OptionError(why, "solver", given)
+        return given
+
+
+def check_labels(y: object) -> None:
+    """Check what scikit-learn does not name: missing labels, text beside others.
+
+    Examples
+    --------
+    >>> check_labels(["a", None, "b"])
+    Traceback (most recent call last):
+        ...
+    pegasos_stats.errors.LabelError: Input y contains NaN: 1 label missing, ...
+    """
+    if isinstance(y, list | tuple):
+        if any(np.ndim(label) for label in y):
+            return
+        y = pd.Series(y, dtype=object)
+    if not isinstance(y, pd.Series | np.ndarray) or y.ndim != 1:
+        return
+    column = pd.Series(y)
+    missing = np.flatnonzero(column.isna())
+    if missing.size:
+        raise LabelError(
+            f"Input y contains NaN: {counted(missing.size, 'label')} missing, first at "
+            f"index {missing[0]}; leave such rows out."
+        )
+    if column.dtype == object:
+        kinds = {isinstance(label, str): label for label in column}
+        if len(kinds) == 2:
+            raise LabelError(f"y has text beside others: {listing(kinds.values())}.")
+
+
+def checked_weights(weights: ArrayLike | None, rows: Rows) -> Vector | None:
+    """Return weights of rows, 0 or more, as numbers; None if none are given."""
+    if weights is None:
+        return None
+    found: Vector = _check_sample_weight(
+        weights, rows, dtype=np.float64, ensure_non_negative=True
+    )
+    return found
+
+
+def two_classes(labels: np.ndarray, classifier: str) -> np.ndarray:
+    """Return the classes, sorted, or raise `LabelError` if they are not two."""
+    check_classification_targets(labels)
+    kind = type_of_target(labels, input_name="y", raise_unknown=True)
+    if kind != "binary":
+        named = f" of {listing(np.unique(labels))}" if kind == "multiclass" else ""
+        raise LabelError(
+            "Only binary classification is supported. The type of the target is "
+            f"{kind}{named}; take OneVsRestClassifier({classifier}())."
+        )
+    classes: np.ndarray = np.unique(labels)
+    if classes.size < 2:
+        raise LabelError(f"y has 1 class, {listing(classes)}; take data with two.")
+    return classes
+
+
+def with_options(solver: Pegasos | SDCA, options: dict[str, Any]) -> Pegasos | SDCA:
+    """Return the same solver with other options.
+
+    Raises
+    ------
+    OptionError
+        If it does not have such an option, or does not allow the value.
+
+    Examples
+    --------
+    >>> with_options(Pegasos(epochs=5), {"batch_size": 10}).epochs
+    5
+    """
+    known = values_of(solver)
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        has = listing(known, len(known))
+        raise OptionError(
+            f"{solver.name} has no option {listing(unknown)}; it has {has}."
+        )
+    return type(solver)(**known | options)
+
+
+def seed_of(random_state: int | np.random.RandomState) -> int:
+    """Return the seed: a whole number itself, or one drawn by a RandomState."""
+    if isinstance(random_state, np.random.RandomState):
+        return int(check_random_state(random_state).randint(SEEDS))
+    return random_state
+
+
+def takes_steps(classifier: "LinearClassifier") -> bool:
+    """Whether the solver is Pegasos, which can go on with other rows."""
+    return classifier.solver == "pegasos" or isinstance(classifier.solver, Pegasos)
+
+
+def step_solver(classifier: "LinearClassifier") -> Pegasos:
+    """Return Pegasos with one epoch, or raise `OptionError` for what needs all rows."""
+    solver = classifier._solver()
+    assert isinstance(solver, Pegasos)
+    wrong = {
+        "lam='cv'": isinstance(classifier.lam, str),
+        "standardize=True": bool(classifier.standardize),
+        "class_weight='balanced'": isinstance(classifier.class_weight, str),
+        f"average={solver.average!r}": solver.average != "none",
+        "refit_intercept=True": solver.refit_intercept,
+    }
+    for option, given in wrong.items():
+        if given:
+            raise OptionError(f"{option} needs all rows at once; call fit().")
+    whole = {} if solver.epochs is None else {"epochs": 1}
+    return type(solver)(**values_of(solver) | whole)
+
+
+@suggest_arguments
+class LinearClassifier(TwoClassClassifier):
+    """What `SVMClassifier` and `LogitClassifier` have in common."""
+
+    model: ClassVar[type[SVM] | type[Logit]]
+    result_: LinearResults
+
+    def __init__(
+        self,
+        *,
+        lam: Lam = None,
+        intercept: bool = True,
+        standardize: bool = False,
+        class_weight: str | Mapping[object, float] | None = None,
+        solver: str | Pegasos | SDCA = "sdca",
+        epochs: int | None = None,
+        tol: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.lam = lam
+        self.intercept = intercept
+        self.standardize = standardize
+        self.class_weight = class_weight
+        self.solver = solver
+        self.epochs = epochs
+        self.tol = tol
+        self.random_state = random_state
+
+    @available_if(takes_steps)
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Go on with the steps of Pegasos: one epoch over these rows.
+
+        The number of the step counts on from the fit or the call before. Available
+        with ``solver="pegasos"`` alone. `result_` and `relative_gap_` are about the
+        rows of the last call, weights are taken as they are.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix, shape (n, p)
+        y : array, shape (n,)
+        classes : array, shape (2,), optional
+            Both labels; needed in the first call if one of them is not in `y`.
+        sample_weight : array, shape (n,), optional
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        LabelError
+            If labels are none of the two classes.
+        OptionError
+            If an option needs all rows: ``standardize=True``,
+            ``class_weight="balanced"``, averages, a refitted intercept.
+        """
+        first = not hasattr(self, "coef_")
+        solver: Pegasos | SDCA = step_solver(self)
+        check_labels(y)
+        rows, labels = validate_data(self, X, y, reset=first, **self._accepted())
+        if first or classes is not None:
+            known = labels if classes is None else np.asarray(classes)
+            given = two_classes(known, type(self).__name__)
+            if not first and not np.array_equal(given, self.classes_):
+                raise LabelError(
+                    f"classes are {listing(given)} and were {listing(self.classes_)}."
+                )
+            self.classes_ = given
+        unknown = np.unique(labels[~np.isin(labels, self.classes_)])
+        if unknown.size:
+            raise LabelError(
+                f"y holds {listing(unknown)}; the classes are {listing(self.classes_)}."
+            )
+        if not first:
+            params = np.concatenate([self.intercept_, self.coef_[0]])
+            start = params if self.intercept else self.coef_[0]
+            where = {"start": start, "first_step": self.n_iter_ + 1}
+            solver = with_options(solver, where)
+        sample = self._sample(labels, self._named(rows), sample_weight)
+        model = self.model.of_sample(sample, self.lam, self.intercept)
+        self.result_ = model.fit(solver, cov_type="none")
+        self.n_iter_ = self.result_.n_iter + (0 if first else self.n_iter_)
+        self._keep(self.result_)
+        return self
+
+    def _sample(
+        self, labels: np.ndarray, rows: Rows, sample_weight: ArrayLike | None
+    ) -> Sample:
+        """Rows of which all may be of one class, with weights as they are given."""
+        design = FrameDesign.from_data(rows)
+        matrix, by_class = design.matrix(rows), self._class_weights()
+        weights = checked_weights(sample_weight, rows)
+        if by_class is not None:
+            each = np.ones(len(labels)) if weights is None else weights
+            weights = self._times(each, by_class, labels)
+        negative, positive = self._levels()
+        dtype = pd.Series(labels).dtype
+        return Sample(
+            X=owned(matrix.values, rows),
+            y=np.where(labels == self.classes_[1], 1.0, -1.0),
+            index=matrix.index,
+            design=design,
+            coding=LabelCoding(negative, positive, dtype, rule="explicit"),
+            dropped=Dropped(0, 0),
+            kept=matrix.kept,
+            weights=weights,
+        )
+
+    def _model(
+        self, labels: np.ndarray, rows: Rows, weights: Weights, each: Vector | None
+    ) -> SVM | Logit:
+        return self.model(
+            labels,
+            rows,
+            lam=self.lam,
+            intercept=self.intercept,
+            coding=tuple(self._levels()),
+            weights=weights,
+            standardize=self.standardize,
+        )
+
+    def _keep(self, result: LinearResults) -> None:
+        """Keep coefficients of the predictors as they are given."""
+        beta, alpha = result.solution.beta, result.intercept
+        if result.scaling is not None:
+            beta, alpha = result.scaling.undone(beta, alpha)
+        self.coef_, self.intercept_ = beta.reshape(1, -1).copy(), np.array([alpha])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class SVMClassifier(LinearClassifier):
+    """Linear support vector machine with an intercept that is not penalised.
+
+    `pegasos_stats.SVM` for scikit-learn: the same minimum, the same numbers.
+
+    Parameters
+    ----------
+    lam : float or "cv", optional
+        Penalty, above zero, or the best by cross-validation, as for `SVM`.
+        ``LinearSVC(C=C, loss="hinge")`` has ``lam = 1 / (n * C)``, and penalises its
+        intercept. The default is C = 1, with
+        the total of `sample_weight`, before `class_weight`, for ``n``. Pegasos, whose
+        steps are ``1 / (lam t)``, has no default.
+    intercept : bool, default True
+        ``False`` fixes the intercept at 0.
+    standardize : bool, default False
+        Whether predictors are centred and scaled before the fit (sparse ones only
+        scaled), and at prediction in the same way. `coef_` is for predictors as they
+        are given.
+    class_weight : "balanced" or dict, optional
+        ``"balanced"`` gives both classes the same total weight, ``{label: weight}``
+        each row that of its class, 1 where a class is not named; ``weights=`` of `SVM`.
+        With ``sample_weight`` they are multiplied.
+    solver : "sdca", "pegasos", SDCA or Pegasos
+        ``"sdca"`` is ``SDCA(tol=1e-10, gap_tol=1e-12)``, so near to the optimum that
+        weights give the fit of repeated rows; ``"pegasos"`` is ``Pegasos()``. Options
+        of a solver are parameters too: ``set_params(solver__batch_size=10)``, or
+        ``{"solver__average": ["none", "all"]}`` in a grid.
+    epochs, tol : optional
+        Of the solver, in place of its own.
+    random_state : int or RandomState, optional
+        Seed of the solver, as for R's ``set.seed()``; a RandomState draws one. By
+        default the solver's own: 1 for SDCA; Pegasos without one draws it.
+
+    Attributes
+    ----------
+    coef_ : float64 array, shape (1, p)
+    intercept_ : float64 array, shape (1,)
+    classes_ : array, shape (2,)
+        Labels in their order; the second is coded +1.
+    n_iter_ : int
+        Steps taken.
+    relative_gap_ : float
+        Duality gap divided by the objective: how far the fit may be from the optimum.
+    result_ : LinearResults
+        The fit with all that it offers: ``summary()``, ``tidy()``, ``report()``, ...
+        In a pipeline its columns are the transformed ones.
+    n_features_in_, feature_names_in_
+        As of every estimator of scikit-learn.
+
+    See Also
+    --------
+    pegasos_stats.SVM : the model, from a formula too.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> from pegasos_stats.sklearn import SVMClassifier
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> train, test = ps.datasets.load_digits56()
+    >>> y, X = train["digit"], train[["p34", "p43", "p12"]]
+    >>> search = GridSearchCV(SVMClassifier(), {"lam": [0.01, 0.1, 1]})
+    >>> search.fit(X, y).best_params_
+    {'lam': 0.1}
+    >>> bool(search.best_estimator_.relative_gap_ < 1e-6)
+    True
+    """
+
+    model = SVM
+
+
+class LogitClassifier(LinearClassifier):
+    """Penalised logistic regression with an intercept that is not penalised.
+
+    `pegasos_stats.Logit` for scikit-learn. Parameters and attributes are those of
+    `SVMClassifier`. ``LogisticRegression(C=C)`` has ``lam = 1 / (n * C)``.
+
+    See Also
+    --------
+    pegasos_stats.Logit : the model, from a formula too.
+
+    Examples
+    --------
+    >>> from pegasos_stats.sklearn import LogitClassifier
+    >>> classifier = LogitClassifier(lam=0.1, random_state=1)
+    >>> fit = classifier.fit([[0.0], [1.0], [3.0]], ["a", "b", "b"])
+    >>> fit.predict_proba([[1.0]]).round(2)
+    array([[0.32, 0.68]])
+    """
+
+    model = Logit
+
+    def predict_proba(self, X: ArrayLike) -> Vector:
+        """Probabilities of both classes, ``1 / (1 + exp(-score))`` for the second.
+
+        As everywhere in scikit-learn they are for classes as frequent as weights make
+        them; ``result_.predict_proba`` takes the weights of classes out.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix, shape (n, p)
+
+        Returns
+        -------
+        float64 array, shape (n, 2)
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: ArrayLike) -> Vector:
+        """Logarithms of the probabilities, without overflow.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix, shape (n, p)
+
+        Returns
+        -------
+        float64 array, shape (n, 2)
+        """
+        scores = self.decision_function(X)
+        both = np.column_stack([scores, -scores])
+        return -np.logaddexp(0.0, both)
+
+
+@suggest_arguments
+class KernelSVMClassifier(TwoClassClassifier):
+    """Support vector machine with a kernel and an intercept that is not penalised.
+
+    `pegasos_stats.KernelSVM` for scikit-learn. ``SVC(C=C)`` has ``lam = 1 / (n * C)``.
+
+    Parameters
+    ----------
+    lam : float or "cv", optional
+        Penalty, above zero; by default C = 1, as for `SVMClassifier`.
+    intercept : bool, default True
+        ``False`` fixes the intercept at 0.
+    kernel : "gaussian", "polynomial", "linear" or "precomputed"
+        Precomputed, `X` is the matrix ``K(x_i, x_j)``: shape (n, n) at the fit, a row
+        for each new row and a column for each row of the fit at prediction.
+    degree, offset, gamma : optional
+        Of the kernel, as for `KernelSVM`; the variance in the default of `gamma` counts
+        rows by `sample_weight`, unless they are standardized.
+    memory : int, default 512 MiB
+        Bytes that rows of the Gram matrix may take.
+    solver : "sdca", "pegasos", SDCA or Pegasos
+        ``"sdca"`` is ``SDCA(tol=1e-9, gap_tol=1e-9)``; otherwise as for
+        `SVMClassifier`. What a solver cannot do with a kernel is an error.
+    standardize, class_weight, epochs, tol, random_state
+        As for `SVMClassifier`, but sparse matrices are refused.
+
+    Attributes
+    ----------
+    support_ : int array, shape (n_support,)
+        Rows of the fit that predictions need.
+    dual_coef_ : float64 array, shape (1, n_support)
+        Their coefficients ``b_j`` in ``f = sum_j b_j K(x_j, .)``.
+    intercept_ : float64 array, shape (1,)
+    result_ : KernelResults
+    classes_, n_iter_, relative_gap_, n_features_in_, feature_names_in_
+        As of `SVMClassifier`.
+
+    See Also
+    --------
+    pegasos_stats.KernelSVM : the model, from a formula too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pegasos_stats.sklearn import KernelSVMClassifier
+    >>> angle = np.linspace(0, 6, 40)
+    >>> ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> X, y = np.vstack([ring, 3 * ring]), ["inner"] * 40 + ["outer"] * 40
+    >>> classifier = KernelSVMClassifier(lam=0.01, tol=1e-6, random_state=1)
+    >>> classifier.fit(X, y).score(X, y)
+    1.0
+    """
+
+    # As near as the rounding of a kernel's scores lets it come.
+    solvers = TwoClassClassifier.solvers | {"sdca": SDCA(tol=1e-9, gap_tol=1e-9)}
+
+    result_: KernelResults
+
+    def __init__(
+        self,
+        *,
+        lam: Lam = None,
+        intercept: bool = True,
+        kernel: KernelName = "gaussian",
+        degree: int | None = None,
+        offset: float | None = None,
+        gamma: float | None = None,
+        memory: int = MEMORY,
+        standardize: bool = False,
+        class_weight: str | Mapping[object, float] | None = None,
+        solver: str | Pegasos | SDCA = "sdca",
+        epochs: int | None = None,
+        tol: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.lam = lam
+        self.intercept = intercept
+        self.kernel = kernel
+        self.degree = degree
+        self.offset = offset
+        self.gamma = gamma
+        self.memory = memory
+        self.standardize = standardize
+        self.class_weight = class_weight
+        self.solver = solver
+        self.epochs = epochs
+        self.tol = tol
+        self.random_state = random_state
+
+    def _model(
+        self, labels: np.ndarray, rows: Rows, weights: Weights, each: Vector | None
+    ) -> KernelSVM:
+        gamma = self.gamma
+        if (gamma, self.kernel, self.standardize) == (None, "gaussian", False):
+            gamma = usual_gamma(rows, each)
+        return KernelSVM(
+            labels,
+            rows,
+            lam=self.lam,
+            intercept=self.intercept,
+            kernel=self.kernel,
+            degree=self.degree,
+            offset=self.offset,
+            gamma=gamma,
+            coding=tuple(self._levels()),
+            weights=weights,
+            standardize=self.standardize,
+            memory=self.memory,
+        )
+
+    def _keep(self, result: KernelResults) -> None:
+        found = result.dual_coef
+        self.support_ = found.index.to_numpy()
+        self.dual_coef_ = found.to_numpy().reshape(1, -1).copy()
+        self.intercept_ = np.array([result.intercept])
+
+    def _accepted(self) -> dict[str, object]:
+        return super()._accepted() | {"accept_sparse": False}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
