@@ -29,7 +29,6 @@ from pegasos_stats.data.foreign import (
     is_valid_text,
     refusing,
 )
-from pegasos_stats.data.language.expressions import is_word
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
@@ -330,7 +329,7 @@ def missing_cure(missing: Sequence[Hashable], columns: pd.Index) -> str:
         )
     if any(re.fullmatch(r"-?[\d.]+", str(name)) for name in columns):
         return "the first line of a file has to be its header, names of columns"
-    names = [c for c in columns if isinstance(c, str) and not is_word(c)]
+    names = [c for c in columns if isinstance(c, str) and not c.isidentifier()]
     whole = [c for c in names if set(re.findall(r"\w+", c)) & set(missing)]
     stata = [n for n in map(str, missing) if n[:2] in ("i.", "c.")]
     if stata and stata[0][2:] in columns:

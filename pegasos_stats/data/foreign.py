@@ -1,4 +1,4 @@
-"""Checks of what users hand over: types of other libraries, byte order, memory."""
+"""Data of users as frames and columns of known types; checks of types and memory."""
 
 import os
 import warnings
@@ -228,6 +228,32 @@ def _is_known(dtype: object) -> bool:
     if isinstance(dtype, pd.ArrowDtype):
         return dtype.type is not pd.CategoricalDtype.type
     return not isinstance(dtype, np.dtype) or dtype.isnative
+
+
+def as_data(data: object) -> pd.DataFrame:
+    """View a frame or a dictionary of columns as a frame.
+
+    Raises
+    ------
+    DataError
+        If `data` is neither.
+    """
+    check_is_ours(data)
+    if isinstance(data, pd.DataFrame):
+        return in_known_types(data)
+    if isinstance(data, dict):
+        try:
+            return in_known_types(pd.DataFrame(data))
+        except Exception as error:  # its keys and values may be of others
+            raise DataError(
+                f"data is a dictionary that makes no frame ({one_line(error)}); give "
+                "columns of one length each."
+            ) from None
+    raise DataError(
+        f"data is of type {type(data).__name__}; a formula needs a data frame with "
+        "named columns, and the formula comes first: svm('y ~ .', data). Files of "
+        "ps.scan() are read by predict() and confusion() alone."
+    )
 
 
 def check_is_ours(data: object) -> None:

@@ -1,6 +1,5 @@
 """Coding of a two-level outcome as -1 and +1, and back to the original values."""
 
-import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from pegasos_stats.checks import check_choice, number_of
 from pegasos_stats.data.columns import column_of_scores, in_the_rows
 from pegasos_stats.data.foreign import column_of_labels, is_single, position_of
 from pegasos_stats.data.language.expressions import Call, literal, refused
-from pegasos_stats.data.language.formula import FACTOR_CALL, read_outcome, split_formula
+from pegasos_stats.data.language.formula import read_outcome, split_formula
 from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.errors import LabelError, OptionError, counted, listing, plain, shown
 from pegasos_stats.foreign_names import suggest_arguments
@@ -62,6 +61,7 @@ Dtype = np.dtype[np.generic] | pd.api.extensions.ExtensionDtype
 TIES: tuple[Ties, ...] = ("na", "positive", "negative")
 NULLABLE = {"i": "Int64", "u": "UInt64", "b": "boolean"}
 NARROW = np.errstate(over="ignore")  # numbers of numpy beside larger ones of Python
+FACTORS = ("C(", "factor(", "as.factor(", "relevel(")
 AT_ZERO = 1e-5  # a score that is 0, but for the accuracy of a fit
 
 
@@ -251,23 +251,22 @@ def as_in_formula(
     FormulaError
         If ``relevel()`` does not name a level, or ``C()`` has further arguments.
     """
-    if formula is None or not FACTOR_CALL.match(split_formula(formula)[0]):
+    outcome = "" if formula is None else split_formula(formula)[0]
+    if formula is None or not outcome.startswith(FACTORS):
         return coding
-    outcome = read_outcome(formula, (), functions)
-    call = Call.of(outcome.tree, outcome.functions)
-    if call is None or call.name not in ("C", "relevel"):
+    read = read_outcome(formula, (), functions)
+    call = Call.of(read.tree, read.functions)
+    if call is None or call.name not in ("C", "relevel") or len(call.given) == 1:
         return coding
-    _, *given = map(literal, call.given.values())
-    level = given[0] if given and not isinstance(given[0], ast.AST) else None
+    level = literal(list(call.given.values())[1])
     at = position_of(level, coding.levels)
     if at < 0 and isinstance(level, str):  # as R names the levels of numbers
         at = position_of(level, [str(each) for each in coding.levels])
     if call.name == "C" or at < 0:
         raise refused(
             formula,
-            f"has the outcome {split_formula(formula)[0]} of the levels "
-            f"{listing(coding.levels)}; give coding=(negative, positive), or "
-            "relevel(y, ref=...) with one of them.",
+            f"has the outcome {outcome} of the levels {listing(coding.levels)}; give "
+            "coding=(negative, positive), or relevel(y, ref=...) with one of them.",
         )
     first, second = coding.levels[at], coding.levels[1 - at]
     return replace(coding, negative=first, positive=second, rule="explicit")

@@ -1,19 +1,31 @@
-"""The sample of a fit: labels and predictors of the complete rows."""
+"""The sample of a fit: labels, predictors and groups of the complete rows."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Set, Sized
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from pegasos_stats.arrays import DataColumn, Mask, Predictors, Vector, owned
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.columns import selected
-from pegasos_stats.data.data_frame import as_data
-from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, row_labels
-from pegasos_stats.data.foreign import check_aligned, column_of_labels, is_valid_text
-from pegasos_stats.data.groups import Lines
+from pegasos_stats.data.design import (
+    Design,
+    FrameDesign,
+    ModelMatrix,
+    check_unique,
+    row_labels,
+)
+from pegasos_stats.data.foreign import (
+    as_data,
+    check_aligned,
+    column_of_labels,
+    is_valid_text,
+    refusing,
+    series_of,
+)
 from pegasos_stats.data.labels import (
     Coding,
     LabelCoding,
@@ -21,23 +33,23 @@ from pegasos_stats.data.labels import (
     coded,
     coding_of,
 )
-from pegasos_stats.data.language.design import design_of, doubtful_in
+from pegasos_stats.data.language.design import design_of, doubtful_in, warn_of_columns
 from pegasos_stats.data.language.formula import (
     check_functions,
     offset_terms,
     outcome_of,
 )
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
-from pegasos_stats.data.suspect_columns import warn_of_columns
 from pegasos_stats.data.weights import (
     Counts,
     Offset,
     Positions,
     WeightsOf,
+    bare_part,
     check_some,
+    column_named,
     given_weights,
     kind_of,
-    missing_in,
     repeated,
     row_weights,
     rows_of_weights,
@@ -58,6 +70,179 @@ from pegasos_stats.foreign_names import foreign_value, own_value
 NaAction = Literal["drop", "raise"]
 
 MOST_NAMED = 5  # columns with missing values in a message
+GROUPS_ALLOWED = "one label for each row of the data, or a list of two such"
+COLUMNS = (str, pd.Series, np.ndarray, pd.Index, pd.Categorical, list, tuple)
+MOST = 2  # ways of grouping
+FOR_ERRORS = "usually 30 or more: standard errors are from their differences"
+FOR_FOLDS = "as folds keep each whole, or leave groups out"
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Groups of the rows of a fit, in one way or two.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the columns, one for each way; empty where labels have no name.
+    numbers : tuple of int
+        How many groups there are.
+    codes : tuple of int arrays, shape (n,)
+        Group of every row, numbered from 0 as they first appear. A loaded fit, which
+        has no rows, has none.
+    by_name : bool
+        Whether the names of columns were given, and not labels.
+    """
+
+    names: tuple[str, ...]
+    numbers: tuple[int, ...]
+    codes: tuple[NDArray[np.intp], ...] = ()
+    by_name: bool = False
+
+    @property
+    def fewest(self) -> int:
+        """Number of groups; of two ways the smaller."""
+        return min(self.numbers)
+
+    def among(self, rows: Positions) -> "Groups":
+        """Those of some rows, numbered anew.
+
+        Examples
+        --------
+        >>> groups = Groups(("",), (3,), (np.array([0, 1, 2, 2]),))
+        >>> found = groups.among(np.array([1, 3]))
+        >>> found.numbers, found.codes[0].tolist()
+        ((2,), [0, 1])
+        """
+        coded = [pd.factorize(codes[rows]) for codes in self.codes]
+        numbers = tuple(len(levels) for _, levels in coded)
+        return replace(self, numbers=numbers, codes=tuple(codes for codes, _ in coded))
+
+    def __str__(self) -> str:
+        each = zip(self.numbers, self.names, strict=True)
+        words = [f"{n:,} groups" + f" of {name}" * bool(name) for n, name in each]
+        return " and ".join(words)
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Where the rows of a fit stand in the data.
+
+    Attributes
+    ----------
+    positions : int array, shape (n,)
+        Of every row of the fit among the rows of the data.
+    index : Index
+        Row labels of the data, rows that were left out included.
+    labelled : bool
+        Whether the data have row labels of their own.
+    frame : DataFrame or None
+        The data, where columns can be looked up.
+    """
+
+    positions: Positions
+    index: pd.Index
+    labelled: bool
+    frame: pd.DataFrame | None = None
+
+    @classmethod
+    def of(cls, data: object, positions: Positions, index: pd.Index) -> "Lines":
+        """Remember the data, with their columns if they have any."""
+        if isinstance(data, pd.DataFrame):
+            return cls(positions, data.index, True, data.copy(deep=False))
+        return cls(positions, index, isinstance(data, pd.Series))
+
+    def groups(self, given: object, why: str = FOR_ERRORS) -> Groups:
+        """Read the groups of the rows.
+
+        Parameters
+        ----------
+        given : str, Series, array or list, shape (n,); or two of them
+            Labels of the groups, one for each row of the data, rows that were left
+            out included; or the name of a column. A frame or an array may have two
+            columns.
+        why : str
+            Why there have to be two groups, for a message.
+
+        Raises
+        ------
+        ColumnError
+            If there is no column of this name.
+        DataError
+            If there is not one label for each row, one is missing in a row of the fit,
+            or all rows are of one group.
+        OptionError
+            If there are more than two ways.
+
+        Examples
+        --------
+        >>> lines = Lines(np.array([0, 1, 3]), pd.RangeIndex(4), False)
+        >>> groups = lines.groups(["b", "a", "c", "b"])
+        >>> str(groups), groups.codes[0].tolist()
+        ('2 groups', [0, 1, 0])
+        """
+        ways = _ways(given)
+        if not 0 < len(ways) <= MOST:
+            raise OptionError(
+                f"groups are of {len(ways)} kinds; give groups of one kind or two."
+            )
+        found = [self._coded(way, why) for way in ways]
+        names, numbers, codes = zip(*found, strict=True)
+        by_name = all(isinstance(way, str) for way in ways)
+        return Groups(names, numbers, codes, by_name)
+
+    def _coded(self, way: object, why: str) -> tuple[str, int, NDArray[np.intp]]:
+        """Name, number and codes of groups in one way."""
+        labels = self._labels(way)
+        name = "" if labels.name is None else str(labels.name)
+        of = f" of {name}" if name else ""
+        chosen = labels.iloc[self.positions]
+        with refusing(
+            DataError(f"groups{of} are not labels; give text, numbers or categories.")
+        ):
+            codes, levels = pd.factorize(chosen)
+        if (codes < 0).any():
+            rows = pd.unique(self.index[self.positions[codes < 0]])
+            raise DataError(
+                f"groups{of} are missing in {counted(len(rows), 'row')} of the fit "
+                f"({listing(rows)}); fill them, or leave these rows out of the data."
+            )
+        if len(levels) < 2:
+            raise DataError(
+                f"groups{of} are {shown(levels[0])} in all rows; give two groups at "
+                f"least, {why}."
+            )
+        return name, len(levels), codes
+
+    def _labels(self, way: object) -> DataColumn:
+        if isinstance(way, str):
+            column = column_named("groups", way, self.frame, GROUPS_ALLOWED)
+            if isinstance(column, pd.DataFrame):
+                check_unique(column.columns)
+            return column
+        refused = DataError(
+            f"groups of type {type(way).__name__} are not labels; give "
+            f"{GROUPS_ALLOWED}."
+        )
+        if isinstance(way, Set) or not isinstance(way, Sized):
+            raise refused
+        with refusing(refused):
+            labels = way if isinstance(way, pd.Series) else series_of(way)
+        own = isinstance(way, pd.Series) and self.labelled
+        check_aligned("groups", labels, self.index, own)
+        return labels
+
+
+def _ways(given: object) -> list[object]:
+    """The ways of grouping: columns, or the items of a list that are lists or names."""
+    if isinstance(given, pd.DataFrame):
+        return [given.iloc[:, j] for j in range(given.shape[1])]
+    if isinstance(given, np.ndarray) and given.ndim == 2:
+        return [given[:, j] for j in range(given.shape[1])]
+    if not isinstance(given, list | tuple) or not 0 < len(given) <= MOST + 1:
+        return [given]
+    are_columns = all(isinstance(item, COLUMNS) for item in given)
+    return list(given) if are_columns else [given]
 
 
 @dataclass(frozen=True)
@@ -175,7 +360,7 @@ def sample_of_arrays(
     design = FrameDesign.from_data(X)
     matrix = design.matrix(X)
     asked = Offset.asked(offset)
-    given = _EachRow.of(weights, freq_weights, X, matrix.index, offset, asked)
+    given = _RowOptions.of(weights, freq_weights, X, matrix.index, offset, asked)
     if given.counts is not None:
         labels, matrix = labels.iloc[given.rows], matrix.taken(given.rows)
     return _complete(
@@ -199,14 +384,15 @@ def sample_of_formula(
     frame = as_data(data)
     known = check_functions(functions, frame.columns)
     asked = Offset.asked(offset, offset_terms(formula, frame, known), known)
-    given = _EachRow.of(weights, freq_weights, frame, frame.index, offset, asked)
+    given = _RowOptions.of(weights, freq_weights, frame, frame.index, offset, asked)
     if given.counts is not None:
         frame = frame.iloc[given.rows]
     labels = outcome_of(formula, frame, known)
     labels = column_of_labels(labels, _name_of(labels))
-    usable = labels.notna().to_numpy(dtype=bool) & ~given.uncounted
-    for values in given.offset.values():
-        usable = usable & ~np.isnan(values)
+    usable = labels.notna().to_numpy(dtype=bool)
+    for name, rows in given.lacking.items():
+        if name != "weights":
+            usable = usable & ~rows
     design, matrix, kept = design_of(formula, frame, usable, intercept, known)
     warn_of_columns(doubtful_in(design))
     sample = _complete(
@@ -216,11 +402,11 @@ def sample_of_formula(
 
 
 @dataclass(frozen=True, eq=False)
-class _EachRow:
+class _RowOptions:
     """Which rows of the data are taken, how often each counts, and what it weighs.
 
-    Weights are a number for each row taken, or as for `class_weights`; the offset is
-    the sum of its parts.
+    Weights are a number for each row taken, or as for `class_weights`. What stands
+    beside the rows is NaN where it is missing: weights, counts, parts of the offset.
     """
 
     data: object
@@ -228,9 +414,9 @@ class _EachRow:
     rows: Positions
     weights: object
     counts: Counts | None
-    uncounted: Mask  # rows whose count is missing
-    offset: Mapping[str, Vector]
+    beside: dict[str, Vector]
     offsets: Offset | None
+    offset: Vector | None
 
     @classmethod
     def of(
@@ -241,23 +427,28 @@ class _EachRow:
         index: pd.Index,
         offset: object,
         offsets: Offset | None,
-    ) -> "_EachRow":
-        each = given_weights(weights, data, index)
-        rows, counts = np.arange(len(index)), None
-        uncounted = np.zeros(len(index), dtype=bool)
+    ) -> "_RowOptions":
+        rows, beside = np.arange(len(index)), dict[str, Vector]()
+        counts = known = None
+        if (each := given_weights(weights, data, index)) is not None:
+            beside["weights"] = each
         if freq_weights is not None:
             rows = repeated(freq_weights, data, index, missing=1)
-            uncounted = np.isnan(whole_counts(freq_weights, data, index))[rows]
+            beside["freq_weights"] = whole_counts(freq_weights, data, index)
             counts = Counts.of(freq_weights, len(index))
-        weights = weights if each is None else each[rows]
-        parts = {} if offsets is None else offsets.by_part(data, offset)
-        check_some(parts)
-        parts = {name: values[rows] for name, values in parts.items()}
-        return cls(data, index, rows, weights, counts, uncounted, parts, offsets)
+        if offsets is not None:
+            parts = offsets.by_part(data, offset)
+            check_some(parts)
+            beside |= {bare_part(name): values for name, values in parts.items()}
+            known = total(parts)[rows]
+        beside = {name: values[rows] for name, values in beside.items()}
+        weights = beside.get("weights", weights)
+        return cls(data, index, rows, weights, counts, beside, offsets, known)
 
-    def rows_of(self, kept: Mask) -> Positions:
-        """The rows that are kept, without a copy where all are."""
-        return self.rows if kept.all() else self.rows[kept]
+    @property
+    def lacking(self) -> dict[str, Mask]:
+        """Rows in which something beside them is missing, by its name."""
+        return {name: np.isnan(values) for name, values in self.beside.items()}
 
 
 def aligned_labels(y: object, X: object) -> DataColumn:
@@ -285,31 +476,23 @@ def _complete(
     matrix: ModelMatrix,
     coding: Coding,
     na_action: NaAction,
-    given: _EachRow,
+    given: _RowOptions,
     standardize: bool,
     intercept: bool,
 ) -> Sample:
     """Keep the rows that lack nothing; code labels, weigh rows, scale predictors."""
     usable = labels.notna().to_numpy(dtype=bool)
-    each = given.weights if isinstance(given.weights, np.ndarray) else None
-    kept = usable & matrix.kept & ~given.uncounted
-    if each is not None:
-        kept &= ~np.isnan(each)
-    offset = total(given.offset) if given.offset else None
-    if offset is not None:
-        kept &= ~np.isnan(offset)
+    kept = usable & matrix.kept
+    for rows in given.lacking.values():
+        kept = kept & ~rows
     name = _name_of(labels)
-    without = [(name, int((~usable).sum()))]
-    without += [(column, len(rows)) for column, rows in matrix.missing.items()]
-    if each is not None:
-        without.append(("weights", int(np.isnan(each).sum())))
-    without.append(("freq_weights", int(given.uncounted.sum())))
-    lacking = missing_in(given.offset)
-    without += [(k, len(v)) for k, v in lacking.items() if k not in matrix.missing]
+    without = {name: int((~usable).sum())}
+    without |= {column: len(rows) for column, rows in matrix.missing.items()}
+    without |= {part: int(rows.sum()) for part, rows in given.lacking.items()}
     dropped = Dropped(
         int((~usable).sum()),
         int((usable & ~kept).sum()),
-        tuple((column, count) for column, count in without if count),
+        tuple((column, count) for column, count in without.items() if count),
     )
     _check_rows(kept, matrix.index, na_action, dropped)
     index = matrix.index.copy(deep=True)
@@ -319,7 +502,9 @@ def _complete(
     if levels.rule == "factor":
         levels = as_in_formula(levels, design.formula, design.functions)
     y = coded(labels, levels)
-    raw = weights_of_rows(given.weights if each is None else each[kept], y, levels)
+    each = given.weights
+    each = each[kept] if isinstance(each, np.ndarray) else each
+    raw = weights_of_rows(each, y, levels)
     weights = row_weights(raw, y, levels)
     X = selected(matrix.values, kept[matrix.kept])
     check_flag("standardize", standardize)
@@ -340,8 +525,10 @@ def _complete(
         raw_weights=raw,
         weights_of=kind_of(given.weights),
         counted=given.counts,
-        lines=Lines.of(given.data, given.rows_of(kept), given.index),
-        offset=None if offset is None else offset[kept],
+        lines=Lines.of(
+            given.data, given.rows if kept.all() else given.rows[kept], given.index
+        ),
+        offset=None if given.offset is None else given.offset[kept],
         offsets=given.offsets,
     )
 

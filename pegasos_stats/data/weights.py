@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import DataColumn, Vector
 from pegasos_stats.data.columns import floats_of, rows_listed, selected
-from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import ModelMatrix, check_columns, row_labels
 from pegasos_stats.data.foreign import (
+    as_data,
     check_aligned,
     check_memory,
     column_of_frame,
@@ -25,11 +25,10 @@ from pegasos_stats.data.foreign import (
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.expressions import (
     Expression,
-    check_names,
     read_expression,
     refused,
 )
-from pegasos_stats.data.language.formula import values_of_rows
+from pegasos_stats.data.language.formula import check_names, values_of_rows
 from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.errors import (
     ColumnError,
@@ -228,6 +227,11 @@ def total(parts: Mapping[str, Vector]) -> Vector:
     return found
 
 
+def bare_part(name: str) -> str:
+    """A part of the offset by its expression."""
+    return name.removeprefix("offset(").removesuffix(")")
+
+
 def missing_in(parts: Mapping[str, Vector]) -> dict[str, NDArray[np.intp]]:
     """Rows, by position, in which a part of the offset is missing, by its expression.
 
@@ -236,12 +240,8 @@ def missing_in(parts: Mapping[str, Vector]) -> dict[str, NDArray[np.intp]]:
     >>> missing_in({"offset(log(t))": np.array([0.0, np.nan])})
     {'log(t)': array([1])}
     """
-    lacking = {name: np.flatnonzero(np.isnan(v)) for name, v in parts.items()}
-    return {
-        name.removeprefix("offset(").removesuffix(")"): rows
-        for name, rows in lacking.items()
-        if rows.size
-    }
+    lacking = {bare_part(name): np.isnan(values) for name, values in parts.items()}
+    return {name: np.flatnonzero(rows) for name, rows in lacking.items() if rows.any()}
 
 
 def check_some(parts: Mapping[str, Vector]) -> None:

@@ -12,9 +12,8 @@ import pandas as pd
 from pegasos_stats.arrays import Predictors, Vector
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.design import Design
-from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.labels import LabelCoding, Ties, signs_of
-from pegasos_stats.data.sample import Dropped, Sample, aligned_labels
+from pegasos_stats.data.sample import Dropped, Groups, Sample, aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.weights import Counts, Offset, column_of_counts, repeated
 from pegasos_stats.errors import DataError, OptionError, counted

@@ -11,8 +11,8 @@ import pandas as pd
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.checks import check_flag, check_fraction
 from pegasos_stats.data.design import Design
-from pegasos_stats.data.groups import Groups, Lines
 from pegasos_stats.data.language.design import FormulaDesign, Unseen
+from pegasos_stats.data.sample import Groups, Lines
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere, in_memory_only
 from pegasos_stats.data.weights import mean_one

@@ -11,11 +11,10 @@ import pandas as pd
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.data.design import Design
-from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.design import FormulaDesign, doubtful_in
-from pegasos_stats.data.language.formula import unwrapped
-from pegasos_stats.data.sample import Dropped
+from pegasos_stats.data.language.formula import factored
+from pegasos_stats.data.sample import Dropped, Groups
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import counted, listing, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix
@@ -525,8 +524,8 @@ def factor_levels(design: Design) -> dict[str, list[object]]:
     if not isinstance(design, FormulaDesign):
         return {}
     return {
-        name if name in design.variables else unwrapped(name): [*coding.levels]
-        for name, coding in design.codings.items()
+        factored(text, design.variables) if coding.base == 0 else text: [*coding.levels]
+        for text, coding in design.codings.items()
     }
 
 

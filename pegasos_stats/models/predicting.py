@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from pegasos_stats.checks import check_choice, check_flag, number_of
 from pegasos_stats.data.columns import in_rows, is_sparse
-from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import (
     Design,
     FrameDesign,
@@ -19,7 +18,7 @@ from pegasos_stats.data.design import (
     as_frame,
     row_labels,
 )
-from pegasos_stats.data.foreign import is_valid_text
+from pegasos_stats.data.foreign import as_data, is_valid_text
 from pegasos_stats.data.labels import LabelCoding, Ties
 from pegasos_stats.data.language.design import UNSEEN, Unseen, blanked_for
 from pegasos_stats.data.language.formula import outcome_of

@@ -12,14 +12,17 @@ import pandas as pd
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.labels import Coding
-from pegasos_stats.data.language.design import FormulaDesign, doubtful_in
+from pegasos_stats.data.language.design import (
+    FormulaDesign,
+    doubtful_in,
+    warn_of_columns,
+)
 from pegasos_stats.data.sample import NaAction, Sample
 from pegasos_stats.data.scan.files import SHARE as SHARE_OF_PIECE
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.formats import bytes_at_once
 from pegasos_stats.data.scan.levels_of_files import Source, resolve_formula
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere, in_memory_only
-from pegasos_stats.data.suspect_columns import warn_of_columns
 from pegasos_stats.data.weights import Counts, kind_of
 from pegasos_stats.errors import (
     OptionError,

@@ -14,11 +14,9 @@ import pandas as pd
 
 from pegasos_stats.arrays import Matrix
 from pegasos_stats.data.design import Design, FrameDesign
-from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.language.design import FormulaDesign
-from pegasos_stats.data.language.term_coding import FactorCoding
-from pegasos_stats.data.sample import Dropped
+from pegasos_stats.data.language.design import FactorCoding, FormulaDesign
+from pegasos_stats.data.sample import Dropped, Groups
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.weights import Counts, Offset
 from pegasos_stats.errors import plain

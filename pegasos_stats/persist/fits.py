@@ -14,18 +14,14 @@ from pegasos_stats.arrays import Dense, Integers, Mask
 from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.digests import rows_digest
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.language.design import FormulaDesign
-from pegasos_stats.data.language.expressions import (
-    read_expression,
-    shown,
-)
+from pegasos_stats.data.language.design import FormulaDesign, names_of_terms
+from pegasos_stats.data.language.expressions import read_expression
 from pegasos_stats.data.language.formula import read_outcome
-from pegasos_stats.data.language.term_coding import names_of_terms
 from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.data.sample import Dropped, Sample
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.weights import Counts, Offset
-from pegasos_stats.errors import DataError, FormulaError, listing
+from pegasos_stats.errors import DataError, FormulaError, listing, shown
 from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.inference import wald

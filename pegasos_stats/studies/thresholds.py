@@ -10,12 +10,11 @@ import pandas as pd
 
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.checks import check_choice, check_nonnegative, check_rows_have_own
-from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import row_labels
-from pegasos_stats.data.foreign import position_of
-from pegasos_stats.data.groups import Lines
+from pegasos_stats.data.foreign import as_data, position_of
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.design import Unseen
+from pegasos_stats.data.sample import Lines
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere
 from pegasos_stats.data.weights import column_of_counts, repeated

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.suspect_columns import doubtful_columns
+from pegasos_stats.data.language.design import doubtful_columns
 from pegasos_stats.errors import ColumnWarning
 
 N = 60

@@ -52,7 +52,7 @@ def test_files_and_dask_leave_it_out_too(tmp_path):
         ps.scan(tmp_path / "rows.parquet"),
         dask.from_pandas(data, npartitions=3),
     ):
-        with pytest.warns(ColumnWarning, match="'e', 'f' hold no value"):
+        with pytest.warns(ColumnWarning, match="'e', 'f' holds no value"):
             model = ps.svm("y ~ .", source, lam=0.1)
         result = model.fit(ps.SDCA(seed=1))
         # Both are within a relative gap of 1e-6 of the same optimum.

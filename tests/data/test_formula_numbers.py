@@ -44,7 +44,7 @@ def test_nullable_frames_are_taken(data):
 @pytest.mark.parametrize(
     ("formula", "words"),
     [
-        ("y ~ x | g", "several parts"),
+        ("y ~ x | g", "one list of terms"),
         ("np.sign(g) ~ x", r"sign\(\) takes numbers"),
         ("g > 1 ~ x", "cannot be used"),
         ("y ~ I(x^2)", r"x\*\*2"),
@@ -167,7 +167,7 @@ def test_a_choice_needs_a_test_and_a_mean_needs_numbers(data):
 
 
 def test_products_of_terms_are_counted_in_the_whole_formula(data, monkeypatch):
-    limit = "pegasos_stats.data.language.terms.MOST_PRODUCTS"
+    limit = "pegasos_stats.data.language.formula.MOST_PRODUCTS"
     monkeypatch.setattr(limit, 10)
     product = "(x + flag) * (x + c)"  # four of them
     assert design_of(f"y ~ {product} + {product}", data)

@@ -22,11 +22,11 @@ def fitted(formula, data):
     return ps.logit(formula, data, lam=0.1).fit(SOLVER)
 
 
-def test_rows_beyond_a_spline_are_refused_in_our_words():
+def test_rows_beyond_a_spline_are_refused():
     data = rows()
     result = fitted("y ~ bs(x, df=4)", data)
-    low, high = data["x"].min(), data["x"].max()
-    with pytest.raises(FormulaError, match=f"{low:.6g} or above {high:.6g}"):
+    high = data["x"].max()
+    with pytest.raises(FormulaError, match=r"beyond .*extrapolation"):
         result.predict(data.assign(x=data["x"] + 1.0))
     clipped = fitted("y ~ bs(x, df=4, extrapolation='clip')", data)
     far = clipped.decision_function(data.assign(x=7.0))

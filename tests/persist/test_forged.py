@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.groups import Groups
+from pegasos_stats.data.sample import Groups
 from pegasos_stats.errors import DataError
 from pegasos_stats.persist import load, save
 from tests.persist.fits import saved_in

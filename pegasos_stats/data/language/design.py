@@ -1,18 +1,31 @@
-"""Designs from formulas: terms and contrasts, kept and replayed on new data."""
+"""Designs from formulas: terms as columns, coded at the fit and again on new rows.
 
+A factor has a column less where the terms before it span its constant, as in R. What
+is found at the fit, `FactorCoding` and the state of functions, codes new rows.
+"""
+
+import math
 import re
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from ast import literal_eval
+from collections.abc import (
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from functools import lru_cache, reduce
+from itertools import chain, groupby, product
 from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Dense, Mask
+from pegasos_stats.arrays import DataColumn, Dense, Mask, Matrix
 from pegasos_stats.data.columns import (
     check_finite,
     check_hashable,
@@ -25,7 +38,6 @@ from pegasos_stats.data.columns import (
     plain_column,
     selected,
 )
-from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import (
     Design,
     FrameDesign,
@@ -33,69 +45,505 @@ from pegasos_stats.data.design import (
     check_columns,
     check_distinct,
 )
-from pegasos_stats.data.foreign import check_memory
+from pegasos_stats.data.foreign import as_data, check_memory
 from pegasos_stats.data.labels import positions
-from pegasos_stats.data.language.expressions import Expression, cannot_use, refused
+from pegasos_stats.data.language.expressions import (
+    Expression,
+    refused,
+    unusable,
+)
 from pegasos_stats.data.language.formula import (
+    Term,
+    factored,
     factors_of,
+    is_word,
     no_value_in,
     read_terms,
-    sides,
-    unwrapped,
+    split_formula,
 )
-from pegasos_stats.data.language.term_coding import (
-    Codes,
-    FactorCoding,
-    coded_columns,
-    codes_of,
-    factors_at_fit,
-    named_levels,
-    names_of_terms,
-)
-from pegasos_stats.data.language.terms import Term
 from pegasos_stats.data.language.values import (
     Value,
     as_real,
+    is_factor,
     missing_in,
     taken,
     unwrapped_value,
 )
 from pegasos_stats.data.language.vocabulary import BEYOND, Functions, State
 from pegasos_stats.data.scaling import ScaledDesign
-from pegasos_stats.data.suspect_columns import Doubtful, doubtful_columns
-from pegasos_stats.errors import ColumnError, DataError, FormulaError, counted, listing
+from pegasos_stats.errors import (
+    ColumnError,
+    ColumnWarning,
+    DataError,
+    FormulaError,
+    counted,
+    listing,
+    one_line,
+    warn_caller,
+)
 
 Levels: TypeAlias = dict[str, list[Hashable]]  # of each factor, by its column
+Part: TypeAlias = tuple[tuple[str, bool], ...]  # factors, and whether with one less
+Pairs: TypeAlias = frozenset[tuple[str, bool]]
+Codes: TypeAlias = NDArray[np.integer]
 Unseen = Literal["error", "missing"]
 
 UNSEEN: tuple[Unseen, ...] = ("error", "missing")
-CONTRASTED = re.compile(r"^(?:C|relevel)\(\s*(`[^`]+`|[\w.]+)\s*,.*\)$", re.DOTALL)
-MANY_LEVELS = 1000  # of a column of text, with few rows each: it names the rows
 MOST_LEVELS = 10_000  # of one factor
+MOST_COLUMNS = 100_000  # of products of factors, some seconds
+MOST_PARTS = 600_000  # sets of factors within all terms, some seconds
+MOST_NEW_PARTS = 300  # within one term and in no earlier one, whose cube is the time
+TOGETHER = 2048  # rows that are written at once
 NO_PREDICTOR = "has no predictor; add one."
 ONE_LEVEL = "has only terms of one level in these data; add a predictor that varies."
 
 
-def factored(factor: str, variables: Collection[str]) -> str:
-    """Name of the column behind ``name``, ``C(name, ...)`` or ``relevel(name, ...)``.
+# -------------------------------------------------------------- contrasts and products
 
-    Parameters
+
+@dataclass(frozen=True, eq=False)
+class FactorCoding:
+    """How a factor becomes columns.
+
+    Attributes
     ----------
-    factor : str
-    variables : collection of str
-        Names of columns: a factor that is one of them is that column.
+    levels : list
+        In their order.
+    names : tuple of str
+        Of the columns where there is one less.
+    base : int or None
+        Position of the level that these leave out, of treatment contrasts.
+    matrix : float64 array, shape (len(levels), len(names)), or None
+        Other contrasts.
+    fixed : bool
+        Whether its columns are these beside any other terms.
+    """
+
+    levels: list[Hashable]
+    names: tuple[str, ...]
+    base: int | None = 0
+    matrix: Matrix | None = None
+    fixed: bool = False
+
+    @classmethod
+    def of(cls, text: str, value: Value, levels: list[Hashable]) -> "FactorCoding":
+        """The contrasts that a factor of a formula asks for."""
+        chosen = getattr(value, "contrasts", None)
+        if chosen is None or len(levels) < 2:
+            return cls(levels, tuple(f"{text}[T.{level}]" for level in levels[1:]))
+        from formulaic.transforms import contrasts as known
+
+        chosen = chosen() if isinstance(chosen, type) else chosen
+        if not isinstance(chosen, known.Contrasts):
+            chosen = known.CustomContrasts(chosen)
+        fixed = isinstance(chosen, known.CustomContrasts)
+        written = chosen.get_factor_format(levels, reduced_rank=True)
+        names = tuple(
+            written.format(name=text, field=field)
+            for field in chosen.get_coding_column_names(levels, reduced_rank=True)
+        )
+        if isinstance(chosen, known.TreatmentContrasts):
+            base = levels.index(chosen.get_drop_field(levels, reduced_rank=False))
+            return cls(levels, names, base)
+        matrix = chosen.get_coding_matrix(levels, reduced_rank=True)
+        return cls(levels, names, None, np.asarray(matrix, dtype=np.float64), fixed)
+
+    def names_of(self, text: str, reduced: bool) -> list[str]:
+        """Names of the columns."""
+        if reduced or self.fixed:
+            return list(self.names)
+        return [f"{text}[{level}]" for level in self.levels]
+
+    def columns(self, codes: Codes, reduced: bool) -> list[NDArray[np.generic]]:
+        """Columns of rows of these levels, by position; one less if `reduced`.
+
+        Examples
+        --------
+        >>> FactorCoding(["u", "v"], ("g[T.v]",)).columns(np.array([0, 1]), True)
+        [array([False,  True])]
+        """
+        if self.matrix is not None and (reduced or self.fixed):
+            return list(self.matrix[codes].T)
+        left_out = self.base if reduced else None
+        return [codes == i for i in range(len(self.levels)) if i != left_out]
+
+
+def named_levels(column: DataColumn) -> DataColumn:
+    """Categories that are neither text, numbers nor booleans, as text.
 
     Examples
     --------
-    >>> factored("C(age, contr.treatment(base='old'))", ["age"])
-    'age'
-    >>> factored("age `in years`", ["age `in years`"])
-    'age `in years`'
+    >>> named_levels(pd.cut(pd.Series([1.0, 5.0]), [0, 2, 9])).tolist()
+    ['(0, 2]', '(2, 9]']
     """
-    if factor in variables:
-        return factor
-    match = CONTRASTED.match(factor)
-    return match.group(1).strip("`") if match else unwrapped(factor)
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        return column
+    levels = column.dtype.categories
+    known = levels.dtype.kind in "biuf" or pd.api.types.is_string_dtype(levels)
+    return column if known else column.cat.rename_categories(str)
+
+
+def codes_of(values: Value, levels: Sequence[Hashable]) -> Codes:
+    """Position of each value among the levels; -1 for others and missing ones.
+
+    ``1``, ``1.0`` and ``True`` are one level.
+    """
+    column = pd.Series(values)
+    if levels and isinstance(levels[0], str):
+        column = named_levels(column)
+    is_category = isinstance(column.dtype, pd.CategoricalDtype)
+    if is_category and list(column.cat.categories) == levels:
+        return column.cat.codes.to_numpy()
+    return positions(column, levels)
+
+
+def factors_at_fit(
+    values: dict[str, Value],
+) -> tuple[dict[str, FactorCoding], dict[str, list[Hashable]], tuple[str, ...]]:
+    """Codings of factors, fields of values of several columns, and what spans a 1.
+
+    Parameters
+    ----------
+    values : dict
+        By the text of factors; those of levels become categories.
+    """
+    codings, fields, spanning = dict[str, FactorCoding](), {}, []
+    for text, value in values.items():
+        if is_factor(value):
+            column = pd.Series(unwrapped_value(value)).astype("category")
+            there = list(column.cat.categories)
+            levels = getattr(value, "levels", None) or there
+            if lacking := [level for level in there if level not in levels]:
+                raise ColumnError(
+                    f"levels= of {text} lacks {listing(lacking)}; add them, or drop or "
+                    "recode these rows."
+                )
+            codings[text] = FactorCoding.of(text, value, levels)
+            values[text] = column
+        elif len(parts := fields_of(value)) != 1 or None not in parts:
+            fields[text] = list(parts)
+        if getattr(value, "spans_intercept", is_factor(value)):
+            spanning.append(text)
+    return codings, fields, tuple(spanning)
+
+
+def fields_of(value: Value) -> dict[Hashable, NDArray[np.generic]]:
+    """Columns of a value by their labels; of a single one the label is None."""
+    plain = as_real(unwrapped_value(value))
+    columns = plain.items() if isinstance(plain, pd.DataFrame) else [(None, plain)]
+    return {label: np.asarray(column) for label, column in columns}
+
+
+@lru_cache(maxsize=16)
+def parts_of(
+    terms: tuple[Term, ...], spanning: tuple[str, ...]
+) -> tuple[tuple[Part, ...], ...]:
+    """Products of factors that each term adds to what earlier terms span.
+
+    Examples
+    --------
+    >>> from pegasos_stats.data.language.formula import Factor
+    >>> one, g = Factor("1", "number"), Factor("g", "column")
+    >>> parts_of((Term((one,)), Term((g,))), ("g",))
+    (((),), ((('g', True),),))
+    >>> parts_of((Term((g,)),), ("g",))
+    (((('g', False),),),)
+    """
+    wide, seen, found, count = frozenset(spanning), set[Pairs](), [], 0
+    for term in terms:
+        texts = [factor.text for factor in term.factors if factor.kind != "number"]
+        count += 2 ** len(wide.intersection(texts))
+        _check_few(count, MOST_PARTS, "products within them")
+        each = [((t, True), None) if t in wide else ((t, False),) for t in texts]
+        parts = [tuple(filter(None, chosen)) for chosen in product(*each)]
+        new = {frozenset(part): part for part in parts if frozenset(part) not in seen}
+        what = "products within one that are no terms (write a*b for a:b)"
+        _check_few(len(new), MOST_NEW_PARTS, what)
+        found.append(_merged(new.values()))
+        seen.update(new)
+    return tuple(found)
+
+
+def _check_few(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise ValueError(f"its products of factors have more than {most:,} {what}")
+
+
+def _merged(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Join ``a`` and ``a:g`` with one level less to ``a:g`` with all levels."""
+    found: dict[Pairs, Part] = {}
+    for part in sorted(parts, key=len):
+        for other in found.values():
+            new = set(part).difference(other)
+            if len(part) - 1 == len(other) and len(new) == 1 and next(iter(new))[1]:
+                whole = tuple((t, r and (t, r) not in new) for t, r in part)
+                rest = [each for each in found.values() if each != other]
+                found = {frozenset(p): p for p in _merged([*rest, whole])}
+                break
+        else:
+            found.setdefault(frozenset(part), part)
+    return tuple(found.values())
+
+
+def names_of_terms(
+    terms: tuple[Term, ...],
+    spanning: tuple[str, ...],
+    codings: Mapping[str, FactorCoding],
+    fields: Mapping[str, Sequence[Hashable]],
+) -> tuple[tuple[str, ...], ...]:
+    """Names of the columns of each term; the first factor changes fastest."""
+
+    def names_of(text: str, reduced: bool) -> list[str]:
+        if text in codings:
+            return codings[text].names_of(text, reduced)
+        if text not in fields:
+            return [text]
+        return [f"{text}[{label}]" for label in fields[text][reduced:]]
+
+    count, found = 0, []
+    for parts in parts_of(terms, spanning):
+        each = [
+            [names_of(*factor) for factor in reversed(part)] for part in parts if part
+        ]
+        count += sum(math.prod(map(len, factors)) for factors in each)
+        _check_few(count, MOST_COLUMNS, "columns")
+        names = (":".join(reversed(n)) for factors in each for n in product(*factors))
+        found.append(tuple(names))
+    return tuple(found)
+
+
+def _products(
+    scale: float, factors: list[list[NDArray[np.generic]]]
+) -> Iterable[NDArray[np.generic]]:
+    """Products of a column of each factor, the first changing fastest."""
+    single = [columns[0] for columns in factors if len(columns) == 1]
+    each = [columns for columns in factors if len(columns) != 1]
+    if single:
+        each.append([reduce(np.multiply, single)])
+    for chosen in product(*reversed(each)):
+        found = reduce(np.multiply, reversed(chosen))
+        yield found if scale == 1 else scale * found
+
+
+def _side_by_side(
+    pieces: Sequence[str | NDArray[np.generic]], frame: pd.DataFrame
+) -> Dense:
+    """Columns of the frame, by their names, and others."""
+    names = [piece for piece in pieces if isinstance(piece, str)]
+    if len(names) == len(pieces):
+        return numeric_values(frame if list(frame.columns) == names else frame[names])
+    single = all(
+        (frame[p].dtype if isinstance(p, str) else p.dtype) == np.float32
+        for p in pieces
+    )
+    found = np.empty((len(frame), len(pieces)), np.float32 if single else np.float64)
+    at = 0
+    for kind, run in groupby(pieces, type):
+        columns: list[Value] = list(run)
+        if kind is str:
+            found[:, at : at + len(columns)] = numeric_values(frame[columns])
+        for first in range(0, len(frame) if kind is not str else 0, TOGETHER):
+            rows = slice(first, first + TOGETHER)
+            for j, column in enumerate(columns, at):
+                found[rows, j] = column[rows] if column.ndim else column
+        at += len(columns)
+    return found
+
+
+# ---------------------------------------------------------- text that became a factor
+
+MANY_LEVELS = 1000  # of a column of text, with few rows each: it names the rows
+MANY = 10  # levels that a factor may well have, however many rows there are
+ROWS = 3  # to a level, with fewer of which a column seems to name its rows
+DATE = re.compile(r"\d{1,4}([-/. ])(\d{1,2}|[A-Za-z]{3,9})\1\d{1,4}([ T]\d.*)?")
+MARKED = re.compile(
+    r"^[$€£¥]?\s*(?P<number>[-+]?[\d,.]+(?:[eE][-+]?\d+)?|[-+]?(?:inf|nan))\s*"
+    r"(?P<unit>[%‰°$€£¥]|[^\W\d_]{1,4})?$",
+    re.IGNORECASE,
+)
+NO_VALUE = re.compile(
+    r"[\W_]*|n\.?/?a\.?|nan|null|none|missing|unknown|unk\.?", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Doubtful:
+    """A column of text, of many levels or few numbers, probably not meant as a factor.
+
+    Attributes
+    ----------
+    name : str
+        Of the column.
+    kind : "names", "dates" or "numbers"
+        What its values look like: names of the rows, dates, or numbers and a few words.
+    n_levels, n_rows : int
+    words : tuple of str
+        The values among numbers that are none, in order of appearance.
+    row : str
+        Label of the first row with such a value, if there is one and it is known.
+    outcome : str
+        Left side of the formula.
+    """
+
+    name: str
+    kind: Literal["names", "dates", "numbers"]
+    n_levels: int
+    n_rows: int
+    words: tuple[str, ...] = ()
+    row: str = ""
+    outcome: str = "y"
+
+    @property
+    def text(self) -> str:
+        """What the column is, what became of it, and what to do: two sentences.
+
+        Examples
+        --------
+        >>> print(Doubtful("lead", "numbers", 212, 300, ("<5",), "17").text)
+        the column 'lead' is text, as '<5' (row 17) is no number: 212 levels ...
+        """
+        levels = counted(self.n_levels, "level")
+        quoted = self.name if is_word(self.name) else f"`{self.name}`"
+        why, row = "though all its values are numbers", f" (row {self.row})"
+        if self.words:
+            why = f"as {listing(self.words, 3)}{row if self.row else ''} is no number"
+        without = f"eave it out, as in '{self.outcome} ~ . - {quoted}'"
+        looks, cure = {
+            "names": (
+                f"has {levels} in {counted(self.n_rows, 'row')}, as if it named the "
+                "rows: they",
+                f"L{without}",
+            ),
+            "dates": (
+                f"is text that looks like dates: {levels}",
+                f"If these are dates, make them numbers (days), or l{without}",
+            ),
+            "numbers": (
+                f"is text, {why}: {levels}",
+                "Make it numbers, as by decimal= or na_values= where the file is read",
+            ),
+        }[self.kind]
+        return (
+            f"the column {self.name!r} {looks} became "
+            f"{counted(self.n_levels - 1, 'coefficient')}. {cure}; write C({quoted}) "
+            "if its levels are meant."
+        )
+
+
+def doubtful_columns(
+    data: pd.DataFrame,
+    levels: Mapping[str, list[Hashable]],
+    n_rows: int,
+    formula: str = "y ~ .",
+) -> tuple[Doubtful, ...]:
+    """Columns of text that look like names, dates or numbers.
+
+    Columns of few levels are told only where they are numbers beside a code for no
+    value, or with commas. What a column looks like is judged by all its values: a word
+    that makes it text may stand in a row that is left out.
+
+    Parameters
+    ----------
+    data : DataFrame
+    levels : mapping of str to list
+        Of the columns that became factors without ``C()``.
+    n_rows : int
+        Number of rows used.
+    formula : str
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"x": [str(i) for i in range(20)] + ["<5"]})
+    >>> found = doubtful_columns(frame, {"x": sorted(set(frame["x"]))}, 21)
+    >>> found[0].kind, found[0].words, found[0].row
+    ('numbers', ('<5',), '20')
+    """
+    found = []
+    outcome = split_formula(formula)[0]
+    for name, known in levels.items():
+        if not all(isinstance(level, str) for level in known):
+            continue
+        every = data[name].dropna().astype(object)
+        texts = pd.Series(every.unique(), dtype=object).map(str)
+        numbers, of = _like_numbers(texts), (len(known), n_rows)
+        few = len(known) <= MANY
+        if (
+            _is_short_scale(texts, numbers)
+            if few
+            else (numbers.sum() > MANY and numbers.mean() > 0.5)
+        ):
+            words = tuple(texts[pd.to_numeric(texts, errors="coerce").isna()])
+            strange = every.index[every.map(str).isin(words)]
+            row = str(strange[0]) if words else ""
+            found.append(Doubtful(name, "numbers", *of, words, row, outcome))
+        elif not few and texts.str.fullmatch(DATE).mean() > 0.5:
+            found.append(Doubtful(name, "dates", *of, outcome=outcome))
+        elif not few and n_rows < ROWS * len(known):
+            found.append(Doubtful(name, "names", *of, outcome=outcome))
+    return tuple(found)
+
+
+def warn_of_columns(found: Iterable[Doubtful]) -> None:
+    """Warn of each of these columns."""
+    for column in found:
+        warn_caller(f"{column.text[:1].upper()}{column.text[1:]}", ColumnWarning)
+
+
+def of_all_rows(found: Iterable[Doubtful], n_rows: int) -> tuple[Doubtful, ...]:
+    """Those that still are doubtful where the rows they were found in are not all.
+
+    Levels are, so that only what names its rows can have been found wrongly. Where the
+    rows stand among all is not known.
+
+    Examples
+    --------
+    >>> few = Doubtful("ward", "names", 20, 30), Doubtful("day", "dates", 20, 30)
+    >>> [column.name for column in of_all_rows(few, 1000)]
+    ['day']
+    """
+    return tuple(
+        replace(column, n_rows=n_rows, row="")
+        for column in found
+        if column.kind != "names" or n_rows < ROWS * column.n_levels
+    )
+
+
+def _is_short_scale(texts: "pd.Series[str]", numbers: "pd.Series[bool]") -> bool:
+    """Whether few values are numbers beside a code for none, or with commas.
+
+    Other words among few numbers, as in ``1, 2, 3+``, are levels that are meant.
+
+    Examples
+    --------
+    >>> texts = pd.Series(["1", "2", "3", "?"])
+    >>> _is_short_scale(texts, _like_numbers(texts))
+    True
+    """
+    coded = texts[~numbers].str.strip().str.fullmatch(NO_VALUE)
+    some = numbers.sum() > 1 and (len(coded) > 0 or texts.str.contains(",").any())
+    return bool(some and coded.all())
+
+
+def _like_numbers(texts: "pd.Series[str]") -> "pd.Series[bool]":
+    """Which are numbers, or would be without commas, signs of money, and one unit.
+
+    Examples
+    --------
+    >>> _like_numbers(pd.Series(["5", "1,200", "12%", "$3", "P4"])).tolist()
+    [True, True, True, True, False]
+    >>> _like_numbers(pd.Series(["5 kg", "6 kg"])).tolist()
+    [True, True]
+    >>> _like_numbers(pd.Series(["12A", "12B"])).tolist()
+    [False, False]
+    """
+    parts = texts.str.strip().str.extract(MARKED)
+    units = parts["unit"].fillna("")
+    one = units[units != ""].nunique() == 1
+    plain = pd.to_numeric(parts["number"].str.replace(",", ""), errors="coerce")
+    return plain.notna() & ((units == "") | (units == "%") | one)
+
+
+# ------------------------------------------------------------ designs and their rows
 
 
 @dataclass(frozen=True)
@@ -246,13 +694,13 @@ class FormulaDesign:
                 raise no_value_in(empty)
             counts = [f"{len(at)} in {name!r}" for name, at in absent.items()]
             raise DataError(
-                f"No row is complete in the outcome and {listing(variables)}; give "
-                f"data with values for all of them. Missing: {', '.join(counts)}."
+                f"No row is complete in the outcome and {listing(variables)}; missing: "
+                f"{', '.join(counts) or 'the outcome'}."
             )
         numbers = [str(name) for name in _numbers_in(used)]
         _check_numbers(used[numbers], data.index[used.index])
         if every_row:
-            _check_levels_are_few(formula, terms, used, data)
+            _check_levels_are_few(terms, used)
         factors = dict.fromkeys(factor for term in terms for factor in term.factors)
         plain = set(numbers)
         by_name = (f.text for f in factors if f.kind == "column")
@@ -361,31 +809,51 @@ class FormulaDesign:
     def _matrix(
         self, values: Mapping[str, Value], used: pd.DataFrame, index: pd.Index
     ) -> Dense:
-        """Columns of the terms in complete rows, whose values are known."""
+        """Columns of the terms in complete rows, by values of their expressions."""
+        known: dict[tuple[str, bool], list[NDArray[np.generic]]] = {}
 
-        def check_codes(text: str, codes: Codes) -> None:
-            if not (codes < 0).any():
-                return
-            name = factored(text, self.variables)
-            plain = unwrapped_value(values[text] if text in values else used[text])
-            unseen = pd.Series(plain)[codes < 0]
-            why = [column.text for column in self.doubtful if column.name == name]
-            raise ColumnError(
-                f"Column {listing([name])} holds levels that did not occur at fit, "
-                f"{listing(unseen.unique())}, "
-                f"{in_the_rows(index[used.index[codes < 0]])}; the "
-                f"model knows {listing(self.codings[text].levels)}: "
-                f"{why[0] if why else 'drop or recode these rows.'} "
-                f"unseen={UNSEEN[1]!r} gives them no prediction."
-            )
+        def encoded(text: str, reduced: bool) -> list[NDArray[np.generic]]:
+            if (text, reduced) not in known:
+                value = unwrapped_value(values[text]) if text in values else used[text]
+                if text in self.codings:
+                    codes = codes_of(value, self.codings[text].levels)
+                    if (codes < 0).any():
+                        labels = index[used.index[codes < 0]]
+                        raise self._unseen(text, value, codes < 0, labels)
+                    columns = self.codings[text].columns(codes, reduced)
+                else:
+                    columns = list(fields_of(value).values())[reduced:]
+                known[text, reduced] = columns
+            return known[text, reduced]
 
+        pieces: list[str | NDArray[np.generic]] = []
         with errors_of(self.formula, used):
-            found = coded_columns(
-                self.terms, self.spanning, self.codings, values, used, check_codes
-            )
-            if found.shape[1] != len(self.names):
+            parts = parts_of(self.terms, self.spanning)
+            for term, of_term in zip(self.terms, parts, strict=True):
+                numbers = [f.text for f in term.factors if f.kind == "number"]
+                scale = math.prod(map(literal_eval, numbers))
+                for part in filter(None, of_term):
+                    text, simple = part[0][0], len(part) == 1 and scale == 1
+                    plain = text in used and text not in {*self.codings, *values}
+                    if simple and plain:
+                        pieces.append(text)
+                    else:
+                        pieces += _products(scale, [encoded(*each) for each in part])
+            if len(pieces) != len(self.names):
                 raise ValueError("a term has another number of columns than at fit")
-        return found
+            return _side_by_side(pieces, used)
+
+    def _unseen(
+        self, text: str, value: Value, rows: Mask, labels: pd.Index
+    ) -> ColumnError:
+        """The error for levels that did not occur at fit."""
+        unseen = pd.Series(value)[rows].unique()
+        return ColumnError(
+            f"Column {listing([factored(text, self.variables)])} holds levels that did "
+            f"not occur at fit, {listing(unseen)}, {in_the_rows(labels)}; the model "
+            f"knows {listing(self.codings[text].levels)}: drop or recode these rows, "
+            f"or give them no prediction by unseen={UNSEEN[1]!r}."
+        )
 
     @property
     def learns(self) -> bool:
@@ -542,45 +1010,28 @@ def _check_dates(frame: pd.DataFrame) -> None:
             )
 
 
-def _check_levels_are_few(
-    formula: str, terms: tuple[Term, ...], used: pd.DataFrame, data: pd.DataFrame
-) -> None:
+def _check_levels_are_few(terms: tuple[Term, ...], used: pd.DataFrame) -> None:
     """Raise `ColumnError` for factors that name the rows, before they are coded."""
+    n = len(used)
     for factor in {factor.text for term in terms for factor in term.factors}:
-        name = factored(factor, used.columns)
+        name, levels = factored(factor, used.columns), 0
         if name not in used or (name == factor and used[name].dtype.kind in "fiub"):
             continue
-        n, levels = len(used), 0
         with suppress(TypeError):  # cells of lists are refused where they are coded
             levels = used[name].nunique()
-        names_rows = name == factor and levels > MANY_LEVELS and 3 * levels > n
         what = f"Column {listing([name])} has {levels:,} levels in {counted(n, 'row')}"
+        names_rows = name == factor and levels > MANY_LEVELS and ROWS * levels > n
         if names_rows or levels > MOST_LEVELS:
-            looks = doubtful_columns(data, {name: ["a"] * levels}, n, formula)
-            row_names = Doubtful(name, "names", levels, n, outcome=sides(formula)[0])
-            cure = (looks or (row_names,))[0].cure
-            raise ColumnError(f"{what}; {cure}, or group its levels.")
+            raise ColumnError(
+                f"{what}; leave it out, group its levels, or read it as numbers, as by "
+                "decimal= or na_values= where the file is read."
+            )
         check_memory(24.0 * n * levels, what, "leave it out, or group its levels")
 
 
 @contextmanager
-def errors_of(
-    formula: str,
-    used: pd.DataFrame,
-    expr: str = "",
-    state: Mapping[str, State] | None = None,
-) -> Iterator[None]:
-    """Errors of formulaic, and of functions, become errors about the formula.
-
-    Parameters
-    ----------
-    formula : str
-    used : DataFrame
-    expr : str
-        The term in which they occur.
-    state : dict, optional
-        What transformations found at fit.
-    """
+def errors_of(formula: str, used: pd.DataFrame, expr: str = "") -> Iterator[None]:
+    """Errors of functions become errors about the formula, or a column of `used`."""
     try:
         with np.errstate(all="ignore"):
             yield
@@ -590,11 +1041,7 @@ def errors_of(
         for name, values in used.items():
             check_hashable(name, values)
         about = f"{expr}: {error}" if expr else str(error)
-        for key, found in (state or {}).items():
-            if "extend beyond" in about and key in expr and "lower_bound" in found:
-                low, high = found["lower_bound"], found["upper_bound"]
-                about = f"{expr} has no value below {low:.6g} or above {high:.6g}"
-        raise cannot_use(formula, about) from None
+        raise unusable(formula, one_line(about, 1000)) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -665,11 +1112,11 @@ class FormulaRows:
         values: dict[str, Value] = {}
         absent = {v: rows for v, rows in lacks.items() if v in names}
         for expr, expression in expressions.items():
-            with errors_of(formula, rows, expr, found):
+            with errors_of(formula, rows, expr):
                 values[expr] = as_real(expression.value(rows, found))
             missing = missing_in(values[expr])
             if levels and expr in levels:
-                missing = codes_of(values[expr], levels[expr]) < 0
+                missing = codes_of(unwrapped_value(values[expr]), levels[expr]) < 0
             if missing is None or not missing.any():
                 continue
             known = {v: lacks[v] & missing for v in expression.columns & set(lacks)}

@@ -7,12 +7,9 @@ is walked to compute: nothing of it is given to Python.
 
 import ast
 import re
-import unicodedata
 import warnings
-from collections.abc import Collection, Hashable, Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from keyword import iskeyword
 from numbers import Number
 
@@ -28,6 +25,7 @@ from pegasos_stats.data.language.values import (
     compared,
     folded,
     in_range,
+    on_rows,
     operated,
     unwrapped_value,
     where_present,
@@ -45,28 +43,18 @@ from pegasos_stats.data.language.vocabulary import (
     State,
     check_arguments,
 )
-from pegasos_stats.errors import (
-    ColumnError,
-    FormulaError,
-    did_you_mean,
-    listing,
-    one_line,
-)
+from pegasos_stats.errors import FormulaError, did_you_mean, shown
 from pegasos_stats.foreign_names import suggestion
 
 MOST_LETTERS = 10_000
 DEEPEST = 60
-LONGEST = 1000  # characters of what another library says
 NESTED = "it has too many parts in each other"
 LARGEST_INTEGER = 2**63
 ALIKE = 0.6  # names of functions are short
 COMPARED = "<=>"  # a chain of comparisons; no word, which a function may be
 LITERAL = r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\""
-CALL_OF_R = re.compile(r"\b((?:as|is)\.\w+)\(")  # words of Python, with a dot
 QUOTED = re.compile(rf"({LITERAL}|`[^`]*`)")
-SIGN = re.compile(rf"{LITERAL}|`[^`]*`|[^'\"`\w\s]", re.DOTALL)
 OPENING, CLOSING = "([{", ")]}"
-POWERS = "write powers as x**2, not x^2"
 ALLOWED = (
     "allowed are columns, numbers, text, arithmetic, comparisons and functions such as "
     "log, np.sqrt, scale and poly; compute other columns in the data before, or give "
@@ -102,21 +90,13 @@ class Expression:
     @property
     def columns(self) -> set[str]:
         """Names of the columns that it uses."""
-        names = (node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name))
-        return {name[1:-1] for name in names if name.startswith("`")}
+        names = map(column_name, ast.walk(self.tree))
+        return {name for name in names if name is not None}
 
     @property
     def column(self) -> str | None:
         """Name of the column that it is; None of anything else."""
         return column_name(self.tree)
-
-    def inside(self, *names: str) -> "Expression | None":
-        """The argument, if it is a call of one of these functions with no other."""
-        tree = self.tree
-        if not isinstance(tree, ast.Call) or len(tree.args) != 1 or tree.keywords:
-            return None
-        called = isinstance(tree.func, ast.Name) and tree.func.id in names
-        return replace(self, tree=tree.args[0]) if called else None
 
     @property
     def calls(self) -> Iterator["Call"]:
@@ -151,69 +131,37 @@ class Expression:
         [2.0, 3.0]
         """
         found = self._value(self.tree, frame, {} if state is None else state)
-        plain = unwrapped_value(found)
-        for part in plain.values() if isinstance(plain, dict) else [plain]:
-            shape = getattr(part, "shape", ())
-            rows = shape[:1] == (len(frame),) and len(shape) <= 2
-            if not (rows or isinstance(part, Number | np.bool_)):
-                raise TypeError("an expression does not give one number for each row")
+        columns = pd.Series | pd.DataFrame | Number | np.bool_
+        if not isinstance(unwrapped_value(found), columns):
+            raise TypeError("an expression does not give one number for each row")
         return without_nullable(found)
 
     def _value(
-        self, node: ast.AST, frame: pd.DataFrame, state: dict[str, State]
+        self, node: ast.AST, frame: pd.DataFrame, states: dict[str, State]
     ) -> Value:
         """Value of a node of the tree."""
         if (column := column_name(node)) is not None:
             return widened(frame[column])
+        if (call := Call.of(node, self.functions)) is not None:
+            names, nodes = call.given.keys(), call.given.values()
+            values = [self._value(each, frame, states) for each in nodes]
+            if call.name != "I":
+                values = [unwrapped_value(value) for value in values]
+
+            def compute(*values: Value) -> Value:
+                given = dict(zip(names, values, strict=True))
+                return _called(call, given, states)
+
+            if call.function.all_rows:
+                return on_rows(compute(*map(plain_numbers, values)), frame.index)
+            return where_present(compute, values, frame.index)
         if not isinstance(node, ast.Call):
             return literal(node)
         name = node.func.id  # type: ignore[attr-defined]
-        values = [self._value(each, frame, state) for each in node.args]
-        if name != "I":
-            values = [unwrapped_value(value) for value in values]
+        values = [unwrapped_value(self._value(a, frame, states)) for a in node.args]
         if name == COMPARED:
             return compared(*values, index=frame.index)
-        if name in OPERATORS or name in CONNECTIVES:
-            return operated(name, *values, index=frame.index)
-        words = {str(k.arg): self._value(k.value, frame, state) for k in node.keywords}
-        key = words.pop("_state", "")
-        function = function_of(name, self.functions)
-        compute = partial(_called, name, function, state, key)
-        if function.all_rows:
-            found = compute(*map(plain_numbers, values), **words)
-        else:
-            found = where_present(compute, values, words, frame.index)
-        if type(found) is pd.Series and len(found) == len(frame):
-            return found.set_axis(frame.index)  # some come without labels
-        return found
-
-
-def _called(
-    name: str,
-    function: Function,
-    states: dict[str, State],
-    key: str,
-    /,
-    *arguments: Value,
-    **keywords: Value,
-) -> Value:
-    """Call a function, whose arguments are checked."""
-    if function.open:
-        return function.resolved(*arguments, **keywords)
-    ufunc = isinstance(function.call, np.ufunc)
-    values = map(as_numbers, arguments) if ufunc else arguments
-    given = function.given(name, [*values], keywords)
-    check_arguments(name, function, given)
-    if ufunc:
-        return in_range(function.resolved, *given.values())
-    if function.state:
-        state = states.setdefault(key, {})
-        given = {word: as_real(value) for word, value in given.items()}
-        given[function.state] = state
-        if name == "bs" and BEYOND in state:
-            given.setdefault("extrapolation", state[BEYOND])
-    first = [given.pop(next(iter(given)))] if given else []
-    return function.resolved(*first, **given)
+        return operated(name, *values, index=frame.index)
 
 
 @dataclass(frozen=True)
@@ -247,10 +195,29 @@ class Call:
         function = function_of(name, functions)
         keywords = {str(k.arg): k.value for k in node.keywords}
         key = literal(keywords.pop("_state", ast.Constant("")))
-        given = function.given(name, node.args, keywords)
-        if function.open:
-            given = {str(i): each for i, each in enumerate(node.args)} | keywords
-        return cls(name, function, given, str(key))
+        return cls(name, function, function.given(name, node.args, keywords), str(key))
+
+
+def _called(call: Call, given: dict[str, Value], states: dict[str, State]) -> Value:
+    """Call a function, whose arguments are checked."""
+    function = call.function
+    if function.open:
+        places = [given.pop(name) for name in [*given] if name.isdigit()]
+        return function.resolved(*places, **given)
+    ufunc = isinstance(function.call, np.ufunc)
+    if ufunc:
+        given = {name: as_numbers(value) for name, value in given.items()}
+    check_arguments(call.name, function, given)
+    if ufunc:
+        return in_range(function.resolved, *given.values())
+    if function.state:
+        state = states.setdefault(call.key, {})
+        given = {word: as_real(value) for word, value in given.items()}
+        given[function.state] = state
+        if call.name == "bs" and BEYOND in state:
+            given.setdefault("extrapolation", state[BEYOND])
+    first = [given.pop(next(iter(given)))] if given else []
+    return function.resolved(*first, **given)
 
 
 def function_of(name: str, functions: Functions) -> Function:
@@ -258,6 +225,11 @@ def function_of(name: str, functions: Functions) -> Function:
     if name in functions:
         return Function(functions[name], all_rows=True, open=True)
     return VOCABULARY.get(name) or ATTRIBUTES[name]
+
+
+def column_node(name: str) -> ast.Name:
+    """What stands for a column in a tree."""
+    return ast.Name(f"`{name}`", ast.Load())
 
 
 def column_name(node: ast.AST) -> str | None:
@@ -272,6 +244,12 @@ def literal(node: ast.AST) -> Value:
         return ast.literal_eval(node)
     except ValueError:
         return node
+
+
+def plain_numbers(value: Value) -> Value:
+    """Whole numbers of which some are missing as real ones."""
+    lacking = isinstance(getattr(value, "dtype", None), pd.Int64Dtype)
+    return value.astype(np.float64) if lacking else value
 
 
 def read_expression(
@@ -310,37 +288,9 @@ def read_expression(
     tree, quoted = parsed(text, formula)
     reader = _Whitelist(columns, formula, functions or {}, quoted)
     try:
-        tree = reader.read(tree)
+        return Expression(text, reader.read(tree), functions or {})
     except RecursionError:
         raise unusable(formula, NESTED) from None
-    return Expression(text, tree, functions or {})
-
-
-def signs_in(text: str, start: int = 0) -> Iterator[tuple[int, str, int]]:
-    """Places of signs outside of quotes, and how many brackets are around each.
-
-    Examples
-    --------
-    >>> list(signs_in("f(x + '+')"))
-    [(1, '(', 0), (4, '+', 1), (9, ')', 0)]
-    """
-    depth = 0
-    for found in SIGN.finditer(text, start):
-        if len(sign := found[0]) == 1:
-            depth = max(depth - (sign in CLOSING), 0)
-            yield found.start(), sign, depth
-            depth += sign in OPENING
-
-
-def formatted(text: str, formula: str) -> str:
-    """Write an expression as Python writes it, so that equal ones look alike.
-
-    Examples
-    --------
-    >>> formatted("log( `a b`,2)", "y ~ log( `a b`,2)")
-    'log(`a b`, 2)'
-    """
-    return written(*parsed(text, formula))
 
 
 def parsed(text: str, formula: str) -> tuple[ast.expr, dict[str, str]]:
@@ -380,20 +330,27 @@ def parsed(text: str, formula: str) -> tuple[ast.expr, dict[str, str]]:
         ast.unparse(tree)
     except (SyntaxError, ValueError) as error:
         reason = " ".join(str(getattr(error, "msg", error)).split())
-        for call in CALL_OF_R.findall(code):
-            if instead := suggestion(call, ("formula",)):
-                reason = f"there is no {call}() here; {instead}"
-        hint = ""
+        calls = re.findall(r"\b((?:as|is)\.\w+)\(", code)  # words of R and of Python
+        for instead in filter(None, (suggestion(c, ("formula",)) for c in calls)):
+            reason = instead
         for word in filter(iskeyword, re.findall(r"\w+", code)):
-            hint = f"; as the name of a column put it in backticks, `{word}`"
-        raise unusable(formula, f"{reason} in {code[:60]!r}{hint}") from None
+            reason = f"{reason} (the name of a column in backticks, `{word}`)"
+        raise unusable(formula, f"{reason} in {code[:60]!r}") from None
     except (RecursionError, MemoryError):
         raise unusable(formula, NESTED) from None
     return tree, quoted
 
 
 def written(node: ast.AST, quoted: dict[str, str]) -> str:
-    """Text of a tree of `parsed`, with the quoted names in backticks."""
+    """Text of a tree of `parsed`, with the quoted names in backticks.
+
+    Equal expressions look alike.
+
+    Examples
+    --------
+    >>> written(*parsed("log( `a b`,2)", "y ~ log( `a b`,2)"))
+    'log(`a b`, 2)'
+    """
     text = ast.unparse(node).replace("\n", " ")
     for word, name in quoted.items():
         text = text.replace(word, f"`{name}`")
@@ -433,7 +390,10 @@ class _Whitelist:
             case ast.Call():
                 return self._call(node)
         kind = type(node).__name__.lower()
-        raise refusal(self.formula, f"has {self._written(node)!r} ({kind})")
+        raise self._refusal(f"has {self._written(node)!r} ({kind})")
+
+    def _refusal(self, what: str) -> FormulaError:
+        return refused(self.formula, f"{what}; {ALLOWED}.")
 
     def _written(self, node: ast.AST) -> str:
         return written(node, self.quoted)[:60]
@@ -443,13 +403,13 @@ class _Whitelist:
             return self._folded("positive", [value])
         if value is None or isinstance(value, bool | int | float | str):
             return ast.Constant(value)
-        raise refusal(self.formula, f"has {value!r} ({type(value).__name__})")
+        raise self._refusal(f"has {value!r} ({type(value).__name__})")
 
     def _constants(self, items: "Collection[ast.expr | None]") -> ast.List:
         found = [self.read(item) for item in items if item is not None]
         fixed = all(isinstance(i, ast.Constant | ast.List | ast.Dict) for i in found)
         if len(found) < len(items) or not fixed:
-            raise refusal(self.formula, "has a list of other things than constants")
+            raise self._refusal("has a list of other things than constants")
         return ast.List(found, ast.Load())
 
     def _name(self, node: ast.Name | ast.Attribute) -> ast.expr:
@@ -461,25 +421,24 @@ class _Whitelist:
             if name in CONSTANTS:
                 return ast.Constant(CONSTANTS[name])
             if name in CONTRASTS:
-                return ast.Call(ast.Name(name, ast.Load()), [], [])
+                return _call_of(name, [])
         if isinstance(node, ast.Attribute):
             path, owner = _path(node)
             if path in ATTRIBUTES:
-                return ast.Call(ast.Name(path, ast.Load()), [self.read(owner)], [])
+                return _call_of(path, [self.read(owner)])
             if name is None:
                 raise self._unknown(path)
         return column_node(str(name))
 
     def _operator(self, operator: ast.AST, operands: list[ast.expr]) -> ast.expr:
-        if isinstance(operator, ast.BitXor):
-            raise unusable(self.formula, POWERS)
         kind = type(operator).__name__
         if (name := OPERATOR_NAMES.get(kind)) is None:
-            raise refusal(self.formula, f"has the operator {kind.lower()}")
+            power = "; write powers as x**2, not x^2" if kind == "BitXor" else ""
+            raise self._refusal(f"has the operator {kind.lower()}{power}")
         parts = [self.read(operand) for operand in operands]
         if name in OPERATORS and all(isinstance(p, ast.Constant) for p in parts):
             return self._folded(name, [literal(part) for part in parts])
-        return ast.Call(ast.Name(name, ast.Load()), parts, [])
+        return _call_of(name, parts)
 
     def _folded(self, name: str, values: list[Value]) -> ast.Constant:
         """Compute with constants."""
@@ -493,14 +452,12 @@ class _Whitelist:
         names = [OPERATOR_NAMES.get(type(op).__name__) for op in node.ops]
         bitwise = [p for p in parts if isinstance(getattr(p, "op", None), BITWISE)]
         if None in names or (len(names) > 1 and bitwise):
-            raise refusal(
-                self.formula,
+            raise self._refusal(
                 f"has {self._written(node)!r}; comparisons by ==, !=, <, <=, >, >= and "
-                "in stand in brackets where & and | join them: (x > 1) & (z < 2)",
+                "in stand in brackets where & and | join them: (x > 1) & (z < 2)"
             )
         signs = ast.Constant(" ".join(map(str, names)))
-        compare = ast.Name(COMPARED, ast.Load())
-        return ast.Call(compare, [signs, *map(self.read, parts)], [])
+        return _call_of(COMPARED, [signs, *map(self.read, parts)])
 
     def _call(self, node: ast.Call) -> ast.expr:
         name = _dotted(node.func) or ""
@@ -527,37 +484,37 @@ class _Whitelist:
         words = {str(each.arg): self.read(each.value) for each in node.keywords}
         arguments = [self.read(item) for item in given]
         if any(word == "None" or word.startswith("_") for word in words):
-            raise refusal(self.formula, f"has {self._written(node)!r}")
+            raise self._refusal(f"has {self._written(node)!r}")
         try:
             function.given(name, arguments, words)
         except TypeError as error:
             habits = (suggestion(word, ("options", name)) for word in words)
-            instead = next(filter(None, habits), None)
+            instead = next(filter(None, habits), "")
             text = f"{name}(): {instead}" if instead else str(error)
             raise unusable(self.formula, text) from None
         if function.state:
             words["_state"] = ast.Constant(written(node, self.quoted))
-        keywords = [ast.keyword(word, value) for word, value in words.items()]
-        return ast.Call(ast.Name(name, ast.Load()), arguments, keywords)
+        return _call_of(name, arguments, words)
 
-    def _unknown(self, path: str, name: str = "") -> Exception:
+    def _unknown(self, path: str, name: str = "") -> FormulaError:
         """The error for a function that is not known, or a method, by its path."""
         if instead := suggestion(name or path, ("formula",)):
-            return unusable(
-                self.formula, f"there is no {name or path}() here; {instead}"
-            )
+            text = f"there is no {name or path}() here; {instead}"
+            return unusable(self.formula, text)
         what = self.quoted.get(path, path).removeprefix(".")
         names = [*VOCABULARY, *ATTRIBUTES, *self.functions]
         near = did_you_mean(what, [n.removeprefix(".") for n in names], ALIKE)
-        return refusal(self.formula, f"has {what!r}, which is not known{near}")
+        return self._refusal(f"has {what!r}, which is not known{near}")
 
 
 BITWISE = ast.BitAnd | ast.BitOr
 
 
-def column_node(name: str) -> ast.Name:
-    """What stands for a column in a tree."""
-    return ast.Name(f"`{name}`", ast.Load())
+def _call_of(
+    name: str, arguments: list[ast.expr], words: dict[str, ast.expr] | None = None
+) -> ast.Call:
+    keywords = [ast.keyword(word, value) for word, value in (words or {}).items()]
+    return ast.Call(ast.Name(name, ast.Load()), arguments, keywords)
 
 
 def _dotted(node: ast.AST) -> str | None:
@@ -577,51 +534,9 @@ def _path(node: ast.Attribute) -> tuple[str, ast.expr]:
     return f".{node.attr}", inner
 
 
-def plain_numbers(value: Value) -> Value:
-    """Whole numbers of which some are missing as real ones."""
-    lacking = isinstance(getattr(value, "dtype", None), pd.Int64Dtype)
-    return value.astype(np.float64) if lacking else value
-
-
-def refusal(formula: str, what: str) -> FormulaError:
-    """The error for something that a formula may not do, with what it may."""
-    return refused(formula, f"{what}; {ALLOWED}.")
-
-
-def check_names(columns: Iterable[Hashable]) -> None:
-    """Raise `ColumnError` for names that a formula cannot tell from its own words."""
-    wrong = [column for column in columns if not _is_name(column)]
-    if wrong:
-        raise ColumnError(
-            f"The column name {listing(wrong)} cannot be used in a formula; names must "
-            "be text, no numbers, and not 'Intercept': rename, for example by "
-            "data.add_prefix('x')."
-        )
-
-
-def _is_name(column: Hashable) -> bool:
-    if not isinstance(column, str) or column == "Intercept":
-        return False
-    with suppress(ValueError):  # of a name that is no number
-        float(column)
-        return False
-    return True
-
-
 def unusable(formula: str, reason: str) -> FormulaError:
     """The error for a formula that cannot be read or computed."""
     return refused(formula, f"cannot be used: {reason}.")
-
-
-def cannot_use(formula: str, error: object, hint: str = "") -> FormulaError:
-    """Make a `FormulaError` of what another library says of a formula.
-
-    Examples
-    --------
-    >>> print(cannot_use("y ~ a + x>0", ValueError("Unknown operator '>'.")))
-    The formula 'y ~ a + x>0' cannot be used: Unknown operator '>'.
-    """
-    return unusable(formula, one_line(error, LONGEST) + hint)
 
 
 def refused(formula: str, reason: str) -> FormulaError:
@@ -633,26 +548,3 @@ def refused(formula: str, reason: str) -> FormulaError:
     FormulaError("The formula 'y ~ 1' has no predictor; add one.")
     """
     return FormulaError(f"The formula {shown(formula)} {reason}", reason)
-
-
-def shown(formula: str) -> str:
-    """A formula in quotes, in one line, cut where it is very long.
-
-    Examples
-    --------
-    >>> shown("y ~ x")
-    "'y ~ x'"
-    """
-    return repr(formula if len(formula) <= 500 else formula[:500] + "...")
-
-
-def normal_form(name: str) -> str:
-    """A name as Python's parser writes it."""
-    return unicodedata.normalize("NFKC", name)
-
-
-def is_word(name: object) -> bool:
-    """Whether a name can stand in an expression as it is."""
-    if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
-        return False
-    return normal_form(name) == name

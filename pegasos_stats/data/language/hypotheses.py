@@ -68,7 +68,7 @@ def constraints(hypotheses: object, names: Sequence[str]) -> tuple[Matrix, Vecto
     else:
         rows, values = [], []
         for text in words:  # a chain of equalities: each side and the next
-            each = [_linear(s, names, text) for s in sides(_unwrapped(text), "=")]
+            each = [_linear(s, names, text) for s in _equated(text)]
             if len(each) == 1:
                 each.append((np.zeros(len(names)), 0.0))
             for (left, one), (right, other) in pairwise(each):
@@ -124,11 +124,30 @@ def _as_matrix(hypotheses: object, k: int) -> tuple[Matrix, Vector]:
 
 
 def _linear(side: str, names: Sequence[str], text: str) -> tuple[Vector, float]:
-    """Coefficients and constant of one side."""
+    """Coefficients and constant of one side.
+
+    Words stand for the names, longer ones first, so that any can be read.
+
+    Examples
+    --------
+    >>> _linear("2 * C(a)[T.x] - a:b + 1", ["a", "a:b", "C(a)[T.x]"], "")
+    (array([ 0., -1.,  2.]), 1.0)
+    """
+    stem = "_v"
+    while stem in side:
+        stem += "_"
+    each = {
+        f"{stem}{i}": row for i, row in enumerate(np.eye(len(names), len(names) + 1))
+    }
+    words = {str(name): word for name, word in zip(names, each, strict=True)}
+    words |= {f"`{name}`": word for name, word in list(words.items())}
+    readable = [name for name in words if name and not NUMBER.fullmatch(name)]
+    any_name = "|".join(map(re.escape, sorted(readable, key=len, reverse=True)))
+    pattern = rf"(?<![\w.`])(?:{any_name})(?![\w.`(\[])"
+    code = re.sub(pattern, lambda found: words[found[0]], side)
     try:
-        tree, _ = parsed(_with_stand_ins(side, names), text)
         with np.errstate(all="ignore"):
-            found = _affine(tree, len(names))
+            found = _affine(parsed(code, text)[0], each)
     except (FormulaError, LookupError, ValueError, ArithmeticError, RecursionError):
         raise OptionError(
             f"The hypothesis {shown(text.strip())} cannot be read; give a linear one, "
@@ -139,18 +158,18 @@ def _linear(side: str, names: Sequence[str], text: str) -> tuple[Vector, float]:
     return found[:-1], float(found[-1])
 
 
-def _affine(node: ast.AST, k: int) -> Any:
-    """Coefficients of ``v0, v1, ...`` in a tree, and its constant at the end."""
+def _affine(node: ast.AST, each: Mapping[str, Vector]) -> Any:
+    """Coefficients of the words in a tree, and its constant at the end."""
     match node:
         case ast.Constant(value=int() | float() as number) if type(number) is not bool:
-            return np.append(np.zeros(k), float(number))
+            return np.append(np.zeros(len(each)), float(number))
         case ast.Name(id=word):
-            return np.eye(k + 1)[int(word.removeprefix("v"))]
+            return each[word]
         case ast.UnaryOp(op=ast.UAdd() | ast.USub() as sign, operand=inner):
-            found = _affine(inner, k)
+            found = _affine(inner, each)
             return -found if isinstance(sign, ast.USub) else found
         case ast.BinOp(op=sign, left=one, right=other):
-            return _joined(sign, _affine(one, k), _affine(other, k))
+            return _joined(sign, _affine(one, each), _affine(other, each))
     raise ValueError("it is not linear")
 
 
@@ -167,39 +186,12 @@ def _joined(sign: ast.operator, left: Vector, right: Vector) -> Any:
     raise ValueError("it is not linear")
 
 
-def _with_stand_ins(side: str, names: Sequence[str]) -> str:
-    """Put ``v0, v1, ...`` for the names, longer ones first, so that any can be read.
-
-    Examples
-    --------
-    >>> _with_stand_ins("2 * C(a)[T.x] - a:b + `7`", ["a", "a:b", "C(a)[T.x]", 7])
-    '2 * v2 - v1 + v3'
-    """
-    places = {str(name): f"v{i}" for i, name in enumerate(names)}
-    places |= {f"`{name}`": place for name, place in list(places.items())}
-    readable = [name for name in places if name and not NUMBER.fullmatch(name)]
-    longest_first = sorted(readable, key=len, reverse=True)
-    any_name = "|".join(re.escape(name) for name in longest_first)
-    pattern = rf"(?<![\w.`])(?:{any_name})(?![\w.`(\[])"
-    known = re.sub(pattern, lambda found: f"\0{places[found[0]]}\0", side)
-    pieces = known.split("\0")
-    unknown = [
-        word for piece in pieces[::2] for word in re.findall(r"[^\W\d]\w*", piece)
-    ]
-    if any(not re.fullmatch(r"[eE]\d*", word) for word in unknown):
-        raise KeyError(unknown[0])
-    return "".join(pieces).strip()
-
-
-def _unwrapped(text: str) -> str:
-    """Take off parentheses around a whole equation: ``(a = b)``."""
+def _equated(text: str) -> list[str]:
+    """Sides of an equation, which may stand in parentheses: ``(a = b)``."""
     text = text.strip()
-    while text.startswith("(") and "=" not in "".join(sides(text, "=")[1:]):
-        inside = text[1:-1]
-        if not text.endswith(")") or len(sides(inside, "=")) < 2:
-            return text
-        text = inside.strip()
-    return text
+    while "=" in text and text[0] + text[-1] == "()" and len(sides(text, "=")) == 1:
+        text = text[1:-1].strip()
+    return sides(text, "=")
 
 
 def _check(R: Matrix, q: Vector, hypotheses: object) -> None:

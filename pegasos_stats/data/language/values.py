@@ -1,7 +1,11 @@
-"""Arithmetic and comparisons of columns and constants, missing values as in R."""
+"""Arithmetic and comparisons of columns and constants, missing values as in R.
+
+A value is a constant, a list of constants, a column of the rows (a Series) or several
+(a DataFrame), or a `TermValue` of columns.
+"""
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any, TypeAlias
@@ -11,7 +15,7 @@ import pandas as pd
 
 from pegasos_stats.arrays import DataColumn, Mask
 
-Value: TypeAlias = Any  # of an expression: a constant, a list, a column, columns
+Value: TypeAlias = Any
 Compute: TypeAlias = Callable[..., Value]
 
 LARGEST_POWER = 1024.0
@@ -29,6 +33,70 @@ COMPARISONS: dict[str, Compute] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le,
     ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class TermValue:
+    """Columns of a term with more to them than their numbers.
+
+    Attributes
+    ----------
+    values : Series or DataFrame
+        Of a factor its levels.
+    spans_intercept : bool
+        Whether the constant is a combination of the columns.
+    levels : list, optional
+        Of a factor, where they were given.
+    contrasts : object, optional
+        Contrasts of formulaic, or weights.
+    is_factor : bool
+    """
+
+    values: Value
+    spans_intercept: bool = False
+    levels: list[Value] | None = None
+    contrasts: Value = None
+    is_factor: bool = False
+
+
+def unwrapped_value(value: Value) -> Value:
+    """A value without what `TermValue` has beside it."""
+    return value.values if isinstance(value, TermValue) else value
+
+
+def on_rows(value: Value, index: pd.Index) -> Value:
+    """What a function gave as columns of these rows; constants as they are."""
+    if isinstance(value, TermValue):
+        return replace(value, values=on_rows(value.values, index))
+    if isinstance(value, np.ndarray | pd.Categorical) and value.ndim == 1:
+        value = pd.Series(value)
+    if isinstance(value, dict | np.ndarray) and getattr(value, "ndim", 2) == 2:
+        value = pd.DataFrame(value)
+    if isinstance(value, pd.Series | pd.DataFrame) and value.index is not index:
+        return value.set_axis(index, axis=0)
+    return value
+
+
+def is_column(value: Value) -> bool:
+    """Whether a value has one entry for each row."""
+    return isinstance(value, pd.Series)
+
+
+def is_text(value: Value) -> bool:
+    """Whether a value is text, or a column that may hold some."""
+    if is_column(value):
+        return not pd.api.types.is_numeric_dtype(value) and value.dtype.kind not in "mM"
+    return isinstance(value, str | list | dict)
+
+
+def is_factor(value: Value) -> bool:
+    """Whether a value is a factor: by `C`, or for its categories or text."""
+    if isinstance(value, TermValue):
+        return value.is_factor
+    return is_column(value) and (
+        isinstance(value.dtype, pd.CategoricalDtype)
+        or pd.api.types.is_string_dtype(value.dtype)
+    )
 
 
 def folded(name: str, values: Sequence[Value]) -> Value:
@@ -77,7 +145,7 @@ def operated(name: str, *values: Value, index: pd.Index) -> Value:
     >>> operated("+", flags, flags, index=flags.index).tolist()
     [2, 0]
     """
-    _check_shapes(values)
+    _check_width(values)
     texts = [is_text(value) for value in values]
     if any(texts) and not (name == "+" and all(texts)):
         raise TypeError(f"'{name}' takes numbers, and there is text")
@@ -85,17 +153,17 @@ def operated(name: str, *values: Value, index: pd.Index) -> Value:
         return _connected(name, values, index)
     compute = OPERATORS[name]
     if name != "not":
-        values = tuple(as_numbers(value) for value in values)
+        values = tuple(map(as_numbers, values))
     if name in GROWING:
         compute = partial(in_range, compute)
-    return where_present(compute, values, {}, index)
+    return where_present(compute, values, index)
 
 
 def _connected(name: str, values: Sequence[Value], index: pd.Index) -> Value:
     """``&`` and ``|``: true or missing is true, false and missing is false."""
     compute = CONNECTIVES[name]
     if all(map(_is_whole, values)):  # bit by bit, as in Python
-        return where_present(lambda *each: reduce(compute, each), values, {}, index)
+        return where_present(lambda *each: reduce(compute, each), values, index)
     return without_nullable(reduce(compute, map(_truth, values)))
 
 
@@ -103,10 +171,9 @@ def _truth(value: Value) -> Value:
     """Whether a number is not 0."""
     if not is_column(value):
         return bool(value)
-    column: DataColumn = pd.Series(value)
-    if column.dtype.kind == "b":
-        return column.astype("boolean")
-    return (column != 0).astype("boolean").mask(column.isna())
+    if value.dtype.kind == "b":
+        return value.astype("boolean")
+    return (value != 0).astype("boolean").mask(value.isna())
 
 
 def compared(names: str, *values: Value, index: pd.Index) -> Value:
@@ -121,7 +188,7 @@ def compared(names: str, *values: Value, index: pd.Index) -> Value:
     >>> found.tolist()
     [False, True, False]
     """
-    _check_shapes(values)
+    _check_width(values)
     parts = [
         _compared(name, values[i], values[i + 1], index)
         for i, name in enumerate(names.replace("not in", "not_in").split())
@@ -137,7 +204,7 @@ def _compared(name: str, left: Value, right: Value, index: pd.Index) -> Value:
             raise TypeError(f"'{name}' does not go with these values")
         inside = pd.Series(left).isin(right)
         return ~inside if name in ("not_in", "!=") else inside
-    return where_present(COMPARISONS[name], (left, right), {}, index)
+    return where_present(COMPARISONS[name], (left, right), index)
 
 
 def in_range(compute: Compute, *values: Value) -> Value:
@@ -152,7 +219,7 @@ def in_range(compute: Compute, *values: Value) -> Value:
     >>> in_range(operator.pow, pd.Series([2, 4]), -1).tolist()
     [0.5, 0.25]
     """
-    if not all(_is_whole(value) for value in values):
+    if not all(map(_is_whole, values)):
         return compute(*values)
     real = compute(*(value * 1.0 for value in values))
     if not np.all(np.abs(real) < LARGEST):
@@ -164,9 +231,9 @@ def in_range(compute: Compute, *values: Value) -> Value:
 
 
 def _is_whole(value: Value) -> bool:
-    if is_column(value):
+    if isinstance(value, pd.Series | np.generic):
         return bool(value.dtype.kind in "iu")
-    return isinstance(value, int | np.integer)
+    return isinstance(value, int)
 
 
 def as_numbers(value: Value) -> Value:
@@ -204,69 +271,17 @@ def as_real(value: Value) -> Value:
     >>> as_real(pd.Series([1, 2], dtype="uint8")).dtype.name
     'float64'
     """
-    if type(value) not in (pd.Series, np.ndarray):  # not what C() makes of numbers
+    if isinstance(value, pd.DataFrame):
+        return value.apply(as_real)
+    if not is_column(value):  # and not what C() makes of numbers
         return value
     short = value.dtype.kind == "f" and getattr(value.dtype, "itemsize", 8) < 4
     return value.astype(np.float64) if value.dtype.kind in "iu" or short else value
 
 
-def is_text(value: Value) -> bool:
-    """Whether a value is text, or a column that may hold some."""
-    if isinstance(value, pd.Series):
-        return not pd.api.types.is_numeric_dtype(value) and value.dtype.kind not in "mM"
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind not in "biufmM"
-    return isinstance(value, str | list | dict)
-
-
-def is_column(value: Value) -> bool:
-    """Whether a value has one entry for each row."""
-    return isinstance(value, pd.Series | np.ndarray)
-
-
-@dataclass(frozen=True, eq=False)
-class TermValue:
-    """A value with more to it than its numbers.
-
-    Attributes
-    ----------
-    values : Series, array or dict
-        Of a factor its levels; columns by their labels.
-    spans_intercept : bool
-        Whether the constant is a combination of the columns.
-    levels : list, optional
-        Of a factor, where they were given.
-    contrasts : object, optional
-        Contrasts of formulaic, or weights.
-    is_factor : bool
-    """
-
-    values: Value
-    spans_intercept: bool = False
-    levels: list[Value] | None = None
-    contrasts: Value = None
-    is_factor: bool = False
-
-
-def unwrapped_value(value: Value) -> Value:
-    """A value without what `TermValue` has beside it."""
-    return value.values if isinstance(value, TermValue) else value
-
-
-def is_factor(value: Value) -> bool:
-    """Whether a value is a factor: by `C`, or for its categories or text."""
-    if isinstance(value, TermValue):
-        return value.is_factor
-    known = isinstance(value, pd.Series | pd.Categorical)
-    return known and (
-        isinstance(value.dtype, pd.CategoricalDtype)
-        or pd.api.types.is_string_dtype(value.dtype)
-    )
-
-
-def _check_shapes(values: Sequence[Value]) -> None:
-    """Raise `TypeError` unless all columns have the same rows and the same width."""
-    if len({value.shape for value in values if is_column(value)}) > 1:
+def _check_width(values: Sequence[Value]) -> None:
+    wide = (each for each in values if isinstance(each, pd.Series | pd.DataFrame))
+    if len({tuple(getattr(each, "columns", ())) for each in wide}) > 1:
         raise TypeError("it joins terms of several columns with others")
 
 
@@ -279,11 +294,7 @@ def missing_in(value: Value) -> Mask | None:
     [False, True]
     """
     plain = unwrapped_value(value)
-    if isinstance(plain, dict):
-        parts = [missing_in(part) for part in plain.values()]
-        masks = [mask for mask in parts if mask is not None]
-        return np.logical_or.reduce(masks) if masks else None
-    if not isinstance(plain, pd.Series | pd.DataFrame | np.ndarray):
+    if not isinstance(plain, pd.Series | pd.DataFrame):
         return None
     found: Mask = np.asarray(pd.isna(plain), dtype=bool)
     return np.asarray(found.any(axis=1)) if found.ndim == 2 else found
@@ -293,11 +304,9 @@ def taken(value: Value, rows: Mask) -> Value:
     """Some of the rows of a value; constants as they are."""
     if isinstance(value, TermValue):
         return replace(value, values=taken(value.values, rows))
-    if isinstance(value, dict):
-        return {name: taken(part, rows) for name, part in value.items()}
     if isinstance(value, pd.Series | pd.DataFrame):
         return without_nullable(value if rows.all() else value[rows])
-    return value[rows] if isinstance(value, np.ndarray) and value.ndim else value
+    return value
 
 
 def without_nullable(value: Value) -> Value:
@@ -307,47 +316,30 @@ def without_nullable(value: Value) -> Value:
     return value
 
 
-def spread(value: Value, rows: Mask, index: pd.Index) -> Value:
-    """Put values of some rows on all rows, missing in the others."""
+def spread(value: Value, index: pd.Index) -> Value:
+    """Put columns of some rows on all rows, missing in the others."""
     if isinstance(value, TermValue):
-        return replace(value, values=spread(value.values, rows, index))
-    if isinstance(value, dict):
-        return {name: spread(part, rows, index) for name, part in value.items()}
-    if isinstance(value, pd.DataFrame):
-        return value.set_axis(index[rows], axis=0).reindex(index)
-    if isinstance(value, np.ndarray) and value.ndim == 2:
-        full = np.full((len(index), value.shape[1]), np.nan)
-        full[rows] = value
-        return full
-    if getattr(value, "ndim", 0) == 0:
-        return value
-    column: DataColumn = pd.Series(value)
-    if column.dtype.kind in "bi":
-        column = column.astype("boolean" if column.dtype.kind == "b" else "Int64")
-    return column.set_axis(index[rows]).reindex(index)
+        return replace(value, values=spread(value.values, index))
+    if is_column(value) and value.dtype.kind in "bi":
+        value = value.astype("boolean" if value.dtype.kind == "b" else "Int64")
+    rows = isinstance(value, pd.Series | pd.DataFrame)
+    return value.reindex(index) if rows else value
 
 
-def where_present(
-    compute: Compute,
-    arguments: Sequence[Value],
-    keywords: Mapping[str, Value],
-    index: pd.Index,
-) -> Value:
-    """Compute on the rows in which no argument is missing; missing in the others.
+def where_present(compute: Compute, values: Sequence[Value], index: pd.Index) -> Value:
+    """Compute on the rows in which no value is missing; missing in the others.
 
     Examples
     --------
     >>> x = pd.Series([1.0, np.nan, 4.0])
-    >>> where_present(np.sqrt, [x], {}, x.index).tolist()
+    >>> where_present(np.sqrt, [x], x.index).tolist()
     [1.0, nan, 2.0]
     """
-    masks = [missing_in(value) for value in (*arguments, *keywords.values())]
-    there = [mask for mask in masks if mask is not None and len(mask) == len(index)]
-    lacking = np.logical_or.reduce([np.zeros(len(index), dtype=bool), *there])
+    masks = [mask for value in values if (mask := missing_in(value)) is not None]
+    lacking = np.logical_or.reduce([np.zeros(len(index), dtype=bool), *masks])
     if lacking.all():
         return pd.Series(np.nan, index=index)
-    found = compute(
-        *(taken(value, ~lacking) for value in arguments),
-        **{name: taken(value, ~lacking) for name, value in keywords.items()},
-    )
-    return spread(found, ~lacking, index) if lacking.any() else found
+    if not lacking.any():
+        return on_rows(compute(*(taken(v, ~lacking) for v in values)), index)
+    found = compute(*(taken(value, ~lacking) for value in values))
+    return spread(on_rows(found, index[~lacking]), index)

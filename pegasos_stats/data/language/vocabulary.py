@@ -11,13 +11,11 @@ from functools import cached_property, partial, reduce
 from itertools import pairwise
 from numbers import Real
 from operator import attrgetter
-from typing import cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.language.values import (
     LARGEST,
     Compute,
@@ -40,11 +38,6 @@ TYPES = {"float": "float64", "int": "int64"}
 OTHER_TYPES = "bool category float32 float64 int32 int64 object str"
 TYPES |= {name: name for name in OTHER_TYPES.split()}
 PATTERN = set("\\^$.|?*+()[]{}")
-
-
-def column_of(values: Value) -> DataColumn:
-    """View values of the rows as a Series."""
-    return values if isinstance(values, pd.Series) else pd.Series(values)
 
 
 def log(x: Value, base: Value = None) -> Value:
@@ -84,15 +77,14 @@ def one_of(test: Value, yes: Value, no: Value) -> Value:
 
 def filled(x: Value, value: Value) -> Value:
     """``x.fillna(value)``: a level that is new comes after the others."""
-    column = column_of(x)
-    if isinstance(column.dtype, pd.CategoricalDtype) and not is_column(value):
-        if value not in column.cat.categories:
-            column = column.cat.add_categories([value])
-        return column.fillna(value)
-    known = column.notna().any()
-    if value is None or (known and is_text(value) != is_text(column)):
+    if isinstance(x.dtype, pd.CategoricalDtype) and not is_column(value):
+        if value not in x.cat.categories:
+            x = x.cat.add_categories([value])
+        return x.fillna(value)
+    known = x.notna().any()
+    if value is None or (known and is_text(value) != is_text(x)):
         raise TypeError("a missing value is filled by text in text, else by a number")
-    found = column.fillna(value)
+    found = x.fillna(value)
     return found.astype(bool) if found.dtype.kind == "b" else found
 
 
@@ -105,7 +97,7 @@ def first_there(*columns: Value) -> Value:
 
 def with_level_of_missing(x: Value) -> Value:
     """``addNA(x)``: a factor in which missing values are the last level, ``NA``."""
-    column = column_of(x).astype("category")
+    column = x.astype("category")
     name = "<NA>" if "NA" in column.cat.categories else "NA"
     return column.cat.add_categories([name]).fillna(name)
 
@@ -119,7 +111,7 @@ def extreme(join: Compute, *columns: Value) -> Value:
 
 def as_type(x: Value, dtype: str) -> Value:
     """Column in another type, which is one of `TYPES`."""
-    found = cast("Value", column_of(x)).astype(TYPES[dtype])
+    found = x.astype(TYPES[dtype])
     if found.dtype.kind == "i" and not is_text(x) and ((found - x).abs() >= 1).any():
         raise ValueError(f"astype() has numbers that {dtype} cannot hold")
     return found
@@ -127,7 +119,7 @@ def as_type(x: Value, dtype: str) -> Value:
 
 def as_numeric(x: Value) -> Value:
     """Numbers of a column of numbers, of true and false, or of text."""
-    return column_of(x).astype("float64")
+    return x.astype("float64")
 
 
 def as_integer(x: Value) -> Value:
@@ -144,16 +136,14 @@ def as_character(x: Value) -> Value:
     >>> as_character(pd.Series([1.0, 2.5])).tolist()
     ['1', '2.5']
     """
-    values = column_of(x)
-    if values.dtype.kind == "f":
-        return values.map(lambda number: f"{number:.15g}").astype(object)
-    return values.astype(str).astype(object)
+    if x.dtype.kind == "f":
+        return x.map(lambda number: f"{number:.15g}").astype(object)
+    return x.astype(str).astype(object)
 
 
 def lagged(x: Value, k: int = 1) -> Value:
     """Values of `k` rows before."""
-    values = column_of(x)
-    return values.shift(max(-len(values), min(k, len(values))))
+    return x.shift(max(-len(x), min(k, len(x))))
 
 
 def cut(
@@ -179,9 +169,7 @@ def cut(
         kept["breaks"] = _breaks(x, breaks)
     edges = kept["breaks"]
     names = _interval_names(edges, right, include_lowest) if labels is None else labels
-    cells = pd.cut(
-        column_of(x), edges, right=right, labels=names, include_lowest=include_lowest
-    )
+    cells = pd.cut(x, edges, right=right, labels=names, include_lowest=include_lowest)
     return cells.cat.as_unordered()
 
 
@@ -217,7 +205,7 @@ def contains(x: Value, pat: str) -> Value:
         raise ValueError(
             f"contains() takes text without signs of patterns, not {pat!r}"
         )
-    return column_of(x).str.contains(pat, regex=False)
+    return x.str.contains(pat, regex=False)
 
 
 def factor(
@@ -260,7 +248,7 @@ def polynomial(
             "there are so many different values"
         )
     found = TRANSFORMS["poly"](x, degree, raw, _state=state)
-    return found if raw else TermValue(np.asarray(found))
+    return found if raw else TermValue(dict(enumerate(np.asarray(found).T, start=1)))
 
 
 Numbers = NDArray[np.float64]
@@ -429,7 +417,7 @@ class Function:
         {'x': 'x', 'base': 2}
         """
         if self.open:
-            return {}
+            return {str(i): each for i, each in enumerate(arguments)} | dict(keywords)
         try:
             return dict(self.signature.bind(*arguments, **keywords).arguments)
         except TypeError as error:
@@ -469,33 +457,16 @@ ALSO = {name: name for name in WITHOUT_NP.split()} | {
 }  # fmt: skip
 
 
-KEPT = "max mean median min quantile sum"
+def _summary(method: str, **fixed: int) -> Function:
+    """A number about a column, found at fit and kept for new data."""
 
+    def kept(x: Value, state: State, **options: Value) -> Value:
+        if "value" not in state:
+            numbers = as_real(as_numbers(x))
+            state["value"] = float(getattr(numbers, method)(**fixed, **options))
+        return state["value"]
 
-def _summaries(prefix: str, ddof: int) -> dict[str, Function]:
-    """Numbers about a column, found at fit and kept for new data.
-
-    numpy divides by n where R and pandas take n - 1.
-    """
-
-    def of(method: str, **fixed: int) -> Function:
-        def kept(x: Value, state: State, **options: Value) -> Value:
-            if "value" not in state:
-                numbers = as_real(as_numbers(column_of(x)))
-                found = getattr(numbers, method)(**fixed, **options)
-                state["value"] = float(found)
-            return state["value"]
-
-        return Function(kept, "x q" if method == "quantile" else "x", state="state")
-
-    found = {name: of(name) for name in KEPT.split()}
-    found |= {
-        "sum": of("sum"),
-        "std": of("std", ddof=ddof),
-        "var": of("var", ddof=ddof),
-    }
-    found |= {} if prefix else {"sd": of("std", ddof=1)}
-    return {prefix + name: function for name, function in found.items()}
+    return Function(kept, "x q" if method == "quantile" else "x", state="state")
 
 
 def _any(compute: Compute | str, words: str = "", all_rows: bool = False) -> Function:
@@ -509,12 +480,13 @@ def _method(
     method = attrgetter(path)
 
     def called(x: Value, **given: Value) -> Value:
-        return method(column_of(x))(**given)
+        return method(x)(**given)
 
     return Function(called, words, numbers, all_rows)
 
 
 OF_TEXT = "len lower upper strip title capitalize"
+SPREADS = ("std", "var")
 CUBIC = "x df knots lower_bound upper_bound constraints extrapolation"
 # Contrasts may stand without brackets, as in C(g, contr.sum).
 CONTRASTS: dict[str, Function] = {
@@ -530,9 +502,12 @@ VOCABULARY: dict[str, Function] = {
     **{f"np.{name}": Function(getattr(np, name)) for name in UFUNCS.split()},
     **{f"np.{n}": Function(getattr(np, n), all_rows=True) for n in LOOKING.split()},
     **CONTRASTS,
-    **_summaries("", 1),
-    **_summaries("np.", 0),
-    **_summaries(".", 1),
+    "sd": _summary("std", ddof=1),
+    **{
+        prefix + name: _summary(name, **({"ddof": ddof} if name in SPREADS else {}))
+        for prefix, ddof in (("", 1), ("np.", 0), (".", 1))  # numpy divides by n
+        for name in ("max", "mean", "median", "min", "quantile", "sum", *SPREADS)
+    },
     # transformations, those of formulaic by their names
     "I": _any(lambda x: x, all_rows=True),
     "C": _any(factor, "data contrasts levels spans_intercept"),
@@ -598,10 +573,10 @@ VOCABULARY: dict[str, Function] = {
     "tolower": _method("str.lower"),
     "trimws": _method("str.strip"),
     "substr": _any(  # of R: places from 1, both ends included
-        lambda x, start, stop: column_of(x).str.slice(max(start - 1, 0), max(stop, 0))
+        lambda x, start, stop: x.str.slice(max(start - 1, 0), max(stop, 0))
     ),
-    "startsWith": _any(lambda x, prefix: column_of(x).str.startswith(prefix)),
-    "endsWith": _any(lambda x, suffix: column_of(x).str.endswith(suffix)),
+    "startsWith": _any(lambda x, prefix: x.str.startswith(prefix)),
+    "endsWith": _any(lambda x, suffix: x.str.endswith(suffix)),
     ".str.slice": _method("str.slice", "x start stop"),
     ".str.startswith": _method("str.startswith", "x pat"),
     ".str.endswith": _method("str.endswith", "x pat"),
@@ -644,40 +619,32 @@ def _differ(value: Value, least: int = 1) -> bool:
     return isinstance(value, list) and least <= len(set(value)) == len(value)
 
 
-FLAGS = (
-    "backward include_intercept include_lowest intercept raw reverse spans_intercept"
-)
-# What an argument may be, by the name of its parameter; for others their function asks.
-RULES: dict[str, tuple[Compute, str]] = {
-    **dict.fromkeys(
-        ("df", "degree"),
-        ((lambda v: is_whole(v, 1, MOST)), f"a whole number from 1 to {MOST:,}"),
+# What an argument may be, by the names of parameters; for others their function asks.
+_RULES: dict[str, tuple[Compute, str]] = {
+    "df degree": (
+        lambda v: is_whole(v, 1, MOST),
+        f"a whole number from 1 to {MOST:,}",
     ),
-    **dict.fromkeys(
-        ("digits", "decimals"),
-        ((lambda v: is_whole(v, -300, 300)), "a whole number up to 300"),
+    "digits decimals": (lambda v: is_whole(v, -300, 300), "a whole number up to 300"),
+    "k start stop": (lambda v: is_whole(v, -(2**62), 2**62), "a whole number"),
+    "backward include_intercept include_lowest intercept raw reverse spans_intercept": (
+        lambda v: isinstance(v, bool),
+        "True or False",
     ),
-    **dict.fromkeys(
-        ("k", "start", "stop"),
-        ((lambda v: is_whole(v, -(2**62), 2**62)), "a whole number"),
-    ),
-    **dict.fromkeys(
-        FLAGS.split(),
-        ((lambda v: isinstance(v, bool)), "True or False"),
-    ),
-    **dict.fromkeys(
-        ("center", "scale", "rescale", "lower_bound", "upper_bound"),
-        (is_number, "a number, True or False"),
+    "center scale rescale lower_bound upper_bound": (
+        is_number,
+        "a number, True or False",
     ),
     "levels": (
-        (lambda v: is_whole(v, 1, MOST) or _differ(v)),
+        lambda v: is_whole(v, 1, MOST) or _differ(v),
         f"levels that differ, or how many, 1 to {MOST:,}",
     ),
     "breaks": (
-        (lambda v: is_whole(v, 2, MOST) or (_differ(v, 2) and all(map(is_number, v)))),
+        lambda v: is_whole(v, 2, MOST) or (_differ(v, 2) and all(map(is_number, v))),
         f"numbers that differ, or how many intervals, 2 to {MOST:,}",
     ),
 }
+RULES = {name: rule for names, rule in _RULES.items() for name in names.split()}
 
 
 def check_arguments(name: str, function: Function, given: Mapping[str, Value]) -> None:

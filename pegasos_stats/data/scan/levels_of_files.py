@@ -16,7 +16,6 @@ from pegasos_stats.data.language.design import (
     NO_PREDICTOR,
     FormulaDesign,
     FormulaRows,
-    factored,
 )
 from pegasos_stats.data.language.expressions import (
     Call,
@@ -26,6 +25,8 @@ from pegasos_stats.data.language.expressions import (
     refused,
 )
 from pegasos_stats.data.language.formula import (
+    Term,
+    factored,
     factors_of,
     has_value,
     is_written,
@@ -35,11 +36,9 @@ from pegasos_stats.data.language.formula import (
     read_outcome,
     read_terms,
     split_formula,
-    unwrapped,
     variables_of,
     warn_empty,
 )
-from pegasos_stats.data.language.terms import Term
 from pegasos_stats.data.language.values import unwrapped_value
 from pegasos_stats.data.sample import no_rows
 from pegasos_stats.data.scan.files import Scan
@@ -486,7 +485,7 @@ class LevelCollector:
 
 def columns_of_outcome(formula: str, nothing: pd.DataFrame, noun: str) -> list[str]:
     """Columns of the left-hand side, which is computed row by row."""
-    name = unwrapped(split_formula(formula)[0])
+    name = factored(split_formula(formula)[0])
     if name in nothing.columns:
         return [name]
     outcome = read_outcome(formula, nothing.columns)

@@ -13,7 +13,7 @@ from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.columns import check_hashable, plain_column
 from pegasos_stats.data.design import check_unique
 from pegasos_stats.data.foreign import in_known_types
-from pegasos_stats.data.language.term_coding import named_levels
+from pegasos_stats.data.language.design import named_levels
 from pegasos_stats.data.scan.files import rows_of_piece
 from pegasos_stats.data.scan.formats import kind_of_dtype
 from pegasos_stats.data.scan.paths import Stamps

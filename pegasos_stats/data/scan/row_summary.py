@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Dense, Mask, Vector
 from pegasos_stats.data.columns import in_a_piece
 from pegasos_stats.data.design import ModelMatrix
+from pegasos_stats.data.language.design import of_all_rows
 from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.sample import Dropped, NaAction, no_rows, some_missing
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, overflow, power_of_two
@@ -33,7 +34,6 @@ from pegasos_stats.data.scan.reservoir import (
     sample_of,
     size_of_sample,
 )
-from pegasos_stats.data.suspect_columns import of_all_rows
 from pegasos_stats.data.weights import (
     given_weights,
     missing_in,

@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Predictors, Rows, Vector
-from pegasos_stats.data.groups import Groups
+from pegasos_stats.data.sample import Groups
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
 from pegasos_stats.models.inference.covariance import (

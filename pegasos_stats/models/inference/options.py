@@ -5,7 +5,7 @@ from typing import Literal
 
 from pegasos_stats import checks
 from pegasos_stats.data.columns import is_sparse
-from pegasos_stats.data.groups import Groups
+from pegasos_stats.data.sample import Groups
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere
 from pegasos_stats.errors import OptionError, did_you_mean, listing, shown
 from pegasos_stats.foreign_names import foreign_value, own_value

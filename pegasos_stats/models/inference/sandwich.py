@@ -19,7 +19,7 @@ import numpy as np
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.arrays import Rows as Numbers
 from pegasos_stats.data.columns import is_sparse
-from pegasos_stats.data.groups import Groups
+from pegasos_stats.data.sample import Groups
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere
 from pegasos_stats.errors import DataError

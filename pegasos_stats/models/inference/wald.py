@@ -16,8 +16,8 @@ import pandas as pd
 from pegasos_stats import tables
 from pegasos_stats.arrays import Mask, Matrix, Vector
 from pegasos_stats.checks import check_fraction
-from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.language import hypotheses as linear
+from pegasos_stats.data.sample import Groups
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere
 from pegasos_stats.errors import (

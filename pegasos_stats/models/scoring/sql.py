@@ -12,7 +12,7 @@ import numpy as np
 
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.design import Design, FrameDesign
-from pegasos_stats.data.language.design import FormulaDesign
+from pegasos_stats.data.language.design import FormulaDesign, Part, parts_of
 from pegasos_stats.data.language.expressions import (
     COMPARED,
     Call,
@@ -22,8 +22,7 @@ from pegasos_stats.data.language.expressions import (
     literal,
     read_expression,
 )
-from pegasos_stats.data.language.term_coding import Part, parts_of
-from pegasos_stats.data.language.terms import Term as FormulaTerm
+from pegasos_stats.data.language.formula import Term as FormulaTerm
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.weights import Offset
 from pegasos_stats.errors import OptionError, PegasosStatsError, listing, shown

@@ -17,9 +17,8 @@ from pegasos_stats.data.foreign import (
     column_of_labels,
     refusing,
 )
-from pegasos_stats.data.groups import FOR_FOLDS, Groups, Lines
 from pegasos_stats.data.labels import LabelCoding, factor_levels, positions
-from pegasos_stats.data.sample import Sample
+from pegasos_stats.data.sample import FOR_FOLDS, Groups, Lines, Sample
 from pegasos_stats.errors import DataError, OptionError, counted, listing, plain
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import RRandom, SampleKind
