@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     from pegasos_stats.data.scan.files import scan
     from pegasos_stats.data.svmlight import read_svmlight
     from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
-    from pegasos_stats.metrics.decision_curve import DecisionCurve, decision_curve
+    from pegasos_stats.metrics.curves import (
+        DecisionCurve,
+        PrecisionRecall,
+        decision_curve,
+        precision_recall,
+    )
     from pegasos_stats.metrics.paired import PairedComparison, compare_predictions
-    from pegasos_stats.metrics.precision_recall import PrecisionRecall, precision_recall
     from pegasos_stats.models.diagnostics import anova
     from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
     from pegasos_stats.models.kernel import KernelSVM, kernel_svm
@@ -35,12 +39,17 @@ if TYPE_CHECKING:
     from pegasos_stats.solvers.pegasos import Pegasos
     from pegasos_stats.solvers.sdca import SDCA
     from pegasos_stats.studies.calibration import CalibratedResults, calibrate
-    from pegasos_stats.studies.error_comparison import ErrorComparison, compare_errors
-    from pegasos_stats.studies.model_comparison import ModelComparison, compare_models
+    from pegasos_stats.studies.comparisons import (
+        ErrorComparison,
+        ModelComparison,
+        RocComparison,
+        compare_errors,
+        compare_models,
+        compare_roc,
+    )
     from pegasos_stats.studies.parity.check import ParityCheck, check_against_r
     from pegasos_stats.studies.pooling import PooledResults, pool
     from pegasos_stats.studies.reliability import Reliability, reliability
-    from pegasos_stats.studies.roc_comparison import RocComparison, compare_roc
     from pegasos_stats.studies.selection.cross_validation import (
         CrossValidation,
         cross_validate,
@@ -131,10 +140,9 @@ PUBLIC = {  # modules that are loaded when one of their public names is asked fo
     "data.scan.files": "scan",
     "data.svmlight": "read_svmlight",
     "metrics.confusion": "confusion ConfusionMatrix",
-    "metrics.decision_curve": "decision_curve DecisionCurve",
+    "metrics.curves": "decision_curve DecisionCurve precision_recall PrecisionRecall",
     "metrics.paired": "compare_predictions PairedComparison",
     "models.diagnostics": "anova",
-    "metrics.precision_recall": "precision_recall PrecisionRecall",
     "models.inference.options": "Bootstrap Cluster Sandwich",
     "models.kernel": "kernel_svm KernelSVM",
     "models.kernel_results": "KernelResults",
@@ -150,12 +158,13 @@ PUBLIC = {  # modules that are loaded when one of their public names is asked fo
     "output.report.report": "Report report",
     "studies.calibration": "calibrate CalibratedResults",
     "studies.solver_comparison": "compare_solvers SolverComparison",
-    "studies.error_comparison": "compare_errors ErrorComparison",
-    "studies.model_comparison": "compare_models ModelComparison",
+    "studies.comparisons": (
+        "compare_errors ErrorComparison compare_models ModelComparison compare_roc "
+        "RocComparison"
+    ),
     "studies.parity.check": "check_against_r ParityCheck",
     "studies.pooling": "PooledResults pool",
     "studies.reliability": "Reliability reliability",
-    "studies.roc_comparison": "compare_roc RocComparison",
     "studies.selection.cross_validation": "cross_validate CrossValidation",
     "studies.selection.folds": "Folds",
     "studies.selection.lambda_path": (

@@ -1,20 +1,574 @@
-"""`confusion`: a confusion table from actual and predicted labels."""
+"""`confusion`: the table of actual and predicted labels, its statistics and report."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
+from pegasos_stats import tables
 from pegasos_stats.arrays import Vector
+from pegasos_stats.checks import check_choice
 from pegasos_stats.data.weights import Positions, numbers_of_rows, repeated
-from pegasos_stats.errors import DataError, listing
-from pegasos_stats.foreign_names import suggest_arguments
-from pegasos_stats.metrics import inputs
-from pegasos_stats.metrics.matrix import ConfusionMatrix
-from pegasos_stats.metrics.rates import Counts
+from pegasos_stats.errors import (
+    DataError,
+    UndefinedMetricWarning,
+    counted,
+    listing,
+    warn_caller,
+)
+from pegasos_stats.foreign_names import missing_key, suggest_arguments, suggest_names
+from pegasos_stats.metrics import catalogue, inputs, intervals
+from pegasos_stats.metrics.caret import ConfusionReport
+from pegasos_stats.metrics.catalogue import INFERRED, NO_INFERENCE, Source, undefined
+from pegasos_stats.metrics.inputs import (
+    DEFAULTS,
+    MODES,
+    Choices,
+    Mode,
+    positive_position,
+)
+from pegasos_stats.metrics.intervals import Interval, Method, proportion_interval
+from pegasos_stats.metrics.rates import Counts, f_measure, ratio, total_of
 from pegasos_stats.metrics.scores import Scored
 
-__all__ = ["ConfusionMatrix", "confusion"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+COLUMNS = ["term", "class", "estimate", "conf_low", "conf_high", "p_value"]
+TERMS = (  # of the whole table, after accuracy, kappa, McNemar's test and error rate
+    *("no_information_rate", "mcc", "auc", "auc_pooled"),
+    *("log_loss", "brier_score"),
+)
+
+Term = tuple[str, object]  # a name, and the class or None
+
+
+class Statistics(pd.Series):
+    """Statistics by name, which answers for names that it does not have.
+
+    Examples
+    --------
+    >>> Statistics({"kappa": 0.5})["Kappa"]
+    Traceback (most recent call last):
+    pegasos_stats.errors.MissingKeyError: 'Kappa' is no statistic here; write 'kappa'.
+    """
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return super().__getitem__(key)
+        except KeyError:
+            raise missing_key(key, self.index) from None
+
+
+@suggest_names("confusion")
+@dataclass(frozen=True, repr=False, eq=False)
+class ConfusionMatrix(tables.Exported):
+    """A confusion table: counts of actual against predicted labels, and statistics.
+
+    Made by `confusion` or by ``result.confusion(data)``. ``print()`` shows the table
+    and the error rate; ``print(matrix.summary())`` the full report in caret's layout.
+
+    Attributes
+    ----------
+    levels : tuple
+        The labels, in the order of the table.
+    counts : int64 array, shape (k, k + 1); with weights their sums, float64
+        Rows are actual levels, columns predicted levels; the last column counts rows
+        without a prediction.
+    errors : DataFrame
+        The misclassified rows: columns ``actual`` and ``predicted``, on the index of
+        the data.
+    n_unlabelled : int
+        Rows without an actual label, which are not counted.
+    choices : Choices
+        Options: positive class, prevalence, beta and mode of the report.
+    scored : Scored, optional
+        Scores and probabilities of the rows.
+    source : "new", "training", "partly training", "out of fold" or "weighted"
+        Origin of the rows. Intervals, p-values and tests are given only for unweighted
+        rows that a single fit has not seen; otherwise they are NaN.
+    n_seen : int
+        Rows that the fit has seen, where it has seen a part of them.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> matrix = ps.confusion(["a", "a", "b", "b"], ["a", "b", "b", None])
+    >>> matrix.table
+    Predicted  a  b  NA
+    Actual
+    a          1  1   0
+    b          0  1   1
+    >>> matrix.n_errors, matrix.error_rate
+    (1, 0.3333333333333333)
+    >>> matrix.positive, matrix.by_class["sensitivity"].item()
+    ('b', 1.0)
+    """
+
+    levels: tuple[object, ...]
+    counts: Counts
+    errors: pd.DataFrame
+    n_unlabelled: int = 0
+    choices: Choices = DEFAULTS
+    scored: Scored | None = None
+    source: Source = "new"
+    n_seen: int = 0
+
+    _over, _corner = "Predicted", "Actual"
+
+    def __post_init__(self) -> None:
+        self.counts.flags.writeable = False
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Counts with named axes, as R's ``table(Actual = , Predicted = )``.
+
+        All levels are included, also with zero counts. There is a column ``NA`` if some
+        rows have no prediction (``<NA>`` if a level is called NA).
+        """
+        width = len(self.levels) + (self.n_undecided > 0)
+        missing = "<NA>" if "NA" in self.levels else "NA"
+        columns = [*self.levels, missing][:width]
+        return pd.DataFrame(
+            self.counts[:, :width],
+            index=pd.Index(self.levels, name="Actual"),
+            columns=pd.Index(columns, name="Predicted"),
+        )
+
+    @property
+    def positive(self) -> object:
+        """Positive class: the second level by default, None with more than two."""
+        if len(self.levels) > 2:
+            return None
+        return self.levels[positive_position(self.levels, self.choices.positive)]
+
+    @property
+    def n_undecided(self) -> int:
+        """Number of rows without a prediction: score exactly 0, or missing values."""
+        return total_of(self.counts[:, -1])
+
+    @property
+    def n_classified(self) -> int:
+        """Number of rows with an actual and a predicted label."""
+        return total_of(self._square)
+
+    @property
+    def n_errors(self) -> int:
+        """Number of rows whose predicted label is not the actual one."""
+        return total_of(self._square[~np.eye(len(self.levels), dtype=bool)])
+
+    @property
+    def error_rate(self) -> float:
+        """Errors divided by classified rows; NaN, with a warning, if there are none."""
+        if not self.n_classified:
+            text = f"The error rate is not defined: {catalogue.NO_ROWS}."
+            warn_caller(text, UndefinedMetricWarning)
+            return float("nan")
+        return self.n_errors / self.n_classified
+
+    @cached_property
+    def overall(self) -> "pd.Series[float]":
+        """Statistics of the whole table, from rows with actual and predicted labels.
+
+        ``accuracy`` with its exact 95% interval, ``no_information_rate`` (the share of
+        the largest actual class) and the p-value of the test that the accuracy is no
+        larger, ``kappa``, ``mcnemar_p_value`` (Bowker's test with more than two levels)
+        and ``mcc``; with scores ``auc`` (``auc_pooled`` for out-of-fold scores, which
+        come from several fits), with probabilities ``log_loss`` and ``brier_score``.
+        Undefined statistics are NaN, with a warning.
+        """
+        catalogue.warn_undefined(self._undefined(of_classes=False), self._why)
+        return Statistics(self._overall, name="overall", dtype=float)
+
+    @cached_property
+    def by_class(self) -> "pd.Series[float] | pd.DataFrame":
+        """Statistics of the positive class; with more than two levels, a row per level.
+
+        Each class is compared with all others. Predictive values are computed as in
+        caret, by Bayes' rule from the prevalence. The F measure is named after its
+        beta, as ``f1``, and is 0 if no row of the class was predicted correctly (NA in
+        caret). Undefined statistics are NaN, with a warning.
+        """
+        found = self._with_zeros
+        catalogue.warn_undefined(self._undefined(of_table=False), self._why)
+        if len(self.levels) > 2:
+            return pd.DataFrame(found).T.rename_axis("class")
+        return Statistics(found[self.positive], name=self.positive, dtype=float)
+
+    def __getitem__(self, key: str) -> float:
+        """A statistic of `overall`, else of `by_class`."""
+        found = dict(self.overall)
+        if len(self.levels) == 2:
+            found |= dict(self.by_class)
+        if key not in found:
+            raise missing_key(key, found)
+        return found[key]
+
+    __iter__: ClassVar[None] = None  # it is no sequence
+
+    def error_interval(self, method: Method = "exact", level: float = 0.95) -> Interval:
+        """Confidence interval of the error rate.
+
+        Parameters
+        ----------
+        method : "exact" or "wilson"
+            ``"exact"`` is Clopper and Pearson's interval, as in R's ``binom.test``;
+            ``"wilson"`` is Wilson's score interval, as in R's ``prop.test`` without
+            continuity correction.
+        level : float, default 0.95
+
+        Returns
+        -------
+        Interval
+            ``(low, high)``; NaN if no row was classified and, with a warning, for rows
+            that are not new.
+
+        Raises
+        ------
+        OptionError
+            If the method is unknown or the level is not between 0 and 1.
+
+        References
+        ----------
+        Clopper & Pearson, Biometrika 26 (1934); Wilson, JASA 22 (1927).
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> ps.confusion(["a"] * 9 + ["b"], ["a"] * 10).error_interval("wilson")
+        Interval(low=0.0178..., high=0.4041...)
+        """
+        found = proportion_interval(self.n_errors, self.n_classified, method, level)
+        if self.source not in NO_INFERENCE:
+            return found
+        catalogue.warn_undefined(["the interval"], self._why_none)
+        return intervals.NONE
+
+    def conf_int(self, method: Method = "exact", level: float = 0.95) -> pd.DataFrame:
+        """Confidence intervals of rates, kappa, Matthews' correlation and AUC.
+
+        Parameters
+        ----------
+        method, level
+            Method and level for rates, as for `error_interval`. Intervals of kappa and
+            Matthews' correlation use Fisher's transformation, that of balanced accuracy
+            Wilson's limits, and that of the area under the ROC curve DeLong's variance
+            on the logit scale.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``term, class, estimate, conf_low, conf_high``; NaN without rows,
+            for a variance of 0, and for rows that are not new.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> matrix = ps.confusion(["a", "a", "b", "b"], ["a", "b", "b", "b"])
+        >>> matrix.conf_int().round(3).loc[[0, 4], :]
+                  term class  estimate  conf_low  conf_high
+        0   error_rate  None      0.25     0.006      0.806
+        4  sensitivity     b      1.00     0.158      1.000
+        """
+        limits, estimates = self._intervals(method, level), self._estimates()
+        rows = [
+            (*term, estimates[term], *interval)
+            for term, interval in limits.items()
+            if term[0] != "recall"  # sensitivity by another name
+        ]
+        return _frame(rows, COLUMNS[:-1])
+
+    def tidy(self, method: Method = "exact", level: float = 0.95) -> pd.DataFrame:
+        """All statistics, one per row, with the columns of broom's ``tidy``.
+
+        Parameters
+        ----------
+        method, level
+            For the intervals, as for `error_interval`.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``term, class, estimate, conf_low, conf_high, p_value``. The p-value
+            of the accuracy is for the test against the no-information rate.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> found = ps.confusion(["a", "a", "b", "b"], ["a", "b", "b", "b"]).tidy()
+        >>> found["p_value"].dropna().tolist()
+        [0.3125, 1.0]
+        """
+        limits = self._intervals(method, level)
+        catalogue.warn_undefined(self._undefined(), self._why)
+        tests = {"accuracy": "accuracy_p_value", "mcnemar": "mcnemar_p_value"}
+        rows = [
+            (
+                *(name, label, value, *limits.get((name, label), intervals.NONE)),
+                self._overall.get(tests.get(name, ""), np.nan),
+            )
+            for (name, label), value in self._estimates().items()
+        ]
+        return _frame(rows, COLUMNS)
+
+    def summary(self, mode: Mode | None = None) -> ConfusionReport:
+        """Full report in the layout of caret.
+
+        Parameters
+        ----------
+        mode : "sens_spec", "prec_recall" or "everything", optional
+            Which statistics of a class are printed, as in caret. By default the mode
+            given to `confusion`, else ``"sens_spec"``.
+
+        Returns
+        -------
+        ConfusionReport
+            ``print()`` shows text, a notebook HTML. Notes name the undefined
+            statistics.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> print(ps.confusion(["a", "a", "b"], ["a", "b", "b"]).summary())
+        Confusion Matrix and Statistics
+        ...
+                      Kappa : 0.4
+        ...
+           'Positive' Class : b
+        ...
+        """
+        if mode is not None:
+            check_choice("mode", mode, MODES)
+        names = [*self._undefined(of_classes=False), *self._undefined_of(self._classes)]
+        several, limits = len(self.levels) > 2, dict[str, Interval]()
+        if self.source not in NO_INFERENCE:
+            limits = {
+                name: interval
+                for (name, label), interval in self._intervals().items()
+                if label is None or not several
+            }
+            del limits["error_rate"], limits["accuracy"]  # they are sentences
+        return ConfusionReport(
+            self.table,
+            self._sentences(),
+            self._overall,
+            self._classes,
+            limits,
+            mode or self.choices.mode or "sens_spec",
+            [f"NA: {', '.join(names)} ({self._why})."] * bool(names),
+        )
+
+    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
+        """Draw the table as tiles with counts and their shares of the actual level.
+
+        Darker tiles have a larger share of their actual level, so rare levels are as
+        visible as frequent ones. Shares include rows without a prediction, in grey.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            By default those of a new figure.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        DataError, DependencyError
+            If there is no row to draw, or matplotlib is not installed.
+        """
+        from pegasos_stats.output.plotting.tiles import draw_confusion
+
+        if not self.counts.any():
+            raise DataError(
+                "The table is empty: no row has an actual label; give data with labels."
+            )
+        n, undecided = self.n_classified, self.n_undecided
+        rate = f" ({self.n_errors / n:.1%})" if n else ""
+        without = f"\n{amount(undecided)} without prediction" if undecided else ""
+        title = f"{amount(self.n_errors)} of {amount(n)} misclassified{rate}{without}"
+        return draw_confusion(self.table, title, ax)
+
+    def __str__(self) -> str:
+        if self.choices.mode is not None:
+            return str(self.summary())
+        return "\n".join([self.table.to_string(), "", *self._sentences()])
+
+    __repr__ = __str__
+
+    def _sheet(self) -> tuple[pd.DataFrame, list[str], tuple[int, ...]]:
+        return self.table, self._sentences(), ()
+
+    def _repr_html_(self) -> str:
+        return (self if self.choices.mode is None else self.summary()).to_html()
+
+    @property
+    def _square(self) -> Counts:
+        """The counts of rows with both labels."""
+        return self.counts[:, :-1]
+
+    @cached_property
+    def _overall(self) -> dict[str, float]:
+        pooled = self.source == "out of fold"
+        tested = self.source not in NO_INFERENCE
+        found = catalogue.overall_terms(self._square, tested)
+        return found if self.scored is None else found | self.scored.terms(pooled)
+
+    def _positions(self) -> dict[object, tuple[int, float | None]]:
+        """Classes that have statistics: their position, and a prevalence if given."""
+        labels = self.levels if len(self.levels) > 2 else (self.positive,)
+        shares = self.choices.prevalence or [None] * len(labels)
+        pairs = zip(labels, shares, strict=True)
+        return {label: (self.levels.index(label), share) for label, share in pairs}
+
+    @cached_property
+    def _classes(self) -> dict[object, dict[str, float]]:
+        return {
+            label: catalogue.class_terms(self._square, at, share, self.choices.beta)
+            for label, (at, share) in self._positions().items()
+        }
+
+    @property
+    def _with_zeros(self) -> dict[object, dict[str, float]]:
+        """Statistics of the classes with F measures of 0, which caret leaves open."""
+        beta, found = self.choices.beta, {}
+        for label, (at, _) in self._positions().items():
+            f = f_measure(self._square, at, beta)
+            found[label] = self._classes[label] | {f"f{beta:g}": f}
+        return found
+
+    def _estimates(self) -> dict[Term, float]:
+        """All statistics: broom's three, others of the table, those of the classes."""
+        overall, classes = self._overall, self._with_zeros
+        of_table = {
+            "accuracy": overall["accuracy"],
+            "kappa": overall["kappa"],
+            "mcnemar": np.nan,
+            "error_rate": ratio(self.n_errors, self.n_classified),
+        }
+        of_table |= {name: overall[name] for name in TERMS if name in overall}
+        found: dict[Term, float] = {(n, None): value for n, value in of_table.items()}
+        for name in next(iter(classes.values())):
+            found |= {(name, label): terms[name] for label, terms in classes.items()}
+        return found
+
+    def _intervals(
+        self, method: Method = "exact", level: float = 0.95
+    ) -> dict[Term, Interval]:
+        """Intervals of the statistics that have one; NaN for rows that are not new."""
+        intervals.check_interval(method, level)
+        tested = self.source not in NO_INFERENCE
+        counts = self._square if tested else np.zeros_like(self._square, dtype=np.int64)
+        right, n = int(counts.trace()), int(counts.sum())
+        found: dict[Term, Interval] = {
+            ("error_rate", None): proportion_interval(n - right, n, method, level),
+            ("accuracy", None): proportion_interval(right, n, method, level),
+            ("kappa", None): intervals.kappa_interval(counts, level),
+            ("mcc", None): intervals.matthews_interval(counts, level),
+        }
+        if "auc" in self._overall and self.scored is not None:
+            area = self.scored.area_limits(level) if tested else intervals.NONE
+            found["auc", None] = area
+        for label, (at, share) in self._positions().items():
+            of_class = {
+                name: proportion_interval(*pair, method, level)
+                for name, pair in intervals.rate_counts(counts, at).items()
+            }
+            given = counts, at, share, method, level
+            of_class |= {
+                "pos_pred_value": intervals.predictive_interval(*given),
+                "neg_pred_value": intervals.negative_predictive_interval(*given),
+                "precision": intervals.predictive_interval(
+                    counts, at, None, method, level
+                ),
+                "balanced_accuracy": intervals.balanced_accuracy_interval(
+                    counts, at, level
+                ),
+                "recall": of_class["sensitivity"],
+            }
+            terms = self._classes[label]
+            found |= {
+                (name, label): intervals.NONE if np.isnan(terms[name]) else interval
+                for name, interval in of_class.items()
+            }
+        return found
+
+    def _undefined(self, of_table: bool = True, of_classes: bool = True) -> list[str]:
+        """Names of statistics that are NaN, but for those of rows that are not new."""
+        by_design = INFERRED if self.source in NO_INFERENCE else ()
+        names = [n for n in undefined(self._overall) if n not in by_design] * of_table
+        return names + self._undefined_of(self._with_zeros) * of_classes
+
+    def _undefined_of(self, classes: dict[object, dict[str, float]]) -> list[str]:
+        """Names of the statistics of classes that are NaN."""
+        return [
+            f"{label}: {name}" if len(classes) > 1 else name
+            for label, terms in classes.items()
+            for name in undefined(terms)
+        ]
+
+    @property
+    def _why(self) -> str:
+        """Why statistics are not defined."""
+        return catalogue.NO_DIVISOR if self.n_classified else catalogue.NO_ROWS
+
+    @property
+    def _why_none(self) -> str:
+        """Why nothing is inferred from rows that are not new."""
+        share = 100.0 * ratio(self.n_seen, self.n_classified)
+        return NO_INFERENCE[self.source].format(self.n_seen, share)
+
+    def _sentences(self) -> list[str]:
+        """The errors with their rate and its intervals, and the rows left out."""
+        weighed = ", by weight" if self.source == "weighted" else ""
+        errors, known = self.n_errors, self.n_classified
+        lines = [f"Misclassified  {amount(errors)} of {amount(known)}{weighed}"]
+        if known:
+            lines.append(f"Error rate     {errors / known:.4f}")
+            if self.source in NO_INFERENCE:
+                lines.append(f"No interval    {self._why_none}")
+            else:
+                exact, wilson = (
+                    "[{:.4f}, {:.4f}]".format(*proportion_interval(errors, known, each))
+                    for each in intervals.METHODS
+                )
+                lines.append(f"95% interval   {exact} exact, {wilson} Wilson")
+        if undecided := self.n_undecided:
+            rows = (
+                f"weight {amount(undecided)}" if weighed else counted(undecided, "row")
+            )
+            lines.append(
+                f"NA             {rows} without a prediction, not in the error rate"
+            )
+        if self.n_unlabelled:
+            left_out = counted(self.n_unlabelled, "row")
+            lines.append(f"Left out       {left_out} without an actual label")
+            if not undecided:  # as if their order were caret's
+                lines[-1] += "; actual labels come first"
+        return lines
+
+
+def amount(count: float) -> str:
+    """A number of rows, or their weight to six digits.
+
+    Examples
+    --------
+    >>> amount(12345), amount(1234.56789)
+    ('12,345', '1,234.57')
+    """
+    return f"{count:,}" if isinstance(count, int) else f"{count:,.6g}"
+
+
+def _frame(rows: Sequence[tuple[object, ...]], columns: list[str]) -> pd.DataFrame:
+    """Make a frame in which labels keep their types beside missing ones."""
+    labels = pd.Series([row[1] for row in rows], dtype=object)
+    return pd.DataFrame(rows, columns=columns).assign(**{"class": labels})
+
 
 ALLOWED = "one number for each row"
 

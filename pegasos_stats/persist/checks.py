@@ -20,8 +20,8 @@ from pegasos_stats.data.sample import Dropped, Groups
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.weights import Counts, Offset
 from pegasos_stats.errors import plain
+from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import positive_position
-from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.metrics.scores import Scored
 from pegasos_stats.models.inference.covariance import (
     BootstrapResult,

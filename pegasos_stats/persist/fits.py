@@ -22,7 +22,7 @@ from pegasos_stats.data.sample import Dropped, Sample
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.weights import Counts, Offset
 from pegasos_stats.errors import DataError, FormulaError, listing, shown
-from pegasos_stats.metrics.matrix import ConfusionMatrix
+from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.inference import wald
 from pegasos_stats.models.inference.options import Bootstrap, seconds_of
@@ -36,7 +36,7 @@ from pegasos_stats.persist.codec import CONCRETE, FORMS, NAMES, form_of
 from pegasos_stats.persist.values import ArrayReader, ArrayWriter, Form, items
 from pegasos_stats.solvers.kernel_problem import KernelProblem, support_of
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.studies.selection.fold_metrics import (
+from pegasos_stats.studies.selection.fold_fits import (
     LARGER_IS_BETTER,
     MEASURES,
     Metric,

@@ -20,8 +20,7 @@ from pegasos_stats.errors import (
     warn_caller,
 )
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
-from pegasos_stats.metrics.confusion import confusion
-from pegasos_stats.metrics.matrix import ConfusionMatrix
+from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.predicting import probability_of
 from pegasos_stats.models.results import Results
@@ -37,7 +36,7 @@ from pegasos_stats.studies.reliability import (
     minimise_logistic,
     reliability,
 )
-from pegasos_stats.studies.selection import cross_validation, fold_metrics
+from pegasos_stats.studies.selection import cross_validation, fold_fits
 from pegasos_stats.studies.selection.fold_fits import Fitter, for_all_rows, with_seed
 from pegasos_stats.studies.selection.folds import Folds
 from pegasos_stats.studies.thresholds import (
@@ -566,7 +565,7 @@ progress
         seen = self._logits(self.result.decision_function())
         lines = []
         for name in ("brier_score", "log_loss"):
-            measure, found = fold_metrics.MEASURES[name], []
+            measure, found = fold_fits.MEASURES[name], []
             for column in (*self.logits.to_numpy(dtype=np.float64).T, seen.to_numpy()):
                 known = ~np.isnan(column)
                 weights = problem.outcome_weights[known]

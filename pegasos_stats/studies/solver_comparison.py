@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -39,14 +39,6 @@ if TYPE_CHECKING:
 
 
 SOLVERS = "give solvers by name: {'Pegasos': ps.Pegasos(epochs=20), 'SDCA': ps.SDCA()}."
-
-
-class Run(NamedTuple):
-    """One run of a study: its solver has the seed of the run."""
-
-    name: str
-    number: int
-    solver: Pegasos | SDCA
 
 
 @suggest_arguments
@@ -136,7 +128,7 @@ def compare_solvers(
     held_out = None if test is None else model.held_out(test)
     seeds = stream.sample_int(LARGEST_INTEGER, runs).tolist()
     tasks = [  # the solvers in turn
-        Run(name, number, solver.with_seed(seed))
+        (name, number, solver.with_seed(seed))
         for number, seed in enumerate(seeds, 1)
         for name, solver in checked.items()
     ]
@@ -147,7 +139,7 @@ def compare_solvers(
             if solver.to_optimum:
                 model.solve(solver.with_seed(0))  # loads its compiled code
         frames: Iterable[pd.DataFrame] = map_in_order(
-            lambda task: record(model, task, held_out), tasks, threads
+            lambda task: record(model, *task, held_out), tasks, threads
         )
         if progress:
             frames = with_progress(frames, len(tasks), "run")
@@ -164,26 +156,29 @@ def compare_solvers(
     )
 
 
-def record(model: Model, task: Run, held_out: HeldOut | None) -> pd.DataFrame:
+def record(
+    model: Model,
+    name: str,
+    number: int,
+    solver: Pegasos | SDCA,
+    held_out: HeldOut | None,
+) -> pd.DataFrame:
     """Run one solver once; return its record with name, number and seed."""
-    solver = task.solver
     recorder = model.recorder(solver.ties, held_out)
     try:
         model.solve(solver, recorder)
     except PegasosStatsError as error:
-        error.add_note(f"In run {task.number} of {task.name!r}, seed {solver.seed}.")
+        error.add_note(f"In run {number} of {name!r}, seed {solver.seed}.")
         raise
     lines = recorder.frame()
-    drawn = solver.seed if solver.uses_random_numbers else None
-    head: dict[str, object] = {
-        "solver": task.name,
-        "run": task.number,
-        "seed": pd.array([drawn] * len(lines), dtype="Int64"),
-    }
+    seed = solver.seed if solver.uses_random_numbers else None
+    lines.insert(0, "solver", name)
+    lines.insert(1, "run", number)
+    lines.insert(2, "seed", pd.Series([seed] * len(lines), dtype="Int64"))
     gap, objective = lines["gap"], lines["objective"]
     relative = (gap / objective).mask((gap == 0.0) & (objective == 0.0), 0.0)
-    lines.insert(4, "relative_gap", relative)  # 0 / 0 is 0, as in a `Certificate`
-    return pd.concat([pd.DataFrame(head, index=lines.index), lines], axis=1)
+    lines.insert(7, "relative_gap", relative)  # 0 / 0 is 0, as in a `Certificate`
+    return lines
 
 
 MEASURES = (

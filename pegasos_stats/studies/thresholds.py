@@ -20,8 +20,8 @@ from pegasos_stats.data.scan.matrix_in_files import Elsewhere
 from pegasos_stats.data.weights import column_of_counts, repeated
 from pegasos_stats.errors import DataError, OptionError, shown
 from pegasos_stats.foreign_names import suggest_names
+from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import positive_position
-from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.metrics.thresholds import (
     CHOOSING,
     METRICS,

@@ -6,7 +6,7 @@ from statsmodels.stats.inter_rater import cohens_kappa
 
 import pegasos_stats as ps
 from pegasos_stats import metrics
-from pegasos_stats.metrics.matrix import ConfusionMatrix
+from pegasos_stats.metrics.confusion import ConfusionMatrix
 
 Z = 1.959963984540054
 COUNTS = np.array([[60, 13], [4, 123]])

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.metrics.catalogue import CARET_NAMES
+from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import Choices, checked_choices
-from pegasos_stats.metrics.matrix import ConfusionMatrix
 
 # Sums and quotients of a few terms, in another order; kappa is small by cancellation.
 RTOL = 1e-12

@@ -18,7 +18,7 @@ from pegasos_stats.studies.calibration import (
     fit_sigmoid,
     sigmoid_of,
 )
-from pegasos_stats.studies.selection import fold_metrics as metrics
+from pegasos_stats.studies.selection import fold_fits as metrics
 from pegasos_stats.studies.selection.fold_fits import at_lambda, next_dual
 from pegasos_stats.studies.selection.folds import Folds
 from pegasos_stats.studies.selection.lambda_path import lambda_grid

@@ -18,7 +18,7 @@ from pegasos_stats.errors import (
     PegasosStatsError,
     UndefinedMetricWarning,
 )
-from pegasos_stats.studies.selection.fold_metrics import means_and_errors
+from pegasos_stats.studies.selection.fold_fits import means_and_errors
 
 TIGHT = ps.SDCA(epochs=1000, tol=1e-10, seed=1)
 # Scores of a fit at a relative gap of 1e-10: ||beta - beta*|| <= sqrt(2 gap / lam),

@@ -19,7 +19,7 @@ from pegasos_stats.models.predicting import predicted
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, SDCA
-from pegasos_stats.studies.selection import fold_fits, fold_metrics
+from pegasos_stats.studies.selection import fold_fits
 from pegasos_stats.studies.selection.fold_fits import Fit, Fitter, Task
 from pegasos_stats.studies.selection.folds import (
     Folds,
@@ -145,7 +145,7 @@ def cross_validate(
     choosing = checked_choosing(lambda_path, rule, model)
     default = SDCA(DEFAULT_EPOCHS if choosing is None else EPOCHS, fold_fits.FOLD_TOL)
     solver = fold_fits.checked_fold_solver(model, solver, default, choosing is None)
-    chosen = fold_metrics.checked_metrics(metrics, model.problem.loss)
+    chosen = fold_fits.checked_metrics(metrics, model.problem.loss)
     rng = RRandom(seed, sample_kind=solver.sample_kind)
     drawn = checked_folds(folds, repeats, model._sample, rng, groups)
     fitter = Fitter(model, solver, rng, workers, progress)
@@ -159,10 +159,10 @@ def cross_validate(
     for split, (fit,) in zip(drawn.splits, fits, strict=True):
         scores[split.test, split.repeat - 1] = fit.scores
     columns = pd.RangeIndex(1, drawn.repeats + 1, name="repeat")
-    by_fold = fold_metrics.fold_lines(fitter, drawn, fits, chosen)
+    by_fold = fold_fits.fold_lines(fitter, drawn, fits, chosen)
     if choosing is not None:
         by_fold.insert(2, "lam", lams)
-    fold_metrics.warn_undefined(by_fold, chosen)
+    fold_fits.warn_undefined(by_fold, chosen)
     return CrossValidation(
         model=model,
         solver=solver,
@@ -213,7 +213,7 @@ class CrossValidation(Summarised):
     solver: Pegasos | SDCA
     folds: Folds
     seed: int | None
-    metrics: tuple[fold_metrics.Metric, ...]
+    metrics: tuple[fold_fits.Metric, ...]
     by_fold: pd.DataFrame
     scores_by_repeat: pd.DataFrame
     choosing: "Choosing | None" = None
@@ -222,7 +222,7 @@ class CrossValidation(Summarised):
     def _estimates(self) -> pd.DataFrame:
         lines = []
         for metric in self.metrics:
-            (mean,), (error,) = fold_metrics.curve(self.by_fold, metric.name)
+            (mean,), (error,) = fold_fits.curve(self.by_fold, metric.name)
             lines.append((metric.name, float(mean), float(error)))
         found = pd.DataFrame(lines, columns=["term", "estimate", "std_error"])
         if self.choosing is not None:
@@ -433,7 +433,7 @@ class Choosing:
     lambdas: Vector
     folds: int
     repeats: int
-    metric: fold_metrics.Metric
+    metric: fold_fits.Metric
     rule: Rule
 
 
@@ -454,8 +454,8 @@ def checked_choosing(lambda_path: object, rule: Rule, model: Model) -> Choosing 
     check_choice("rule", rule, RULES)
     if lambda_path is None or lambda_path is False:
         return None
-    usual = fold_metrics.DECIDES[model.problem.loss]
-    (metric,) = fold_metrics.checked_metrics(usual, model.problem.loss)
+    usual = fold_fits.DECIDES[model.problem.loss]
+    (metric,) = fold_fits.checked_metrics(usual, model.problem.loss)
     if not isinstance(lambda_path, LambdaPath):
         given = None if lambda_path is True else lambda_path
         return Choosing(checked_lambdas(given, model), INNER, 1, metric, rule)
@@ -482,8 +482,8 @@ def nested_fits(
     outer, inner = inner_fits(fitter, folds, sizes, lambdas)
     found, chosen = [], []
     for whole, (part, own) in zip(outer, inner, strict=True):
-        lines = fold_metrics.fold_lines(fitter, part, own, [metric])
-        mean, error = fold_metrics.curve(lines, metric.name, len(lambdas))
+        lines = fold_fits.fold_lines(fitter, part, own, [metric])
+        mean, error = fold_fits.curve(lines, metric.name, len(lambdas))
         at = place(-mean if metric.larger_is_better else mean, error, choosing.rule)
         found.append([whole[at]])
         chosen.append(float(lambdas[at]))

@@ -31,22 +31,22 @@ from pegasos_stats.models.results import Results
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.kernel_problem import (
     KernelProblem,
-    KernelSolution,
     support_of,
 )
-from pegasos_stats.solvers.objective import Certificate, feasible
+from pegasos_stats.solvers.objective import feasible
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.proximal import zero_model
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.selection import fold_fits, fold_metrics
+from pegasos_stats.studies.selection import fold_fits
 from pegasos_stats.studies.selection.fold_fits import (
+    Metric,
     at_lambda,
     checked_model,
+    curve,
     for_all_rows,
     model_fields,
 )
-from pegasos_stats.studies.selection.fold_metrics import Metric, curve
 from pegasos_stats.studies.selection.folds import Folds, checked_folds
 from pegasos_stats.tables import Summarised, Summary, significant
 
@@ -281,10 +281,10 @@ def lambda_path(
     grid = checked_lambdas(lambdas, model)
     default = SDCA(epochs=EPOCHS, tol=fold_fits.FOLD_TOL)
     solver = fold_fits.checked_fold_solver(model, solver, default, own_lambda=False)
-    chosen = fold_metrics.checked_metrics(metrics, model.problem.loss)
+    chosen = fold_fits.checked_metrics(metrics, model.problem.loss)
     names = tuple(known.name for known in chosen)
     if metric is None:
-        usual = fold_metrics.DECIDES[model.problem.loss]
+        usual = fold_fits.DECIDES[model.problem.loss]
         metric = usual if usual in names else names[0]
     check_choice("metric", metric, names)
     rng = RRandom(seed, sample_kind=solver.sample_kind)
@@ -302,7 +302,7 @@ def lambda_path(
     fold_fits.warn_of_gaps(solver, fits)
     by_fold = None
     if drawn is not None:
-        by_fold = fold_metrics.fold_lines(fitter, drawn, parts, chosen)
+        by_fold = fold_fits.fold_lines(fitter, drawn, parts, chosen)
         by_fold.insert(2, "lam", np.tile(grid, len(drawn)))
     lines, coefficients = _whole_fits(model, grid, whole, solver.ties)
     return LambdaPath(
@@ -320,36 +320,25 @@ def lambda_path(
 
 
 def _whole_fits(
-    model: Model, grid: Vector, fits: Sequence[fold_fits.Fit], ties: Ties
+    model: Model, grid: Vector, fits: Sequence[Any], ties: Ties
 ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """A line for each fit on all rows, and the coefficients of a linear model."""
-    solutions = [fit.solution for fit in fits]
-    ends = [fit.certificate for fit in fits]
-    errors = [
-        end.error_rate(model.problem.n, ties)
-        for end in ends
-        if isinstance(end, Certificate)
-    ]
+    n, ends = model.problem.n, [fit.certificate for fit in fits]
     columns = {
         "lam": grid,
         "objective": [end.objective for end in ends],
         "relative_gap": [end.relative_gap for end in ends],
-        "training_error": errors,
+        "training_error": [end.error_rate(n, ties) for end in ends],
         "steps": [fit.steps for fit in fits],
     }
     if isinstance(model.problem, KernelProblem):
-        columns["n_support"] = [
-            len(support_of(model.problem, found)[0])
-            for found in solutions
-            if isinstance(found, KernelSolution)
-        ]
-        return pd.DataFrame(columns), None
-    linear = [each for each in solutions if isinstance(each, fold_fits.Coefficients)]
-    beta = np.array([each.beta for each in linear])
+        rows = [support_of(model.problem, fit.solution)[0] for fit in fits]
+        return pd.DataFrame(columns | {"n_support": list(map(len, rows))}), None
+    beta = np.array([fit.solution.beta for fit in fits])
     columns["norm"] = [float(np.linalg.norm(each)) for each in beta]
     frame = pd.DataFrame(beta, pd.Index(grid, name="lam"), list(model.names))
     if model.problem.intercept:
-        frame.insert(0, "Intercept", [each.alpha for each in linear])
+        frame.insert(0, "Intercept", [fit.solution.alpha for fit in fits])
     return pd.DataFrame(columns), frame
 
 
