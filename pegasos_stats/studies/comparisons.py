@@ -614,7 +614,7 @@ class ModelComparison(tables.Exported):
         ax, **line
             As for `plot`.
         """
-        from pegasos_stats.output.plotting.roc import draw_rocs
+        from pegasos_stats.output.plotting.scores import draw_rocs
 
         return draw_rocs(self.fits, data, actual, ax, line)
 
@@ -847,7 +847,7 @@ class RocComparison(Facts):
         DependencyError
             If matplotlib is not installed.
         """
-        from pegasos_stats.output.plotting.roc import draw_compared_rocs
+        from pegasos_stats.output.plotting.scores import draw_compared_rocs
 
         curves = dict(zip(self.names, self.curves, strict=True))
         areas = self.table["estimate"].iloc[:2].tolist()

@@ -37,7 +37,6 @@ def folder(tmp_path_factory):
     frame.to_csv(place / "semi.csv", index=False, sep=";", decimal=",")
     frame.to_csv(place / "cp1252.csv", index=False, encoding="cp1252")
     frame.to_csv(place / "bare.csv", index=False, header=False)
-    (place / "rows.vw").write_text("1 |f age:1 b:2\n-1 |f age:2 b:1\n")
     frame.mask(frame == frame.iat[3, 1]).to_csv(place / "na.csv", na_rep="?")
     data, model = str(place / "d.csv"), str(place / "m.npz")
     assert main(["fit", data, "-y", "had", "--id", "patient", "--save", model]) == 0

@@ -217,7 +217,7 @@ def test_folds_with_one_level_have_no_curve():
     splits = [(np.arange(20, 40), np.arange(20)), (np.arange(20), np.arange(20, 40))]
     levels = np.array([0] * 3 + [1] * 37)
     scores = RNG.normal(size=40)
-    from pegasos_stats.output.plotting.roc import draw_fold_rocs
+    from pegasos_stats.output.plotting.scores import draw_fold_rocs
 
     parts = [(levels[test], scores[test]) for _, test in splits]
     ax = draw_fold_rocs(parts, ("a", "b"), None, {})

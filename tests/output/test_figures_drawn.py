@@ -1,14 +1,15 @@
 """Numbers, lengths and places in figures beside their definitions, at every limit."""
 
+from types import SimpleNamespace
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from pegasos_stats.output.plotting.margin_histograms import draw_margins
 from pegasos_stats.output.plotting.result_plots import draw_trace
-from pegasos_stats.output.plotting.roc import draw_roc
+from pegasos_stats.output.plotting.scores import ScoredRows, draw_margins, draw_roc
 from pegasos_stats.output.plotting.style import (
     written,
 )
@@ -22,10 +23,11 @@ mpl.use("Agg")
 # a score.
 CODES = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1, -1, 1])
 SCORES = np.array([-2.0, -1.0, -0.5, 0.0, 0.0, 3.0, 1.0, -0.25, 0.0, 5.0, np.nan])
+ROWS = ScoredRows(CODES, SCORES, ("no", "yes"), SimpleNamespace(loss="hinge"))
 
 
 def test_margins_count_below_the_marks_and_not_at_them():
-    ax = draw_margins(CODES, SCORES, ("no", "yes"), axes(), {})
+    ax = draw_margins(ROWS, axes(), {})
     # margins of no: 2, 1, .5, 0, 0, -3; of yes: 1, -.25, 0
     assert legend(ax) == [
         "no: 6 rows, 4 below 1, 1 below 0",
@@ -45,7 +47,7 @@ def test_margins_count_below_the_marks_and_not_at_them():
     [("na", 1 / 6, 1 / 3), ("negative", 1 / 6, 1 / 3), ("positive", 3 / 6, 2 / 3)],
 )
 def test_a_score_of_zero_is_marked_as_it_is_predicted(ties, false, true):
-    ax = draw_roc(CODES, SCORES, ("no", "yes"), axes(8, 8), {}, ties=ties)
+    ax = draw_roc(ROWS._replace(ties=ties), axes(8, 8), {})
     point = line(ax, "Score 0")
     assert (point.get_xdata()[0], point.get_ydata()[0]) == (false, true)
     said = f"Score 0: {true:.1%} true, {false:.1%} false positives"

@@ -15,7 +15,7 @@ mpl.use("Agg")
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, DependencyError, OptionError
-from pegasos_stats.output.plotting.margin_histograms import bin_edges, level_shares
+from pegasos_stats.output.plotting.scores import bin_edges, level_shares
 from pegasos_stats.output.plotting.style import NEGATIVE, POSITIVE
 from tests.output.figures import ROUNDING, legend, panels
 from tests.output.figures import line as line_of

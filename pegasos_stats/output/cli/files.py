@@ -3,7 +3,6 @@
 import csv
 import io
 import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -147,8 +146,6 @@ def read_data(
         if sys.stdin is None or sys.stdin.closed:
             raise OptionError("Standard input is closed; give a file in place of -.")
         IN_MEMORY[path] = sys.stdin.buffer.read()
-    if re.fullmatch(r"[0-9.]+%?", path) and not os.path.exists(path):
-        raise OptionError(f"{path} is no file; for a share of the rows write --cv 10.")
     if options.memory is not None or are_scanned(path):
         found = scan(path, memory=options.memory or MEMORY)
         other = options.format == "svmlight" and not found.is_svmlight
@@ -158,14 +155,9 @@ def read_data(
                 "--na-values and --format are for a file that is read at once."
             )
         return Rows(path, found)
-    if path.endswith((".vw", ".vw.gz")):
-        raise DataError(
-            f"{path} is a file of Vowpal Wabbit, whose format is not read; give CSV or "
-            "svmlight."
-        )
-    is_svmlight = options.format == "svmlight"
-    if options.format == "auto":
-        is_svmlight = looks_like_svmlight(path)
+    is_svmlight = options.format == "svmlight" or (
+        options.format == "auto" and looks_like_svmlight(path)
+    )
     if not is_svmlight:
         frame = read_csv(path, style)
         check_header(path, frame.columns, style)

@@ -339,8 +339,8 @@ class Fit(Fitting):
     ----------
     train
         training data: CSV with a header, or svmlight ('label index:value ...'),
-        plain, gzip or bzip2; or, block by block, Parquet, Arrow, a folder, or
-        'rows/*.parquet', 'rows/*.svm'; -: standard input
+        plain, gzip or bzip2; or, block by block, Parquet, Arrow, a folder, or a
+        pattern such as 'rows/*.svm'; -: standard input
     test
         labelled data to test on
     """

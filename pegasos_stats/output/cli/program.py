@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, suppress
 from types import FrameType
 from typing import Any, TextIO
@@ -115,15 +115,15 @@ class _Forgiving:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        try:
-            return self._stream.write(text)
-        except UNWRITABLE:
-            _discard(self._stream)
-            return len(text)
+        self._try(self._stream.write, text)
+        return len(text)
 
     def flush(self) -> None:
+        self._try(self._stream.flush)
+
+    def _try(self, act: Callable[..., object], *arguments: str) -> None:
         try:
-            self._stream.flush()
+            act(*arguments)
         except UNWRITABLE:
             _discard(self._stream)
 

@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 from pegasos_stats.checks import check_choice, check_count, check_nonnegative
 from pegasos_stats.errors import CallError, OptionError
 from pegasos_stats.foreign_names import suggest_names
-from pegasos_stats.metrics.catalogue import Source
 from pegasos_stats.models.effects.averages import rows_of
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.predicting import checked_threshold, score_at
 from pegasos_stats.models.summaries import INTERCEPT, largest_terms
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.forest import (
@@ -25,11 +23,13 @@ from pegasos_stats.output.plotting.forest import (
     draw_coefficients,
     draw_forest,
 )
-from pegasos_stats.output.plotting.margin_histograms import (
+from pegasos_stats.output.plotting.scores import (
+    ScoredRows,
     draw_margins,
     draw_probabilities,
+    draw_roc,
+    scored_rows,
 )
-from pegasos_stats.output.plotting.roc import at_threshold, draw_roc
 from pegasos_stats.output.plotting.style import Axes, Floats, Style
 from pegasos_stats.output.plotting.tiles import draw_image
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -346,20 +346,7 @@ class ResultPlots:
         OptionError
             If the threshold is no finite score, as the probabilities 0 and 1 are not.
         """
-        codes, scores, _ = self._scored(data, actual, offset)
-        problem, moved = self.result.problem, threshold is not None
-        levels, logistic = self.result.coding.levels, problem.loss == "log"
-        if threshold is not None:
-            cut = score_at(checked_threshold(threshold, problem), problem)
-            if not np.isfinite(cut):
-                raise OptionError(
-                    f"threshold={threshold} predicts all rows alike, which have no "
-                    "margin then; give one between the scores."
-                )
-            scores = scores - cut
-        return draw_margins(
-            codes, scores, levels, ax, line, logistic=logistic, moved=moved
-        )
+        return draw_margins(self._scored(data, actual, offset), ax, line, threshold)
 
     def confusion(
         self,
@@ -406,30 +393,14 @@ class ResultPlots:
         ----------
         DeLong, DeLong & Clarke-Pearson, Biometrics 44 (1988).
         """
-        codes, scores, source = self._scored(data, actual, offset)
-        result = self.result
-        scores, cut, mark = at_threshold(scores, result.problem, threshold)
-        return draw_roc(
-            codes,
-            scores,
-            result.coding.levels,
-            ax,
-            line,
-            ties=result.solver.ties,
-            source=source,
-            threshold=cut,
-            mark=mark,
-        )
+        return draw_roc(self._scored(data, actual, offset), ax, line, threshold)
 
-    def _scored(
-        self, data: object, actual: object, offset: object
-    ) -> tuple[NDArray[np.intp], Floats, Source]:
-        """Positions of the actual levels, scores, and where the rows come from."""
+    def _scored(self, data: object, actual: object, offset: object) -> ScoredRows:
+        """Rows with their labels and scores."""
         table = self.result.confusion(data, actual, offset=offset)
-        found = table.scored
+        found = scored_rows(table, self.result)
         assert found is not None  # a fit gives scores
-        assert found.scores is not None
-        return found.codes, found.scores, table.source
+        return found
 
     def __repr__(self) -> str:
         return f"<Figures: {', '.join(self.names)}>"
@@ -636,16 +607,13 @@ class LinearPlots(ResultPlots):
         OptionError
             For the hinge loss, which has no probabilities.
         """
-        problem, coding = self.result.problem, self.result.coding
-        if problem.loss != "log":
+        if self.result.problem.loss != "log":
             raise OptionError(
                 "A fit by the hinge loss has no probabilities; fit ps.logit(), or draw "
                 "plot.margins()."
             )
-        codes, scores, _ = self._scored(data, actual, offset)
-        p = coding.probabilities(pd.Series(scores - problem.prior_shift)).iloc[:, 1]
-        cut = checked_threshold(threshold, problem)
-        return draw_probabilities(codes, p.to_numpy(), coding.levels, cut, ax, line)
+        rows = self._scored(data, actual, offset)
+        return draw_probabilities(rows, ax, line, threshold)
 
     def _largest(self, max_terms: int | None) -> tuple[pd.DataFrame, str]:
         """The largest coefficients, and a title that says what is drawn."""

@@ -424,7 +424,8 @@ def put_legend(ax: "Axes", place: str = "best") -> float:
     base = _points("legend.fontsize")
     size = base if inches > NARROW else 0.75 * base
     width = max(int(0.9 * inches / (LETTER * size)) - SAMPLE, 14)
-    width = BESIDE if place == "right" else width
+    columns = {"right": BESIDE, "above": max(width - SAMPLE, 14)}
+    width = columns.get(place, width)
     texts = ["\n".join(wrap(label, width)) for label in labels]
     look: dict[str, Any] = {"framealpha": 0.7, "edgecolor": "none", "frameon": True}
     if outside := OUTSIDE.get(place):
@@ -453,13 +454,12 @@ def finish(*axes: "Axes", legend: str | None = None) -> None:
     Axes of a figure without a layout are moved only if a text would be cut off.
     """
     figure = axes[0].figure.figure
-    for measured in (False, True):  # within the figure, then beside what is around
+    for _ in range(2):  # axes that are square are moved by a second layout
+        _lay_out(figure)
         for ax in axes:
             for text in (ax.title, ax.xaxis.label, ax.yaxis.label):
-                down = text is ax.yaxis.label
-                whole = figure.bbox.height if down else figure.bbox.width
-                _wrap(text, _side(ax, down) if measured else whole, down)
-        _lay_out(figure)
+                _wrap(text, _side(ax, text is ax.yaxis.label) / figure.dpi)
+    _lay_out(figure)
     if legend is not None:
         for ax in axes:
             put_legend(ax, legend)
@@ -494,20 +494,12 @@ def _panels(ax: "Axes", down: bool = False) -> int:
     return int(grid.nrows if down else grid.ncols)
 
 
-def _wrap(text: "Text", most: float, down: bool) -> None:
-    """Break a text so that it is at most so many pixels long."""
+def _wrap(text: "Text", inches: float) -> None:
+    """Break a text into lines that are at most so long."""
+    width = max(int(inches / (LETTER * float(text.get_fontsize()))), 8)
+    look: Style = {"max_lines": MOST_LINES, "placeholder": " …"}
     rows = text.get_text().replace(r"\$", "$").split("\n")
-    for share in (1.0, 0.9, 0.8):
-        box = text.get_window_extent()
-        extent = box.height if down else box.width
-        if extent <= most:
-            return
-        longest = max(map(len, text.get_text().split("\n")))
-        width = max(int(share * longest * most / extent), 8)
-        look: Style = {"max_lines": MOST_LINES, "placeholder": " …"}
-        text.set_text(
-            written("\n".join("\n".join(wrap(r, width, **look)) for r in rows))
-        )
+    text.set_text(written("\n".join("\n".join(wrap(r, width, **look)) for r in rows)))
 
 
 def _lay_out(figure: Any) -> None:

@@ -11,8 +11,7 @@ from io import StringIO
 
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.predicting import score_at
-from pegasos_stats.output.plotting.margin_histograms import draw_margins
-from pegasos_stats.output.plotting.roc import at_threshold, draw_roc
+from pegasos_stats.output.plotting.scores import draw_margins, draw_roc, scored_rows
 from pegasos_stats.output.plotting.style import Axes, dress, pyplot
 from pegasos_stats.output.report.facts import Facts
 from pegasos_stats.output.report.formatting import decimals
@@ -99,25 +98,12 @@ def figures_of(facts: Facts) -> dict[str, Figure]:
     DependencyError
         If matplotlib is not installed.
     """
-    rows, result = facts.rows, facts.result
-    name, table, levels = rows.name, rows.table, result.coding.levels
-    scored, found = table.scored, dict[str, Figure]()
-    scores = None if scored is None else scored.scores
-    if scored is not None and scores is not None and rows.auc is not None:
-        values, cut, mark = at_threshold(scores, result.problem, rows.threshold)
-        ties, source = result.solver.ties, table.source
+    rows, result, found = facts.rows, facts.result, dict[str, Figure]()
+    name, cut = rows.name, rows.threshold
+    scored = scored_rows(rows.table, result)
+    if scored is not None and rows.auc is not None:
         found["roc"] = drawn(
-            lambda ax: draw_roc(
-                scored.codes,
-                values,
-                levels,
-                ax,
-                {},
-                ties=ties,
-                source=source,
-                threshold=cut,
-                mark=mark,
-            ),
+            lambda ax: draw_roc(scored, ax, {}, cut),
             f"ROC curve of the {name} rows, area {decimals(rows.auc)}",
             f"ROC curve, {name} rows.",
             SQUARE,
@@ -138,18 +124,13 @@ def figures_of(facts: Facts) -> dict[str, Figure]:
             "Coefficients at the places of their pixels.",
             height=WIDTH,
         )
-    moved = rows.threshold is not None
-    start = 0.0 if rows.threshold is None else score_at(rows.threshold, result.problem)
-    known = table.n_classified and math.isfinite(start)
-    if scored is not None and scores is not None and known:
-        shifted, logistic = scores - start, facts.is_logistic
+    start = 0.0 if cut is None else score_at(cut, result.problem)
+    if scored is not None and rows.table.n_classified and math.isfinite(start):
         found["margins"] = drawn(
-            lambda ax: draw_margins(
-                scored.codes, shifted, levels, ax, {}, logistic=logistic, moved=moved
-            ),
+            lambda ax: draw_margins(scored, ax, {}, cut),
             f"Histogram of the margins of the {name} rows of both levels",
             f"Margins of the {name} rows: below 0 a row is on the wrong side"
-            f"{' of the threshold' * moved}.",
+            f"{' of the threshold' * (cut is not None)}.",
         )
     if (curve := facts.precision_recall) is not None:
         found["precision_recall"] = drawn(
