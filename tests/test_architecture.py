@@ -32,18 +32,6 @@ def printed(code):
     return run.stdout.strip()
 
 
-def test_names_that_are_loaded_later_are_those_that_types_are_checked_with():
-    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
-    checked = next(part for part in tree.body if isinstance(part, ast.If))
-    names = {
-        alias.name: line.module.partition(".")[2]
-        for line in checked.body
-        for alias in line.names
-    }
-    assert names == pegasos_stats.LATER
-    assert set(names) < set(pegasos_stats.__all__)
-
-
 def test_the_package_alone_loads_next_to_nothing():
     names = "[name for name in sys.modules if name.startswith('pegasos_stats.')]"
     found = printed(f"import sys; import pegasos_stats; print({names})")

@@ -499,15 +499,11 @@ def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
         texts = strange.astype(object).where(is_text)
         words = pd.to_numeric(texts, errors="coerce").isna()
         strange = strange[words] if words.any() else strange  # beside numbers as text
-        all_text = all(isinstance(value, str) for value in strange.array)
-        what = "" if words.any() or not all_text else "numbers as text, "
         named = [v if isinstance(v, str) else shown(v) for v in strange.array]
-        why = " (one cell of a CSV file, such as '.', makes its column text)"
-        why = why if what and PIECE.get() else ""
         raise ColumnError(
-            f"Column {listing([column.name])} is not numeric: it holds {what}"
+            f"Column {listing([column.name])} is not numeric: it holds "
             f"{listing(dict.fromkeys(named), 3)} {in_the_rows(strange.index)}; give "
-            f"numbers{why}, or make it a factor of the model: C(...) in a formula."
+            "numbers, or make it a factor of the model: C(...) in a formula."
         )
     return found
 

@@ -24,7 +24,6 @@ from pegasos_stats.errors import (
     DataError,
     OptionError,
     PegasosStatsError,
-    PegasosStatsWarning,
     counted,
     did_you_mean,
     listing,
@@ -36,8 +35,7 @@ OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh\d1AY&SY": bz2.open}
 IN_MEMORY: dict[str, bytes] = {}  # what standard input held, by the name it has here
 UNREADABLE = (OSError, EOFError, zlib.error)
 OTHER_PACKERS = {
-    b"PK\x03\x04": "zip, as workbooks of Excel, documents of LibreOffice and fits that "
-    "pegasos_stats saved are",
+    b"PK\x03\x04": "zip, as files of Excel, LibreOffice or pegasos_stats saved are",
     b"\xfd7zXZ": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
 }
@@ -262,28 +260,6 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
     return data
 
 
-def warn_unmatched(path: str, style: CsvStyle) -> None:
-    """Warn of codes for missing values that no cell of a CSV file has."""
-    with opened(path) as handle:
-        cells = pd.read_csv(
-            handle,
-            sep=style.sep,
-            encoding=style.encoding,
-            dtype=str,
-            keep_default_na=False,
-        )
-    found = pd.Series(pd.unique(cells.to_numpy().ravel()), dtype=object)
-    numbers = set(pd.to_numeric(found, errors="coerce").dropna())
-    for code in style.na_values:
-        number = pd.to_numeric(code, errors="coerce")
-        if code not in set(found) and number not in numbers:
-            warn_caller(
-                f"na_values={code!r} matches no cell of {shown_path(path)}; of several "
-                "codes, give each an option of its own.",
-                PegasosStatsWarning,
-            )
-
-
 def warn_unnamed(path: str, number: int) -> None:
     """Warn that a column of a CSV file without a name is not read."""
     warn_caller(
@@ -366,23 +342,14 @@ def uneven_line(path: str, sep: str, encoding: str = "utf-8") -> str:
             if line and len(line) != len(header):
                 if number > before + 1 and next(lines, None) is None:
                     return f"a quote that line {before + 1} opens is never closed"
-                return _uneven(number, len(line), header, sep)
+                found = counted(len(line), "field")
+                return (
+                    f"line {number} has {found} where {len(header)} are expected; a "
+                    "cell that holds the separator stands in quotes, and one without "
+                    "a value is left empty"
+                )
             before = number
     return ""
-
-
-def _uneven(line: int, found: int, header: Sequence[str], sep: str) -> str:
-    """What is wrong with a line of other fields than the header has."""
-    cure = "a cell that holds the separator stands in quotes, and one without a value"
-    cure += " is left empty"
-    if mark := separator_in(["".join(header)], sep):
-        sign = "tab" if mark == "\t" else f"'{mark}'"
-        cure = (
-            f"its columns seem to be separated by {SEPARATED[mark]}: give --sep "
-            f"{sign}, and --decimal , where numbers are like 1,5"
-        )
-    due = len(header)
-    return f"line {line} has {counted(found, 'field')} where {due} are expected; {cure}"
 
 
 def _with_long_numbers(data: pd.DataFrame, decimal: str) -> pd.DataFrame:

@@ -35,22 +35,7 @@ def not_two_levels(levels: Sequence[object], name: str) -> LabelError:
     said += f"{listing(levels)}; exactly two are needed"
     if len(levels) == 1:
         return LabelError(f"{said}: take data in which both classes occur.")
-    return LabelError(f"{said}. {alike(levels) or FEWER}")
-
-
-def alike(levels: Sequence[object]) -> str:
-    """Which texts are the same but for blanks at their ends or capitals, in words.
-
-    Examples
-    --------
-    >>> alike(["Yes", "no", "yes "])
-    "'Yes', 'yes ' are the same but for blanks or capitals: write them alike."
-    """
-    texts = [level for level in levels if isinstance(level, str)]
-    bare = [text.strip().casefold() for text in texts]
-    same = [text for text, one in zip(texts, bare, strict=True) if bare.count(one) > 1]
-    what = "are the same but for blanks or capitals: write them alike."
-    return f"{listing(same)} {what}" if same else ""
+    return LabelError(f"{said}. {FEWER}")
 
 
 Ties = Literal["na", "positive", "negative"]
@@ -275,12 +260,6 @@ def as_in_formula(
 @NARROW
 def coded(labels: DataColumn, coding: LabelCoding) -> NDArray[np.float64]:
     """`LabelCoding.encode` of a column that `column_of_labels` has checked."""
-    dtype = labels.dtype
-    if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
-        values = labels.to_numpy()
-        low, high = (np.asarray(values == level) for level in coding.levels)
-        if (low | high).all():
-            return np.asarray(2.0 * high - 1.0)
     codes = positions(labels, coding.levels)
     missing = labels.isna().to_numpy(dtype=bool)
     unknown = (codes < 0) & ~missing
@@ -382,13 +361,7 @@ def _levels_by_rule(labels: DataColumn, rule: str, name: str) -> list[Level]:
 @NARROW
 def distinct(labels: DataColumn) -> list[Level]:
     """Different values in order of appearance, none missing."""
-    dtype = labels.dtype
-    if isinstance(dtype, np.dtype) and dtype.kind in "iufb" and len(labels):
-        values = labels.to_numpy()  # two different numbers, the common case
-        others = values[values != values[0]]
-        if others.size and bool((others == others[0]).all()):
-            return [values[0], others[0]]
-    is_wide = dtype == np.longdouble  # which pandas does not compare
+    is_wide = labels.dtype == np.longdouble  # which pandas does not compare
     return list((labels.astype(object) if is_wide else labels).unique())
 
 
@@ -426,6 +399,6 @@ def _levels_given(
         raise LabelError(
             f"The outcome {shown(name)} has the levels {listing(found)} and "
             f"coding={shown(coding)} was given; both levels and no other must occur. "
-            f"{alike(found) or FEWER}"
+            f"{FEWER}"
         )
     return pair

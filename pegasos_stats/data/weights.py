@@ -52,6 +52,8 @@ ROUNDING = 1e-14  # of a mean that is 1
 
 SMALLEST = 2.0**-1022  # the least double with all its digits
 
+CATEGORIES = pd.CategoricalDtype
+
 TOGETHER = 2**16  # numbers summed at once, 16 bytes each
 
 ALLOWED = "one number for each row, a weight for each level, or 'balanced'"
@@ -432,7 +434,25 @@ def numbers_of_rows(
     labelled = isinstance(data, pd.DataFrame | pd.Series)
     if labelled and isinstance(numbers, pd.Series) and len(numbers) == len(index):
         check_aligned(option, numbers, index)
-    return _checked(option, numbers, index, "rows", allowed, signed)
+    kind = type(numbers).__name__
+    refused = DataError(f"{option} of type {kind} are not numbers; give {allowed}.")
+    with refusing(refused):
+        if not signed and isinstance(getattr(numbers, "dtype", None), CATEGORIES):
+            numbers = np.asarray(numbers)
+        values = np.array(floats_of(numbers, refused))
+    if values.shape != (len(index),):
+        raise DataError(
+            f"{option} have the shape {values.shape} and there are "
+            f"{counted(len(index), 'row')}; give one for each row."
+        )
+    wrong = np.isinf(values) | (not signed) & (values < 0.0)
+    if wrong.any():
+        what = "finite numbers" if signed else "finite numbers, 0 or more"
+        raise DataError(
+            f"{option} hold {listing(values[wrong])} in the rows "
+            f"{rows_listed(index[wrong])}; give {what}."
+        )
+    return values
 
 
 def kind_of(weights: object) -> WeightsOf:
@@ -483,14 +503,15 @@ def class_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | N
             f"weights name the levels {listing(weights)}; give a weight for each of "
             f"{listing(coding.levels)}."
         )
-    each = pd.Series([weights[keys[at.index(place)]] for place in (0, 1)], dtype=object)
+    each = [weights[keys[at.index(place)]] for place in (0, 1)]
     levels = pd.Index(coding.levels)
-    low, high = _checked("weights", each, levels, "levels", ALLOWED)
-    for level, weight in zip(coding.levels, (low, high), strict=True):
-        if np.isnan(weight):
-            raise DataError(
-                f"The weight of level {level!r} is missing; give a number of 0 or more."
-            )
+    found = numbers_of_rows("weights", each, None, levels, ALLOWED)
+    if np.isnan(found).any():
+        raise DataError(
+            f"The weight of level {listing(levels[np.isnan(found)])} is missing; give "
+            "a number of 0 or more."
+        )
+    low, high = found
     return _by_level(y, low, high)
 
 
@@ -618,35 +639,3 @@ def column_named(option: str, name: str, data: object, allowed: str) -> DataColu
         f"{option}={shown(name)} is no column of the data; give the name of one, or "
         f"{allowed}."
     )
-
-
-def _checked(
-    option: str,
-    numbers: object,
-    index: pd.Index,
-    each: str,
-    allowed: str,
-    signed: bool = False,
-) -> Vector:
-    """Check that there is one number, 0 or more or NaN, for each row or each level."""
-    who = f"The values of {option}" if signed else option
-    kind = "" if each == "levels" else f" of type {type(numbers).__name__}"
-    refused = DataError(f"{who}{kind} are not numbers; give {allowed}.")
-    with refusing(refused):
-        kind_of = getattr(numbers, "dtype", None)
-        if not signed and isinstance(kind_of, pd.CategoricalDtype):
-            numbers = np.asarray(numbers)
-        values = np.array(floats_of(numbers, refused))
-    if values.shape != (len(index),):
-        raise DataError(
-            f"{who} have the shape {values.shape} and there are "
-            f"{counted(len(index), 'row')}; give one for each row."
-        )
-    wrong = np.isinf(values) if signed else (values < 0.0) | np.isinf(values)
-    if wrong.any():
-        what = "finite numbers" if signed else "finite numbers, 0 or more"
-        raise DataError(
-            f"{who} hold {listing(values[wrong])} in the {each} "
-            f"{rows_listed(index[wrong])}; give {what}."
-        )
-    return values

@@ -84,7 +84,7 @@ def test_levels_that_occur_only_in_incomplete_rows_do_not_count(data):
     [
         ({"g": "q"}, r"'g' holds levels .* 'q', in 4 rows \('r1', 'r2'"),
         ({"c": "z"}, "'c' holds levels that did not occur at fit"),
-        ({"x": "1"}, "'x' is not numeric: it holds numbers as text, '1'"),
+        ({"x": "1"}, "'x' is not numeric: it holds '1'"),
         ({"x": np.inf}, "'x' holds infinite values in 5 rows"),
         ({"x": -np.inf, "g": "q"}, "'x' holds infinite"),
     ],

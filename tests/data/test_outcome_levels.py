@@ -53,19 +53,3 @@ def test_levels_too_long_to_be_repeated_are_in_no_line(y):
         with pytest.raises(LabelError) as info:
             call()
         assert len(str(info.value)) <= 600
-
-
-@pytest.mark.parametrize(
-    ("levels", "named"),
-    [
-        (["Clinton", "Clinton ", "Dole"], "'Clinton', 'Clinton '"),
-        (["no", " yes", "Yes"], "' yes', 'Yes'"),
-        (["no", "yes", "maybe"], None),
-    ],
-)
-def test_levels_that_differ_by_blanks_or_capitals_are_named(levels, named):
-    data = pd.DataFrame({"y": levels * 2, "x": range(6)})
-    with pytest.raises(LabelError) as raised:
-        ps.svm("y ~ x", data, lam=1.0)
-    told = f"{named} are the same but for blanks or capitals: write them alike."
-    assert (told in str(raised.value)) == (named is not None)

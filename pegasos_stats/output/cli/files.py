@@ -25,7 +25,6 @@ from pegasos_stats.data.files import (
     opened,
     read_csv,
     unreadable,
-    warn_unmatched,
 )
 from pegasos_stats.data.scan.files import MEMORY, Scan, scan
 from pegasos_stats.data.scan.formats import SEPARATORS, ending_of
@@ -161,8 +160,6 @@ def read_data(
     if not is_svmlight:
         frame = read_csv(path, style)
         check_header(path, frame.columns, style)
-        if options.na_values:
-            warn_unmatched(path, style)
         return Rows(path, frame, style)
     sparse = read_svmlight(path, n_features, zero_based=zero_based)
     if sparse.n_dropped:

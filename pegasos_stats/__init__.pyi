@@ -1,0 +1,70 @@
+"""Public names and their modules: for type checkers, and read by ``__init__.py``."""
+
+from pegasos_stats import errors as errors
+from pegasos_stats.data import datasets as datasets
+from pegasos_stats.data.labels import LabelCoding as LabelCoding
+from pegasos_stats.data.scan.files import scan as scan
+from pegasos_stats.data.svmlight import read_svmlight as read_svmlight
+from pegasos_stats.metrics.confusion import ConfusionMatrix as ConfusionMatrix
+from pegasos_stats.metrics.confusion import confusion as confusion
+from pegasos_stats.metrics.curves import DecisionCurve as DecisionCurve
+from pegasos_stats.metrics.curves import PrecisionRecall as PrecisionRecall
+from pegasos_stats.metrics.curves import decision_curve as decision_curve
+from pegasos_stats.metrics.curves import precision_recall as precision_recall
+from pegasos_stats.metrics.paired import PairedComparison as PairedComparison
+from pegasos_stats.metrics.paired import compare_predictions as compare_predictions
+from pegasos_stats.models.diagnostics import anova as anova
+from pegasos_stats.models.inference.options import Bootstrap as Bootstrap
+from pegasos_stats.models.inference.options import Cluster as Cluster
+from pegasos_stats.models.inference.options import Sandwich as Sandwich
+from pegasos_stats.models.kernel import KernelSVM as KernelSVM
+from pegasos_stats.models.kernel import kernel_svm as kernel_svm
+from pegasos_stats.models.kernel_results import KernelResults as KernelResults
+from pegasos_stats.models.linear import SVM as SVM
+from pegasos_stats.models.linear import Logit as Logit
+from pegasos_stats.models.linear import logit as logit
+from pegasos_stats.models.linear import svm as svm
+from pegasos_stats.models.linear_results import LinearResults as LinearResults
+from pegasos_stats.models.results import Results as Results
+from pegasos_stats.output.plotting.curves import plot_losses as plot_losses
+from pegasos_stats.output.report.report import Report as Report
+from pegasos_stats.output.report.report import report as report
+from pegasos_stats.persist import load as load
+from pegasos_stats.persist import save as save
+from pegasos_stats.rng import RRandom as RRandom
+from pegasos_stats.session import SessionInfo as SessionInfo
+from pegasos_stats.session import session_info as session_info
+from pegasos_stats.solvers.pegasos import Pegasos as Pegasos
+from pegasos_stats.solvers.sdca import SDCA as SDCA
+from pegasos_stats.studies.calibration import CalibratedResults as CalibratedResults
+from pegasos_stats.studies.calibration import calibrate as calibrate
+from pegasos_stats.studies.comparisons import ErrorComparison as ErrorComparison
+from pegasos_stats.studies.comparisons import ModelComparison as ModelComparison
+from pegasos_stats.studies.comparisons import RocComparison as RocComparison
+from pegasos_stats.studies.comparisons import compare_errors as compare_errors
+from pegasos_stats.studies.comparisons import compare_models as compare_models
+from pegasos_stats.studies.comparisons import compare_roc as compare_roc
+from pegasos_stats.studies.parity.check import ParityCheck as ParityCheck
+from pegasos_stats.studies.parity.check import check_against_r as check_against_r
+from pegasos_stats.studies.pooling import PooledResults as PooledResults
+from pegasos_stats.studies.pooling import pool as pool
+from pegasos_stats.studies.reliability import Reliability as Reliability
+from pegasos_stats.studies.reliability import reliability as reliability
+from pegasos_stats.studies.selection.cross_validation import (
+    CrossValidation as CrossValidation,
+)
+from pegasos_stats.studies.selection.cross_validation import (
+    cross_validate as cross_validate,
+)
+from pegasos_stats.studies.selection.folds import Folds as Folds
+from pegasos_stats.studies.selection.lambda_path import KernelTuning as KernelTuning
+from pegasos_stats.studies.selection.lambda_path import LambdaPath as LambdaPath
+from pegasos_stats.studies.selection.lambda_path import lambda_grid as lambda_grid
+from pegasos_stats.studies.selection.lambda_path import lambda_path as lambda_path
+from pegasos_stats.studies.selection.lambda_path import tune_kernel as tune_kernel
+from pegasos_stats.studies.solver_comparison import SolverComparison as SolverComparison
+from pegasos_stats.studies.solver_comparison import compare_solvers as compare_solvers
+from pegasos_stats.studies.thresholds import Thresholds as Thresholds
+
+__version__: str
+__all__: list[str]
