@@ -137,9 +137,12 @@ class Summary:
 
 
 class Summarised:
-    """A result that a notebook shows by its `summary()`."""
+    """A result that is shown by its `summary()`."""
 
     summary: Callable[..., Summary]
+
+    def __repr__(self) -> str:
+        return self.summary().as_text()
 
     def _repr_html_(self) -> str:
         return self.summary().to_html()

@@ -14,6 +14,7 @@ from pegasos_stats.checks import check_choice
 from pegasos_stats.data.weights import Positions, numbers_of_rows, repeated
 from pegasos_stats.errors import (
     DataError,
+    OptionError,
     UndefinedMetricWarning,
     counted,
     listing,
@@ -679,18 +680,18 @@ def confusion(
         counts = np.zeros(shape)
     np.add.at(counts, cells, 1 if each is None else each[labelled])
     wrong = labelled & (columns >= 0) & (rows != columns)
+    has_index = any(isinstance(side, pd.Series) for side in (actual, predicted))
+    n, known = len(index), index if has_index else None
+    given: list[Vector | None] = [None, None]
+    if scores is not None:
+        if len(order) != 2:
+            raise OptionError(f"scores make no sense with {len(order)} levels.")
+        given[0] = inputs.numbers("scores", scores, (n,), known)[every]
+    if probabilities is not None:
+        given[1] = inputs.checked_probabilities(probabilities, order, n, known)[every]
     scored = None
     if scores is not None or probabilities is not None:
-        has_index = any(isinstance(side, pd.Series) for side in (actual, predicted))
-        at = (order, len(index), index if has_index else None)
-        scored = Scored(
-            rows,
-            None if scores is None else inputs.checked_scores(scores, *at)[every],
-            None
-            if probabilities is None
-            else inputs.checked_probabilities(probabilities, *at)[every],
-            each,
-        )
+        scored = Scored(rows, given[0], given[1], each)
     return ConfusionMatrix(
         levels=tuple(order),
         counts=counts,

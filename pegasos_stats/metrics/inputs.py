@@ -94,9 +94,8 @@ def checked_levels(levels: Any) -> list[Level]:
     several = ordered and getattr(levels, "ndim", 1) == 1
     found = [plain(level) for level in levels] if several else []
     if not found or not all(map(is_single, found)) or len(set(found)) < len(found):
-        raise OptionError(
-            f"levels={shown(levels)} is not allowed; give a list of different labels."
-        )
+        why = "is not allowed; give a list of different labels."
+        raise OptionError(why, "levels", levels)
     return found
 
 
@@ -119,23 +118,6 @@ def codes_of(labels: DataColumn, levels: Levels) -> Codes:
     return codes
 
 
-def checked_scores(
-    scores: object, levels: Levels, n: int, index: pd.Index | None
-) -> Vector:
-    """Return scores as an array of shape (n,).
-
-    Raises
-    ------
-    OptionError
-        If there are not two levels.
-    DataError
-        If the scores are no numbers, or of other rows.
-    """
-    if len(levels) != 2:
-        raise OptionError(f"scores make no sense with {len(levels)} levels.")
-    return _numbers("scores", scores, (n,), index)
-
-
 def checked_probabilities(
     probabilities: object, levels: Levels, n: int, index: pd.Index | None
 ) -> Vector:
@@ -156,7 +138,7 @@ def checked_probabilities(
                 f"the labels the levels {listing(levels)}."
             )
         probabilities = probabilities.iloc[:, np.argsort(columns)]
-    values = _numbers("probabilities", probabilities, (n, k), index)
+    values = numbers("probabilities", probabilities, (n, k), index)
     if values.ndim == 1:
         values = np.column_stack([1.0 - values, values])
     outside = ((values < 0.0) | (values > 1.0)).any()
@@ -243,7 +225,7 @@ def events_of(
     others = [plain(level) for level in levels if plain(level) != at]
     codes = np.where(labels.isna(), -1, positions(labels, [at]) == 0)
     if name == "scores" and frame is None:
-        found = _numbers(name, values, (len(pairs),), pairs.index)
+        found = numbers(name, values, (len(pairs),), pairs.index)
     else:
         pair = [None, at] if frame is None else levels
         both = checked_probabilities(values, pair, len(pairs), pairs.index)
@@ -277,7 +259,7 @@ def levels_named(columns: pd.Index, levels: Levels) -> list[Level]:
     return [written.get(column, column) for column in columns]
 
 
-def _numbers(
+def numbers(
     name: str, values: object, shape: tuple[int, ...], index: pd.Index | None
 ) -> Vector:
     """Return numbers as an array of this shape; (n,) is allowed in place of (n, 2)."""

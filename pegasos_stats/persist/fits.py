@@ -40,8 +40,6 @@ from pegasos_stats.studies.selection.fold_fits import (
     LARGER_IS_BETTER,
     MEASURES,
     Metric,
-    function_of,
-    own_metric,
 )
 
 MOST_COEFFICIENTS = 256  # whose covariance is computed to be saved: half a megabyte
@@ -251,17 +249,16 @@ def model_back(stored: Json, reader: ArrayReader) -> Model:
 
 def metric_out(metric: Metric, writer: ArrayWriter) -> Json:
     """Write a metric: its name, and whether it is a function of the user."""
-    own = MEASURES.get(metric.name) is not metric.measure
-    if own:
-        writer.use(metric.name, function_of(metric))
-    return [metric.name, own]
+    if metric.own:
+        writer.use(metric.name, metric.function)
+    return [metric.name, metric.own]
 
 
 def metric_back(stored: Json, reader: ArrayReader) -> Metric:
     """Undo `metric_out`."""
     name, own = items(stored, "a metric", 2)
     if own is True:
-        return own_metric(name, reader.function(name))
+        return Metric(name, reader.function(name), own=True)
     if own is not False:
         raise ValueError(f"a metric is {stored!r}")
     return Metric(name, MEASURES[name], name in LARGER_IS_BETTER)

@@ -148,7 +148,8 @@ def save(
     True
     >>> save(ps.cross_validate(model, folds=5, seed=443), folder / "digits.study")
     >>> load(folder / "digits.study")
-    <CrossValidation: 5 stratified folds of 200 rows, error_rate ...>
+    Cross-validation
+    ...
     """
     place = checked_place(path, MODEL, overwrite)
     kind = _kind_of(result)

@@ -75,6 +75,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "pegasos": Pegasos(),
     }
 
+    model: ClassVar[Any]  # of this package
     result_: Results
     classes_: np.ndarray
 
@@ -213,11 +214,25 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags.multi_class = False
         return tags
 
-    @abstractmethod
     def _model(
         self, labels: np.ndarray, rows: Rows, weights: Weights, each: Vector | None
-    ) -> "SVM | Logit | KernelSVM":
+    ) -> SVM | Logit | KernelSVM:
         """The model of rows and labels that are checked, and of `sample_weight`."""
+        found: SVM | Logit | KernelSVM = self.model(
+            labels,
+            rows,
+            lam=self.lam,
+            intercept=self.intercept,
+            coding=tuple(self._levels()),
+            weights=weights,
+            standardize=self.standardize,
+            **self._kernel(rows, each),
+        )
+        return found
+
+    def _kernel(self, rows: Rows, each: Vector | None) -> dict[str, object]:
+        """Options of a kernel."""
+        return {}
 
     @abstractmethod
     def _keep(self, result: Any) -> None:
@@ -526,19 +541,6 @@ class LinearClassifier(TwoClassClassifier):
             weights=weights,
         )
 
-    def _model(
-        self, labels: np.ndarray, rows: Rows, weights: Weights, each: Vector | None
-    ) -> SVM | Logit:
-        return self.model(
-            labels,
-            rows,
-            lam=self.lam,
-            intercept=self.intercept,
-            coding=tuple(self._levels()),
-            weights=weights,
-            standardize=self.standardize,
-        )
-
     def _keep(self, result: LinearResults) -> None:
         """Keep coefficients of the predictors as they are given."""
         beta, alpha = result.solution.beta, result.intercept
@@ -732,6 +734,7 @@ class KernelSVMClassifier(TwoClassClassifier):
     # As near as the rounding of a kernel's scores lets it come.
     solvers = TwoClassClassifier.solvers | {"sdca": SDCA(tol=1e-9, gap_tol=1e-9)}
 
+    model = KernelSVM
     result_: KernelResults
 
     def __init__(
@@ -765,26 +768,12 @@ class KernelSVMClassifier(TwoClassClassifier):
         self.tol = tol
         self.random_state = random_state
 
-    def _model(
-        self, labels: np.ndarray, rows: Rows, weights: Weights, each: Vector | None
-    ) -> KernelSVM:
-        gamma = self.gamma
-        if (gamma, self.kernel, self.standardize) == (None, "gaussian", False):
-            gamma = usual_gamma(rows, each)
-        return KernelSVM(
-            labels,
-            rows,
-            lam=self.lam,
-            intercept=self.intercept,
-            kernel=self.kernel,
-            degree=self.degree,
-            offset=self.offset,
-            gamma=gamma,
-            coding=tuple(self._levels()),
-            weights=weights,
-            standardize=self.standardize,
-            memory=self.memory,
-        )
+    def _kernel(self, rows: Rows, each: Vector | None) -> dict[str, object]:
+        names = ["kernel", "degree", "offset", "gamma", "memory"]
+        found = {name: getattr(self, name) for name in names}
+        if (self.gamma, self.kernel, self.standardize) == (None, "gaussian", False):
+            found["gamma"] = usual_gamma(rows, each)
+        return found
 
     def _keep(self, result: KernelResults) -> None:
         found = result.dual_coef

@@ -561,16 +561,16 @@ progress
 
     @cached_property
     def _losses(self) -> pd.DataFrame:
-        problem = self.result.problem
-        seen = self._logits(self.result.decision_function())
-        lines = []
+        problem, lines = self.result.problem, []
+        seen = self._logits(self.result.decision_function()).to_numpy()
+        columns = [*self.logits.to_numpy(dtype=np.float64).T, seen]
         for name in ("brier_score", "log_loss"):
-            measure, found = fold_fits.MEASURES[name], []
-            for column in (*self.logits.to_numpy(dtype=np.float64).T, seen.to_numpy()):
+            found = []
+            for column in columns:
                 known = ~np.isnan(column)
-                weights = problem.outcome_weights[known]
-                given = problem.y[known], column[known][None], weights
-                found.append(float(measure(*given, "na")[0]))
+                y, weights = problem.y[known], problem.outcome_weights[known]
+                measure = fold_fits.MEASURES[name]
+                found.append(float(measure(y, column[known][None], weights, "na")[0]))
             lines.append((name, float(np.mean(found[:-1])), found[-1]))
         return pd.DataFrame(lines, columns=["term", "estimate", "in_sample"])
 
@@ -654,14 +654,6 @@ progress
                 "1 / (1 + exp(A score + B)) of the score of the fit on all rows."
             )
         return notes
-
-    def __repr__(self) -> str:
-        brier = significant(self._losses["estimate"].iloc[0])
-        return (
-            f"<CalibratedResults: Platt's sigmoid A {significant(self.sigmoid.A)}, B "
-            f"{significant(self.sigmoid.B)}, cross-fitted on "
-            f"{self.validation.folds.description}, Brier score {brier} out of fold>"
-        )
 
     def _logits(self, scores: "pd.Series[float]") -> "pd.Series[float]":
         values = self.sigmoid.logits(np.asarray(scores, dtype=np.float64))

@@ -337,9 +337,6 @@ class ErrorComparison(Summarised):
             notes.append(f"{listing(same)}: no spread over the folds, and so no test.")
         return Summary(["Errors out of fold"], cells, notes, left, right)
 
-    def __repr__(self) -> str:
-        return self.summary().as_text()
-
 
 Brackets = Literal["std_error", "conf_int", "statistic", "p_value", "none"]
 
@@ -747,6 +744,11 @@ def _with_error(line: DataColumn) -> str:
 ENDS = ["conf_low", "conf_high"]
 
 
+def _number(column: str, row: int, about: str) -> property:
+    """A property for a number of the table of areas."""
+    return property(lambda self: float(self.table[column].iloc[row]), doc=about)
+
+
 @suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
 class RocComparison(Facts):
@@ -785,41 +787,18 @@ class RocComparison(Facts):
 
     _title = "Comparison of Two Areas"
 
-    @property
-    def area_a(self) -> float:
-        """Area under the curve of A."""
-        return float(self.table["estimate"].iloc[0])
-
-    @property
-    def area_b(self) -> float:
-        """Area under the curve of B."""
-        return float(self.table["estimate"].iloc[1])
-
-    @property
-    def difference(self) -> float:
-        """Area of A minus that of B."""
-        return float(self.table["estimate"].iloc[2])
-
-    @property
-    def std_error(self) -> float:
-        """Standard error of the difference."""
-        return float(self.table["std_error"].iloc[2])
+    area_a = _number("estimate", 0, "Area under the curve of A.")
+    area_b = _number("estimate", 1, "Area under the curve of B.")
+    difference = _number("estimate", 2, "Area of A minus that of B.")
+    std_error = _number("std_error", 2, "Standard error of the difference.")
+    statistic = _number("statistic", 2, "DeLong's statistic, difference by its error.")
+    pvalue = _number("p_value", 2, "Two-sided p-value of equal areas.")
 
     @property
     def interval(self) -> Interval:
         """Confidence interval of the difference."""
         low, high = self.table[ENDS].iloc[2]
         return Interval(float(low), float(high))
-
-    @property
-    def statistic(self) -> float:
-        """DeLong's statistic, the difference divided by its standard error."""
-        return float(self.table["statistic"].iloc[2])
-
-    @property
-    def pvalue(self) -> float:
-        """Two-sided p-value of the hypothesis that both areas are equal."""
-        return float(self.table["p_value"].iloc[2])
 
     def tidy(self) -> pd.DataFrame:
         """Three rows: both areas and their difference.

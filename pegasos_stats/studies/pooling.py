@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -188,19 +189,11 @@ class PooledResults(tables.Summarised):
     def __maketables_depvar__(self) -> str:
         return self.fits[0].__maketables_depvar__
 
-    @property
-    def __maketables_default_stat_keys__(self) -> list[str]:
-        return ["N", "m"]
-
-    @property
-    def __maketables_stat_labels__(self) -> dict[str, str]:
-        return {"m": "Imputations"}
+    __maketables_default_stat_keys__ = ("N", "m")
+    __maketables_stat_labels__: ClassVar = {"m": "Imputations"}
 
     def __maketables_stat__(self, key: str) -> object:
         return {"N": self.nobs, "m": self.m}.get(key)
-
-    def __repr__(self) -> str:
-        return self.summary().as_text()
 
 
 @suggest_arguments

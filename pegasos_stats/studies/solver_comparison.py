@@ -428,15 +428,6 @@ class SolverComparison(Summarised):
         columns |= {name: values.quantile(share) for name, share in QUANTILES.items()}
         return pd.DataFrame(columns).reset_index()
 
-    def __str__(self) -> str:
-        return self.summary().as_text()
-
-    def __repr__(self) -> str:
-        return (
-            f"<SolverComparison: {', '.join(self.solvers)}; {self.n_runs:,} runs each, "
-            f"seed {self.seed}>"
-        )
-
 
 def measures_of(runs: pd.DataFrame) -> list[str]:
     """Return the measures of a record: without held-out rows there is no test error."""

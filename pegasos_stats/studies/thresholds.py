@@ -244,27 +244,18 @@ class Thresholds(Summarised):
         table = pd.DataFrame(cells, found["term"].tolist())
         return Summary(["Threshold"], table, self._notes(), *self._header())
 
-    def __repr__(self) -> str:
-        return (
-            f"<Thresholds: {self.scale} {significant(self.threshold)}, "
-            f"{self.target.name} {significant(self.estimate)} "
-            f"(standard error {significant(self.std_error, 2)}), seed {self.seed}>"
-        )
-
     def _header(self) -> tuple[Fields, Fields]:
         target = self.target
-        best = "largest" if target.larger_is_better else "smallest"
+        best = f"{'largest' if target.larger_is_better else 'smallest'} {target.name}"
+        if target.name == "cost":
+            costs = target.false_positive, target.false_negative
+            best += " ({:.4g} a false positive, {:.4g} a false negative)".format(*costs)
         left = [
             ("Predicted above:", str(self.levels[1])),
             ("Scale:", self.scale),
             ("Positive class:", str(self.positive)),
-            ("Best:", f"{best} {target.name}"),
+            ("Best:", best),
         ]
-        if target.name == "cost":
-            left += [
-                ("Cost of a false positive:", significant(target.false_positive)),
-                ("Cost of a false negative:", significant(target.false_negative)),
-            ]
         right = [
             ("Rows:", "out of fold" if self.out_of_fold else "new"),
             ("Folds:", self.folds.kind),

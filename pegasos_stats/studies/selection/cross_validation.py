@@ -365,7 +365,7 @@ class CrossValidation(Summarised):
 
     def summary(self) -> Summary:
         """Header, metrics and notes; ``print()`` shows text, a notebook HTML."""
-        found, problem = self._estimates, self.model.problem
+        found = self._estimates
         names = found["term"].tolist()
         columns = {
             "mean": found["estimate"],
@@ -376,8 +376,8 @@ class CrossValidation(Summarised):
         cells = {k: [significant(v) for v in values] for k, values in columns.items()}
         left = dict(fold_fits.model_fields(self.model))
         notes = [
-            "Means over the folds, weighted by their held-out rows; standard errors "
-            "from the spread of the folds, which share training rows.",
+            "Means over the folds, weighted by their held-out rows; standard errors of "
+            "one repeat, from the spread of the folds, which share training rows.",
         ]
         if self.choosing is not None:
             ends = self.by_fold["lam"].agg(["min", "max"]).unique()
@@ -388,28 +388,11 @@ class CrossValidation(Summarised):
                 f"{self.choosing.metric.name} and the rule {self.choosing.rule}; "
                 "standard errors are Nadeau and Bengio's."
             )
-        if self.folds.repeats > 1:
-            notes.append("With repeats the standard error is that of one repeat.")
-        if problem.weights is not None:
-            notes.append("Held-out rows count with their weights.")
-        right = [
-            ("Folds:", self.folds.kind),
-            ("Seed:", str(self.seed)),
-            ("Solver:", self.solver.name),
-            ("Order:", self.solver.order_name),
-            ("Largest relative gap:", f"{self.by_fold['relative_gap'].max():z.3g}"),
-        ]
+        gap = float(self.by_fold["relative_gap"].max())
+        right = fold_fits.run_fields(self.solver, self.folds, self.seed, gap)
         table = pd.DataFrame(cells, names)
         fields = list(left.items())
         return Summary(["Cross-validation"], table, notes, fields, right)
-
-    def __repr__(self) -> str:
-        first = self._estimates.iloc[0]
-        return (
-            f"<CrossValidation: {self.folds.description}, {first['term']} "
-            f"{significant(first['estimate'])} "
-            f"(standard error {significant(first['std_error'], 2)}), seed {self.seed}>"
-        )
 
 
 INNER = 10  # folds, unless an earlier path says how many

@@ -52,7 +52,7 @@ from pegasos_stats.solvers.shared.warm_starts import Point
 from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
 from pegasos_stats.solvers.solver_runs import kernel_path, run_linear
 from pegasos_stats.studies.selection.folds import Folds, Split
-from pegasos_stats.tables import Fields
+from pegasos_stats.tables import Fields, significant
 
 ONE_AT_A_TIME = Lock()  # formulas are evaluated with the filters of warnings changed
 FOLD_TOL = 1e-3  # relative gap by default: errors of held-out rows need no more
@@ -149,6 +149,18 @@ def model_fields(model: Model) -> Fields:
         ("lambda:", problem.lambda_text),
         ("Intercept:", "free" if problem.intercept else "none"),
         ("No. Observations:", f"{problem.n:,}"),
+    ]
+
+
+def run_fields(
+    solver: Pegasos | SDCA, folds: Folds | None, seed: int | None, gap: float
+) -> Fields:
+    """How fits of folds were made, for the header of a study."""
+    return [
+        ("Folds:", "none" if folds is None else folds.kind),
+        ("Seed:", str(seed)),
+        ("Solver:", solver.name),
+        ("Largest relative gap:", significant(gap, 3)),
     ]
 
 
@@ -605,15 +617,37 @@ class Metric:
     Attributes
     ----------
     name : str
-    measure : callable
+    function : callable
         From labels -1 and +1, shape (n,), lines of scores, shape (m, n), weights and
-        ties: a number for each line.
+        ties: a number for each line. One of the user's has labels and a line of scores.
     larger_is_better : bool
+    own : bool
+        Whether it is a function of the user.
     """
 
     name: str
-    measure: Measure
+    function: Callable[..., Any]
     larger_is_better: bool = False
+    own: bool = False
+
+    def measure(self, y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
+        """A number for each line of scores.
+
+        Raises
+        ------
+        OptionError
+            If a function of the user fails, or does not return a number.
+        """
+        if not self.own:
+            found: Vector = self.function(y, scores, weights, ties)
+            return found
+        try:
+            return np.array([float(self.function(y, line)) for line in scores])
+        except Exception as error:
+            kind, why = type(error).__name__, shown(str(error))
+            raise OptionError(
+                f"The metric {self.name} raised {kind}: {why}."
+            ) from error
 
 
 def error_rate(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
@@ -717,42 +751,12 @@ def _checked(item: Any, loss: LossName) -> Metric:
         return Metric(item, MEASURES[item], item in LARGER_IS_BETTER)
     name = getattr(item, "__name__", None) if callable(item) else None
     if isinstance(name, str) and name.isidentifier():
-        return own_metric(name, item)
+        return Metric(name, item, own=True)
     raise OptionError(
         f"The metric {shown(item)} is not known for the {loss} loss"
         f"{did_you_mean(item, OF_LOSS[loss])}; give one of {listing(OF_LOSS[loss])}, "
         "or a function with a name."
     )
-
-
-@dataclass(frozen=True)
-class _OwnMeasure:
-    """A user's function of labels and scores, called for one line after the other."""
-
-    name: str
-    function: Callable[[Vector, Vector], float]
-
-    def __call__(
-        self, y: Vector, scores: Matrix, weights: Vector, ties: Ties
-    ) -> Vector:
-        try:
-            return np.array([float(self.function(y, line)) for line in scores])
-        except Exception as error:
-            raise OptionError(
-                f"The metric {self.name} raised {type(error).__name__}: "
-                f"{shown(str(error))}."
-            ) from error
-
-
-def own_metric(name: str, function: Callable[..., Any]) -> Metric:
-    """A metric that a function of the user computes."""
-    return Metric(name, _OwnMeasure(name, function))
-
-
-def function_of(metric: Metric) -> Callable[..., object]:
-    """The function that `own_metric` was given."""
-    assert isinstance(metric.measure, _OwnMeasure)
-    return metric.measure.function
 
 
 def fold_lines(

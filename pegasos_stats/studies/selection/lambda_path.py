@@ -593,22 +593,9 @@ class LambdaPath(Summarised):
             ("Deciding metric:", metric),
             *((f"lambda_{name}:", significant(v, 6)) for name, v in marks.items()),
         ]
-        right = [
-            ("Solver:", self.solver.name),
-            ("Starts:", "warm" if self.solver.to_optimum else "zero"),
-            ("Folds:", "none" if self.folds is None else self.folds.kind),
-            ("Seed:", str(self.seed)),
-            ("Largest relative gap:", significant(self.fits["relative_gap"].max(), 3)),
-        ]
+        gap = float(self.fits["relative_gap"].max())
+        right = fold_fits.run_fields(self.solver, self.folds, self.seed, gap)
         return Summary(["Lambda path"], table, notes, left, right)
-
-    def __repr__(self) -> str:
-        ends = f"{significant(self.lambdas[0])} to {significant(self.lambdas[-1])}"
-        text = f"<LambdaPath: {counted(len(self.lambdas), 'lambda')}, {ends}"
-        marks = "".join(
-            f", lambda_{name} {significant(lam)}" for name, lam in self.marks().items()
-        )
-        return f"{text}{marks}, seed {self.seed}>"
 
     def _curve(self, name: str) -> tuple[Vector, Vector]:
         """Mean and standard error of a metric, for each lambda."""
