@@ -85,14 +85,8 @@ def given(group: Any, *left_out: str) -> dict[str, Any]:
     return {k: v for k, v in values.items() if v is not None and k not in left_out}
 
 
-def solver_of(options: groups.Solver, is_run: bool = False) -> Pegasos | SDCA:
+def solver_of(options: groups.Solver) -> Pegasos | SDCA:
     """Build the solver that the options describe: a named profile with changes, or new.
-
-    Parameters
-    ----------
-    options : Solver
-    is_run : bool
-        Whether it is Pegasos also if no option is one of a run of it.
 
     Raises
     ------
@@ -102,7 +96,7 @@ def solver_of(options: groups.Solver, is_run: bool = False) -> Pegasos | SDCA:
     values = given(options, "solver")
     of_runs = {*declared(Pegasos)} - {*declared(SDCA)} | {"epochs"}
     of_runs |= {"rows", "profile", "refine"}
-    is_run = is_run or bool(values.keys() & of_runs) or options.start == "random"
+    is_run = bool(values.keys() & of_runs) or options.start == "random"
     if (options.solver or ("pegasos" if is_run else "sdca")) == "sdca":
         return SDCA(**values)
     values = given(options, "solver", "rows", "profile", "refine")
@@ -148,12 +142,7 @@ def model_of(
 
 def fit(options: Fit, line: str) -> int:
     """Fit a file, and test on another."""
-    output = options.output
-    check_places(inputs(options), output.overwrite, (output.save, MODEL))
-    train, test = _read(options)
-    found = _evaluated(train, test, options, output)
-    _save(found, train, output, options.reading.id)
-    _print(found, output)
+    _print(_fitted(options, options.output, line), options.output)
     return 0
 
 
@@ -161,23 +150,18 @@ def report(options: Report, line: str) -> int:
     """Fit a file, test on another, and write a report."""
     if options.model.loss is None and options.model.kernel is None:
         options = replace(options, model=replace(options.model, loss="log"))
-    check_places(inputs(options), options.overwrite, (options.output, REPORT))
-    train, test = _read(options)
-    found = _evaluated(train, test, options, Output())
-    page = _page(found, test, options, line)
-    with no_part_left():
-        page.write(options.output, overwrite=options.overwrite)
+    found = _fitted(options, Output(overwrite=options.overwrite), line, options.output)
     write_output(printed.report_text(found) + printed.places_text(None, options.output))
     return 0
 
 
 def demo(options: Demo, line: str) -> int:
     """Fit the data that come with the package."""
-    output, solver, model = options.output, options.solver, options.model
-    places = (output.save, MODEL), (options.report, REPORT)
-    check_places([solver.rows], output.overwrite, *places)
+    solver, model = options.solver, options.model
     if solver.seed is None:
         solver = replace(solver, seed=SEED)
+    if solver.solver is None:
+        solver = replace(solver, solver="pegasos")
     if model.lam is None and solver.profile != "homework":
         model = replace(model, lam=1.0)
     asked = Report(
@@ -185,24 +169,67 @@ def demo(options: Demo, line: str) -> int:
         training=groups.Training(formula="digit ~ ."),
         title="Handwritten fives and sixes",
         image_shape=(8, 8),
-        **given(options, "solver", "model", "report", "output"),
+        cv=options.cv,
+        labels=options.labels,
+        errors=options.errors,
         solver=solver,
         model=model,
     )
-    train, test = (Rows("digits56", frame) for frame in datasets.load_digits56())
-    found = _evaluated(train, test, asked, output, is_run=True)
-    page = None if options.report is None else _page(found, test, asked, line)
-    _save(found, train, output)
-    if page is not None and options.report is not None:
-        with no_part_left():
-            page.write(options.report, overwrite=output.overwrite)
-    _print(found, output, options.report)
+    found = _fitted(asked, options.output, line, options.report, digits=True)
+    _print(found, options.output, options.report)
     return 0
 
 
-def inputs(options: Fit | Report) -> list[str | None]:
-    """Paths that a fit reads."""
-    return [options.train, options.test, options.solver.rows]
+def _fitted(
+    options: Fit | Report,
+    output: Output,
+    line: str,
+    page: str | None = None,
+    digits: bool = False,
+) -> Evaluated:
+    """Fit, evaluate, save the fit and write its page, where they are asked for."""
+    inputs = [options.train, options.test, options.solver.rows]
+    check_places(inputs, output.overwrite, (output.save, MODEL), (page, REPORT))
+    train, test = _digits() if digits else _read(options)
+    found = _evaluated(train, test, options, output)
+    made = None
+    if page is not None and isinstance(options, Report):
+        made = reports.report(
+            found.result,
+            None if test is None else test.labelled,
+            unseen=options.reading.unseen,
+            title=options.title,
+            image_shape=options.image_shape,
+            positive=_choices(found.result, options.labels).get("positive"),
+            path_of_lambda=found.result.lambda_path,
+            validation=found.validation,
+            threshold=found.threshold,
+        )
+        made = replace(made, page=replace(made.page, command=line))
+    about = {"format": train.format, "zero_based": train.zero_based}
+    about |= asdict(train.style) | {"id": options.reading.id}
+    with no_part_left():
+        if output.save is not None:
+            save(found.result, output.save, about=about, overwrite=output.overwrite)
+        if made is not None and page is not None:
+            made.write(page, overwrite=output.overwrite)
+    return found
+
+
+def _print(found: Evaluated, output: Output, report: str | None = None) -> None:
+    """Print a fit, as text or JSON."""
+    if output.json:
+        text = printed.fit_json(found, output.coefficients)
+    else:
+        text = printed.fit_text(found, output.coefficients)
+        text += printed.places_text(output.save, report)
+    write_output(text)
+
+
+def _digits() -> tuple[Rows, Rows]:
+    """The training data and the test data of the demonstration."""
+    train, test = datasets.load_digits56()
+    return Rows("digits56", train), Rows("digits56", test)
 
 
 def _read(options: Fit | Report | Parity) -> tuple[Rows, Rows | None]:
@@ -229,11 +256,10 @@ def _evaluated(
     test: Rows | None,
     options: Fit | Report,
     output: Output,
-    is_run: bool = False,
 ) -> Evaluated:
     """The fit that the options describe, and its tables."""
     labels, seed = options.labels, options.solver.seed
-    solver = solver_of(options.solver, is_run)
+    solver = solver_of(options.solver)
     model = model_of(train, solver, options)
     validation = None
     if options.cv is not None:
@@ -277,44 +303,6 @@ def _choices(result: Results, labels: Labels) -> dict[str, Any]:
         level = next((each for each in levels if str(each) == text), text)
         found |= {"positive": level, "mode": "sens_spec"}
     return found
-
-
-def _save(found: Evaluated, train: Rows, output: Output, id: str | None = None) -> None:
-    """Save a fit, with what is to be known to read new rows, if a path is given."""
-    if output.save is None:
-        return
-    about = {"format": train.format, "zero_based": train.zero_based}
-    about |= asdict(train.style) | {"id": id}
-    with no_part_left():
-        save(found.result, output.save, about=about, overwrite=output.overwrite)
-
-
-def _print(found: Evaluated, output: Output, report: str | None = None) -> None:
-    """Print a fit, as text or JSON."""
-    if output.json:
-        text = printed.fit_json(found, output.coefficients)
-    else:
-        text = printed.fit_text(found, output.coefficients)
-        text += printed.places_text(output.save, report)
-    write_output(text)
-
-
-def _page(
-    found: Evaluated, test: Rows | None, options: Report, line: str
-) -> reports.Report:
-    """The report of a fit."""
-    made = reports.report(
-        found.result,
-        None if test is None else test.labelled,
-        unseen=options.reading.unseen,
-        title=options.title,
-        image_shape=options.image_shape,
-        positive=_choices(found.result, options.labels).get("positive"),
-        path_of_lambda=found.result.lambda_path,
-        validation=found.validation,
-        threshold=found.threshold,
-    )
-    return replace(made, page=replace(made.page, command=line))
 
 
 # ------------------------------------------------------------------ predict
@@ -448,7 +436,8 @@ def parity(options: Parity, line: str) -> int:
     if options.solver.refine is not None:
         raise OptionError("--refine has no counterpart in R; leave it out.")
     train, _ = _read(options)
-    solver = solver_of(options.solver, is_run=True)
+    name = options.solver.solver or "pegasos"
+    solver = solver_of(replace(options.solver, solver=name))
     model = model_of(train, solver, options)
     found = check_against_r(model, solver, via=options.via)
     text = f"{PROGRAM}: {options.train}\n\n{found}"

@@ -24,8 +24,7 @@ NARROWEST = 0.02  # width of an axis of folds, at least, as a share of the mean
 BELOW = -0.15  # of the largest net benefit, where its axis ends
 LARGEST = 1000  # lines of a figure
 NAME = 24  # letters of a name in a legend
-HIGHEST = 2.0  # times the median of the costs, where their axis ends
-LOWEST, HIGHEST, POINTS = -2.0, 3.0, 501  # margins of the losses
+HIGHEST = 3.0  # times the median of the costs, where their axis ends
 CHOSEN = {"min": ("lambda_min", ":"), "1se": ("lambda_1se", "--")}
 
 
@@ -166,9 +165,8 @@ def draw_thresholds(found: Thresholds, ax: "Axes | None", line: Style) -> "Axes"
     at = table["threshold"].to_numpy(dtype=np.float64)
     values = table[name].to_numpy(dtype=np.float64)
     folds = found.by_fold["threshold"].to_numpy(dtype=np.float64)
-    points = np.concatenate(
-        [at[np.isfinite(at)], folds[np.isfinite(folds)], [found.usual]]
-    )
+    points = np.concatenate([at, folds, [found.usual]])
+    points = points[np.isfinite(points)]
     margin = EDGE * max(float(np.ptp(points)), 1e-3)
     low, high = float(points.min()) - margin, float(points.max()) + margin
     error = 0.0 if np.isnan(found.std_error) else found.std_error
@@ -190,14 +188,9 @@ def draw_thresholds(found: Thresholds, ax: "Axes | None", line: Style) -> "Axes"
         f"{write(found.estimate, 3)} ± {write(found.std_error, 2)}",
     )
     colour = curve.get_color() if own else POSITIVE
+    place = float(np.clip(found.threshold, low, high)), found.estimate, error
     bar: Style = {"fmt": "D", "ms": 6, "capsize": 4, "zorder": 3, "color": colour}
-    ax.errorbar(
-        float(np.clip(found.threshold, low, high)),
-        found.estimate,
-        yerr=error,
-        label=chosen["label"],
-        **bar,
-    )
+    ax.errorbar(*place, label=chosen["label"], **bar)
     style.reference(ax, found.usual, None, f"Usual: {at_text(found.usual, 3)}")
     label = "" if own else "Thresholds of the folds"
     look = {"ms": 12, "mew": 1.6, "clip_on": False, "label": label}
@@ -402,7 +395,7 @@ def plot_losses(*, ax: "Axes | None" = None, **line: object) -> "Axes":
     >>> ax.get_legend_handles_labels()[1]
     ['0-1: an error', 'Hinge: max(0, 1 - m)', 'Log: log(1 + exp(-m))']
     """
-    m = np.linspace(LOWEST, HIGHEST, POINTS)
+    m = np.linspace(-2.0, 3.0, 501)
     curves = {
         "0-1: an error": (m, np.where(m < 0.0, 1.0, 0.0)),
         "Hinge: max(0, 1 - m)": (m, np.maximum(0.0, 1.0 - m)),
@@ -410,6 +403,6 @@ def plot_losses(*, ax: "Axes | None" = None, **line: object) -> "Axes":
     }
     ax = style.axes_of(ax)
     style.draw_curves(ax, curves, line)
-    ax.set(xlim=(LOWEST, HIGHEST), xlabel="Margin m", ylabel="Loss of a row")
+    ax.set(xlim=(m[0], m[-1]), xlabel="Margin m", ylabel="Loss of a row")
     style.finish(ax, legend="upper right")
     return ax

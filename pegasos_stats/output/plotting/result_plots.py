@@ -1,9 +1,8 @@
 """The figures of a fit, behind ``result.plot``."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, Literal, NoReturn
 
 import numpy as np
@@ -88,22 +87,21 @@ def draw_trace(
     else:
         axes = style.several_axes(ax, [1, 2, 3], PANELS)
     at = trace[x].to_numpy()
-    draws: list[Callable[..., object]] = [
-        _objective,
-        _gap,
-        partial(_rates, accuracy=False),
-    ]
-    if x == "steps":
-        above = partial(_distance, optimum=optimum, lower=lower)
-        draws = [above, _gap, partial(_rates, accuracy=True)]
     few = "o" if len(trace) <= MARKED else "None"
-    for draw, panel in zip(draws, axes, strict=False):
-        draw(trace, at, panel, {"marker": few, "markersize": 3.5} | dict(line))
+    look = {"marker": few, "markersize": 3.5} | dict(line)
+    for place, panel in enumerate(axes):
+        if place == 2:
+            _rates(trace, at, panel, look, accuracy=x == "steps")
+        elif place == 1:
+            _gap(trace, at, panel, look)
+        elif x == "steps":
+            _distance(trace, at, panel, look, optimum, lower)
+        else:
+            _objective(trace, at, panel, look)
         if refined_from is not None:
             last = trace.loc[trace["epoch"] == refined_from, x].item()
-            style.reference(
-                panel, last, None, "SDCA from here" if panel is axes[0] else ""
-            )
+            label = "SDCA from here" if place == 0 else ""
+            style.reference(panel, last, None, label)
         panel.xaxis.set_major_locator(MaxNLocator(integer=True))
         shares = panel.get_shared_x_axes().joined(panel, axes[-1])
         if panel is axes[-1] or not shares:  # named once where panels share it
