@@ -482,6 +482,8 @@ def _frame_to_csr(frame: pd.DataFrame) -> "csr_array":
 
 def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
     """One column as float64, or an error naming what is not a number, and where."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
+        return column.to_numpy(dtype=np.float64)
     if pd.api.types.is_numeric_dtype(column) and column.dtype.kind != "c":
         refused = ColumnError(
             f"Column {listing([column.name])} of type {column.dtype} cannot be read as "

@@ -7,7 +7,6 @@ from scipy.sparse import csr_array
 import pegasos_stats as ps
 from pegasos_stats.compiled.dual import newton, sdca
 from pegasos_stats.compiled.pegasos import (
-    pegasos_blocks,
     pegasos_literal,
     pegasos_scaled,
 )
@@ -17,7 +16,7 @@ KERNELS = [
     newton.newton_direction,
     newton.begin,
     newton.step,
-    pegasos_blocks.guarded_epoch,
+    pegasos_literal.guarded_epoch,
     pegasos_literal.literal_epoch,
     pegasos_scaled.scaled_epoch,
 ]

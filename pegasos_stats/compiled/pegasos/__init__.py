@@ -7,7 +7,6 @@ from pegasos_stats.compiled import loading_on_demand
 __all__ = [
     "kernel_pegasos",
     "pegasos",
-    "pegasos_blocks",
     "pegasos_literal",
     "pegasos_scaled",
 ]
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from pegasos_stats.compiled.pegasos import (
         kernel_pegasos,
         pegasos,
-        pegasos_blocks,
         pegasos_literal,
         pegasos_scaled,
     )

@@ -6,7 +6,7 @@ operations of each kernel stand in its docstring, in their order:
 ========================  ==============  =====================================
 rows, arithmetic          options         kernel
 ========================  ==============  =====================================
-dense, reference          plain           ``pegasos_blocks.guarded_epoch``
+dense, reference          plain           ``pegasos_literal.guarded_epoch``
 dense, reference          any             ``pegasos_literal.literal_epoch``
 dense, fast; sparse       plain           ``pegasos_scaled.plain_scaled_epoch``
 dense, fast; sparse       any             ``pegasos_scaled.scaled_epoch``
@@ -32,12 +32,12 @@ from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled.arithmetic.lanes import Signs, Vector
 from pegasos_stats.compiled.arithmetic.risk import Loss
 from pegasos_stats.compiled.arithmetic.rows import CSR, Rows, largest_norm
-from pegasos_stats.compiled.pegasos.pegasos_blocks import guarded_epoch
 from pegasos_stats.compiled.pegasos.pegasos_literal import (
     LENGTH,
     RADIUS,
     STEPS,
     State,
+    guarded_epoch,
     literal_epoch,
 )
 from pegasos_stats.compiled.pegasos.pegasos_scaled import (
