@@ -14,13 +14,13 @@ import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, cached_property
-from typing import Any, Literal, Self, TypeAlias, TypeGuard
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pegasos_stats.arrays import Integers, Vector
-from pegasos_stats.checks import check_flag, number_of
+from pegasos_stats.checks import check_flag, is_number, number_of
 from pegasos_stats.compiled import random
 from pegasos_stats.data.columns import floats_of
 from pegasos_stats.data.foreign import refusing
@@ -439,13 +439,6 @@ def refusal(name: str, value: object, allowed: str) -> str:
     return f"{name} is {shown(value)}, where {allowed} is allowed; correct {name}."
 
 
-def is_number(value: object, *others: type) -> TypeGuard[float]:
-    """Whether ``value`` is a real number; a bool counts only if ``bool`` is given."""
-    if isinstance(value, (bool, np.bool_)):
-        return bool in others
-    return not math.isnan(number_of(value)) or isinstance(value, int)
-
-
 def whole(value: object, name: str, largest: int = 2**31 - 1) -> int:
     """Take the whole part of a count from 0 to ``largest``, as R does."""
     number = value if isinstance(value, int) else number_of(value)
@@ -605,8 +598,9 @@ def seed_number(seed: object) -> int:
     """
     value = math.nan
     with suppress(Exception):  # text that is no number, or a number of others
-        if is_number(seed, bool) or (isinstance(seed, str) and "_" not in seed):
-            value = float(seed)
+        is_text = isinstance(seed, str) and "_" not in seed
+        if is_text or is_number(seed) or isinstance(seed, bool | np.bool_):
+            value = float(seed)  # type: ignore[arg-type]
     if not -(2.0**31) < value < 2.0**31:
         raise SeedError(
             f"The seed is {shown(seed)}, where set.seed allows numbers from "

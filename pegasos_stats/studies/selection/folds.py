@@ -216,7 +216,7 @@ class Folds:
 
 
 def checked_folds(
-    folds: object, repeats: Any, sample: Sample, rng: RRandom, groups: object = None
+    folds: object, repeats: object, sample: Sample, rng: RRandom, groups: object = None
 ) -> Folds:
     """Draw folds, or read those that are given.
 
@@ -369,7 +369,7 @@ def whole_groups(lines: Lines | None, groups: object) -> Codes | None:
 
 
 def drawn_folds(
-    codes: Codes, k: Any, repeats: Any, rng: RRandom, groups: Codes | None = None
+    codes: Codes, k: object, repeats: object, rng: RRandom, groups: Codes | None = None
 ) -> Folds:
     """Draw stratified folds, as ``stratified_folds()`` of the R reference does.
 
