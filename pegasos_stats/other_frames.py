@@ -140,7 +140,7 @@ def _read(value: object) -> object:
     if isinstance(native, pa.Array):
         native = pa.chunked_array([native])
     if isinstance(native, pa.Table | pa.ChunkedArray):
-        _check_valid(native, name)
+        check_valid(native, f"The data are {name} that is")
         return native  # narwhals takes no name twice
     found: Any = nw.from_native(native, pass_through=True, allow_series=True)
     if not isinstance(found, nw.LazyFrame):
@@ -155,14 +155,14 @@ def _read(value: object) -> object:
     )
 
 
-def _check_valid(native: "pa.Table | pa.ChunkedArray", name: str) -> None:
-    """Raise `DataError` for places, indices or text that are none: of a file, say."""
+def check_valid(values: "pa.Table | pa.ChunkedArray | pa.Array", what: str) -> None:
+    """Raise `DataError` for text that is not UTF-8, or places beyond what is there."""
     try:
-        native.validate(full=True)
+        values.validate(full=True)
     except Exception as error:  # of pyarrow
         raise DataError(
-            f"The data are {name} that is damaged ({one_line(error, 120)}); write its "
-            "file again."
+            f"{what} damaged ({one_line(error, 120)}): not text in UTF-8, for one; "
+            "write the file again, or read it with the encoding that it has."
         ) from None
 
 

@@ -311,28 +311,20 @@ def checked_path(path: object) -> str:
     'fit.model'
     >>> checked_path(3)
     Traceback (most recent call last):
-    pegasos_stats.errors.OptionError: int is not a path; give text or a pathlib.Path.
+    pegasos_stats.errors.OptionError: int is not a path; give text or a pathlib.Path ...
     """
     try:
         name = os.fspath(path)  # type: ignore[call-overload]
-    except Exception:  # code of others
-        name = path
-    if not isinstance(name, str):
-        what = type(name).__name__
-        rows = what in ("ndarray", "DataFrame", "Series")
-        cure = "; data come first, as in report(data, path) or report((y, X), path)"
+        possible = isinstance(name, str) and b"\0" not in os.fsencode(name or "\0")
+    except Exception:  # code of others, and characters that no name can hold
+        name, possible = path, False
+    if not possible:
+        what = ascii(name) if isinstance(name, str) else type(name).__name__
         raise OptionError(
-            f"{what} is not a path; give text or a pathlib.Path{cure * rows}."
+            f"{what} is not a path; give text or a pathlib.Path (of report(), the data "
+            "come first: report(data, path))."
         )
-    if not name:
-        raise OptionError("The path is empty; give the path of a file.")
-    try:
-        held = "a NUL character" if b"\0" in os.fsencode(name) else ""
-    except UnicodeEncodeError:
-        held = "a character that no name of a file can hold"
-    if held:
-        raise OptionError(f"The path {name!a} holds {held}; give another path.")
-    return name
+    return str(name)
 
 
 def shown_path(path: str) -> str:

@@ -21,7 +21,7 @@ from pegasos_stats.errors import (
     plain,
     shown,
 )
-from pegasos_stats.other_frames import in_pandas
+from pegasos_stats.other_frames import check_valid, in_pandas
 
 GIVE = "give a data frame, an array or a list"
 
@@ -214,14 +214,7 @@ def _check_valid(column: DataColumn) -> None:
     if not _is_of_arrow(column.dtype):
         return
     array: Any = column.array
-    try:
-        array.__arrow_array__().validate(full=True)
-    except Exception as error:  # of pyarrow
-        raise DataError(
-            f"Column {listing([column.name])} is damaged, or is not text in UTF-8 "
-            f"({one_line(error, 120)}); read it with the encoding that it has, or "
-            "write it again."
-        ) from None
+    check_valid(array.__arrow_array__(), f"Column {listing([column.name])} is")
 
 
 def _is_known(dtype: object) -> bool:
@@ -297,17 +290,12 @@ def check_labels(labels: DataColumn, name: str) -> None:
     except Exception:  # cannot be hashed
         different = values
     for value in different:
-        if is_single(value) or is_missing(value):
-            continue
-        if isinstance(value, str):
+        if not (is_single(value) or is_missing(value)):
             raise LabelError(
-                f"The outcome {shown(name)} holds {shown(value)}, which is not valid "
-                "text; read the data with the encoding that they have."
+                f"The outcome {shown(name)} holds {shown(value)}, of type "
+                f"{type(value).__name__}; labels must be valid text, numbers, booleans "
+                "or categories."
             )
-        raise LabelError(
-            f"The outcome {shown(name)} holds values of type {type(value).__name__}; "
-            "labels must be text, numbers, booleans or categories."
-        )
 
 
 def column_of_frame(value: Any) -> Any:

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import DataColumn, Mask, Predictors, Vector, owned
-from pegasos_stats.checks import check_flag
+from pegasos_stats.checks import check_choice, check_flag
 from pegasos_stats.data.columns import selected
 from pegasos_stats.data.design import (
     Design,
@@ -65,7 +65,7 @@ from pegasos_stats.errors import (
     listing,
     shown,
 )
-from pegasos_stats.foreign_names import foreign_value, own_value
+from pegasos_stats.foreign_names import own_value
 
 NaAction = Literal["drop", "raise"]
 
@@ -547,10 +547,7 @@ def _check_rows(
     kept: Mask, index: pd.Index, na_action: object, dropped: Dropped
 ) -> None:
     na_action = own_value("na_action", na_action)
-    if not isinstance(na_action, str) or na_action not in ("drop", "raise"):
-        reason = "is not known; give 'drop' or 'raise'."
-        here = foreign_value("na_action", na_action)
-        raise OptionError(here or reason, "na_action", na_action)
+    check_choice("na_action", na_action, ("drop", "raise"))
     if na_action == "raise" and not kept.all():
         raise some_missing(dropped, f" ({listing(index[~kept])})")
     if not kept.any():

@@ -21,7 +21,7 @@ from pegasos_stats.data.files import (
     opened,
     unreadable,
 )
-from pegasos_stats.errors import DataError, counted
+from pegasos_stats.errors import DataError
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.writing import checked_path
 
@@ -357,29 +357,20 @@ def are_whole(labels: Floats) -> bool:
     return bool((np.abs(labels) < 2.0**63).all() and (labels == np.rint(labels)).all())
 
 
-def _is_pair(word: bytes) -> bool:
-    if not PAIR.fullmatch(word):
-        return False
-    index = word.partition(b":")[0].lstrip(b"0") or b"0"
-    return len(index) <= 10 and int(index) <= LARGEST_INDEX
-
-
 def _diagnosis(block: bytes, line: int, name: str) -> str:
-    """Find the first line that is not in the format."""
-    due = (
-        "the format is 'label index:value index:value ...', indices whole numbers up "
-        f"to {LARGEST_INDEX:,}."
-    )
+    """Name the first line that is not in the format, and what is wrong in it."""
     for number, text in enumerate(block.split(b"\n"), line):
-        words = ASIDE.sub(b" ", text).split()
-        wrong = [word for word in words[1:] if not _is_pair(word)]
-        if words and not LABEL.fullmatch(words[0]):
-            wrong.insert(0, words[0])
-        if words and not wrong and math.isinf(float(words[0])):
-            label = words[0][:30].decode("latin-1")
-            return f"Line {number} of {name} has the label {label!r}; give finite ones."
-        if wrong:
-            shown = wrong[0][:30].decode("latin-1")
-            return f"Line {number} of {name} holds {shown!r}; {due}"
-    count = counted(block.count(b"\n"), "line")
-    return f"The file {name} cannot be read in the {count} from line {line}; {due}"
+        bare = ASIDE.sub(b" ", text)
+        if _parsed(bare, number) is None:
+            label, *pairs = bare.split()
+            wrong = [] if LABEL.fullmatch(label) else [label]
+            wrong += [pair for pair in pairs if not PAIR.fullmatch(pair)]
+            if not wrong:  # too large a number
+                wrong = [label if math.isinf(float(label)) else max(pairs, key=len)]
+            held = wrong[0][:30].decode("latin-1")
+            return (
+                f"Line {number} of {name} holds {held!r}; the format is 'label "
+                "index:value index:value ...', labels finite and "
+                f"indices whole numbers up to {LARGEST_INDEX:,}."
+            )
+    return f"The file {name} cannot be read from line {line}."

@@ -698,7 +698,6 @@ class FormulaDesign:
                 f"{', '.join(counts) or 'the outcome'}."
             )
         numbers = [str(name) for name in _numbers_in(used)]
-        _check_numbers(used[numbers], data.index[used.index])
         if every_row:
             _check_levels_are_few(terms, used)
         factors = dict.fromkeys(factor for term in terms for factor in term.factors)

@@ -58,13 +58,14 @@ def constraints(hypotheses: object, names: Sequence[str]) -> tuple[Matrix, Vecto
     array([0., 1.])
     """
     refused = OptionError(
-        f"hypotheses={shown(hypotheses)} cannot be read; give a number for each "
-        "expression in text."
+        f"hypotheses={shown(hypotheses)} cannot be read; give text such as 'x1 = x2', "
+        f"a number for each expression, or a matrix with {len(names)} columns, one for "
+        "each coefficient, alone or in a pair with the values of its rows."
     )
     with refusing(refused):
         words = _as_text(hypotheses)
     if words is None:
-        R, q = _as_matrix(hypotheses, len(names))
+        R, q = _as_matrix(hypotheses, len(names), refused)
     else:
         rows, values = [], []
         for text in words:  # a chain of equalities: each side and the next
@@ -106,15 +107,12 @@ def _as_text(hypotheses: object) -> list[str] | None:
     return [piece for part in hypotheses for piece in sides(part, ",")]
 
 
-def _as_matrix(hypotheses: object, k: int) -> tuple[Matrix, Vector]:
+def _as_matrix(
+    hypotheses: object, k: int, refused: OptionError
+) -> tuple[Matrix, Vector]:
     matrix, values = hypotheses, 0.0
     if isinstance(hypotheses, tuple) and len(hypotheses) == 2:
         matrix, values = hypotheses
-    refused = OptionError(
-        f"hypotheses={shown(hypotheses)} cannot be read; give text such as 'x1 = x2', "
-        f"a matrix with {k} columns, one for each coefficient, or a pair of such a "
-        "matrix and the values of its rows."
-    )
     with refusing(refused):
         R = np.atleast_2d(floats_of(matrix, refused))
         q = floats_of(values, refused)
@@ -136,10 +134,9 @@ def _linear(side: str, names: Sequence[str], text: str) -> tuple[Vector, float]:
     stem = "_v"
     while stem in side:
         stem += "_"
-    each = {
-        f"{stem}{i}": row for i, row in enumerate(np.eye(len(names), len(names) + 1))
-    }
-    words = {str(name): word for name, word in zip(names, each, strict=True)}
+    rows = np.eye(len(names), len(names) + 1)
+    words = {str(name): f"{stem}{i}" for i, name in enumerate(names)}
+    each = dict(zip(words.values(), rows, strict=True))
     words |= {f"`{name}`": word for name, word in list(words.items())}
     readable = [name for name in words if name and not NUMBER.fullmatch(name)]
     any_name = "|".join(map(re.escape, sorted(readable, key=len, reverse=True)))
