@@ -134,7 +134,7 @@ def test_what_files_cannot_do_is_refused_in_one_line(rows, data, tmp_path, capsy
     data[["y", "x0"]].to_csv(apart, index=False, sep=";")
     train = ["fit", rows, "--outcome", "y"]
     for words, named in [
-        ([*train, "--kernel", "gaussian"], "rows in memory"),
+        ([*train, "--kernel", "gaussian"], "Scan"),
         ([*train, "--sep", ";"], f"{rows} is read block by block; --sep"),
         (
             ["fit", apart, "--outcome", "y", *few, "--sep", ";"],
