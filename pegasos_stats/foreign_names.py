@@ -87,31 +87,6 @@ def suggestions(*section: str) -> dict[str, str]:
     }
 
 
-def of_a_word(name: str) -> str:
-    """What to write for a word of a name that is not in the table itself.
-
-    Examples
-    --------
-    >>> of_a_word("my_tidy")[:20], of_a_word("nonsense")
-    ('write result.tidy()', '')
-    """
-    words = re.findall(r"[A-Z]?[a-z0-9]{2,}|[A-Z]{2,}", name)
-    found = (suggestion(each, ("names",)) for each in reversed(words))
-    coded = (each for each in found if each.startswith("write "))
-    return next(coded, "") if len(words) > 1 else ""
-
-
-def as_guess(instead: str) -> str:
-    """An answer for a name that is merely like the one that was asked for.
-
-    Examples
-    --------
-    >>> as_guess("write result.params")
-    'it is not known; the nearest is result.params'
-    """
-    return re.sub("^write ", "it is not known; the nearest is ", instead)
-
-
 def suggestion(name: str, *sections: tuple[str, ...]) -> str:
     """What to write for a name, by the first section that has it; empty if none has.
 
@@ -183,7 +158,6 @@ def missing_in_module(
         near = known.get(folded(name)) or nearest(name, known.values(), ALIKE)
         near = near or nearest(folded(name), suggestions("names"), 0.87)
         instead = f"write {near}" if near in own else suggestion(near, ("names",))
-        instead = instead or as_guess(of_a_word(name))
     if not any(each in instead for each in ("auc", "log_loss", "brier")):  # of scores
         instead = instead.replace(
             "result.confusion(data)", "ps.confusion(actual, predicted)"
@@ -256,14 +230,12 @@ def missing_attribute(
         instead = "" if folded(name) in own else suggestion(name, ("names", "fitted"))
     if not instead:
         same = own.get(folded(name)) or nearest(name, own.values(), ALIKE)
-        named = suggestion(name, ("names",))
-        known = named or of_a_word(name)
+        known = suggestion(name, ("names",))
         if same and (not known or folded(same) == folded(name)):
             is_method = callable(inspect.getattr_static(type(owner), same, None))
             instead = f"write {called}.{same}{'()' if is_method else ''}"
         else:
             instead = _of_owner(known, owner, called)
-            instead = instead if named else as_guess(instead)
     problem = getattr(owner, "__dict__", {}).get("problem")
     if hasattr(problem, "kernel"):
         instead = _by_function("kernel_svm", instead)

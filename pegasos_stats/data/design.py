@@ -327,6 +327,8 @@ def missing_cure(missing: Sequence[Hashable], columns: pd.Index) -> str:
             f"columns are separated by {SEPARATED[mark]}; read them with sep={mark!r}, "
             "and decimal=',' if numbers are like 1,5"
         )
+    if any(re.fullmatch(r"-?[\d.]+", str(name)) for name in columns):
+        return "the first line of a file has to be its header, names of columns"
     names = [c for c in columns if isinstance(c, str) and not c.isidentifier()]
     whole = [c for c in names if set(re.findall(r"\w+", c)) & set(missing)]
     stata = [n for n in map(str, missing) if n[:2] in ("i.", "c.")]
