@@ -42,6 +42,17 @@ def read_only(values: Values) -> Values:
     return view
 
 
+def dense_rows(X: Predictors) -> Matrix:
+    """Rows as a float64 array, shape (n, p), their zeros written out.
+
+    Examples
+    --------
+    >>> dense_rows(np.array([[1, 2]], dtype=np.float32)).dtype
+    dtype('float64')
+    """
+    return np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
+
+
 def owned(values: Predictors, data: object) -> Predictors:
     """Return rows that the caller cannot change: a copy if memory may be shared.
 

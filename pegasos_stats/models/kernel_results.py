@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Matrix, Predictors
+from pegasos_stats.arrays import Matrix, Predictors, dense_rows
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.foreign import check_memory
 from pegasos_stats.errors import OptionError, counted
@@ -201,5 +201,4 @@ def dense(X: Predictors) -> Matrix:
             "A kernel model computes with dense rows, and X as an array",
             "give fewer columns, or fit a linear model",
         )
-        X = X.toarray()
-    return np.ascontiguousarray(X, dtype=np.float64)
+    return np.ascontiguousarray(dense_rows(X))

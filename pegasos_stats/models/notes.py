@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import Vector, dense_rows
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.design import FormulaDesign, doubtful_in
@@ -499,8 +499,7 @@ def other_reference(problem: Problem, design: Design) -> str:
         ]
         if not made or not made[0]:
             continue
-        X = problem.X[:, made[0]]
-        X = X if isinstance(X, np.ndarray) else X.toarray()
+        X = dense_rows(problem.X[:, made[0]])
         there = X.min(axis=0) < X
         if np.unique(problem.y[~there.any(axis=1)]).size != 1:
             continue

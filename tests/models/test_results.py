@@ -128,7 +128,7 @@ def test_actual_labels_may_be_a_list(result, digits):
     X = test.drop(columns="digit")
     table = result.confusion(X, actual=test["digit"].tolist()).table
     assert table.equals(result.confusion(test).table)
-    with pytest.raises(ps.errors.DataError, match="one of each for every row"):
+    with pytest.raises(ps.errors.DataError, match="1 actual and 163 predicted"):
         result.confusion(X, actual=[5])
     with pytest.raises(ps.errors.DataError, match="in one column"):
         result.confusion(X, actual=5)

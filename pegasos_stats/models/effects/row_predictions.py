@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.arrays import Matrix, Vector, dense_rows
 from pegasos_stats.checks import check_fraction
-from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.language.design import Unseen
 from pegasos_stats.data.scan.files import Scan
@@ -126,8 +125,7 @@ class RowPredictions:
     def _block(self, begin: int, level: float) -> Matrix:
         """Scores of some rows, errors and limits, shape (m, 4)."""
         V, values = self.covariance, self.matrix.values
-        X: Any = values[begin : begin + BLOCK]
-        R = np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
+        R = dense_rows(values[begin : begin + BLOCK])
         if self.has_intercept:
             R = np.column_stack([np.ones(len(R)), R])
         offset, known = self.matrix.offset, np.zeros(len(R))

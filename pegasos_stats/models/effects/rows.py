@@ -4,12 +4,17 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Mask, Matrix, Vector
+from pegasos_stats.arrays import (
+    Mask,
+    Matrix,
+    Predictors,
+    Vector,
+    dense_rows,
+)
 from pegasos_stats.checks import number_of
 from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.design import Design, FrameDesign
@@ -227,9 +232,7 @@ class Rows:
     def matrices(self, frames: Sequence[pd.DataFrame]) -> list[Matrix]:
         """Matrices of frames that are these rows with other values."""
         found = self.design.matrix(pd.concat(frames, ignore_index=True))
-        values: Any = found.values
-        values = values.toarray() if is_sparse(values) else values
-        dense = np.asarray(values, dtype=np.float64)
+        dense = dense_rows(found.values)
         if self.intercept:
             dense = np.column_stack([np.ones(len(dense)), dense])
         if len(dense) != len(frames) * len(self.frame):
@@ -291,7 +294,7 @@ def unread_columns(design: Design, lines: Lines | None) -> pd.DataFrame | None:
     return frame[kept].iloc[lines.positions].reset_index(drop=True)
 
 
-def are_booleans(column: Any) -> bool:
+def are_booleans(column: pd.Series | pd.DataFrame) -> bool:
     """Whether all values are true or false, but for missing ones.
 
     Examples
@@ -314,7 +317,9 @@ def _columns(design: Design) -> list[Level]:
     return list(design.columns) if isinstance(design, FrameDesign) else []
 
 
-def training_rows(design: Design, X: Any, unread: pd.DataFrame | None) -> pd.DataFrame:
+def training_rows(
+    design: Design, X: Predictors, unread: pd.DataFrame | None
+) -> pd.DataFrame:
     """Predictors of the rows of a fit, as a user has them.
 
     Raises
@@ -327,10 +332,9 @@ def training_rows(design: Design, X: Any, unread: pd.DataFrame | None) -> pd.Dat
         n, p = X.shape
         what = f"A table of {counted(n, 'row')} and {counted(p, 'column')}"
         check_memory(8.0 * n * p, what, "give fewer rows: data=")
-        X = X.toarray()
-    values: Any = np.asarray(X, dtype=np.float64)
     if isinstance(design, ScaledDesign):
-        values = design.scaling.unapply(values)
+        X = design.scaling.unapply(X)
+    values = dense_rows(X)
     places = {str(name): j for j, name in enumerate(inner.names)}
     columns: dict[Level, object] = {}
     for name in _columns(inner):

@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from pegasos_stats.arrays import Matrix, Predictors, Rows, Vector
+from pegasos_stats.arrays import Matrix, Predictors, Rows, Vector, dense_rows
 from pegasos_stats.data.sample import Groups
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
@@ -158,9 +158,8 @@ def reference_of(problem: Problem) -> Matrix | None:
     """
     if problem.p > MOST_COEFFICIENTS:
         return None
-    X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
     ones = np.ones((problem.n, int(problem.intercept)))
-    Z = np.hstack([ones, X.astype(np.float64, copy=False)])
+    Z = np.hstack([ones, dense_rows(problem.X)])
     whiten = whitening(cross(Z, problem.row_weights) / problem.n)
     found = whiten.T @ whiten
     return found if np.isfinite(found).all() else None

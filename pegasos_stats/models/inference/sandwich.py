@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.arrays import Matrix, Vector, dense_rows
 from pegasos_stats.arrays import Rows as Numbers
-from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.sample import Groups
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere
@@ -201,8 +200,7 @@ class Fitted:
 
     def part(self, block: Block, dual: Values) -> Part:
         """The rows of a block, with their dual weights or none."""
-        rows: Any = block.X
-        X = np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
+        X = dense_rows(block.X)
         if self.centre is not None:
             X = X - self.centre
         f = X @ self.beta + self.alpha

@@ -26,7 +26,7 @@ vector machines*, SIAM Journal on Optimization 13 (2002).
 
 import numpy as np
 
-from pegasos_stats.arrays import Mask, Matrix, Vector
+from pegasos_stats.arrays import Mask, Matrix, Vector, dense_rows
 from pegasos_stats.solvers.objective import (
     Certificate,
     best_intercept,
@@ -234,8 +234,7 @@ class InteriorSteps:
         problem, free = self._problem, self._problem.intercept
         rows = np.flatnonzero(problem.row_weights)
         w, y = problem.row_weights[rows], problem.y[rows]
-        X = problem.X[rows]
-        X = np.array(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
+        X = dense_rows(problem.X[rows])
         if free:
             X -= X.mean(axis=0)
         basis = None

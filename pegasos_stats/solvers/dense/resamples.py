@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import xlog1py, xlogy
 
-from pegasos_stats.arrays import Mask, Matrix, Rows, Vector
+from pegasos_stats.arrays import Mask, Matrix, Rows, Vector, dense_rows
 from pegasos_stats.solvers.dense.interior import InteriorPoints
 from pegasos_stats.solvers.problem import Problem, Solution
 
@@ -68,8 +68,9 @@ class Resamples(ABC):
         y, n, free = problem.y, problem.n, problem.intercept
         self._free, self._y, self._tol = free, y, tol
         self._p = problem.p
-        X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
-        self._Z = Z = np.hstack([X, np.ones((n, 1 + free))]) * y[:, None]
+        self._Z = Z = (
+            np.hstack([dense_rows(problem.X), np.ones((n, 1 + free))]) * y[:, None]
+        )
         Z[:, -1] = 1.0 - y * problem.row_offsets
         self._theta = np.append(solution.beta, [solution.alpha] * free)
 
