@@ -645,7 +645,9 @@ class LinearResults(Results):
         Parameters
         ----------
         threshold : float, default 0.5
-            Probability above which the second level is predicted.
+            Probability above which the second level is predicted; that of
+            `predict_proba`, so that with weights of the levels 0.5 is not where
+            `predict` changes its label.
 
         Raises
         ------

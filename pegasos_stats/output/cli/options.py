@@ -76,9 +76,11 @@ class Reading:
     format
         of the data files (default: auto, found in the first lines)
     sep
-        character between the columns of CSV files, or 'tab' (default: a comma)
+        character between the columns of CSV files, or 'tab' (default: a comma; of
+        predict as for the fit)
     decimal
-        character in the numbers of CSV files (default: a point)
+        character in the numbers of CSV files (default: a point; of predict as for
+        the fit)
     encoding
         of the text in CSV files, such as latin-1 (default: utf-8)
     na_values
