@@ -1,46 +1,72 @@
-"""Fits, models and designs in files: what they are without their training rows."""
+"""Fits, models and designs in files, and what objects from a file have to hold.
+
+Of training rows only their shape is written. Conditions beyond the types are asked for
+one after the other; where one does not hold, or raises, the file is damaged. What the
+classes check themselves when they are made is not repeated.
+"""
 
 import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
-from typing import NoReturn
+from itertools import pairwise
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Dense, Integers, Mask
+from pegasos_stats.arrays import Dense, Integers, Mask, Matrix
 from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.digests import rows_digest
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.language.design import FormulaDesign, names_of_terms
+from pegasos_stats.data.language.design import (
+    FactorCoding,
+    FormulaDesign,
+    names_of_terms,
+)
 from pegasos_stats.data.language.expressions import read_expression
 from pegasos_stats.data.language.formula import read_outcome
 from pegasos_stats.data.language.vocabulary import Functions
-from pegasos_stats.data.sample import Dropped, Sample
-from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.sample import Dropped, Groups, Sample
+from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.weights import Counts, Offset
-from pegasos_stats.errors import DataError, FormulaError, listing, shown
+from pegasos_stats.errors import DataError, FormulaError, listing, plain, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.metrics.inputs import positive_position
+from pegasos_stats.metrics.scores import Scored
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.inference import wald
-from pegasos_stats.models.inference.options import Bootstrap, seconds_of
+from pegasos_stats.models.inference.covariance import (
+    BootstrapResult,
+    Covariance,
+    Estimate,
+)
+from pegasos_stats.models.inference.options import Bootstrap, Cluster, seconds_of
 from pegasos_stats.models.kernel import KernelSVM
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
 from pegasos_stats.persist.archive import Json, Value
-from pegasos_stats.persist.codec import CONCRETE, FORMS, NAMES, form_of
+from pegasos_stats.persist.codec import CONCRETE, FORMS, NAMES, RULES, Rule, form_of
 from pegasos_stats.persist.values import ArrayReader, ArrayWriter, Form, items
-from pegasos_stats.solvers.kernel_problem import KernelProblem, support_of
-from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.studies.selection.fold_fits import (
-    LARGER_IS_BETTER,
-    MEASURES,
-    Metric,
+from pegasos_stats.solvers.kernel_problem import (
+    KernelFunction,
+    KernelProblem,
+    KernelSolution,
+    checked_kernel,
+    multiples,
+    support_of,
 )
+from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.pegasos import Pegasos, check_rows
+from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.solver_runs import Shortfall
+from pegasos_stats.studies.calibration import CalibratedResults
+from pegasos_stats.studies.reliability import Recalibration, Reliability
+from pegasos_stats.studies.selection.fold_fits import LARGER_IS_BETTER, MEASURES, Metric
+from pegasos_stats.studies.selection.folds import Folds, Split
 
 MOST_COEFFICIENTS = 256  # whose covariance is computed to be saved: half a megabyte
 QUICK = 3.0  # seconds that resamples may take for it
@@ -335,3 +361,367 @@ MISSING_ROWS = Form(
     rows_out, lambda stored, reader: form_of(MissingRows).back(stored, reader)
 )
 SIGNS = Form(signs_out, signs_back)
+
+
+Conditions: TypeAlias = Iterator[object]
+
+SHA256 = re.compile("[0-9a-f]{64}")
+ROUNDING = 1e-6  # of weights, whose mean is 1, summed in another order
+SAME_SUM = 1e-9  # relative, of the weights of both classes, to rounding
+LARGEST_SEED = 2**31 - 1
+LARGEST = 1e300  # of a number, whose products with others would overflow
+ROUNDED = 1e-6  # of the largest number of a matrix
+SLACK = 1e-6  # relative, of an objective, for its rounding
+FEW_ROWS, FEWEST = 2**16, 0.01  # of folds: rows, and the share that they name of more
+TRACE = "epoch steps objective gap violations training_error test_error cpu_seconds"
+WHOLE = ("epoch", "steps", "violations")  # columns of a trace, others are of numbers
+
+
+def of_missing_rows(X: MissingRows) -> Conditions:
+    """Rows are within their shape, in rising order, and known by a digest."""
+    n, p = X.shape
+    yield X.digest is None or SHA256.fullmatch(X.digest)
+    yield all(low < high for low, high in pairwise([-1, *X.rows.tolist(), n]))
+    yield X.values.shape == (len(X.rows), p if len(X.rows) else 0)
+
+
+def of_problem(problem: Problem) -> Conditions:
+    """There is a label for each row; weights have the mean 1, balanced ones balance."""
+    y, weights = problem.y, problem.weights
+    yield len(y) == problem.n
+    yield weights is None or abs(weights.mean() - 1.0) <= ROUNDING
+    if problem.weights_of != "rows":
+        w = np.ones(len(y)) if weights is None else weights
+        each = [w[y < 0.0], w[y > 0.0]]
+        low, high = (float(found.sum()) for found in each)
+        yield all(np.ptp(found) == 0.0 for found in each)
+        yield not problem.balanced or abs(high - low) <= SAME_SUM * high
+    yield not isinstance(problem, KernelProblem) or problem.loss == "hinge"
+
+
+def of_kernel(kernel: KernelFunction) -> Conditions:
+    """It has the parameters of its name, and they are allowed."""
+    given = kernel.name, kernel.degree, kernel.offset, kernel.gamma
+    yield checked_kernel(*given, X=np.ones((1, 1))) == kernel
+
+
+def of_coding(coding: LabelCoding) -> Conditions:
+    """Labels are coded and given back."""
+    yield coding.rule in ("factor", "first-seen", "explicit")
+    pair = coding.decode(np.array([-1.0, 1.0]))
+    yield [plain(level) for level in pair] == list(coding.levels)
+    yield coding.encode(pair).tolist() == [-1.0, 1.0]
+    coding.encode(coding.decode(np.array([np.nan, 1.0])))
+    hash(str(coding.levels))  # an impossible date has no text
+
+
+def of_design(design: Design) -> Conditions:
+    """Coefficients have names of their own, and a formula is one of the language."""
+    names = design.names
+    yield len(set(names)) == len(names) and "Intercept" not in names
+    if isinstance(design, FormulaDesign):
+        check_formula(design)
+    elif isinstance(design, FrameDesign):
+        check_outcome(design.formula, design.columns, design.functions)
+
+
+def of_factor(coding: FactorCoding) -> Conditions:
+    """Levels differ, and each column has a name."""
+    levels, names, matrix = coding.levels, coding.names, coding.matrix
+    yield len(set(levels)) == len(levels)
+    if matrix is None:
+        yield len(names) in (0, len(levels) - 1) and coding.base in range(len(levels))
+    else:
+        yield matrix.shape == (len(levels), len(names)) and np.isfinite(matrix).all()
+
+
+def of_scaled(design: ScaledDesign) -> Conditions:
+    """It is scaled once, each column."""
+    yield not isinstance(design.design, ScaledDesign)
+    yield len(design.scaling.centre) == len(design.names)
+
+
+def of_covariance(found: Covariance) -> Conditions:
+    """Numbers are those of a sandwich, or it is not defined."""
+    k, undefined = len(found.matrix), np.isnan(found.matrix).all()
+    yield found.prior is None or found.prior.shape == (k + 1,)
+    yield undefined or np.isfinite([found.matrix, found.bread]).all()
+    for square in (found.matrix, found.fixed):
+        if square is not None and np.isfinite(square).all():
+            yield from _of_variances(square)
+    yield found.bandwidth != 0.0 or undefined
+    yield found.df > 0.0
+    yield from _of_directions(found)
+
+
+def of_bootstrap(found: BootstrapResult) -> Conditions:
+    """Numbers are those of a bootstrap."""
+    yield from _of_variances(found.covariance)
+    yield found.n_left_out + len(found.estimates) == found.options.replicates
+    yield from _of_directions(found)
+
+
+def _of_variances(matrix: Matrix) -> Conditions:
+    """It is symmetric, and no variance is below zero.
+
+    Its other eigenvalues may be below zero: of two kinds of groups it is a difference.
+    """
+    largest = np.abs(matrix).max(initial=0.0)
+    yield largest <= LARGEST
+    yield (np.diag(matrix) >= -ROUNDED * largest).all()
+    yield (np.abs(matrix / 2.0 - matrix.T / 2.0) <= ROUNDED * largest).all()
+
+
+def _of_directions(found: Estimate) -> Conditions:
+    """Directions are not 0, and there for a reason."""
+    free, alike = (
+        np.zeros((1, 0)) if each is None else each
+        for each in (found.unbounded, found.collinear)
+    )
+    yield free.any(axis=0).all() and alike.any(axis=0).all()
+    yield free.size if found.separated else alike.size or not free.size
+
+
+def of_fit(result: Results, computed: tuple[str, ...]) -> Conditions:
+    """What fits of all kinds have, field by field and together."""
+    problem, solver, found = result.problem, result.solver, result.solution
+    yield not set(computed) - set(vars(result)) - {"estimated"}
+    n, at, near = problem.n, result.certificate, result.shortfall
+    yield result.index.equals(pd.RangeIndex(n))
+    yield (result.offsets is None) == (problem.offset is None)
+    yield problem.intercept or found.alpha == 0.0
+    drawn = solver.uses_random_numbers or result.refinement is not None
+    yield found.seed is not None or not drawn
+    yield result.refinement is None or not solver.to_optimum
+    if isinstance(solver, Pegasos):
+        check_rows(solver.order, n)
+        size = getattr(solver.start, "size", None)
+        yield size in (None, problem.p + problem.intercept)
+    yield at.errors + sum(at.at_zero) <= n
+    yield near.upper <= at.objective
+    yield max(near.changed, near.errors) <= n
+    yield result._on_predictors[0] >= 0.0
+    yield from _of_training_table(result.training_table, result.coding, problem)
+    trace: Value = result.trace
+    if trace is not None and len(trace.columns):
+        names = [*trace.columns]
+        yield names == [n for n in TRACE.split() if n != "test_error" or n in names]
+        types = ["i8" if name in WHOLE else "f8" for name in names]
+        yield [dtype.str[1:] for dtype in trace.dtypes] == types
+
+
+def _of_training_table(
+    table: ConfusionMatrix, coding: LabelCoding, problem: Problem
+) -> Conditions:
+    """Counts are those of the training rows; those of weight 0 may be among them."""
+    y = problem.y
+    weighed = y if problem.weights is None else y[problem.weights > 0.0]
+    there = [[int((v == sign).sum()) for sign in (-1.0, 1.0)] for v in (y, weighed)]
+    yield table.counts.sum(axis=1).tolist() in there
+    yield table.source == "training" and table.scored is None
+    yield table.levels == coding.levels
+
+
+def of_linear(result: LinearResults) -> Conditions:
+    """A linear fit: coefficients, dual weights, covariance, groups."""
+    yield from of_fit(result, COMPUTED_LINEAR)
+    problem, found, p = result.problem, result.solution, result.problem.p
+    yield len(result.design.names) == p
+    yield (len(found.beta), len(found.dual)) == (p, problem.n)
+    at, known, options = result.certificate, vars(result), result.errors_by
+    with np.errstate(over="ignore"):
+        penalty = problem.lam / 2.0 * float(found.beta @ found.beta)
+    yield penalty <= (at.objective + at.rounding) * (1.0 + SLACK)
+    yield len(known["_spread"]) == p
+    yield options == known["cov_type"]
+    if (groups := result.groups) is None:
+        yield not isinstance(options, Cluster)
+    else:
+        most = {Cluster: 2, Bootstrap: 1}.get(type(options), 0)
+        yield 0 < len(groups.numbers) <= most
+        yield len(groups.numbers) == len(groups.names) and not groups.codes
+    if (estimated := known.get("estimated")) is not None:
+        yield len(estimated.matrix) == p + problem.intercept
+        resampled = isinstance(estimated, BootstrapResult)
+        yield resampled == isinstance(options, Bootstrap)
+        yield estimated.options == options if resampled else options is not None
+
+
+def of_kernel_fit(result: KernelResults) -> Conditions:
+    """A kernel fit: counts or dual weights, support rows or columns."""
+    yield from of_fit(result, COMPUTED)
+    problem, found, n = result.problem, result.solution, result.problem.n
+    is_optimum = (result.refinement or result.solver).to_optimum
+    each, other = (found.dual, found.counts)[:: 1 if is_optimum else -1]
+    yield other is None and each is not None and len(each) == n
+    yield is_optimum or found.n_iter >= 1
+    yield from of_columns(problem, result.columns, result.design)
+    if result.columns is None:
+        rows = np.flatnonzero(multiples(problem, found)[0])
+        yield np.array_equal(problem.X.rows, rows)
+
+
+def of_columns(problem: Problem, columns: Value, design: Design) -> Conditions:
+    """Columns are named; of a precomputed kernel those of the rows are known."""
+    width, n = len(design.names), problem.n
+    kernel = getattr(problem, "kernel", None)
+    if kernel is None or kernel.name != "precomputed":
+        yield columns is None and width == problem.p
+        return
+    yield columns is not None and columns.shape == (n,) and problem.p == n
+    yield (columns >= 0).all() and (columns < width).all()
+    yield len(np.unique(columns)) == n
+
+
+def of_model(saved: SavedModel) -> Conditions:
+    """A model: its rows have labels, and its columns names."""
+    yield len(saved.index) == saved.problem.n
+    yield (saved.offsets is None) == (saved.problem.offset is None)
+    yield from of_columns(saved.problem, saved.columns, saved.design)
+
+
+def of_split(split: Split) -> Conditions:
+    """Rows are there."""
+    for rows in (split.test, split.given):
+        yield rows is None or rows.max(initial=0) < split.n
+
+
+def of_folds(folds: Folds) -> Conditions:
+    """Folds are of the same rows, and of some."""
+    n, repeats = folds.n, [split.repeat for split in folds.splits]
+    yield repeats and all(split.n == n for split in folds.splits)
+    yield sum(len(s.test) for s in folds.splits) >= FEWEST * (n - FEW_ROWS)
+    yield repeats == sorted(repeats) and {*repeats} == {*range(1, repeats[-1] + 1)}
+    yield folds.groups is None or folds.groups.shape == (n,)
+
+
+def of_matrix(matrix: ConfusionMatrix) -> Conditions:
+    """A table fits its levels, and its rows their scores."""
+    k, counts, scored = len(matrix.levels), matrix.counts, matrix.scored
+    yield k >= 2 and counts.shape == (k, k + 1) and (counts >= 0).all()
+    positive_position(matrix.levels, matrix.choices.positive)
+    if scored is not None:
+        yield scored.codes.max(initial=-1) < k
+        yield scored.probabilities is None or scored.probabilities.shape[1] == k
+
+
+def of_reliability(found: Reliability) -> Conditions:
+    """A table has its columns, of numbers."""
+    bins = "low", "high", "n", "mean_predicted", "observed", "conf_low", "conf_high"
+    yield tuple(found.table.columns) == bins
+    yield all(getattr(d, "kind", "") in "iuf" for d in found.table.dtypes)
+    n, shares = found.table["n"], found.table.drop(columns="n").to_numpy(np.float64)
+    yield ((n >= 0) & (n < np.inf) & (n % 1 == 0)).all()
+    yield are_shares(shares)
+
+
+def are_shares(shares: Matrix | None) -> bool:
+    """Whether all are missing or from 0 to 1."""
+    return shares is None or not ((shares < 0.0) | (shares > 1.0)).any()
+
+
+def with_losses(found: CalibratedResults) -> CalibratedResults:
+    """A calibrated fit that knows its losses, which need the training rows."""
+    assert found._losses is not None
+    return found
+
+
+MOST = float(np.finfo(np.float64).max)
+FINITE, COUNT, POSITIVE = (-MOST, MOST), (0.0, MOST), (5e-324, MOST)
+NOT_NEGATIVE, SHARE, ONE_OR_MORE = (0.0, np.inf), (0.0, 1.0), (1.0, MOST)
+MODEST, SEED = (-LARGEST, LARGEST), (-LARGEST_SEED, LARGEST_SEED)
+OF_RUN = {MODEST: "alpha", SEED: "seed"}
+STEPS = "n_iter n_violations n_epochs"
+OF_PROBLEM = {POSITIVE: "lam", COUNT: "weights", FINITE: "offset"}
+EACH_ROW = "y n, weights n, offset n"
+OF_ROWS = {"X": MISSING_ROWS, "y": SIGNS}
+RULES |= {
+    BootstrapResult: Rule(
+        of_bootstrap,
+        "estimate k, estimates mk, covariance kk, tolerance k, fixed mk, reference kk, "
+        "priors m, unbounded kq, collinear kr",
+        {
+            FINITE: "estimate estimates reference unbounded collinear",
+            COUNT: "n_left_out separated",
+            SEED: "seed",
+            SHARE: "agreeing",
+        },
+    ),
+    CalibratedResults: Rule(prepared=with_losses, computed=("_losses",)),
+    Certificate: Rule(
+        lambda at: [at.dual_objective <= at.objective],
+        bounds={
+            COUNT: "objective errors at_zero",
+            FINITE: "dual_objective",
+            NOT_NEGATIVE: "rounding",
+        },
+    ),
+    ConfusionMatrix: Rule(of_matrix),
+    Counts: Rule(bounds={ONE_OR_MORE: "lines"}),
+    Covariance: Rule(
+        of_covariance,
+        "matrix kk, bread kk, newton_step k, fixed kk, unbounded kq, collinear kr",
+        {
+            FINITE: "unbounded collinear",
+            COUNT: "separated bandwidth",
+            NOT_NEGATIVE: "rows",
+        },
+    ),
+    Dropped: Rule(
+        lambda found: [all(n > 0 for _, n in found.missing)],
+        bounds={COUNT: "outcome predictors"},
+    ),
+    Folds: Rule(of_folds),
+    FactorCoding: Rule(of_factor, "matrix lc"),
+    FormulaDesign: Rule(of_design),
+    FrameDesign: Rule(of_design),
+    Groups: Rule(bounds={(2.0, MOST): "numbers"}),
+    KernelFunction: Rule(of_kernel),
+    KernelProblem: Rule(
+        of_problem, EACH_ROW, OF_PROBLEM | {ONE_OR_MORE: "memory"}, hints=OF_ROWS
+    ),
+    KernelResults: Rule(
+        of_kernel_fit,
+        bounds={COUNT: "seconds"},
+        prepared=without_rows,
+        computed=COMPUTED,
+    ),
+    KernelSolution: Rule(
+        shapes="counts n, g n, dual n",
+        bounds=OF_RUN | {FINITE: "g", COUNT: f"{STEPS} counts dual"},
+    ),
+    LabelCoding: Rule(of_coding),
+    LinearResults: Rule(
+        of_linear,
+        "_spread p, constants p",
+        {COUNT: "seconds", NOT_NEGATIVE: "_spread"},
+        without_rows,
+        COMPUTED_LINEAR,
+    ),
+    MissingRows: Rule(
+        of_missing_rows,
+        "rows r, values rp",
+        {ONE_OR_MORE: "shape", FINITE: "values"},
+    ),
+    Offset: Rule(of_offset),
+    Problem: Rule(of_problem, EACH_ROW, OF_PROBLEM, hints=OF_ROWS),
+    Reliability: Rule(of_reliability, later=(*Recalibration._fields, "ici")),
+    SavedModel: Rule(of_model, "kept m"),
+    ScaledDesign: Rule(of_scaled),
+    Scaling: Rule(
+        shapes="centre p, scale p", bounds={FINITE: "centre", POSITIVE: "scale"}
+    ),
+    Scored: Rule(
+        lambda scored: [are_shares(scored.probabilities)],
+        "codes n, scores n, probabilities nk, weights n",
+        {(-1.0, MOST): "codes", COUNT: "weights"},
+    ),
+    Shortfall: Rule(
+        lambda near: [near.at_least <= near.at_most],
+        bounds={NOT_NEGATIVE: "at_least lower changed errors"},
+    ),
+    Solution: Rule(
+        shapes="beta p, dual n", bounds=OF_RUN | {COUNT: STEPS, FINITE: "beta dual"}
+    ),
+    Split: Rule(of_split, "test t, given g", {COUNT: "test given"}),
+}

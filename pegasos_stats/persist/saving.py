@@ -22,7 +22,7 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.results import Results
-from pegasos_stats.persist import archive, checks  # noqa: F401 checks fills the rules
+from pegasos_stats.persist import archive, fits  # noqa: F401 fits fills the rules
 from pegasos_stats.persist.archive import MODEL, Arrays, Header, Json, Value
 from pegasos_stats.persist.codec import form_of
 from pegasos_stats.persist.values import ArrayReader, ArrayWriter, any_back, any_out
