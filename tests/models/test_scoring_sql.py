@@ -11,7 +11,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
-from pegasos_stats.models.scoring.sql import Writer
+from pegasos_stats.models.sql import Writer
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}  # sums and functions of another library
 

@@ -42,7 +42,7 @@ FUNCTIONS = {
     "log": "ln", "log10": "log10", "sin": "sin", "cos": "cos", "tan": "tan",
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "asin": "asin",
     "acos": "acos", "atan": "atan", "floor": "floor", "ceil": "ceiling",
-    "ceiling": "ceiling",
+    "ceiling": "ceiling", "negative": "negative",
 }  # fmt: skip
 
 SUMMARIES = {"max", "mean", "median", "min", "quantile", "std", "sum", "var", "sd"}
@@ -62,7 +62,6 @@ REWRITTEN: dict[str, Callable[[Tree], Tree]] = {
     "log1p": lambda x: ["ln", ["+", ["number", 1.0], x]],
     "expm1": lambda x: ["-", ["exp", x], ["number", 1.0]],
     "square": lambda x: ["*", x, x],
-    "negative": lambda x: ["negative", x],
 }
 
 EXTREMES = {"pmin", "minimum", "pmax", "maximum"}
@@ -288,9 +287,8 @@ class Writer:
         if operation == "in":
             inner, levels = cast("tuple[Tree, list[Level]]", given)
             each = [self.equal(inner, level) for level in levels]
-            there = self.name(str(inner[1])) if _is_plain(inner) else self.value(inner)
-            if _is_plain(inner) and not any(isinstance(v, str | bool) for v in levels):
-                there = self.value(inner)
+            named = _is_plain(inner) and any(isinstance(v, str | bool) for v in levels)
+            there = self.name(str(inner[1])) if named else self.value(inner)
             return f"({there} IS NOT NULL AND ({' OR '.join(each)}))"
         left, right = cast("list[Tree]", given)
         if operation in ("==", "!="):

@@ -1,1 +1,0 @@
-"""Linear fits for other languages: as SQL, and as JSON."""
