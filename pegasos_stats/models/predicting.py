@@ -3,14 +3,16 @@
 from abc import ABC
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.checks import check_choice, check_flag, number_of
-from pegasos_stats.data.columns import in_rows, is_sparse
+from pegasos_stats.data.columns import in_a_piece, in_rows, is_sparse
 from pegasos_stats.data.design import (
     Design,
     FrameDesign,
@@ -36,13 +38,15 @@ from pegasos_stats.errors import (
     warn_caller,
 )
 from pegasos_stats.foreign_names import suggest_arguments
-from pegasos_stats.models.partition_wise import Rule, of_partitions, without_rows
 from pegasos_stats.other_frames import is_dask, partitioned
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solutions import AnySolution, scores_of
+
+if TYPE_CHECKING:
+    from dask.dataframe import DataFrame as DaskFrame
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -107,15 +111,14 @@ class Predictor(ABC):
         OptionError
             If new rows need an offset that is not given, or must not have one.
         """
+        options: dict[str, object] = {"unseen": unseen, "offset": offset}
         if is_dask(data):
-            like, options = pd.Series([0.0], name="score"), {"unseen": unseen}
-            return of_partitions(  # type: ignore[no-any-return]
-                self, data, "decision_function", options | {"offset": offset}, like
-            )
+            like = pd.Series([0.0], name="score")
+            return of_partitions(self, data, "decision_function", options, like)  # type: ignore[no-any-return]
         if isinstance(data, Scan):
             offsets = self.offsets
             also = [] if offsets is None else offsets.columns([*data.kinds], offset)
-            rule = Rule(self, "decision_function", {"unseen": unseen, "offset": offset})
+            rule = partial(by_rule, self, "decision_function", options)
             pieces = scanned_frames(data, self.design, also)
             scores: pd.Series[float] = pd.concat(
                 [*map(rule, pieces)], ignore_index=True
@@ -434,6 +437,77 @@ class Predictor(ABC):
 
     def _ties(self, given: Ties | None) -> Ties:
         return self.solver.ties if given is None else given
+
+
+def light(result: "Predictor") -> "Predictor":
+    """A linear fit as a rule for new rows: without anything that there is of each row.
+
+    It is what is sent to the partitions.
+    """
+    problem, found = result.problem, result.solution
+    if not isinstance(problem, Problem) or not isinstance(found, Solution):
+        return result
+    offset = None if problem.offset is None else np.zeros(1)
+    few = Problem(
+        np.zeros((1, problem.p)),
+        np.ones(1),
+        problem.lam,
+        problem.loss,
+        problem.intercept,
+        offset=offset,
+    )
+    vars(few)["prior_shift"] = problem.prior_shift
+    solution = replace(found, dual=np.zeros(1))
+    return replace(result, problem=few, solution=solution, index=pd.RangeIndex(1))
+
+
+def by_rule(
+    result: "Predictor",
+    method: str,
+    options: Mapping[str, object],
+    frame: pd.DataFrame,
+) -> Any:
+    """What a method gives for the rows of one partition, or of a piece of files."""
+    with in_a_piece():
+        return getattr(result, method)(frame, **options)
+
+
+def without_rows(frame: "DaskFrame") -> pd.DataFrame:
+    """A frame of pandas with the columns of one of Dask."""
+    found: pd.DataFrame = frame._meta
+    return found
+
+
+def of_partitions(
+    result: "Predictor",
+    frame: "DaskFrame",
+    method: str,
+    options: Mapping[str, object],
+    like: pd.Series | pd.DataFrame,
+) -> Any:
+    """What a method gives, as a Series or frame of Dask that is not computed yet.
+
+    Parameters
+    ----------
+    result : Predictor
+    frame : dask.dataframe.DataFrame
+    method : str
+    options : dict
+        Arguments of the method.
+    like : Series or DataFrame
+        Rows of the same kind.
+
+    Raises
+    ------
+    OptionError
+        If offsets are given as numbers, of which no partition knows its own.
+    ColumnError
+        If a column of the offset is not there.
+    """
+    if result.offsets is not None:
+        result.offsets.columns([*frame.columns], options.get("offset"))
+    rule = partial(by_rule, light(result), method, options)
+    return frame.map_partitions(rule, meta=like.iloc[:0])
 
 
 def outcome_column(

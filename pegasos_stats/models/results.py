@@ -29,8 +29,7 @@ from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.inputs import EventLevel, Mode
 from pegasos_stats.models import notes as about
 from pegasos_stats.models.notes import Note
-from pegasos_stats.models.partition_wise import light
-from pegasos_stats.models.predicting import Predictor, predicted
+from pegasos_stats.models.predicting import Predictor, light, predicted
 from pegasos_stats.models.row_sources import row_source
 from pegasos_stats.other_frames import is_dask, partitioned
 from pegasos_stats.solvers.objective import Certificate
