@@ -201,7 +201,7 @@ def _has_labels(read: Foreign) -> bool:
     return ours or (made_by is not None and made_by.is_pandas_like())
 
 
-def _in_pandas(read: Foreign) -> Any:
+def _in_pandas(read: Foreign) -> object:
     """Return a frame or column that was read as pandas' own; other values as is."""
     import narwhals as nw
     import pyarrow as pa

@@ -170,7 +170,7 @@ def _affine(node: ast.AST, each: Mapping[str, Vector]) -> Any:
     raise ValueError("it is not linear")
 
 
-def _joined(sign: ast.operator, left: Vector, right: Vector) -> Any:
+def _joined(sign: ast.operator, left: Vector, right: Vector) -> object:
     """Sum or difference of two expressions, or one of them times a number."""
     if isinstance(sign, ast.Add | ast.Sub):
         return left + right if isinstance(sign, ast.Add) else left - right
