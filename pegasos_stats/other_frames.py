@@ -14,7 +14,7 @@ import pandas as pd
 from pandas.api.types import pandas_dtype
 
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.errors import DataError, DependencyError, one_line
+from pegasos_stats.errors import DataError, DependencyError, one_line, shown
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -140,7 +140,7 @@ def _read(value: object) -> object:
     if isinstance(native, pa.Array):
         native = pa.chunked_array([native])
     if isinstance(native, pa.Table | pa.ChunkedArray):
-        check_valid(native, f"The data are {name} that is")
+        check_valid(native, "The frame", name)
         return native  # narwhals takes no name twice
     found: Any = nw.from_native(native, pass_through=True, allow_series=True)
     if not isinstance(found, nw.LazyFrame):
@@ -155,14 +155,17 @@ def _read(value: object) -> object:
     )
 
 
-def check_valid(values: "pa.Table | pa.ChunkedArray | pa.Array", what: str) -> None:
+def check_valid(
+    values: "pa.Table | pa.ChunkedArray | pa.Array", what: str, name: object
+) -> None:
     """Raise `DataError` for text that is not UTF-8, or places beyond what is there."""
     try:
         values.validate(full=True)
     except Exception as error:  # of pyarrow
         raise DataError(
-            f"{what} damaged ({one_line(error, 120)}): not text in UTF-8, for one; "
-            "write the file again, or read it with the encoding that it has."
+            f"{what} {shown(name)} is damaged ({one_line(error, 120)}): not text in "
+            "UTF-8, for one; write the file again, or read it with the encoding that "
+            "it has."
         ) from None
 
 

@@ -215,3 +215,34 @@ def test_public_names_have_docstrings_with_an_example():
         assert documented.__doc__
         if callable(documented):
             assert ">>>" in documented.__doc__ or name == "Results", name
+
+
+VISITED = """
+import os, sys
+import pandas as pd
+import pegasos_stats as ps
+
+data = pd.DataFrame(
+    {"age": range(60), "ward": list("abc") * 20, "y": list("nynyyn") * 10}
+)
+calls = {
+    "fit": lambda: ps.svm("y ~ age + ward", data, lam=0.1).fit(ps.Pegasos(2, seed=1)),
+    "summary": lambda: str(result.summary()),
+    "predict": lambda: result.predict(data),
+}
+result = ps.svm("y ~ age + ward", data).fit()
+for call in calls.values():
+    call()  # what is done once is done
+for name, call in calls.items():
+    files = set()
+    sys.setprofile(lambda frame, event, _: files.add(frame.f_code.co_filename))
+    call()
+    sys.setprofile(None)
+    print(name, sum(os.sep + "pegasos_stats" + os.sep in file for file in files))
+"""
+
+
+def test_a_call_is_followed_through_few_files():
+    found = dict(line.split() for line in printed(VISITED).splitlines())
+    most = {"fit": 30, "summary": 40, "predict": 12}
+    assert {name: int(n) for name, n in found.items() if int(n) > most[name]} == {}

@@ -16,7 +16,6 @@ from pegasos_stats.errors import (
     OptionError,
     PegasosStatsError,
     counted,
-    listing,
     one_line,
     plain,
     shown,
@@ -214,7 +213,7 @@ def _check_valid(column: DataColumn) -> None:
     if not _is_of_arrow(column.dtype):
         return
     array: Any = column.array
-    check_valid(array.__arrow_array__(), f"Column {listing([column.name])} is")
+    check_valid(array.__arrow_array__(), "Column", column.name)
 
 
 def _is_known(dtype: object) -> bool:
