@@ -1,6 +1,7 @@
 """Tables as text, HTML, LaTeX and Markdown; numbers as text; the summary of both."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -148,15 +149,15 @@ class Summarised:
         return self.summary().to_html()
 
 
-class Exported:
+class Exported(ABC):
     """A result that is a table with lines below it, in several formats."""
 
     _over: ClassVar[str] = ""  # a heading of all columns
     _corner: ClassVar[str] = ""  # one of the names
 
+    @abstractmethod
     def _sheet(self) -> tuple[pd.DataFrame, Sequence[str], Collection[int]]:
         """The table, lines below it, and rows with a rule above them."""
-        raise NotImplementedError
 
     def to_html(self) -> str:
         """An HTML table, and lines below it."""
@@ -188,14 +189,14 @@ class Exported:
         return self.to_html()
 
 
-class Facts:
+class Facts(ABC):
     """A result that is shown by a few facts."""
 
     _title: ClassVar[str]
 
+    @abstractmethod
     def _facts(self) -> dict[str, str]:
         """Facts by name, in words."""
-        raise NotImplementedError
 
     def __str__(self) -> str:
         facts = self._facts()

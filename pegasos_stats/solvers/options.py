@@ -109,23 +109,14 @@ class Solver(ABC):
     @property
     def options(self) -> str:
         """Options of the run that differ from the default, in words."""
-        return ", ".join(self.words("form"))
-
-    def words(self, key: Literal["form", "said"]) -> list[str]:
-        """Words for each option that is not at its default.
-
-        Parameters
-        ----------
-        key : "form" or "said"
-            Of `Option`.
-        """
-        options = declared(type(self))
-        words = {name: getattr(options[name], key) for name in options}
-        values = {
-            name: value if isinstance(value, str | bool | int | float) else "given"
-            for name, value in given(self).items()
-        }
-        return [words[n].format(v) for n, v in values.items() if words[n]]
+        options, values = declared(type(self)), given(self)
+        return ", ".join(
+            options[name].form.format(
+                value if isinstance(value, str | bool | int | float) else "given"
+            )
+            for name, value in values.items()
+            if options[name].form
+        )
 
     def generator(self) -> RRandom:
         """R's generator, at the seed of this solver or, without one, at a new seed."""
@@ -182,7 +173,7 @@ class Option:
     optional : bool
         Whether None is allowed.
     default : object
-    check, form, said, in_r
+    check, form, in_r
         As for `option`.
     """
 
@@ -193,7 +184,6 @@ class Option:
     default: object = None
     check: Check | None = None
     form: str = ""
-    said: str = ""
     in_r: bool = False
 
     def checked(self, value: object) -> object:
@@ -214,7 +204,6 @@ def option(
     *,
     check: Check | None = None,
     form: str = "",
-    said: str = "",
     in_r: bool = False,
 ) -> Value:
     """Declare a field that is an option.
@@ -225,10 +214,9 @@ def option(
     check : callable, optional
         Takes name and value; returns the value to keep, or raises `OptionError`. Flags
         and choices by name need none.
-    form, said : str
+    form : str
         What the option makes of a fit where it is not at its default, in the header of
-        a summary and, where that is not the same, in the line of the command line;
-        ``{}`` stands for the value.
+        a summary; ``{}`` stands for the value.
     in_r : bool
         Whether the function of the R reference has an argument of this name.
 
@@ -241,13 +229,7 @@ def option(
     >>> declared(Jump)["way"].choices
     ('high', 'far')
     """
-    told = {
-        "check": check,
-        "form": form,
-        "said": said or form,
-        "in_r": in_r,
-    }
-    return field(default=default, metadata=told)
+    return field(default=default, metadata={"check": check, "form": form, "in_r": in_r})
 
 
 def declared(owner: type) -> dict[str, Option]:

@@ -498,13 +498,11 @@ class Pegasos(Solver):
     )
     steps: int | None = option(None, check=_any_count, in_r=True)
     batch_size: int = option(1, check=_any_count, in_r=True)
-    project: bool = option(False, form="projected", said="projection", in_r=True)
+    project: bool = option(False, form="projected", in_r=True)
     average: Average = option(
         "none", check=checked_average, form="average {}", in_r=True
     )
-    refit_intercept: bool = option(
-        False, form="intercept refitted", said="refitted intercept", in_r=True
-    )
+    refit_intercept: bool = option(False, form="intercept refitted", in_r=True)
     arithmetic: Arithmetic = option("reference", form="{} arithmetic")
     sample_kind: SampleKind = option("rejection", check=check_sample_kind)
     ties: Ties = option("na")
@@ -517,10 +515,8 @@ class Pegasos(Solver):
         in_r=True,
     )
     step: Step = option("pegasos", check=checked_step, form="step size {}", in_r=True)
-    tol: float = option(0.0, check=checked_tol, said="tol {:g}", in_r=True)
-    change_tol: float = option(
-        0.0, check=checked_tol, said="change_tol {:g}", in_r=True
-    )
+    tol: float = option(0.0, check=checked_tol, in_r=True)
+    change_tol: float = option(0.0, check=checked_tol, in_r=True)
 
     name = "Pegasos"
     to_optimum = False

@@ -15,7 +15,6 @@ from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.linear_results import LinearResults
 
 TIDY = ["term", "estimate", "std_error", "statistic", "df", "p_value"]
-RUBIN = ["riv", "lambda", "fmi"]
 NOTE = (
     "Standard errors have the variance between imputations (Rubin's rules); df by "
     "Barnard & Rubin (1999); fmi is the fraction of missing information."

@@ -58,7 +58,7 @@ def test_missing_values_are_counted_by_column(capsys):
     x = [f"{i}" if i > 2 else "" for i in range(N)]
     pd.DataFrame({"y": ["n", "p"] * 30, "x": x}).to_csv("d.csv", index=False)
     given = "fit", "d.csv", "--outcome", "y", "--solver", "sdca"
-    assert "\nMissing values: 3 in 'x'.\n" in run(capsys, *given).out
+    assert run(capsys, *given).out.count("3 in 'x'") == 1
     assert json.loads(run(capsys, *given, "--json").out)["missing"] == {"x": 3}
 
 

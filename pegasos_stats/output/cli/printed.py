@@ -81,8 +81,7 @@ def fit_text(found: Evaluated, coefficients: bool) -> str:
     summary = summary_of(result, pd.DataFrame(), details=True)
     if coefficients and isinstance(result, LinearResults):
         summary = result.summary(max_terms=None, details=True)
-    missing = result.dropped.by_column
-    more = [f"Missing values: {missing}."] * bool(missing) + [found.chosen]
+    more = [found.chosen]
     if found.threshold is not None:
         more.append(f"Tables have the threshold {found.threshold:g}.")
     notes = [as_options(note) for note in summary.notes]
