@@ -205,9 +205,11 @@ def draw_thresholds(found: Thresholds, ax: "Axes | None", line: Style) -> "Axes"
     style.write_metric(ax.yaxis, name)
     top = most if name == "cost" else max(most, 1.0)
     style.finish(ax)
-    style.keep_clear(ax, least - EDGE * height, most, "upper center")
+    ends = least - EDGE * height, most + EDGE * height
+    style.keep_clear(ax, *ends, "upper center")
     ax.set_yticks([tick for tick in ax.get_yticks() if least <= tick <= top])
     style.finish(ax)
+    style.keep_clear(ax, *ends, "upper center")
     return ax
 
 
