@@ -47,6 +47,11 @@ def objects():
     }
 
 
+def is_answer(answer, instead):
+    """Whether it works where it should, or names what to write instead."""
+    return answer == instead if instead == "works" else instead in answer
+
+
 def answer_to(call, objects):
     """What a call is answered by: "works", or an error of one line."""
     try:
@@ -60,7 +65,7 @@ def answer_to(call, objects):
 def test_calls_work_or_are_answered(objects):
     found = {(*each,): answer_to(each[0], objects) for each in CALLS}
     assert len(found) >= 241
-    wrong = {c: a for c, a in found.items() if c[1] not in a or "\n" in a}
+    wrong = {c: a for c, a in found.items() if not is_answer(a, c[1]) or "\n" in a}
     assert wrong == {}
 
 

@@ -38,7 +38,7 @@ def random_tables(k, how_many, seed):
     """Counts of all sizes, with empty cells, rows and columns."""
     draw = np.random.default_rng(seed)
     for i in range(how_many):
-        size = LARGE if (k, how_many, i) == (2, 60, 3) else SIZES[i % len(SIZES)]
+        size = LARGE if (k, how_many, i) == (2, 120, 3) else SIZES[i % len(SIZES)]
         counts = draw.integers(0, size, (k, k))
         counts *= draw.random((k, k)) > draw.choice([0.0, 0.3])
         counts[draw.integers(k)] *= draw.random() > 0.1
@@ -56,7 +56,7 @@ def numbers(r, counts, *args, **named):
     return r.call("caret_numbers", counts.astype(float), levels, *args, **named)
 
 
-@pytest.mark.parametrize(("k", "how_many"), [(2, 60), (3, 40), (4, 20), (5, 15)])
+@pytest.mark.parametrize(("k", "how_many"), [(2, 120), (3, 40), (4, 20), (5, 15)])
 def test_random_tables_are_as_in_caret(caret, k, how_many):
     for counts in random_tables(k, how_many, seed=k):
         theirs = numbers(caret, counts)
@@ -66,7 +66,7 @@ def test_random_tables_are_as_in_caret(caret, k, how_many):
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
 def test_prevalence_and_positive_class_are_as_in_caret(caret, share):
-    for counts in random_tables(2, 10, seed=10):
+    for counts in random_tables(2, 20, seed=10):
         theirs = numbers(caret, counts, positive="b", prevalence=share)
         ours = matrix_of(counts, Choices("b", (share,)))
         assert_by_class(ours, theirs["by_class"])
@@ -81,7 +81,7 @@ def test_the_report_reads_as_caret_prints_it(caret, name, mode):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_reports_of_random_tables_read_as_caret_prints_them(caret, k, mode):
-    for counts in random_tables(k, 6, seed=100 + k):
+    for counts in random_tables(k, 12, seed=100 + k):
         assert_printed(caret, counts, mode)
 
 
