@@ -1,8 +1,8 @@
 """Checks of the arguments of `confusion`: labels, scores, options."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -88,11 +88,11 @@ def levels_of(pairs: pd.DataFrame) -> list[Level]:
         ) from None
 
 
-def checked_levels(levels: Any) -> list[Level]:
+def checked_levels(levels: object) -> list[Level]:
     """Return the levels that a user gives as a list, or raise `OptionError`."""
-    ordered = isinstance(levels, tuple | list | np.ndarray | pd.Series | pd.Index)
-    several = ordered and getattr(levels, "ndim", 1) == 1
-    found = [plain(level) for level in levels] if several else []
+    found: list[Level] = []
+    if isinstance(levels, tuple | list | np.ndarray | pd.Series | pd.Index):
+        found = [plain(level) for level in levels] if getattr(levels, "ndim", 1) == 1 else []
     if not found or not all(map(is_single, found)) or len(set(found)) < len(found):
         why = "is not allowed; give a list of different labels."
         raise OptionError(why, "levels", levels)
@@ -373,17 +373,18 @@ def checked_choices(
     return Choices(None if several else levels[at], shares, beta, mode)
 
 
-def _checked_prevalence(levels: Levels, prevalence: Any) -> tuple[float, ...]:
+def _checked_prevalence(levels: Levels, prevalence: object) -> tuple[float, ...]:
     """Return one prevalence, or with more than two levels one for each."""
-    shares = [prevalence]
+    shares: list[object] = [prevalence]
     if len(levels) > 2:
-        known = isinstance(prevalence, Mapping | pd.Series)
-        keys = list(prevalence.keys()) if known else []
-        at = [position_of(key, levels) for key in keys]
+        of_levels: list[tuple[Hashable, object]] = []
+        if isinstance(prevalence, Mapping | pd.Series):
+            of_levels = list(prevalence.items())
+        at = [position_of(key, levels) for key, _ in of_levels]
         if sorted(at) != list(range(len(levels))):
             why = "is not allowed; give a dict or Series with a number for each level."
             raise OptionError(why, "prevalence", prevalence)
-        shares = [prevalence[keys[place]] for place in np.argsort(at)]
+        shares = [of_levels[place][1] for place in np.argsort(at)]
     found = tuple(map(number_of, shares))
     if not all(0.0 <= share <= 1.0 for share in found):
         why = "is not allowed; give numbers from 0 to 1."

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.arrays import Mask, Matrix, Vector
 from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere
 from pegasos_stats.errors import (
@@ -214,7 +214,7 @@ def inflation_factors(
     return found.assign(vif_root=found["vif"] ** (0.5 / found["df"]))
 
 
-def _log_det(matrix: Matrix, rows: Any) -> float:
+def _log_det(matrix: Matrix, rows: Mask) -> float:
     return float(np.linalg.slogdet(matrix[np.ix_(rows, rows)])[1])
 
 

@@ -9,7 +9,6 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -155,7 +154,7 @@ def _linear(side: str, names: Sequence[str], text: str) -> tuple[Vector, float]:
     return found[:-1], float(found[-1])
 
 
-def _affine(node: ast.AST, each: Mapping[str, Vector]) -> Any:
+def _affine(node: ast.AST, each: Mapping[str, Vector]) -> Vector:
     """Coefficients of the words in a tree, and its constant at the end."""
     match node:
         case ast.Constant(value=int() | float() as number) if type(number) is not bool:
@@ -170,16 +169,16 @@ def _affine(node: ast.AST, each: Mapping[str, Vector]) -> Any:
     raise ValueError("it is not linear")
 
 
-def _joined(sign: ast.operator, left: Vector, right: Vector) -> object:
+def _joined(sign: ast.operator, left: Vector, right: Vector) -> Vector:
     """Sum or difference of two expressions, or one of them times a number."""
     if isinstance(sign, ast.Add | ast.Sub):
         return left + right if isinstance(sign, ast.Add) else left - right
     if isinstance(sign, ast.Mult) and not right[:-1].any():
-        return left * right[-1]
+        return left * float(right[-1])
     if isinstance(sign, ast.Mult) and not left[:-1].any():
-        return right * left[-1]
+        return right * float(left[-1])
     if isinstance(sign, ast.Div) and not right[:-1].any() and right[-1]:
-        return left / right[-1]
+        return left / float(right[-1])
     raise ValueError("it is not linear")
 
 
