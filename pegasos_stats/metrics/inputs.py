@@ -92,7 +92,8 @@ def checked_levels(levels: object) -> list[Level]:
     """Return the levels that a user gives as a list, or raise `OptionError`."""
     found: list[Level] = []
     if isinstance(levels, tuple | list | np.ndarray | pd.Series | pd.Index):
-        found = [plain(level) for level in levels] if getattr(levels, "ndim", 1) == 1 else []
+        several = getattr(levels, "ndim", 1) == 1
+        found = [plain(level) for level in levels] if several else []
     if not found or not all(map(is_single, found)) or len(set(found)) < len(found):
         why = "is not allowed; give a list of different labels."
         raise OptionError(why, "levels", levels)

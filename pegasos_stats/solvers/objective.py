@@ -281,7 +281,9 @@ def row_sums(
     return sums_at(f + alpha, found, additions, y, problem.loss, a, *given)
 
 
-def scores_and_image(X: arithmetic.rows.Rows, beta: Vector, c: Vector) -> tuple[Vector, Vector, float]:
+def scores_and_image(
+    X: arithmetic.rows.Rows, beta: Vector, c: Vector
+) -> tuple[Vector, Vector, float]:
     """``X beta``, ``X'c``, and the most additions of a summand of the latter.
 
     Parameters
