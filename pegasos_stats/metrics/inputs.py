@@ -45,7 +45,8 @@ def side_by_side(actual: object, predicted: object) -> pd.DataFrame:
     right = column_of_labels(predicted, "predicted")
     if len(left) != len(right):
         raise DataError(
-            f"There are {len(left):,} actual and {len(right):,} predicted labels."
+            f"There are {len(left):,} actual and {len(right):,} predicted labels; "
+            "give a pair for each row."
         )
     both_labelled = isinstance(actual, pd.Series) and isinstance(predicted, pd.Series)
     if both_labelled and not left.index.equals(right.index):
