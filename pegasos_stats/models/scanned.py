@@ -1,6 +1,5 @@
 """Models of rows in files: read a few times, and what comes of it kept."""
 
-import math
 import time
 from collections.abc import Callable
 from functools import partial
@@ -12,15 +11,9 @@ import pandas as pd
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.labels import Coding
-from pegasos_stats.data.language.design import (
-    FormulaDesign,
-    doubtful_in,
-    warn_of_columns,
-)
+from pegasos_stats.data.language.design import doubtful_in, warn_of_columns
 from pegasos_stats.data.sample import NaAction, Sample
-from pegasos_stats.data.scan.files import SHARE as SHARE_OF_PIECE
 from pegasos_stats.data.scan.files import Scan
-from pegasos_stats.data.scan.formats import bytes_at_once
 from pegasos_stats.data.scan.levels_of_files import Source, resolve_formula
 from pegasos_stats.data.scan.matrix_in_files import Elsewhere, in_memory_only
 from pegasos_stats.data.weights import Counts, kind_of
@@ -44,14 +37,10 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads.few_reads import few_reads
-from pegasos_stats.solvers.reads.rows import SHARE_OF_SAMPLE, streamed_rows
+from pegasos_stats.solvers.reads.rows import streamed_rows
 from pegasos_stats.solvers.reads.steps import run_over_files
 from pegasos_stats.solvers.sdca import SDCA, near_enough, warn_of
-from pegasos_stats.writing import shown_path
 
-COPIES = 3  # of a sample, while its problem is solved
-PIECES = 3  # in memory: that of the rows at work, and the next two
-COLUMN = 2**12  # bytes of the objects that stand for a column
 MATRICES = 6  # of the products of all pairs of columns, that a step takes
 
 
@@ -110,8 +99,7 @@ def sample_of_scan(
     counts, known = cast("list[str | None]", [freq_weights, offset])
     stamps = scan.renewed()
     agreed = resolve_formula(scan, formula, intercept, coding, counts, known)
-    if isinstance(scan, Scan):
-        warn_of_memory(scan, agreed.design)
+    warn_of_products(scan, len(agreed.design.names))
     rows = streamed_rows(scan, agreed, weights, standardize, na_action, stamps)
     found = rows.measured
     warn_of_columns(doubtful_in(found.matrices.design))
@@ -133,37 +121,15 @@ def sample_of_scan(
     return sample, agreed.intercept
 
 
-def warn_of_memory(scan: Scan, design: FormulaDesign) -> None:
-    """Warn, before rows are counted, of a fit that takes more than the budget."""
-    columns, p = list(design.variables), len(design.names)
-    reads = [(bytes_at_once(file, columns, scan.width), file) for file in scan.files]
-    reading, file = max(reads, key=lambda read: read[0])
-    products = 8 * MATRICES * (p + 1) ** 2
-    sample, pieces = (
-        scan.memory / SHARE_OF_SAMPLE,
-        PIECES * scan.memory / SHARE_OF_PIECE,
-    )
-    rows = max(sample + pieces, COPIES * sample - reading) + COLUMN * p
-    if (size := reading + products + rows) > scan.memory:
+def warn_of_products(scan: Source, p: int) -> None:
+    """Warn of products of pairs of columns that take more than the budget."""
+    if (size := 8 * MATRICES * (p + 1) ** 2) > scan.memory:
         warn_caller(
-            f"A fit takes some {mebibytes(size)}, more than the "
-            f"{mebibytes(scan.memory)} of {scan.more}: {mebibytes(reading)} to read "
-            f"{shown_path(file)}, {mebibytes(products)} for products of pairs of "
-            f"{counted(p, 'coefficient')}, {mebibytes(rows)} for rows; write "
-            "smaller row groups or record batches, leave columns out, or give more.",
+            f"Products of pairs of {counted(p, 'coefficient')} take "
+            f"{size / 2**20:,.0f} MiB, more than {scan.more}; leave columns out, or "
+            "give more.",
             PegasosStatsWarning,
         )
-
-
-def mebibytes(size: float) -> str:
-    """A size in memory as text.
-
-    Examples
-    --------
-    >>> mebibytes(1.5e9)
-    '1,431 MiB'
-    """
-    return f"{math.ceil(size / 2**20):,} MiB"
 
 
 def check_fit(

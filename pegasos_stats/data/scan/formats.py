@@ -1,7 +1,5 @@
 """Formats of files of rows: their columns, and their rows, some at a time."""
 
-import itertools
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -48,19 +46,17 @@ BUFFER = 2**17  # bytes of a column of Parquet that are read at a time
 
 BUFFERS = 2**24  # of all columns
 
-PAGES = 2**21  # bytes of a column of Parquet that are unpacked at a time: its values
-
-UNPACKED = 1.6  # times these: packed and unpacked, and numbers of levels
-
 FEW_CORES = 2  # which the work on rows keeps busy while the next are read
 
 BLOCK = 2**21  # bytes of a CSV file that are read at a time
 
-AHEAD, AT_WORK = 32, 8  # blocks that are read ahead, and as many as others take
-
 FILE_OF_ARROW = b"ARROW1"  # begins one; a stream begins otherwise
 
 MISSING = ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan"]
+
+MISSING += ["1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a"]
+
+MISSING += ["nan", "null"]  # as pandas has it
 
 OF_CSV = {  # what arrow says of files, and what is wrong with them
     "invalid UTF8|codec can't decode": NOT_UTF8,
@@ -173,11 +169,6 @@ def kind_of_dtype(dtype: object) -> str:
     if pd.api.types.is_numeric_dtype(empty) and empty.dtype.kind != "c":
         return NUMBERS
     return TEXT if pd.api.types.is_string_dtype(empty) else str(dtype)
-
-
-MISSING += ["1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a"]
-
-MISSING += ["nan", "null"]  # as pandas has it
 
 
 def parquet_file(file: str, columns: int = 1) -> "ParquetFile":
@@ -320,66 +311,6 @@ def ending_of(file: str) -> str | None:
 def format_of(file: str) -> Format:
     """The format of a file whose ending is one of `FORMATS`."""
     return FORMATS[str(ending_of(file))]
-
-
-def bytes_at_once(
-    file: str, columns: Sequence[str], width: Callable[[Sequence[str]], float]
-) -> float:
-    """Bytes that it takes to read these columns, however few rows are wanted.
-
-    Of a row group of Parquet a page of every column is unpacked at a time, from a
-    buffer of its own. Record batches of Arrow are read as a whole, two where the rows
-    of a piece are in two. Of text Arrow reads many blocks ahead. ``width`` is
-    `Scan.width`.
-    """
-    if format_of(file) is PARQUET:
-        return _bytes_of_pages(file, columns)
-    if format_of(file) is ARROW:
-        return _bytes_of_batches(file, columns, width)
-    is_packed = file.lower().endswith(".gz")
-    blocks = AHEAD if is_packed else min(AHEAD, os.path.getsize(file) / BLOCK)
-    return BLOCK * (AT_WORK + blocks)
-
-
-def _bytes_of_pages(file: str, columns: Sequence[str]) -> float:
-    """Bytes of the columns of the largest row group of a Parquet file, while read."""
-    facts, most, wanted = parquet_file(file).metadata, 0.0, set(columns)
-    buffer = bytes_of_buffer(len(columns))
-    for k in range(facts.num_row_groups):
-        group = facts.row_group(k)
-        every = map(group.column, range(group.num_columns))
-        sizes = (
-            UNPACKED * min(each.total_uncompressed_size, PAGES)
-            + min(each.total_compressed_size, buffer)
-            for each in every
-            if each.path_in_schema in wanted
-        )
-        most = max(most, sum(sizes))
-    return most
-
-
-def _bytes_of_batches(
-    file: str, columns: Sequence[str], width: Callable[[Sequence[str]], float]
-) -> float:
-    """Bytes of the largest two record batches of a file of Arrow in succession."""
-    import pyarrow as pa
-
-    reader = arrow_reader(file, [0])
-    if not hasattr(reader, "get_batch"):  # a stream, which says nothing before
-        return 0.0
-    with pa.memory_map(file) as source:  # of which only the sizes are read
-        reader = pa.ipc.open_file(
-            source, options=pa.ipc.IpcReadOptions(included_fields=[0])
-        )
-        count = reader.num_record_batches
-        sizes = [reader.get_batch(k).num_rows for k in range(count)]
-        rows = max(map(sum, itertools.pairwise([0, *sizes])), default=0)
-    schema, bits = arrow_schema(file, {}), 0.0
-    for name in columns:
-        kind = schema.field(name).type
-        kind = getattr(kind, "index_type", kind)
-        bits += kind.bit_width if pa.types.is_primitive(kind) else 64 * width([name])
-    return rows * bits / 8
 
 
 def unreadable(file: str, error: Exception) -> DataError:

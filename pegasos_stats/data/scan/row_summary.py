@@ -500,7 +500,7 @@ class RowCounter:
     ) -> None:
         self._agreed, self._matrices = agreed, matrices
         p = len(agreed.design.names)
-        self._samples = [Reservoir(matrices.room(most, p)) for _ in "-+"]
+        self._samples = [Reservoir(most, matrices.room(0, p)) for _ in "-+"]
         self._columns = Columns(p)
         self._by_class = {sign: Columns(p) for sign in (-1, 1)} if weighted else {}
         self._pieces: list[Piece] = []
