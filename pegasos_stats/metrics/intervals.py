@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from math import atanh, exp, isnan, log, tanh
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -344,7 +344,7 @@ def quantile(level: float) -> float:
 
 
 def _on_fishers_scale(
-    statistic: Callable[[Any], float], counts: Counts, level: float
+    statistic: Callable[[np.ndarray], float], counts: Counts, level: float
 ) -> Interval:
     """``tanh(atanh(g) +- z s / (1 - g^2))``, ``s`` by the delta method.
 

@@ -1,7 +1,5 @@
 """Certificates and scores of solutions, linear or with a kernel."""
 
-from typing import Any
-
 import numpy as np
 
 from pegasos_stats.arrays import Vector
@@ -41,7 +39,7 @@ def certificate_of(
 
 
 def scores_of(
-    problem: Problem, found: AnySolution, X: Any, offset: Vector | None
+    problem: Problem, found: AnySolution, X: np.ndarray, offset: Vector | None
 ) -> Vector:
     """Scores of the rows of `X`, shape (q,), by a solution of `problem`.
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -420,7 +420,7 @@ def new_parts(
 
 
 def checked_target(
-    metric: object, cost: Any, positive: object, coding: LabelCoding
+    metric: object, cost: object, positive: object, coding: LabelCoding
 ) -> tuple[Target, int]:
     """Read what the threshold is chosen by, and which level is the positive class.
 
@@ -456,10 +456,11 @@ def checked_target(
             f"metric={shown(metric)} and cost={shown(cost)} exclude each other."
         )
     by_error = (levels[1 - at], levels[at])  # a false positive is not one
-    for names in (by_error, BOTH) if isinstance(cost, Mapping) else ():
-        places = [position_of(key, names) for key in cost]
+    costs = dict(cost) if isinstance(cost, Mapping) else {}
+    for names in (by_error, BOTH):
+        places = [position_of(key, names) for key in costs]
         if sorted(places) == [0, 1]:
-            paid = [check_nonnegative("cost", value) for value in cost.values()]
+            paid = [check_nonnegative("cost", value) for value in costs.values()]
             if 0.0 < max(paid) <= LARGEST_COST:
                 return Target("cost", *(paid if places[0] == 0 else paid[::-1])), at
     raise OptionError(

@@ -12,7 +12,7 @@ means and deviations, ``D_i``: see `Fitted.influence`.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -41,6 +41,8 @@ from pegasos_stats.solvers.reads.rows import NO_VALUES, Block, Values, added
 
 if TYPE_CHECKING:  # scipy is loaded where it is used
     from scipy.sparse import csr_array
+
+Found = TypeVar("Found")
 
 NUMBERS = 1 << 20  # of a block
 NEAR = 1e-3  # relative gap at which dual weights are those of the optimum, nearly
@@ -385,7 +387,7 @@ def sandwich(
         whole = replace(
             whole,
             matrix=part.spread(rest.matrix),
-            fixed=part.spread(rest.fixed),
+            fixed=None if rest.fixed is None else part.spread(rest.fixed),
             notes=rest.notes,
             rows=rest.rows,
         )
@@ -450,13 +452,16 @@ class Rows:
         dual = found.dual if is_near else None
         return cls(problem, fitted, dual, options, scaling, groups)
 
-    def read(self, work: Callable[[Block, Values], object]) -> Any:
+    def read(self, work: Callable[[Block, Values], Found]) -> Found:
         """Sum of what `work` finds in each block."""
         X = self.problem.X
         if isinstance(X, Elsewhere):
             column = None if self.dual is None else self.problem.X.column(self.dual)
-            return added(self.problem.X.read(work, column))
-        return added(work(*each) for each in self.blocks())
+            parts = self.problem.X.read(work, column)
+        else:
+            parts = (work(*each) for each in self.blocks())
+        found: Found = added(parts)
+        return found
 
     def blocks(self) -> Iterator[tuple[Block, Values]]:
         """Blocks of rows in memory, and their dual weights."""

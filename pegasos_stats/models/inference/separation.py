@@ -25,7 +25,7 @@ detecting separated data in binary logistic regression models*, Oxford (2007).
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -244,10 +244,8 @@ class IdentifiedPart:
         unbounded[columns] = 0.0 - A
         return cls(columns, change, unbounded)
 
-    def spread(self, array: Any) -> Any:
+    def spread(self, array: Matrix) -> Matrix:
         """A matrix or vector of these coefficients as one of all; 0 elsewhere."""
-        if array is None:
-            return None
         k = self.change.shape[1]
         found = np.zeros((k,) * array.ndim)
         found[np.ix_(*[self.columns] * array.ndim)] = array

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, suppress
 from types import FrameType
-from typing import Any, TextIO
+from typing import TextIO
 
 from pegasos_stats.errors import (
     ColumnWarning,
@@ -111,7 +111,7 @@ class _Forgiving:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:

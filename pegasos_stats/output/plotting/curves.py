@@ -1,7 +1,7 @@
 """Curves: reliability, thresholds, paths along lambda, folds, losses."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -322,12 +322,12 @@ def draw_folds(by_fold: pd.DataFrame, estimates: pd.DataFrame) -> "Figure":
     """
     count = len(estimates)
     axes = style.new_axes(count, 1, (style.WIDTH, 0.6 + PANEL * count))[:, 0]
-    rows: Any = estimates.itertuples(index=False)
-    for ax, row in zip(axes, rows, strict=True):
-        values = by_fold[row.term].to_numpy(dtype=np.float64)
-        _draw_metric(ax, values, row.estimate, row.std_error)
-        ax.set_title(style.metric_name(row.term))
-        style.write_metric(ax.xaxis, row.term)
+    lines = (estimates[name] for name in ("term", "estimate", "std_error"))
+    for ax, term, estimate, error in zip(axes, *lines, strict=True):
+        values = by_fold[term].to_numpy(dtype=np.float64)
+        _draw_metric(ax, values, estimate, error)
+        ax.set_title(style.metric_name(term))
+        style.write_metric(ax.xaxis, term)
     line = style.pyplot().Line2D
     ring = line([], [], marker="o", mfc="none", mec=style.NEGATIVE, ls="")
     diamond = line([], [], marker="D", color=POSITIVE)
