@@ -282,7 +282,7 @@ def row_sums(
 
 
 def scores_and_image(
-    X: arithmetic.rows.Rows, beta: Vector, c: Vector
+    X: "arithmetic.rows.Rows", beta: Vector, c: Vector
 ) -> tuple[Vector, Vector, float]:
     """``X beta``, ``X'c``, and the most additions of a summand of the latter.
 
