@@ -8,7 +8,7 @@ import pandas as pd
 
 from pegasos_stats.arrays import Mask, Matrix, Vector
 from pegasos_stats.data.columns import is_sparse
-from pegasos_stats.data.scan.matrix_in_files import Elsewhere
+from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.errors import (
     DataError,
     OptionError,
@@ -160,7 +160,8 @@ def check_rows(result: "LinearResults", name: str) -> None:
         )
     if not problem.has_rows:
         X: Any = problem.X
-        where = f"are in {X.noun}" if isinstance(X, Elsewhere) else "are not saved"
+        there = isinstance(X, StreamedRows)
+        where = f"are in {X.scan.noun}" if there else "are not saved"
         raise DataError(
             f"{name} is of the rows of the fit, which {where}; fit rows in memory."
         )

@@ -10,8 +10,8 @@ from pegasos_stats.data import sample as samples
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.data.scan.files import Scan
-from pegasos_stats.data.scan.matrix_in_files import Elsewhere
 from pegasos_stats.data.scan.partitions import Partitions
+from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.foreign_names import renamed, suggest_arguments
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.models.effects.rows import unread_columns
@@ -235,7 +235,7 @@ class LinearModel(Model):
         """
         solver = self.in_columns(checked_solver(solver, SDCA))
         check_flag("progress", progress)
-        if isinstance(self.problem.X, Elsewhere):
+        if isinstance(self.problem.X, StreamedRows):
             others = {"refine": refine, "groups": groups, "trace": trace, "test": test}
             solver = check_fit(solver, others, self.problem.X)
             return fit_from_files(

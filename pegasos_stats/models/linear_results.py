@@ -14,7 +14,7 @@ from pegasos_stats.data.design import Design
 from pegasos_stats.data.language.design import FormulaDesign, Unseen
 from pegasos_stats.data.sample import Groups, Lines
 from pegasos_stats.data.scaling import ScaledDesign
-from pegasos_stats.data.scan.matrix_in_files import Elsewhere, in_memory_only
+from pegasos_stats.data.scan.rows import StreamedRows, in_memory_only
 from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
@@ -367,8 +367,8 @@ class LinearResults(Results):
         """
         found = self.groups
         if groups is not None:
-            if isinstance(self.problem.X, Elsewhere):
-                raise in_memory_only("groups", self.problem.X.title)
+            if isinstance(self.problem.X, StreamedRows):
+                raise in_memory_only("groups", self.problem.X.scan.title)
             if self.lines is None:
                 raise OptionError(
                     "groups= are of the training rows, which a loaded fit does not "
@@ -496,7 +496,7 @@ class LinearResults(Results):
         """
         if self.problem.loss != "log":
             return float("nan")
-        reads = isinstance(self.problem.X, Elsewhere) and self.cov_type is not None
+        reads = isinstance(self.problem.X, StreamedRows) and self.cov_type is not None
         found = self.estimated if reads else vars(self).get("estimated")
         bread = getattr(found, "bread", None)
         problem = self.problem
@@ -926,7 +926,7 @@ class LinearResults(Results):
         """Log-likelihood, AIC and pseudo R2 at the optimum of the log loss."""
         if self.problem.loss != "log" or not summaries.is_converged(self):
             return []
-        reads = isinstance(self.problem.X, Elsewhere) and not self.has_covariance
+        reads = isinstance(self.problem.X, StreamedRows) and not self.has_covariance
         aic = np.nan if reads else self.aic
         return [
             f"logLik {self.llf:.1f}",

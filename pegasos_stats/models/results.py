@@ -19,9 +19,9 @@ from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, moments
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.frames import joined, scanned_frames
-from pegasos_stats.data.scan.levels_of_files import columns_of_outcome
-from pegasos_stats.data.scan.matrix_in_files import Elsewhere
+from pegasos_stats.data.scan.levels import columns_of_outcome
 from pegasos_stats.data.scan.partitions import Partitions, compute_tasks
+from pegasos_stats.data.scan.rows import Block, StreamedRows, Values, added
 from pegasos_stats.data.weights import Counts, column_named, column_of_counts
 from pegasos_stats.errors import DataError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
@@ -35,7 +35,6 @@ from pegasos_stats.other_frames import is_dask, partitioned
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.reads.risk_and_bound import Point, scores
-from pegasos_stats.solvers.reads.rows import Block, Values, added
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solutions import certificate_of
 from pegasos_stats.solvers.solver_runs import Shortfall, shortfall_of
@@ -202,8 +201,8 @@ class Results(Predictor):
     def _moments(self) -> tuple[Vector, Vector] | None:
         """Means and standard deviations of the columns of the fit; None if unknown."""
         X, scaling = self.problem.X, self.scaling
-        if isinstance(X, Elsewhere):
-            means, deviations = X.measured.means, X.measured.spread
+        if isinstance(X, StreamedRows):
+            means, deviations = X.means, X.spread
             if scaling is None:
                 return means, deviations
             return (means - scaling.centre) / scaling.scale, deviations / scaling.scale
@@ -583,7 +582,7 @@ def varies(means: Vector, deviations: Vector) -> Mask:
 def are_in_files(problem: object, data: object) -> bool:
     """Whether rows are in files: these data, or those of the fit for None."""
     if data is None:
-        return isinstance(getattr(problem, "X", None), Elsewhere)
+        return isinstance(getattr(problem, "X", None), StreamedRows)
     return isinstance(data, Scan) or is_dask(data)
 
 
@@ -658,14 +657,14 @@ def are_of_fit(
     """
     X, found = result.problem.X, result.solution
     assert isinstance(found, Solution)
-    if not isinstance(X, Elsewhere):
+    if not isinstance(X, StreamedRows):
         return False
     complete = (f.notna() & labels.notna()).to_numpy(dtype=bool)
     some = result.problem.X.sample(SOME)
     expected = scores(some.X, Point(found.beta, found.alpha), some.offset)
     spread = float(np.ptp(expected))
     if complete.sum() != X.shape[0] or spread == 0.0:
-        return X.measured.scan.holds(data)
+        return X.scan.holds(data)
     apart = np.abs(f.to_numpy()[complete][some.numbers] - expected)
     return bool(apart.max() <= SAME * spread)
 

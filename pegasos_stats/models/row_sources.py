@@ -12,7 +12,7 @@ from pegasos_stats.data.columns import selected
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.digests import digest_of, digests_by_row, rows_digest
 from pegasos_stats.data.foreign import column_of_labels
-from pegasos_stats.data.scan.matrix_in_files import Elsewhere
+from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.data.weights import repeated
 from pegasos_stats.metrics.catalogue import Source
 from pegasos_stats.metrics.confusion import ConfusionMatrix
@@ -111,7 +111,7 @@ def _in_order(
         return False
     if offset is not None and not np.array_equal(offset, problem.row_offsets):
         return False
-    if isinstance(X, Elsewhere):  # a sample of them is in memory
+    if isinstance(X, StreamedRows):  # a sample of them is in memory
         some = problem.X.sample(SOME)
         if not isinstance(values, np.ndarray):
             return False

@@ -14,8 +14,8 @@ from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.design import doubtful_in, warn_of_columns
 from pegasos_stats.data.sample import NaAction, Sample
 from pegasos_stats.data.scan.files import Scan
-from pegasos_stats.data.scan.levels_of_files import Source, resolve_formula
-from pegasos_stats.data.scan.matrix_in_files import Elsewhere, in_memory_only
+from pegasos_stats.data.scan.levels import Source, resolve_formula
+from pegasos_stats.data.scan.rows import StreamedRows, in_memory_only, streamed_rows
 from pegasos_stats.data.weights import Counts, kind_of
 from pegasos_stats.errors import (
     OptionError,
@@ -37,7 +37,6 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads.few_reads import few_reads
-from pegasos_stats.solvers.reads.rows import streamed_rows
 from pegasos_stats.solvers.reads.steps import run_over_files
 from pegasos_stats.solvers.sdca import SDCA, near_enough, warn_of
 
@@ -71,7 +70,7 @@ def sample_of_scan(
     Returns
     -------
     sample : Sample
-        Its rows are `Elsewhere`.
+        Its rows are `StreamedRows`.
     intercept : bool
         Whether the formula keeps it.
 
@@ -100,12 +99,11 @@ def sample_of_scan(
     stamps = scan.renewed()
     agreed = resolve_formula(scan, formula, intercept, coding, counts, known)
     warn_of_products(scan, len(agreed.design.names))
-    rows = streamed_rows(scan, agreed, weights, standardize, na_action, stamps)
-    found = rows.measured
+    found = streamed_rows(scan, agreed, weights, standardize, na_action, stamps)
     warn_of_columns(doubtful_in(found.matrices.design))
-    n, lines = found.y.size, agreed.rows.lines
+    n = found.y.size
     sample = Sample(
-        X=rows,
+        X=found,
         y=cast(Vector, found.y),  # a byte a row, not eight
         index=pd.RangeIndex(n),
         design=found.matrices.design,
@@ -114,7 +112,7 @@ def sample_of_scan(
         kept=np.broadcast_to(np.True_, n),
         weights=found.weights,
         weights_of=kind_of(weights),
-        counted=None if counts is None else Counts(counts, lines),
+        counted=None if counts is None else Counts(counts, found.lines),
         offset=found.offset,
         offsets=agreed.offsets,
     )
@@ -133,7 +131,7 @@ def warn_of_products(scan: Source, p: int) -> None:
 
 
 def check_fit(
-    solver: Pegasos | SDCA, given: dict[str, object], rows: Elsewhere
+    solver: Pegasos | SDCA, given: dict[str, object], rows: StreamedRows
 ) -> Pegasos | SDCA:
     """Return the solver of a fit from files, or refuse what needs rows in memory.
 
@@ -144,19 +142,19 @@ def check_fit(
         Options of ``fit`` that rows in memory have, by name; None or False if not
         asked for.
     """
-    if isinstance(solver, Pegasos) and not isinstance(rows.measured.scan, Scan):
+    if isinstance(solver, Pegasos) and not isinstance(rows.scan, Scan):
         raise OptionError(
-            f"A fit from {rows.noun} is one of ps.SDCA(tol=...), and {solver.name} "
-            "was given; leave the solver out, or give SDCA."
+            f"A fit from {rows.scan.noun} is one of ps.SDCA(tol=...), and "
+            f"{solver.name} was given; leave the solver out, or give SDCA."
         )
     if isinstance(solver, SDCA) and solver.algorithm != "newton":
         raise OptionError(
             f"algorithm={solver.algorithm!r} takes its rows in random order, and "
-            f"{rows.noun} are read from first to last; leave it out."
+            f"{rows.scan.noun} are read from first to last; leave it out."
         )
     for name, value in given.items():
         if value is not None and value is not False:
-            raise in_memory_only(name, rows.title)
+            raise in_memory_only(name, rows.scan.title)
     return solver
 
 
@@ -174,7 +172,7 @@ def fit_from_files(
     ConvergenceWarning
         If the tolerance is not reached.
     """
-    assert isinstance(problem.X, Elsewhere)
+    assert isinstance(problem.X, StreamedRows)
     chosen_options(cov_type, problem)
     rows, began = problem.X, time.perf_counter()
     if isinstance(solver, Pegasos):
@@ -187,10 +185,10 @@ def fit_from_files(
         if solver.stops and not (reached or near_enough(at, solver)):
             # Where rows near the margin find no room, reads may come to no end.
             lacks_room = problem.loss == "hinge" and rows.most_kept < problem.n
-            hint = f"; more memory may help: {rows.more}" if lacks_room else ""
+            hint = f"; more memory may help: {rows.scan.more}" if lacks_room else ""
             epochs = found.solution.n_epochs
             warn_of(at, solver, False, "tol", epochs=epochs, hint=hint)
-    problem.X.measured.check_unchanged()
+    problem.X.check_unchanged()
     result = LinearResults(
         problem=problem,
         solver=solver,
@@ -210,7 +208,7 @@ def fit_from_files(
     counts = result.confusion().counts if problem.n_weightless else found.table
     table = ConfusionMatrix(sample.coding.levels, counts, none, source="training")
     vars(result)["training_table"] = table
-    vars(result)["n_reads"] = problem.X.measured.n_reads + found.n_reads
+    vars(result)["n_reads"] = problem.X.first_reads + found.n_reads
     return result
 
 

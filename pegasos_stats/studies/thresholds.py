@@ -16,7 +16,7 @@ from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.design import Unseen
 from pegasos_stats.data.sample import Lines
 from pegasos_stats.data.scan.files import Scan
-from pegasos_stats.data.scan.matrix_in_files import Elsewhere
+from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.data.weights import column_of_counts, repeated
 from pegasos_stats.errors import DataError, OptionError, shown
 from pegasos_stats.foreign_names import suggest_names
@@ -315,7 +315,11 @@ def choose_threshold(
         model = result.model
         if model is None:
             X = problem.X
-            why = f"A fit of {X.noun}" if isinstance(X, Elsewhere) else "A loaded fit"
+            why = (
+                f"A fit of {X.scan.noun}"
+                if isinstance(X, StreamedRows)
+                else "A loaded fit"
+            )
             raise DataError(
                 f"{why} does not hold its rows; give new ones: thresholds(data)."
             )

@@ -10,6 +10,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.dask import rows
+from pegasos_stats.data.scan import rows as blocks
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
@@ -17,7 +18,6 @@ from pegasos_stats.errors import (
     OptionError,
     PegasosStatsError,
 )
-from pegasos_stats.solvers.reads import rows as blocks
 from tests.scan.scan_files import LAM, SOLVER
 
 BALANCED = {"weights": "balanced", "standardize": True}
@@ -183,7 +183,7 @@ def test_an_array_has_its_columns_named():
 REFUSED = {
     "Column 'z' not found": (ColumnError, lambda there: ps.svm("y ~ z", there)),
     "weights='v'": (ColumnError, lambda there: ps.svm("y ~ x0", there, weights="v")),
-    "standardize=True": (FormulaError, lambda there: ps.svm("y ~ scale(x0)", there)),
+    "looks at other rows": (FormulaError, lambda there: ps.svm("y ~ scale(x0)", there)),
     "list": (DataError, lambda there: rows([1.0])),
     r"columns=\['a'\] is for an array": (
         *(OptionError, lambda there: rows(there, columns=["a"])),

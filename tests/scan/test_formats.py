@@ -190,7 +190,7 @@ def test_columns_that_differ_or_stand_twice(tmp_path):
     (tmp_path / "b.csv").write_text("x,z,y\n0,1,1\n1,2,0\n")
     both = ps.scan(str(tmp_path / "*.csv"))
     model = ps.svm("y ~ x", both, lam=1.0)
-    assert model.problem.X.measured.sample.X[:, 0].tolist() == [1, 2, 0, 1]
+    assert model.problem.X.drawn[1][:, 0].tolist() == [1, 2, 0, 1]
     with pytest.raises(ColumnError, match=r"^Column 'z' not found in .*a\.csv, which "):
         ps.svm("y ~ z", both, lam=1.0)
     (tmp_path / "b.csv").write_text("x,y,x\n0,1,1\n1,2,0\n")

@@ -5,8 +5,8 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.scan import files as scans
+from pegasos_stats.data.scan import rows
 from pegasos_stats.errors import ConvergenceWarning, DataError, OptionError
-from pegasos_stats.solvers.reads import rows
 from tests.scan.scan_files import written
 
 FORMULA = "y ~ x0 + x2 * C(k) + g"

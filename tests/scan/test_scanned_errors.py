@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.scan.row_summary import RowSummary
+from pegasos_stats.data.scan import rows
+from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.models.inference import wald
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.sandwich import sandwich
-from pegasos_stats.solvers.reads import rows
 from tests.scan.scan_files import frame_of, told_apart, written
 
 SOLVER = ps.SDCA(tol=1e-8, seed=1)
@@ -94,8 +94,8 @@ def fitted(files):
 
 def test_they_take_two_or_three_reads(fitted, files, monkeypatch):
     """For sums, for the influence of each row, and for the kernel of the hinge."""
-    reads, read = [], RowSummary.tables
-    monkeypatch.setattr(RowSummary, "tables", lambda m: reads.append(m) or read(m))
+    reads, read = [], StreamedRows._tables
+    monkeypatch.setattr(StreamedRows, "_tables", lambda m: reads.append(m) or read(m))
     result = fitted.with_covariance("sandwich")
     assert (result.bse > 0.0).all()
     assert len(reads) == 3

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
+from pegasos_stats.data.scan import rows
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
@@ -11,7 +12,6 @@ from pegasos_stats.errors import (
     LabelError,
     OptionError,
 )
-from pegasos_stats.solvers.reads import rows
 from tests.scan.scan_files import LAM, SOLVER, frame_of, told_apart, written
 
 CASES = [

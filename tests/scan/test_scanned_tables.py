@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.scan.row_summary import RowSummary
+from pegasos_stats.data.scan.rows import StreamedRows
 from tests.scan.scan_files import frame_of, written
 
 SOLVER = ps.SDCA(tol=1e-6, seed=1)
@@ -41,8 +41,8 @@ def same(found, expected):
 
 
 def test_the_rows_of_the_fit_take_one_read(fitted, data, monkeypatch):
-    reads, read = [], RowSummary.tables
-    monkeypatch.setattr(RowSummary, "tables", lambda m: reads.append(m) or read(m))
+    reads, read = [], StreamedRows._tables
+    monkeypatch.setattr(StreamedRows, "_tables", lambda m: reads.append(m) or read(m))
     found = fitted.confusion()
     assert len(reads) == 1
     assert found.source == "training"

@@ -2,21 +2,22 @@
 
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 
 from pegasos_stats.arrays import read_only
-from pegasos_stats.solvers.centring import constants
-from pegasos_stats.solvers.reads import rows
-from pegasos_stats.solvers.reads.rows import Block, RowSubset, StreamedRows, sample_rows
+from pegasos_stats.data.scan import rows
+from pegasos_stats.data.scan.rows import Block, RowSubset, StreamedRows, sample_rows
 
 
 class InMemory(StreamedRows):
     def __init__(self, problem, workers, most_kept):
-        self._problem, self._workers, self._at_once = problem, workers, None
+        self._problem, self.workers, self._at_once = problem, workers, None
         self.shape, self.radius = problem.X.shape, problem.radius
-        self.constants, self.n_reads = constants(problem), 0
-        self.most_kept, self.more = most_kept or problem.n, "all of them"
+        self.means, self.spread = problem.moments
+        self.matrices, self.n_reads = SimpleNamespace(design=None), 0
+        self.most_kept = most_kept or problem.n
 
     def sample(self, most):
         problem, w = self._problem, self._problem.row_weights

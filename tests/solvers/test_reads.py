@@ -5,14 +5,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from pegasos_stats.data.scan import rows
+from pegasos_stats.data.scan.rows import added
 from pegasos_stats.solvers.dense.sums import risk_and_image
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.reads import rows
 from pegasos_stats.solvers.reads.few_reads import few_reads
 from pegasos_stats.solvers.reads.hinge import Hinge, NoRoomError
 from pegasos_stats.solvers.reads.risk_and_bound import cut, units
-from pegasos_stats.solvers.reads.rows import added
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import run_sdca
 from tests.solvers.memory_rows import streamed

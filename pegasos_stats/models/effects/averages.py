@@ -10,7 +10,7 @@ import pandas as pd
 
 from pegasos_stats.checks import check_choice, check_flag
 from pegasos_stats.data.labels import Level
-from pegasos_stats.data.scan.matrix_in_files import Elsewhere
+from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.data.weights import column_of_counts, numbers_of_rows
 from pegasos_stats.errors import DataError, OptionError, counted, listing, plain
 from pegasos_stats.foreign_names import suggest_arguments
@@ -319,8 +319,8 @@ def rows_of(
     if data is None:
         if not problem.has_rows:
             why = "a loaded fit does not hold those it was made of; give data=."
-            if isinstance(X := problem.X, Elsewhere):
-                why = f"those of the fit are in {X.noun}; give data=, rows in memory."
+            if isinstance(X := problem.X, StreamedRows):
+                why = f"those of the fit are in {X.scan.noun}; give data= in memory."
             raise DataError(f"Effects are averaged over rows, and {why}")
         if weights is not None:
             raise OptionError(
@@ -368,8 +368,8 @@ def estimated(
     from_rows = isinstance(result.cov_type, Bootstrap) or heights.curve != "share"
     if from_rows and result.has_covariance:
         missing = []
-    elif not (from_rows or missing) and isinstance(result.problem.X, Elsewhere):
-        missing = [none_elsewhere(result.problem.X.noun)]
+    elif not (from_rows or missing) and isinstance(result.problem.X, StreamedRows):
+        missing = [none_elsewhere(result.problem.X.scan.noun)]
     elif not (from_rows or missing):
         result = result.with_covariance(RESAMPLES)
     elif result.has_covariance:

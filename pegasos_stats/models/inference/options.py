@@ -6,7 +6,7 @@ from typing import Literal
 from pegasos_stats import checks
 from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.sample import Groups
-from pegasos_stats.data.scan.matrix_in_files import Elsewhere
+from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.errors import OptionError, did_you_mean, listing, shown
 from pegasos_stats.foreign_names import foreign_value, own_value
 from pegasos_stats.parallel import n_workers
@@ -345,11 +345,11 @@ def chosen_options(
             "probabilities of the model for those of the data; give 'HC3', or counts "
             "(glm's weights) as freq_weights."
         )
-    if isinstance(options, Bootstrap) and isinstance(problem.X, Elsewhere):
+    if isinstance(options, Bootstrap) and isinstance(problem.X, StreamedRows):
         other = "'sandwich'" if problem.loss == "hinge" else "'HC3'"
         raise OptionError(
             f"cov_type='bootstrap' needs the rows in memory, and does not go with "
-            f"{problem.X.title}; give {other} or 'none'."
+            f"{problem.X.scan.title}; give {other} or 'none'."
         )
     return options
 
@@ -358,7 +358,7 @@ def default_options(problem: Problem, groups: Groups | None = None) -> CovType:
     """The rule of `chosen_options`, which looks at the loss and the size alone."""
     if problem.loss == "log":
         return COV_TYPES["HC3"] if groups is None else COV_TYPES["cluster"]
-    if isinstance(problem.X, Elsewhere):
+    if isinstance(problem.X, StreamedRows):
         return None
     allowed = int(USUAL / seconds_of(problem, 1))
     allowed = (min(allowed, REPLICATES) + 1) // STEP * STEP - 1

@@ -20,7 +20,7 @@ from pegasos_stats.arrays import Matrix, Vector, dense_rows
 from pegasos_stats.arrays import Rows as Numbers
 from pegasos_stats.data.sample import Groups
 from pegasos_stats.data.scaling import Scaling
-from pegasos_stats.data.scan.matrix_in_files import Elsewhere
+from pegasos_stats.data.scan.rows import NO_VALUES, Block, StreamedRows, Values, added
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.options import OF_LEVERAGES, Cluster, Sandwich
@@ -37,7 +37,6 @@ from pegasos_stats.solvers.centring import centre_for_errors, centre_of
 from pegasos_stats.solvers.dense.sums import solved
 from pegasos_stats.solvers.dense.threads import one_thread
 from pegasos_stats.solvers.problem import LossName, Problem, Solution
-from pegasos_stats.solvers.reads.rows import NO_VALUES, Block, Values, added
 
 if TYPE_CHECKING:  # scipy is loaded where it is used
     from scipy.sparse import csr_array
@@ -432,10 +431,10 @@ class Rows:
                 f"The covariance of {k:,} coefficients has {k * k:,} entries; standard "
                 f"errors need at most {MOST_COEFFICIENTS:,} coefficients."
             )
-        if not isinstance(X, Elsewhere):
+        if not isinstance(X, StreamedRows):
             centre = centre_for_errors(problem)
         elif scaling is None and problem.intercept:
-            centre = centre_of(X.measured.means, X.measured.spread)
+            centre = centre_of(X.means, X.spread)
         else:
             centre = None
         alpha = found.alpha + (0.0 if centre is None else float(centre @ found.beta))
@@ -455,7 +454,7 @@ class Rows:
     def read(self, work: Callable[[Block, Values], Found]) -> Found:
         """Sum of what `work` finds in each block."""
         X = self.problem.X
-        if isinstance(X, Elsewhere):
+        if isinstance(X, StreamedRows):
             column = None if self.dual is None else self.problem.X.column(self.dual)
             parts = self.problem.X.read(work, column)
         else:

@@ -19,7 +19,7 @@ from pegasos_stats.checks import check_fraction
 from pegasos_stats.data.language import hypotheses as linear
 from pegasos_stats.data.sample import Groups
 from pegasos_stats.data.scaling import Scaling
-from pegasos_stats.data.scan.matrix_in_files import Elsewhere
+from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.errors import (
     ConvergenceWarning,
     UndefinedMetricWarning,
@@ -502,10 +502,10 @@ def why_none(problem: Problem, options: CovType) -> list[Note]:
     >>> why_none(small, Sandwich()), why_none(small, None)[0].text[:28]
     ([], 'There are no standard errors')
     """
-    elsewhere = isinstance(problem.X, Elsewhere)
+    elsewhere = isinstance(problem.X, StreamedRows)
     if options is None and elsewhere and problem.loss == "hinge":
         words = (
-            f"There are no standard errors: rows in {problem.X.noun} are not "
+            f"There are no standard errors: rows in {problem.X.scan.noun} are not "
             "resampled. result.with_covariance('sandwich') has those of the "
             "sandwich, which are too small where rows tie."
         )

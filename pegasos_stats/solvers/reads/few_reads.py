@@ -29,8 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.data.scan.reservoir import size_of_sample
-from pegasos_stats.solvers.centring import without_constants
+from pegasos_stats.data.scan.counting import size_of_sample
+from pegasos_stats.data.scan.rows import RowSubset
+from pegasos_stats.solvers.centring import constants_of, without_constants
 from pegasos_stats.solvers.methods import solved_by_steps
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -48,7 +49,6 @@ from pegasos_stats.solvers.reads.risk_and_bound import (
     Risk,
     scores,
 )
-from pegasos_stats.solvers.reads.rows import RowSubset
 from pegasos_stats.solvers.sdca import SDCA
 
 NARROWER = 8.0  # what the width is divided by at most, after a step
@@ -314,7 +314,9 @@ class Reading:
 
     def _free(self, beta: Vector, alpha: float) -> Point:
         """The point where a free intercept has the share of constant columns."""
-        values = self._problem.X.constants if self._problem.intercept else None
+        X, values = self._problem.X, None
+        if self._problem.intercept and not X.is_scaled:
+            values = constants_of(X.means, X.spread)
         return Point(*without_constants(beta, alpha, values))
 
     def solution(self) -> Solution:

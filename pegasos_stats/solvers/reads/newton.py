@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Matrix, Rows, Vector
+from pegasos_stats.data.scan.rows import Block, RowSubset, Values, added
 from pegasos_stats.solvers.dense.sums import Sums, risk_and_image
 from pegasos_stats.solvers.problem import LossName, Problem
 from pegasos_stats.solvers.reads.risk_and_bound import (
@@ -46,7 +47,6 @@ from pegasos_stats.solvers.reads.risk_and_bound import (
     table_of,
     units,
 )
-from pegasos_stats.solvers.reads.rows import Block, RowSubset, Values, added
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
 

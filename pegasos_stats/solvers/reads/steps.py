@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Vector, read_only
 from pegasos_stats.compiled import arithmetic, pegasos
-from pegasos_stats.data.scan.row_summary import RowSummary
+from pegasos_stats.data.scan.rows import Block, StreamedRows, Values, added
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.parallel import one_ahead
 from pegasos_stats.rng import RRandom
@@ -32,13 +32,12 @@ from pegasos_stats.solvers.reads.risk_and_bound import (
     scores,
     table_of,
 )
-from pegasos_stats.solvers.reads.rows import Block, Values, added
 from pegasos_stats.solvers.rounding import Rounding
 
 Part = tuple[int, Dense]  # the number of the first row, and the rows
 
 
-def check_order(measured: RowSummary, solver: Pegasos) -> None:
+def check_order(rows: StreamedRows, solver: Pegasos) -> None:
     """Raise `OptionError` for another order, or for a batch of more than a piece."""
     is_name = isinstance(solver.order, str)
     if not is_name or solver.order != "sequential":
@@ -47,11 +46,11 @@ def check_order(measured: RowSummary, solver: Pegasos) -> None:
             "rows from anywhere, and files are read from first to last; give "
             "order='sequential'."
         )
-    if solver.batch_size > measured.step:
+    if solver.batch_size > rows.step:
         raise OptionError(
             f"batch_size={solver.batch_size!r} is more than a block of the files, "
-            f"which has {counted(measured.step, 'row')}; give at most as many, or "
-            f"more memory: {measured.scan.more}."
+            f"which has {counted(rows.step, 'row')}; give at most as many, or "
+            f"more memory: {rows.scan.more}."
         )
 
 
@@ -85,7 +84,7 @@ class FileVisitor(Visitor):
     def visit_all(self) -> None:
         """Take the steps of an epoch: at each batch of rows, from first to last."""
         for first, X in one_ahead(
-            in_batches(self._problem.X.pieces(), self.batch_size)
+            in_batches(self._problem.X.pieces_of_rows(), self.batch_size)
         ):
             self._visit_part(X, slice(first, first + len(X)))
         self.epoch += 1
@@ -113,7 +112,7 @@ class FileVisitor(Visitor):
         return True
 
     def _at_zero(self) -> "pegasos.pegasos_literal.State":
-        room = self._problem.X.measured.step + self.batch_size  # of a part
+        room = self._problem.X.step + self.batch_size  # of a part
         return pegasos.pegasos_literal.start(room, self._problem.p, self.batch_size)
 
     def _dual(self) -> Vector:
@@ -181,7 +180,7 @@ def run_over_files(
         If there is a tolerance and it is not reached.
     """
     check_solver(problem, solver)
-    check_order(problem.X.measured, solver)
+    check_order(problem.X, solver)
     rng, before = solver.generator(), problem.X.n_reads
     seed, visitor = rng.seed, FileVisitor(problem, solver, rng)
     last: list[tuple[Solution, Risk]] = []

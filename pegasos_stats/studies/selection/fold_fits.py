@@ -18,7 +18,7 @@ from pegasos_stats.data.foreign import refusing
 from pegasos_stats.data.labels import Ties, signs_of
 from pegasos_stats.data.language.design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
-from pegasos_stats.data.scan.matrix_in_files import Elsewhere
+from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.data.weights import WeightsOf, mean_one, rows_of_weights
 from pegasos_stats.errors import (
     ConvergenceWarning,
@@ -101,8 +101,8 @@ def checked_model(model: object, in_memory: bool = True) -> Model:
     if not isinstance(model, Model):
         kind = type(model).__name__
         raise OptionError(f"model is of type {kind}; give a model, not yet fitted.")
-    if in_memory and isinstance(X := model.problem.X, Elsewhere):
-        raise DataError(f"Folds are of rows in memory, not of rows in {X.noun}.")
+    if in_memory and isinstance(X := model.problem.X, StreamedRows):
+        raise DataError(f"Folds are of rows in memory, not of rows in {X.scan.noun}.")
     return model
 
 

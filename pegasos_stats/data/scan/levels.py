@@ -1,0 +1,459 @@
+"""What a formula means for all rows of a scan: levels of factors and of the outcome."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.arrays import DataColumn
+from pegasos_stats.data.columns import in_a_piece
+from pegasos_stats.data.design import check_columns
+from pegasos_stats.data.labels import Coding, LabelCoding, as_in_formula
+from pegasos_stats.data.language.design import (
+    MOST_LEVELS,
+    NO_PREDICTOR,
+    FormulaDesign,
+    FormulaRows,
+)
+from pegasos_stats.data.language.expressions import (
+    Call,
+    Expression,
+    literal,
+    read_expression,
+    refused,
+)
+from pegasos_stats.data.language.formula import (
+    factored,
+    factors_of,
+    has_value,
+    is_written,
+    no_value_in,
+    offset_terms,
+    outcome_of,
+    read_outcome,
+    read_terms,
+    split_formula,
+    variables_of,
+    warn_empty,
+)
+from pegasos_stats.data.language.values import unwrapped_value
+from pegasos_stats.data.sample import no_rows
+from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.data.scan.formats import ALLOWED, BOOLEANS, NUMBERS, OBJECTS, TEXT
+from pegasos_stats.data.scan.frames import frame_of, joined_frames
+from pegasos_stats.data.scan.partitions import Partition, Partitions, compute_tasks
+from pegasos_stats.data.weights import (
+    Offset,
+    all_zero,
+    whole_counts,
+)
+from pegasos_stats.errors import ColumnError, listing, shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Source = Scan | Partitions
+
+NEIGHBOURS = ("lag",)  # functions without state that look at other rows
+BEGIN = 1000  # of the first rows, which show what terms look like
+MOST_LABELS = 1000  # different ones, after which the outcome has too many levels
+
+
+def check_by_row(expression: Expression, formula: str, noun: str) -> None:
+    """Raise `FormulaError` for functions that look at more than one row.
+
+    Parameters
+    ----------
+    expression : Expression
+    formula : str
+    noun : str
+        Where the rows are.
+    """
+    for call in expression.calls:
+        if call.name in NEIGHBOURS or learns(call):
+            raise refused(
+                formula,
+                f"calls {call.name}(), which looks at other rows, and {noun} are read "
+                f"block by block; compute the column in the {noun}.",
+            )
+
+
+def learns(call: Call) -> bool:
+    """Whether a call keeps what it finds in the rows.
+
+    Breaks, or knots between bounds, that are stated are all that it keeps, and raw
+    powers need nothing.
+
+    Examples
+    --------
+    >>> from pegasos_stats.data.language.expressions import read_expression
+    >>> calls = "cut(x, 3)", "cut(x, c(0, 1))", "poly(x, 2)", "poly(x, 2, raw=True)"
+    >>> found = [read_expression(text, ["x"], "y ~ x").calls for text in calls]
+    >>> [learns(call) for calls in found for call in calls]
+    [True, False, True, False]
+    """
+    given = {name: literal(node) for name, node in call.given.items()}
+    stated = {
+        "bs": all(given.get(k) is not None for k in ("lower_bound", "upper_bound"))
+        and isinstance(given.get("knots"), list),
+        "cut": isinstance(given.get("breaks"), list),
+        "poly": given.get("raw") is True,
+    }
+    return bool(call.function.state) and not stated.get(call.name, False)
+
+
+class CountedPiece(NamedTuple):
+    """Some rows, each as often as it counts.
+
+    Attributes
+    ----------
+    labels : Index
+        What its rows are called.
+    table : RecordBatch
+    lines : int
+        Rows of the data that begin here, before each was repeated.
+    """
+
+    labels: pd.Index
+    table: "pa.RecordBatch"
+    lines: int
+
+
+def counted_pieces(
+    scan: Scan | Partition,
+    columns: Collection[str],
+    counts: str | None,
+    rows: int | None = None,
+) -> Iterator[CountedPiece]:
+    """Read all rows once, so many at a time, the same each time.
+
+    Parameters
+    ----------
+    scan : Scan or Partition
+    columns : collection of str
+    counts : str or None
+        The column that says how often each row counts; None if each counts once.
+    rows : int, optional
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read to its end, or a count is no whole number.
+    """
+    import pyarrow as pa
+
+    names, step = list(columns), rows or scan.rows_at_once([*columns])
+    wanted = names if counts is None else [*dict.fromkeys([*names, counts])]
+    for index, piece in scan.labelled(wanted, step):
+        if counts is None:
+            yield CountedPiece(index, piece, piece.num_rows)
+            continue
+        column = piece.column(counts).to_pandas().set_axis(index)
+        each = whole_counts(column, None, index)
+        each[np.isnan(each)] = 1.0  # a row that is then left out
+        ends = np.cumsum(each.astype(np.int64))
+        few, there = piece.select(names), int(ends[-1])
+        for first in range(0, max(1, there), step):
+            numbers = np.arange(first, min(there, first + step))
+            places = np.searchsorted(ends, numbers, side="right")
+            lines = 0 if first else piece.num_rows
+            yield CountedPiece(index.take(places), few.take(pa.array(places)), lines)
+
+
+@dataclass(frozen=True, eq=False)
+class ResolvedFormula:
+    """What holds for all rows.
+
+    Attributes
+    ----------
+    design : FormulaDesign
+    coding : LabelCoding
+    intercept : bool
+        Whether the formula keeps it.
+    outcome : tuple of str
+        Columns that the outcome uses.
+    plain : bool
+        Whether the columns are the matrix as they are.
+    counts : str or None
+        The column that says how often each row counts.
+    offsets : Offset or None
+        Where the offset is from, if there is one.
+    known : tuple of str
+        Columns that the offset uses.
+    n_reads : int
+        Times that all rows had to be looked at, for levels, and for types of CSV.
+    """
+
+    design: FormulaDesign
+    coding: LabelCoding
+    intercept: bool
+    outcome: tuple[str, ...]
+    plain: bool
+    counts: str | None
+    offsets: Offset | None
+    known: tuple[str, ...]
+    n_reads: int
+
+
+def resolve_formula(
+    scan: Source,
+    formula: str,
+    intercept: bool,
+    coding: Coding,
+    counts: str | None = None,
+    offset: str | None = None,
+    without: Collection[str] = (),
+) -> ResolvedFormula:
+    """Read a formula, and as many rows as it takes to know all levels.
+
+    The columns in `without` are not among those that ``.`` stands for.
+
+    Raises
+    ------
+    FormulaError
+        If it cannot be read, or a term cannot be computed block by block.
+    ColumnError
+        If a column is not in all files, or of a type that is no number nor text.
+    LabelError
+        If the outcome does not have two levels.
+    DataError
+        If no row is complete.
+    """
+    kinds = {name: kind for name, kind in scan.kinds.items() if name not in without}
+    numbers = NUMBERS, BOOLEANS, OBJECTS
+    if counts is not None and kinds.get(counts) not in numbers:
+        raise ColumnError(
+            f"freq_weights={shown(counts)} is no column of numbers; give the name of "
+            "one of whole numbers."
+        )
+    given = formula, intercept, kinds, offset, counts, scan.noun
+    found, to_the_end = LevelCollector(*given), True
+    scan.check(found.columns)
+    if wrong := [name for name in found.columns if kinds[name] not in ALLOWED]:
+        raise ColumnError(
+            f"Column {listing(wrong[:1])} is of type {kinds[wrong[0]]}; a fit from "
+            f"{scan.noun} takes numbers, text and booleans: make it one of these, or "
+            "leave it out."
+        )
+    for told in _looked_at(scan, found, given):
+        found.add(told)
+        if found.is_enough:
+            to_the_end = False
+            break
+    used = *found.variables, *found.known
+    empty = [name for name in dict.fromkeys(used) if name not in found.held]
+    dotted = not without and not any(
+        name in found.known or is_written(name, formula) for name in empty
+    )
+    if not found.rows:
+        if found.total == 0 and found.lines:
+            raise all_zero(found.lines)
+        if not empty or not found.total:
+            raise no_rows(found.total)
+        if not dotted:
+            raise no_value_in(empty)
+    if empty and dotted and (not found.rows or len(empty) < len(found.variables)):
+        warn_empty(empty)
+        return resolve_formula(scan, *given[:2], coding, counts, offset, empty)
+    pattern = joined_frames(found.rows, found.columns)
+    labels = outcome_of(formula, pattern)
+    levels = LabelCoding.from_labels(labels, coding, str(labels.name))
+    if levels.rule == "factor":
+        levels = as_in_formula(levels, formula)
+    everything = np.ones(len(pattern), dtype=bool)
+    with in_a_piece():
+        design, _ = FormulaDesign.from_terms(
+            formula, found.terms, pattern, everything, every_row=False
+        )
+    return ResolvedFormula(
+        design=design,
+        coding=levels,
+        intercept=any(str(term) == "1" for term in found.terms),
+        outcome=tuple(found.outcome),
+        plain=set(design.names) == {*design.numeric} == {*design.variables},
+        counts=counts,
+        offsets=found.offsets,
+        known=tuple(found.known),
+        n_reads=int(to_the_end) + scan.n_reads,
+    )
+
+
+Given = tuple[str, bool, dict[str, str], str | None, str | None, str]
+
+
+class Rows(NamedTuple):
+    """Some rows, or those of them that tell what a formula means.
+
+    Attributes
+    ----------
+    frame : DataFrame
+    lines, total : int
+        How many there were in the data, and how many these stand for.
+    held : set of str
+        Columns that have a value in others of them.
+    """
+
+    frame: pd.DataFrame
+    lines: int
+    total: int
+    held: frozenset[str] = frozenset()
+
+
+def _looked_at(scan: Source, found: "LevelCollector", given: Given) -> Iterator[Rows]:
+    """All rows or, of partitions, those of them that tell."""
+    if isinstance(scan, Partitions):
+        tasks = scan.tasks(_telling_rows, (given, scan.memory), found.columns)
+        for some in (tasks[:1], tasks[1:]):  # the first may be enough
+            yield from compute_tasks(some)
+        return
+    for index, table, lines in counted_pieces(scan, found.columns, found.counts):
+        yield Rows(frame_of(table).set_axis(index), lines, table.num_rows)
+
+
+def _telling_rows(sent: tuple[Given, int], frame: pd.DataFrame) -> Rows:
+    given, memory = sent
+    found, there = LevelCollector(*given), Partition(frame, memory)
+    for index, table, lines in counted_pieces(there, found.columns, found.counts):
+        found.add(Rows(frame_of(table).set_axis(index), lines, table.num_rows))
+    rows = found.rows or [frame[found.columns].head(0)]
+    few = joined_frames(rows, found.columns)
+    return Rows(few, found.lines, found.total, frozenset(found.held))
+
+
+class LevelCollector:
+    """Finds rows that tell what a formula means: new levels, labels, the first rows.
+
+    Attributes
+    ----------
+    terms : tuple of Term
+    variables, outcome : list of str
+        Columns that the terms use, and the outcome.
+    offsets : Offset or None
+    known : list of str
+        Columns that it uses.
+    counts : str or None
+        The column that says how often each row counts.
+    rows : list of DataFrame
+        Those that tell; complete ones.
+    lines, total : int
+        Rows seen, and how many they stand for.
+    held : set of str
+        Columns of the terms and the offset that have a value in some of them.
+
+    Raises
+    ------
+    FormulaError
+        If the formula cannot be read, or computed block by block.
+    """
+
+    def __init__(
+        self,
+        formula: str,
+        intercept: bool,
+        kinds: Mapping[str, str],
+        offset: str | None,
+        counts: str | None,
+        noun: str,
+    ) -> None:
+        nothing = pd.DataFrame({name: [] for name in kinds})
+        self._formula, self.counts = formula, counts
+        self.offsets = Offset.asked(offset, offset_terms(formula, nothing))
+        self.known = [] if self.offsets is None else self.offsets.columns(list(kinds))
+        self.terms = read_terms(formula, nothing, intercept)
+        if all(str(term) == "1" for term in self.terms):
+            raise refused(formula, NO_PREDICTOR)
+        self.variables = list(variables_of(self.terms, formula, nothing))
+        self.outcome = columns_of_outcome(formula, nothing, noun)
+        names, expressions = factors_of(self.terms, formula, nothing)
+        for term in () if self.offsets is None else self.offsets.terms:
+            check_by_row(read_expression(term, kinds, formula), formula, noun)
+        for expression in expressions.values():
+            check_by_row(expression, formula, noun)
+        called = {factored(text, ()) for text in expressions} & {*kinds}
+        self._by_name = {name for name in names if kinds[name] in (TEXT, OBJECTS)}
+        self._by_name |= called  # columns whose values are levels
+        self._has_factors = bool(self._by_name)
+        self._seen: dict[str, set[object]] = {}
+        self._labels: dict[object, set[object]] = {}  # by the type of their column
+        self.rows: list[pd.DataFrame] = []
+        self.lines = self.total = 0
+        self.held: set[str] = set()
+
+    @property
+    def columns(self) -> list[str]:
+        """All that are read."""
+        counts = [] if self.counts is None else [self.counts]
+        every = *self.outcome, *self.variables, *self.known, *counts
+        return [*dict.fromkeys(every)]
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether further rows tell nothing more."""
+        labels = set[object]().union(*self._labels.values())
+        return len(labels) > (MOST_LABELS if self._has_factors else 1)
+
+    def add(self, told: Rows) -> None:
+        """Look at some rows."""
+        frame, lines, total, held = told
+        self.lines, self.total = self.lines + lines, self.total + total
+        new = {*self.variables, *self.known} - self.held - held
+        self.held |= held | {name for name in new if has_value(frame[name])}
+        labels = outcome_of(self._formula, frame)
+        usable = labels.notna().to_numpy(dtype=bool)
+        if self.counts is not None:
+            usable = usable & frame[self.counts].notna().to_numpy(dtype=bool)
+        if self.offsets is not None:
+            usable = usable & ~np.isnan(self.offsets.of(frame))
+        with in_a_piece():
+            rows = FormulaRows.of(
+                self._formula, self.terms, frame, usable, {}, state={}
+            )
+        complete = rows.used.index
+        if len(complete) == 0:
+            return
+        places = set(complete[: 0 if self.rows else BEGIN])
+        seen = self._labels.setdefault(labels.dtype, set())
+        places |= _new(labels.iloc[complete].set_axis(complete), seen)
+        factors = self._factors(rows)
+        self._has_factors = bool(factors)
+        for name, column in factors.items():
+            seen = self._seen.setdefault(name, set())
+            places |= _new(column.set_axis(complete), seen)
+            if len(seen) > MOST_LEVELS:
+                raise ColumnError(
+                    f"Column {listing([name])} has more than {MOST_LEVELS:,} levels; "
+                    "leave it out, or group them."
+                )
+        self.rows.append(frame.iloc[sorted(places)])  # with all categories
+
+    def _factors(self, rows: FormulaRows) -> dict[str, DataColumn]:
+        """Columns, and values of expressions, that have levels."""
+        found = {name: rows.used[name] for name in self._by_name}
+        for text, value in rows.values.items():
+            plain = unwrapped_value(value)
+            texts = isinstance(plain, pd.Series) and plain.dtype.kind not in "biuf"
+            if texts and factored(text, ()) not in self._by_name:
+                found[text] = plain
+        return found
+
+
+def _new(column: DataColumn, seen: set[object]) -> set[int]:
+    """Row labels of the values that were not seen before, which now are."""
+    first = column.drop_duplicates()
+    new = first[[value not in seen for value in first.array]]
+    seen |= set(new.iloc[: MOST_LEVELS + 1].array)
+    return set(new.index[: MOST_LEVELS + 1])
+
+
+def columns_of_outcome(formula: str, nothing: pd.DataFrame, noun: str) -> list[str]:
+    """Columns of the left-hand side, which is computed row by row."""
+    name = factored(split_formula(formula)[0])
+    if name in nothing.columns:
+        return [name]
+    outcome = read_outcome(formula, nothing.columns)
+    check_by_row(outcome, formula, noun)
+    used = sorted(outcome.columns)
+    check_columns(nothing, used or [name])
+    return used
