@@ -333,22 +333,29 @@ def uneven_line(path: str, sep: str, encoding: str = "utf-8") -> str:
     """What is wrong with the first line that has not the fields of the header."""
     coded = encoding.lower().replace("_", "-")
     coded = "utf-8-sig" if coded in ("utf-8", "utf8") else coded
-    with opened(path) as handle, suppress(csv.Error, *UNREADABLE):
-        text = io.TextIOWrapper(handle, coded, "replace", newline="")
-        lines = csv.reader(text, delimiter=sep)
-        header, before = next(lines, []), lines.line_num
-        for line in lines:
-            number = lines.line_num
-            if line and len(line) != len(header):
-                if number > before + 1 and next(lines, None) is None:
-                    return f"a quote that line {before + 1} opens is never closed"
-                found = counted(len(line), "field")
-                return (
-                    f"line {number} has {found} where {len(header)} are expected; a "
-                    "cell that holds the separator stands in quotes, and one without "
-                    "a value is left empty"
-                )
-            before = number
+    header: list[str] = []
+    with opened(path) as handle, suppress(*UNREADABLE):
+        text, before = io.TextIOWrapper(handle, coded, "replace", newline=""), 0
+        lines = csv.reader(text, delimiter=sep, strict=True)
+        try:
+            for line in lines:
+                header = header or line
+                if mark := separator_in(header, sep):
+                    return (
+                        f"its columns are separated by {SEPARATED[mark]}; read it in "
+                        f"memory with sep={mark!r}"
+                    )
+                if line and len(line) != len(header):
+                    fields = counted(len(line), "field")
+                    return (
+                        f"line {lines.line_num} has {fields} where {len(header)} are "
+                        "expected; a cell that holds the separator stands in quotes, "
+                        "and one without a value is left empty"
+                    )
+                before = lines.line_num
+        except csv.Error as error:
+            if "end of data" in str(error):
+                return f"a quote that line {before + 1} opens is never closed"
     return ""
 
 

@@ -143,7 +143,7 @@ def test_what_files_cannot_do_is_refused_in_one_line(rows, data, tmp_path, capsy
         (["fit", apart, "--outcome", "y", *few], "--sep ';'"),
         (["fit", tmp_path / "apart*.csv", "--formula", "y ~ x0"], "--sep ';'"),
         (["fit", apart, "--formula", "y ~ x0"], "--sep ';'"),
-        (["fit", rows, "--formula", "y ~ scale(x0)"], "--standardize"),
+        (["fit", rows, "--formula", "y ~ scale(x0)"], "calls scale()"),
         (["fit", rows], "--outcome"),
         (["fit", rows / "*.csv", "--outcome", "y"], f"No file matches '{rows}/*.csv'"),
         ([*train, "--save", rows / "part0.parquet"], "over a file that is read"),

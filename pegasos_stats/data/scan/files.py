@@ -1,7 +1,5 @@
 """Files of rows: which they are, and their rows, some at a time."""
 
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,9 +13,8 @@ import pandas as pd
 
 from pegasos_stats.checks import check_count
 from pegasos_stats.data.columns import FileName
-from pegasos_stats.data.files import SEPARATED, opened, separator_in, twice
+from pegasos_stats.data.files import twice, uneven_line
 from pegasos_stats.data.scan.formats import (
-    BLOCK,
     BOOLEANS,
     FALSE,
     NOTHING,
@@ -28,7 +25,6 @@ from pegasos_stats.data.scan.formats import (
     Format,
     check_is_text,
     csv_batches,
-    csv_header,
     csv_names,
     ending_of,
     format_of,
@@ -61,8 +57,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-UNLIKE = re.compile(r"In CSV column #(\d+):.* CSV conversion error .*value '(.*)'")
-
 EMPTY, WHOLE, DOUBLE = "nothing", "whole numbers", "doubles"
 
 WIDER = {  # what a column may hold after it held this, the narrowest first; or text
@@ -74,6 +68,8 @@ WIDER = {  # what a column may hold after it held this, the narrowest first; or 
 }
 
 UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+
+UNITS |= {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?B)", re.ASCII | re.IGNORECASE)
 
@@ -150,7 +146,7 @@ class Scan:
         """Size, time and inode of each file; forget what files held that changed."""
         found, kept = stamps_of(self.files), vars(self)
         if kept.get("_stamps", found) != found:
-            for name in ("types", "features", "schemas", "kinds", "_long_text"):
+            for name in ("types", "features", "schemas", "kinds", "_widths"):
                 kept.pop(name, None)
         kept["_stamps"] = found
         return found
@@ -238,12 +234,9 @@ class Scan:
                 missing = [name for name in missing if not is_feature(name)]
             if missing:
                 noun = "Column" if len(missing) == 1 else "Columns"
-                cure = "add what lacks"
-                if ending_of(file) in SEPARATORS and missing == wanted:
-                    cure = "its first line has to name the columns: write it"
                 raise ColumnError(
                     f"{noun} {listing(missing)} not found in {file}, which has "
-                    f"{listing(schema.names, 8)}; {cure}, or leave the file out."
+                    f"{listing(schema.names, 8)}; add what lacks."
                 )
 
     def rows_at_once(self, columns: Sequence[str]) -> int:
@@ -255,27 +248,20 @@ class Scan:
 
         That of text is its mean in the first rows of some files, if it is long.
         """
-        known = self._long_text
-        new = [c for c in columns if c not in known and self.kinds.get(c) == TEXT]
-        if new:
-            known.update(dict.fromkeys(new, 1.0) | self._widths_of_text(new))
-        return sum(known.get(name, 1.0) for name in columns)
+        return sum(self._widths.get(name, 1.0) for name in columns)
 
     @cached_property
-    def _long_text(self) -> dict[str, float]:
-        """Widths of columns of text that are known."""
-        return {}
-
-    def _widths_of_text(self, columns: Sequence[str]) -> dict[str, float]:
+    def _widths(self) -> dict[str, float]:
+        """Widths of columns of long text."""
         found: dict[str, float] = {}
-        step = -(-len(self.files) // FILES)
-        for file in self.files[::step]:
-            how, types = self.format_of(file)
+        for file in self.files[:: -(-len(self.files) // FILES)]:
+            (how, types), schema = self.format_of(file), self.schemas[file]
+            texts = [name for name in schema.names if self.kinds[name] == TEXT]
             with suppress(Exception):  # which is raised again where rows are read
-                batches = how.batches(file, columns, FIRST, types)
+                batches = how.batches(file, texts, FIRST, types)
                 piece = next(iter(of_equal_size(batches, FIRST)))
-                for name in columns:
-                    width = bytes_of_text(piece.column(name)) / 8 / piece.num_rows
+                for name, column in zip(texts, piece.columns, strict=True):
+                    width = bytes_of_text(column) / 8 / piece.num_rows
                     if width > LONG:
                         found[name] = max(width, found.get(name, 0.0))
         return found
@@ -311,8 +297,7 @@ class Scan:
             except DataError:
                 raise
             except Exception as error:  # of pyarrow, in the middle of a file
-                stated = not_as_stated(file, error, dict(self.stated))
-                raise stated or unreadable(file, error) from None
+                raise unreadable(file, error) from None
 
     def _labels(self, file: str, first: int, count: int) -> pd.Index:
         name = FileName(shown_path(file)) if len(self.files) > 1 else None
@@ -373,7 +358,6 @@ def agreed_types(
         sep = SEPARATORS[str(ending_of(file))]
         try:
             names = csv_names(file, sep)
-            _check_separator(file, names, sep)
             kinds |= {name: kinds.get(name, EMPTY) for name in names}
             wanted = [name for name in dict.fromkeys(names) if name not in stated]
             as_text = dict.fromkeys(wanted, pa.string())
@@ -384,13 +368,12 @@ def agreed_types(
                     kinds[name] = widened(kinds[name], column)
                 last = batch if batch.num_rows else last
             if last is not None and names[-1] in wanted:
-                _check_closed(file, last.column(names[-1])[-1].as_py(), sep)
+                end = last.column(names[-1])[-1].as_py() or ""
+                if "\n" in end and (why := uneven_line(file, sep)):
+                    raise ValueError(why)  # all that follows a quote
         except DataError:
             raise
         except Exception as error:  # of pyarrow, and of the system
-            with suppress(OSError), opened(file) as handle:
-                first = handle.readline(BLOCK).decode("utf-8", "replace").strip()
-                _check_separator(file, first.split(sep), sep)
             raise unreadable(file, error) from None
     if unknown := [name for name in stated if name not in kinds]:
         raise ColumnError(
@@ -402,65 +385,6 @@ def agreed_types(
         **{WHOLE: pa.int64(), DOUBLE: pa.float64(), NUMBERS: pa.float64()},
     }
     return {name: of_kind[kind] for name, kind in (kinds | dict(stated)).items()}
-
-
-def _check_separator(file: str, names: Sequence[str], own: str) -> None:
-    """Raise `DataError` if columns seem to be separated by something else."""
-    if mark := separator_in(names, own):
-        ending = {"\t": ".tsv", ",": ".csv"}.get(mark)
-        cure = f"let its name end in {ending}"
-        if ending is None:
-            cure = f"write it with commas, or read it in memory with sep={mark!r}"
-        raise DataError(
-            f"The file {shown_path(file)} has the single column {names[0]!r}: its "
-            f"columns are separated by {SEPARATED[mark]}; {cure}."
-        )
-
-
-def _check_closed(file: str, value: str | None, sep: str) -> None:
-    """Raise `DataError` if the last value is all that follows a quote, never closed."""
-    if value is None or "\n" not in value:
-        return
-    with opened(file) as handle:
-        end = b""
-        while part := handle.read(BLOCK):
-            end = (end + part)[-BLOCK:]
-    if not end.rstrip().endswith(b'"'):
-        with opened(file) as handle:
-            text = io.TextIOWrapper(handle, "utf-8", "replace", newline="")
-            lines, first, after = csv.reader(text, delimiter=sep), 0, 0
-            for _ in lines:
-                first, after = after + 1, lines.line_num
-        raise DataError(
-            f"The file {shown_path(file)} cannot be read as CSV: a quote that line "
-            f"{first} opens is never closed."
-        )
-
-
-def not_as_stated(
-    file: str, error: Exception, stated: Mapping[str, str]
-) -> ColumnError | None:
-    """The error for a value that is not what ``types=`` states; None if it is another.
-
-    Parameters
-    ----------
-    file : str
-    error : Exception
-        Of pyarrow.
-    stated : dict
-        Columns and what they hold.
-    """
-    found = UNLIKE.search(str(error)) if stated else None
-    if found is None:
-        return None
-    name = csv_header(file, SEPARATORS[str(ending_of(file))])[int(found[1])]
-    if name not in stated:
-        return None
-    return ColumnError(
-        f"Column {listing([name])} holds {shown(found[2])} in {shown_path(file)}, and "
-        f"types= states {stated[name]}; state 'text', leave it out of types= to have "
-        "its type found, or mend the file."
-    )
 
 
 def widened(kind: str, column: "pa.StringArray") -> str:
@@ -502,9 +426,6 @@ def _holds(values: "pa.StringArray", kind: str) -> bool:
     except pa.ArrowInvalid:
         return False
     return True
-
-
-UNITS |= {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
 def bytes_of_text(column: "pa.Array") -> int:
@@ -596,16 +517,16 @@ def scan(
         ) from None
     found = all_files(paths, "paths")
     stated = stated_types(types)
-    if stated and not any(ending_of(file) in SEPARATORS for file in found):
-        raise OptionError(
-            "types= is for CSV files, and there is none among the files; leave it out."
-        )
     if n_features is not None:
         check_count("n_features", n_features, MOST_FEATURES)
-        if not any(ending_of(file) in SVMLIGHT for file in found):
+    for option, value, endings in (
+        ("types", stated, [*SEPARATORS]),
+        ("n_features", n_features, SVMLIGHT),
+    ):
+        if value and not any(ending_of(file) in endings for file in found):
             raise OptionError(
-                "n_features= is for svmlight files, and there is none among the files; "
-                "leave it out."
+                f"{option}= is for files that end in {listing(endings, 9)}, and there "
+                "is none; leave it out."
             )
     return Scan(found, bytes_of(memory), stated, n_features)
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,7 +21,13 @@ from pegasos_stats.data.scan.formats_svmlight import (
     svmlight_batches,
     svmlight_schema,
 )
-from pegasos_stats.errors import DataError
+from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
+    PegasosStatsError,
+    listing,
+    shown,
+)
 from pegasos_stats.parallel import n_workers
 from pegasos_stats.writing import shown_path
 
@@ -58,14 +63,12 @@ MISSING += ["1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/
 
 MISSING += ["nan", "null"]  # as pandas has it
 
+UNLIKE = re.compile(r"In CSV column #(\d+):.* CSV conversion error .*value '(.*)'")
+
 OF_CSV = {  # what arrow says of files, and what is wrong with them
     "invalid UTF8|codec can't decode": NOT_UTF8,
     "Empty CSV file": EMPTY,
     "straddling": "a row has more than 2 MB; close the quote that it may begin with",
-    r"Expected (\d+) columns, got (\d+)": (
-        r"a line has \2 fields where \1 are expected; a cell that holds the separator "
-        "stands in quotes, and one without a value is left empty"
-    ),
 }
 
 TRUE, FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
@@ -313,29 +316,23 @@ def format_of(file: str) -> Format:
     return FORMATS[str(ending_of(file))]
 
 
-def unreadable(file: str, error: Exception) -> DataError:
+def unreadable(file: str, error: Exception) -> PegasosStatsError:
     """The error for a file that cannot be read."""
     reason, title = " ".join(str(error).split()).rstrip("."), format_of(file).title
     text = f"The file {shown_path(file)} cannot be read as {title}"
-    if title == "CSV" and (why := _of_csv(file, reason)):
-        return DataError(f"{text}: {why}.")
-    return DataError(f"{text} ({reason[:120]}); write it again, or leave it out.")
-
-
-def _of_csv(file: str, reason: str) -> str:
-    """What is wrong with a CSV file, where that is known, by its begin and by arrow."""
-    with suppress(OSError), open(file, "rb") as handle:
-        begin = handle.read(2)
-        if begin == b"\x1f\x8b" and not file.lower().endswith(".gz"):
-            return "it is packed by gzip; let its name end in .gz"
-        if begin in (b"\xff\xfe", b"\xfe\xff"):
-            return NOT_UTF8
-    if "Expected" in reason and (
-        why := uneven_line(file, SEPARATORS[ending_of(file) or ".csv"])
-    ):
-        return why
-    found = ((re.search(pattern, reason), why) for pattern, why in OF_CSV.items())
-    return next((match.expand(why) for match, why in found if match), "")
+    if title != "CSV":
+        return DataError(f"{text} ({reason[:120]}); write it again, or leave it out.")
+    sep = SEPARATORS[str(ending_of(file))]
+    if found := UNLIKE.search(reason):
+        name = csv_header(file, sep)[int(found[1])]
+        return ColumnError(
+            f"Column {listing([name])} holds {shown(found[2])} in {shown_path(file)}, "
+            "and types= states another type; mend the file, or state 'text'."
+        )
+    if "Expected" in reason:
+        reason = uneven_line(file, sep) or reason
+    known = (why for pattern, why in OF_CSV.items() if re.search(pattern, reason))
+    return DataError(f"{text}: {next(known, reason)}.")
 
 
 def of_equal_size(
