@@ -2,8 +2,7 @@
 
 Of a Dask frame a read sends its work to each partition and brings back what is found
 there, which is added up in the order of the partitions: no number depends on the number
-of workers. A column of numbers beside the rows stays there too, as results of tasks
-that Dask computes again, from the partitions, if a worker is lost.
+of workers. What a lost worker had counted Dask computes again, from the partitions.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -92,37 +91,6 @@ class RowSubset(NamedTuple):
 
 Values = np.ndarray
 NO_VALUES: Values = read_only(np.zeros(0))
-
-
-@dataclass(frozen=True, eq=False)
-class LocalColumn:
-    """A number for each row, in memory."""
-
-    values: Values
-
-    def gathered(self) -> Values:
-        """The numbers of all rows, shape (n,)."""
-        return self.values
-
-
-@dataclass(eq=False)
-class PartitionedColumn:
-    """A number for each row, beside the rows.
-
-    Attributes
-    ----------
-    parts : list
-        Those of each partition, as tasks of Dask.
-    """
-
-    parts: "list[Delayed]"
-
-    def gathered(self) -> Values:
-        """The numbers of all rows, shape (n,)."""
-        return np.concatenate(compute_tasks(self.parts))
-
-
-Column = LocalColumn | PartitionedColumn
 
 
 def plus(a: Any, b: Any, owned: bool = False) -> Any:
@@ -276,34 +244,22 @@ class StreamedRows:
         )
 
     def read(
-        self, work: Callable[[Block, Values], Found], column: Column | None = None
+        self, work: Callable[[Block, Values], Found], values: Values = NO_VALUES
     ) -> Iterator[Found]:
         """Read all rows once: what `work` finds in each block, in their order.
 
-        The blocks are the same each time. `work` is given the numbers of the block's
-        rows in the column too, which it may change in place, or `NO_VALUES`. It may run
-        in several threads or elsewhere, where it is sent with all that it holds. What
-        is found in blocks that follow each other may come as one, see `plus`.
+        The blocks are the same each time. `work` is given the values of the block's
+        rows too, of those of all rows, shape (n,), which it may change in place. It may
+        run in several threads or elsewhere, where it is sent with all that it holds.
+        What is found in blocks that follow each other may come as one, see `plus`.
         """
-        values = column.values if isinstance(column, LocalColumn) else None
 
         def found(make: Callable[[], Block]) -> Found:
             block = make()
-            end = block.first + block.y.size
-            return work(
-                block, NO_VALUES if values is None else values[block.first : end]
-            )
+            return work(block, values[block.first : block.first + block.y.size])
 
         yield from map_in_order(found, self._blocks(), self.workers, self._at_once)
         self.n_reads += 1
-
-    def blank(self, dtype: type) -> Column:
-        """A column of zeros."""
-        return LocalColumn(np.zeros(self.shape[0], dtype=dtype))
-
-    def column(self, values: Values) -> Column:
-        """A column of these numbers, shape (n,)."""
-        return LocalColumn(values)
 
     def sample(self, most: int) -> RowSubset:
         """Rows drawn at random, about as many of each class, at most so many."""
@@ -424,7 +380,10 @@ class PartitionedRows(StreamedRows):
         self._edges = np.cumsum([0, *self.sizes])
         self._of_weights: Sequence[Delayed | None] = [None] * len(self.sizes)
         if self.weights is not None:
-            self._of_weights = self.column(self.weights).parts
+            import dask
+
+            parts = map(dask.delayed, np.split(self.weights, self._edges[1:-1]))
+            self._of_weights = list(dask.persist(*parts))
         # What is sent to partitions, each of which has its own rows.
         whole, nothing = _by_name(self), np.zeros(0, dtype=np.int64)
         whole |= {"scan": Partition(pd.DataFrame(), self.scan.memory), "pieces": ()}
@@ -433,54 +392,42 @@ class PartitionedRows(StreamedRows):
         self._lean = StreamedRows(**whole)
 
     def read(
-        self, work: Callable[[Block, Values], Found], column: Column | None = None
+        self, work: Callable[[Block, Values], Found], values: Values = NO_VALUES
     ) -> Iterator[Found]:
         """Read all rows once, where they are."""
         import dask
 
         look = dask.delayed((self._lean, work), traverse=False)
-        beside = column if isinstance(column, PartitionedColumn) else None
-        parts = [None] * len(self._frames) if beside is None else beside.parts
-        lines = zip(
-            *(self._frames, self.counted, self._of_weights, self._edges, parts),
-            strict=False,  # there is one edge more
-        )
-        tasks = [dask.delayed(_looked, nout=2)(look, *line) for line in lines]
-        if beside is not None:
-            tasks = list(dask.persist(*tasks))
-            beside.parts = list(dask.persist(*[task[1] for task in tasks]))
-        found = compute_tasks([task[0] for task in tasks])
+        ends = [*zip(self._edges[:-1], self._edges[1:], strict=True)]
+        lines = zip(self._frames, self.counted, self._of_weights, ends, strict=True)
+        tasks = [
+            dask.delayed(_looked)(look, *line, values[slice(*line[-1])])
+            for line in lines
+        ]
+        for (found, changed), (first, end) in zip(
+            compute_tasks(tasks), ends, strict=True
+        ):
+            if changed is not None:
+                values[first:end] = changed
+            if first < end:
+                yield found
         self.n_reads += 1
-        yield from (each for each in found if each is not None)
-
-    def blank(self, dtype: type) -> PartitionedColumn:
-        """A column of zeros, which are made where the rows are."""
-        import dask
-
-        return PartitionedColumn([dask.delayed(np.zeros)(n, dtype) for n in self.sizes])
-
-    def column(self, values: Values) -> PartitionedColumn:
-        """A column of these numbers."""
-        import dask
-
-        parts = map(dask.delayed, np.split(values, self._edges[1:-1]))
-        return PartitionedColumn(list(dask.persist(*parts)))
 
 
 def _looked(
-    look: tuple[StreamedRows, Callable[[Block, Values], object]],
+    look: tuple[StreamedRows, Callable[[Block, Values], Found]],
     frame: pd.DataFrame,
     counted: RowCounter,
     weights: Values | None,
-    first: int,
-    values: Values | None,
-) -> tuple[object, Values | None]:
-    """What is found in a partition, and the numbers beside its rows; None of no rows.
+    ends: tuple[int, int],
+    values: Values,
+) -> tuple[Found | None, Values | None]:
+    """What is found in a partition, and the values of its rows if they changed.
 
     What Dask holds is not changed: it may be asked for again.
     """
     if counted.n == 0:
-        return None, values
+        return None, None
     lean, work = look
     here = replace(
         lean,
@@ -490,13 +437,13 @@ def _looked(
         weights=weights,
         offset=counted.offset,
     )
-    column = None if values is None else LocalColumn(values.copy())
+    changed = values.copy()
 
-    def found(block: Block, beside: Values) -> object:
-        return work(block._replace(first=int(first) + block.first), beside)
+    def found(block: Block, beside: Values) -> Found:
+        return work(block._replace(first=int(ends[0]) + block.first), beside)
 
-    both = added(here.read(found, column))
-    return both, None if column is None else column.values
+    both = added(here.read(found, changed))
+    return both, None if np.array_equal(changed, values) else changed
 
 
 def streamed_rows(

@@ -455,8 +455,8 @@ class Rows:
         """Sum of what `work` finds in each block."""
         X = self.problem.X
         if isinstance(X, StreamedRows):
-            column = None if self.dual is None else self.problem.X.column(self.dual)
-            parts = self.problem.X.read(work, column)
+            dual = NO_VALUES if self.dual is None else self.dual
+            parts = self.problem.X.read(work, dual)
         else:
             parts = (work(*each) for each in self.blocks())
         found: Found = added(parts)

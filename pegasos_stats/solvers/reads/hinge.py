@@ -343,7 +343,7 @@ class Hinge:
     bound : Bound
         Of the dual point at hand.
     kept : ActiveRows
-    state : Column
+    state : int8 array, shape (n,)
         `ZERO`, `FULL` or `KEPT` of each row, as in `compiled.dual.fixing`.
     violations : int
         Rows with a margin below 1 at the last read.
@@ -361,7 +361,7 @@ class Hinge:
         self._problem, self.delta = problem, delta
         self.point, self.bound = point, NO_BOUND
         self.kept = ActiveRows(problem.p)
-        self.state = problem.X.blank(np.int8)
+        self.state = np.zeros(problem.n, dtype=np.int8)
         self._foreseen = StepLimiter(sample)
         self.near = near_margin(problem, sample, point, delta)
         self._is_first, self.stands, self.violations = True, False, 0
@@ -447,7 +447,7 @@ class Hinge:
     def dual(self, weights: Vector | None) -> Vector:
         """Dual weights of all rows, of these weights in the risk."""
         full = 1.0 if weights is None else cut(weights)
-        a: Vector = np.where(self.state.gathered() == dual.fixing.FULL, full, 0.0)
+        a: Vector = np.where(self.state == dual.fixing.FULL, full, 0.0)
         a[self.kept.numbers] = self.kept.a
         return a
 

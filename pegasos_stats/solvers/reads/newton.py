@@ -25,6 +25,7 @@ More & Sorensen, *Computing a trust region step*, SIAM Journal on Scientific and
 Statistical Computing 4, 1983.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -141,6 +142,8 @@ class Part(NamedTuple):
         Rows with a second derivative that is not 0.
     above : float
         ``sum_i w_i`` times the excess of the loss over that in the risk.
+    dual : list of pairs
+        The number of a first row, and dual weights from it on.
     """
 
     seen: Sums
@@ -152,11 +155,12 @@ class Part(NamedTuple):
     violations: int
     bent: int
     above: float
+    dual: list[tuple[int, Vector]]
 
 
 @dataclass(frozen=True)
 class Looking:
-    """What a read does with a block, and with the dual weights of its rows.
+    """What a read does with a block.
 
     Attributes
     ----------
@@ -176,14 +180,14 @@ class Looking:
     sampled: Rows
 
     @np.errstate(over="ignore")  # the gap says what huge values come to
-    def __call__(self, block: Block, a: Values) -> Part:
-        """Look at a block, and put its dual weights."""
+    def __call__(self, block: Block, values: Values) -> Part:
+        """Look at a block."""
         first, X, y, w, offset = block
         f = scores(X, self.point, offset)
         m = y * f
         s = self.curve.slopes(m)
         begin, end = np.searchsorted(self.sampled, [first, first + y.size])
-        a[:] = cut(w * s)
+        a = cut(w * s)
         a[self.sampled[begin:end] - first] = 0.0
         above = y > 0.0
         slopes = w * s * y
@@ -200,6 +204,7 @@ class Looking:
             violations=self.curve.violated(m),
             bent=int(np.count_nonzero(bends)),
             above=self.curve.above(w, m),
+            dual=[(first, a)],
         )
 
     def _sum(self, X: Dense, c: Vector) -> Vector:
@@ -251,8 +256,8 @@ class Newton:
         self._problem, self._sample = problem, sample
         self.point, self.bound = point, NO_BOUND
         self.violations, self.bent, self.stands = 0, 0, False
-        self._a = problem.X.blank(np.float64)
-        self._of_sample = np.zeros(sample.y.size)  # dual weights
+        self._a = np.zeros(problem.n)  # dual weights of all rows
+        self._of_sample = np.zeros(sample.y.size)  # and of those of the sample
         self._lowest: Lowest | None = None
         self._radius, self._squares = 0.0, np.zeros(0)  # 0 for no limit
 
@@ -267,7 +272,7 @@ class Newton:
         reach, free = Rounding(problem, *self.point).reach, problem.intercept
         numbers = self._sample.numbers
         looking = Looking(self.curve, self.point, reach, free, numbers)
-        found: Part = added(problem.X.read(looking, self._a))
+        found: Part = added(self._parts(looking))
         self.violations, self.bent = found.violations, found.bent
         self._squares = found.squares / problem.n
         risk = Risk.of(problem, self.point, found.seen, found.table)
@@ -280,6 +285,13 @@ class Newton:
             )
         self.bound = self._bound(found.seen, found.excess)
         return risk
+
+    def _parts(self, looking: Looking) -> Iterator[Part]:
+        part: Part
+        for part in self._problem.X.read(looking):
+            for first, a in part.dual:
+                self._a[first : first + a.size] = a
+            yield part._replace(dual=[])
 
     def _bound(self, sums: Sums, excess: int) -> Bound:
         """The dual point: all rows at ``w_i s_i``, those of the sample balanced."""
@@ -340,9 +352,8 @@ class Newton:
 
     def dual(self, weights: Vector | None) -> Vector:
         """Dual weights of all rows."""
-        a: Vector = self._a.gathered()
-        a[self._sample.numbers] = self._of_sample
-        return a
+        self._a[self._sample.numbers] = self._of_sample
+        return self._a
 
     def forget_rows(self) -> None:
         """Let go of nothing: the rows of the sample are few."""

@@ -149,7 +149,7 @@ def certified(problem: Problem, found: Solution) -> Risk:
     at = Point(found.beta, found.alpha)
     rounding = Rounding(problem, *at)
     work = partial(_looked, at, problem.loss, rounding.reach)
-    sums: Found = added(problem.X.read(work, problem.X.column(a)))
+    sums: Found = added(problem.X.read(work, a))
     bound = Bound(rounding.reward(sums.seen), rounding.cost(sums.seen))
     return replace(Risk.of(problem, at, sums.seen, sums.table), bound=bound)
 
