@@ -329,16 +329,12 @@ def missing_cure(missing: Sequence[Hashable], columns: pd.Index) -> str:
         )
     if any(re.fullmatch(r"-?[\d.]+", str(name)) for name in columns):
         return "the first line of a file has to be its header, names of columns"
-    names = [c for c in columns if isinstance(c, str) and not c.isidentifier()]
-    whole = [c for c in names if set(re.findall(r"\w+", c)) & set(missing)]
     stata = [n for n in map(str, missing) if n[:2] in ("i.", "c.")]
     if stata and stata[0][2:] in columns:
         pairs = [(name[:1], name[2:]) for name in sorted(stata, reverse=True)]
         words = [f"C({name})" if kind == "i" else name for kind, name in pairs]
         return f"write {', '.join(words)}"
-    if not whole:
-        return "check the spelling or add the column"
-    return f"a formula has such a name in backticks, `{whole[0]}`; or add the column"
+    return "check the spelling or add the column"
 
 
 def places_of(columns: pd.Index, wanted: Sequence[Hashable]) -> list[int]:

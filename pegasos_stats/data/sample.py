@@ -46,7 +46,6 @@ from pegasos_stats.data.weights import (
     Positions,
     WeightsOf,
     bare_part,
-    check_some,
     column_named,
     given_weights,
     kind_of,
@@ -438,7 +437,14 @@ class _RowOptions:
             counts = Counts.of(freq_weights, len(index))
         if offsets is not None:
             parts = offsets.by_part(data, offset)
-            check_some(parts)
+            none = [
+                k for k, each in parts.items() if each.size and np.isnan(each).all()
+            ]
+            if none:
+                raise DataError(
+                    f"The values of {none[0]} are missing in all of "
+                    f"{counted(len(index), 'row')}; give data with numbers there."
+                )
             beside |= {bare_part(name): values for name, values in parts.items()}
             known = total(parts)[rows]
         beside = {name: values[rows] for name, values in beside.items()}

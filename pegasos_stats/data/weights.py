@@ -246,21 +246,6 @@ def missing_in(parts: Mapping[str, Vector]) -> dict[str, NDArray[np.intp]]:
     return {name: np.flatnonzero(rows) for name, rows in lacking.items() if rows.any()}
 
 
-def check_some(parts: Mapping[str, Vector]) -> None:
-    """Raise `DataError` if a part of the offset of a fit is missing in all rows."""
-    for name, values in parts.items():
-        if values.size and np.isnan(values).all():
-            raise all_missing(name, values.size)
-
-
-def all_missing(part: str, rows: int) -> DataError:
-    """The error for a part of the offset that is missing in all rows."""
-    return DataError(
-        f"The values of {part} are missing in all of {counted(rows, 'row')}; give data "
-        "with numbers there."
-    )
-
-
 def _read(
     term: str, data: pd.DataFrame, formula: str, functions: Functions
 ) -> Expression:

@@ -27,23 +27,24 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-NONE = np.int32(-1100)  # the power of two of squares that are all 0
-SMALLEST = -1000  # power of two whose inverse is a number
-
-
 class Columns:
     """Means, deviations and ranges of the columns, a piece at a time.
 
-    `n` is the number of rows, or the sum of their weights.
-    Means and squares of pieces are put together as by Chan, Golub & LeVeque,
-    *Algorithms for computing the sample variance*, The American Statistician 37 (1983).
-    Squares of a column are those of its values times a power of two.
+    Means and deviations of pieces are put together as by Chan, Golub & LeVeque,
+    *Algorithms for computing the sample variance*, The American Statistician 37 (1983),
+    with roots of mean squares for sums of squares, which neither overflow nor vanish.
+
+    Attributes
+    ----------
+    n : float
+        Number of rows, or the sum of their weights.
+    mean, deviation, low, high : float64 array, shape (p,)
+        Deviations have the divisor ``n``.
     """
 
     def __init__(self, p: int) -> None:
         self.n: float = 0
-        self.mean, self._squares = np.zeros(p), np.zeros(p)
-        self._power = np.full(p, NONE)
+        self.mean, self.deviation = np.zeros(p), np.zeros(p)
         self.low, self.high = np.full(p, np.inf), np.full(p, -np.inf)
 
     def add(self, columns: Sequence[Vector], weights: Vector | None = None) -> None:
@@ -56,52 +57,39 @@ class Columns:
                 mean, low, high = x.mean(dtype=np.float64), x.min(), x.max()
                 if weights is not None:
                     mean = weights @ x / piece.n
-                furthest = max(float(high - mean), float(mean - low))
-                power = max(int(power_of(furthest)), SMALLEST)
-                np.subtract(x, mean, out=apart)
-                apart *= 2.0**-power
+                power = int(power_of_two(max(float(high - mean), float(mean - low))))
+                np.ldexp(np.subtract(x, mean, out=apart), -power, out=apart)
                 np.square(apart, out=apart)
-                piece._squares[j] = apart.sum() if weights is None else weights @ apart
+                squares = apart.sum() if weights is None else weights @ apart
+                piece.deviation[j] = np.ldexp(np.sqrt(squares / piece.n), power)
             piece.mean[j], piece.low[j], piece.high[j] = mean, low, high
-            piece._power[j] = power
         self.join(piece)
 
     def join(self, other: "Columns") -> None:
         """Add rows that were summed by themselves."""
         if other.n == 0:
             return
-        count = self.n + other.n
-        apart = other.mean - self.mean
-        power = np.maximum(self._power, other._power)
-        if self.n > 0:
-            power = np.maximum(power, power_of(np.abs(apart)))
-        self._squares = np.ldexp(self._squares, 2 * (self._power - power))
-        self._squares += np.ldexp(other._squares, 2 * (other._power - power))
-        if self.n > 0:
-            between = np.square(np.ldexp(apart, -power))
-            self._squares += between * (self.n * (other.n / count))
-        self._power = power
-        self.mean = self.mean + apart * (other.n / count)
-        self.n = count
+        self.n += other.n
+        share, apart = other.n / self.n, other.mean - self.mean
+        within = np.hypot(
+            self.deviation * np.sqrt(1.0 - share), other.deviation * np.sqrt(share)
+        )
+        between = np.abs(apart) * np.sqrt(share * (1.0 - share))
+        self.deviation, self.mean = np.hypot(within, between), self.mean + apart * share
         self.low = np.minimum(self.low, other.low)
         self.high = np.maximum(self.high, other.high)
 
-    def times(self, factor: float) -> "Columns":
-        """The same rows with weights that are multiplied."""
-        found = copy(self)
-        found.n, found._squares = factor * self.n, factor * self._squares
-        return found
-
     def scaling(self, intercept: bool, count: float | None = None) -> Scaling:
         """Means and standard deviations, as by `Scaling.of`."""
-        deviation = self._deviations(self.n - self.n / (count or self.n) or self.n)
+        divisor = self.n - self.n / (count or self.n) or self.n
+        deviation = self.deviation * np.sqrt(self.n / divisor)
         if not np.isfinite(deviation).all():
             raise overflow()
         return Scaling.of_moments(self.mean, deviation, intercept)
 
     def spread(self) -> Vector:
         """Standard deviations with divisor ``n``; exactly 0 of constant columns."""
-        return np.where(self.low == self.high, 0.0, self._deviations(self.n))
+        return np.where(self.low == self.high, 0.0, self.deviation)
 
     def radius(self, scaling: Scaling | None) -> float:
         """A bound of the largest ``||x_i||``."""
@@ -109,18 +97,7 @@ class Columns:
         if scaling is not None:
             ends = [scaling.apply(each[None])[0] for each in (self.low, self.high)]
             ends = np.abs(ends).max(axis=0) * (1.0 + 1e-9)
-        power = power_of_two(ends.max(initial=0.0))
-        ends = np.ldexp(ends, -power)
-        with np.errstate(over="ignore"):
-            return float(np.ldexp(np.sqrt(ends @ ends), power))
-
-    def _deviations(self, divisor: float) -> Vector:
-        return np.ldexp(np.sqrt(self._squares / (divisor or 1.0)), self._power)
-
-
-def power_of(sizes: Vector | float) -> NDArray[np.int32]:
-    """Powers of two near sizes, `NONE` of those of 0."""
-    return np.where(sizes > 0.0, power_of_two(sizes), NONE)
+        return float(np.hypot.reduce(ends))
 
 
 class Matrices:
@@ -482,7 +459,9 @@ class RowCounter:
         whole, y = Columns(len(self.columns.mean)), self.y
         for sign, moments in self._by_class.items():
             factor = 1.0 if self._weights else float(weights[y == sign][0])
-            whole.join(moments.times(factor))
+            moments = copy(moments)
+            moments.n *= factor
+            whole.join(moments)
         return whole.scaling(self.agreed.intercept, rows_of_weights(weights))
 
     def dropped(self, na_action: NaAction) -> Dropped:

@@ -16,10 +16,11 @@ from pegasos_stats.data.files import (
     warn_unnamed,
 )
 from pegasos_stats.data.foreign import in_known_types
-from pegasos_stats.data.scan.formats_svmlight import (
-    SVMLIGHT,
-    svmlight_batches,
-    svmlight_schema,
+from pegasos_stats.data.svmlight import (
+    LABEL_NAME,
+    are_whole,
+    parsed_blocks,
+    sorted_entries,
 )
 from pegasos_stats.errors import (
     ColumnError,
@@ -74,6 +75,11 @@ OF_CSV = {  # what arrow says of files, and what is wrong with them
 TRUE, FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".csv.gz": ",", ".tsv.gz": "\t"}
+
+
+SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".svm.gz", ".svmlight.gz", ".libsvm.gz")
+
+MOST_FEATURES = 5000  # of rows that are written out with their zeros
 
 
 class Format(NamedTuple):
@@ -285,6 +291,90 @@ def _csv(file: str, sep: str, types: "Types") -> "CSVStreamingReader":
             strings_can_be_null=True,
         ),
     )
+
+
+def svmlight_types(files: Sequence[str], n_features: int | None) -> "Types":
+    """Read svmlight files for the columns that they have together.
+
+    These are ``label``, of whole numbers if all labels are, and ``x1``, ``x2`` and so
+    on to the largest index; ``x0`` too if there is the index 0.
+
+    Parameters
+    ----------
+    files : sequence of str
+    n_features : int or None
+        Columns beyond so many are left out.
+
+    Raises
+    ------
+    DataError
+        If a file is not in the format, none has rows, or there are too many features.
+    """
+    import pyarrow as pa
+
+    largest, first, whole, rows = 0, 1, True, 0
+    for file in files:
+        for entries in parsed_blocks(file, kept=False):
+            largest = max(largest, int(entries.indices.max(initial=0)))
+            first = min(first, int(entries.indices.min(initial=1)))
+            whole = whole and are_whole(entries.labels)
+            rows += len(entries.labels)
+    if files and not rows:
+        raise DataError(
+            f"The file {shown_path(files[0])} has no rows; give one with data."
+        )
+    count = largest + 1 - first if n_features is None else n_features
+    if count > MOST_FEATURES:
+        raise DataError(
+            f"The svmlight files have {count:,} features, and rows that are read block "
+            f"by block may have {MOST_FEATURES:,}, as their zeros are written out; "
+            f"leave out those beyond, as in n_features={MOST_FEATURES}, or fit sparse "
+            "rows in memory, ps.SVM(*ps.read_svmlight(path))."
+        )
+    label = pa.int64() if whole else pa.float64()
+    features = range(first, first + count)
+    return {LABEL_NAME: label} | {f"x{j}": pa.float64() for j in features}
+
+
+def is_feature(name: str) -> bool:
+    """Whether a column is a feature of svmlight files, ``x`` and its index.
+
+    Examples
+    --------
+    >>> [is_feature(name) for name in ("x7", "x0", "x07", "label")]
+    [True, True, False, False]
+    """
+    index = name[1:]
+    return name[:1] == "x" and index.isdecimal() and str(int(index)) == index
+
+
+def svmlight_schema(file: str, types: "Types") -> "pa.Schema":
+    """The columns of a file: those of all files."""
+    import pyarrow as pa
+
+    return pa.schema(list(types.items()))
+
+
+def svmlight_batches(
+    file: str, columns: Sequence[str], rows: int, types: "Types"
+) -> "Iterator[pa.RecordBatch]":
+    """The rows of a file; a feature that a row does not have is 0."""
+    import pyarrow as pa
+    from scipy.sparse import csr_array
+
+    wanted = [int(name[1:]) for name in columns if name != LABEL_NAME]
+    for entries in parsed_blocks(file, kept=False):
+        at, indices, values = sorted_entries(entries, file)
+        places = pd.Index(wanted).get_indexer(pd.Index(indices))
+        known, shape = places >= 0, (len(entries.labels), len(wanted))
+        there = at[known], places[known]
+        matrix = csr_array((values[known], there), shape=shape)
+        labels = pa.array(entries.labels).cast(types[LABEL_NAME])
+        for first in range(0, shape[0], rows):
+            X = matrix[first : first + rows].toarray(order="F")
+            found = {LABEL_NAME: labels.slice(first, rows)}
+            found |= {f"x{j}": pa.array(X[:, k]) for k, j in enumerate(wanted)}
+            yield pa.RecordBatch.from_pydict({name: found[name] for name in columns})
 
 
 FORMATS |= {

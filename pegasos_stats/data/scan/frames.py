@@ -45,18 +45,13 @@ def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
 def _with_levels(column: "pa.Array") -> "pa.Array":
     """A dictionary whose levels are there, each once; other columns as they are."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if not pa.types.is_dictionary(column.type):
         return column
     levels = column.dictionary
-    known = levels.unique().drop_null()
-    if pa.types.is_floating(known.type):
-        known = known.filter(pc.invert(pc.is_nan(known)))
-    if len(known) == len(levels):
+    if len(levels.unique().drop_null()) == len(levels):
         return column
-    places = pc.index_in(column.cast(column.type.value_type), value_set=known)
-    return pa.DictionaryArray.from_arrays(places, known, ordered=column.type.ordered)
+    return column.cast(column.type.value_type).dictionary_encode()
 
 
 def joined_frames(parts: list[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:

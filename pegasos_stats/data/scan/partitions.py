@@ -11,12 +11,11 @@ import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.columns import check_hashable, plain_column
-from pegasos_stats.data.design import check_unique
+from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.foreign import in_known_types
 from pegasos_stats.data.language.design import named_levels
-from pegasos_stats.data.scan.files import rows_of_piece
+from pegasos_stats.data.scan.files import Stamps, rows_of_piece
 from pegasos_stats.data.scan.formats import kind_of_dtype
-from pegasos_stats.data.scan.paths import Stamps
 from pegasos_stats.errors import ColumnError, DataError, PegasosStatsError, listing
 
 if TYPE_CHECKING:
@@ -180,14 +179,7 @@ class Partitions:
 
     def check(self, columns: Iterable[str]) -> None:
         """Raise `ColumnError` for a column that is not there, or there twice."""
-        there = self.frame.columns
-        check_unique(there[there.isin(list(columns))])
-        if missing := [name for name in columns if name not in self.kinds]:
-            noun = "Column" if len(missing) == 1 else "Columns"
-            raise ColumnError(
-                f"{noun} {listing(missing)} not found in the Dask frame, which has "
-                f"{listing(self.kinds, 8)}; add what lacks."
-            )
+        check_columns(self.frame._meta, columns)
 
     def is_single(self, columns: Iterable[str]) -> bool:
         """Whether all of these columns are of single precision."""

@@ -28,6 +28,7 @@ from pegasos_stats.data.scan.counting import (
     RowCounter,
     size_of_sample,
 )
+from pegasos_stats.data.scan.files import Stamps, stamp_of
 from pegasos_stats.data.scan.levels import ResolvedFormula, Source, counted_pieces
 from pegasos_stats.data.scan.partitions import (
     Partition,
@@ -35,7 +36,6 @@ from pegasos_stats.data.scan.partitions import (
     compute_tasks,
     of_partitions,
 )
-from pegasos_stats.data.scan.paths import Stamps, stamp_of
 from pegasos_stats.data.weights import (
     ALLOWED,
     column_named,

@@ -26,10 +26,8 @@ from pegasos_stats.data.files import (
     read_csv,
     unreadable,
 )
-from pegasos_stats.data.scan.files import MEMORY, Scan, scan
-from pegasos_stats.data.scan.formats import SEPARATORS, ending_of
-from pegasos_stats.data.scan.formats_svmlight import SVMLIGHT
-from pegasos_stats.data.scan.paths import is_pattern, matched
+from pegasos_stats.data.scan.files import MEMORY, Scan, is_pattern, matched, scan
+from pegasos_stats.data.scan.formats import SEPARATORS, SVMLIGHT, ending_of
 from pegasos_stats.data.svmlight import (
     LABEL_NAME,
     Svmlight,
