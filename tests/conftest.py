@@ -81,7 +81,7 @@ options(digits = 17, warn = 2)
 RNGkind("default", "default", "default")
 """
 
-# Examples of property tests: the same ones in every `make test`; new ones, and twice
+# Examples of property tests: the same ones in every `make test`; new ones, and four times
 # as many, in every round of `make fuzz` (--hypothesis-profile=search).
 SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
@@ -89,7 +89,7 @@ settings.register_profile(
     derandomize=True,
     database=None,
     deadline=None,
-    max_examples=50,
+    max_examples=25,
     suppress_health_check=SLOW_IS_FINE,
 )
 settings.register_profile(

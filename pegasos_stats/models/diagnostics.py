@@ -19,7 +19,7 @@ from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.inference.covariance import whitening
 from pegasos_stats.models.inference.sandwich import bread_at, hat_values, inverse_of
 from pegasos_stats.models.inference.wald import is_quick
-from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.models.results import Results
 from pegasos_stats.tables import significant
 
 if TYPE_CHECKING:
@@ -357,7 +357,7 @@ def anova(small: "LinearResults", large: "LinearResults") -> LikelihoodRatioTest
     <Likelihood ratio test: chi2 = 4.418, df = 2, p = 0.11>
     """
     for each in (small, large):
-        if not isinstance(getattr(each, "problem", None), Problem):
+        if not isinstance(each, Results):
             raise OptionError(
                 "anova() takes two fits of ps.logit(): anova(small, large)."
             )

@@ -928,14 +928,13 @@ def compare_roc(
     if isinstance(actual, Results) or isinstance(scores_a, Results):
         sides = _of_fits(actual, scores_a, scores_b, positive)
     else:
-        columns = (
-            each.iloc[:, 0] if isinstance(each, pd.DataFrame) else each
-            for each in (scores_a, scores_b)
-        )
-        side_by_side(*columns)
         sides = (
             events_of(actual, scores_a, positive, "scores"),
             events_of(actual, scores_b, positive, "scores"),
+        )
+        both = (scores_a, scores_b)
+        side_by_side(
+            *(e.iloc[:, 0] if isinstance(e, pd.DataFrame) else e for e in both)
         )
     used = sides[0].is_complete & sides[1].is_complete
     codes = check_both_levels(sides[0], used)

@@ -233,6 +233,7 @@ class Fitted:
         Z, y, w, _, _ = self.part(block, dual)
         return int(((y * (Z @ step) >= FORWARD) & (w > 0.0)).sum())
 
+    @np.errstate(over="ignore", invalid="ignore")
     def sums(self, block: Block, dual: Values) -> Sums:
         """Sum over a block what `Sums` holds."""
         Z, y, w, u, s = self.part(block, dual)
