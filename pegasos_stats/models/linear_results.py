@@ -36,8 +36,8 @@ from pegasos_stats.models.inference.wald import (
 from pegasos_stats.models.notes import Note
 from pegasos_stats.models.results import Results, varies
 from pegasos_stats.models.sql import Dialect, json_of, sql_of
+from pegasos_stats.solvers.objective import zero_model
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.proximal import zero_model
 from pegasos_stats.tables import (
     Summary,
     aligned,

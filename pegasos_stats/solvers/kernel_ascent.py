@@ -21,7 +21,7 @@ from pegasos_stats.solvers.objective import Certificate, best_intercept, feasibl
 from pegasos_stats.solvers.pegasos_run import Observer
 from pegasos_stats.solvers.rounding import CLOSEST, UNIT
 from pegasos_stats.solvers.sdca import SDCA, near_enough, warn_of
-from pegasos_stats.solvers.sdca_steps import run_epochs
+from pegasos_stats.solvers.sdca_run import run_epochs
 
 Matrix = NDArray[np.floating]  # of float32 or float64
 

@@ -454,3 +454,21 @@ def _log_sum(z: Vector, w: Vector, more: float) -> tuple[float, float]:
     shares = np.exp(logs - largest)
     total = float(shares.sum()) + math.exp(log_more - largest)
     return largest + math.log(total), float((shares * expit(-z)).sum()) / total
+
+
+def zero_model(problem: Problem) -> tuple[float, float]:
+    """Intercept and objective of the best fit without coefficients.
+
+    Examples
+    --------
+    >>> problem = Problem(np.eye(3), np.array([1.0, 1.0, -1.0]), lam=1.0)
+    >>> zero_model(problem)
+    (1.0, 0.6666666666666666)
+    """
+    scores = problem.row_offsets
+    alpha = (
+        best_intercept(scores, problem.y, problem.loss, problem.weights)
+        if problem.intercept
+        else 0.0
+    )
+    return alpha, mean_loss(problem, scores, alpha)

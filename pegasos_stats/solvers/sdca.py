@@ -41,32 +41,21 @@ class SDCA(Solver):
 
         a_i  <- min(1, max(0, a_i + lam n (1 - y_i x_i'beta) / ||x_i||^2))
 
-    For small lam this takes thousands of epochs. By default only two such epochs are
-    made, and Newton steps for the proximal-point problem in the dual follow, each
-    counted as an epoch. They find the optimum with an unpenalised intercept, and a dual
-    point with ``sum_i a_i y_i = 0``; or the optimum without intercept. With more
-    columns than rows such epochs go on while they close the gap; for the hinge, steps
-    on pairs of rows (on single rows without intercept) follow, ``n`` per epoch; on 100
-    dense columns or more also with up to 1.25 times as many rows, or 1.5 times without
-    intercept. Dense rows of which most entries are 0 are taken as sparse ones.
+    For small lam this takes thousands of epochs. By default Newton steps find the
+    optimum with an unpenalised intercept, and a dual point with ``sum_i a_i y_i = 0``;
+    or the optimum without intercept. Each is an epoch, and no rows are drawn. Those of
+    the hinge are for the proximal-point problem in the dual; with 3,000 dense rows or
+    more an epoch is a read of the rows: a sample is solved; rows far from the margin
+    are fixed, the others solved, until no row is on the wrong side. The log loss with
+    many dense rows takes steps of L-BFGS from the solution of a sample. Dense rows of
+    which most entries are 0 are taken as sparse ones. Equal calls give equal bits on
+    one machine.
 
-    Without intercept the hinge on 100 columns or more, sparse rows or no more columns
-    than rows, goes on with coordinate steps that leave out rows which would stay where
-    they are (Hsieh et al. 2008), ``16 n`` per epoch, for as long as these are taken to
-    close the gap sooner than Newton steps.
-
-    Dense rows with up to 30 columns (hinge; 20 with fewer than 2,000 rows) or 60 (log
-    loss; 200 from 10,000 rows on), and no more columns than rows, are fitted by numpy
-    alone, which draws no rows; not by the hinge where a class is rarer than 15 in 100
-    of 10,000 rows or more. The hinge takes Newton steps for the proximal point, each an
-    epoch. With 3,000 rows or more an epoch is a read of the rows: a sample is solved;
-    rows far from the margin are fixed, the others solved, until no row is on the wrong
-    side. The log loss takes Newton steps, with many rows those of L-BFGS from the
-    solution of a sample. Where these come to a stand, it goes on as above. Equal calls
-    give equal bits on one machine.
-
-    The log loss with more columns, but no more than rows, draws none either: its Newton
-    steps begin at zero.
+    With more columns than rows, and for the hinge on 100 sparse columns or more, epochs
+    of coordinate steps go on while they close the gap; for the hinge, steps on pairs of
+    rows (on single rows without intercept) follow, ``n`` per epoch, or Newton steps; on
+    100 dense columns or more also with up to 1.25 times as many rows, or 1.5 times
+    without intercept.
 
     Parameters
     ----------

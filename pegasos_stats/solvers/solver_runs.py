@@ -7,10 +7,8 @@ point gives a better lower bound on the minimum, its primal objective an upper b
 """
 
 import math
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -25,7 +23,6 @@ from pegasos_stats.solvers.centring import (
     moved,
     without_constants,
 )
-from pegasos_stats.solvers.dense.run import DenseRun
 from pegasos_stats.solvers.dense.threads import one_thread
 from pegasos_stats.solvers.kernel_ascent import KernelAscent, run_kernel_sdca
 from pegasos_stats.solvers.kernel_problem import (
@@ -34,7 +31,6 @@ from pegasos_stats.solvers.kernel_problem import (
     multiples,
 )
 from pegasos_stats.solvers.kernel_run import run_kernel_pegasos
-from pegasos_stats.solvers.methods import choose_method
 from pegasos_stats.solvers.objective import (
     Certificate,
     best_intercept,
@@ -50,9 +46,8 @@ from pegasos_stats.solvers.pegasos_run import (
 )
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca import DEFAULT_TOL, SDCA, near_enough, warn_of
-from pegasos_stats.solvers.sdca_steps import Run, run_epochs
+from pegasos_stats.solvers.sdca_run import LinearRun, is_wide, run_epochs
 from pegasos_stats.solvers.solutions import scores_of
-from pegasos_stats.solvers.wide import Wide
 
 WORK = 1e8  # multiplications, about a tenth of a second
 
@@ -337,7 +332,7 @@ def run_sdca(
     inner = problem if centre is None else centred(problem, centre)
     if solver.sums == "fast":
         inner = inner.in_few_entries
-    run: Run = run_of(inner, solver, dual, observe is not None)(inner, solver, dual)
+    run = LinearRun(inner, solver, dual)
     found: Solution
     values = constants(problem)
 
@@ -346,7 +341,7 @@ def run_sdca(
         beta, alpha = without_constants(back.beta, back.alpha, values)
         return replace(back, beta=beta, alpha=alpha)
 
-    with one_thread() if isinstance(run, DenseRun) else nullcontext():
+    with nullcontext() if is_wide(inner) else one_thread():
         found, reached = run_epochs(
             run, inner.n, solver, observe, progress, most, shown
         )
@@ -358,18 +353,6 @@ def run_sdca(
     if not (solver.reached(at) or near_enough(at, solver)):
         warn_of(at, solver, reached, "tol" if dual is None else "refine")
     return found
-
-
-def run_of(
-    problem: Problem, solver: SDCA, a: Vector | None, observed: bool = False
-) -> Callable[..., Run]:
-    """Return what makes the run: for very many rows in memory, or for others.
-
-    The processor time of a run that is observed is that of this thread, an epoch at a
-    time.
-    """
-    steps = choose_method(problem, solver, a)
-    return partial(Wide, is_observed=True) if observed and steps is Wide else steps
 
 
 def checked_refinement(tol: float | None, solver: Pegasos | SDCA) -> SDCA | None:

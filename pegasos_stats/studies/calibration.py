@@ -27,8 +27,8 @@ from pegasos_stats.models.results import Results
 from pegasos_stats.models.row_sources import RowSource, row_source
 from pegasos_stats.models.summaries import MORE, header_lines, solver_lines
 from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers.objective import zero_model
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.proximal import zero_model
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.reliability import (
     Reliability,

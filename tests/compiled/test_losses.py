@@ -12,7 +12,7 @@ from pegasos_stats.compiled.arithmetic.risk import (
     slope,
     violated,
 )
-from pegasos_stats.compiled.dual.sdca import log_step, quick_log_step
+from pegasos_stats.compiled.dual.sdca import log_step
 
 MARGINS = [-1e6, -700.5, -30.0, -1.0, -1e-9, 0.0, 1e-9, 0.5, 1.0, 1.5, 30.0, 746.0, 1e6]
 
@@ -46,28 +46,19 @@ def test_violations_are_margins_below_one_or_misclassified_rows():
 
 
 @njit
-def steps_of(a, m, q, w, quick, exact):
+def steps_of(a, m, q, w, found):
     for i in range(a.size):
-        quick[i] = quick_log_step(a[i], m[i], q[i], w[i])
-        exact[i] = log_step(a[i], m[i], q[i], w[i])
+        found[i] = log_step(a[i], m[i], q[i], w[i])
 
 
-def test_a_step_of_the_log_loss_ends_where_its_slope_is_zero():
-    """Margins, weights and changes of the margin of every size; ends of the range."""
+def test_a_step_of_the_log_loss_stays_at_the_best_value():
+    """Weights and changes of the margin of every size."""
     rng, n = np.random.default_rng(1), 60_000
     w = np.where(rng.random(n) < 0.5, 1.0, 10.0 ** rng.uniform(-6, 4, n))
     q = 10.0 ** rng.uniform(-8, 14, n)
-    a = w * rng.random(n) ** rng.integers(1, 40, n)
-    a[:100], a[100:200] = 0.0, w[100:200]
-    m = rng.standard_normal(n) * 10.0 ** rng.uniform(-3, 8, n)
-    quick, exact = np.zeros(n), np.zeros(n)
-    steps_of(a, m, q, w, quick, exact)
-    assert ((quick >= 0.0) & (quick <= w)).all()
-    # Half the square of a last step of 0.01, in the margin; beyond 1e6 the value is at
-    # an end of its range.
-    np.testing.assert_allclose(quick, exact, rtol=6e-5, atol=1e-300)
     m = rng.uniform(-30.0, 30.0, n)
-    a = w / (1.0 + np.exp(m))  # the best value, which stays, whatever `q`
-    steps_of(a, m, q, w, quick, exact)
+    a = w / (1.0 + np.exp(m))  # the best value, whatever `q`
+    found = np.zeros(n)
+    steps_of(a, m, q, w, found)
     # The margin of a rounded weight moves by the rounding of exp() and of ``a q``.
-    np.testing.assert_allclose(quick, a, rtol=1e-14)
+    np.testing.assert_allclose(found, a, rtol=1e-14)

@@ -97,5 +97,6 @@ def test_beta_is_the_image_of_the_weights(loss, form):
     np.testing.assert_allclose(state.w[:6], image, rtol=1e-10, atol=1e-10)
     assert (state.a >= 0).all()
     assert (state.a <= weights).all()
-    again = sdca.start_from(rows, 6, weights, y, 0.01, state.a)
+    again = sdca.start(rows, 6, weights)
+    sdca.set_weights(rows, y, 0.01, state.a, again)
     np.testing.assert_allclose(again.w[:6], image, rtol=1e-12, atol=1e-12)

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.compiled.dual import newton, sdca
+from pegasos_stats.compiled.dual import sdca
 from pegasos_stats.compiled.pegasos import (
     pegasos_literal,
     pegasos_scaled,
@@ -13,9 +13,6 @@ from pegasos_stats.compiled.pegasos import (
 
 KERNELS = [
     sdca.coordinate_epoch,
-    newton.newton_direction,
-    newton.begin,
-    newton.step,
     pegasos_literal.guarded_epoch,
     pegasos_literal.literal_epoch,
     pegasos_scaled.scaled_epoch,

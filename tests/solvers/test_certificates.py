@@ -13,9 +13,9 @@ from pegasos_stats.solvers.objective import (
     certificate,
     feasible,
     primal,
+    zero_model,
 )
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.proximal import zero_model
 from pegasos_stats.studies.selection.lambda_path import null_dual
 
 # The peers stop at their tolerance of 1e-10; their optimum is that much too high.

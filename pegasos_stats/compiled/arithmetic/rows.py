@@ -335,70 +335,6 @@ def sparse_norm2(X: CSR, i: int) -> float:
     return norm2
 
 
-def row_add_squares(X: Rows, i: int, d: float, w: Vector) -> None:
-    """``w[j] = w[j] + d * x_i[j]^2`` for every stored entry."""
-    if isinstance(X, CSR):
-        sparse_add_squares(X, i, d, w)
-    else:
-        dense_add_squares(X, i, d, w)
-
-
-def dense_add_squares(X: Numbers, i: int, d: float, w: Vector) -> None:
-    """``row_add_squares`` of a dense row."""
-    for j in range(X.shape[1]):
-        x = np.float64(X[i, j])
-        w[j] += d * (x * x)
-
-
-def sparse_add_squares(X: CSR, i: int, d: float, w: Vector) -> None:
-    """``row_add_squares`` of a sparse row."""
-    for k in range(np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1])):
-        x = np.float64(X.data[k])
-        w[np.uint64(X.indices[k])] += d * (x * x)
-
-
-def row_add_products(X: Rows, i: int, d: float, H: NDArray[np.float64]) -> None:
-    """``H[j, k] = H[j, k] + d * x_i[j] * x_i[k]`` for ``k <= j``."""
-    if isinstance(X, CSR):
-        sparse_add_products(X, i, d, H)
-    else:
-        dense_add_products(X, i, d, H)
-
-
-def dense_add_products(X: Numbers, i: int, d: float, H: NDArray[np.float64]) -> None:
-    """``row_add_products`` of a dense row."""
-    for j in range(X.shape[1]):
-        dx = d * np.float64(X[i, j])
-        for k in range(j + 1):
-            H[j, k] += dx * np.float64(X[i, k])
-
-
-def sparse_add_products(X: CSR, i: int, d: float, H: NDArray[np.float64]) -> None:
-    """``row_add_products`` of a sparse row, its columns in any order."""
-    first, stop = np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1])
-    for k in range(first, stop):
-        dx, j = d * np.float64(X.data[k]), np.uint64(X.indices[k])
-        for t in range(first, k + np.uint64(1)):
-            other = np.uint64(X.indices[t])
-            H[max(j, other), min(j, other)] += dx * np.float64(X.data[t])
-
-
-def mean_entries(X: Rows) -> float:
-    """Return the number of stored entries of a row, in the mean."""
-    return sparse_entries(X) if isinstance(X, CSR) else dense_entries(X)
-
-
-def dense_entries(X: Numbers) -> float:
-    """``mean_entries`` of an array."""
-    return float(X.shape[1])
-
-
-def sparse_entries(X: CSR) -> float:
-    """``mean_entries`` of a ``CSR``."""
-    n = X.indptr.shape[0] - 1
-    return float(X.indptr[n] - X.indptr[0]) / max(1.0, float(n))
-
-
 def prefetch_row(X: Rows, i: int) -> None:
     """Ask the memory for row ``i``, which is visited soon."""
 
@@ -426,12 +362,6 @@ by_type_of_rows(row_dot_fast, dense_dot_fast, sparse_dot_fast)
 by_type_of_rows(row_add, dense_add, sparse_add)
 
 by_type_of_rows(row_norm2, dense_norm2, sparse_norm2)
-
-by_type_of_rows(row_add_squares, dense_add_squares, sparse_add_squares)
-
-by_type_of_rows(row_add_products, dense_add_products, sparse_add_products)
-
-by_type_of_rows(mean_entries, dense_entries, sparse_entries)
 
 by_type_of_rows(prefetch_row, prefetch_dense, prefetch_sparse)
 

@@ -1,23 +1,12 @@
-"""Dual coordinate ascent and what polishes its solutions."""
+"""Dual coordinate ascent, and steps within working sets."""
 
 from typing import TYPE_CHECKING
 
 from pegasos_stats.compiled import loading_on_demand
 
-__all__ = [
-    "fixing",
-    "newton",
-    "sdca",
-]
-__all__ += ["shrinking", "working_sets"]
+__all__ = ["fixing", "sdca", "working_sets"]
 
 if TYPE_CHECKING:
-    from pegasos_stats.compiled.dual import (
-        fixing,
-        newton,
-        sdca,
-        shrinking,
-        working_sets,
-    )
+    from pegasos_stats.compiled.dual import fixing, sdca, working_sets
 else:
     __getattr__ = loading_on_demand(__name__, __all__)

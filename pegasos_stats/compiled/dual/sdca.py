@@ -44,11 +44,6 @@ from pegasos_stats.compiled.arithmetic.rows import (
 from pegasos_stats.compiled.compiling import inlined, kernel
 
 MOST = 100  # steps; halving alone would need no more
-SMALLEST = 1e-300
-LONG = 0.5  # step in the margin, the first one, that Newton's method does not go
-SHORT = 0.01  # step in the margin, the last one where bits are not promised
-FARTHEST = 1e12  # change of the margin with its own weight
-ROUNDED = 1e-8  # the same for far margins, of their size
 AHEAD = 8  # visits between the prefetch of a row and its use
 ROUNDING = 2.0**-50  # eight times the rounding of one operation
 ALPHA, STEPS, VIOLATIONS = range(3)
@@ -121,49 +116,6 @@ def log_step(a: float, m: float, q: float, w: float) -> float:
     return w * (e / (1.0 + e)) if z > 0.0 else w / (1.0 + e)
 
 
-@inlined
-def quick_log_step(a: float, m: float, q: float, w: float) -> float:
-    """`log_step`, without a look at where a last short step of Newton's method ends.
-
-    ``z`` is off by half the square of that step at most, and not at all where ``a`` is
-    the best value already. Changes of the margin beyond `FARTHEST` are left to
-    `log_step`.
-    """
-    if not q * w <= FARTHEST:
-        return log_step(a, m, q, w)
-    low, high = m - a * q, m + (w - a) * q
-    z, moved = m, high - low
-    share = rest = 0.5
-    for k in range(MOST):
-        e = math.exp(-abs(z))
-        s = 1.0 / (1.0 + e)
-        share, rest = (e * s, s) if z > 0.0 else (s, e * s)
-        excess = z - m - (w * share - a) * q
-        step = -excess / (1.0 + q * w * (e * s * s))
-        if abs(step) <= max(SHORT, ROUNDED * abs(z)):
-            share -= share * rest * step * (1.0 - 0.5 * step * (rest - share))
-            break
-        if excess < 0.0:
-            low = z
-        else:
-            high = z
-        if k == 0 and abs(step) > LONG:
-            step = min(high, max(low, far_root(m - a * q, w * q))) - z
-        elif not low <= z + step <= high or abs(step) > 0.5 * moved:
-            step = 0.5 * (low + high) - z
-        moved = abs(step) if k > 0 else high - low
-        z += step
-    return w * share
-
-
-@inlined
-def far_root(low: float, q: float) -> float:
-    """About where ``z - low = q / (1 + exp(z))``, for large ``q``."""
-    x = math.log(max(SMALLEST, q)) - low
-    rise = x - math.log(x) * (1.0 - 1.0 / x) if x > 1.0 else math.exp(x - 1.0)
-    return low + min(q, rise)
-
-
 def start(
     X: Rows,
     p: int,
@@ -180,21 +132,18 @@ def start(
     return DualState(w, a, weights, norm2, known, np.zeros(3))
 
 
-def start_from(
-    X: Rows,
-    p: int,
-    weights: Vector,
-    y: Vector,
-    lam: float,
-    a: Vector,
-    offset: Vector | None = None,
-) -> DualState:
-    """Return the state of the given dual weights, with ``alpha = 0``."""
-    state = start(X, p, weights, offset)
-    np.clip(a, 0.0, weights, out=state.a)
+def set_weights(X: Rows, y: Vector, lam: float, a: Vector, state: DualState) -> None:
+    """Go to the given dual weights, from those of `start`."""
+    np.clip(a, 0.0, state.weights, out=state.a)
     add_rows(read_only(X), state.a * y, state.w)
-    state.w[:] /= lam * weights.size
-    return state
+    state.w[:] /= lam * state.a.size
+
+
+@kernel
+def put_dots(X: Rows, w: Vector, found: Vector) -> None:
+    """Put ``x_i'w`` of every row in ``found``."""
+    for i in range(found.shape[0]):
+        found[i] = row_dot_fast(X, i, w)
 
 
 def sdca_epoch(
@@ -314,10 +263,7 @@ def coordinate_epoch(
         else:
             m = y[i] * (row_dot(X, i, w) + at)
         violations += 1.0 if violated(loss, m) else 0.0
-        if fast and loss != HINGE:
-            new = quick_log_step(a[i], m, (norm2[i] + ratio) / scale, weights[i])
-        else:
-            new = dual_step(loss, a[i], m, scale, norm2[i] + ratio, weights[i])
+        new = dual_step(loss, a[i], m, scale, norm2[i] + ratio, weights[i])
         d = (new - a[i]) * y[i] / scale
         if d != 0.0:
             row_add(X, i, d, w)

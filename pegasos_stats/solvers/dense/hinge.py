@@ -1,4 +1,4 @@
-"""The hinge on dense rows: Newton steps for the proximal point, in numpy.
+"""The hinge: Newton steps for the proximal point, in numpy.
 
 With ``z_i = w_i y_i (x_i, 1)``, ``b_i = w_i (1 - y_i offset_i)`` and dual weights
 ``w_i a_i``, ``a_i`` in [0, 1], the risk is
@@ -37,11 +37,23 @@ Optimization Methods and Software 35 (2020).
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from pegasos_stats.arrays import Dense, Mask, Matrix, Rows, Vector
-from pegasos_stats.solvers.dense.sums import blocks, doubles, solved
+from pegasos_stats.arrays import Mask, Matrix, Rows, Vector
+from pegasos_stats.solvers.dense.interior import LONG, InteriorSteps
+from pegasos_stats.solvers.dense.sums import (
+    conjugate_gradients,
+    doubles,
+    is_direct,
+    products,
+    row_blocks,
+    solved,
+    with_ones,
+)
+from pegasos_stats.solvers.method import Method
+from pegasos_stats.solvers.objective import Gap
 from pegasos_stats.solvers.problem import Problem
 
 SOLVED = 3.0  # times the smoothing, what a centre may leave open
@@ -50,7 +62,7 @@ SHRINK, GROW, PATIENCE = 0.5, 2.0, 12  # of gamma; steps from one centre
 FIRST = 4.0  # times gamma are a row's curvature, ``||x_i||^2 / (lam n)``, at first
 SMALLEST = 1e-6  # gamma
 MOVE = 2.0  # of the intercept, while no row is active
-FLAT, TRIALS = 0.05, 40  # share of the slope that a line search leaves; its trials
+FLAT, TRIALS = 0.3, 40  # share of the slope that a line search leaves; its trials
 READ, TO_A_COLUMN = 3000, 60  # rows from which few of them are solved
 RARE = 0.05  # share of a class beside which most rows are near the margin
 SHARE, FEWEST, FEWEST_TO_A_COLUMN = 10, 1500, 30  # rows of a sample
@@ -62,6 +74,8 @@ WRONG = 0.1  # of the width: rows this far over the margin are on the wrong side
 FIRST_GAP = 1e-4
 INNER = 0.3  # of the gap asked for, that of the rows that are kept
 READS = 12
+STAND = 20  # steps in which the gap is to be halved
+PRODUCTS = 30.0  # of a matrix and the active rows, about, that a direction takes
 
 
 class HingeSteps:
@@ -69,7 +83,7 @@ class HingeSteps:
 
     Parameters
     ----------
-    Z : float64 array, shape (m, k)
+    Z : float64 array or CSR array, shape (m, k)
         Rows ``w_i y_i (x_i, 1)``.
     b : float64 array, shape (m,)
         ``w_i (1 - y_i offset_i)``.
@@ -95,7 +109,7 @@ class HingeSteps:
 
     def __init__(
         self,
-        Z: Matrix,
+        Z: Any,
         b: Vector,
         w: Vector,
         penalty: Vector,
@@ -108,7 +122,6 @@ class HingeSteps:
         self._lam = float(penalty.max())
         self._free = bool(penalty[-1] == 0.0)
         self._even = bool((w == 1.0).all())
-        self._ridge = np.diag(penalty)
         self._centre, self.gamma = a, gamma
         self._at, self._m, self._here = theta, Z @ theta, 0
         self.theta, self.a = theta, a
@@ -178,16 +191,20 @@ class HingeSteps:
 
     def _direction(self, rows: Rows) -> Vector:
         """Newton's direction, by the active rows."""
-        A = self._Z.take(rows, axis=0)
-        if not self._even:
-            A *= (1.0 / np.sqrt(self._w[rows]))[:, None]
-        H = A.T @ A
-        H *= 1.0 / (self.gamma * self._n)
-        H += self._ridge
+        A, ridge = self._Z[rows], self._penalty.copy()
         if self._free:
-            H[-1, -1] += 1e-12 if rows.size else abs(float(self._g[-1])) / MOVE
-        self.visits += len(H) / 16.0 * rows.size
-        return solved(H, -self._g)
+            ridge[-1] = 1e-12 if rows.size else abs(float(self._g[-1])) / MOVE
+        heights = 1.0 / (self.gamma * self._n * self._w[rows])
+        self.visits += min(ridge.size / 16.0, PRODUCTS) * rows.size
+        if is_direct(A):
+            return solved(products(A, heights) + np.diag(ridge), -self._g)
+        squares = A * A if isinstance(A, np.ndarray) else A.multiply(A)
+        columns = A.T
+        return conjugate_gradients(
+            lambda v: ridge * v + columns @ (heights * (A @ v)),
+            ridge + heights @ squares,
+            -self._g,
+        )
 
     def _length(self, d: Vector, dm: Vector) -> float:
         """Where the slope of the smoothed risk along a direction is nearly 0."""
@@ -220,12 +237,13 @@ def within_box(v: Vector) -> Vector:
     return np.minimum(found, 1.0, out=found)
 
 
-class Hinge:
+class Hinge(Method):
     """Steps to the optimum of the hinge, over all rows or over those that matter.
 
     Parameters
     ----------
     problem : Problem
+    goal : Goal
     start : pair of float64 arrays, optional
         ``theta``, shape (p + 1,), and dual weights, shape (n,), to begin with.
 
@@ -233,50 +251,71 @@ class Hinge:
     ----------
     theta : float64 array, shape (p + 1,)
     a : float64 array, shape (n,)
-    risk, gap : float
+    risk, dual : float
         At the last look: of all rows, or of those that are kept.
-    reads : float
-    violations : int
     """
 
     def __init__(
-        self, problem: Problem, start: tuple[Vector, Vector] | None = None
+        self,
+        problem: Problem,
+        goal: "Goal",
+        start: tuple[Vector, Vector] | None = None,
     ) -> None:
-        self._problem = problem
-        p, n = problem.p, problem.n
+        super().__init__()
+        self._problem, self._goal = problem, goal
+        n, p = problem.n, problem.p
         some = doubles(problem.X, slice(0, 2000))
-        size = float(np.einsum("ij,ij->", some, some)) / len(some)
+        entries = some.ravel() if isinstance(some, np.ndarray) else some.data
+        size = float(entries @ entries) / some.shape[0]
         self.gamma = max(1.0, size / (FIRST * problem.lam * n))
         self.penalty = np.full(p + problem.intercept, problem.lam)
         if problem.intercept:
             self.penalty[-1] = 0.0
-        self._start = start
-        self.theta, self._a = beginning(problem)
+        self.theta, self._a = beginning(problem) if start is None else start
         self._now: HingeSteps | None = None
-        if start is not None:
-            self.theta, self._a = start
-        self.risk, self.gap, self.reads, self.violations = math.inf, math.inf, 0.0, 0
+        self.risk, self.dual = math.inf, -math.inf
+        is_dense = isinstance(problem.X, np.ndarray)
+        is_rare = problem.lightest < RARE * n
+        few = is_dense and n >= max(READ, TO_A_COLUMN * p) and not is_rare
+        self._walk = self._over_few() if few and start is None else self._over_all()
+        self._has_ended = False
 
-    def steps(self, goal: "Goal") -> Iterator[None]:
-        """Take a Newton step each time; or solve the rows kept, and read all."""
-        n, p = self._problem.n, self._problem.p
-        is_rare = self._problem.lightest < RARE * n
-        if n < max(READ, TO_A_COLUMN * p) or is_rare or self._start is not None:
-            return self._over_all()
-        return self._over_few(goal)
+    def step(self, rows: Rows | None = None) -> None:
+        """Take a Newton step; or solve the rows kept, and read all."""
+        self._has_ended = next(self._walk, self) is self
+        self.steps += not self._has_ended
+        self.gaps.append(self.risk - self.dual)
+
+    @property
+    def gap(self) -> Gap:
+        """Least risk and largest dual."""
+        return Gap(self.risk, self.dual)
+
+    def best(self) -> tuple[Vector, float, Vector]:
+        """``beta, alpha`` and ``a``."""
+        return self.theta[:-1].copy(), float(self.theta[-1]), self.a
+
+    def following(self) -> Method | None:
+        """Interior points of a problem that is small, or steps over all rows."""
+        is_long = self._has_ended or self.stands_still(STAND)
+        if (is_long or self.steps >= LONG) and InteriorSteps.serves(self._problem):
+            return InteriorSteps(self._problem, *self.best())
+        if self._has_ended:
+            return Hinge(self._problem, self._goal, (self.theta, self.a))
+        return None
 
     def _over_all(self) -> Iterator[None]:
         problem, w = self._problem, self._problem.row_weights
         rows = np.arange(problem.n) if w.all() else np.flatnonzero(w)
         steps = self._solving(rows, self.a[rows] / w[rows])
         self._rows = rows
-        before, reads = self.violations, self.reads
+        before, visits = self.violations, self.visits
         while True:
             steps.step()
             self._now = steps
             self.theta = self._whole(steps.theta)
-            self.risk, self.gap = steps.risk, steps.gap
-            self.reads = reads + steps.visits / problem.n
+            self.risk, self.dual = steps.risk, steps.dual
+            self.visits = visits + steps.visits
             self.violations = before + steps.violations
             yield
 
@@ -290,7 +329,7 @@ class Hinge:
         found[self._rows] = w[self._rows] * self._now.a
         return found
 
-    def _over_few(self, goal: "Goal") -> Iterator[None]:
+    def _over_few(self) -> Iterator[None]:
         problem, (n, p) = self._problem, self._problem.X.shape
         w = problem.row_weights
         m = self._of_sample()
@@ -308,8 +347,8 @@ class Hinge:
         for count in range(READS):
             rows = np.flatnonzero(kept)
             steps = self._solving(rows, shares[rows], full)
-            least = max(inner, FIRST_GAP / goal.share) if count == 0 else inner
-            while steps.gap > least * goal(steps.risk):
+            least = max(inner, FIRST_GAP / self._goal.share) if count == 0 else inner
+            while steps.gap > least * self._goal(steps.risk):
                 if steps.visits > 400.0 * (rows.size + 2):
                     return
                 steps.step()
@@ -323,9 +362,9 @@ class Hinge:
             beta = self.theta[:-1]
             loss = float((w * short).sum()) / n
             self.risk = loss + 0.5 * problem.lam * float(beta @ beta)
-            self.gap = self.risk - steps.dual
+            self.dual = steps.dual
             self.violations += int(np.count_nonzero(short))
-            self.reads += 2.0 + steps.visits / n
+            self.visits += 2.0 * n + steps.visits
             yield
             over = np.where(
                 full, margins > 1.0 - WRONG * delta, margins < 1.0 + WRONG * delta
@@ -341,12 +380,13 @@ class Hinge:
         problem, (n, p) = self._problem, self._problem.X.shape
         m = max(n // SHARE, FEWEST, FEWEST_TO_A_COLUMN * p)
         rows = np.arange(0, n, n // m)
-        part = Hinge(problem.of_rows(rows))
-        for _ in part.steps(Goal(SAMPLED_GAP, None)):
-            if part.gap <= SAMPLED_GAP * part.risk or part.reads > 400.0:
+        part = Hinge(problem.of_rows(rows), Goal(SAMPLED_GAP, None))
+        while part.visits <= 400.0 * rows.size:
+            part.step()
+            if part.gap.gap <= SAMPLED_GAP * part.risk:
                 break
         self.theta, self.gamma = part.theta, part.gamma
-        self.reads += part.reads * rows.size / n
+        self.visits += part.visits
         return rows.size
 
     def _solving(
@@ -359,7 +399,7 @@ class Hinge:
         b, v = w[rows] * (1.0 - y * offset), w[rows]
         if full is not None:
             sums, reward, weight = self._sums_of(full)
-            Z = np.vstack([Z, sums])
+            Z = stacked(Z, sums)
             b, v = np.append(b, reward), np.append(v, weight)
             shares = np.append(shares, [1.0, 1.0])
         theta = self.theta if problem.intercept else self.theta[:-1]
@@ -370,7 +410,7 @@ class Hinge:
         problem, w, y = self._problem, self._problem.row_weights, self._problem.y
         sides = np.array([full & (y < 0.0), full & (y > 0.0)]) * (w * y)
         sums = np.zeros((2, problem.p + problem.intercept))
-        for rows in blocks(*problem.X.shape):
+        for rows in row_blocks(problem.X):
             sums[:, : problem.p] += sides[:, rows] @ doubles(problem.X, rows)
         weight = np.abs(sides).sum(axis=1)
         if problem.intercept:
@@ -380,8 +420,8 @@ class Hinge:
 
     def _margins(self) -> Vector:
         problem, m = self._problem, np.empty(self._problem.n)
-        for rows in blocks(*problem.X.shape):
-            np.matmul(doubles(problem.X, rows), self.theta[:-1], out=m[rows])
+        for rows in row_blocks(problem.X):
+            m[rows] = doubles(problem.X, rows) @ self.theta[:-1]
         m += self.theta[-1]
         if problem.offset is not None:
             m += problem.offset
@@ -430,12 +470,24 @@ class Goal:
         return max(self.share * risk, self._gap_tol)
 
 
-def signed(X: Dense, wy: Vector, rows: Rows, free: bool) -> Matrix:
+def signed(X: Any, wy: Vector, rows: Rows, free: bool) -> Any:
     """Rows ``w_i y_i (x_i, 1)``, or without the 1."""
     p = X.shape[1]
+    taken = X if rows.size == X.shape[0] else X[rows]
+    if not isinstance(X, np.ndarray):
+        Z = taken.multiply(wy[:, None]).tocsr()
+        return with_ones(Z, wy) if free else Z
     Z = np.empty((rows.size, p + free))
-    taken = X if rows.size == X.shape[0] else X.take(rows, axis=0)
     np.multiply(taken, wy[:, None], out=Z[:, :p])
     if free:
         Z[:, p] = wy
     return Z
+
+
+def stacked(Z: Any, sums: Matrix) -> Any:
+    """The rows, and two more."""
+    if isinstance(Z, np.ndarray):
+        return np.vstack([Z, sums])
+    from scipy.sparse import csr_array, vstack
+
+    return vstack([Z, csr_array(sums)], format="csr")

@@ -26,7 +26,8 @@ vector machines*, SIAM Journal on Optimization 13 (2002).
 
 import numpy as np
 
-from pegasos_stats.arrays import Mask, Matrix, Vector, dense_rows
+from pegasos_stats.arrays import Mask, Matrix, Rows, Vector, dense_rows
+from pegasos_stats.solvers.method import Method
 from pegasos_stats.solvers.objective import (
     Certificate,
     best_intercept,
@@ -187,7 +188,7 @@ class InteriorPoints:
         self.t, self.xi = t + way * dt, xi + way * dxi
 
 
-class InteriorSteps:
+class InteriorSteps(Method):
     """One problem of the hinge, solved to rounding in one step of a run.
 
     Columns are centred beside a free intercept, and scaled; of more columns than rows
@@ -201,13 +202,12 @@ class InteriorSteps:
         The best fit and dual weights so far, which stay where no better ones are found.
     """
 
-    violations = 0
-
     def __init__(self, problem: Problem, beta: Vector, alpha: float, a: Vector) -> None:
-        self._problem, self._is_done = problem, False
+        super().__init__()
+        self._problem = problem
         self._beta, self._alpha = beta, alpha
         self._a = feasible(a, problem.y, problem.intercept, problem.weights)
-        self.gap = self.certificate()
+        self._at = certificate(problem, *self.best())
 
     @staticmethod
     def serves(problem: Problem) -> bool:
@@ -218,17 +218,17 @@ class InteriorSteps:
         in_range = SMALLEST < radius < LARGEST and lam / radius / radius > SMALLEST
         return problem.loss == "hinge" and is_small and in_range and lam < LARGEST
 
-    @property
-    def cost(self) -> float:
-        """Rows whose visits would cost as much as the next step."""
-        return 0.0 if self._is_done else STEPS / 3 * self._problem.n
-
-    def step(self) -> None:
+    def step(self, rows: Rows | None = None) -> None:
         """Solve the problem, once."""
-        if not self._is_done:
-            self._is_done = True
-            with np.errstate(all="ignore"):
-                self._solve()
+        if self.steps == 0:
+            self.visits = STEPS / 3 * self._problem.n
+            self._solve()
+        self.steps += 1
+
+    @property
+    def gap(self) -> Certificate:
+        """Objectives of the best points, computed from the rows."""
+        return self._at
 
     def _solve(self) -> None:
         problem, free = self._problem, self._problem.intercept
@@ -278,7 +278,7 @@ class InteriorSteps:
 
     def _keep(self, beta: Vector, a: Vector) -> None:
         """Keep the fit if its risk is less, and the weights if their dual is larger."""
-        problem, before, alpha = self._problem, self.gap, 0.0
+        problem, before, alpha = self._problem, self._at, 0.0
         if problem.intercept:
             scores = problem.X @ beta + problem.row_offsets
             alpha = best_intercept(scores, problem.y, "hinge", problem.weights)
@@ -288,12 +288,8 @@ class InteriorSteps:
             self._beta, self._alpha = beta, alpha
         if found.dual_objective > before.dual_objective:
             self._a = a
-        self.gap = self.certificate()
+        self._at = certificate(problem, *self.best())
 
     def best(self) -> tuple[Vector, float, Vector]:
         """``beta, alpha`` of the least risk so far and ``a`` of the largest dual."""
         return self._beta, self._alpha, self._a
-
-    def certificate(self) -> Certificate:
-        """Objectives of the best points, computed from the rows."""
-        return certificate(self._problem, *self.best())

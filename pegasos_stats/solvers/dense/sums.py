@@ -1,12 +1,12 @@
 """What a certificate needs of dense rows, in numpy: see `rounding` for its bounds."""
 
 import math
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pegasos_stats.arrays import Dense, Matrix, Rows, Vector
+from pegasos_stats.arrays import Dense, Matrix, Predictors, Rows, Vector
 from pegasos_stats.solvers.dense.threads import one_thread
 
 ENTRIES = 2**17  # of a block: a megabyte
@@ -22,6 +22,10 @@ TINY = 1e-300  # of a diagonal
 CANCELS = 1e-2  # a variance below that share of the squared mean loses digits
 
 UNIT = 2.0**-53  # rounding of one operation, relative
+
+DIRECT = 1000  # columns of dense rows whose equations are factorised
+
+RESIDUAL, PRODUCTS = 0.05, 300  # of conjugate gradients
 
 
 class Sums(NamedTuple):
@@ -111,9 +115,19 @@ def blocks(n: int, p: int, entries: int = ENTRIES) -> Iterator[slice]:
         yield slice(first, min(n, first + size))
 
 
-def doubles(X: Dense, rows: slice) -> Matrix:
+def row_blocks(X: Predictors) -> Iterator[slice]:
+    """Rows of each block; of sparse ones, all."""
+    if isinstance(X, np.ndarray):
+        return blocks(X.shape[0], X.shape[1])
+    return iter([slice(0, X.shape[0])])
+
+
+def doubles(X: Any, rows: slice) -> Any:
     """Rows as doubles: a view, or a copy of single precision."""
-    return np.asarray(X[rows], dtype=np.float64)
+    if isinstance(X, np.ndarray):
+        return np.asarray(X[rows], dtype=np.float64)
+    is_whole = rows == slice(0, X.shape[0])
+    return (X if is_whole else X[rows]).astype(np.float64, copy=False)
 
 
 def total(v: Vector) -> float:
@@ -145,9 +159,19 @@ def image(c: Vector, B: Matrix) -> Vector:
     return found
 
 
-def gram(X: Dense, h: Vector, free: bool) -> Matrix:
+def products(A: Any, heights: Vector) -> Matrix:
+    """``sum_i h_i z_i z_i'``."""
+    if isinstance(A, np.ndarray):
+        A = A * np.sqrt(heights)[:, None]
+        return np.asarray(A.T @ A)
+    return np.asarray((A.T @ A.multiply(heights[:, None])).toarray())
+
+
+def gram(X: Any, h: Vector, free: bool) -> Matrix:
     """``sum_i h_i z_i z_i'`` with ``z = (x, 1)``, or ``(x, 0)`` if not `free`."""
     p = X.shape[1]
+    if not isinstance(X, np.ndarray):
+        return products(with_ones(X, float(free)), h)
     found, root = np.zeros((p + 1, p + 1)), np.sqrt(h)
     for rows in blocks(*X.shape):
         B = np.empty((rows.stop - rows.start, p + 1))
@@ -177,6 +201,39 @@ def inverse(H: Matrix) -> Matrix:
     except np.linalg.LinAlgError:
         found = np.linalg.pinv(even)
     return np.asarray(found * scale * scale[:, None])
+
+
+def is_direct(X: Predictors) -> bool:
+    """Whether equations for all columns are solved by a factorisation."""
+    return isinstance(X, np.ndarray) and X.shape[1] <= DIRECT
+
+
+def with_ones(X: Any, value: float | Vector) -> Any:
+    """Sparse rows with one more column."""
+    from scipy.sparse import csr_array, hstack
+
+    column = csr_array(np.full((X.shape[0], 1), 1.0) * np.reshape(value, (-1, 1)))
+    return hstack([X, column], format="csr", dtype=np.float64)
+
+
+def conjugate_gradients(
+    times: Callable[[Vector], Vector], diagonal: Vector, b: Vector
+) -> Vector:
+    """About ``H^-1 b``, from products with ``H`` and its diagonal."""
+    d, r = np.zeros(b.size), b
+    u = r / diagonal
+    rz = float(r @ u)
+    goal = RESIDUAL * RESIDUAL * rz
+    for _ in range(PRODUCTS):
+        if not rz > max(goal, TINY):
+            break
+        product = times(u)
+        step = rz / float(u @ product)
+        d, r = d + step * u, r - step * product
+        z = r / diagonal
+        before, rz = rz, float(r @ z)
+        u = z + (rz / before) * u
+    return d
 
 
 def scales(H: Matrix) -> Vector:

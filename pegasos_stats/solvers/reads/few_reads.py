@@ -32,7 +32,6 @@ from pegasos_stats.arrays import Vector
 from pegasos_stats.data.scan.counting import size_of_sample
 from pegasos_stats.data.scan.rows import RowSubset
 from pegasos_stats.solvers.centring import constants_of, without_constants
-from pegasos_stats.solvers.methods import solved_by_steps
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.reads.hinge import (
@@ -50,6 +49,7 @@ from pegasos_stats.solvers.reads.risk_and_bound import (
     scores,
 )
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import solved_by_steps
 
 NARROWER = 8.0  # what the width is divided by at most, after a step
 

@@ -27,7 +27,6 @@ from pegasos_stats.arrays import Dense, Matrix, Rows, Vector, read_only
 from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.data.scan.rows import Block, RowSubset, Values, plus
 from pegasos_stats.solvers.dense.sums import Sums, risk_and_image
-from pegasos_stats.solvers.methods import solved_by_steps
 from pegasos_stats.solvers.objective import rows_in_block
 from pegasos_stats.solvers.problem import LossName, Problem
 from pegasos_stats.solvers.reads.risk_and_bound import (
@@ -42,6 +41,7 @@ from pegasos_stats.solvers.reads.risk_and_bound import (
 )
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import solved_by_steps
 
 
 class ActiveRows:

@@ -42,7 +42,7 @@ def scores(X: Dense, at: Point, offset: Vector | None = None) -> Vector:
     """``x_i'beta + alpha + offset_i``, summed in an order that suits the machine."""
     found, w = np.zeros(X.shape[0]), np.zeros(arithmetic.lanes.padded(at.beta.size))
     w[: at.beta.size] = at.beta
-    dual.newton.put_dots(read_only(X), read_only(w), found)
+    dual.sdca.put_dots(read_only(X), read_only(w), found)
     found += at.alpha
     if offset is not None:
         found += offset

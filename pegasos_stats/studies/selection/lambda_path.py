@@ -33,10 +33,9 @@ from pegasos_stats.solvers.kernel_problem import (
     KernelProblem,
     support_of,
 )
-from pegasos_stats.solvers.objective import feasible
+from pegasos_stats.solvers.objective import feasible, zero_model
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.proximal import zero_model
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection import fold_fits
 from pegasos_stats.studies.selection.fold_fits import (

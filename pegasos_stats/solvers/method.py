@@ -1,0 +1,52 @@
+"""What the methods of SDCA have in common: steps towards the optimum, an epoch each."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from pegasos_stats.arrays import Rows, Vector
+from pegasos_stats.solvers.objective import Gap
+
+
+class Method(ABC):
+    """Steps of one kind.
+
+    Attributes
+    ----------
+    visits_rows : bool
+        Whether an epoch visits the rows in a random order.
+    steps, violations : int
+        As of a `Solution`.
+    visits : float
+        Rows visited so far, or whose visits would have cost as much.
+    gaps : list of float
+        After each epoch.
+    """
+
+    visits_rows: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        self.steps = self.violations = 0
+        self.visits = 0.0
+        self.gaps: list[float] = []
+
+    @abstractmethod
+    def step(self, rows: Rows) -> None:
+        """Do one epoch; the rows are empty where none are visited."""
+
+    @property
+    @abstractmethod
+    def gap(self) -> Gap:
+        """Objectives of the best points, as the steps found them."""
+
+    @abstractmethod
+    def best(self) -> tuple[Vector, float, Vector]:
+        """``beta, alpha`` of the least risk so far and ``a`` of the largest dual."""
+
+    def following(self) -> "Method | None":
+        """Other steps to go on with, where these take long."""
+        return None
+
+    def stands_still(self, patience: int) -> bool:
+        """Whether so many last steps have not halved the gap."""
+        gaps = self.gaps
+        return len(gaps) > patience and not gaps[-1] <= 0.5 * gaps[-1 - patience]
