@@ -21,7 +21,6 @@ KDD 2010.
 """
 
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -41,29 +40,13 @@ from pegasos_stats.solvers.reads.hinge import (
     NoRoomError,
     near_margin,
 )
-from pegasos_stats.solvers.reads.newton import Newton, SmoothedHinge
+from pegasos_stats.solvers.reads.newton import Newton, SmoothedNewton
 from pegasos_stats.solvers.reads.risk_and_bound import (
-    Bound,
     Point,
     Risk,
-    scores,
 )
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import solved_by_steps
-
-NARROWER = 8.0  # what the width is divided by at most, after a step
-
-CAREFUL = 2.0  # the same, once a step led up
-
-MOST_DAMPED = 20  # steps; what needs more has no end
-
-IN_CORNER = 5  # rows for each coefficient
-
-AFTER = 0.5  # of the length of a step, what margins may still be off after it
-
-LITTLE = 1e-3  # of the width: steps that are no longer bring nothing
-
-LEAST = sys.float_info.min  # of a width
 
 ENOUGH = 4  # rows to keep for each coefficient, at least
 
@@ -84,151 +67,6 @@ FURTHER, MOST = 10.0, 1e6  # factors of its penalty
 HALVES = 1  # seed of the halves of a sample
 
 TEN, LAST_SHARE = 10.0, 1e-4  # what the share is divided by where a read found nothing
-
-
-class SmoothedNewton(Newton):
-    """The hinge between two reads, where no row is kept.
-
-    Attributes
-    ----------
-    width : float
-        Of the corner, at the next read.
-    apart : float
-        How far margins may be off at the point of the next read, about.
-    damped : int
-        Steps that were shorter, after one that led up.
-    """
-
-    def __init__(
-        self, problem: Problem, sample: RowSubset, point: Point, width: float
-    ) -> None:
-        super().__init__(problem, sample, point)
-        self.width = self.apart = max(LEAST, width)
-        self.damped = 0
-
-    @property
-    def curve(self) -> SmoothedHinge:
-        """The loss that the next read sums."""
-        return SmoothedHinge(self.width)
-
-    def solve(self, tol: float, solver: SDCA) -> None:
-        """Take Newton's step, shorter if one led up; choose the next width."""
-        before, sample = self.point, self._sample
-        is_whole = self.is_lowest
-        super().solve(tol, solver)
-        if not is_whole:
-            self.damped += 1
-            self.stands |= self.damped > MOST_DAMPED
-            return
-        there, here = (scores(sample.X, point) for point in (self.point, before))
-        length = float(np.sqrt(np.mean((there - here) ** 2)))
-        if not np.isfinite(length):
-            return
-        fewest = self.width * IN_CORNER * (self._problem.p + 1) / max(1, self.bent)
-        most = CAREFUL if self.damped else NARROWER
-        width = min(self.width, max(length, self.width / most, LEAST))
-        width = max(width, min(fewest, self.width * NARROWER))
-        self.stands |= width >= self.width and length <= LITTLE * self.width
-        if width > self.width:  # too few rows were in the corner
-            self.stands = True
-            self.forget_lowest()  # all risks are higher with this width
-        self.width, self.apart = width, AFTER * length
-
-
-class LimitedMemory:
-    """The hinge between two reads, with or without rows that are kept.
-
-    Parameters
-    ----------
-    problem, sample, point
-        As of `Hinge`.
-    """
-
-    def __init__(self, problem: Problem, sample: RowSubset, point: Point) -> None:
-        self._problem, self._sample, self._failed = problem, sample, 0
-        self._width = margin_error(problem, sample)
-        self._step: Hinge | SmoothedNewton = SmoothedNewton(
-            problem, sample, point, self._width
-        )
-
-    @property
-    def point(self) -> Point:
-        """Where the next read looks."""
-        return self._step.point
-
-    @point.setter
-    def point(self, point: Point) -> None:
-        self._step.point = point
-
-    @property
-    def bound(self) -> Bound:
-        """Of the dual point at hand."""
-        return self._step.bound
-
-    @property
-    def stands(self) -> bool:
-        """Whether the last read brought nothing."""
-        return self._step.stands
-
-    @property
-    def violations(self) -> int:
-        """Rows with a margin below 1 at the last read."""
-        return self._step.violations
-
-    def read(self) -> Risk:
-        """Read all rows, and keep those near the margin if they find room.
-
-        A read that finds no room is broken off, and another one keeps none.
-        """
-        if isinstance(self._step, SmoothedNewton):
-            self._keep_some(self._step)
-        try:
-            return self._step.read()
-        except NoRoomError:
-            self._keep_none()
-            return self._step.read()
-
-    def solve(self, tol: float, solver: SDCA) -> None:
-        """Find the next point, and a dual point."""
-        try:
-            self._step.solve(tol, solver)
-        except NoRoomError:
-            self._keep_none()
-
-    def dual(self, weights: Vector | None) -> Vector:
-        """Dual weights of all rows."""
-        return self._step.dual(weights)
-
-    def forget_rows(self) -> None:
-        """Let go of rows in memory, to have room; nothing is read after it."""
-        self._step.forget_rows()
-
-    def _keep_some(self, step: SmoothedNewton) -> None:
-        """Keep rows from now on, if those near the margin find room."""
-        problem, sample = self._problem, self._sample
-        delta = max(step.apart, NARROWEST * self._width)
-        room, fewest = ROOM * problem.X.most_kept, ENOUGH * (problem.p + 1)
-        most = max(fewest, room / 2.0**self._failed)
-
-        def near(delta: float) -> float:
-            return near_margin(problem, sample, step.point, delta) * problem.n
-
-        while near(delta) < fewest and delta < self._width:
-            if near(WIDER * delta) > most:
-                break
-            delta *= WIDER
-        may_keep = fewest <= room and self._failed < MOST_FAILED
-        if may_keep and near(delta) <= most:
-            self._width = step.width
-            self._step = Hinge(problem, sample, step.point, delta)
-
-    def _keep_none(self) -> None:
-        """Take steps that keep no row, until half as much room is enough."""
-        self._failed = min(MOST_FAILED, self._failed + 1)
-        self._step.forget_rows()
-        self._step = SmoothedNewton(
-            self._problem, self._sample, self._step.point, self._width
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,6 +96,9 @@ class Reads:
 class Reading:
     """A fit from read to read.
 
+    The hinge keeps rows near its margin once they find room. Until then, and where
+    there turns out to be none, it is smoothed and takes steps that keep no row.
+
     Parameters
     ----------
     problem : Problem
@@ -265,7 +106,7 @@ class Reading:
 
     Attributes
     ----------
-    step : Hinge, Newton or LimitedMemory
+    step : Hinge, Newton or SmoothedNewton
     reads : int
         How many there have been.
     violations : int
@@ -274,12 +115,19 @@ class Reading:
 
     def __init__(self, problem: Problem, solver: SDCA) -> None:
         sample = problem.X.sample(size_of_sample(problem.n, problem.p))
-        self._problem, self.violations = problem, 0
+        self._problem, self._sample, self.violations = problem, sample, 0
         self._best: Risk | None = None
-        self._solver, self._share, self.reads = solver, FINER, 0
+        self._solver, self._share, self.reads, self._failed = solver, FINER, 0, 0
         found = solved(problem, sample, solver)
         point = self._free(found.beta, found.alpha)
-        self.step = step_of(problem, sample, point)
+        self._width = WIDTHS * float(np.sqrt(problem.p / sample.y.size))
+        self.step: Hinge | Newton
+        if problem.loss == "log":
+            self.step = Newton(problem, sample, point)
+        elif problem.X.most_kept < problem.n:
+            self.step = SmoothedNewton(problem, sample, point, self._width)
+        else:
+            self.step = Hinge(problem, sample, point, self._width)
 
     @property
     def at(self) -> Certificate:
@@ -297,8 +145,18 @@ class Reading:
         return self._share < LAST_SHARE
 
     def read(self) -> Certificate:
-        """Read all rows."""
-        risk, self.reads = self.step.read(), self.reads + 1
+        """Read all rows, and keep those near the margin if they find room.
+
+        A read that finds no room is broken off, and another one keeps none.
+        """
+        if isinstance(self.step, SmoothedNewton):
+            self._keep_some(self.step)
+        try:
+            risk = self.step.read()
+        except NoRoomError:
+            self._keep_none()
+            risk = self.step.read()
+        self.reads += 1
         self.violations += self.step.violations
         if self._best is None or risk.objective < self._best.objective:
             self._best = risk
@@ -309,8 +167,37 @@ class Reading:
         if self.reads > 1 and self.step.stands:
             self._share /= TEN
         tol = tolerance(self._solver, self.at) * self._share
-        self.step.solve(max(FINEST, tol), self._solver)
+        try:
+            self.step.solve(max(FINEST, tol), self._solver)
+        except NoRoomError:
+            self._keep_none()
         self.step.point = self._free(*self.step.point)
+
+    def _keep_some(self, step: SmoothedNewton) -> None:
+        """Keep rows from now on, if those near the margin find room."""
+        problem, sample = self._problem, self._sample
+        delta = max(step.apart, NARROWEST * self._width)
+        room, fewest = ROOM * problem.X.most_kept, ENOUGH * (problem.p + 1)
+        most = max(fewest, room / 2.0**self._failed)
+
+        def near(delta: float) -> float:
+            return near_margin(problem, sample, step.point, delta) * problem.n
+
+        while near(delta) < fewest and delta < self._width:
+            if near(WIDER * delta) > most:
+                break
+            delta *= WIDER
+        may_keep = fewest <= room and self._failed < MOST_FAILED
+        if may_keep and near(delta) <= most:
+            self._width = step.width
+            self.step = Hinge(problem, sample, step.point, delta)
+
+    def _keep_none(self) -> None:
+        """Take steps that keep no row, until half as much room is enough."""
+        self._failed = min(MOST_FAILED, self._failed + 1)
+        self.step.forget_rows()
+        given = self._problem, self._sample, self.step.point, self._width
+        self.step = SmoothedNewton(*given)
 
     def _free(self, beta: Vector, alpha: float) -> Point:
         """The point where a free intercept has the share of constant columns."""
@@ -334,25 +221,6 @@ class Reading:
     def _known(self) -> Risk:
         assert self._best is not None  # a read comes first
         return self._best
-
-
-def margin_error(problem: Problem, sample: RowSubset) -> float:
-    """How far margins are off at most, about, at the solution of a sample."""
-    return WIDTHS * float(np.sqrt(problem.p / sample.y.size))
-
-
-def step_of(
-    problem: Problem, sample: RowSubset, point: Point
-) -> Hinge | Newton | LimitedMemory:
-    """The steps for a loss, and for the room that there is for rows.
-
-    Problem, sample and point are those of `Hinge`.
-    """
-    if problem.loss == "log":
-        return Newton(problem, sample, point)
-    if problem.X.most_kept < problem.n:
-        return LimitedMemory(problem, sample, point)
-    return Hinge(problem, sample, point, margin_error(problem, sample))
 
 
 @np.errstate(over="ignore", invalid="ignore")  # the certificate tells

@@ -25,6 +25,7 @@ More & Sorensen, *Computing a trust region step*, SIAM Journal on Scientific and
 Statistical Computing 4, 1983.
 """
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -51,73 +52,58 @@ from pegasos_stats.solvers.reads.risk_and_bound import (
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
 
+NARROWER = 8.0  # what the width is divided by at most, after a step
+CAREFUL = 2.0  # the same, once a step led up
+MOST_DAMPED = 20  # steps; what needs more has no end
+IN_CORNER = 5  # rows for each coefficient
+AFTER = 0.5  # of the length of a step, what margins may still be off after it
+LITTLE = 1e-3  # of the width: steps that are no longer bring nothing
+LEAST_WIDTH = sys.float_info.min  # of a width
 WIDEST = 4.0  # radius after a step that led up: a change of scores, about
 SHORTER, LONGER = 0.25, 2.0  # radius, by a step that led up, and by one that did not
 LEAST, HALVINGS = 2.0**-80, 60  # of the largest ``mu``; of its range, on a log scale
 
 
-class Logistic:
-    """``log(1 + exp(-m))``."""
+class Curve(NamedTuple):
+    """The log loss, or the hinge with its corner rounded over a width.
 
-    def loss(self) -> LossName:
-        """The loss in the risk."""
-        return "log"
+    Attributes
+    ----------
+    loss : "log" or "hinge"
+        The loss in the risk.
+    width : float
+        Of the corner.
 
-    def slopes(self, m: Vector) -> Vector:
-        """``1 / (1 + exp(m))``: dual weights of rows of weight 1."""
-        from scipy.special import expit
+    Examples
+    --------
+    >>> hinge = Curve("hinge", 0.5)
+    >>> hinge.slopes(np.array([0.7, 0.9, 1.0, 1.25, 2.0]))
+    array([1. , 0.7, 0.5, 0. , 0. ])
+    >>> Curve("hinge", 0.8).above(np.ones(3), np.array([0.0, 1.0, 2.0]))
+    0.1
+    """
 
-        return np.asarray(expit(-m), dtype=np.float64)
-
-    def bends(self, w: Vector, s: Vector) -> Vector:
-        """``w s (1 - s)``, second derivatives of rows of weights ``w``."""
-        return w * s * (1.0 - s)
-
-    def violated(self, m: Vector) -> int:
-        """How many margins are below 0."""
-        return int(np.count_nonzero(m < 0.0))
-
-    def above(self, w: Vector, m: Vector) -> float:
-        """Sum by which it is above the loss in the risk: it is that loss."""
-        return 0.0
-
-
-@dataclass(frozen=True)
-class SmoothedHinge:
-    """The hinge, its corner rounded over a width."""
-
-    width: float
-
-    def loss(self) -> LossName:
-        """The loss in the risk."""
-        return "hinge"
+    loss: LossName
+    width: float = 0.0
 
     def slopes(self, m: Vector) -> Vector:
-        """``clip(1/2 + (1 - m) / width, 0, 1)``.
+        """``1 / (1 + exp(m))``, or ``clip(1/2 + (1 - m) / width, 0, 1)``."""
+        if self.loss == "log":
+            from scipy.special import expit
 
-        Examples
-        --------
-        >>> SmoothedHinge(0.5).slopes(np.array([0.7, 0.9, 1.0, 1.25, 2.0]))
-        array([1. , 0.7, 0.5, 0. , 0. ])
-        """
+            return np.asarray(expit(-m), dtype=np.float64)
         return np.clip(0.5 + (1.0 - m) / self.width, 0.0, 1.0)
 
     def bends(self, w: Vector, s: Vector) -> Vector:
-        """``w / width`` in the corner, 0 elsewhere."""
+        """``w s (1 - s)``, or ``w / width`` in the corner: second derivatives."""
+        if self.loss == "log":
+            return w * s * (1.0 - s)
         return np.where((s > 0.0) & (s < 1.0), w / self.width, 0.0)
 
-    def violated(self, m: Vector) -> int:
-        """How many margins are below 1."""
-        return int(np.count_nonzero(m < 1.0))
-
     def above(self, w: Vector, m: Vector) -> float:
-        """Sum by which it is above the hinge.
-
-        Examples
-        --------
-        >>> SmoothedHinge(0.8).above(np.ones(3), np.array([0.0, 1.0, 2.0]))
-        0.1
-        """
+        """Sum by which it is above the loss in the risk."""
+        if self.loss == "log":
+            return 0.0
         short = np.maximum(0.5 - np.abs(1.0 - m) / self.width, 0.0)
         return float(w @ (short * short)) * self.width / 2.0
 
@@ -164,7 +150,7 @@ class Looking:
 
     Attributes
     ----------
-    curve : Logistic or SmoothedHinge
+    curve : Curve
     point : Point
     reach : float
         How far rounding may move a margin.
@@ -173,7 +159,7 @@ class Looking:
         Numbers of the rows of the sample.
     """
 
-    curve: "Logistic | SmoothedHinge"
+    curve: Curve
     point: Point
     reach: float
     intercept: bool
@@ -194,14 +180,14 @@ class Looking:
         bends = self.curve.bends(w, s)
         return Part(
             seen=risk_and_image(
-                X, y, *self.point, self.curve.loss(), a, w, self.reach, offset
+                X, y, *self.point, self.curve.loss, a, w, self.reach, offset
             ),
             excess=units(a[above]) - units(a[~above]),
             first=self._sum(X, slopes),
             second=self._curvature(X, bends),
             squares=self._sum(np.square(X, dtype=np.float64), w),
             table=table_of(y, f),
-            violations=self.curve.violated(m),
+            violations=int(np.count_nonzero(m < float(self.curve.loss == "hinge"))),
             bent=int(np.count_nonzero(bends)),
             above=self.curve.above(w, m),
             dual=[(first, a)],
@@ -262,9 +248,9 @@ class Newton:
         self._radius, self._squares = 0.0, np.zeros(0)  # 0 for no limit
 
     @property
-    def curve(self) -> "Logistic | SmoothedHinge":
+    def curve(self) -> Curve:
         """The loss that the next read sums."""
-        return Logistic()
+        return Curve("log")
 
     def read(self) -> Risk:
         """Read all rows: risk, gradient and curvature at the point; a dual point."""
@@ -305,7 +291,7 @@ class Newton:
         self._of_sample = weights
         rounding = Rounding(problem, *self.point)
         of_sample = risk_and_image(
-            *(sample.X, sample.y, *self.point, self.curve.loss(), weights, sample.w),
+            *(sample.X, sample.y, *self.point, self.curve.loss, weights, sample.w),
             offset=sample.offset,
         )
         both = sums.plus(of_sample)
@@ -358,6 +344,55 @@ class Newton:
     def forget_rows(self) -> None:
         """Let go of nothing: the rows of the sample are few."""
         return
+
+
+class SmoothedNewton(Newton):
+    """The hinge between two reads, where no row is kept.
+
+    Attributes
+    ----------
+    width : float
+        Of the corner, at the next read.
+    apart : float
+        How far margins may be off at the point of the next read, about.
+    damped : int
+        Steps that were shorter, after one that led up.
+    """
+
+    def __init__(
+        self, problem: Problem, sample: RowSubset, point: Point, width: float
+    ) -> None:
+        super().__init__(problem, sample, point)
+        self.width = self.apart = max(LEAST_WIDTH, width)
+        self.damped = 0
+
+    @property
+    def curve(self) -> Curve:
+        """The loss that the next read sums."""
+        return Curve("hinge", self.width)
+
+    def solve(self, tol: float, solver: SDCA) -> None:
+        """Take Newton's step, shorter if one led up; choose the next width."""
+        before, sample = self.point, self._sample
+        is_whole = self.is_lowest
+        super().solve(tol, solver)
+        if not is_whole:
+            self.damped += 1
+            self.stands |= self.damped > MOST_DAMPED
+            return
+        there, here = (scores(sample.X, point) for point in (self.point, before))
+        length = float(np.sqrt(np.mean((there - here) ** 2)))
+        if not np.isfinite(length):
+            return
+        fewest = self.width * IN_CORNER * (self._problem.p + 1) / max(1, self.bent)
+        most = CAREFUL if self.damped else NARROWER
+        width = min(self.width, max(length, self.width / most, LEAST_WIDTH))
+        width = max(width, min(fewest, self.width * NARROWER))
+        self.stands |= width >= self.width and length <= LITTLE * self.width
+        if width > self.width:  # too few rows were in the corner
+            self.stands = True
+            self.forget_lowest()  # all risks are higher with this width
+        self.width, self.apart = width, AFTER * length
 
 
 def _step(curvature: Matrix, slope: Vector) -> Vector:
