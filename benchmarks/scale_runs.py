@@ -142,12 +142,11 @@ def clock() -> Clock:
     from pegasos_stats.models import scanned
     from pegasos_stats.solvers.reads import few_reads
     from pegasos_stats.solvers.reads.hinge import Hinge
-    from pegasos_stats.solvers.reads.newton import Newton
 
     found = Clock()
     found.of(scanned, "streamed_rows", "counting")
     found.of(few_reads, "solved", "sample")
-    for step in (Hinge, Newton):
+    for step in (Hinge, few_reads.Newton):
         found.of(step, "read", "reading")
         found.of(step, "solve", "solving")
     return found

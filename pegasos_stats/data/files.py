@@ -46,7 +46,6 @@ NOT_UTF8 = (
 )
 EMPTY = "it is empty; give a header and rows"
 QUOTE = re.compile(r"EOF inside string starting at row (\d+)")
-RENAMED = re.compile(r"(.*)\.\d+", re.DOTALL)
 FIELDS = re.compile(r"Expected \d+ fields in line \d+, saw \d+")
 
 
@@ -238,6 +237,7 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
                 na_values=list(style.na_values),
                 low_memory=False,
             )
+        header = _header(path, style)
         _check_fields(path, data)
         short = data.shape[1] > 1 and data.iloc[:, -1].isna().any()
         if short and (why := uneven_line(path, style.sep, style.encoding)):
@@ -250,12 +250,11 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
             f"{_reason(error, path, style)}."
         ) from None
     data = _with_long_numbers(data, style.decimal)
-    places = enumerate(data.columns)
-    unnamed = [j for j, name in places if j > 0 and name == f"Unnamed: {j}"]
+    unnamed = [j for j, name in enumerate(header) if j > 0 and not name]
     if unnamed:
         warn_unnamed(path, unnamed[0] + 1)
         data = data.drop(columns=data.columns[unnamed])
-    if str(data.columns[0]).startswith("Unnamed: 0"):
+    if not header[0]:
         return data.set_index(data.columns[0]).rename_axis(None)
     return data
 
@@ -269,31 +268,22 @@ def warn_unnamed(path: str, number: int) -> None:
     )
 
 
-def check_header(path: str, columns: pd.Index, style: CsvStyle = COMMAS) -> None:
-    """Raise `ColumnError` for a name that the header has twice: pandas renames one.
+def _header(path: str, style: CsvStyle) -> list[str]:
+    """Names in the first line of a CSV file.
 
-    Parameters
-    ----------
-    path : str
-    columns : Index
-        Names that pandas gave.
-    style : CsvStyle
+    Raises
+    ------
+    ColumnError
+        If one is there twice; pandas would rename it.
     """
-    renamed = map(RENAMED.fullmatch, map(str, columns))
-    if not any(match and match[1] in columns for match in renamed):
-        return
     with opened(path) as handle:
-        first = pd.read_csv(
-            handle,
-            sep=style.sep,
-            encoding=style.encoding,
-            header=None,
-            nrows=1,
-            dtype=str,
-        )
-    header = first.iloc[0].dropna()
-    if header.duplicated().any():
-        raise twice(header[header.duplicated()].iloc[0], path)
+        text = io.TextIOWrapper(handle, style.encoding, newline="")
+        lines = csv.reader(text, delimiter=style.sep)
+        names = next((line for line in lines if line), [])
+    named = [name.removeprefix("\ufeff") for name in names if name]
+    if doubled := [name for name in named if named.count(name) > 1]:
+        raise twice(doubled[0], path)
+    return names
 
 
 def twice(name: str, path: str) -> ColumnError:

@@ -359,7 +359,8 @@ def sample_of_arrays(
     design = FrameDesign.from_data(X)
     matrix = design.matrix(X)
     asked = Offset.asked(offset)
-    given = _RowOptions.of(weights, freq_weights, X, matrix.index, offset, asked)
+    given = RowOptions.of(weights, freq_weights, X, matrix.index, offset, asked)
+    given.check()
     if given.counts is not None:
         labels, matrix = labels.iloc[given.rows], matrix.taken(given.rows)
     return _complete(
@@ -383,7 +384,8 @@ def sample_of_formula(
     frame = as_data(data)
     known = check_functions(functions, frame.columns)
     asked = Offset.asked(offset, offset_terms(formula, frame, known), known)
-    given = _RowOptions.of(weights, freq_weights, frame, frame.index, offset, asked)
+    given = RowOptions.of(weights, freq_weights, frame, frame.index, offset, asked)
+    given.check()
     if given.counts is not None:
         frame = frame.iloc[given.rows]
     labels = outcome_of(formula, frame, known)
@@ -401,7 +403,7 @@ def sample_of_formula(
 
 
 @dataclass(frozen=True, eq=False)
-class _RowOptions:
+class RowOptions:
     """Which rows of the data are taken, how often each counts, and what it weighs.
 
     Weights are a number for each row taken, or as for `class_weights`. What stands
@@ -426,7 +428,8 @@ class _RowOptions:
         index: pd.Index,
         offset: object,
         offsets: Offset | None,
-    ) -> "_RowOptions":
+    ) -> "RowOptions":
+        """Read what was given as options, and the offset of a formula."""
         rows, beside = np.arange(len(index)), dict[str, Vector]()
         counts = known = None
         if (each := given_weights(weights, data, index)) is not None:
@@ -437,19 +440,20 @@ class _RowOptions:
             counts = Counts.of(freq_weights, len(index))
         if offsets is not None:
             parts = offsets.by_part(data, offset)
-            none = [
-                k for k, each in parts.items() if each.size and np.isnan(each).all()
-            ]
-            if none:
-                raise DataError(
-                    f"The values of {none[0]} are missing in all of "
-                    f"{counted(len(index), 'row')}; give data with numbers there."
-                )
             beside |= {bare_part(name): values for name, values in parts.items()}
             known = total(parts)[rows]
         beside = {name: values[rows] for name, values in beside.items()}
         weights = beside.get("weights", weights)
         return cls(data, index, rows, weights, counts, beside, offsets, known)
+
+    def check(self) -> None:
+        """Raise `DataError` if a part of the offset is missing in all rows."""
+        for part in () if self.offsets is None else self.offsets.parts:
+            if len(self.rows) and self.lacking[bare_part(part)].all():
+                raise DataError(
+                    f"The values of {part} are missing in all of "
+                    f"{counted(len(self.index), 'row')}; give data with numbers there."
+                )
 
     @property
     def lacking(self) -> dict[str, Mask]:
@@ -482,7 +486,7 @@ def _complete(
     matrix: ModelMatrix,
     coding: Coding,
     na_action: NaAction,
-    given: _RowOptions,
+    given: RowOptions,
     standardize: bool,
     intercept: bool,
 ) -> Sample:

@@ -257,5 +257,4 @@ def test_a_name_that_is_twice_in_a_header_is_refused(pack, tmp_path, capsys):
     path.write_bytes(pack(text) if pack else text)
     with pytest.warns(ColumnWarning, match="Column 4 of .* has no name"):
         data = read_csv(str(path))
-    files.check_header(str(path), data.columns)
     assert list(data.columns) == ["x", "x.1", "y"]

@@ -12,14 +12,20 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Dense, Mask, Rows, Vector
 from pegasos_stats.data.columns import are_finite, in_a_piece
 from pegasos_stats.data.language.formula import outcome_of
-from pegasos_stats.data.sample import Dropped, NaAction, no_rows, some_missing
+from pegasos_stats.data.sample import (
+    Dropped,
+    NaAction,
+    RowOptions,
+    no_rows,
+    some_missing,
+)
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, overflow, power_of_two
 from pegasos_stats.data.scan.files import Scan, rows_of_piece
 from pegasos_stats.data.scan.formats import BOOLEANS, NUMBERS, kind_of
 from pegasos_stats.data.scan.frames import frame_of
 from pegasos_stats.data.scan.levels import ResolvedFormula, counted_pieces
 from pegasos_stats.data.scan.partitions import Partition
-from pegasos_stats.data.weights import bare_part, given_weights, rows_of_weights, total
+from pegasos_stats.data.weights import rows_of_weights
 from pegasos_stats.errors import LabelError, shown
 from pegasos_stats.parallel import one_ahead
 
@@ -360,23 +366,17 @@ class RowCounter:
         self, index: pd.Index, table: "pa.RecordBatch", columns: list[Vector] | None
     ) -> None:
         """Count a piece; its columns, if they are the matrix."""
-        coding, offsets, counts = (
-            self.agreed.coding,
-            self.agreed.offsets,
-            self.agreed.counts,
-        )
+        agreed = self.agreed
         frame = frame_of(table.select(self._beside)).set_axis(index)
-        labels = outcome_of(str(self.agreed.design.formula), frame)
-        lacking = {coding.name: labels.isna().to_numpy(dtype=bool)}
-        without, each = int(lacking[coding.name].sum()), None
-        if self._weights_in is not None:
-            each = given_weights(self._weights_in, frame, index)
-            assert each is not None  # the name of a column
-            lacking["weights"] = np.isnan(each)
-        if counts is not None:
-            lacking["freq_weights"] = frame[counts].isna().to_numpy(dtype=bool)
-        parts = {} if offsets is None else offsets.by_part(frame)
-        lacking |= {bare_part(name): np.isnan(values) for name, values in parts.items()}
+        given = RowOptions.of(
+            self._weights_in, None, frame, index, None, agreed.offsets
+        )
+        labels = outcome_of(str(agreed.design.formula), frame)
+        lacking = {agreed.coding.name: labels.isna().to_numpy(dtype=bool)}
+        self._without += int(lacking[agreed.coding.name].sum())
+        lacking |= given.lacking
+        if agreed.counts is not None:
+            lacking["freq_weights"] = frame[agreed.counts].isna().to_numpy(dtype=bool)
         kept = usable = ~np.any([*lacking.values()], axis=0)
         clean = columns is not None and all(map(are_finite, columns))
         if columns is not None and clean:
@@ -387,23 +387,23 @@ class RowCounter:
             columns, lacking = [*np.ascontiguousarray(X.T)], lacking | further
         for name, rows in lacking.items():
             self._lack(name, int(rows.sum()))
-        y = coding.encode(labels[kept]).astype(np.int8)
+        y = agreed.coding.encode(labels[kept]).astype(np.int8)
+        each = given.weights[kept] if isinstance(given.weights, np.ndarray) else None
         self._sample(columns, y)
         self.columns.add(columns)
         for sign, moments in self._by_class.items():
             rows = y == sign
-            here = None if each is None else each[kept][rows]
+            here = None if each is None else each[rows]
             moments.add([column[rows] for column in columns], here)
         self._y.append(y)
         if each is not None:
-            self._weights.append(each[kept])
-        if offsets is not None:
-            self._offset.append(total(parts)[kept])
+            self._weights.append(each)
+        if given.offset is not None:
+            self._offset.append(given.offset[kept])
         some = None if usable.all() else usable
         ends = self.matrices.ends(table)
         self.pieces.append(Piece(table.num_rows, len(y), clean, some, ends))
-        self._without, self._rows = self._without + without, self._rows + len(labels)
-        self.n += len(y)
+        self._rows, self.n = self._rows + len(labels), self.n + len(y)
 
     def join(self, other: "RowCounter") -> None:
         """Add rows that follow, which were counted by themselves and not sampled."""

@@ -17,31 +17,7 @@ import pandas as pd
 from pegasos_stats.checks import check_count
 from pegasos_stats.data.columns import FileName
 from pegasos_stats.data.files import twice, uneven_line
-from pegasos_stats.data.scan.formats import (
-    BOOLEANS,
-    FALSE,
-    FORMATS,
-    MOST_FEATURES,
-    NOTHING,
-    NUMBERS,
-    SEPARATORS,
-    SVMLIGHT,
-    TEXT,
-    TRUE,
-    Format,
-    check_is_text,
-    csv_batches,
-    csv_names,
-    ending_of,
-    format_of,
-    is_feature,
-    kind_of,
-    of_equal_size,
-    svmlight_types,
-    trimmed,
-    unreadable,
-    unsigned,
-)
+from pegasos_stats.data.scan import formats
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
@@ -61,11 +37,11 @@ if TYPE_CHECKING:
 EMPTY, WHOLE, DOUBLE = "nothing", "whole numbers", "doubles"
 
 WIDER = {  # what a column may hold after it held this, the narrowest first; or text
-    EMPTY: (BOOLEANS, WHOLE, DOUBLE),
-    BOOLEANS: (BOOLEANS,),
+    EMPTY: (formats.BOOLEANS, WHOLE, DOUBLE),
+    formats.BOOLEANS: (formats.BOOLEANS,),
     WHOLE: (WHOLE, DOUBLE),
     DOUBLE: (DOUBLE,),
-    TEXT: (),
+    formats.TEXT: (),
 }
 
 UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -106,7 +82,7 @@ def stamp_of(file: str) -> Stamp:
     try:
         found = os.stat(file)
     except OSError as error:
-        raise unreadable(file, error) from None
+        raise formats.unreadable(file, error) from None
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
@@ -152,7 +128,7 @@ def matched(path: str) -> list[str]:
         files = sorted(glob.glob(path, recursive=True))
     elif os.path.isdir(path):
         names = [each for each in sorted(os.listdir(path)) if each[0] not in "._"]
-        inside = [os.path.join(path, each) for each in names if ending_of(each)]
+        inside = [os.path.join(path, each) for each in names if formats.ending_of(each)]
         files = [file for file in inside if os.path.isfile(file)]
     if not files:
         raise DataError(
@@ -160,10 +136,10 @@ def matched(path: str) -> list[str]:
             "'folder/*.parquet', or a folder with such files."
         )
     for file in files:
-        if not os.path.isfile(file) or ending_of(file) is None:
+        if not os.path.isfile(file) or formats.ending_of(file) is None:
             raise DataError(
                 f"The file {shown_path(file)} is not there, or of no known format; "
-                f"give files that end in {listing(FORMATS, len(FORMATS))}."
+                f"give files that end in {listing(formats.FORMATS, 99)}."
             )
     return files
 
@@ -212,19 +188,23 @@ class Scan:
     @cached_property
     def types(self) -> "dict[str, pa.DataType]":
         """Types of the columns of CSV files, for which these are read once."""
-        files = [file for file in self.files if ending_of(file) in SEPARATORS]
+        files = [
+            file for file in self.files if formats.ending_of(file) in formats.SEPARATORS
+        ]
         return agreed_types(files, dict(self.stated))
 
     @cached_property
     def features(self) -> "Mapping[str, pa.DataType]":
         """Columns of svmlight files and their types, for which these are read once."""
-        files = [file for file in self.files if ending_of(file) in SVMLIGHT]
-        return svmlight_types(files, self.n_features) if files else {}
+        files = [
+            file for file in self.files if formats.ending_of(file) in formats.SVMLIGHT
+        ]
+        return formats.svmlight_types(files, self.n_features) if files else {}
 
     @property
     def is_svmlight(self) -> bool:
         """Whether all files are svmlight files."""
-        return all(ending_of(file) in SVMLIGHT for file in self.files)
+        return all(formats.ending_of(file) in formats.SVMLIGHT for file in self.files)
 
     @property
     def n_reads(self) -> int:
@@ -244,11 +224,13 @@ class Scan:
         kept["_stamps"] = found
         return found
 
-    def format_of(self, file: str) -> "tuple[Format, Mapping[str, pa.DataType]]":
+    def format_of(
+        self, file: str
+    ) -> "tuple[formats.Format, Mapping[str, pa.DataType]]":
         """How a file is read, and types of columns that it does not state."""
-        if ending_of(file) in SVMLIGHT:
-            return format_of(file), self.features
-        return format_of(file), self.types
+        if formats.ending_of(file) in formats.SVMLIGHT:
+            return formats.format_of(file), self.features
+        return formats.format_of(file), self.types
 
     @cached_property
     def schemas(self) -> "dict[str, pa.Schema]":
@@ -271,7 +253,7 @@ class Scan:
             except DataError:
                 raise
             except Exception as error:  # of pyarrow, and of the system
-                raise unreadable(file, error) from None
+                raise formats.unreadable(file, error) from None
             labels = row_labels(schema)
             fields = [field for field in schema if field.name not in labels]
             counts = Counter(field.name for field in fields)
@@ -293,11 +275,13 @@ class Scan:
         """
         found: dict[str, tuple[str, str]] = {}
         for file, schema in self.schemas.items():
-            for name, kind in ((each.name, kind_of(each.type)) for each in schema):
+            for name, kind in (
+                (each.name, formats.kind_of(each.type)) for each in schema
+            ):
                 first, where = found.setdefault(name, (kind, file))
-                if first == NOTHING:
+                if first == formats.NOTHING:
                     found[name] = kind, file
-                elif kind not in (first, NOTHING):
+                elif kind not in (first, formats.NOTHING):
                     raise ColumnError(
                         f"Column {name!r} holds {kind} in {file} and {first} in "
                         f"{where}; give it one type in all files."
@@ -323,8 +307,8 @@ class Scan:
         for file, schema in self.schemas.items():
             there = set(schema.names)
             missing = [name for name in wanted if name not in there]
-            if ending_of(file) in SVMLIGHT and self.n_features is None:
-                missing = [name for name in missing if not is_feature(name)]
+            if formats.ending_of(file) in formats.SVMLIGHT and self.n_features is None:
+                missing = [name for name in missing if not formats.is_feature(name)]
             if missing:
                 noun = "Column" if len(missing) == 1 else "Columns"
                 raise ColumnError(
@@ -349,10 +333,10 @@ class Scan:
         found: dict[str, float] = {}
         for file in self.files[:: -(-len(self.files) // FILES)]:
             (how, types), schema = self.format_of(file), self.schemas[file]
-            texts = [name for name in schema.names if self.kinds[name] == TEXT]
+            texts = [name for name in schema.names if self.kinds[name] == formats.TEXT]
             with suppress(Exception):  # which is raised again where rows are read
                 batches = how.batches(file, texts, FIRST, types)
-                piece = next(iter(of_equal_size(batches, FIRST)))
+                piece = next(iter(formats.of_equal_size(batches, FIRST)))
                 for name, column in zip(texts, piece.columns, strict=True):
                     width = bytes_of_text(column) / 8 / piece.num_rows
                     if width > LONG:
@@ -384,13 +368,13 @@ class Scan:
             (how, types), first = self.format_of(file), 0
             try:
                 found = how.batches(file, names, size, types)
-                for piece in of_equal_size(found, size):
+                for piece in formats.of_equal_size(found, size):
                     yield self._labels(file, first, piece.num_rows), piece.select(names)
                     first += piece.num_rows
             except DataError:
                 raise
             except Exception as error:  # of pyarrow, in the middle of a file
-                raise unreadable(file, error) from None
+                raise formats.unreadable(file, error) from None
 
     def _labels(self, file: str, first: int, count: int) -> pd.Index:
         name = FileName(shown_path(file)) if len(self.files) > 1 else None
@@ -416,7 +400,7 @@ def stated_types(types: object) -> tuple[tuple[str, str], ...]:
     >>> stated_types({"zip": "text"})
     (('zip', 'text'),)
     """
-    known = NUMBERS, TEXT, BOOLEANS
+    known = formats.NUMBERS, formats.TEXT, formats.BOOLEANS
     if types is None:
         return ()
     if not isinstance(types, Mapping) or not all(
@@ -448,16 +432,16 @@ def agreed_types(
 
     kinds: dict[str, str] = {}
     for file in files:
-        sep = SEPARATORS[str(ending_of(file))]
+        sep = formats.SEPARATORS[str(formats.ending_of(file))]
         try:
-            names = csv_names(file, sep)
+            names = formats.csv_names(file, sep)
             kinds |= {name: kinds.get(name, EMPTY) for name in names}
             wanted = [name for name in dict.fromkeys(names) if name not in stated]
             as_text = dict.fromkeys(wanted, pa.string())
             last = None
-            for batch in csv_batches(file, wanted, 0, as_text, sep):
+            for batch in formats.csv_batches(file, wanted, 0, as_text, sep):
                 for name, column in zip(wanted, batch.columns, strict=True):
-                    check_is_text(file, column)
+                    formats.check_is_text(file, column)
                     kinds[name] = widened(kinds[name], column)
                 last = batch if batch.num_rows else last
             if last is not None and names[-1] in wanted:
@@ -467,15 +451,15 @@ def agreed_types(
         except DataError:
             raise
         except Exception as error:  # of pyarrow, and of the system
-            raise unreadable(file, error) from None
+            raise formats.unreadable(file, error) from None
     if unknown := [name for name in stated if name not in kinds]:
         raise ColumnError(
             f"types= states {listing(unknown[:1])}, which is a column of no CSV file; "
             f"they have {listing(kinds, 8)}."
         )
     of_kind = {
-        **{EMPTY: pa.null(), BOOLEANS: pa.bool_(), TEXT: pa.string()},
-        **{WHOLE: pa.int64(), DOUBLE: pa.float64(), NUMBERS: pa.float64()},
+        **{EMPTY: pa.null(), formats.BOOLEANS: pa.bool_(), formats.TEXT: pa.string()},
+        **{WHOLE: pa.int64(), DOUBLE: pa.float64(), formats.NUMBERS: pa.float64()},
     }
     return {name: of_kind[kind] for name, kind in (kinds | dict(stated)).items()}
 
@@ -494,7 +478,7 @@ def widened(kind: str, column: "pa.StringArray") -> str:
     values = column.drop_null()
     if len(values) == 0:
         return kind
-    return next((wide for wide in WIDER[kind] if _holds(values, wide)), TEXT)
+    return next((wide for wide in WIDER[kind] if _holds(values, wide)), formats.TEXT)
 
 
 def _holds(values: "pa.StringArray", kind: str) -> bool:
@@ -502,15 +486,15 @@ def _holds(values: "pa.StringArray", kind: str) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if kind == BOOLEANS:
-        words = pa.array([*TRUE, *FALSE])
+    if kind == formats.BOOLEANS:
+        words = pa.array([*formats.TRUE, *formats.FALSE])
         return bool(pc.all(pc.is_in(values, value_set=words)).as_py())
-    plain = trimmed(values)
+    plain = formats.trimmed(values)
     if kind == WHOLE:
         # Arrow takes 0x1f for a whole number; in memory it is text.
         if pc.any(pc.match_substring(plain, "x", ignore_case=True)).as_py():
             return False
-        plain = unsigned(plain)
+        plain = formats.unsigned(plain)
     # Of words, NAN for one, only those of `MISSING` are no text in memory.
     elif pc.any(pc.match_substring_regex(plain, "^[+-]?(?i:nan)")).as_py():
         return False
@@ -611,12 +595,12 @@ def scan(
     found = all_files(paths, "paths")
     stated = stated_types(types)
     if n_features is not None:
-        check_count("n_features", n_features, MOST_FEATURES)
+        check_count("n_features", n_features, formats.MOST_FEATURES)
     for option, value, endings in (
-        ("types", stated, [*SEPARATORS]),
-        ("n_features", n_features, SVMLIGHT),
+        ("types", stated, [*formats.SEPARATORS]),
+        ("n_features", n_features, formats.SVMLIGHT),
     ):
-        if value and not any(ending_of(file) in endings for file in found):
+        if value and not any(formats.ending_of(file) in endings for file in found):
             raise OptionError(
                 f"{option}= is for files that end in {listing(endings, 9)}, and there "
                 "is none; leave it out."

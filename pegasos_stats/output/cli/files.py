@@ -21,7 +21,6 @@ from pegasos_stats.data.files import (
     IN_MEMORY,
     UNREADABLE,
     CsvStyle,
-    check_header,
     opened,
     read_csv,
     unreadable,
@@ -156,9 +155,7 @@ def read_data(
         options.format == "auto" and looks_like_svmlight(path)
     )
     if not is_svmlight:
-        frame = read_csv(path, style)
-        check_header(path, frame.columns, style)
-        return Rows(path, frame, style)
+        return Rows(path, read_csv(path, style), style)
     sparse = read_svmlight(path, n_features, zero_based=zero_based)
     if sparse.n_dropped:
         warn_caller(

@@ -5,8 +5,8 @@ sums ``sum_i c_i x_i``, and products with the few rows whose curvature is not ze
 rows may be in memory, in files, or on other machines, if these three can be asked for.
 
 A sample that fits in memory is solved; then each read improves on the point before,
-and gives the risk of that point. How is a matter of the loss: see ``hinge.py`` and
-``newton.py``.
+and gives the risk of that point. How is a matter of the loss: see below, and
+``hinge.py``.
 
 With the log loss and a small penalty the solution may fit the sample too well. A level
 of a factor with few rows in it, all of one label, has a large coefficient and margins
@@ -14,25 +14,51 @@ far out, where the loss is flat, and Newton's steps for all rows go astray from 
 So the problem of the sample has the penalty, of those 10 times larger than each other,
 whose solution for half of the sample has the least risk in the other half.
 
+A loss that bends: the log loss, or the hinge with its corner rounded.
+With slopes ``-s_i`` and second derivatives ``b_i`` of the losses of the rows, at their
+margins, a read gives the gradient and the curvature
+
+    g = lam J theta - (1/n) sum_i w_i s_i y_i z_i
+    H = lam J + (1/n) sum_i w_i b_i z_i z_i'
+
+with ``z = (1, x)`` and ``J`` the identity with a 0 for the intercept; the next point is
+``theta - H^-1 g``, from the solution of a sample, where Newton's method is at home.
+A step that led up is taken again from the point before, no longer than a radius: the
+least value of the quadratic model with ``||D^(1/2) step|| <= r`` and ``D`` the mean
+squares of ``z``, which is ``-(H + mu D)^-1 g``. The radius is a part of the step that
+led up, and grows with every one that leads down. So a direction in which the loss is
+all but flat at the point, as that of a level whose few rows are far out, is gone along
+in some reads, and no step is too short in the others.
+
+``a_i = w_i s_i`` is a dual point as soon as ``sum_i a_i y_i = 0``. What is missing at
+the point of a read is taken off the weights of the sample, which is in memory: little,
+and less with every step.
+
 References
 ----------
 Yu, Hsieh, Chang & Lin, *Large linear classification when data cannot fit in memory*,
 KDD 2010.
+
+More & Sorensen, *Computing a trust region step*, SIAM Journal on Scientific and
+Statistical Computing 4, 1983.
 """
 
 import math
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import Dense, Matrix, Rows, Vector
 from pegasos_stats.data.scan.counting import size_of_sample
-from pegasos_stats.data.scan.rows import RowSubset
+from pegasos_stats.data.scan.rows import Block, RowSubset, Values, added
 from pegasos_stats.solvers.centring import constants_of, without_constants
+from pegasos_stats.solvers.dense.sums import Sums, risk_and_image
 from pegasos_stats.solvers.objective import Certificate
-from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.problem import LossName, Problem, Solution
 from pegasos_stats.solvers.reads.hinge import (
     ROOM,
     WIDTHS,
@@ -40,13 +66,32 @@ from pegasos_stats.solvers.reads.hinge import (
     NoRoomError,
     near_margin,
 )
-from pegasos_stats.solvers.reads.newton import Newton, SmoothedNewton
 from pegasos_stats.solvers.reads.risk_and_bound import (
+    NO_BOUND,
+    Bound,
     Point,
     Risk,
+    balanced,
+    cut,
+    image,
+    scores,
+    table_of,
+    units,
 )
+from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import solved_by_steps
+
+NARROWER = 8.0  # what the width is divided by at most, after a step
+CAREFUL = 2.0  # the same, once a step led up
+MOST_DAMPED = 20  # steps; what needs more has no end
+IN_CORNER = 5  # rows for each coefficient
+AFTER = 0.5  # of the length of a step, what margins may still be off after it
+LITTLE = 1e-3  # of the width: steps that are no longer bring nothing
+LEAST_WIDTH = sys.float_info.min  # of a width
+WIDEST = 4.0  # radius after a step that led up: a change of scores, about
+SHORTER, LONGER = 0.25, 2.0  # radius, by a step that led up, and by one that did not
+LEAST, HALVINGS = 2.0**-80, 60  # of the largest ``mu``; of its range, on a log scale
 
 ENOUGH = 4  # rows to keep for each coefficient, at least
 
@@ -67,6 +112,380 @@ FURTHER, MOST = 10.0, 1e6  # factors of its penalty
 HALVES = 1  # seed of the halves of a sample
 
 TEN, LAST_SHARE = 10.0, 1e-4  # what the share is divided by where a read found nothing
+
+
+class Curve(NamedTuple):
+    """The log loss, or the hinge with its corner rounded over a width.
+
+    Attributes
+    ----------
+    loss : "log" or "hinge"
+        The loss in the risk.
+    width : float
+        Of the corner.
+
+    Examples
+    --------
+    >>> hinge = Curve("hinge", 0.5)
+    >>> hinge.slopes(np.array([0.7, 0.9, 1.0, 1.25, 2.0]))
+    array([1. , 0.7, 0.5, 0. , 0. ])
+    >>> Curve("hinge", 0.8).above(np.ones(3), np.array([0.0, 1.0, 2.0]))
+    0.1
+    """
+
+    loss: LossName
+    width: float = 0.0
+
+    def slopes(self, m: Vector) -> Vector:
+        """``1 / (1 + exp(m))``, or ``clip(1/2 + (1 - m) / width, 0, 1)``."""
+        if self.loss == "log":
+            from scipy.special import expit
+
+            return np.asarray(expit(-m), dtype=np.float64)
+        return np.clip(0.5 + (1.0 - m) / self.width, 0.0, 1.0)
+
+    def bends(self, w: Vector, s: Vector) -> Vector:
+        """``w s (1 - s)``, or ``w / width`` in the corner: second derivatives."""
+        if self.loss == "log":
+            return w * s * (1.0 - s)
+        return np.where((s > 0.0) & (s < 1.0), w / self.width, 0.0)
+
+    def above(self, w: Vector, m: Vector) -> float:
+        """Sum by which it is above the loss in the risk."""
+        if self.loss == "log":
+            return 0.0
+        short = np.maximum(0.5 - np.abs(1.0 - m) / self.width, 0.0)
+        return float(w @ (short * short)) * self.width / 2.0
+
+
+class Part(NamedTuple):
+    """What a read finds in a block.
+
+    Attributes
+    ----------
+    seen : Sums
+        Sums at the point, with the dual weights of rows that are not of the sample.
+    excess : int
+        ``sum_i a_i y_i`` of these, in units.
+    first, second : float64 array, shape (k,) and (k, k)
+        ``sum_i w_i s_i y_i z_i`` and ``sum_i w_i b_i z_i z_i'``.
+    squares : float64 array, shape (k,)
+        ``sum_i w_i z_i^2``.
+    table : int array, shape (2, 3)
+    violations : int
+        Rows that violate the margin.
+    bent : int
+        Rows with a second derivative that is not 0.
+    above : float
+        ``sum_i w_i`` times the excess of the loss over that in the risk.
+    dual : list of pairs
+        The number of a first row, and dual weights from it on.
+    """
+
+    seen: Sums
+    excess: int
+    first: Vector
+    second: Matrix
+    squares: Vector
+    table: NDArray[np.int64]
+    violations: int
+    bent: int
+    above: float
+    dual: list[tuple[int, Vector]]
+
+
+@dataclass(frozen=True)
+class Looking:
+    """What a read does with a block.
+
+    Attributes
+    ----------
+    curve : Curve
+    point : Point
+    reach : float
+        How far rounding may move a margin.
+    intercept : bool
+    sampled : int64 array, shape (m,)
+        Numbers of the rows of the sample.
+    """
+
+    curve: Curve
+    point: Point
+    reach: float
+    intercept: bool
+    sampled: Rows
+
+    @np.errstate(over="ignore")  # the gap says what huge values come to
+    def __call__(self, block: Block, values: Values) -> Part:
+        """Look at a block."""
+        first, X, y, w, offset = block
+        f = scores(X, self.point, offset)
+        m = y * f
+        s = self.curve.slopes(m)
+        begin, end = np.searchsorted(self.sampled, [first, first + y.size])
+        a = cut(w * s)
+        a[self.sampled[begin:end] - first] = 0.0
+        above = y > 0.0
+        slopes = w * s * y
+        bends = self.curve.bends(w, s)
+        return Part(
+            seen=risk_and_image(
+                X, y, *self.point, self.curve.loss, a, w, self.reach, offset
+            ),
+            excess=units(a[above]) - units(a[~above]),
+            first=self._sum(X, slopes),
+            second=self._curvature(X, bends),
+            squares=self._sum(np.square(X, dtype=np.float64), w),
+            table=table_of(y, f),
+            violations=int(np.count_nonzero(m < float(self.curve.loss == "hinge"))),
+            bent=int(np.count_nonzero(bends)),
+            above=self.curve.above(w, m),
+            dual=[(first, a)],
+        )
+
+    def _sum(self, X: Dense, c: Vector) -> Vector:
+        """Sum of the rows times numbers, and of these for the intercept."""
+        inner = image(X, c)
+        return np.concatenate([[c.sum()], inner]) if self.intercept else inner
+
+    def _curvature(self, X: Dense, d: Vector) -> Matrix:
+        bent = np.flatnonzero(d)
+        if bent.size < d.size:
+            X, d = X[bent], d[bent]
+        scaled = X * np.sqrt(d)[:, None]
+        inner = scaled.T @ scaled
+        if not self.intercept:
+            return np.asarray(inner, dtype=np.float64)
+        sums = self._sum(X, d)
+        found = np.empty((sums.size, sums.size))
+        found[0], found[1:, 0], found[1:, 1:] = sums, sums[1:], inner
+        return found
+
+
+class Lowest(NamedTuple):
+    """The lowest risk that was read, and the sums there: mean gradient, curvature."""
+
+    point: Point
+    objective: float
+    first: Vector
+    second: Matrix
+
+
+class Newton:
+    """A loss that bends, between two reads.
+
+    Attributes
+    ----------
+    point : Point
+        Where the next read looks.
+    bound : Bound
+        Of the dual point at hand, at the point read last.
+    violations : int
+        Rows that violated the margin at the last read.
+    bent : int
+        Rows with a second derivative that was not 0 at the last read.
+    stands : bool
+        Whether the last read brought no step, as curvature is missing there.
+    """
+
+    def __init__(self, problem: Problem, sample: RowSubset, point: Point) -> None:
+        self._problem, self._sample = problem, sample
+        self.point, self.bound = point, NO_BOUND
+        self.violations, self.bent, self.stands = 0, 0, False
+        self._a = np.zeros(problem.n)  # dual weights of all rows
+        self._of_sample = np.zeros(sample.y.size)  # and of those of the sample
+        self._lowest: Lowest | None = None
+        self._radius, self._squares = 0.0, np.zeros(0)  # 0 for no limit
+
+    @property
+    def curve(self) -> Curve:
+        """The loss that the next read sums."""
+        return Curve("log")
+
+    def read(self) -> Risk:
+        """Read all rows: risk, gradient and curvature at the point; a dual point."""
+        problem = self._problem
+        reach, free = Rounding(problem, *self.point).reach, problem.intercept
+        numbers = self._sample.numbers
+        looking = Looking(self.curve, self.point, reach, free, numbers)
+        found: Part = added(self._parts(looking))
+        self.violations, self.bent = found.violations, found.bent
+        self._squares = found.squares / problem.n
+        risk = Risk.of(problem, self.point, found.seen, found.table)
+        objective = risk.objective + found.above / problem.n
+        if self._lowest is None or objective <= self._lowest.objective:
+            self._lowest = None  # to have room
+            found = found._replace(second=found.second / problem.n)
+            self._lowest = Lowest(
+                self.point, objective, found.first / problem.n, found.second
+            )
+        self.bound = self._bound(found.seen, found.excess)
+        return risk
+
+    def _parts(self, looking: Looking) -> Iterator[Part]:
+        part: Part
+        for part in self._problem.X.read(looking):
+            for first, a in part.dual:
+                self._a[first : first + a.size] = a
+            yield part._replace(dual=[])
+
+    def _bound(self, sums: Sums, excess: int) -> Bound:
+        """The dual point: all rows at ``w_i s_i``, those of the sample balanced."""
+        problem, sample = self._problem, self._sample
+        f = scores(sample.X, self.point, sample.offset)
+        a = cut(sample.w * self.curve.slopes(sample.y * f))
+        weights = balanced(a, sample.y, sample.w, excess) if problem.intercept else a
+        self._of_sample = np.zeros(a.size)
+        if weights is None:
+            return NO_BOUND
+        self._of_sample = weights
+        rounding = Rounding(problem, *self.point)
+        of_sample = risk_and_image(
+            *(sample.X, sample.y, *self.point, self.curve.loss, weights, sample.w),
+            offset=sample.offset,
+        )
+        both = sums.plus(of_sample)
+        return Bound(rounding.reward(both), rounding.cost(both))
+
+    @property
+    def is_lowest(self) -> bool:
+        """Whether the point that was read last is the lowest of all."""
+        return self._lowest is not None and self._lowest.point is self.point
+
+    def forget_lowest(self) -> None:
+        """Have the next point for the lowest."""
+        assert self._lowest is not None  # a read comes first
+        self._lowest = self._lowest._replace(objective=np.inf)
+
+    def solve(self, tol: float, solver: SDCA) -> None:
+        """Take Newton's step, within a radius once one led up."""
+        assert self._lowest is not None  # a read comes first
+        point, _, sums, curvature = self._lowest
+        first, low = int(self._problem.intercept), self._theta(point)
+        sizes = np.sqrt(np.where(self._squares > 0.0, self._squares, 1.0))
+        if not self.is_lowest:
+            far = float(np.linalg.norm(sizes * (self._theta(self.point) - low)))
+            self._radius = min(WIDEST, SHORTER * far)
+        else:
+            self._radius *= LONGER
+        penalty = np.full(low.size, self._problem.lam)
+        penalty[:first] = 0.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            bent = curvature.copy()
+            np.einsum("ii->i", bent)[:] += penalty
+            slope = penalty * low - sums
+            step = (
+                within(bent, slope, sizes, self._radius)
+                if self._radius > 0.0
+                else _step(bent, slope)
+            )
+        theta, self.stands = low - step, not step.any()
+        self.point = Point(theta[first:], float(theta[0]) if first else 0.0)
+
+    def _theta(self, point: Point) -> Vector:
+        first = [point.alpha] if self._problem.intercept else []
+        return np.concatenate([first, point.beta])
+
+    def dual(self, weights: Vector | None) -> Vector:
+        """Dual weights of all rows."""
+        self._a[self._sample.numbers] = self._of_sample
+        return self._a
+
+    def forget_rows(self) -> None:
+        """Let go of nothing: the rows of the sample are few."""
+        return
+
+
+class SmoothedNewton(Newton):
+    """The hinge between two reads, where no row is kept.
+
+    Attributes
+    ----------
+    width : float
+        Of the corner, at the next read.
+    apart : float
+        How far margins may be off at the point of the next read, about.
+    damped : int
+        Steps that were shorter, after one that led up.
+    """
+
+    def __init__(
+        self, problem: Problem, sample: RowSubset, point: Point, width: float
+    ) -> None:
+        super().__init__(problem, sample, point)
+        self.width = self.apart = max(LEAST_WIDTH, width)
+        self.damped = 0
+
+    @property
+    def curve(self) -> Curve:
+        """The loss that the next read sums."""
+        return Curve("hinge", self.width)
+
+    def solve(self, tol: float, solver: SDCA) -> None:
+        """Take Newton's step, shorter if one led up; choose the next width."""
+        before, sample = self.point, self._sample
+        is_whole = self.is_lowest
+        super().solve(tol, solver)
+        if not is_whole:
+            self.damped += 1
+            self.stands |= self.damped > MOST_DAMPED
+            return
+        there, here = (scores(sample.X, point) for point in (self.point, before))
+        length = float(np.sqrt(np.mean((there - here) ** 2)))
+        if not np.isfinite(length):
+            return
+        fewest = self.width * IN_CORNER * (self._problem.p + 1) / max(1, self.bent)
+        most = CAREFUL if self.damped else NARROWER
+        width = min(self.width, max(length, self.width / most, LEAST_WIDTH))
+        width = max(width, min(fewest, self.width * NARROWER))
+        self.stands |= width >= self.width and length <= LITTLE * self.width
+        if width > self.width:  # too few rows were in the corner
+            self.stands = True
+            self.forget_lowest()  # all risks are higher with this width
+        self.width, self.apart = width, AFTER * length
+
+
+def _step(curvature: Matrix, slope: Vector) -> Vector:
+    """Newton's step; 0 where there is none, as the loss of all rows is flat or huge."""
+    try:
+        found = np.asarray(np.linalg.solve(curvature, slope), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return np.zeros(slope.size)
+    return found if np.isfinite(found).all() else np.zeros(slope.size)
+
+
+def within(curvature: Matrix, slope: Vector, sizes: Vector, radius: float) -> Vector:
+    """The shortest of ``(H + mu D)^-1 g`` with ``||D^(1/2) step|| <= radius``, or less.
+
+    Parameters
+    ----------
+    curvature : float64 array, shape (k, k)
+    slope, sizes : float64 array, shape (k,)
+        ``g``, and the roots of the diagonal of ``D``.
+    radius : float
+
+    Examples
+    --------
+    >>> H, one = np.diag([1.0, 1e-9]), np.ones(2)
+    >>> within(H, np.array([1.0, 1e-6]), one, 2000.0)
+    array([   1., 1000.])
+    >>> within(H, np.array([1.0, 1e-6]), one, 5.0).round(4)
+    array([1.   , 4.899])
+    """
+    scaled = curvature / sizes / sizes[:, None]
+    if not (np.isfinite(scaled).all() and np.isfinite(slope).all()):
+        return np.zeros(slope.size)
+    values, vectors = np.linalg.eigh(scaled)
+    values, b = np.maximum(values, 0.0), vectors.T @ (slope / sizes)
+    if values[0] > 0.0 and np.linalg.norm(b / values) <= radius:
+        return np.asarray(vectors @ (b / values) / sizes)
+    high = float(np.linalg.norm(b)) / radius  # where it is short enough
+    low = LEAST * high
+    for _ in range(HALVINGS):
+        middle = np.sqrt(low * high)
+        is_short = np.linalg.norm(b / (values + middle)) <= radius
+        low, high = (low, middle) if is_short else (middle, high)
+    return np.asarray(vectors @ (b / (values + high)) / sizes)
 
 
 @dataclass(frozen=True, eq=False)
