@@ -81,8 +81,8 @@ options(digits = 17, warn = 2)
 RNGkind("default", "default", "default")
 """
 
-# Examples of property tests: the same ones in every `make test`; new ones, and four times
-# as many, in every round of `make fuzz` (--hypothesis-profile=search).
+# Examples of property tests: the same ones in every `make test`; new ones, and four
+# times as many, in every round of `make fuzz` (--hypothesis-profile=search).
 SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
     "repeatable",
