@@ -5,8 +5,8 @@
 # same seed, and what has to agree for that?
 #
 # **Answer.** Pegasos with the hinge loss does, in every one of their 64 bits, if the data,
-# the seed, the coding of the labels and the written form of one line agree. This page takes these one by
-# one, Python first, R below it, and runs both. Where there is no R the page says so,
+# the seed, the coding of the labels, the written form of one line and the order in which
+# a score is summed agree. This page takes these one by one, Python first, R below it, and runs both. Where there is no R the page says so,
 # and compares with what R wrote into `r_reference/golden` earlier.
 
 # %%
@@ -299,7 +299,7 @@ ax.set(xlabel="Intercept, then the 64 coefficients", ylabel="Units of the last b
 # The reference comes with the package. `check_against_r` runs it in an installed R, by
 # rpy2 or by Rscript, on the data of a model, and says which quantities agree: in every
 # bit, to rounding, or not. If something differs, it finds the first step that differs,
-# and the reason: another BLAS, another kind of random numbers, another order of the
+# and the reason, where it is known: another BLAS, another kind of random numbers, another order of the
 # levels.
 
 # %%
@@ -366,7 +366,7 @@ shutil.rmtree(folder)
 #   comparison of a margin with 1 only, so a fit changes where a margin is within
 #   rounding of 1.
 #
-# All fits that the tests hold to R, with every option of `ps.Pegasos`, are listed in
+# Stored linear fits that the tests hold to R, with every option of `ps.Pegasos`, are listed in
 # `r_reference/cases.csv`.
 
 # %%

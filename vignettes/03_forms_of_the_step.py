@@ -190,7 +190,7 @@ print(pd.DataFrame(found).T.to_string(float_format="{:.2g}".format, na_rep="-"))
 #
 # The package takes the unscaled form for sparse rows, and for dense ones with
 # `arithmetic="fast"`; dense rows are otherwise done literally, as R's script does
-# them, bit for bit. Its time per step, for rows of 20 entries:
+# them (the hinge bit for bit). Its time per step, for rows of 20 entries:
 
 # %%
 times = {"literal, dense": {}, "unscaled, dense": {}, "unscaled, sparse": {}}

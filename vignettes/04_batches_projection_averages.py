@@ -6,9 +6,9 @@
 # Which of these brings the fit nearer to the minimum for the same work, and what does
 # each do to the certificate, the duality gap?
 #
-# **Answer.** It depends on the problem. If the predictors have mean 0, the last iterate
-# is noisy and the average of the last epochs cures that; the other options do little.
-# If they do not, and $\lambda$ is small, the first steps move the intercept far away
+# **Answer.** It depends on the problem. In the noise data, whose predictors have mean 0,
+# the last iterate is noisy and the average of the last epochs cures that; the other
+# options do little. If predictors have other means, and $\lambda$ is small, the first steps move the intercept far away
 # and it hardly comes back. Then averages and a refitted intercept do not help, but
 # batches, projection or centred predictors do, and so does `refine=`, which continues
 # to the minimum in any case. The gap is an upper bound in all cases; where the
@@ -32,7 +32,7 @@ import pegasos_stats as ps
 # `set.seed()` and `rnorm()` give the same rows in R.
 #
 # *Digits* are the fives and sixes of the package, with the ink of each pixel as a
-# share from 0 to 1. A pixel's mean is above 0, of course.
+# share from 0 to 1. No pixel's mean is below 0, and 54 are above.
 
 
 # %%
@@ -260,7 +260,7 @@ for title, name in shown.items():
     ax.set(xlabel="Passes over the rows", ylabel="Intercept (dashed: at the minimum)")
 
 # %% [markdown]
-# Where every pixel has a mean above 0, a change of all coefficients works like a
+# Where nearly every pixel has a mean above 0, a change of all coefficients works like a
 # change of the intercept. After the first steps have thrown the intercept to one side,
 # the coefficients make up for it, and most margins are above 1. What still moves it
 # are steps that shrink like $1/t$. Together they take it back by some multiple of
@@ -299,9 +299,9 @@ for remedy, (name, solver) in remedies.items():
 pd.DataFrame(found).T.round(4).astype({"test errors": int})
 
 # %% [markdown]
-# No fit hides it: the gap of the diverged fits is as large as their objective. Where
-# the objective is above that of the model that is all zero, the summary warns. Of the
-# cures that it names, SDCA is the one that always works.
+# None of these fits hides it: the gap of the diverged fits is as large as their objective. Where
+# the objective is above that of the model that is all zero, the summary warns.
+# Both cures that it names reach the minimum.
 
 # %%
 diverged = models["digits"][0].fit(ps.Pegasos(epochs=1, seed=443))
@@ -336,8 +336,8 @@ for name in ("noise", "digits"):
 pd.DataFrame(found).T.round(5)
 
 # %% [markdown]
-# Steps that do not begin with $1 / \lambda = 100$ leave the intercept where it is, and
-# the digits are cured. Steps of one size end at some distance from the minimum, the
+# Steps that do not begin with $1 / \lambda = 100$ leave the intercept near where it is,
+# and most of the harm to the digits is avoided. Steps of one size end at some distance from the minimum, the
 # farther the larger they are; steps that shrink get there in the end. Which size is best
 # depends on the data, though. The gap may be poor where the objective is good: its
 # lower bound is made of the steps of the run, and small steps say little in 30 passes.
@@ -426,7 +426,7 @@ print(exactly.to_string(float_format="{:.6g}".format))
 
 # %% [markdown]
 # The steps of the refined fits include those of Pegasos before: SDCA takes about as
-# many of its own as from zero. So `refine=` is for going on from a given run, with its
+# many of its own as from zero (a Newton step counts as one). So `refine=` is for going on from a given run, with its
 # seed and its order; for the minimum alone use `SDCA` from the start.
 #
 # How fast each comes down, for noise. The study draws it itself: the objective less

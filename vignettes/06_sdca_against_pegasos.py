@@ -6,7 +6,7 @@
 # principal components of the same pictures. Does that hold?
 #
 # **Answer.** On the blood cells it holds for the pixels: SDCA is within 1% of the minimum
-# after fewer epochs, and Pegasos does not get there in every run. For the components it
+# after fewer epochs than Pegasos. For the components it
 # says more about the programs that were timed: in an interpreter an epoch of SDCA takes
 # many times as long as one of Pegasos; compiled, both take about the same. The errors on
 # new pictures are those published. The tables below show it where the photographs are at
@@ -155,9 +155,8 @@ display(Markdown("".join(verdict(data) for data in models)))
 # one thread. On the blood cells:
 #
 # * **The errors are reproduced**, to about 0.001.
-# * **The first finding holds.** On the pixels an epoch costs both solvers about the same,
-#   but SDCA is there for good after two or so, and Pegasos much later, if ten epochs are
-#   enough at all: a median over the runs that get there flatters it.
+# * **The first finding holds.** On the pixels an epoch costs both solvers nearly the same,
+#   but SDCA is there for good after two or so, and Pegasos much later.
 # * **The second finding is one about numpy, not about the solvers.** With 40 numbers in
 #   a row, a loop in an interpreter spends its time on the loop: over rows much more than
 #   over batches of 100. Compiled, an epoch of Pegasos takes about as long as one of SDCA.
@@ -222,9 +221,8 @@ else:
 display(Markdown(text))
 
 # %% [markdown]
-# For all 160 photographs at hand every pixel is equal, so the pipeline is that of the
-# study and not only like it. The blur matters: with a Gaussian one in its place
-# (`cells.gaussian`, two pixels) half of the crops move by five pixels or more.
+# Where every pixel is equal the pipeline is that of the study and not only like it. The
+# blur matters: with a Gaussian one in its place (`cells.gaussian`) crops move.
 #
 # These are crops of the training pictures, neutrophils above, lymphocytes below. In
 # some of them there is no nucleus: the mean of the darkest pixels is a crude way to
@@ -240,7 +238,7 @@ cell_pictures.crops(train)
 # pictures are projected with them. The coordinates are whitened: divided by their
 # standard deviations, so that each has variance 1. As in the study they come from a
 # randomised algorithm, which is exact for the first and not quite for the last of the
-# 40; with exact ones the error of SDCA on the blood cells is 0.2074, two pictures more.
+# 40.
 # The first components are pictures themselves.
 
 # %% {"alt": "Mean crop, a bright disc, and nine principal components as pictures: rings, a disc, and patterns that change sign from left to right or from top to bottom."}
@@ -319,7 +317,8 @@ race.rename_axis("lambda").style.format(precision=3, na_rep="never").format_inde
 ).set_caption("ms to within 1%")
 
 # %% [markdown]
-# On the blood cells Pegasos is the faster one at the study's $\lambda$ alone.
+# On the blood cells Pegasos is the faster one at the study's $\lambda$ alone, of
+# these four.
 
 # %% [markdown]
 # ## What the fits look at

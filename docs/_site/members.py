@@ -78,7 +78,7 @@ HIDDEN = {
     *["get_metadata_routing", "without_scores", "counts", "visits_rows"],
     *["at_chosen_lambda", "as_text", "described", "pairs", "to_json_dict"],
     *["Pegasos.converged", "LabelCoding.probabilities"],
-    *["SVMClassifier.model", "LogitClassifier.model"],
+    *["SVMClassifier.model", "LogitClassifier.model", "KernelSVMClassifier.model"],
 }
 MANY = 15  # members, from which a class has a list of them
 BARE = {"Results", "SDCA"}  # their docstrings say it all

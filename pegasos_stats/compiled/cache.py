@@ -20,10 +20,10 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import FunctionType
-from typing import Any
 
 import llvmlite
 import numba
+from numba.core.base import BaseContext
 from numba.core.caching import FunctionCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
@@ -50,7 +50,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         """The folder that new files go to, empty if there is none."""
         return str(folder() or "")
 
-    def load_overload(self, sig: object, target_context: Any) -> object:
+    def load_overload(self, sig: object, target_context: BaseContext) -> object:
         """Code for a signature, or None if it is to be compiled."""
         target_context.refresh()
         key = self._index_key(sig, target_context.codegen())
@@ -66,7 +66,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
                 _say(f"The compiled kernel {path} is not used: {_reason(error)}.")
         return None
 
-    def save_overload(self, sig: object, data: Any) -> None:
+    def save_overload(self, sig: object, data: CompileResult) -> None:
         """Keep the code for a signature, if there is room."""
         place = folder()
         if place is None or data.library.has_dynamic_globals:

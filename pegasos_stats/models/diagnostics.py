@@ -8,7 +8,6 @@ import pandas as pd
 
 from pegasos_stats.arrays import Mask, Matrix, Vector
 from pegasos_stats.data.columns import is_sparse
-from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.errors import (
     DataError,
     OptionError,
@@ -159,9 +158,8 @@ def check_rows(result: "LinearResults", name: str) -> None:
             "ps.logit() for it."
         )
     if not problem.has_rows:
-        X: Any = problem.X
-        there = isinstance(X, StreamedRows)
-        where = f"are in {X.scan.noun}" if there else "are not saved"
+        scan = getattr(problem.X, "scan", None)
+        where = f"are in {scan.noun}" if scan else "are not saved"
         raise DataError(
             f"{name} is of the rows of the fit, which {where}; fit rows in memory."
         )

@@ -184,10 +184,11 @@ class LinearModel(Model):
             Kind of standard errors, computed when they are first asked for. The default
             follows from the loss: ``"HC3"`` for the log loss, with `groups`
             ``"cluster"``; the pairs bootstrap for the hinge, with `groups` of whole
-            groups, of 999 resamples, or of fewer, at least 199, where rows are many. By
-            name: ``"nonrobust"`` (as R's ``glm``) and ``"HC0"`` to ``"HC3"`` for the
-            log loss; ``"sandwich"`` for the hinge; ``"cluster"``, ``"bootstrap"``,
-            ``"none"``. With options: `Sandwich`, `Cluster`, `Bootstrap`.
+            groups, of 999 resamples, or of fewer, at least 199, where rows or columns
+            are many, and none from files or Dask. By name: ``"nonrobust"`` (as R's
+            ``glm``) and ``"HC0"`` to ``"HC3"`` for the log loss; ``"sandwich"`` for the
+            hinge; ``"cluster"``, ``"bootstrap"``, ``"none"``. With options: `Sandwich`,
+            `Cluster`, `Bootstrap`.
         groups : str, Series, array or list, shape (n,); or a list of two, optional
             Groups of rows that depend on each other, such as patients of a hospital:
             the name of a column of the data, or a label for each row of the data,

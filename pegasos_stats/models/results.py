@@ -263,7 +263,7 @@ class Results(Predictor):
 
     @property
     def n_epochs(self) -> int | None:
-        """Epochs that the solver ran, without those of ``refine=``; None if unknown."""
+        """Epochs that the solver ran, without those of ``refine=``; None for SDCA."""
         return self.solution.n_epochs
 
     @property
@@ -277,7 +277,7 @@ class Results(Predictor):
 
     @property
     def seed(self) -> int | None:
-        """Seed of the run; R's ``set.seed()`` with this seed repeats the fit."""
+        """Seed of the run; R's ``set.seed()`` with it repeats a fit of Pegasos."""
         return self.solution.seed
 
     @property
@@ -506,8 +506,8 @@ class Results(Predictor):
             Columns ``nobs, dropped`` (rows used, and left out for missing values),
             ``loss, lam, objective, dual_objective, gap, relative_gap, n_iter,
             n_violations, n_support, error_rate`` (of the training rows), ``solver,
-            seed`` (missing if nothing was drawn) and ``converged`` (missing for a run
-            without a tolerance). ``pd.concat`` of several compares fits.
+            seed`` (drawn from or not) and ``converged`` (missing for a run without a
+            tolerance). ``pd.concat`` of several compares fits.
         """
         facts = ("objective", "dual_objective", "gap", "relative_gap")
         counts = ("n_iter", "n_violations", "n_support")

@@ -283,9 +283,9 @@ def _items(hints: tuple[object, ...], kind: Callable[[list[Value]], Value]) -> F
     return Form(out, back)
 
 
-def _pairs(key: Any, value: Any) -> Form:
+def _pairs(key: object, value: object) -> Form:
     """A dictionary, in its order."""
-    inner = _items((tuple[key, value], Ellipsis), list)
+    inner = _items((types.GenericAlias(tuple, (key, value)), Ellipsis), list)
 
     def back(stored: Json, reader: ArrayReader) -> Value:
         pairs = inner.back(stored, reader)
@@ -311,11 +311,15 @@ def _functions() -> Form:
     return Form(out, back)
 
 
-def _fields(kind: Any) -> Form:
+def _fields(kind: type) -> Form:
     """A dataclass or a named tuple, field by field."""
     rule = RULES.get(kind, Rule())
     is_class = dataclasses.is_dataclass(kind)
-    fields = [f.name for f in dataclasses.fields(kind)] if is_class else kind._fields
+    fields = (
+        [f.name for f in dataclasses.fields(kind)]
+        if is_class
+        else [*getattr(kind, "_fields", ())]
+    )
     declared = {**get_type_hints(kind, localns=NAMES), **rule.hints}
     hints = {name: declared[name] for name in fields}
     computed = {name: _returned(kind, name) for name in rule.computed}
@@ -352,7 +356,8 @@ def _fields(kind: Any) -> Form:
     return Form(out, back)
 
 
-def _returned(kind: type, name: str) -> Any:
+def _returned(kind: type, name: str) -> object:
     """The type of a computed property."""
     function = getattr_static(kind, name).func
-    return get_type_hints(function, localns=NAMES)["return"]
+    found: object = get_type_hints(function, localns=NAMES)["return"]
+    return found

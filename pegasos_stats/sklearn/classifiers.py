@@ -250,9 +250,11 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return rows
         return pd.DataFrame(rows, columns=list(names), copy=False)
 
-    def _weights(self, labels: np.ndarray, each: Vector | None) -> Any:
+    def _weights(self, labels: np.ndarray, each: Vector | None) -> Weights:
         """What the model takes as ``weights=``: of rows, of levels, or none."""
-        by_class = self._class_weights()
+        by_class: Mapping[int, float] | Literal["balanced"] | None = (
+            self._class_weights()
+        )
         if each is None:
             return by_class
         sums = np.array([each[labels == label].sum() for label in self.classes_])
@@ -267,7 +269,9 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             by_class = dict(enumerate(sums.sum() / (2.0 * sums)))
         return self._times(each, by_class, labels)
 
-    def _times(self, each: Vector, by_class: Any, labels: np.ndarray) -> Vector:
+    def _times(
+        self, each: Vector, by_class: Mapping[int, float], labels: np.ndarray
+    ) -> Vector:
         """Weights of rows times those of their classes."""
         factors = np.array(list(by_class.values()), dtype=np.float64)
         found: Vector = each * factors[(labels == self.classes_[1]).astype(np.intp)]
@@ -374,7 +378,7 @@ def two_classes(labels: np.ndarray, classifier: str) -> np.ndarray:
     return classes
 
 
-def with_options(solver: Pegasos | SDCA, options: dict[str, Any]) -> Pegasos | SDCA:
+def with_options(solver: Pegasos | SDCA, options: dict[str, object]) -> Pegasos | SDCA:
     """Return the same solver with other options.
 
     Raises

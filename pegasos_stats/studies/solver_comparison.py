@@ -201,10 +201,10 @@ class SolverComparison(Summarised):
     Attributes
     ----------
     runs : DataFrame
-        A row for each epoch of each run: ``solver, run, seed`` (missing where nothing
-        is drawn), ``epoch, steps, objective, gap, relative_gap, violations`` (of this
-        epoch), ``training_error``, ``test_error`` if there are held-out rows, and
-        ``cpu_seconds``, the processor time of all updates so far.
+        A row for each epoch of each run: ``solver, run, seed, epoch, steps,
+        objective, gap, relative_gap, violations`` (of this epoch), ``training_error``,
+        ``test_error`` if there are held-out rows, and ``cpu_seconds``, the
+        processor time of all updates so far.
     solvers : mapping of name to solver
         The solvers, as given.
     model : SVM, Logit or KernelSVM

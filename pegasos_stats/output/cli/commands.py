@@ -125,7 +125,7 @@ def model_of(
     if options.solver.profile == "homework":
         arguments.setdefault("lam", 1e-4)  # as set in courses
     arguments["intercept"] = asked.intercept and solver.intercept is not False
-    kind: type[Any] = Logit if asked.loss == "log" else SVM
+    kind: type[SVM | Logit | KernelSVM] = Logit if asked.loss == "log" else SVM
     if asked.kernel is not None:
         if asked.loss == "log":
             raise OptionError("A kernel model has the loss hinge only; leave one out.")
@@ -389,7 +389,7 @@ def _predictions(
     """Labels, scores and probabilities of rows, some at a time."""
     threshold, unseen = options.labels.threshold, reading.unseen
 
-    def of(X: Any) -> pd.DataFrame:
+    def of(X: object) -> pd.DataFrame:
         labels = result.predict(
             X, ties=options.ties, threshold=threshold, unseen=unseen
         )
@@ -480,7 +480,7 @@ def fit_all(file: Path) -> None:
     sparse = csr_array((rng.random((80, 30)) < 0.3).astype(np.float64))
     frame = pd.DataFrame(np.tile(rows[0], (20, 1)), columns=list("abcd"))
     frame.assign(y=np.tile(y, 4)).to_csv(file, index=False)
-    models: list[Any] = [KernelSVM(y[:80], rows[0], lam=0.1)]
+    models: list[SVM | Logit | KernelSVM] = [KernelSVM(y[:80], rows[0], lam=0.1)]
     for kind in (SVM, Logit):
         for X in (*rows, sparse):
             for free in (True, False):

@@ -189,7 +189,8 @@ class StandardErrors:
     cov_type
         how they are estimated: default, nonrobust, HC0, HC1, HC2, HC3, cluster,
         bootstrap, sandwich, none; 'cluster' and 'bootstrap' take --groups
-        (default: by formula, where that holds)
+        (default: HC3 with the log loss, cluster with --groups; with the hinge
+        bootstrap, none from files that are read block by block)
     groups
         column of a CSV file that says which rows belong together (default: each
         row alone)

@@ -124,7 +124,7 @@ def new_axes(
     return np.asarray(made, dtype=object)
 
 
-def write_figure(figure: Any, *place: Any, **options: Any) -> None:
+def write_figure(figure: "Figure", *place: str, **options: Any) -> None:
     """Write a figure whose PDF and PostScript embed TrueType fonts, as journals ask.
 
     Figures of the user are written by the user's settings: for the same set
@@ -502,12 +502,12 @@ def _wrap(text: "Text", inches: float) -> None:
     text.set_text(written("\n".join("\n".join(wrap(r, width, **look)) for r in rows)))
 
 
-def _lay_out(figure: Any) -> None:
+def _lay_out(figure: "Figure") -> None:
     """Run the layout of a figure; give room to texts where one without cuts them."""
     engine = figure.get_layout_engine()
     if engine is None:
-        box, sides = figure.get_tightbbox(), figure.get_size_inches()
-        if box.min.min() > -SLACK and (box.max < sides + SLACK).all():
+        box, sides = figure.get_tightbbox(), np.asarray(figure.get_size_inches())
+        if np.min(box.min) > -SLACK and (box.max < sides + SLACK).all():
             return
         from matplotlib.layout_engine import ConstrainedLayoutEngine
 
