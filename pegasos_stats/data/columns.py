@@ -2,11 +2,11 @@
 
 import math
 import numbers
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import Decimal
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 SMALLEST = 2.220446049250313e-16  # .Machine$double.eps
-
-IN_FILES = ("row", "file")  # names of the parts of a label, of rows of several files
 
 PIECE = ContextVar("PIECE", default=False)  # whether a piece of all rows is looked at
 
@@ -172,15 +170,8 @@ def rows_listed(labels: pd.Index) -> str:
     >>> rows_listed(pd.Index([3, 7], name=FileName("a.csv")))
     '3, 7 of a.csv'
     """
-    if isinstance(getattr(labels, "name", None), FileName):
-        return f"{listing(labels)} of {labels.name}"
-    if tuple(labels.names) != IN_FILES:
-        return listing(labels)
-    first = labels.get_level_values(1) == labels[0][1]
-    numbers, others = labels.get_level_values(0)[first], labels[~first]
-    return f"{listing(numbers)} of {labels[0][1]}" + (
-        f", and {rows_listed(others)}" if len(others) else ""
-    )
+    file = getattr(labels, "name", None)
+    return listing(labels) + (f" of {file}" if isinstance(file, FileName) else "")
 
 
 def check_hashable(name: Hashable, values: Iterable[object]) -> None:
@@ -348,10 +339,8 @@ def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask
         if np.isfinite(_some_sum(numbers)):
             return np.ones(len(index), dtype=bool)
     check_finite(values, columns, index)
-    if isinstance(values, np.ndarray):
-        return np.asarray(~np.isnan(values).any(axis=1))
     kept = np.ones(values.shape[0], dtype=bool)
-    kept[_rows_of(values, np.isnan(values.data))] = False
+    kept[_places(values, np.isnan)[0]] = False
     return kept
 
 
@@ -396,12 +385,7 @@ def missing_values(
     >>> missing_values(np.array([[1.0, np.nan], [2.0, 3.0]]), ["a", "b"])
     {'b': array([0])}
     """
-    if isinstance(values, np.ndarray):
-        rows, columns = np.nonzero(np.isnan(values))
-    else:
-        entries = np.isnan(values.data)
-        columns = values.indices[entries]
-        rows = _row_of_each(values, entries)
+    rows, columns = _places(values, np.isnan)
     return {names[j]: rows[columns == j] for j in np.unique(columns).tolist()}
 
 
@@ -438,31 +422,27 @@ def check_finite(values: Predictors, columns: pd.Index, index: pd.Index) -> None
     columns : Index, shape (p,)
     index : Index, shape (n,)
     """
-    infinite = np.isinf(values if isinstance(values, np.ndarray) else values.data)
-    if not infinite.any():
+    places, found = _places(values, np.isinf)
+    if not found.size:
         return
-    if isinstance(values, np.ndarray):
-        j = int(infinite.any(axis=0).argmax())
-        rows = index[infinite[:, j]]
-    else:
-        j = int(values.indices[infinite].min())
-        rows = index[_rows_of(values, infinite & (values.indices == j))]
+    first = found.min()
+    rows = in_the_rows(index[np.unique(places[found == first])])
     raise ColumnError(
-        f"Column {listing([columns[j]])} holds infinite values {in_the_rows(rows)}; "
-        "only finite numbers and missing values are allowed: replace them or drop the "
-        "rows."
+        f"Column {listing([columns[first]])} holds infinite values {rows}; only finite "
+        "numbers and missing values are allowed: replace them or drop the rows."
     )
 
 
-def _rows_of(matrix: "csr_array", entries: Mask) -> NDArray[np.intp]:
-    """Rows of the stored entries of a CSR array that are marked."""
-    return np.unique(_row_of_each(matrix, entries))
-
-
-def _row_of_each(matrix: "csr_array", entries: Mask) -> NDArray[np.intp]:
-    """The row of each stored entry of a CSR array that is marked."""
-    places = np.flatnonzero(entries)
-    return np.searchsorted(matrix.indptr, places, side="right") - 1
+def _places(
+    values: Predictors, marked: Callable[[NDArray[Any]], Mask]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows and columns of the entries that are marked."""
+    if isinstance(values, np.ndarray):
+        rows, columns = np.nonzero(marked(values))
+        return rows, columns
+    entries = np.flatnonzero(marked(values.data))
+    rows = np.searchsorted(values.indptr, entries, side="right") - 1
+    return rows, values.indices[entries]
 
 
 def _frame_to_csr(frame: pd.DataFrame) -> "csr_array":

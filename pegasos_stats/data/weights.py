@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import DataColumn, Vector
+from pegasos_stats.arrays import DataColumn, Mask, Vector
 from pegasos_stats.data.columns import floats_of, rows_listed, selected
 from pegasos_stats.data.design import ModelMatrix, check_columns, row_labels
 from pegasos_stats.data.foreign import (
@@ -624,3 +624,62 @@ def column_named(option: str, name: str, data: object, allowed: str) -> DataColu
         f"{option}={shown(name)} is no column of the data; give the name of one, or "
         f"{allowed}."
     )
+
+
+@dataclass(frozen=True, eq=False)
+class RowOptions:
+    """Which rows of the data are taken, how often each counts, and what it weighs.
+
+    Weights are a number for each row taken, or as for `class_weights`. What stands
+    beside the rows is NaN where it is missing: weights, counts, parts of the offset.
+    """
+
+    data: object
+    index: pd.Index
+    rows: Positions
+    weights: object
+    counts: Counts | None
+    beside: dict[str, Vector]
+    offsets: Offset | None
+    offset: Vector | None
+
+    @classmethod
+    def of(
+        cls,
+        weights: object,
+        freq_weights: object,
+        data: object,
+        index: pd.Index,
+        offset: object,
+        offsets: Offset | None,
+    ) -> "RowOptions":
+        """Read what was given as options, and the offset of a formula."""
+        rows, beside = np.arange(len(index)), dict[str, Vector]()
+        counts = known = None
+        if (each := given_weights(weights, data, index)) is not None:
+            beside["weights"] = each
+        if freq_weights is not None:
+            rows = repeated(freq_weights, data, index, missing=1)
+            beside["freq_weights"] = whole_counts(freq_weights, data, index)
+            counts = Counts.of(freq_weights, len(index))
+        if offsets is not None:
+            parts = offsets.by_part(data, offset)
+            beside |= {bare_part(name): values for name, values in parts.items()}
+            known = total(parts)[rows]
+        beside = {name: values[rows] for name, values in beside.items()}
+        weights = beside.get("weights", weights)
+        return cls(data, index, rows, weights, counts, beside, offsets, known)
+
+    def check(self) -> None:
+        """Raise `DataError` if a part of the offset is missing in all rows."""
+        for part in () if self.offsets is None else self.offsets.parts:
+            if len(self.rows) and self.lacking[bare_part(part)].all():
+                raise DataError(
+                    f"The values of {part} are missing in all of "
+                    f"{counted(len(self.index), 'row')}; give data with numbers there."
+                )
+
+    @property
+    def lacking(self) -> dict[str, Mask]:
+        """Rows in which something beside them is missing, by its name."""
+        return {name: np.isnan(values) for name, values in self.beside.items()}

@@ -15,7 +15,6 @@ from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.sample import (
     Dropped,
     NaAction,
-    RowOptions,
     no_rows,
     some_missing,
 )
@@ -25,7 +24,7 @@ from pegasos_stats.data.scan.formats import BOOLEANS, NUMBERS, kind_of
 from pegasos_stats.data.scan.frames import frame_of
 from pegasos_stats.data.scan.levels import ResolvedFormula, counted_pieces
 from pegasos_stats.data.scan.partitions import Partition
-from pegasos_stats.data.weights import rows_of_weights
+from pegasos_stats.data.weights import RowOptions, rows_of_weights
 from pegasos_stats.errors import LabelError, shown
 from pegasos_stats.parallel import one_ahead
 

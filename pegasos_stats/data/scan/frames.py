@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.data.columns import IN_FILES, FileName
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.language.design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign
@@ -58,10 +57,6 @@ def joined_frames(parts: list[pd.DataFrame], names: Sequence[str]) -> pd.DataFra
     """Columns of frames after each other, see `joined`, with the labels of all rows."""
     columns = {name: joined([part[name] for part in parts]) for name in names}
     index = parts[0].index.append([part.index for part in parts[1:]])
-    files = [part.index.name for part in parts]
-    if isinstance(files[0], FileName) and len(set(files)) > 1:
-        of_rows = np.repeat(np.array(files), list(map(len, parts)))
-        index = pd.MultiIndex.from_arrays([index, of_rows], names=IN_FILES)
     return pd.DataFrame(columns, pd.RangeIndex(len(index))).set_axis(index)
 
 

@@ -46,35 +46,24 @@ def for_arrow(column: DataColumn) -> DataColumn:
     >>> for_arrow(pd.Series(pd.arrays.SparseArray([0, 1]))).dtype
     dtype('int64')
     """
-    column = in_known_types(column)
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return named_levels(column)
+    column = named_levels(in_known_types(column))
     if isinstance(column.dtype, pd.SparseDtype):
         column = column.sparse.to_dense()  # type: ignore[attr-defined]
     if column.dtype == np.longdouble:
         with np.errstate(over="ignore"):  # infinity is refused later
             return column.astype(np.float64)
-    return _of_one_kind(column) if column.dtype == object else column
-
-
-def _of_one_kind(column: DataColumn) -> DataColumn:
-    """A column of objects."""
-    kind = pd.api.types.infer_dtype(column, skipna=True)
-    if kind in PLAIN:
+    if column.dtype != object or pd.api.types.infer_dtype(column) in PLAIN:
         return column
-    present = column.notna().to_numpy(dtype=bool)
-    plain = plain_column(column[present])
-    if plain.dtype != object:
-        values = pd.Series(plain.to_numpy(), np.flatnonzero(present))
-        return values.reindex(range(len(column)))
-    check_hashable(column.name, plain)
-    found = sorted({type(value).__name__ for value in plain})
-    raise ColumnError(
-        f"Column {listing([column.name])} holds values of the type"
-        f"{'s' * (len(found) > 1)} {', '.join(found[:5])}, and partitions are read as "
-        "numbers, booleans or text, one of these in a column; make it one, or leave it "
-        "out."
-    )
+    plain = plain_column(column.reset_index(drop=True))
+    if plain.dtype == object:
+        check_hashable(column.name, plain)
+        found = sorted({type(value).__name__ for value in plain})
+        raise ColumnError(
+            f"Column {listing([column.name])} holds values of the types "
+            f"{', '.join(found[:5])}, and partitions are read as numbers, booleans or "
+            "text, one of these in a column; make it one, or leave it out."
+        )
+    return plain
 
 
 MEMORY = 2**30  # bytes, if no budget is given

@@ -194,7 +194,6 @@ def thinned(chosen: Values, most: int) -> Rows:
     return rows[:: max(1, -(-rows.size // most))]
 
 
-NO_ROWS = np.zeros(0, dtype=np.int64)
 WIDTHS = 4.0  # times sqrt(p / m)
 ROOM = 0.8  # of the rows that may be kept, those of one read
 FEW = 0.01  # of all rows, which a step may always make join if there is room
