@@ -93,19 +93,19 @@ def test_a_scan_forgets_the_columns_of_a_file_that_is_replaced(tmp_path):
 
 
 def test_a_file_replaced_while_it_is_read_is_an_error(tmp_path, monkeypatch):
-    from pegasos_stats.data.scan import files
+    from pegasos_stats.data.scan import formats
 
     file = tmp_path / "rows.parquet"
     written(rows_of(1), file)
     scan = ps.scan(file)
     fitted = ps.svm("label ~ x1 + x2", scan, lam=0.1).fit(SOLVER)
-    usual = files.of_equal_size
+    usual = formats.of_equal_size
 
     def meanwhile(batches, rows):
         yield from usual(batches, rows)
         replaced(file, "moved")
 
-    monkeypatch.setattr(files, "of_equal_size", meanwhile)
+    monkeypatch.setattr(formats, "of_equal_size", meanwhile)
     with pytest.raises(DataError, match="have changed"):
         fitted.predict(scan)
     with pytest.raises(DataError, match="have changed"):
