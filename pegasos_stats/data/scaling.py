@@ -216,3 +216,8 @@ class ScaledDesign:
         """Scaled matrix of `data`, with the columns in the order of `names`."""
         found = self.design.matrix(data)
         return replace(found, values=self.scaling.apply(found.values))
+
+
+def unscaled(design: Design) -> Design:
+    """The design itself, of predictors that were standardized or not."""
+    return design.design if isinstance(design, ScaledDesign) else design

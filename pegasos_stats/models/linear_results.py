@@ -1,6 +1,5 @@
 """Results of a linear model: coefficients, standard errors, tests, intervals."""
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Self
@@ -13,7 +12,7 @@ from pegasos_stats.checks import check_flag, check_fraction
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.language.design import FormulaDesign, Unseen
 from pegasos_stats.data.sample import Groups, Lines
-from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.data.scan.rows import StreamedRows, in_memory_only
 from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import OptionError, counted
@@ -916,11 +915,8 @@ class LinearResults(Results):
     @property
     def reference_levels(self) -> dict[str, object]:
         """Reference level of each factor in the formula, by the factor's name there."""
-        design = self.design
-        inner = design.design if isinstance(design, ScaledDesign) else design
-        if not isinstance(inner, FormulaDesign):
-            return {}
-        return inner.reference_levels
+        inner = unscaled(self.design)
+        return inner.reference_levels if isinstance(inner, FormulaDesign) else {}
 
     def _likelihood(self) -> list[str]:
         """Log-likelihood, AIC and pseudo R2 at the optimum of the log loss."""
@@ -1001,30 +997,20 @@ class LinearResults(Results):
     def _on_predictors(self) -> tuple[float, list[Note]]:
         problem, names = self.problem, self.design.names
         found = about.constant([names[j] for j in np.flatnonzero(self.constants)])
-        if not problem.has_rows or self._moments is None:
-            return math.inf, found
-        means, deviations = self._moments
-        spread = np.where(varies(means, deviations), deviations, 0.0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            reach = float(np.abs(self.solution.beta) @ spread)
-        return reach, found + about.about_predictors(self, spread)
+        if problem.has_rows and self._moments is not None and self.scaling is None:
+            spread = np.where(varies(*self._moments), self._moments[1], 0.0)
+            by_default = problem.lam_rule == "1/n"
+            found += about.held_back(problem.lam, spread, names, by_default)
+        return np.inf, found
 
     def notes_on_errors(self) -> list[Note]:
         """Notes on the standard errors, which are computed here if that is quick."""
         found = self._missing() or self._uncertainty.remarks()
-        if not any(note.topic == "separation" for note in found):
-            if self.problem.loss == "hinge" or self.problem.offset is not None:
-                return found
-            return [*found, *about.all_right(self.training_table, len(self.params))]
-        if not self.problem.has_rows:
+        separated = any(note.topic == "separation" for note in found)
+        hinge = self.problem.loss == "hinge"
+        if separated or hinge or self.problem.offset is not None:
             return found
-        if not (cure := about.other_reference(self.problem, self.design)):
-            return found
-        more = f" Or take another reference level: {cure}."
-        return [
-            replace(n, text=n.text + more) if n.topic == "separation" else n
-            for n in found
-        ]
+        return [*found, *about.all_right(self.training_table, len(self.params))]
 
     def _columns_beside(
         self, data: object, unseen: Unseen, offset: object, se_fit: bool
@@ -1136,8 +1122,7 @@ def terms_of(design: Design) -> dict[str, list[str]]:
     >>> terms_of(FrameDesign(("age", "dose"), named=True))
     {'age': ['age'], 'dose': ['dose']}
     """
-    if isinstance(design, ScaledDesign):
-        return terms_of(design.design)
+    design = unscaled(design)
     if not isinstance(design, FormulaDesign):
         return {name: [name] for name in design.names}
     each = zip(design.terms, design.columns, strict=True)

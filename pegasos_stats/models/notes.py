@@ -9,26 +9,23 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Vector, dense_rows
+from pegasos_stats.arrays import Vector
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.design import FormulaDesign, doubtful_in
 from pegasos_stats.data.language.formula import factored
 from pegasos_stats.data.sample import Dropped, Groups
-from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.errors import counted, listing, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.solvers.kernel_problem import KernelProblem
-from pegasos_stats.solvers.objective import Certificate, zero_objective
+from pegasos_stats.solvers.objective import zero_objective
 from pegasos_stats.solvers.options import Solver
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solutions import scores_of
 from pegasos_stats.solvers.solver_runs import Shortfall
 from pegasos_stats.tables import significant
 
 if TYPE_CHECKING:
-    from pegasos_stats.models.linear_results import LinearResults
     from pegasos_stats.models.results import Results
 
 Topic = Literal[
@@ -108,65 +105,27 @@ def ranked(notes: Iterable[Note]) -> list[Note]:
     )
 
 
-FLAT = 1e-3  # of a margin of 1: predictors that move scores by less have no effect
 CHANCE = 1.96  # standard errors of the number of errors, within which rows do not count
 TINY = 1e-4  # of the objective, about which there is no more to say
+APART = 100.0  # ratio of standard deviations
+HALF = 2.0  # a logistic coefficient is halved at least where spread < 2 sqrt(lam)
+FEW = 10  # rows of the rarer level to a coefficient, or groups
+LISTED = 3  # names in a note
 UNCERTIFIED = (
     "Nothing is certified: the numbers are so large that rounding could hide any gap; "
     "bring the predictors to a common scale."
 )
-HINGE = ". For probabilities or a ranking use the log loss (ps.logit, --loss log)"
-LOGISTIC = (
-    "; probabilities rank the rows all the same. For labels choose a threshold "
-    "(threshold=)"
-)
-BALANCED = "weights='balanced'"
 
 
-def about_fit(result: "Results", reach: float) -> list[Note]:
-    """Notes on a fit, and on its table of the training rows.
-
-    ``reach`` is by how much one standard deviation of every predictor moves a score, at
-    most.
-    """
-    problem, at, shortfall = result.problem, result.certificate, result.shortfall
-    solver, table = result.solver, result.training_table
-    cure = towards_optimum(solver)
+def about_fit(result: "Results") -> list[Note]:
+    """Notes on a fit, and on its table of the training rows."""
+    objective = result.certificate.objective
     return [
-        certified(at.objective, shortfall),
-        *probabilities(problem),
-        *diverged(problem, at, solver, cure),
-        *not_converged(problem, at, shortfall, cure),
-        *constant_prediction(problem, table, reach, result.scaling is not None),
+        certified(objective, result.shortfall),
+        *probabilities(result.problem),
+        *not_converged(result.problem, objective, result.solver, result.shortfall),
+        *constant_prediction(result.problem, result.training_table),
     ]
-
-
-def towards_optimum(solver: Solver) -> str:
-    """What takes a fit to its optimum: the default solver, or more of the same."""
-    if isinstance(solver, SDCA):
-        return "Give more epochs, tol=1e-6 and the default algorithm."
-    return "Leave the solver out for the optimum, or give refine=1e-6."
-
-
-def is_worse_than_none(problem: Problem, at: Certificate) -> bool:
-    """Whether a fit is worse than the model that is all zero."""
-    return at.objective > zero_objective(problem)
-
-
-def is_constant(training: ConfusionMatrix) -> bool:
-    """Whether all training rows are predicted as one level."""
-    answers = training.counts.sum(axis=0)
-    return bool((answers > 0).sum() == 1 and not answers[-1])
-
-
-def is_too_short(problem: Problem, shortfall: Shortfall) -> bool:
-    """Whether more labels change at the minimum than the number of errors may vary.
-
-    That has a standard error of ``sqrt(e (1 - e / n))``, for ``e`` errors of ``n``;
-    with none or one it is taken as 1.
-    """
-    n, errors = problem.n, max(1, shortfall.errors)
-    return shortfall.changed > CHANCE * math.sqrt(errors * (1.0 - errors / n))
 
 
 def certified(objective: float, shortfall: Shortfall) -> Note:
@@ -209,71 +168,58 @@ def probabilities(problem: Problem) -> list[Note]:
         return []
     text = "Probabilities are for a population in which rows count by their weights."
     if problem.prior_shift:
-        added = significant(problem.prior_shift, 3)
         usual = significant(1.0 / (1.0 + math.exp(problem.prior_shift)), 3)
         text = (
-            "Probabilities are for levels as frequent as in the data: the weights of "
-            f"the classes add {added} to the score, and predict_proba() takes that out "
-            "of the log odds. Without a threshold of your own labels follow the sign "
-            "of the score: the level coded +1 is predicted where its probability is "
-            f"above {usual}."
+            "Probabilities are for levels as frequent as in the data: what weights of "
+            "the classes add to the score is taken out. Without a threshold labels "
+            f"follow the sign of the score: +1 where the probability is above {usual}."
         )
     return [Note("probabilities", "note", text)]
 
 
-def diverged(
-    problem: Problem, at: Certificate, solver: Solver, cure: str
-) -> list[Note]:
-    """Note that a fit is worse than the model that is all zero, if it is."""
-    if not is_worse_than_none(problem, at):
-        return []
-    moving = problem.intercept and not solver.refit_intercept
-    what = "intercept" if moving else "coefficients"
-    why = "the steps were too large."
-    if solver.has_own_steps:
-        why = f"the {what} diverged in the first steps, which are large."
-    text = (
-        f"the objective is above {zero_objective(problem):.4g}, that of the model that "
-        f"is all zero: {why} {cure}"
-    )
-    return [Note("run", "warning", text)]
-
-
 def not_converged(
-    problem: Problem, at: Certificate, shortfall: Shortfall, cure: str
+    problem: Problem, objective: float, solver: Solver, shortfall: Shortfall
 ) -> list[Note]:
-    """Note that predictions are not those at the minimum, if many are not."""
-    worse = is_worse_than_none(problem, at)  # which says as much
-    if worse or not is_too_short(problem, shortfall):
+    """Note that predictions are not those at the minimum, if many are not.
+
+    Many are more than the number of errors may vary by chance: that has a standard
+    error of ``sqrt(e (1 - e / n))``, for ``e`` errors of ``n``; with none or one it is
+    taken as 1. A fit that is worse than the model that is all zero has diverged.
+    """
+    n, errors, zero = problem.n, max(1, shortfall.errors), zero_objective(problem)
+    if objective > zero:
+        text = (
+            f"the objective is above {zero:.4g}, that of the model that is all zero: "
+            "the steps were too large."
+        )
+    elif shortfall.changed > CHANCE * math.sqrt(errors * (1.0 - errors / n)):
+        text = (
+            f"not converged: at the minimum or nearer to it {shortfall.changed:,} of "
+            f"{counted(n, 'training row')} would be predicted otherwise."
+        )
+    else:
         return []
-    where = "at" if shortfall.reached else "nearer to"
-    text = (
-        f"not converged: {where} the minimum {shortfall.changed:,} of "
-        f"{counted(problem.n, 'training row')} would be predicted otherwise. {cure}"
-    )
-    return [Note("run", "warning", text)]
+    cure = "Leave the solver out for the optimum, or give refine=1e-6."
+    if isinstance(solver, SDCA):
+        cure = "Give more epochs, tol=1e-6 and the default algorithm."
+    return [Note("run", "warning", f"{text} {cure}")]
 
 
-def constant_prediction(
-    problem: Problem, training: ConfusionMatrix, reach: float, standardized: bool
-) -> list[Note]:
+def constant_prediction(problem: Problem, training: ConfusionMatrix) -> list[Note]:
     """Note that all training rows are predicted as one level, if they are."""
-    if not is_constant(training):
+    answers = training.counts.sum(axis=0)
+    if (answers > 0).sum() != 1 or answers[-1]:
         return []
-    level = str(training.levels[int(training.counts.sum(axis=0).argmax())])
-    text = f"every row is predicted {level!r}"
-    if problem.lam_rule == "cv" and (problem.loss == "hinge" or reach < FLAT):
-        text = f"the best fit by cross-validation uses no predictor: {text}"
-    hinge = problem.loss == "hinge"
-    text += HINGE if hinge else LOGISTIC
+    text = f"every row is predicted {str(training.levels[int(answers.argmax())])!r}"
+    if problem.lam_rule == "cv":
+        text = f"in the best fit by cross-validation {text}"
+    if problem.loss == "hinge":
+        text += ". For probabilities or a ranking use the log loss (ps.logit)"
+    else:
+        text += ". Probabilities rank the rows all the same; for labels give threshold="
     if not problem.weighted:
-        text += f"; for a balanced rule {BALANCED}" if hinge else f" or {BALANCED}"
-    text += "."
-    if isinstance(problem, KernelProblem) and not standardized:
-        text += " Predictors on different scales need standardize=True."
-    if problem.lam_rule == "given" and problem.lam * problem.n > 1.0:
-        text += " A smaller lam= may help too (1/n)."
-    return [Note("predictions", "warning", text)]
+        text += ", for a balanced rule weights='balanced'"
+    return [Note("predictions", "warning", f"{text}.")]
 
 
 def no_predictor_helps(metric: str) -> Note:
@@ -283,15 +229,6 @@ def no_predictor_helps(metric: str) -> Note:
         f"the mean {metric.replace('_', ' ')} smaller than without them."
     )
     return Note("penalty", "warning", text)
-
-
-SHRUNK = 1.25  # slope of calibration
-OPTIMAL = 0.01  # relative gap, beyond which a fit is no optimum to speak of
-APART = 100.0  # ratio of standard deviations
-HALF = 2.0  # a logistic coefficient is halved at least where spread < 2 sqrt(lam)
-NEGLIGIBLE = 1e-7  # a penalty, beside the curvature of the log loss
-MOST_STEPS = 50  # of Newton's method, which takes five or ten
-CLOSE = 1e-8  # of a slope, relative
 
 
 def about_data(dropped: Dropped, design: Design) -> list[Note]:
@@ -306,47 +243,17 @@ def about_data(dropped: Dropped, design: Design) -> list[Note]:
     return found
 
 
-def about_predictors(result: "LinearResults", spread: Vector) -> list[Note]:
-    """Notes on predictors of a linear fit and the penalty.
-
-    Parameters
-    ----------
-    result : LinearResults
-    spread : float64 array, shape (p,)
-        Standard deviations of the predictors, 0 for constant ones.
-    """
-    if not np.isfinite(spread).all():
-        return []
-    found, problem = [], result.problem
-    if result.scaling is None:
-        by_default = problem.lam_rule == "1/n"
-        found += held_back(problem.lam, spread, result.design.names, by_default)
-    enough = problem.n >= FEW * (problem.p + 1)
-    shrinks = problem.loss == "log" and problem.offset is None  # all of the scores
-    if shrinks and enough and result.relative_gap <= OPTIMAL:
-        scores = scores_of(problem, result.solution, problem.X, None)
-        slope = calibration_slope(problem.y, scores, problem.row_weights)
-        if SHRUNK < slope < math.inf:
-            found.append(shrunk_scores(slope, spread, problem.weights is not None))
-    return found
-
-
 def constant(names: Sequence[str]) -> list[Note]:
     """Note that predictors with one value do nothing that the intercept does not.
 
     Examples
     --------
     >>> constant(["c"])[0].text
-    "'c' is constant: its coefficient is 0 at the optimum. Leave it out."
+    "Constant, with coefficients of 0 at the optimum: 'c'."
     """
     if not names:
         return []
-    several = len(names) > 1
-    text = (
-        f"{listing(names, 3)} {'are' if several else 'is'} constant: "
-        f"{'their coefficients are' if several else 'its coefficient is'} 0 at the "
-        f"optimum. Leave {'them' if several else 'it'} out."
-    )
+    text = f"Constant, with coefficients of 0 at the optimum: {listing(names, LISTED)}."
     return [Note("columns", "note", text)]
 
 
@@ -369,7 +276,7 @@ def held_back(
     small = HALF * math.sqrt(lam)
     held = int((spread[ordered] < small).sum())
     large = small if by_default else APART * spread[least]
-    if spread[least] >= small or spread[most] < large:
+    if not spread[least] < small or not large <= spread[most] < math.inf:
         return []
     text = (
         "Predictors differ in scale (standard deviation "
@@ -379,68 +286,6 @@ def held_back(
         "Try standardize=True."
     )
     return [Note("penalty", "note", text)]
-
-
-def shrunk_scores(slope: float, spread: Vector, weighted: bool) -> Note:
-    """Note that the penalty made scores too small, and what repeats glm()."""
-    smallest = float(spread[spread > 0.0].min())
-    power = math.floor(math.log10(NEGLIGIBLE) + 2.0 * math.log10(smallest))
-    lam = f"1e{max(min(-9, power), -300)}"
-    cure = f"lam={lam}, cov_type='nonrobust' repeats glm() and its standard errors."
-    if weighted:  # nonrobust errors do not go with weights
-        cure = f"lam={lam} gives the maximum likelihood of glm()."
-    text = (
-        "The penalty shrinks the probabilities towards each other (calibration slope "
-        f"{significant(slope, 2)} on the training rows); {cure}"
-    )
-    return Note("penalty", "note", text)
-
-
-def calibration_slope(y: Vector, scores: Vector, weights: Vector) -> float:
-    """Slope ``b`` of the logistic regression of the labels on the scores.
-
-    ``P(y = 1) = 1 / (1 + exp(-(a + b score)))`` by maximum likelihood. It is 1 for the
-    rows of a fit without penalty, and above 1 where the penalty made scores too small.
-
-    Parameters
-    ----------
-    y, scores, weights : float64 array, shape (n,)
-
-    Returns
-    -------
-    float
-        Infinite if the scores separate the labels, ties allowed; NaN if they are all
-        the same, below 0 or NaN if they separate them the wrong way round.
-
-    Examples
-    --------
-    >>> y, scores = np.array([-1.0, 1.0, -1.0, 1.0]), np.array([-2.0, -1.0, 1.0, 2.0])
-    >>> slope = calibration_slope(y, scores, np.ones(4))
-    >>> abs(calibration_slope(y, slope * scores, np.ones(4)) - 1.0) < 1e-9
-    True
-    """
-    from scipy.special import expit
-
-    if scores.min() == scores.max():
-        return float("nan")
-    if scores[y > 0.0].min() >= scores[y < 0.0].max():
-        return float("inf")
-    size = float(np.abs(scores).max())
-    f, a, b = scores / size, 0.0, 0.0
-    with np.errstate(all="ignore"):
-        for _ in range(MOST_STEPS):
-            s = weights * expit(-y * (a + b * f))
-            d = s * (1.0 - s / weights.clip(min=np.finfo(float).tiny))
-            g = float(s @ y), float((s * y) @ f)
-            h = float(d.sum()), float(d @ f), float((d * f) @ f)
-            determinant = h[0] * h[2] - h[1] * h[1]
-            if determinant == 0.0:  # the slope is minus infinity
-                break
-            step = (h[0] * g[1] - h[1] * g[0]) / determinant
-            a, b = a + (h[2] * g[0] - h[1] * g[1]) / determinant, b + step
-            if abs(step) <= CLOSE * abs(b):
-                return b / size
-    return float("nan")
 
 
 def level_order(coding: LabelCoding, design: Design) -> list[Note]:
@@ -460,8 +305,10 @@ def level_order(coding: LabelCoding, design: Design) -> list[Note]:
             f"relevel({coding.name}, ref={shown(positive)}) in a formula."
         )
         found.append(Note("level order", "note", text))
-    for name, levels in _factors(design).items():
-        if first := other_first(levels):
+    inner = unscaled(design)
+    variables = inner.variables if isinstance(inner, FormulaDesign) else ()
+    for name, levels in factor_levels(inner).items():
+        if name in variables and (first := other_first(levels)):
             text = (
                 f"The baseline of {shown(name)} is {shown(levels[0])}, first in "
                 f"code point order; R's usual locale has {shown(first)} first, "
@@ -488,27 +335,6 @@ def other_first(levels: Sequence[object]) -> str:
     return "" if texts != sorted(texts) or first == texts[0] else first
 
 
-def other_reference(problem: Problem, design: Design) -> str:
-    """`relevel` with a level of both outcomes, where the first has one; else ""."""
-    names = list(design.names)
-    for name, levels in _factors(design).items():
-        made = [
-            [names.index(f"{term}[T.{level}]") for level in levels[1:]]
-            for term in (name, f"C({name})")
-            if all(f"{term}[T.{level}]" in names for level in levels[1:])
-        ]
-        if not made or not made[0]:
-            continue
-        X = dense_rows(problem.X[:, made[0]])
-        there = X.min(axis=0) < X
-        if np.unique(problem.y[~there.any(axis=1)]).size != 1:
-            continue
-        for level, rows in zip(levels[1:], there.T, strict=True):
-            if np.unique(problem.y[rows]).size == 2:
-                return f"relevel({name}, ref={level!r})"
-    return ""
-
-
 def _by_letters(text: str) -> tuple[str, str, str]:
     """Letters without case and accents, then with accents, small ones first."""
     apart = unicodedata.normalize("NFD", text)
@@ -518,51 +344,34 @@ def _by_letters(text: str) -> tuple[str, str, str]:
 
 def factor_levels(design: Design) -> dict[str, list[object]]:
     """Levels of each column that became a factor, the reference level first."""
-    if isinstance(design, ScaledDesign):
-        design = design.design
-    if not isinstance(design, FormulaDesign):
+    inner = unscaled(design)
+    if not isinstance(inner, FormulaDesign):
         return {}
     return {
-        factored(text, design.variables) if coding.base == 0 else text: [*coding.levels]
-        for text, coding in design.codings.items()
+        factored(text, inner.variables) if coding.base == 0 else text: [*coding.levels]
+        for text, coding in inner.codings.items()
     }
 
 
-def _factors(design: Design) -> dict[str, list[object]]:
-    """Levels of the columns that are factors by themselves, or by `C()` alone."""
-    known = design.design if isinstance(design, ScaledDesign) else design
-    variables = known.variables if isinstance(known, FormulaDesign) else ()
-    found = factor_levels(design).items()
-    return {name: levels for name, levels in found if name in variables}
-
-
-FEW = 10  # rows of the rarer level to a coefficient, or groups
-LISTED = 3  # names in a note
-
-
-def too_far(is_far: bool, to_optimum: bool = False) -> list[Note]:
+def too_far(to_optimum: bool) -> Note:
     """Note that a fit is too far from its optimum for these standard errors.
 
     A solver that goes to the optimum takes a smaller tolerance.
     """
-    if not is_far:
-        return []
     text = (
         "the fit is too far from its optimum for these standard errors; "
         f"{'tol' if to_optimum else 'refine'}=1e-8 goes on to the optimum."
     )
-    return [Note("run", "warning", text)]
+    return Note("run", "warning", text)
 
 
 def few_rows(rarer: int, n: int, k: int) -> list[Note]:
     """Note that the rows of the rarer level are few for k coefficients."""
     if rarer >= FEW * k:
         return []
-    what = f"the rarer level has {counted(rarer, 'row')}"
-    if n < FEW * k:
-        what = f"there are {counted(n, 'row')}"
     text = (
-        f"{what} for {counted(k, 'coefficient')}: with fewer than {FEW} for each, "
+        f"there are {counted(n, 'row')}, {rarer:,} of the rarer level, for "
+        f"{counted(k, 'coefficient')}: with fewer than {FEW} of that level for each, "
         "estimates and intervals are rough. Use fewer predictors."
     )
     return [Note("few events", "warning", text)]
@@ -579,46 +388,39 @@ def few_groups(groups: Groups | None) -> list[Note]:
     return [Note("few events", "warning", text)]
 
 
-def separated(names: Sequence[str], n_rows: int) -> list[Note]:
+def separated(names: Sequence[str], n_rows: int, n: int) -> list[Note]:
     """Note that coefficients without penalty would have no limit."""
-    if not names:
+    if not n_rows:
         return []
     text = (
         f"{counted(n_rows, 'row')} can be predicted with certainty (separation), as "
         "where all rows of a level have one outcome. Only the penalty limits "
         f"{listing(names, LISTED)}: no standard errors. Merge or drop such a level."
     )
+    if n_rows == n:
+        text = (
+            "the predictors separate the levels perfectly (complete separation): only "
+            "the penalty limits the coefficients, which have no standard errors. Check "
+            "whether a predictor contains the outcome."
+        )
     return [Note("separation", "warning", text)]
 
 
-def collinear(
-    names: Sequence[str], others: Sequence[str], without_errors: bool
-) -> list[Note]:
+def collinear(names: Sequence[str], others: Sequence[str], lack: bool) -> Note:
     """Note that predictors are linear combinations of others.
 
     Examples
     --------
-    >>> collinear(["b"], ["Intercept", "a"], False)[0].text
+    >>> collinear(["b"], ["Intercept", "a"], False).text
     "'b' is a linear combination of 'Intercept', 'a': only the penalty tells ..."
     """
-    several, so = len(names) > 1, ", which have no standard errors" * without_errors
-    are = "are linear combinations" if several else "is a linear combination"
+    are = "are linear combinations" if len(names) > 1 else "is a linear combination"
     text = (
         f"{listing(names, LISTED)} {are} of {listing(others, LISTED)}: only the "
-        f"penalty tells their coefficients apart{so}. "
-        f"Leave {'them' if several else 'it'} out."
+        "penalty tells the coefficients apart"
+        f"{', which have no standard errors' * lack}. Leave some out."
     )
-    return [Note("columns", "warning", text)]
-
-
-def complete_separation() -> list[Note]:
-    """Note that no row is on the wrong side, so that only the penalty limits all."""
-    text = (
-        "the predictors separate the levels perfectly (complete separation): only the "
-        "penalty limits the coefficients, which have no standard errors. Check whether "
-        "a predictor contains the outcome."
-    )
-    return [Note("separation", "warning", text)]
+    return Note("columns", "warning", text)
 
 
 def all_right(table: ConfusionMatrix, k: int) -> list[Note]:
@@ -640,22 +442,12 @@ def all_right(table: ConfusionMatrix, k: int) -> list[Note]:
     return [Note("separation", "note", text)]
 
 
-def untested(hypotheses: Sequence[str]) -> str:
-    """That what is the same in all samples has no test."""
-    return (
-        f"There is no test of {listing(hypotheses)}: it is the same in all samples, up "
-        "to rounding (constant or collinear columns, or ties at the margin), and has "
-        "no standard error."
-    )
-
-
-def coincide() -> list[Note]:
-    """Note that resamples coincide, where nothing is known to cover."""
-    text = (
-        "resamples coincide: rows tie at the margin, and estimates jump between "
-        "corners. No theory covers this; simulated coverage is 0.69 to 1."
-    )
-    return [Note("resamples", "warning", text)]
+COINCIDE = Note(
+    "resamples",
+    "warning",
+    "resamples coincide: rows tie at the margin, and estimates jump between corners. "
+    "No theory covers this; simulated coverage is 0.69 to 1.",
+)
 
 
 def pinned(names: Sequence[str]) -> list[Note]:

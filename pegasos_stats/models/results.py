@@ -1,6 +1,5 @@
 """Results that all models have: predictions, tables, data frames, reports."""
 
-import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -183,19 +182,18 @@ class Results(Predictor):
         >>> [note.topic for note in wild.notes if note.severity == "warning"]
         ['run']
         """
-        reach, predictors = self._on_predictors
-        found = about.about_fit(self, reach)
+        found = about.about_fit(self)
         path = self.lambda_path
         if path is not None and self.problem.loss == "log" and path.is_best_at_largest:
             found.append(about.no_predictor_helps(path.metric))
         data = about.about_data(self.dropped, self.design)
         levels = about.level_order(self.coding, self.design)
-        return (*found, *data, *levels, *predictors)
+        return (*found, *data, *levels, *self._on_predictors[1])
 
     @cached_property
     def _on_predictors(self) -> tuple[float, list[Note]]:
-        """How far the predictors of a linear fit move scores; notes on them."""
-        return math.inf, []
+        """Notes on the predictors of a linear fit, beside a number no longer in use."""
+        return np.inf, []
 
     @cached_property
     def _moments(self) -> tuple[Vector, Vector] | None:

@@ -12,7 +12,6 @@ from pegasos_stats.errors import (
     ColumnError,
     ColumnWarning,
     FormulaError,
-    UndefinedMetricWarning,
 )
 from pegasos_stats.models.notes import other_first
 from tests.output.command_line import run
@@ -112,17 +111,3 @@ def test_an_unseen_level_is_named_with_its_column(term):
     with pytest.warns(ColumnWarning, match="'Genf' in column 'ward'"):
         found = result.predict(new, unseen="missing")
     assert found.isna().tolist() == [False, True, False, True]
-
-
-@pytest.mark.parametrize("term", ["g", "C(g)"])
-def test_a_first_level_of_one_outcome_names_another_reference(term):
-    data = DATA.assign(g=np.where(DATA.index < 4, "a", np.where(DATA.x > 0, "c", "b")))
-    data.loc[:3, "dx"] = "benign"
-    result = ps.logit(f"dx ~ x + {term}", data, lam=1e-9).fit(ps.SDCA(seed=1))
-    notes = [n.text for n in result.notes_on_errors() if n.topic == "separation"]
-    assert "relevel(g, ref='b')" in notes[0]
-    other = ps.logit("dx ~ x + relevel(g, ref='b')", data, lam=1e-9)
-    result = other.fit(ps.SDCA(seed=1))
-    names = ["Intercept", "x", "relevel(g, ref='b')[T.c]"]
-    with pytest.warns(UndefinedMetricWarning, match=r"\[T.a\]"):
-        assert result.bse[names].notna().all()

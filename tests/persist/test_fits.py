@@ -299,8 +299,9 @@ def test_facts_are_a_dictionary(about, fits, tmp_path):
 def test_notes_on_the_penalty_come_back(tmp_path):
     """They are about the training rows, which are not in the file."""
     data = pd.DataFrame({"a": np.arange(60.0), "y": np.arange(60) * 7 % 60 > 25})
-    result = ps.logit("y ~ a", data, lam=50.0).fit(ps.SDCA(tol=1e-8, seed=1))
-    assert any("calibration slope" in note.text for note in result.notes)
+    data["b"] = np.sin(np.arange(60)) * 1e-3
+    result = ps.logit("y ~ a + b", data, lam=50.0).fit(ps.SDCA(tol=1e-8, seed=1))
+    assert any("differ in scale" in note.text for note in result.notes)
     save(result, tmp_path / "a")
     assert load(tmp_path / "a").notes == result.notes
     assert str(load(tmp_path / "a").summary()) == str(result.summary())

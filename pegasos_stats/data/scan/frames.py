@@ -9,7 +9,7 @@ import pandas as pd
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.language.design import FormulaDesign
-from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.svmlight import LABEL_NAME
 from pegasos_stats.errors import ColumnError, DataError, listing
@@ -112,7 +112,7 @@ def scanned_frames(
         of the fit from 1.
     """
     stamps = scan.renewed()
-    inner = design.design if isinstance(design, ScaledDesign) else design
+    inner = unscaled(design)
     variables = inner.variables if isinstance(inner, FormulaDesign) else design.names
     used = [*dict.fromkeys([*variables, *also])]
     of_all = str(inner.formula) == f"{LABEL_NAME} ~ ."

@@ -23,7 +23,7 @@ from pegasos_stats.data.labels import Level
 from pegasos_stats.data.language.design import FormulaDesign
 from pegasos_stats.data.language.formula import factored
 from pegasos_stats.data.sample import Lines
-from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.scaling import ScaledDesign, unscaled
 from pegasos_stats.data.weights import Positions
 from pegasos_stats.errors import (
     DataError,
@@ -80,8 +80,7 @@ class Rows:
     @property
     def composed(self) -> bool:
         """Whether the formula, if there is one, computes terms of the predictors."""
-        design = self.design
-        inner = design.design if isinstance(design, ScaledDesign) else design
+        inner = unscaled(self.design)
         if not isinstance(inner, FormulaDesign):
             return False
         factors = {f.text for term in inner.terms for f in term.factors}
@@ -210,8 +209,7 @@ class Rows:
 
     def valued(self, place: Place) -> Mask:
         """Rows in which all terms of the formula have a value, with these values."""
-        design = self.design
-        inner = design.design if isinstance(design, ScaledDesign) else design
+        inner = unscaled(self.design)
         if not (isinstance(inner, FormulaDesign) and self.composed):
             return np.ones(len(self.frame), dtype=bool)
         return inner.valued(self.at(place).frame)
@@ -327,7 +325,7 @@ def training_rows(
     DataError
         If they are sparse and too many.
     """
-    inner = design.design if isinstance(design, ScaledDesign) else design
+    inner = unscaled(design)
     if is_sparse(X):
         n, p = X.shape
         what = f"A table of {counted(n, 'row')} and {counted(p, 'column')}"
@@ -347,7 +345,7 @@ def training_rows(
 
 def new_rows(design: Design, data: pd.DataFrame, kept: Positions) -> pd.DataFrame:
     """Predictors of new rows, those at these positions, which are complete."""
-    inner = design.design if isinstance(design, ScaledDesign) else design
+    inner = unscaled(design)
     if not len(kept):
         raise DataError("No row of data= is complete; give rows with all predictors.")
     columns = _columns(inner)
@@ -373,7 +371,7 @@ def levels_of(
     dummy : bool
         Whether numbers that are all 0 and 1 are levels too.
     """
-    inner = design.design if isinstance(design, ScaledDesign) else design
+    inner = unscaled(design)
     found: dict[Level, list[Level]] = {}
     if isinstance(inner, FormulaDesign):
         found.update(inner.levels)

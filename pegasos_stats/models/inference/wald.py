@@ -24,6 +24,7 @@ from pegasos_stats.errors import (
     ConvergenceWarning,
     UndefinedMetricWarning,
     counted,
+    listing,
     warn_caller,
 )
 from pegasos_stats.foreign_names import suggest_names
@@ -615,7 +616,8 @@ class Uncertainty:
         """
         for note in (*self.covariance.notes, *self.separated(), *self.collinear(True)):
             warn_caller(note.sentence, UndefinedMetricWarning)
-        for note in notes.too_far(self.is_far, self.to_optimum):
+        if self.is_far:
+            note = notes.too_far(self.to_optimum)
             warn_caller(note.sentence, ConvergenceWarning)
 
     def frame(self, level: float) -> pd.DataFrame:
@@ -670,7 +672,11 @@ class Uncertainty:
         constant = (self._errors(R) == 0.0) & ~self._unlimited(R)
         if constant.any():
             named = [each for each, c in zip(written, constant, strict=True) if c]
-            warn_caller(notes.untested(named), UndefinedMetricWarning)
+            warn_caller(
+                f"There is no test of {listing(named)}: it is the same in all samples, "
+                "up to rounding, and has no standard error.",
+                UndefinedMetricWarning,
+            )
         return np.asarray(constant)
 
     def remarks(self) -> list[Note]:
@@ -678,25 +684,23 @@ class Uncertainty:
         V, problem, k = self.covariance, self.problem, len(self.theta)
         if not self.is_defined:
             return list(V.notes)
+        far = self.is_far and problem.loss == "log"
         first = [
-            *notes.too_far(self.is_far and problem.loss == "log", self.to_optimum),
+            *[notes.too_far(self.to_optimum)] * far,
             *self.separated(),
             *self.collinear(),
             *notes.few_groups(self.groups),
         ]
         if self.unlimited.all():  # there are no errors to speak of
             return first
-        resampled = self._resampled
-        pinned = list(self.theta.index[resampled.pinned]) if resampled else []
         is_hc3 = getattr(self.options, "correction", "") == "HC3"
         for_glm = is_hc3 and not problem.weighted  # nonrobust does not go with weights
         return [
             *first,
             *notes.few_rows(min(problem.label_counts), problem.n_weighed, k),
-            *(notes.coincide() if resampled and resampled.coincide else []),
+            *[notes.COINCIDE] * (isinstance(V, BootstrapResult) and V.coincide),
             notes.estimate(self.kind, for_glm, problem.lam_rule == "cv"),
             *notes.assumptions(self.groups, V.counts_scaling),
-            *notes.pinned(pinned),
             *V.notes,
         ]
 
@@ -715,11 +719,8 @@ class Uncertainty:
 
     def separated(self) -> list[Note]:
         """Which coefficients only the penalty limits, if any."""
-        found = self.covariance.separated
-        if found and found == self.problem.n_weighed:
-            return notes.complete_separation()
-        names = list(self.theta.index[self.unlimited]) if found else []
-        return notes.separated(names, found)
+        names = list(self.theta.index[self.unlimited])
+        return notes.separated(names, self.covariance.separated, self.problem.n_weighed)
 
     def collinear(self, without_errors: bool = False) -> list[Note]:
         """Which predictors are linear combinations of others, if any."""
@@ -728,9 +729,8 @@ class Uncertainty:
             return []
         last = np.array([np.flatnonzero(b)[-1] for b in B.T], dtype=np.intp)
         others = np.setdiff1d(np.flatnonzero(B.any(axis=1)), last)
-        return notes.collinear(
-            list(names[last]), list(names[others]), bool(self.unlimited[last].any())
-        )
+        lack = bool(self.unlimited[last].any())
+        return [notes.collinear(list(names[last]), list(names[others]), lack)]
 
     @property
     def _resampled(self) -> BootstrapResult | None:
