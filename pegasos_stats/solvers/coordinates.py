@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pegasos_stats.arrays import Matrix, Rows, Vector
-from pegasos_stats.compiled import arithmetic, dual
+from pegasos_stats.arrays import Matrix, Rows, Vector, dense_rows
+from pegasos_stats.compiled import dual
 from pegasos_stats.solvers.dense.hinge import Goal
 from pegasos_stats.solvers.dense.interior import InteriorSteps
 from pegasos_stats.solvers.dense.log import newton_steps
@@ -23,7 +23,7 @@ from pegasos_stats.solvers.objective import (
     scores_and_image,
 )
 from pegasos_stats.solvers.pegasos_run import refitted
-from pegasos_stats.solvers.problem import Problem, kernel_rows
+from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 
 RATIO = 0.07  # square of the constant column over the mean of ||x_i||^2
@@ -296,14 +296,8 @@ def inner_products(problem: Problem) -> Matrix:
     array([[5., 6.],
            [6., 9.]])
     """
-    if isinstance(problem.X, np.ndarray):
-        X = problem.X.astype(np.float64, copy=False)
-        return np.asarray(X @ X.T)
-    columns, found = problem.X.T.tocsr(), np.zeros((problem.n, problem.n))
-    arithmetic.rows.put_inner_products(
-        problem.rows, kernel_rows(columns), columns.indptr[:-1].astype(np.int64), found
-    )
-    return found
+    X = problem.X.astype(np.float64, copy=False)
+    return dense_rows(X @ X.T)
 
 
 class Lengths(NamedTuple):

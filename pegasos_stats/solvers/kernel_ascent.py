@@ -4,9 +4,8 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Rows, Vector
+from pegasos_stats.arrays import Matrix, Rows, Vector
 from pegasos_stats.compiled import dual, pegasos
 from pegasos_stats.errors import DataError
 from pegasos_stats.solvers.kernel_problem import (
@@ -23,13 +22,9 @@ from pegasos_stats.solvers.rounding import CLOSEST, UNIT
 from pegasos_stats.solvers.sdca import SDCA, near_enough, warn_of
 from pegasos_stats.solvers.sdca_run import run_epochs
 
-Matrix = NDArray[np.floating]  # of float32 or float64
-
 TILE = 512  # rows and columns of a piece, which stays in the second cache
 ADDED = 128  # values that are summed up before they are added to others
-SINGLE = 2.0**29  # roundings of double precision in one of single precision
-ROUGHEST_SINGLE, ROUGHEST = 1e-3, 1e-9  # of a value, what rounding may do to it
-FARTHEST = -87.0  # exponent beyond which numbers of single precision become slow
+ROUGHEST = 1e-9  # of a value, what rounding may do to it
 FEWEST = 64  # rows that are kept, however little memory is given
 POWERS = 1000.0  # of two, that a value may reach either way
 
@@ -45,8 +40,6 @@ class KernelValues:
     Parameters
     ----------
     problem : KernelProblem
-    precise : bool
-        ``False`` for products in single precision where these are near enough.
 
     Attributes
     ----------
@@ -61,7 +54,7 @@ class KernelValues:
         If values of the kernel overflow.
     """
 
-    def __init__(self, problem: KernelProblem, precise: bool) -> None:
+    def __init__(self, problem: KernelProblem) -> None:
         self._kernel, self._X, self.unit = problem.kernel, problem.X, 1.0
         self.roundings = value_roundings(problem.kernel, problem.p)
         self._summed = False
@@ -69,27 +62,19 @@ class KernelValues:
             self.unit = power_of_two(float(np.diag(problem.X).max()))
             return
         if problem.kernel.name == "gaussian":
-            left, right = self._exponents()
+            self._left, self._right = self._exponents()
         else:
-            left, right = self._products()
-        if not self._summed:
-            single = self.roundings * UNIT * SINGLE <= ROUGHEST_SINGLE and not precise
-            dtype = np.float32 if single else np.float64
-            self._left = np.ascontiguousarray(left, dtype=dtype)
-            self._right = np.ascontiguousarray(right, dtype=dtype)
+            self._left, self._right = self._products()
 
     def __call__(self, rows: Rows, columns: Rows | slice) -> Matrix:
         """Values between these rows and these, each divided by the unit."""
-        found: Matrix
         if self._kernel.name == "precomputed":
             return np.asarray(self._X[rows][:, columns] / self.unit)
         if self._summed:
             return self._one_by_one(rows, columns)
-        found = np.matmul(self._left[rows], self._right[columns].T)
+        found: Matrix = np.matmul(self._left[rows], self._right[columns].T)
         if self._kernel.name == "gaussian":
-            np.maximum(found, FARTHEST, out=found)
-            np.exp(found, out=found)
-            return found
+            return np.exp(found, out=found)
         return power(found, self._kernel.degree or 1)
 
     def _exponents(self) -> tuple[Matrix, Matrix]:
@@ -183,7 +168,6 @@ class CachedRows:
         Rows of the problem.
     memory : int
         Bytes that they may take.
-    dtype : float32 or float64
 
     Attributes
     ----------
@@ -192,11 +176,9 @@ class CachedRows:
         Rows computed so far.
     """
 
-    def __init__(
-        self, values: KernelValues, n: int, memory: int, dtype: type[np.floating]
-    ) -> None:
-        capacity = min(n, max(FEWEST, memory // (n * np.dtype(dtype).itemsize)))
-        self.rows = np.empty((capacity, n), dtype)
+    def __init__(self, values: KernelValues, n: int, memory: int) -> None:
+        capacity = min(n, max(FEWEST, memory // (8 * n)))
+        self.rows = np.empty((capacity, n))
         self.computed = 0
         self._values = values
         self._owner = np.full(capacity, -1, dtype=np.int64)
@@ -229,10 +211,9 @@ class CachedRows:
 WORKING_SET = 512  # rows; their part of the Gram matrix, 1 MiB, stays in a cache
 PART = 0.1  # of how far slopes are apart, to which a working set is brought
 MOST_STEPS = 20  # in a round, for each row of the working set
-FLAT = {"f": 1e-6, "d": 1e-12}  # of the squared norms: rows that are not told apart
+FLAT = 1e-12  # of the squared norms: rows that are not told apart
 KNOWN = 0.1  # of a gap, below which the rest of it is a bound of rounding
 SURE = 0.9  # of the tolerance, which an estimate is to reach
-FEW = 2000  # rows, of which double precision costs little
 FIRST_LOOK, NEXT_LOOK = 1e-7, 1e-4  # the same of 1, and of the gap of the last look
 
 
@@ -241,9 +222,8 @@ class KernelAscent:
 
     A round takes the rows whose slopes ``y_i - f(x_i)`` are furthest apart, of those
     that may move, beside some of the last round. It moves them to their optimum, all
-    others as they are, and adds what they moved by to the scores of all rows. Values of
-    the kernel are of single precision, where that is near enough. Scores of a solution
-    and its certificate are summed anew in double precision, and rounds go on from them.
+    others as they are, and adds what they moved by to the scores of all rows. Scores of
+    a solution and its certificate are summed anew, and rounds go on from them.
 
     Parameters
     ----------
@@ -269,29 +249,20 @@ class KernelAscent:
     ) -> None:
         self.problem, self._solver = problem, solver
         self._y, self._w = problem.y, problem.row_weights
-        self._keep_rows(precise=problem.n <= FEW)
+        self._values = KernelValues(problem)
+        self._kept = CachedRows(self._values, problem.n, problem.memory)
+        self._size = min(WORKING_SET, len(self._kept.rows))
+        self._set = dual.working_sets.empty_set(self._size)
         self._a, self._slope = np.zeros(problem.n), problem.y.copy()
         self._order = np.arange(problem.n)
         self._last = np.zeros(0, dtype=np.int64)
         self._steps = self._violations = 0
         self.is_stuck = False
         self._settled: KernelSolution | None = None
-        self._seen, self._floor = 1.0, FIRST_LOOK
+        self._floor = FIRST_LOOK
         if a is not None:
             self.start_from(a)
         self._estimate()
-
-    def _keep_rows(self, precise: bool) -> None:
-        """Begin to keep rows of the Gram matrix, in single precision or in double."""
-        problem, dtype = self.problem, np.float64 if precise else np.float32
-        self._values = KernelValues(problem, precise)
-        self._kept = CachedRows(self._values, problem.n, problem.memory, dtype)
-        self._size = min(WORKING_SET, len(self._kept.rows))
-        self._set = dual.working_sets.empty_set(self._size, dtype)
-
-    def _be_precise(self) -> None:
-        if self._kept.rows.dtype != np.float64:
-            self._keep_rows(precise=True)
 
     def start_from(self, a: Vector) -> None:
         """Go on from these dual weights."""
@@ -313,7 +284,7 @@ class KernelAscent:
         self._a = t * self._a
         self._slope = self._y - t * g / (lam * n)
         self._steps = self._violations = 0
-        self._settled, self._seen, self._floor = None, 1.0, FIRST_LOOK
+        self._settled, self._floor = None, FIRST_LOOK
         self.is_stuck = False
         self._estimate()
 
@@ -356,8 +327,7 @@ class KernelAscent:
         problem = self.problem
         # Weights at a bound stay there in the run; the certificate needs equal sums.
         a = feasible(self._a, self._y, problem.intercept, problem.weights)
-        values = KernelValues(problem, precise=True)
-        g = values.sums(a * self._y)
+        g = self._values.sums(a * self._y)
         scores, alpha = g / (problem.lam * problem.n), 0.0
         if problem.intercept and np.isfinite(scores).all():
             alpha = best_intercept(scores, self._y, "hinge", problem.weights)
@@ -370,7 +340,7 @@ class KernelAscent:
             n_violations=self._violations,
             seed=None,
             dual=a,
-            roundings=values.roundings_of_sums(int(np.count_nonzero(a))),
+            roundings=self._values.roundings_of_sums(int(np.count_nonzero(a))),
         )
 
     def _look_anew(self) -> None:
@@ -378,9 +348,7 @@ class KernelAscent:
         at = self.certificate()
         if not self._solver.reached(at):
             gap = at.relative_gap
-            if gap > 0.5 * self._seen:
-                self._be_precise()
-            self._seen, self._floor = gap, NEXT_LOOK * gap
+            self._floor = NEXT_LOOK * gap
             self._estimate()
             self.is_stuck = self._gap < KNOWN * at.gap
 
@@ -424,8 +392,8 @@ class KernelAscent:
         )
         scale = problem.lam * problem.n / self._values.unit
         steps = sets.pair_steps if problem.intercept else sets.single_steps
-        flat, most = FLAT[self._kept.rows.dtype.char], MOST_STEPS * taken.size
-        self._steps += steps(moved, scale, PART * self._apart, flat, most)
+        most = MOST_STEPS * taken.size
+        self._steps += steps(moved, scale, PART * self._apart, FLAT, most)
         after = moved.a[: taken.size]
         change = (after - self._a[taken]) * self._y[taken]
         self._a[taken] = after

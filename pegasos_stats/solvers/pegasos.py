@@ -20,7 +20,7 @@ from pegasos_stats.checks import (
 )
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.data.labels import Ties
-from pegasos_stats.errors import OptionError, counted, did_you_mean, listing, shown
+from pegasos_stats.errors import OptionError, counted, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import RRandom, SampleKind
 from pegasos_stats.solvers.options import (
@@ -44,6 +44,19 @@ STARTS: tuple[StartName, ...] = get_args(StartName)
 INTERCEPT = "Intercept"
 
 
+def in_one_list(name: str, values: object, positive: bool = False) -> Vector:
+    """Return finite numbers in one list, read-only, or raise `OptionError`."""
+    with refusing(OptionError("is not allowed; give numbers in one list.", name)):
+        numbers = np.array(values, dtype=np.float64)
+    good = np.isfinite(numbers) & ((numbers > 0.0) | (not positive))
+    if numbers.ndim != 1 or not good.all():
+        wrong = shown(numbers[~good][0]) if not good.all() else numbers.shape
+        what = "finite numbers above zero" if positive else "finite numbers"
+        raise OptionError(f"{name} holds {wrong}; give {what} in one list.")
+    numbers.flags.writeable = False
+    return numbers
+
+
 def checked_start(name: str, start: object) -> str | Vector | dict[str, float]:
     """Return the name of a start, coefficients in order, or coefficients by name.
 
@@ -53,44 +66,14 @@ def checked_start(name: str, start: object) -> str | Vector | dict[str, float]:
         If `start` is neither a known name nor made of finite numbers.
     """
     if isinstance(start, str):
-        if start not in STARTS:
-            raise OptionError(
-                f"is not known{did_you_mean(start, STARTS)}; give one of "
-                f"{listing(STARTS)}, a fit to go on from, or its coefficients.",
-                name,
-                start,
-            )
+        check_choice(name, start, STARTS)
         return start
-    if isinstance(start, pd.Series | Mapping):
-        return _by_name(start)
-    refused = OptionError(
-        f"{name} is of type {type(start).__name__}; give 'zero', 'random', a fit to go "
-        "on from, or coefficients, the intercept first."
-    )
-    with refusing(refused):
-        numbers = np.array(start, dtype=np.float64)
-    if numbers.ndim != 1:
-        raise OptionError(
-            f"{name} is an array of shape {numbers.shape}; give coefficients in one "
-            "list, the intercept first."
-        )
-    wrong = numbers[~np.isfinite(numbers)]
-    if wrong.size:
-        raise OptionError(f"{name} holds {shown(wrong[0])}; give finite numbers.")
-    numbers.flags.writeable = False
-    return numbers
-
-
-def _by_name(start: pd.Series | Mapping[str, float]) -> dict[str, float]:
-    """Coefficients by name, of a Series or a mapping."""
-    found = {str(name): number_of(value) for name, value in start.items()}
+    if not isinstance(start, pd.Series | Mapping):
+        return in_one_list(name, start)
+    found = {str(each): number_of(value) for each, value in start.items()}
     if len(found) < len(start):
         raise OptionError("start has a name twice; give one coefficient for each.")
-    for name, value in start.items():
-        if not math.isfinite(number_of(value)):
-            raise OptionError(
-                f"start[{shown(name)}] is {shown(value)}; give finite numbers."
-            )
+    in_one_list(name, list(found.values()))
     return found
 
 
@@ -110,17 +93,11 @@ def in_order(
     array([1., 3., 2.])
     """
     wanted = [INTERCEPT] * intercept + list(names)
-    missing = [name for name in wanted if name not in start]
-    if missing:
+    wrong = set(wanted) ^ set(start)
+    if wrong:
         raise OptionError(
-            f"start has no coefficient of {listing(missing)}; give one for each of the "
-            "params of the model."
-        )
-    unknown = [name for name in start if name not in wanted]
-    if unknown:
-        raise OptionError(
-            f"start has coefficients that the model has not, of {listing(unknown)}; "
-            "leave them out."
+            f"start and the model differ in {listing(sorted(wrong))}; give one "
+            "coefficient for each of the params of the model."
         )
     return np.array([start[name] for name in wanted])
 
@@ -201,16 +178,9 @@ def checked_order(order: ArrayLike) -> str | Rows:
         If `order` is neither a known name nor a list of whole numbers from zero.
     """
     if isinstance(order, str):
-        if order not in ORDERS:
-            raise OptionError(
-                f"order={shown(order)} is not known{did_you_mean(order, ORDERS)}; give "
-                f"one of {listing(ORDERS)}, or an array of rows counted from zero."
-            )
+        check_choice("order", order, ORDERS)
         return order
-    refused = OptionError(
-        "order has lists of different lengths; give one list of rows, or one of the "
-        "same length for each epoch."
-    )
+    refused = OptionError("order is no list of rows, or of one such list per epoch.")
     with refusing(refused):
         rows = np.asarray(order)
     if rows.ndim not in (1, 2) or rows.dtype.kind not in "iu" or rows.size == 0:
@@ -243,37 +213,6 @@ def check_rows(order: str | Rows, n: int) -> None:
         )
 
 
-def shuffled(n: int, epochs: int, rng: RRandom) -> Iterator[Rows]:
-    """One permutation per epoch, R's ``sample(1:n, n)``."""
-    for _ in range(epochs):
-        yield rng.permutation(n)
-
-
-def sequential(n: int, epochs: int) -> Iterator[Rows]:
-    """Rows in the order of the data, every epoch."""
-    rows = np.arange(n, dtype=np.int64)
-    for _ in range(epochs):
-        yield rows
-
-
-def replaced(n: int, steps: int, batch_size: int, rng: RRandom) -> Iterator[Rows]:
-    """``sample(n, batch_size, replace = TRUE)`` for each step, about n rows at a time.
-
-    Drawing for many steps at once gives the same numbers as drawing step by step.
-    """
-    chunk = max(1, n // batch_size)
-    for first in range(0, steps, chunk):
-        size = min(chunk, steps - first) * batch_size
-        drawn = rng.sample_int(n, size, replace=True)
-        yield np.asarray(drawn, dtype=np.int64) - 1
-
-
-def explicit(rows: Rows, epochs: int) -> Iterator[Rows]:
-    """A given list of rows, in every epoch; or one list for each epoch."""
-    for _ in range(epochs):
-        yield from np.atleast_2d(rows)
-
-
 @dataclass(frozen=True, eq=False)
 class Passes:
     """How a run passes over its rows: in which order, how often, in which batches.
@@ -292,16 +231,25 @@ class Passes:
     batch_size: int
 
     def rows(self, n: int, rng: RRandom) -> Iterator[Rows]:
-        """Rows to visit, an epoch at a time (for ``"replace"``, about n draws)."""
+        """Rows to visit, an epoch at a time.
+
+        For ``"replace"`` about n draws: ``sample(n, batch_size, replace = TRUE)`` for
+        many steps at once gives the same numbers as drawing step by step.
+        """
         check_rows(self.order, n)
-        epochs = self.epochs or 0
-        if not isinstance(self.order, str):
-            return explicit(self.order, epochs)
-        if self.order == "shuffle":
-            return shuffled(n, epochs, rng)
-        if self.order == "sequential":
-            return sequential(n, epochs)
-        return replaced(n, self.steps or 0, self.batch_size, rng)
+        if self.steps is not None:
+            chunk = max(1, n // self.batch_size)
+            for first in range(0, self.steps, chunk):
+                size = min(chunk, self.steps - first) * self.batch_size
+                drawn = rng.sample_int(n, size, replace=True)
+                yield np.asarray(drawn, dtype=np.int64) - 1
+        for _ in range(self.epochs or 0):
+            if not isinstance(self.order, str):
+                yield from np.atleast_2d(self.order)
+            elif self.order == "shuffle":
+                yield rng.permutation(n)
+            else:
+                yield np.arange(n, dtype=np.int64)
 
     @property
     def whole(self) -> int:
@@ -353,34 +301,11 @@ def checked_step(name: str, step: ArrayLike) -> str | float | Vector:
         If `step` is neither a known name nor made of finite numbers above zero.
     """
     if isinstance(step, str):
-        if step not in STEPS:
-            raise OptionError(
-                f"is not known{did_you_mean(step, STEPS)}; give one of "
-                f"{listing(STEPS)}, a number, or one number for each step.",
-                name,
-                step,
-            )
+        check_choice(name, step, STEPS)
         return step
     if is_number(step):
         return check_positive(name, step)
-    refused = OptionError(
-        f"{name} is of type {type(step).__name__}; give a name such as '1/sqrt(t)', a "
-        "number above zero, or one such number for each step."
-    )
-    with refusing(refused):
-        sizes = np.array(step, dtype=np.float64)
-    if sizes.ndim != 1 or sizes.size == 0:
-        raise OptionError(
-            f"{name} is an array of shape {sizes.shape}; give one number above zero "
-            "for each step, in one list."
-        )
-    wrong = sizes[~((sizes > 0.0) & np.isfinite(sizes))]
-    if wrong.size:
-        raise OptionError(
-            f"{name} holds the size {shown(wrong[0])}; give finite numbers above zero."
-        )
-    sizes.flags.writeable = False
-    return sizes
+    return in_one_list(name, step, positive=True)
 
 
 def _checked_intercept(name: str, intercept: object) -> Literal[False]:

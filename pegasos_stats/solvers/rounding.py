@@ -28,12 +28,13 @@ Computing 26 (2005).
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.solvers.dense.sums import Sums
+from pegasos_stats.solvers.problem import Problem
 
 if TYPE_CHECKING:
     from pegasos_stats.compiled.arithmetic.risk import SeenExactly
@@ -129,56 +130,12 @@ def norm(v: Vector) -> float:
     return math.sqrt(MARGIN * squares + 4.0 * v.size * TINY)
 
 
-class RowSizes(Protocol):
-    """How many rows there are, wherever they are, and how large."""
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-
-    @property
-    def p(self) -> int:
-        """Number of columns."""
-
-    @property
-    def radius(self) -> float:
-        """Largest ``||x_i||``."""
-
-
-class Sizes(RowSizes, Protocol):
-    """What the bounds need of a `Problem`, also where its rows are elsewhere."""
-
-    @property
-    def lam(self) -> float:
-        """Penalty."""
-
-    @property
-    def loss(self) -> str:
-        """Name of the loss."""
-
-    @property
-    def products(self) -> float:
-        """Roundings of a dot at most."""
-
-    @property
-    def weighted(self) -> bool:
-        """Whether a weight is not 1."""
-
-    @property
-    def lightest(self) -> float:
-        """Total weight of the lighter class."""
-
-    @property
-    def farthest(self) -> float | None:
-        """Largest offset by size; None without offsets."""
-
-
 class Rounding:
     """Bounds for one problem at one point.
 
     Parameters
     ----------
-    problem : Problem, or others of such sizes
+    problem : Problem
     beta : float64 array, shape (p,)
     alpha : float
 
@@ -188,7 +145,7 @@ class Rounding:
         How far rounding may move a margin.
     """
 
-    def __init__(self, problem: Sizes, beta: Vector, alpha: float) -> None:
+    def __init__(self, problem: Problem, beta: Vector, alpha: float) -> None:
         self._problem, self._penalty = problem, penalty(problem.lam, beta)
         radius = problem.radius
         squares = MARGIN * radius * radius + 4.0 * problem.p * TINY

@@ -94,23 +94,6 @@ class Shortfall:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Closer:
-    """A fit that SDCA reached from the dual point of another.
-
-    Attributes
-    ----------
-    solution : Solution
-    certificate : Certificate
-    reached : bool
-        Whether it came to its tolerance.
-    """
-
-    solution: Solution
-    certificate: Certificate
-    reached: bool
-
-
 def work_of(problem: Problem, solver: Pegasos | SDCA, found: Solution) -> float:
     """Visits of rows that may be spent on judging a fit.
 
@@ -127,21 +110,20 @@ def work_of(problem: Problem, solver: Pegasos | SDCA, found: Solution) -> float:
 
 
 def closer_fit(
-    problem: Problem, solver: Pegasos | SDCA, found: Solution, tol: float
-) -> Closer:
-    """Go on from a fit to a relative gap, within `work_of` it.
+    problem: Problem, solver: Pegasos | SDCA, found: Solution
+) -> tuple[Solution, Certificate]:
+    """Go on from a fit to the relative gap of SDCA, within `work_of` it.
 
-    If the tolerance is reached, this is what ``fit(solver, refine=tol)`` gives.
+    If that is reached, this is what ``fit(solver, refine=1e-6)`` gives.
     """
-    then = SDCA(REFINEMENT_EPOCHS, tol, sample_kind=solver.sample_kind)
+    then = SDCA(REFINEMENT_EPOCHS, sample_kind=solver.sample_kind)
     then = then.with_seed(found.seed)
     work = work_of(problem, solver, found)
     try:
         closer = run_linear(problem, then, dual=found.dual, warn=False, most=work)
     except DataError:  # coefficients overflow on the way
         closer = found
-    at = certificate(problem, closer.beta, closer.alpha, closer.dual)
-    return Closer(closer, at, then.reached(at))
+    return closer, certificate(problem, closer.beta, closer.alpha, closer.dual)
 
 
 def shortfall_of(
@@ -171,24 +153,24 @@ def shortfall_of(
     plain = Shortfall.certified(at)
     if plain.reached:
         return plain
-    closer = closer_fit(problem, solver, found, DEFAULT_TOL)
-    tight = certificate(problem, found.beta, found.alpha, closer.solution.dual)
+    closer, there = closer_fit(problem, solver, found)
+    tight = certificate(problem, found.beta, found.alpha, closer.dual)
     if tight.gap < plain.at_most:
         plain = replace(Shortfall.certified(tight), reached=False)
-    upper = closer.certificate.objective
+    upper = there.objective
     if not upper < plain.upper:
         return plain
-    fits = found, closer.solution
-    here, there = (
-        np.sign(scores_of(problem, fit, problem.X, problem.offset)) for fit in fits
-    )
+    signs = [
+        np.sign(scores_of(problem, fit, problem.X, problem.offset))
+        for fit in (found, closer)
+    ]
     return replace(
         plain,
         at_least=min(plain.upper - upper, plain.at_most),
         upper=upper,
-        changed=int(np.count_nonzero(here != there)),
-        errors=closer.certificate.errors,
-        reached=closer.reached,
+        changed=int(np.count_nonzero(signs[0] != signs[1])),
+        errors=there.errors,
+        reached=there.relative_gap <= DEFAULT_TOL,
     )
 
 

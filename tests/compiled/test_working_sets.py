@@ -63,7 +63,7 @@ def test_a_working_set_filled_from_rows_that_are_kept_is_the_same(seed, most, ki
     K, y, w, a, scores = halfway(seed, 190)
     slope, scale = y - scores, LAM * 190
     taken = np.random.default_rng(seed).permutation(190)[:150]
-    rows = working_sets.empty_set(150, K.dtype)
+    rows = working_sets.empty_set(150)
     places = np.arange(150)[::-1].copy()
     working_sets.fill(rows, taken, K[taken][::-1].copy(), places, y, w, a, slope)
     K = K[np.ix_(taken, taken)]

@@ -78,7 +78,7 @@ def test_homework_wants_a_model_without_intercept(digits):
             {"order": np.array([2**63 + 5, 2**64 - 1], dtype=np.uint64)},
             "rows are counted from zero",
         ),
-        ({"order": [[0, 1], [2]]}, "different lengths"),
+        ({"order": [[0, 1], [2]]}, "no list of rows"),
         ({"intercept": True}, "give it to the model"),
         ({"order": "replace"}, "steps=None"),
         ({"order": "replace", "steps": 0}, "steps=0"),

@@ -19,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Matrix
 from pegasos_stats.compiled.arithmetic.lanes import Vector
 from pegasos_stats.compiled.compiling import inlined, kernel
 
-Matrix = np.ndarray  # of float32 or float64
 Places = NDArray[np.int64]
 PIECE = 64
 SIDE_BY_SIDE = 4  # rows that are added to the slopes in one pass
@@ -36,7 +36,7 @@ class WorkingSet(NamedTuple):
 
     Attributes
     ----------
-    K : float32 or float64 array, shape (m, m)
+    K : float64 array, shape (m, m)
         Their part of the Gram matrix.
     diagonal, y, w, a : float64 array, shape (m,)
         Its diagonal, labels, weights of the rows, dual weights.
@@ -87,13 +87,13 @@ def bounded(a: float, w: float, reached: bool, direction: float) -> float:
     return min(w, max(0.0, a))
 
 
-def empty_set(size: int, dtype: type[np.floating]) -> WorkingSet:
+def empty_set(size: int) -> WorkingSet:
     """Space for a working set of so many rows."""
     m = -(-size // PIECE) * PIECE
     vectors = [np.zeros(m) for _ in range(8)]
     vectors[1][:] = 1.0
     vectors.append(np.zeros(m // PIECE))
-    return WorkingSet(np.zeros((m, m), dtype), *vectors)
+    return WorkingSet(np.zeros((m, m)), *vectors)
 
 
 def whole_set(K: Matrix, y: Vector, w: Vector, a: Vector, slope: Vector) -> WorkingSet:
@@ -107,7 +107,7 @@ def whole_set(K: Matrix, y: Vector, w: Vector, a: Vector, slope: Vector) -> Work
         As in a `WorkingSet`; they are copied.
     """
     n = y.size
-    rows = empty_set(n, np.float64)
+    rows = empty_set(n)
     rows.K[:n, :n] = K
     given = rows.diagonal, rows.y, rows.w, rows.a, rows.slope
     for found, values in zip(given, (np.diag(K), y, w, a, slope), strict=True):
@@ -226,7 +226,7 @@ def pair_steps(
         for c in range(tops.shape[0]):
             top = -math.inf
             for k in range(c * PIECE, (c + 1) * PIECE):
-                new = slope[k] - step * (float(row[k]) - float(other[k]))
+                new = slope[k] - step * (row[k] - other[k])
                 slope[k] = new
                 new += rise[k]
                 top = new if new > top else top
@@ -278,7 +278,7 @@ def single_steps(
         a[i] = bounded(a[i] + direction * d, w[i], d == free, direction)
         row, step = rows.K[i], direction * d * y[i] / scale
         for k in range(m):
-            slope[k] -= step * float(row[k])
+            slope[k] -= step * row[k]
     return most
 
 
@@ -293,12 +293,7 @@ def add_rows(kept: Matrix, places: Places, shares: Vector, total: Vector) -> Non
             three, four = kept[places[r + 2]], kept[places[r + 3]]
             a, b, c, d = shares[r], shares[r + 1], shares[r + 2], shares[r + 3]
             for j in range(first, last):
-                total[j] += (
-                    a * float(one[j])
-                    + b * float(two[j])
-                    + c * float(three[j])
-                    + d * float(four[j])
-                )
+                total[j] += a * one[j] + b * two[j] + c * three[j] + d * four[j]
         for r in range(together, shares.shape[0]):
             for j in range(first, last):
-                total[j] += shares[r] * float(kept[places[r], j])
+                total[j] += shares[r] * kept[places[r], j]
