@@ -7,6 +7,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.scan.counting import Columns
+from pegasos_stats.data.scan.rows import added
 
 SIZES = [1e-300, 1e-170, 1e-160, 1.0, 1e155, 1e160, 1e290]
 EPS = np.finfo(float).eps
@@ -19,9 +20,8 @@ def test_squares_neither_overflow_nor_vanish(size, pieces):
     X[:, 1] += 5.0 * size
     X[:, 2] = 7.0 * size
     X[:300, 0] = X[0, 0]  # pieces in which a column is constant
-    columns = Columns(3)
-    for rows in np.split(X, np.cumsum(pieces)[:-1]):
-        columns.add(rows.T)
+    parts = np.split(X, np.cumsum(pieces)[:-1])
+    columns = added(Columns.of([*rows.T]) for rows in parts)
     found, wanted = columns.scaling(intercept=True), Scaling.of(X)
     # Sums of 800 numbers, in any order: 800 roundings of their sizes at most.
     np.testing.assert_allclose(found.centre, wanted.centre, atol=8000 * EPS * size)

@@ -1,7 +1,8 @@
 """The read that counts: complete rows, labels, weights, scales, and a sample."""
 
-from collections.abc import Sequence
-from copy import copy
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
@@ -24,7 +25,7 @@ from pegasos_stats.data.scan.formats import BOOLEANS, NUMBERS, kind_of
 from pegasos_stats.data.scan.frames import frame_of
 from pegasos_stats.data.scan.levels import ResolvedFormula, counted_pieces
 from pegasos_stats.data.scan.partitions import Partition
-from pegasos_stats.data.weights import RowOptions, rows_of_weights
+from pegasos_stats.data.weights import RowOptions
 from pegasos_stats.errors import LabelError, shown
 from pegasos_stats.parallel import one_ahead
 
@@ -32,12 +33,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+@dataclass(frozen=True, eq=False)
 class Columns:
-    """Means, deviations and ranges of the columns, a piece at a time.
+    """Means, deviations and ranges of the columns of some rows.
 
-    Means and deviations of pieces are put together as by Chan, Golub & LeVeque,
-    *Algorithms for computing the sample variance*, The American Statistician 37 (1983),
-    with roots of mean squares for sums of squares, which neither overflow nor vanish.
+    Those of pieces are put together as by Chan, Golub & LeVeque, *Algorithms for
+    computing the sample variance*, The American Statistician 37 (1983), with roots of
+    mean squares for sums of squares, which neither overflow nor vanish.
 
     Attributes
     ----------
@@ -47,42 +49,49 @@ class Columns:
         Deviations have the divisor ``n``.
     """
 
-    def __init__(self, p: int) -> None:
-        self.n: float = 0
-        self.mean, self.deviation = np.zeros(p), np.zeros(p)
-        self.low, self.high = np.full(p, np.inf), np.full(p, -np.inf)
+    n: float
+    mean: Vector
+    deviation: Vector
+    low: Vector
+    high: Vector
 
-    def add(self, columns: Sequence[Vector], weights: Vector | None = None) -> None:
-        """Add the rows of a piece, which are given by its columns."""
-        piece = Columns(self.mean.size)
-        piece.n = columns[0].size if weights is None else float(weights.sum())
-        apart = np.empty(columns[0].size)
-        for j, x in enumerate(columns if piece.n else ()):
+    @classmethod
+    def of(cls, columns: Sequence[Vector], weights: Vector | None = None) -> "Columns":
+        """Those of a piece, which is given by its columns."""
+        p, m = len(columns), columns[0].size if columns else 0
+        n: float = m if weights is None else float(weights.sum())
+        found = cls(n, *(np.zeros(p) for _ in range(4)))
+        apart = np.empty(m)
+        for j, x in enumerate(columns if n else ()):
             with np.errstate(over="ignore", invalid="ignore"):
                 mean, low, high = x.mean(dtype=np.float64), x.min(), x.max()
                 if weights is not None:
-                    mean = weights @ x / piece.n
+                    mean = weights @ x / n
                 power = int(power_of_two(max(float(high - mean), float(mean - low))))
                 np.ldexp(np.subtract(x, mean, out=apart), -power, out=apart)
                 np.square(apart, out=apart)
                 squares = apart.sum() if weights is None else weights @ apart
-                piece.deviation[j] = np.ldexp(np.sqrt(squares / piece.n), power)
-            piece.mean[j], piece.low[j], piece.high[j] = mean, low, high
-        self.join(piece)
+                found.deviation[j] = np.ldexp(np.sqrt(squares / n), power)
+            found.mean[j], found.low[j], found.high[j] = mean, low, high
+        return found
 
-    def join(self, other: "Columns") -> None:
-        """Add rows that were summed by themselves."""
-        if other.n == 0:
-            return
-        self.n += other.n
-        share, apart = other.n / self.n, other.mean - self.mean
+    def plus(self, other: "Columns") -> "Columns":
+        """Those of both, of rows that were summed by themselves."""
+        if self.n == 0 or other.n == 0:
+            return other if self.n == 0 else self
+        n = self.n + other.n
+        share, apart = other.n / n, other.mean - self.mean
         within = np.hypot(
             self.deviation * np.sqrt(1.0 - share), other.deviation * np.sqrt(share)
         )
         between = np.abs(apart) * np.sqrt(share * (1.0 - share))
-        self.deviation, self.mean = np.hypot(within, between), self.mean + apart * share
-        self.low = np.minimum(self.low, other.low)
-        self.high = np.maximum(self.high, other.high)
+        return Columns(
+            n,
+            self.mean + apart * share,
+            np.hypot(within, between),
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+        )
 
     def scaling(self, intercept: bool, count: float | None = None) -> Scaling:
         """Means and standard deviations, as by `Scaling.of`."""
@@ -100,8 +109,8 @@ class Columns:
         """A bound of the largest ``||x_i||``."""
         ends = np.maximum(np.abs(self.low), np.abs(self.high))
         if scaling is not None:
-            ends = [scaling.apply(each[None])[0] for each in (self.low, self.high)]
-            ends = np.abs(ends).max(axis=0) * (1.0 + 1e-9)
+            both = np.abs(scaling.apply(np.array([self.low, self.high])))
+            ends = both.max(axis=0) * (1.0 + 1e-9)
         return float(np.hypot.reduce(ends))
 
 
@@ -291,58 +300,97 @@ class Piece(NamedTuple):
     ends: int
 
 
-class RowCounter:
+class Counted(NamedTuple):
     """What has been counted of rows that follow each other, wherever they are.
 
-    Parameters
+    Attributes
+    ----------
+    columns, negative, positive : Columns
+        Moments of the predictors; of each class, weighted, if they are wanted.
+    pieces : list of Piece
+    y, weights, offset : list of arrays
+        Of the rows of each piece that are used, weights as they were given.
+    lacking : Counter
+        How many values each column lacks.
+    lines, rows, without : int
+        Rows, before and after each was repeated, and those without an outcome.
+    """
+
+    columns: Columns
+    negative: Columns
+    positive: Columns
+    pieces: list[Piece]
+    y: list[NDArray[np.int8]]
+    weights: list[Vector]
+    offset: list[Vector]
+    lacking: Counter[str]
+    lines: int
+    rows: int
+    without: int
+
+    def check(self, agreed: ResolvedFormula, na_action: NaAction) -> Dropped:
+        """Rows that are not used.
+
+        Raises
+        ------
+        DataError
+            If there are some and none may be dropped, or all are.
+        LabelError
+            If a level of the outcome is in none that is used.
+        """
+        y, coding = np.concatenate(self.y), agreed.coding
+        others = self.rows - self.without - y.size
+        dropped = Dropped(self.without, others, tuple(self.lacking.items()))
+        if na_action == "raise" and dropped.total:
+            raise some_missing(dropped)
+        if y.size == 0:
+            raise no_rows(self.rows)
+        for sign, level in zip((-1, 1), coding.levels, strict=True):
+            if not (y == sign).any():
+                raise LabelError(
+                    f"The outcome {shown(coding.name)} is {shown(level)} in no row "
+                    "that is complete; take data in which both classes occur."
+                )
+        return dropped
+
+
+NO_COLUMNS = Columns.of([])
+NO_LABELS = np.zeros(0, dtype=np.int8)
+NOTHING = Counted(
+    *(NO_COLUMNS, NO_COLUMNS, NO_COLUMNS, [], [NO_LABELS], [], [], Counter(), 0, 0, 0)
+)
+
+
+@dataclass(frozen=True, eq=False)
+class CountingRule:
+    """What is counted of rows.
+
+    Attributes
     ----------
     agreed : ResolvedFormula
-    single : bool
-        Whether all predictors are of single precision.
+    matrices : Matrices
     weights : str or None
         The column of the weights.
     by_class : bool
         Whether weighted means and deviations are wanted, of classes first.
-    most : int
-        Rows of each class that are sampled at most.
-
-    Attributes
-    ----------
-    lines : int
-        Rows that were counted, before each was repeated.
-    n : int
-        Rows that are used.
-    pieces : list of Piece
-    columns : Columns
-        Moments of the predictors.
     """
 
-    def __init__(
-        self,
-        agreed: ResolvedFormula,
-        single: bool,
-        weights: str | None,
-        by_class: bool,
-        most: int = 0,
-    ) -> None:
-        p = len(agreed.design.names)
-        self.agreed, self.matrices = agreed, Matrices(agreed, single)
-        extra = [name for name in (weights, agreed.counts) if name is not None]
-        self._beside = [*dict.fromkeys([*agreed.outcome, *extra, *agreed.known])]
-        self._weights_in = weights
-        nothing: Dense = np.empty((0, p), dtype=self.matrices.dtype)
-        self._samples = [Reservoir(most, nothing) for _ in "-+"]
-        self.columns, self.pieces = Columns(p), list[Piece]()
-        self._by_class = {sign: Columns(p) for sign in (-1, 1)} if by_class else {}
-        self._y = [np.zeros(0, dtype=np.int8)]
-        self._weights, self._offset = list[Vector](), list[Vector]()
-        self._lacking: dict[str, int] = {}
-        self.lines = self.n = self._without = self._rows = 0
+    agreed: ResolvedFormula
+    matrices: Matrices
+    weights: str | None
+    by_class: bool
+
+    @property
+    def beside(self) -> list[str]:
+        """Columns that are no predictors."""
+        given = self.weights, self.agreed.counts
+        extra = [name for name in given if name is not None]
+        return [*dict.fromkeys([*self.agreed.outcome, *extra, *self.agreed.known])]
 
     @property
     def wanted(self) -> list[str]:
         """All columns that are read."""
-        return [*dict.fromkeys([*self.matrices.variables, *self._beside])]
+        return [*dict.fromkeys([*self.matrices.variables, *self.beside])]
 
     def step(self, scan: Scan | Partition) -> int:
         """How many rows a piece has, by what is read and by what it becomes."""
@@ -350,30 +398,39 @@ class RowCounter:
         p = len(self.agreed.design.names)
         return min(read, rows_of_piece(scan.memory, p, SHARE))
 
-    def of(self, scan: Scan | Partition) -> "RowCounter":
-        """Count all rows of files or of a partition."""
+    def pieces(
+        self, scan: Scan | Partition, samples: Sequence[Reservoir] = ()
+    ) -> Iterator[Counted]:
+        """Count each piece of files or a partition; sample rows of -1 and of +1."""
         pieces = counted_pieces(scan, self.wanted, self.agreed.counts, self.step(scan))
         found = ((*piece, self.matrices.columns(piece.table)) for piece in pieces)
-        for index, table, lines, columns in one_ahead(found):
-            self.lines += lines
-            if table.num_rows:
-                with in_a_piece():
-                    self._add(index, table, columns)
-        return self
+        number = n = 0
+        yield NOTHING
+        for labels, table, lines, columns in one_ahead(found):
+            if not table.num_rows:
+                yield NOTHING._replace(lines=lines)
+                continue
+            with in_a_piece():
+                part, columns = self._counted(labels, table, columns)
+            y = part.y[0]
+            keys = np.random.default_rng([SEED, number]).random(y.size)
+            for sampling, sign in zip(samples, (-1, 1), strict=False):
+                few = np.flatnonzero((y == sign) & (keys < sampling.largest))
+                X = self.matrices.rows([column[few] for column in columns])
+                sampling.add(keys[few], n + few, X)
+            number, n = number + 1, n + y.size
+            yield part._replace(lines=lines)
 
-    def _add(
+    def _counted(
         self, index: pd.Index, table: "pa.RecordBatch", columns: list[Vector] | None
-    ) -> None:
-        """Count a piece; its columns, if they are the matrix."""
+    ) -> tuple[Counted, list[Vector]]:
+        """Count a piece and find the columns of its rows that are used."""
         agreed = self.agreed
-        frame = frame_of(table.select(self._beside)).set_axis(index)
-        given = RowOptions.of(
-            self._weights_in, None, frame, index, None, agreed.offsets
-        )
+        frame = frame_of(table.select(self.beside)).set_axis(index)
+        given = RowOptions.of(self.weights, None, frame, index, None, agreed.offsets)
         labels = outcome_of(str(agreed.design.formula), frame)
-        lacking = {agreed.coding.name: labels.isna().to_numpy(dtype=bool)}
-        self._without += int(lacking[agreed.coding.name].sum())
-        lacking |= given.lacking
+        without = labels.isna().to_numpy(dtype=bool)
+        lacking = {agreed.coding.name: without} | given.lacking
         if agreed.counts is not None:
             lacking["freq_weights"] = frame[agreed.counts].isna().to_numpy(dtype=bool)
         kept = usable = ~np.any([*lacking.values()], axis=0)
@@ -384,106 +441,27 @@ class RowCounter:
         else:
             X, kept, further = self.matrices.matrix(table, index, usable)
             columns, lacking = [*np.ascontiguousarray(X.T)], lacking | further
-        for name, rows in lacking.items():
-            self._lack(name, int(rows.sum()))
         y = agreed.coding.encode(labels[kept]).astype(np.int8)
         each = given.weights[kept] if isinstance(given.weights, np.ndarray) else None
-        self._sample(columns, y)
-        self.columns.add(columns)
-        for sign, moments in self._by_class.items():
+
+        def of_class(sign: int) -> Columns:
             rows = y == sign
             here = None if each is None else each[rows]
-            moments.add([column[rows] for column in columns], here)
-        self._y.append(y)
-        if each is not None:
-            self._weights.append(each)
-        if given.offset is not None:
-            self._offset.append(given.offset[kept])
+            return Columns.of([column[rows] for column in columns], here)
+
         some = None if usable.all() else usable
         ends = self.matrices.ends(table)
-        self.pieces.append(Piece(table.num_rows, len(y), clean, some, ends))
-        self._rows, self.n = self._rows + len(labels), self.n + len(y)
-
-    def join(self, other: "RowCounter") -> None:
-        """Add rows that follow, which were counted by themselves and not sampled."""
-        self.columns.join(other.columns)
-        for sign, moments in self._by_class.items():
-            moments.join(other._by_class[sign])
-        self.pieces += other.pieces
-        self._y += other._y
-        self._weights += other._weights
-        self._offset += other._offset
-        for name, count in other._lacking.items():
-            self._lack(name, count)
-        self.lines, self.n = self.lines + other.lines, self.n + other.n
-        self._without += other._without
-        self._rows += other._rows
-
-    @property
-    def y(self) -> NDArray[np.int8]:
-        """Labels of the rows that are used, shape (n,)."""
-        return np.concatenate(self._y)
-
-    @property
-    def weights(self) -> Vector | None:
-        """Weights of the rows that are used, as they were given."""
-        return np.concatenate(self._weights) if self._weights else None
-
-    @property
-    def offset(self) -> Vector | None:
-        """Offsets of the rows that are used, shape (n,); None without."""
-        return np.concatenate(self._offset) if self._offset else None
-
-    def sample(self) -> tuple[Rows, Dense]:
-        """Numbers of some rows, half of each class, and the rows."""
-        size = size_of_sample(self.n, len(self.agreed.design.names))
-        return sample_of(self._samples, size)
-
-    def _lack(self, name: str, count: int) -> None:
-        if count:
-            self._lacking[name] = self._lacking.get(name, 0) + count
-
-    def _sample(self, columns: Sequence[Vector], y: NDArray[np.int8]) -> None:
-        keys = np.random.default_rng([SEED, len(self.pieces)]).random(y.size)
-        numbers = self.n + np.arange(y.size)
-        for sampling, sign in zip(self._samples, (-1, 1), strict=True):
-            few = np.flatnonzero((y == sign) & (keys < sampling.largest))
-            X = self.matrices.rows([column[few] for column in columns])
-            sampling.add(keys[few], numbers[few], X)
-
-    def scaling(self, weights: Vector | None) -> Scaling:
-        """Means and deviations, weighted where rows are."""
-        if weights is None:
-            return self.columns.scaling(self.agreed.intercept)
-        whole, y = Columns(len(self.columns.mean)), self.y
-        for sign, moments in self._by_class.items():
-            factor = 1.0 if self._weights else float(weights[y == sign][0])
-            moments = copy(moments)
-            moments.n *= factor
-            whole.join(moments)
-        return whole.scaling(self.agreed.intercept, rows_of_weights(weights))
-
-    def dropped(self, na_action: NaAction) -> Dropped:
-        """Rows that are not used.
-
-        Raises
-        ------
-        DataError
-            If there are some and none may be dropped, or all are.
-        LabelError
-            If a level of the outcome is in none that is used.
-        """
-        y, coding = self.y, self.agreed.coding
-        others = self._rows - self._without - y.size
-        dropped = Dropped(self._without, others, tuple(self._lacking.items()))
-        if na_action == "raise" and dropped.total:
-            raise some_missing(dropped)
-        if y.size == 0:
-            raise no_rows(self._rows)
-        for sign, level in zip((-1, 1), coding.levels, strict=True):
-            if not (y == sign).any():
-                raise LabelError(
-                    f"The outcome {shown(coding.name)} is {shown(level)} in no row "
-                    "that is complete; take data in which both classes occur."
-                )
-        return dropped
+        found = Counted(
+            columns=Columns.of(columns),
+            negative=of_class(-1) if self.by_class else NO_COLUMNS,
+            positive=of_class(1) if self.by_class else NO_COLUMNS,
+            pieces=[Piece(table.num_rows, len(y), clean, some, ends)],
+            y=[y],
+            weights=[] if each is None else [each],
+            offset=[] if given.offset is None else [given.offset[kept]],
+            lacking=+Counter({name: int(rows.sum()) for name, rows in lacking.items()}),
+            lines=0,
+            rows=len(labels),
+            without=int(without.sum()),
+        )
+        return found, columns

@@ -23,9 +23,12 @@ from pegasos_stats.data.scan.counting import (
     LARGEST,
     SEED,
     SHARE,
+    Counted,
+    CountingRule,
     Matrices,
     Piece,
-    RowCounter,
+    Reservoir,
+    sample_of,
     size_of_sample,
 )
 from pegasos_stats.data.scan.files import Stamps, stamp_of
@@ -40,6 +43,7 @@ from pegasos_stats.data.weights import (
     ALLOWED,
     column_named,
     row_weights,
+    rows_of_weights,
     weights_of_rows,
 )
 from pegasos_stats.errors import DataError, OptionError, PegasosStatsError
@@ -417,7 +421,7 @@ class PartitionedRows(StreamedRows):
 def _looked(
     look: tuple[StreamedRows, Callable[[Block, Values], Found]],
     frame: pd.DataFrame,
-    counted: RowCounter,
+    counted: Counted,
     weights: Values | None,
     ends: tuple[int, int],
     values: Values,
@@ -426,16 +430,16 @@ def _looked(
 
     What Dask holds is not changed: it may be asked for again.
     """
-    if counted.n == 0:
+    if ends[0] == ends[1]:
         return None, None
     lean, work = look
     here = replace(
         lean,
         scan=Partition(frame, lean.scan.memory),
         pieces=counted.pieces,
-        y=counted.y,
+        y=np.concatenate(counted.y),
         weights=weights,
-        offset=counted.offset,
+        offset=np.concatenate(counted.offset) if counted.offset else None,
     )
     changed = values.copy()
 
@@ -482,31 +486,28 @@ def streamed_rows(
     if column is not None and column not in scan.kinds:
         column_named("weights", column, None, ALLOWED)
     scan.check([] if column is None else [column])
-    single = scan.is_single(agreed.design.variables)
-    given = agreed, single, column, standardize and weights is not None
-    p, there = len(agreed.design.names), list["Delayed"]()
+    single, p = scan.is_single(agreed.design.variables), len(agreed.design.names)
+    by_class = standardize and weights is not None
+    rule = CountingRule(agreed, Matrices(agreed, single), column, by_class)
     most = max(2, min(LARGEST, scan.memory // SHARE_OF_SAMPLE // (8 * p)))
-    if isinstance(scan, Partitions):
-        import dask
-
-        count = RowCounter(*given)
-        wanted = count.wanted
-        with of_partitions():
-            tasks = scan.tasks(_counted, (given, scan.memory), wanted)
-            there = list(dask.persist(*tasks))
-        parts = compute_tasks(there)
-        for part in parts:
-            count.join(part)
-        step = count.step(Partition(pd.DataFrame(), scan.memory))
-    else:
-        count = RowCounter(*given, most // 2)
-        step = count.step(scan)
-        count.of(scan)
-    found = _summed(count, scan, weights, standardize, na_action, step, stamps)
+    nothing: Dense = np.empty((0, p), dtype=rule.matrices.dtype)
+    samples = [Reservoir(most // 2, nothing) for _ in "-+"]
     if not isinstance(scan, Partitions):
+        count = added(rule.pieces(scan, samples))
+        step, options = rule.step(scan), (weights, standardize, na_action)
+        found = _summed(rule, count, scan, samples, *options, step, stamps)
         found.check_unchanged()
         return found
-    sizes = [part.n for part in parts]
+    import dask
+
+    with of_partitions():
+        tasks = scan.tasks(_counted, (rule, scan.memory), rule.wanted)
+        there = list(dask.persist(*tasks))
+    parts: list[Counted] = compute_tasks(there)
+    step = rule.step(Partition(pd.DataFrame(), scan.memory))
+    options = weights, standardize, na_action
+    found = _summed(rule, added(parts), scan, samples, *options, step, stamps)
+    sizes = [sum(map(len, part.y)) for part in parts]
     home = PartitionedRows(**_by_name(found), counted=there, sizes=sizes)
     rows = sample_rows(found.y, min(most, size_of_sample(found.y.size, p)))
     home.drawn = rows, np.concatenate(added(home.read(partial(_taken, rows))))
@@ -518,17 +519,17 @@ def _by_name(rows: StreamedRows) -> dict[str, Any]:
     return {each.name: getattr(rows, each.name) for each in fields(StreamedRows)}
 
 
-def _counted(
-    sent: tuple[tuple[ResolvedFormula, bool, str | None, bool], int],
-    frame: pd.DataFrame,
-) -> RowCounter:
-    given, memory = sent
-    return RowCounter(*given).of(Partition(frame, memory))
+def _counted(sent: tuple[CountingRule, int], frame: pd.DataFrame) -> Counted:
+    rule, memory = sent
+    found: Counted = added(rule.pieces(Partition(frame, memory)))
+    return found
 
 
 def _summed(
-    count: RowCounter,
+    rule: CountingRule,
+    count: Counted,
     scan: Source,
+    samples: Sequence[Reservoir],
     weights: object,
     standardize: bool,
     na_action: NaAction,
@@ -536,24 +537,32 @@ def _summed(
     stamps: Stamps,
 ) -> StreamedRows:
     """What all pieces say together."""
-    agreed, dropped, y = count.agreed, count.dropped(na_action), count.y
-    signs = y.astype(np.float64)
-    given = weights if count.weights is None else count.weights
+    agreed, y = rule.agreed, np.concatenate(count.y)
+    dropped, signs = count.check(agreed, na_action), y.astype(np.float64)
+    given = np.concatenate(count.weights) if count.weights else weights
     given = weights_of_rows(given, signs, agreed.coding)
     doubtful = of_all_rows(agreed.design.doubtful, y.size)
     agreed = replace(agreed, design=replace(agreed.design, doubtful=doubtful))
-    (numbers, X), scaling, scaled = count.sample(), None, None
+    numbers, X = sample_of(samples, size_of_sample(y.size, len(agreed.design.names)))
+    scaling, scaled, moments = None, None, count.columns
     if standardize:
-        scaling = count.scaling(given)
+        if given is not None:
+            classes = zip((-1, 1), (count.negative, count.positive), strict=True)
+            negative, positive = (
+                of if count.weights else replace(of, n=of.n * given[y == sign][0])
+                for sign, of in classes
+            )
+            moments = negative.plus(positive)
+        scaling = moments.scaling(agreed.intercept, rows_of_weights(given))
         X, scaled = scaling.apply(X), ScaledDesign(agreed.design, scaling)
     return StreamedRows(
         scan=scan,
         agreed=agreed,
-        matrices=Matrices(agreed, count.matrices.single, scaled),
+        matrices=Matrices(agreed, rule.matrices.single, scaled),
         pieces=count.pieces,
         y=y,
         weights=row_weights(given, signs, agreed.coding),
-        offset=count.offset,
+        offset=np.concatenate(count.offset) if count.offset else None,
         dropped=dropped,
         lines=count.lines,
         radius=count.columns.radius(scaling),
