@@ -74,7 +74,7 @@ def test_names_of_rows_are_said(command, capsys):
     names = [f"P{i}" for i in range(N)]
     lines = warned(capsys, command=command, name=names)
     assert any(
-        line.startswith("the column 'name' has 60 levels in 60 rows, as if it named")
+        line.startswith("the column 'name' has 60 levels in 60 rows, as names of rows")
         for line in lines
     )
 

@@ -59,7 +59,6 @@ from pegasos_stats.data.language.formula import (
     is_word,
     no_value_in,
     read_terms,
-    split_formula,
 )
 from pegasos_stats.data.language.values import (
     Value,
@@ -355,43 +354,32 @@ def _side_by_side(
 MANY_LEVELS = 1000  # of a column of text, with few rows each: it names the rows
 MANY = 10  # levels that a factor may well have, however many rows there are
 ROWS = 3  # to a level, with fewer of which a column seems to name its rows
-DATE = re.compile(r"\d{1,4}([-/. ])(\d{1,2}|[A-Za-z]{3,9})\1\d{1,4}([ T]\d.*)?")
-MARKED = re.compile(
-    r"^[$€£¥]?\s*(?P<number>[-+]?[\d,.]+(?:[eE][-+]?\d+)?|[-+]?(?:inf|nan))\s*"
-    r"(?P<unit>[%‰°$€£¥]|[^\W\d_]{1,4})?$",
-    re.IGNORECASE,
-)
-NO_VALUE = re.compile(
-    r"[\W_]*|n\.?/?a\.?|nan|null|none|missing|unknown|unk\.?", re.IGNORECASE
-)
+LIKE_NUMBERS = re.compile(r"[-+<>=~$€£¥\s]*\.?\d.*", re.DOTALL)  # and like dates
 
 
 @dataclass(frozen=True)
 class Doubtful:
-    """A column of text, of many levels or few numbers, probably not meant as a factor.
+    """A column of text that became a factor of many levels and was hardly meant to.
 
     Attributes
     ----------
     name : str
         Of the column.
-    kind : "names", "dates" or "numbers"
-        What its values look like: names of the rows, dates, or numbers and a few words.
+    kind : "names" or "numbers"
+        What its values look like: names of the rows, or numbers, units and dates too.
     n_levels, n_rows : int
     words : tuple of str
         The values among numbers that are none, in order of appearance.
     row : str
         Label of the first row with such a value, if there is one and it is known.
-    outcome : str
-        Left side of the formula.
     """
 
     name: str
-    kind: Literal["names", "dates", "numbers"]
+    kind: Literal["names", "numbers"]
     n_levels: int
     n_rows: int
     words: tuple[str, ...] = ()
     row: str = ""
-    outcome: str = "y"
 
     @property
     def text(self) -> str:
@@ -403,44 +391,28 @@ class Doubtful:
         the column 'lead' is text, as '<5' (row 17) is no number: 212 levels ...
         """
         levels = counted(self.n_levels, "level")
+        looks = f"has {levels} in {counted(self.n_rows, 'row')}, as names of rows: they"
+        if self.kind == "numbers":
+            row = f" (row {self.row})" if self.row else ""
+            why = "though all its values are numbers"
+            if self.words:
+                why = f"as {listing(self.words, 3)}{row} is no number"
+            looks = f"is text, {why}: {levels}"
         quoted = self.name if is_word(self.name) else f"`{self.name}`"
-        why, row = "though all its values are numbers", f" (row {self.row})"
-        if self.words:
-            why = f"as {listing(self.words, 3)}{row if self.row else ''} is no number"
-        without = f"eave it out, as in '{self.outcome} ~ . - {quoted}'"
-        looks, cure = {
-            "names": (
-                f"has {levels} in {counted(self.n_rows, 'row')}, as if it named the "
-                "rows: they",
-                f"L{without}",
-            ),
-            "dates": (
-                f"is text that looks like dates: {levels}",
-                f"If these are dates, make them numbers (days), or l{without}",
-            ),
-            "numbers": (
-                f"is text, {why}: {levels}",
-                "Make it numbers, as by decimal= or na_values= where the file is read",
-            ),
-        }[self.kind]
         return (
             f"the column {self.name!r} {looks} became "
-            f"{counted(self.n_levels - 1, 'coefficient')}. {cure}; write C({quoted}) "
-            "if its levels are meant."
+            f"{counted(self.n_levels - 1, 'coefficient')}. Make it numbers or leave it "
+            f"out; write C({quoted}) if its levels are meant."
         )
 
 
 def doubtful_columns(
-    data: pd.DataFrame,
-    levels: Mapping[str, list[Hashable]],
-    n_rows: int,
-    formula: str = "y ~ .",
+    data: pd.DataFrame, levels: Mapping[str, list[Hashable]], n_rows: int
 ) -> tuple[Doubtful, ...]:
-    """Columns of text that look like names, dates or numbers.
+    """Columns of text with many levels that look like numbers, or name the rows.
 
-    Columns of few levels are told only where they are numbers beside a code for no
-    value, or with commas. What a column looks like is judged by all its values: a word
-    that makes it text may stand in a row that is left out.
+    What a column looks like is judged by all its values: a word that makes it text may
+    stand in a row that is left out.
 
     Parameters
     ----------
@@ -449,7 +421,6 @@ def doubtful_columns(
         Of the columns that became factors without ``C()``.
     n_rows : int
         Number of rows used.
-    formula : str
 
     Examples
     --------
@@ -459,27 +430,17 @@ def doubtful_columns(
     ('numbers', ('<5',), '20')
     """
     found = []
-    outcome = split_formula(formula)[0]
     for name, known in levels.items():
-        if not all(isinstance(level, str) for level in known):
+        if len(known) <= MANY or not all(isinstance(level, str) for level in known):
             continue
-        every = data[name].dropna().astype(object)
-        texts = pd.Series(every.unique(), dtype=object).map(str)
-        numbers, of = _like_numbers(texts), (len(known), n_rows)
-        few = len(known) <= MANY
-        if (
-            _is_short_scale(texts, numbers)
-            if few
-            else (numbers.sum() > MANY and numbers.mean() > 0.5)
-        ):
-            words = tuple(texts[pd.to_numeric(texts, errors="coerce").isna()])
-            strange = every.index[every.map(str).isin(words)]
-            row = str(strange[0]) if words else ""
-            found.append(Doubtful(name, "numbers", *of, words, row, outcome))
-        elif not few and texts.str.fullmatch(DATE).mean() > 0.5:
-            found.append(Doubtful(name, "dates", *of, outcome=outcome))
-        elif not few and n_rows < ROWS * len(known):
-            found.append(Doubtful(name, "names", *of, outcome=outcome))
+        texts = data[name].dropna().astype(str).drop_duplicates()
+        if texts.str.fullmatch(LIKE_NUMBERS).mean() > 0.5:
+            words = texts[pd.to_numeric(texts, errors="coerce").isna()]
+            row = str(words.index[0]) if len(words) else ""
+            of = len(known), n_rows, tuple(words), row
+            found.append(Doubtful(name, "numbers", *of))
+        elif n_rows < ROWS * len(known):
+            found.append(Doubtful(name, "names", len(known), n_rows))
     return tuple(found)
 
 
@@ -497,7 +458,7 @@ def of_all_rows(found: Iterable[Doubtful], n_rows: int) -> tuple[Doubtful, ...]:
 
     Examples
     --------
-    >>> few = Doubtful("ward", "names", 20, 30), Doubtful("day", "dates", 20, 30)
+    >>> few = Doubtful("ward", "names", 20, 30), Doubtful("day", "numbers", 20, 30)
     >>> [column.name for column in of_all_rows(few, 1000)]
     ['day']
     """
@@ -506,41 +467,6 @@ def of_all_rows(found: Iterable[Doubtful], n_rows: int) -> tuple[Doubtful, ...]:
         for column in found
         if column.kind != "names" or n_rows < ROWS * column.n_levels
     )
-
-
-def _is_short_scale(texts: "pd.Series[str]", numbers: "pd.Series[bool]") -> bool:
-    """Whether few values are numbers beside a code for none, or with commas.
-
-    Other words among few numbers, as in ``1, 2, 3+``, are levels that are meant.
-
-    Examples
-    --------
-    >>> texts = pd.Series(["1", "2", "3", "?"])
-    >>> _is_short_scale(texts, _like_numbers(texts))
-    True
-    """
-    coded = texts[~numbers].str.strip().str.fullmatch(NO_VALUE)
-    some = numbers.sum() > 1 and (len(coded) > 0 or texts.str.contains(",").any())
-    return bool(some and coded.all())
-
-
-def _like_numbers(texts: "pd.Series[str]") -> "pd.Series[bool]":
-    """Which are numbers, or would be without commas, signs of money, and one unit.
-
-    Examples
-    --------
-    >>> _like_numbers(pd.Series(["5", "1,200", "12%", "$3", "P4"])).tolist()
-    [True, True, True, True, False]
-    >>> _like_numbers(pd.Series(["5 kg", "6 kg"])).tolist()
-    [True, True]
-    >>> _like_numbers(pd.Series(["12A", "12B"])).tolist()
-    [False, False]
-    """
-    parts = texts.str.strip().str.extract(MARKED)
-    units = parts["unit"].fillna("")
-    one = units[units != ""].nunique() == 1
-    plain = pd.to_numeric(parts["number"].str.replace(",", ""), errors="coerce")
-    return plain.notna() & ((units == "") | (units == "%") | one)
 
 
 # ------------------------------------------------------------ designs and their rows
@@ -723,7 +649,7 @@ class FormulaDesign:
             spanning,
             rows.state,
             functions,
-            doubtful_columns(data, levels, len(used), formula),
+            doubtful_columns(data, levels, len(used)),
         )
         coded = design._matrix(values, used, data.index)
         places = used.index.to_numpy()

@@ -425,7 +425,6 @@ TIGHTEST = 1e-8  # tolerance: below it rounding asks for sums with more digits
 PER_COLUMN = {"hinge": 20, "log": 3}  # rows of a fit, at least
 MOST_COLUMNS = 300
 PATHS = {"hinge": hinge_path, "log": log_path}
-CONSTANT = 1e-6  # of a mean: a deviation that sums of squares do not tell from 0
 
 
 class _Set(NamedTuple):
@@ -583,28 +582,18 @@ def _rows_of(split: Split) -> Rows:
 
 
 def _scales(problem: Problem, of: _Set, raw_weights: Vector | None) -> Vector:
-    """What columns are divided by in each split, shape (splits, p): `Scaling.scale`.
-
-    From the sums of each fold; where these leave it open whether a column is constant,
-    from its rows.
-    """
-    X, w, k = problem.X[of.rows], problem.row_weights[of.rows], len(of.places)
+    """What columns are divided by in each split, shape (splits, p): `Scaling.scale`."""
+    X, w = problem.X[of.rows], problem.row_weights[of.rows]
     raw = w if raw_weights is None else raw_weights[of.rows]
-    W = np.where(of.fold == np.arange(k)[:, None], w, 0.0)  # of each fold in a line
-    n, sums, squares = W.sum(axis=1, keepdims=True), W @ X, W @ np.square(X)
-    left = n.sum() - n
-    means = (sums.sum(axis=0) - sums) / left
-    total = np.maximum(squares.sum(axis=0) - squares - left * means * means, 0.0)
-    sizes = np.sqrt(squares.sum(axis=0) / n.sum())
-    found = np.ones((k, problem.p))
-    for j in range(k):
-        others = of.fold != j
-        count = rows_of_weights(raw[others])
-        found[j] = np.sqrt(total[j] / (left[j] - left[j] / count))
-        if (found[j] <= CONSTANT * sizes).any():
-            scaling = Scaling.of(X[others], problem.intercept, w[others], count)
-            found[j] = scaling.scale
-    return found
+    parts = (of.fold != j for j in range(len(of.places)))
+    return np.array(
+        [
+            Scaling.of(
+                X[part], problem.intercept, w[part], rows_of_weights(raw[part])
+            ).scale
+            for part in parts
+        ]
+    )
 
 
 Measure = Callable[[Vector, Matrix, Vector, Ties], Vector]
