@@ -23,11 +23,7 @@ from pegasos_stats.data.foreign import (
     refusing,
 )
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.language.expressions import (
-    Expression,
-    read_expression,
-    refused,
-)
+from pegasos_stats.data.language.expressions import Expression, read_expression, refused
 from pegasos_stats.data.language.formula import check_names, values_of_rows
 from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.errors import (

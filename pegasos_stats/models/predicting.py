@@ -26,8 +26,7 @@ from pegasos_stats.data.language.design import UNSEEN, Unseen, blanked_for
 from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.sample import aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign
-from pegasos_stats.data.scan.files import Scan
-from pegasos_stats.data.scan.frames import scanned_frames
+from pegasos_stats.data.scan.files import Scan, scanned_frames
 from pegasos_stats.data.weights import Offset
 from pegasos_stats.errors import (
     ColumnError,

@@ -16,8 +16,7 @@ from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.language.design import Unseen
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, moments
-from pegasos_stats.data.scan.files import Scan
-from pegasos_stats.data.scan.frames import joined, scanned_frames
+from pegasos_stats.data.scan.files import Scan, joined, scanned_frames
 from pegasos_stats.data.scan.levels import columns_of_outcome
 from pegasos_stats.data.scan.partitions import Partitions, compute_tasks
 from pegasos_stats.data.scan.rows import Block, StreamedRows, Values, added

@@ -40,15 +40,10 @@ from pegasos_stats.data.language.formula import (
 )
 from pegasos_stats.data.language.values import unwrapped_value
 from pegasos_stats.data.sample import no_rows
-from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.data.scan.files import Scan, frame_of, joined_frames
 from pegasos_stats.data.scan.formats import ALLOWED, BOOLEANS, NUMBERS, OBJECTS, TEXT
-from pegasos_stats.data.scan.frames import frame_of, joined_frames
 from pegasos_stats.data.scan.partitions import Partition, Partitions, compute_tasks
-from pegasos_stats.data.weights import (
-    Offset,
-    all_zero,
-    whole_counts,
-)
+from pegasos_stats.data.weights import Offset, all_zero, whole_counts
 from pegasos_stats.errors import ColumnError, listing, shown
 
 if TYPE_CHECKING:

@@ -20,9 +20,8 @@ from scipy.sparse import csr_array
 
 from pegasos_stats.data import datasets
 from pegasos_stats.data.columns import in_a_piece
-from pegasos_stats.data.scan.files import MEMORY, Scan, scan
+from pegasos_stats.data.scan.files import MEMORY, Scan, scan, scanned_frames
 from pegasos_stats.data.scan.formats import SVMLIGHT, ending_of
-from pegasos_stats.data.scan.frames import scanned_frames
 from pegasos_stats.errors import (
     DataError,
     FormulaError,
