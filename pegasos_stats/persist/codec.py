@@ -80,8 +80,9 @@ class Rule(NamedTuple):
         Computed properties whose values are written, where there are any.
     hints : dict of str to type
         Types, or forms, of fields that are not as declared.
-    later : tuple of str
-        Fields with a default that files of earlier versions do not have.
+    later, gone : tuples of str
+        Fields with a default that files of earlier versions do not have, and fields
+        that they have and the class no more.
     """
 
     check: Callable[[Value], Iterable[object]] = lambda found: ()
@@ -91,6 +92,7 @@ class Rule(NamedTuple):
     computed: tuple[str, ...] = ()
     hints: Mapping[str, object] = {}
     later: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
 
     def verify(self, found: Value) -> None:
         """Raise ValueError for an object that is not good."""
@@ -340,6 +342,8 @@ def _fields(kind: type) -> Form:
 
     def back(stored: Json, reader: ArrayReader) -> Value:
         every = hints | computed
+        if type(stored) is dict:
+            stored = {k: v for k, v in stored.items() if k not in rule.gone}
         if (
             type(stored) is not dict
             or not hints.keys() - rule.later <= stored.keys() <= every.keys()

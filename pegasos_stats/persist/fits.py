@@ -21,6 +21,7 @@ from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.digests import rows_digest
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.design import (
+    Doubtful,
     FactorCoding,
     FormulaDesign,
     names_of_terms,
@@ -667,6 +668,7 @@ RULES |= {
             NOT_NEGATIVE: "rows",
         },
     ),
+    Doubtful: Rule(gone=("outcome",)),
     Dropped: Rule(
         lambda found: [all(n > 0 for _, n in found.missing)],
         bounds={COUNT: "outcome predictors"},

@@ -366,7 +366,8 @@ class Doubtful:
     name : str
         Of the column.
     kind : "names" or "numbers"
-        What its values look like: names of the rows, or numbers, units and dates too.
+        What its values look like: names of the rows, or numbers, units and dates too;
+        in files of earlier versions dates by themselves.
     n_levels, n_rows : int
     words : tuple of str
         The values among numbers that are none, in order of appearance.
@@ -375,7 +376,7 @@ class Doubtful:
     """
 
     name: str
-    kind: Literal["names", "numbers"]
+    kind: Literal["names", "numbers", "dates"]
     n_levels: int
     n_rows: int
     words: tuple[str, ...] = ()
