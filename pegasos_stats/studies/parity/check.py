@@ -1,6 +1,7 @@
 """Comparison of a fit with the same fit by the R reference."""
 
 import warnings
+from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -230,7 +231,7 @@ class ParityCheck:
     equal : bool
         Whether nothing differs.
     parting : str
-        The first row drawn or number that differs; empty if all are equal.
+        The first step that differs, with its row and margins; empty if all are equal.
     reason : str
         Why the runs differ, as far as is known; empty if all are equal.
     r : dict
@@ -422,21 +423,54 @@ def _tables(setup: Setup, ours: Run, theirs: Run) -> Compared:
     return Compared("table", "differs", words)
 
 
-def first_difference(setup: Setup, ours: Run, theirs: Run) -> str:
-    """Where two runs part: before their first step, at a row, or in a number."""
+def first_difference(r: R, setup: Setup, ours: Run, theirs: Run) -> str:
+    """Where two runs part: the first step after which they differ, in words.
+
+    Both are repeated up to single steps, by bisection: Pegasos with the rows of these
+    steps as its order, one epoch, the last iterate; SDCA, and batches that end with
+    their epoch, up to whole epochs.
+    """
     for name in ("levels", "y", "weights"):
         if not difference(setup, name, ours, theirs).equal:
             return "The runs differ before their first step."
-    count = min(len(ours["rows"]), len(theirs["rows"]))
+    rows, solver = ours["rows"] - 1, setup.solver
+    size = solver.batch_size if isinstance(solver, Pegasos) else 1
+    count = min(len(rows), len(theirs["rows"]))
     apart = np.flatnonzero(ours["rows"][:count] != theirs["rows"][:count])
     if apart.size:
         at = int(apart[0])
         row, other = int(ours["rows"][at]), int(theirs["rows"][at])
-        step = at // getattr(setup.solver, "batch_size", 1) + 1
+        step = at // size + 1
         return f"Step {step:,} visits row {row:,} here and {other:,} in R."
-    each = (difference(setup, name, ours, theirs) for name in setup.state)
-    words = [f"{NAMES[found.name]}: {found.words}." for found in each if found.words]
-    return words[0] if words else ""
+    epochs = ours["n_epochs"]
+    by_epoch = not isinstance(solver, Pegasos) or (
+        solver.steps is None and len(rows) // epochs % size > 0
+    )
+    unit, total = ("epoch", epochs) if by_epoch else ("step", len(rows) // size)
+
+    def differ_after(at: int) -> str:
+        """What differs after this many epochs or steps; empty if nothing does."""
+        if isinstance(solver, Pegasos):
+            order = rows.reshape(epochs, -1)[:at] if by_epoch else rows[: at * size]
+            same = {"order": order, "epochs": 1, "steps": None, "average": "none"}
+            same |= {"tol": 0.0, "change_tol": 0.0, "refit_intercept": False}
+            part = replace(setup, solver=replace(solver, **same))
+        else:
+            part = setup.ended_at(at)
+        mine, other = in_python(r, part), in_r(r, part)
+        each = (difference(part, name, mine, other) for name in setup.state)
+        words = [f"{NAMES[found.name]}: {found.words}" for found in each if found.words]
+        return words[0] if words else ""
+
+    if not differ_after(total):
+        return f"After all {total:,} {unit}s the two are the same; the rest differs."
+    steps = range(1, total + 1)
+    at = 1 + bisect_left(steps, True, key=lambda at: bool(differ_after(at)))
+    visits = ""
+    if not by_epoch:
+        listed = ", ".join(map(str, rows[(at - 1) * size : at * size] + 1))
+        visits = f", at row {listed}"
+    return f"First after {unit} {at:,}{visits}; {differ_after(at)}."
 
 
 @suggest_arguments
@@ -511,7 +545,7 @@ def checked_in(r: R, setup: Setup) -> ParityCheck:
             "positive) and, in R, factor(levels = ...)."
         )
     elif apart:
-        parting = first_difference(setup, ours, theirs)
+        parting = first_difference(r, setup, ours, theirs)
         reason = (
             f"Sums and exp() may round differently (the BLAS of R is {blas}), and a "
             "margin of 1 falls on either side; if that is not it, please report it."
