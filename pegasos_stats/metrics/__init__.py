@@ -8,89 +8,50 @@ with the rest.
 from typing import TYPE_CHECKING
 
 from pegasos_stats.foreign_names import missing_in_module
+from pegasos_stats.metrics.intervals import Interval as Interval
+from pegasos_stats.metrics.intervals import Method as Method
 from pegasos_stats.metrics.intervals import (
-    Interval,
-    Method,
-    balanced_accuracy_interval,
-    check_interval,
-    kappa_interval,
-    matthews_interval,
-    negative_predictive_interval,
-    paired_difference_interval,
-    predictive_interval,
-    proportion_interval,
+    balanced_accuracy_interval as balanced_accuracy_interval,
 )
-from pegasos_stats.metrics.rates import (
-    ChiSquare,
-    accuracy,
-    accuracy_p_value,
-    balanced_accuracy,
-    detection_prevalence,
-    detection_rate,
-    f_beta,
-    kappa,
-    matthews_correlation,
-    mcnemar,
-    mcnemar_exact,
-    mcnemar_mid_p,
-    neg_pred_value,
-    no_information_rate,
-    pos_pred_value,
-    precision,
-    prevalence,
-    recall,
-    sensitivity,
-    specificity,
+from pegasos_stats.metrics.intervals import check_interval as check_interval
+from pegasos_stats.metrics.intervals import kappa_interval as kappa_interval
+from pegasos_stats.metrics.intervals import matthews_interval as matthews_interval
+from pegasos_stats.metrics.intervals import (
+    negative_predictive_interval as negative_predictive_interval,
 )
-from pegasos_stats.metrics.scores import (
-    RocCurve,
-    area_under_curve,
-    auc_interval,
-    brier_score,
-    log_loss,
-    roc_curve,
+from pegasos_stats.metrics.intervals import (
+    paired_difference_interval as paired_difference_interval,
 )
-
-__all__ = [
-    "ChiSquare",
-    "Interval",
-    "Method",
-    "RocCurve",
-    "accuracy",
-    "accuracy_p_value",
-    "area_under_curve",
-    "auc_interval",
-    "balanced_accuracy",
-    "balanced_accuracy_interval",
-    "brier_score",
-    "check_interval",
-    "detection_prevalence",
-    "detection_rate",
-    "f_beta",
-    "kappa",
-    "kappa_interval",
-    "log_loss",
-    "matthews_correlation",
-    "matthews_interval",
-    "mcnemar",
-    "mcnemar_exact",
-    "mcnemar_mid_p",
-    "neg_pred_value",
-    "negative_predictive_interval",
-    "no_information_rate",
-    "paired_difference_interval",
-    "pos_pred_value",
-    "precision",
-    "predictive_interval",
-    "prevalence",
-    "proportion_interval",
-    "recall",
-    "roc_curve",
-    "sensitivity",
-    "specificity",
-]
+from pegasos_stats.metrics.intervals import predictive_interval as predictive_interval
+from pegasos_stats.metrics.intervals import proportion_interval as proportion_interval
+from pegasos_stats.metrics.rates import ChiSquare as ChiSquare
+from pegasos_stats.metrics.rates import accuracy as accuracy
+from pegasos_stats.metrics.rates import accuracy_p_value as accuracy_p_value
+from pegasos_stats.metrics.rates import balanced_accuracy as balanced_accuracy
+from pegasos_stats.metrics.rates import detection_prevalence as detection_prevalence
+from pegasos_stats.metrics.rates import detection_rate as detection_rate
+from pegasos_stats.metrics.rates import f_beta as f_beta
+from pegasos_stats.metrics.rates import kappa as kappa
+from pegasos_stats.metrics.rates import matthews_correlation as matthews_correlation
+from pegasos_stats.metrics.rates import mcnemar as mcnemar
+from pegasos_stats.metrics.rates import mcnemar_exact as mcnemar_exact
+from pegasos_stats.metrics.rates import mcnemar_mid_p as mcnemar_mid_p
+from pegasos_stats.metrics.rates import neg_pred_value as neg_pred_value
+from pegasos_stats.metrics.rates import no_information_rate as no_information_rate
+from pegasos_stats.metrics.rates import pos_pred_value as pos_pred_value
+from pegasos_stats.metrics.rates import precision as precision
+from pegasos_stats.metrics.rates import prevalence as prevalence
+from pegasos_stats.metrics.rates import recall as recall
+from pegasos_stats.metrics.rates import sensitivity as sensitivity
+from pegasos_stats.metrics.rates import specificity as specificity
+from pegasos_stats.metrics.scores import RocCurve as RocCurve
+from pegasos_stats.metrics.scores import area_under_curve as area_under_curve
+from pegasos_stats.metrics.scores import auc_interval as auc_interval
+from pegasos_stats.metrics.scores import brier_score as brier_score
+from pegasos_stats.metrics.scores import log_loss as log_loss
+from pegasos_stats.metrics.scores import roc_curve as roc_curve
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        raise missing_in_module(__name__, name, __all__)
+        raise missing_in_module(__name__, name, [*globals()])

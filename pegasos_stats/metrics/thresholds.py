@@ -82,69 +82,56 @@ class ScoredRows(NamedTuple):
         return ~self.second, self.second
 
 
-class Cuts(NamedTuple):
-    """Every way to cut scores in two, in rising order of the thresholds.
+def cut(
+    rows: ScoredRows, positive_is_second: bool, usual: float, ends: tuple[float, float]
+) -> tuple[Vector, Decisions]:
+    """Cut scores in two between any two neighbours, in the middle, and at both ends.
 
-    Attributes
+    Where the usual threshold lies between the two it takes the place of the middle,
+    as it decides alike. No threshold is a score, so that every row is decided.
+
+    Parameters
     ----------
-    thresholds : float64 array, shape (m,)
-        None of them is a score, so that every row is decided.
+    rows : ScoredRows
+    positive_is_second : bool
+        Whether the second level is the positive class.
+    usual : float
+        Threshold without a choice.
+    ends : pair of float
+        Threshold below and above all scores.
+
+    Returns
+    -------
+    thresholds : float64 array, shape (m,), rising
     decisions : Decisions
+        Those at each threshold.
+
+    Examples
+    --------
+    >>> values, second = np.array([0.1, 0.2, 0.2, 0.9]), np.array([0, 0, 1, 1]) > 0
+    >>> rows = ScoredRows(values, second, np.ones(4))
+    >>> thresholds, decisions = cut(rows, True, 0.5, (0.0, 1.0))
+    >>> thresholds
+    array([0.  , 0.15, 0.5 , 1.  ])
+    >>> decisions.tp, decisions.fp
+    (array([2., 2., 1., 0.]), array([2., 1., 0., 0.]))
     """
-
-    thresholds: Vector
-    decisions: Decisions
-
-    @classmethod
-    def of(
-        cls,
-        rows: ScoredRows,
-        positive_is_second: bool,
-        usual: float,
-        ends: tuple[float, float],
-    ) -> "Cuts":
-        """Cut between any two neighbouring scores, in the middle, and at both ends.
-
-        Where the usual threshold lies between the two it takes the place of the middle,
-        as it decides alike.
-
-        Parameters
-        ----------
-        rows : ScoredRows
-        positive_is_second : bool
-            Whether the second level is the positive class.
-        usual : float
-            Threshold without a choice.
-        ends : pair of float
-            Threshold below and above all scores.
-
-        Examples
-        --------
-        >>> values, second = np.array([0.1, 0.2, 0.2, 0.9]), np.array([0, 0, 1, 1]) > 0
-        >>> rows = ScoredRows(values, second, np.ones(4))
-        >>> cuts = Cuts.of(rows, True, 0.5, (0.0, 1.0))
-        >>> cuts.thresholds
-        array([0.  , 0.15, 0.5 , 1.  ])
-        >>> cuts.decisions.tp, cuts.decisions.fp
-        (array([2., 2., 1., 0.]), array([2., 1., 0., 0.]))
-        """
-        used = (rows.weights > 0.0) & ~np.isnan(rows.values)
-        rows = rows.taken(np.flatnonzero(used))
-        scores, places = np.unique(rows.values, return_inverse=True)
-        each = [
-            np.bincount(places, rows.weights * own, scores.size) for own in rows._levels
-        ]
-        below: Tables = np.insert(each, 0, 0.0, axis=1).cumsum(axis=1)
-        above = np.maximum(below[:, -1:] - below, 0.0)
-        edges = np.concatenate([[-np.inf], scores, [np.inf]])
-        middle = scores[:-1] / 2.0 + scores[1:] / 2.0
-        thresholds = np.concatenate([[ends[0]], middle, [ends[1]]])
-        if usual not in scores:
-            thresholds[int(np.searchsorted(scores, usual))] = usual
-        apart = (edges[:-1] < thresholds) | np.isneginf(thresholds)
-        apart &= (thresholds < edges[1:]) | np.isposinf(thresholds)
-        decisions = _decisions(below[:, apart], above[:, apart], positive_is_second)
-        return cls(thresholds[apart], decisions)
+    rows = rows.taken(np.flatnonzero((rows.weights > 0.0) & ~np.isnan(rows.values)))
+    scores, places = np.unique(rows.values, return_inverse=True)
+    each = [
+        np.bincount(places, rows.weights * own, scores.size) for own in rows._levels
+    ]
+    below: Tables = np.insert(each, 0, 0.0, axis=1).cumsum(axis=1)
+    above = np.maximum(below[:, -1:] - below, 0.0)
+    edges = np.concatenate([[-np.inf], scores, [np.inf]])
+    middle = scores[:-1] / 2.0 + scores[1:] / 2.0
+    thresholds = np.concatenate([[ends[0]], middle, [ends[1]]])
+    if usual not in scores:
+        thresholds[int(np.searchsorted(scores, usual))] = usual
+    apart = (edges[:-1] < thresholds) | np.isneginf(thresholds)
+    apart &= (thresholds < edges[1:]) | np.isposinf(thresholds)
+    decisions = _decisions(below[:, apart], above[:, apart], positive_is_second)
+    return thresholds[apart], decisions
 
 
 METRICS: dict[str, Callable[[Tables], float]] = {
@@ -195,7 +182,7 @@ class Target:
         paid = self.false_positive * wrong[0] + self.false_negative * wrong[1]
         return np.asarray(ratio(paid, tables.sum((1, 2))))
 
-    def best(self, cuts: Cuts, usual: float) -> int:
+    def best(self, thresholds: Vector, decisions: Decisions, usual: float) -> int:
         """Position of the best threshold; of several the one nearest to the usual one.
 
         Raises
@@ -203,7 +190,7 @@ class Target:
         DataError
             If it is defined nowhere.
         """
-        values = self.of(cuts.decisions.tables)
+        values = self.of(decisions.tables)
         values = values if self.larger_is_better else -values
         if np.isnan(values).all():
             raise DataError(
@@ -211,5 +198,5 @@ class Target:
             )
         best = np.nanmax(values)
         equal = np.flatnonzero(values >= best - ROUNDING * max(1.0, abs(best)))
-        far = np.abs(cuts.thresholds[equal] - usual)
+        far = np.abs(thresholds[equal] - usual)
         return int(equal[np.argmin(far)])

@@ -21,6 +21,7 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
+from pegasos_stats.metrics.thresholds import ScoredRows
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.predicting import probability_of
 from pegasos_stats.models.results import Results
@@ -41,8 +42,6 @@ from pegasos_stats.studies.selection.fold_fits import Fitter, for_all_rows, with
 from pegasos_stats.studies.selection.folds import Folds
 from pegasos_stats.studies.thresholds import (
     INNER,
-    PROBABILITY,
-    Part,
     Thresholds,
     checked_target,
     evaluate_threshold,
@@ -304,24 +303,24 @@ def _without_scores(result: Results, sigmoid: Sigmoid) -> str:
 
 def calibrated_parts(
     found: "CalibratedResults", rng: RRandom, workers: int | None, progress: bool
-) -> list[Part]:
-    """Probabilities out of fold, and by inner folds those of the rows fitted on.
+) -> tuple[list[ScoredRows], list[ScoredRows]]:
+    """Probabilities of the rows fitted on, by inner folds, and those out of fold.
 
     A sigmoid of the scores of the inner folds makes them probabilities.
     """
-    validation, lam = found.validation, found.result.problem.lam
+    validation, problem = found.validation, found.result.problem
     model, folds = validation.model, validation.folds
     fitter = Fitter(model, validation.solver, rng, workers, progress)
-    _, inside = inside_rows(fitter, folds, lam)
+    _, scored = inside_rows(fitter, folds, problem.lam)
     fitting = base_rate if found.without_scores else fit_sigmoid
-    logits, parts = found.logits.to_numpy(), []
-    for split, rows in zip(folds.splits, inside, strict=True):
+    logits, inside, outside = found.logits.to_numpy(), [], []
+    for split, rows in zip(folds.splits, scored, strict=True):
         labels = np.where(rows.second, 1.0, -1.0)
         sigmoid = fitting(labels, rows.values, rows.weights)
+        inside.append(rows._replace(values=expit(sigmoid.logits(rows.values))))
         own = expit(logits[split.test, split.repeat - 1])
-        chances = rows._replace(values=expit(sigmoid.logits(rows.values)))
-        parts.append(Part(split, chances, rows_of(model.problem, split.test, own)))
-    return parts
+        outside.append(rows_of(model.problem, split.test, own))
+    return inside, outside
 
 
 SHARES = "every probability is the share of its level"
@@ -534,7 +533,9 @@ progress
             table = self.confusion(data, actual, freq_weights=counts, offset=offset)
             folds = INNER if folds is None else folds
             repeats = 1 if repeats is None else repeats
-            parts, drawn = new_parts(table, data, counts, groups, folds, repeats, rng)
+            drawn, inside, outside = new_parts(
+                table, data, counts, groups, folds, repeats, rng
+            )
         else:
             if any(each is not None for each in (folds, repeats, groups)):
                 raise OptionError(
@@ -543,10 +544,18 @@ progress
                 )
             check_rows_have_own(freq_weights=freq_weights, offset=offset)
             rng = RRandom(seed, sample_kind=self.validation.solver.sample_kind)
-            parts = calibrated_parts(self, rng, workers, progress)
-        scale, coding = PROBABILITY, result.coding
+            inside, outside = calibrated_parts(self, rng, workers, progress)
         return evaluate_threshold(
-            parts, drawn, rng.seed, target, scale, coding, at, out_of_fold=not new
+            inside,
+            outside,
+            drawn,
+            rng.seed,
+            target,
+            "probability",
+            0.5,
+            result.coding,
+            at,
+            out_of_fold=not new,
         )
 
     @property

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,6 @@ from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.design import Unseen
 from pegasos_stats.data.sample import Lines
 from pegasos_stats.data.scan.files import Scan
-from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.data.weights import column_of_counts, repeated
 from pegasos_stats.errors import DataError, OptionError, shown
 from pegasos_stats.foreign_names import suggest_names
@@ -25,10 +24,10 @@ from pegasos_stats.metrics.inputs import positive_position
 from pegasos_stats.metrics.thresholds import (
     CHOOSING,
     METRICS,
-    Cuts,
     Decisions,
     ScoredRows,
     Target,
+    cut,
 )
 from pegasos_stats.models.predicting import thresholded
 from pegasos_stats.models.results import Results
@@ -43,7 +42,6 @@ from pegasos_stats.studies.selection.cross_validation import (
 from pegasos_stats.studies.selection.fold_fits import Fit, Fitter, Task
 from pegasos_stats.studies.selection.folds import (
     Folds,
-    Split,
     checked_folds,
     drawn_folds,
     whole_groups,
@@ -54,49 +52,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class Scale(NamedTuple):
-    """What a threshold is compared with.
-
-    Attributes
-    ----------
-    name : "score" or "probability"
-    usual : float
-        The threshold where none is chosen.
-    ends : pair of float
-        Threshold below and above all values.
-    """
-
-    name: str
-    usual: float
-    ends: tuple[float, float]
+ENDS = {"score": (-np.inf, np.inf), "probability": (0.0, 1.0)}  # of all thresholds
 
 
-PROBABILITY = Scale("probability", 0.5, (0.0, 1.0))
-
-
-def scale_of(problem: Problem) -> Scale:
-    """What ``predict(threshold=)`` of a fit is compared with.
-
-    The usual threshold of probabilities is where the score is 0.
-    """
-    if problem.loss != "log":
-        return Scale("score", 0.0, (-np.inf, np.inf))
-    return PROBABILITY._replace(usual=float(thresholded(np.zeros(1), problem)[0]))
-
-
-class Part(NamedTuple):
-    """Rows to choose a threshold by, and others to judge it by.
-
-    Attributes
-    ----------
-    split : Split
-    inside, outside : ScoredRows
-        No fit has seen the rows that it scores here.
-    """
-
-    split: Split
-    inside: ScoredRows
-    outside: ScoredRows
+def scale_of(problem: Problem) -> str:
+    """What ``predict(threshold=)`` of a fit is compared with."""
+    return "probability" if problem.loss == "log" else "score"
 
 
 @suggest_names("thresholds")
@@ -309,20 +270,14 @@ def choose_threshold(
         table = result.confusion(
             data, actual, unseen=unseen, freq_weights=counts, offset=offset
         )
-        parts, drawn = new_parts(table, data, counts, groups, folds, repeats, rng)
+        drawn, inside, outside = new_parts(
+            table, data, counts, groups, folds, repeats, rng
+        )
     else:
         check_rows_have_own(freq_weights=freq_weights, offset=offset)
         model = result.model
         if model is None:
-            X = problem.X
-            why = (
-                f"A fit of {X.scan.noun}"
-                if isinstance(X, StreamedRows)
-                else "A loaded fit"
-            )
-            raise DataError(
-                f"{why} does not hold its rows; give new ones: thresholds(data)."
-            )
+            raise DataError("A loaded fit does not hold its rows; give new ones.")
         solver = fold_fits.checked_fold_solver(
             model, result.refinement or result.solver, SDCA()
         )
@@ -334,23 +289,23 @@ def choose_threshold(
         fitter = Fitter(model, solver, rng, workers, progress)
         outer = fitter.tasks(drawn.splits)
         fits, inside = inside_rows(fitter, drawn, model.problem.lam, outer)
-        parts = [
-            Part(split, rows, rows_of(problem, split.test, fit.scores))
-            for split, rows, (fit,) in zip(drawn.splits, inside, fits, strict=True)
+        outside = [
+            rows_of(problem, split.test, fit.scores)
+            for split, (fit,) in zip(drawn.splits, fits, strict=True)
         ]
-    parts = [
-        Part(part.split, *(_on_scale(rows, problem) for rows in part[1:]))
-        for part in parts
-    ]
-    scale, coding = scale_of(problem), result.coding
     return evaluate_threshold(
-        parts, drawn, rng.seed, target, scale, coding, at, out_of_fold=not new
+        [rows._replace(values=thresholded(rows.values, problem)) for rows in inside],
+        [rows._replace(values=thresholded(rows.values, problem)) for rows in outside],
+        drawn,
+        rng.seed,
+        target,
+        scale_of(problem),
+        # The usual threshold of probabilities is where the score is 0.
+        float(thresholded(np.zeros(1), problem)[0]),
+        result.coding,
+        at,
+        out_of_fold=not new,
     )
-
-
-def _on_scale(rows: ScoredRows, problem: Problem) -> ScoredRows:
-    """The same with what the thresholds of a fit are compared with, of scores."""
-    return rows._replace(values=thresholded(rows.values, problem))
 
 
 def inside_rows(
@@ -389,7 +344,7 @@ def new_parts(
     folds: object,
     repeats: object,
     rng: RRandom,
-) -> tuple[list[Part], Folds]:
+) -> tuple[Folds, list[ScoredRows], list[ScoredRows]]:
     """Part new rows into folds: a threshold is chosen by all but one, and judged by it.
 
     Rows with a label and a score are used, each as often as it counts.
@@ -416,11 +371,8 @@ def new_parts(
             positions = repeated(counts, data, index)
         codes = whole_groups(Lines.of(data, positions[known], index), groups)
     drawn = drawn_folds(second.astype(np.intp), folds, repeats, rng, codes)
-    parts = [
-        Part(split, rows.taken(split.train), rows.taken(split.test))
-        for split in drawn.splits
-    ]
-    return parts, drawn
+    inside = [rows.taken(split.train) for split in drawn.splits]
+    return drawn, inside, [rows.taken(split.test) for split in drawn.splits]
 
 
 def checked_target(
@@ -476,11 +428,13 @@ def checked_target(
 
 
 def evaluate_threshold(
-    parts: Sequence[Part],
+    inside: Sequence[ScoredRows],
+    outside: Sequence[ScoredRows],
     folds: Folds,
     seed: int | None,
     target: Target,
-    scale: Scale,
+    scale: str,
+    usual: float,
     coding: LabelCoding,
     positive: int,
     *,
@@ -490,11 +444,16 @@ def evaluate_threshold(
 
     Parameters
     ----------
-    parts : sequence of Part, one for each fold
+    inside, outside : sequences of ScoredRows, one for each fold
+        Rows to choose a threshold by, and others to judge it by; no fit has seen the
+        rows that it scores here.
     folds : Folds
     seed : int or None
     target : Target
-    scale : Scale
+    scale : "score" or "probability"
+        What the scores are.
+    usual : float
+        The threshold where none is chosen.
     coding : LabelCoding
     positive : int
         Position of the positive class.
@@ -505,42 +464,42 @@ def evaluate_threshold(
     DataError
         If the rows are not of both levels.
     """
-    second, usual = positive == 1, scale.usual
+    second = positive == 1
 
-    def best_of(rows: ScoredRows) -> tuple[float, Cuts]:
+    def best_of(rows: ScoredRows) -> tuple[float, Vector, Decisions]:
         for mark, level in zip((~rows.second, rows.second), coding.levels, strict=True):
             if not rows.weights[mark].any():
                 raise DataError(f"No row of level {level!r} is there to choose by.")
-        cuts = Cuts.of(rows, second, usual, scale.ends)
-        return float(cuts.thresholds[target.best(cuts, usual)]), cuts
+        at, decisions = cut(rows, second, usual, ENDS[scale])
+        return float(at[target.best(at, decisions, usual)]), at, decisions
 
     lines, found = [], []
-    for split, inside, outside in parts:
-        at, _ = best_of(inside)
-        chosen, unchosen = outside.at(at, second), outside.at(usual, second)
+    for split, own, others in zip(folds.splits, inside, outside, strict=True):
+        at, *_ = best_of(own)
+        chosen, unchosen = others.at(at, second), others.at(usual, second)
         found.append((chosen, unchosen))
         line = {
             "repeat": split.repeat,
             "fold": split.fold,
             "n_train": split.n_train,
             "n_test": len(split.test),
-            "weight": float(outside.weights.sum()),
+            "weight": float(others.weights.sum()),
             "threshold": at,
             target.name: float(target.of(chosen.tables)[0]),
             f"{target.name}_usual": float(target.of(unchosen.tables)[0]),
         }
         lines.append(line)
-    everyone = zip(*(part.outside for part in parts), strict=True)
-    threshold, cuts = best_of(ScoredRows(*map(np.concatenate, everyone)))
-    table = pd.DataFrame({"threshold": cuts.thresholds})
+    everyone = map(np.concatenate, zip(*outside, strict=True))
+    threshold, at_each, decisions = best_of(ScoredRows(*everyone))
+    table = pd.DataFrame({"threshold": at_each})
     for name, measure in METRICS.items():
-        table[name] = measure(cuts.decisions.tables)
+        table[name] = measure(decisions.tables)
     if target.name == "cost":
-        table["cost"] = target.of(cuts.decisions.tables)
+        table["cost"] = target.of(decisions.tables)
     return Thresholds(
         threshold=threshold,
         usual=usual,
-        scale=scale.name,
+        scale=scale,
         target=target,
         positive=coding.levels[positive],
         levels=coding.levels,

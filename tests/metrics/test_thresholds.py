@@ -6,7 +6,7 @@ from sklearn import metrics as theirs
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError
-from pegasos_stats.metrics.thresholds import CHOOSING, METRICS, Cuts, ScoredRows, Target
+from pegasos_stats.metrics.thresholds import CHOOSING, METRICS, ScoredRows, Target, cut
 
 ROUNDING = 1e-12  # sums in another order
 
@@ -24,16 +24,16 @@ def drawn(seed, n=20):
 @pytest.mark.parametrize("second", [True, False])
 def test_decisions_are_those_of_a_confusion_table_at_each_threshold(second):
     rows = drawn(1)
-    cuts = Cuts.of(rows, second, 0.0, (-np.inf, np.inf))
+    thresholds, decisions = cut(rows, second, 0.0, (-np.inf, np.inf))
     actual = np.where(rows.second, "b", "a")
     positive = "b" if second else "a"
-    for j, at in enumerate(cuts.thresholds):
+    for j, at in enumerate(thresholds):
         predicted = np.where(rows.values > at, "b", "a")
         table = ps.confusion(
             actual, predicted, positive, levels=["a", "b"], freq_weights=rows.weights
         )
         own, other = table.counts[::-1, 1::-1] if second else table.counts[:, :2]
-        d = cuts.decisions
+        d = decisions
         assert [d.tp[j], d.fn[j], d.fp[j], d.tn[j]] == [*own, *other]
         for name, measure in METRICS.items():
             if name in ("youden", "error_rate", "f2", "f0.5"):
@@ -82,9 +82,9 @@ def test_no_threshold_is_better_and_none_as_good_is_nearer_to_the_usual_one(name
     rows = drawn(seed)
     target = Target(name, 1.0, 3.0)
     usual = 0.45
-    cuts = Cuts.of(rows, True, usual, (-np.inf, np.inf))
-    best = target.best(cuts, usual)
-    chosen = target.of(rows.at(cuts.thresholds[best], True).tables)[0]
+    thresholds, decisions = cut(rows, True, usual, (-np.inf, np.inf))
+    best = target.best(thresholds, decisions, usual)
+    chosen = target.of(rows.at(thresholds[best], True).tables)[0]
     sign = -1.0 if name in ("cost", "error_rate") else 1.0
     others = [-np.inf, *np.arange(-4.05, 5.0, 0.1), np.inf, usual]
     for at in others:
@@ -92,8 +92,8 @@ def test_no_threshold_is_better_and_none_as_good_is_nearer_to_the_usual_one(name
         if not np.isnan(value):
             assert sign * value <= sign * chosen + ROUNDING
             if abs(value - chosen) <= ROUNDING:
-                far = abs(cuts.thresholds[best] - usual)
-                nearer = [t for t in cuts.thresholds if abs(t - usual) < far]
+                far = abs(thresholds[best] - usual)
+                nearer = [t for t in thresholds if abs(t - usual) < far]
                 values = [target.of(rows.at(t, True).tables)[0] for t in nearer]
                 assert all(not abs(v - chosen) <= ROUNDING for v in values)
 
@@ -112,14 +112,14 @@ def test_costs_are_of_the_errors_that_they_name():
 def test_thresholds_stay_within_their_ends_and_between_scores():
     values = np.array([0.0, 0.5, np.nextafter(0.5, 1.0), 1.0])
     rows = ScoredRows(values, np.array([0, 1, 0, 1]) > 0, np.ones(4))
-    cuts = Cuts.of(rows, True, 0.5, (0.0, 1.0))
-    assert cuts.thresholds.tolist() == [0.25, 0.75]  # none between 0.5 and the next one
-    cuts = Cuts.of(rows, True, 0.6, (0.0, 1.0))
-    assert cuts.thresholds.tolist() == [0.25, 0.6]
+    thresholds, _ = cut(rows, True, 0.5, (0.0, 1.0))
+    assert thresholds.tolist() == [0.25, 0.75]  # none between 0.5 and the next one
+    thresholds, _ = cut(rows, True, 0.6, (0.0, 1.0))
+    assert thresholds.tolist() == [0.25, 0.6]
 
 
 def test_a_metric_that_is_defined_nowhere_is_refused():
     rows = ScoredRows(np.array([1.0, 2.0]), np.array([True, True]), np.ones(2))
-    cuts = Cuts.of(rows, True, 0.0, (-np.inf, np.inf))
+    thresholds, decisions = cut(rows, True, 0.0, (-np.inf, np.inf))
     with pytest.raises(DataError, match=r"^mcc "):
-        Target("mcc").best(cuts, 0.0)
+        Target("mcc").best(thresholds, decisions, 0.0)

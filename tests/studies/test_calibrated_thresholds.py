@@ -5,7 +5,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
-from pegasos_stats.metrics.thresholds import Cuts, ScoredRows, Target
+from pegasos_stats.metrics.thresholds import ScoredRows, Target, cut
 from pegasos_stats.studies.calibration import fit_sigmoid
 from pegasos_stats.studies.selection.folds import drawn_folds
 from tests.studies.threshold_rows import COST, SOLVER, frame
@@ -53,8 +53,10 @@ def test_that_of_a_fold_is_chosen_within_the_rows_it_is_fitted_on(calibrated, fo
         result = model.fit(SOLVER)
         scores[held] = result.decision_function(part.iloc[held])
     chances = 1.0 / (1.0 + np.exp(-fit_sigmoid(labels, scores).logits(scores)))
-    cuts = Cuts.of(ScoredRows(chances, labels > 0, np.ones(60)), True, 0.5, (0.0, 1.0))
-    chosen = cuts.thresholds[Target("cost", 1.0, 4.0).best(cuts, 0.5)]
+    thresholds, decisions = cut(
+        ScoredRows(chances, labels > 0, np.ones(60)), True, 0.5, (0.0, 1.0)
+    )
+    chosen = thresholds[Target("cost", 1.0, 4.0).best(thresholds, decisions, 0.5)]
     line = found.by_fold.iloc[at]
     assert line["threshold"] == pytest.approx(chosen, rel=1e-9)  # sums of other rows
     own = calibrated.probabilities["yes"].iloc[split.test] > line["threshold"]

@@ -7,7 +7,7 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
-from pegasos_stats.metrics.thresholds import Cuts, ScoredRows, Target
+from pegasos_stats.metrics.thresholds import ScoredRows, Target, cut
 from pegasos_stats.studies.selection.folds import drawn_folds
 from tests.output.figures import axes
 from tests.studies.threshold_rows import COST, SOLVER, frame
@@ -33,9 +33,9 @@ def test_it_is_chosen_by_the_scores_of_cross_validation(svm, found):
     cv = ps.cross_validate(svm.model, SOLVER, folds=3, seed=7)
     assert (found.folds.assignment == cv.folds.assignment).all()
     rows = ScoredRows(cv.scores.to_numpy(), svm.problem.y > 0.0, np.ones(90))
-    cuts = Cuts.of(rows, True, 0.0, (-np.inf, np.inf))
-    assert (cuts.thresholds == found.table["threshold"]).all()
-    costs_ = Target("cost", 1.0, 4.0).of(cuts.decisions.tables)
+    thresholds, decisions = cut(rows, True, 0.0, (-np.inf, np.inf))
+    assert (thresholds == found.table["threshold"]).all()
+    costs_ = Target("cost", 1.0, 4.0).of(decisions.tables)
     assert (costs_ == found.table["cost"]).all()
     assert found.apparent == costs_.min()
     table = cv.confusion(threshold=found.threshold).table
@@ -108,8 +108,10 @@ def test_new_rows_are_judged_by_thresholds_of_other_folds(svm):
     counts = np.zeros((2, 2, 3))  # repeat; chosen or usual; tp, fn, fp of "no"
     for split, line in zip(folds.splits, ours.by_fold.itertuples(), strict=True):
         own = ScoredRows(scores[split.train], codes[split.train], np.ones(45))
-        cuts = Cuts.of(own, False, 0.0, (-np.inf, np.inf))
-        assert line.threshold == cuts.thresholds[Target("f1").best(cuts, 0.0)]
+        thresholds, decisions = cut(own, False, 0.0, (-np.inf, np.inf))
+        assert (
+            line.threshold == thresholds[Target("f1").best(thresholds, decisions, 0.0)]
+        )
         for j, at in enumerate((line.threshold, 0.0)):
             no, said = ~codes[split.test], scores[split.test] < at
             found = [(no & said).sum(), (no & ~said).sum(), (~no & said).sum()]

@@ -328,7 +328,7 @@ def _checked_threshold(
         return None, None
     if not isinstance(threshold, Thresholds):
         return checked_threshold(threshold, result.problem), None
-    scale, levels = scale_of(result.problem).name, result.coding.levels
+    scale, levels = scale_of(result.problem), result.coding.levels
     if (threshold.scale, threshold.levels) != (scale, levels):
         raise OptionError(
             f"threshold is for the {threshold.scale} of a fit of "
