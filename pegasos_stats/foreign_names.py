@@ -13,14 +13,12 @@ from collections.abc import Callable, Iterable
 from functools import cache, wraps
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar, cast
 
 from pegasos_stats.errors import (
     CallError,
     MissingAttributeError,
     MissingKeyError,
-    PegasosStatsError,
     listing,
     nearest,
     shown,
@@ -30,7 +28,6 @@ Call = TypeVar("Call", bound=Callable[..., object])
 Class = TypeVar("Class", bound=type)
 
 TABLE = Path(__file__).with_suffix(".toml")
-FRAMES = 3  # of the package that an error shows, below the call
 ALIKE = 0.8  # of a misspelt name and the one that is meant
 BARE = (
     "leave it",
@@ -38,8 +35,9 @@ BARE = (
     "import it",
 )  # how an answer begins that is no code to write
 NOTHING = "it is not offered: dir({}) lists what is, statsmodels or R may have the rest"
+MADE = "result.confusion(data)"
+RESULT_OF = {"classifier": "classifier.result_", "calibrated": "calibrated.result"}
 _OWN = ("self", "cls")
-COV_TYPE = re.compile("HC[0-3]|nonrobust|sandwich|bootstrap")
 
 
 @cache
@@ -135,6 +133,12 @@ def foreign_value(name: str, value: object) -> str:
 # ----------------------------------------------------------- functions and classes
 
 
+def _alike(name: str, own: Iterable[str]) -> str:
+    """The name of our own that one is but for spelling; empty if there is none."""
+    known = {folded(each): each for each in own if not each.startswith("_")}
+    return known.get(folded(name)) or nearest(name, known.values(), ALIKE)
+
+
 def missing_in_module(
     module: str, name: str, own: Iterable[str], section: str = ""
 ) -> Exception:
@@ -150,18 +154,11 @@ def missing_in_module(
     text = f"module {module!r} has no attribute {name!r}"
     if name.startswith("_"):
         return MissingAttributeError(text)
-    known = {folded(each): each for each in own}
-    instead = suggestion(name, ("names", section))
-    if not instead and section and name[0].isupper() and not nearest(name, own):
-        instead = "import it from scikit-learn"
-    if not (instead := instead or suggestion(name, ("names",))):
-        near = known.get(folded(name)) or nearest(name, known.values(), ALIKE)
-        near = near or nearest(folded(name), suggestions("names"), 0.87)
-        instead = f"write {near}" if near in own else suggestion(near, ("names",))
+    instead = suggestion(name, ("names", section), ("names",))
+    if not instead and (near := _alike(name, own)):
+        instead = f"write {near}"
     if not any(each in instead for each in ("auc", "log_loss", "brier")):  # of scores
-        instead = instead.replace(
-            "result.confusion(data)", "ps.confusion(actual, predicted)"
-        )
+        instead = instead.replace(MADE, "ps.confusion(actual, predicted)")
     instead = instead or NOTHING.format(module if "." in module else "ps")
     importing = sys._getframe(2).f_code.co_name == "_handle_fromlist"
     if importing and find_spec(f"{module}.{name}") is None:
@@ -223,72 +220,42 @@ def missing_attribute(
     text = f"{type(owner).__name__!r} object has no attribute {name!r}"
     if name.startswith("_"):
         return MissingAttributeError(text)
-    names = {*dir(type(owner)), *getattr(owner, "__dict__", ())}
-    own = {folded(each): each for each in names if not each.startswith("_")}
     instead = suggestion(name, section)
+    near = _alike(name, {*dir(type(owner)), *getattr(owner, "__dict__", ())})
     if "fit(X, y) first" in instead and "result_" in vars(owner):
-        instead = "" if folded(name) in own else suggestion(name, ("names", "fitted"))
+        instead = "" if near else suggestion(name, ("names", "fitted"))
     if not instead:
-        same = own.get(folded(name)) or nearest(name, own.values(), ALIKE)
         known = suggestion(name, ("names",))
-        if same and (not known or folded(same) == folded(name)):
-            is_method = callable(inspect.getattr_static(type(owner), same, None))
-            instead = f"write {called}.{same}{'()' if is_method else ''}"
+        if near and (not known or folded(near) == folded(name)):
+            instead = f"write {called}.{near}"
         else:
             instead = _of_owner(known, owner, called)
-    problem = getattr(owner, "__dict__", {}).get("problem")
-    if hasattr(problem, "kernel"):
-        instead = _by_function("kernel_svm", instead)
-    elif getattr(problem, "loss", "") == "log":
-        instead = _by_function("logit", instead)
     return MissingAttributeError(f"{text}; {instead or NOTHING.format(called)}.")
-
-
-def _by_function(name: str, instead: str) -> str:
-    """The same with ``ps.svm`` as the function of this name, if no other is named."""
-    others = any(f"ps.{each}(" in instead for each in ("logit", "kernel_svm"))
-    return instead if others else instead.replace("ps.svm(", f"ps.{name}(")
 
 
 def missing_key(key: object, known: Iterable[str]) -> MissingKeyError:
     """The error for a statistic that is not among those that are known."""
-    name = str(key).replace(" ", "_")
-    own = {folded(each): each for each in known}
-    if near := own.get(folded(name)) or nearest(name, own.values(), ALIKE):
+    name, known = str(key).replace(" ", "_"), list(known)
+    if near := _alike(name, known):
         instead = f"write {near!r}"
     else:
         instead = suggestion(name, ("names", "statistic"))
-        instead = instead or f"give one of {listing(own.values(), len(own))}"
+        instead = instead or f"give one of {listing(known, len(known))}"
     return MissingKeyError(f"{shown(key)} is no statistic here; {instead}.")
-
-
-# What makes an object, in the answers for the module.
-MADE_BY = {
-    "confusion": "result.confusion(data)",
-    "validation": "ps.cross_validate(model)",
-    "path": "ps.lambda_path(model)",
-}
 
 
 def _of_owner(instead: str, owner: object, called: str) -> str:
     """What to write where an object of this kind is at hand."""
-    made_by = MADE_BY.get(called)
-    if made_by is not None and f"write {made_by}." in f"{instead}.":
-        return instead.replace(made_by, called)
-    if not instead.startswith("write result."):
+    if called == "result" or not instead.startswith("write result."):
         return instead
-    attribute = instead.removeprefix("write result.").partition("(")[0]
-    first, *figures = attribute.split(".")
-    if hasattr(type(owner), first) and not (first == "plot" and figures):
+    if called == "confusion" and MADE in instead:
+        return instead.replace(MADE, called)
+    attribute = re.match(r"write result\.(\w*)", instead)
+    if attribute and hasattr(type(owner), attribute[1]):
         return instead.replace("result.", f"{called}.", 1)
-    if called == "model":
-        return f"a model is not fitted: {instead}, of result = model.fit()"
-    if called == "classifier":
-        instead = instead.replace("confusion(data)", "confusion(X, y)")
-        return instead.replace("result.", "classifier.result_.", 1)
-    if called == "calibrated":
-        return instead.replace("result.", "calibrated.result.", 1)
-    return f"{instead}, of result = model.fit()" if called != "result" else instead
+    if called in RESULT_OF:
+        return instead.replace("result.", f"{RESULT_OF[called]}.", 1)
+    return f"{instead}, of result = model.fit()"
 
 
 # ------------------------------------------------------------------------ arguments
@@ -306,8 +273,6 @@ def suggest_arguments(call: Call, section: str = "") -> Call:
     ------
     CallError
         From the function, for such an argument, or for one that is missing.
-    PegasosStatsError
-        As the call raises it, with the last frames of the way there.
 
     Examples
     --------
@@ -335,23 +300,11 @@ def suggest_arguments(call: Call, section: str = "") -> Call:
                 return checked(*given, **fewer)
             text = _answer(name, signature, given, named, error, section)
             raise CallError(text) from None
-        try:
-            if are_among(bound.arguments.values()):
-                return called(call, bound)
-            return call(*given, **named)
-        except PegasosStatsError as error:
-            error.__traceback__ = _last_of(error.__traceback__)
-            raise
+        if are_among(bound.arguments.values()):
+            return called(call, bound)
+        return call(*given, **named)
 
     return cast(Call, checked)
-
-
-def _last_of(traceback: TracebackType | None) -> TracebackType | None:
-    """The last `FRAMES` below the first of a traceback, where the error was found."""
-    frames = []
-    while traceback is not None and (traceback := traceback.tb_next) is not None:
-        frames.append(traceback)
-    return frames[-FRAMES:][0] if frames else None
 
 
 def renamed(name: str, method: Call) -> Call:
@@ -380,18 +333,8 @@ def unknown_option(
     known = list(known)
     text = f"{call}() has no argument {shown(name)[1:-1]}"
     calls = section or call, call, call.split(".")[-1]
-    instead = suggestion(name, *(("options", each) for each in calls))
-    same = next((each for each in known if folded(each) == folded(name)), "")
-    if call in ("logit", "kernel_svm"):
-        instead = _by_function(call, instead)
-    if not instead and same:
-        instead = f"write {same}="
-    if not instead:
-        instead = suggestion(name, ("options",))
-        only = instead.removeprefix("write ").removesuffix("=")
-        if only.isidentifier() and only not in known:
-            name, instead = only, ""  # what other calls take
-    if not instead and (near := nearest(name, known, 0.7)):
+    instead = suggestion(name, *(("options", each) for each in calls), ("options",))
+    if not instead and (near := _alike(name, known)):
         instead = f"write {near}="
     if not instead:
         return f"{text}; it takes {', '.join(known) or 'none'}."
@@ -443,29 +386,13 @@ def _answer(
     known = [each.name for each in parameters]
     for other in named:
         if other not in known:
-            values = type(named[other]) in (list, tuple)
-            if values and "at" in known and not suggestion(other, ("options", name)):
-                at = f"at={{{other!r}: {shown(named[other])}}}"
-                return f"{name}() has no argument {other}; write {at}."
-            value = own_value("cov_type", named[other])
-            of_fit = "self" in signature.parameters and name.islower() and name != "fit"
-            if of_fit and isinstance(value, str) and COV_TYPE.fullmatch(value):
-                instead = f"result.with_covariance({value!r}).{name}(...)"
-                if name == "with_covariance":
-                    instead = f"with_covariance({value!r})"
-                return f"{name}() has no argument {other}; write {instead}."
             return unknown_option(name, other, known, section)
     by_place = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
     count = len(given) - sum(each in _OWN for each in signature.parameters)
     if count > len(by_place):
-        extra = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
-        cure = f"others by name, such as {extra[0]}=..." if extra else "no others"
         taken = " and ".join(by_place) or "nothing"
-        if instead := suggestion("by_place", ("options", name)):
-            return f"{name}() takes {taken} and got {count} values; {instead}."
-        return (
-            f"{name}() takes {taken} by position and got {count} values; give {cure}."
-        )
+        cure = suggestion("by_place", ("options", name)) or "give others by name"
+        return f"{name}() takes {taken} by position and got {count} values; {cure}."
     needed = [each.name for each in parameters if each.default is each.empty]
     missing = [each for each in needed if each not in (*by_place[:count], *named)]
     if missing:
