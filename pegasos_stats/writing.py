@@ -104,7 +104,7 @@ class Place:
         try:
             mode = os.stat(self.path).st_mode
         except FileNotFoundError:
-            check_folder(self, self.folder)
+            self._check_folder()
             return None
         if not stat.S_ISREG(mode):
             raise self.failed("it is no regular file")
@@ -115,8 +115,16 @@ class Place:
                 f"The file {self.shown} is there and is no {self.kind.one} of "
                 "pegasos_stats; give another path, or overwrite=True to replace it."
             )
-        check_folder(self, self.folder)
+        self._check_folder()
         return mode & 0o777
+
+    def _check_folder(self) -> None:
+        """Raise `DataError` if the folder is not there, or takes no files."""
+        shown = f"the folder {shown_path(self.folder)}"
+        if not os.path.isdir(self.folder):
+            raise self.failed(f"{shown} is not there")
+        if not os.access(self.folder, os.W_OK | os.X_OK):
+            raise self.failed(f"{shown} takes no files")
 
 
 def checked_place(path: object, kind: Kind, overwrite: bool = False) -> Place:
@@ -150,16 +158,6 @@ def checked_place(path: object, kind: Kind, overwrite: bool = False) -> Place:
     except OSError as error:
         raise place.failed(error) from None
     return place
-
-
-def check_folder(place: Place, folder: str) -> None:
-    """Raise `DataError` if a folder is not there, or takes no files."""
-    shown = f"the folder {shown_path(folder)}"
-    if not os.path.isdir(folder):
-        what = "is none" if os.path.lexists(folder) else "is not there"
-        raise place.failed(f"{shown} {what}")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise place.failed(f"{shown} takes no files")
 
 
 @contextmanager
@@ -210,7 +208,6 @@ class Outputs:
         self.place: Place | None = None
         self._files: list[tuple[Place, str, IO[bytes]]] = []
         self._parts: list[str] = []
-        self._folder: str | None = None
 
     def open(self, place: Place) -> IO[bytes]:
         """Open a new file, which is put in its place at the end."""
@@ -236,13 +233,6 @@ class Outputs:
             raise place.failed(f"{held!a} is no character of UTF-8") from None
         self.open(place).write(content)
 
-    def make_folder(self, place: Place, folder: str) -> None:
-        """Make a folder for what belongs to a file; removed if it stays empty."""
-        self.place = place
-        with suppress(FileExistsError):
-            os.mkdir(folder)
-            self._folder = folder
-
     def finish(self) -> None:
         """Bring all files to the disk, then put each in its place."""
         for place, _, handle in self._files:
@@ -266,9 +256,6 @@ class Outputs:
                 handle.close()
         for path in self._parts:
             _remove_part(path)
-        if self._folder is not None:
-            with suppress(OSError):
-                os.rmdir(self._folder)
 
 
 def _new_part(folder: str) -> str:

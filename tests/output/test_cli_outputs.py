@@ -12,7 +12,6 @@ from tests.output.cli_folders import (
     FIT,
     PREDICT,
     REPORT,
-    ROWS,
     contents,
     nothing_is_read,
     refused,
@@ -126,10 +125,6 @@ BOTH = {
     "another spelling": ["--save", "./here/../x.md", "--report", "x.md"],
     "a link": ["--save", "link", "--report", "x.md"],
     "an absolute path": ["--save", "{folder}/x.html", "--report", "x.html"],
-    "in the folder of the figures": ["--save", "x_files/a.model", "--report", "x.md"],
-    "a figure": ["--save", "x_files/figure-1.svg", "--report", "x.md"],
-    "the folder of the figures": ["--save", "y_files", "--report", "y.md"],
-    "what a figure leads to": ["--save", "led", "--report", "x.md"],
 }
 
 
@@ -141,15 +136,9 @@ def test_two_outputs_are_not_written_to_one_path(
     nothing_is_read(monkeypatch)
     (folder / "link").symlink_to("x.md")
     (folder / "here").mkdir()
-    (folder / "x_files").mkdir()
-    (folder / "led").write_bytes((folder / "a.model").read_bytes())
-    if case == "what a figure leads to":
-        (folder / "x_files" / "figure-2.svg").symlink_to("../led")
     before = contents(folder)
     words = [word.format(folder=folder) for word in BOTH[case]]
-    said = refused(capsys, [*DEMO, *words, *overwrite])
-    if overwrite or case != "what a figure leads to":
-        assert "two paths" in said or "folder of the figures" in said
+    assert "two paths" in refused(capsys, [*DEMO, *words, *overwrite])
     assert contents(folder) == before
 
 
@@ -162,10 +151,6 @@ OVER = {
     "a hard link of the data": [*FIT, "--save", "hard.csv"],
     "a page over the data": [*REPORT, "-o", "train.csv"],
     "a page over test data": [*REPORT, "--test", "a.md", "-o", "a.md"],
-    "a figure over the data": [*REPORT, "-o", "linked.md"],
-    "a figure that is data": [
-        *["report", "linked_files/figure-2.svg", "--outcome", "y", "-o", "linked.md"]
-    ],
 }
 
 
@@ -176,50 +161,19 @@ def test_what_is_read_is_not_written_over(case, overwrite, folder, capsys):
     (folder / "a.md").write_text("<!-- written by pegasos_stats -->\n")
     os.link("train.csv", "hard.csv")
     (folder / "link.csv").symlink_to("train.csv")
-    (folder / "linked_files").mkdir()
-    (folder / "linked_files" / "figure-1.svg").symlink_to("../train.csv")
-    (folder / "linked_files" / "figure-2.svg").write_text(ROWS)
     before = contents(folder)
-    said = refused(capsys, [*OVER[case], *overwrite])
-    assert "over a file that is read" in said or "is no figure of" in said
-    if overwrite:
-        assert "over a file that is read" in said
+    assert "over a file that is read" in refused(capsys, [*OVER[case], *overwrite])
     assert contents(folder) == before
 
 
-@pytest.fixture
-def marked(folder, capsys):
-    run(capsys, *REPORT, "-o", "x.md")
-    return folder
-
-
-def test_figures_of_an_earlier_report_are_replaced_and_no_others(marked, capsys):
-    figures = sorted((marked / "x_files").iterdir())
-    assert len(figures) >= 3
-    (marked / "x_files" / "notes.txt").write_text("mine")
-    run(capsys, *REPORT, "-o", "x.md")
-    figures[1].write_text("<svg>mine</svg>")
-    before = contents(marked)
-    said = refused(capsys, [*REPORT, "-o", "x.md"])
-    assert "figure-2.svg is there and is no figure of pegasos_stats" in said
-    assert contents(marked) == before
-    run(capsys, *REPORT, "-o", "x.md", "--overwrite")
-    assert "mine" not in figures[1].read_text()
-    assert (marked / "x_files" / "notes.txt").read_text() == "mine"
-
-
-def test_a_folder_of_figures_that_is_none_is_found_at_once(folder, capsys, monkeypatch):
+def test_a_name_that_is_too_long_is_found_at_once(folder, capsys, monkeypatch):
     nothing_is_read(monkeypatch)
-    (folder / "x_files").write_text("mine")
-    (folder / "y_files").symlink_to("nowhere")
-    for name in ("x.md", "y.md"):
-        assert "_files is none" in refused(capsys, [*REPORT, "-o", name])
     long = "z" * 250 + ".md"
     assert "File name too long" in refused(capsys, [*REPORT, "-o", long])
     assert not (folder / long).exists()
 
 
-def test_a_report_that_fails_leaves_no_figures(folder, capsys, monkeypatch):
+def test_a_report_that_fails_leaves_no_page(folder, capsys, monkeypatch):
     def full(number):
         raise OSError(28, "No space left on device")
 
@@ -227,4 +181,3 @@ def test_a_report_that_fails_leaves_no_figures(folder, capsys, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     assert "No space left" in refused(capsys, [*REPORT, "-o", "x.md"])
     assert contents(folder) == before
-    assert not (folder / "x_files").exists()

@@ -3,6 +3,7 @@
 import re
 import sys
 import warnings
+from base64 import b64decode
 from html import escape as html_escape
 from html.parser import HTMLParser
 
@@ -178,13 +179,13 @@ def test_a_report_replaces_a_report_and_nothing_else(report, tmp_path):
     ]
 
 
-def test_markdown_has_its_figures_beside_it(report, tmp_path):
+def test_markdown_holds_its_figures(report, tmp_path):
     report.write(tmp_path / "digits.md")
     text = (tmp_path / "digits.md").read_text(encoding="utf-8")
-    named = re.findall(r"\]\((digits_files/[^)]+)\)", text)
-    assert named
+    figures = re.findall(r"\]\(data:image/svg\+xml;base64,([^)]+)\)", text)
+    assert figures
+    assert all(b64decode(figure).startswith(b"<svg") for figure in figures)
     assert "](digits_misclassified.csv)" in text
-    assert all((tmp_path / name).read_text().startswith("<svg") for name in named)
     report.write(tmp_path / "digits.md")
     with pytest.raises(OptionError, match="format"):
         report.write(tmp_path / "a.html", format="pdf")
@@ -227,8 +228,7 @@ def test_a_place_that_is_taken_is_found_before_the_report_is_made(
     (tmp_path / "a.html").write_text(
         '<p><meta name="generator" content="pegasos_stats">'
     )
-    (tmp_path / "b_files").mkdir()
-    (tmp_path / "b_files" / "figure-3.svg").write_text("<svg>mine</svg>")
+    (tmp_path / "b_misclassified.csv").write_text("mine")
     for name in ("a.html", "b.md"):
         with pytest.raises(DataError, match=r"is there and is no .*overwrite=True"):
             result.report(path=tmp_path / name)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pegasos_stats.errors import PegasosStatsError
 from pegasos_stats.output.cli.files import PREDICTIONS, is_predictions
-from pegasos_stats.output.report.output_path import FIGURE, REPORT
+from pegasos_stats.output.report.output_path import REPORT
 from pegasos_stats.persist.archive import MODEL
 from pegasos_stats.writing import Kind, checked_place
 
@@ -34,7 +34,7 @@ def test_a_path_is_a_place_or_an_error_of_one_line(path):
         assert os.listdir(folder) == []
 
 
-@pytest.mark.parametrize("kind", [MODEL, REPORT, FIGURE, PREDICTIONS])
+@pytest.mark.parametrize("kind", [MODEL, REPORT, PREDICTIONS])
 @given(content=st.binary(max_size=400))
 def test_what_is_at_random_is_never_known(kind, content):
     assert not kind.known(io.BytesIO(content))

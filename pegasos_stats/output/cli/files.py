@@ -334,10 +334,10 @@ def check_places(
             raise OptionError(f"No {kind.noun} is written to -; give a path.")
         _check_apart([path], read, written)
         if kind is REPORT:
-            files = checked_page(path, overwrite=overwrite).files
+            page = checked_page(path, overwrite=overwrite)
+            files = [page.place.path, page.csv.path]
         else:
-            place = writing.checked_place(path, kind, overwrite)
-            files = [place.path, place.folder]
+            files = [writing.checked_place(path, kind, overwrite).path]
         _check_apart(files, read, written)
         written += files
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 Escape = Callable[[str], str]
-Address = Callable[[Figure], str]
+Picture = Callable[[Figure], str]
 
 SIGN = 'content="pegasos_stats"'  # in the head of each HTML page
 MARK = "<!-- written by pegasos_stats -->"  # what each Markdown file begins with
@@ -122,9 +122,9 @@ class Page:
     command: str = ""
     csv: str = ""
 
-    def as_markdown(self, address: Address) -> str:
-        """Write Markdown as GitHub and pandoc read it, with addresses of figures."""
-        text = self._rendered(partial(_linked, address), lambda tag: "")
+    def as_markdown(self) -> str:
+        """Write Markdown as pandoc reads it, with its figures as data."""
+        text = self._rendered(_linked, lambda tag: "")
         return re.sub(r"\n{3,}", "\n\n", f"{MARK}\n\n{text}").rstrip() + "\n"
 
     def as_html(self) -> str:
@@ -132,7 +132,7 @@ class Page:
         text = self._rendered(_embedded, lambda tag: f"\n{tag}\n")
         return page(self.title, _parser().render(text))
 
-    def _rendered(self, picture: Address, tag: Escape) -> str:
+    def _rendered(self, picture: Picture, tag: Escape) -> str:
         """Fill the template, which calls for pictures and for tags of HTML."""
         template = templates(markdown).get_template("report.md")
         return template.render(
@@ -173,8 +173,8 @@ def longer_ticks(text: str, least: int) -> str:
     return "`" * max(least, longest + 1)
 
 
-def _linked(address: Address, figure: Figure) -> str:
-    return f"![{figure.alt}]({address(figure)})\n\n{figure.caption}"
+def _linked(figure: Figure) -> str:
+    return f"![{figure.alt}]({figure.uri})\n\n{figure.caption}"
 
 
 def _embedded(figure: Figure) -> str:

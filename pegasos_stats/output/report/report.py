@@ -28,7 +28,7 @@ from pegasos_stats.output.plotting.tiles import checked_shape
 from pegasos_stats.output.report import facts as rows_of
 from pegasos_stats.output.report import rendering
 from pegasos_stats.output.report.facts import Facts, Fitted
-from pegasos_stats.output.report.figures import Figure, figures_of
+from pegasos_stats.output.report.figures import figures_of
 from pegasos_stats.output.report.output_path import Format, checked_page
 from pegasos_stats.output.report.rendering import Page
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
@@ -74,7 +74,7 @@ class Report:
 
     def to_markdown(self) -> str:
         """The report as Markdown, with the figures embedded as data."""
-        return self.page.as_markdown(lambda figure: figure.uri)
+        return self.page.as_markdown()
 
     def write(
         self,
@@ -110,24 +110,11 @@ class Report:
         place = checked_page(path, format, overwrite)
         facts = self.page.facts
         page = replace(self.page, csv=os.path.basename(place.csv.path))
-        linked: dict[str, Figure] = {}
-
-        def address(figure: Figure) -> str:
-            name = f"figure-{len(linked) + 1}.svg"
-            linked[name] = figure
-            return f"{os.path.basename(str(place.folder))}/{name}"
-
-        is_html = place.folder is None
-        text = page.as_html() if is_html else page.as_markdown(address)
+        text = page.as_html() if place.format == "html" else page.as_markdown()
         with writing.outputs() as files:
             if facts.rows.scores is not None:
                 rows = facts.misclassified.to_csv(index=False, lineterminator="\n")
                 files.write(place.csv, rows)
-            if place.folder is not None and linked:
-                files.make_folder(place.place, place.folder)
-            for name, figure in linked.items():
-                marked = figure.svg.replace(">", f">\n {rendering.MARK}", 1)
-                files.write(place.figure(name), marked)
             files.write(place.place, text)
         return replace(self, path=Path(place.place.path))
 
@@ -171,8 +158,7 @@ def report(
         File to write. An earlier report there is replaced; any other file is not.
         Without `path` the report is only returned.
     format : "html" or "markdown", optional
-        By default from the path: Markdown for ``.md``, with the figures in a folder
-        beside it, HTML for ``.html``.
+        By default from the path: Markdown for ``.md``, HTML for ``.html``.
     title : str, optional
         By default the outcome and its levels.
     image_shape : pair of int, optional
@@ -198,7 +184,7 @@ def report(
         ``predict(threshold=)``. For the result of ``result.thresholds()`` the report
         also says how it was chosen.
     overwrite : bool
-        Whether other files at `path`, or in the folder of its figures, may be replaced.
+        Whether another file at `path` may be replaced.
 
     Returns
     -------
