@@ -28,64 +28,30 @@ NEGLIGIBLE = 1e-3  # lam * n, up to which the likelihood is that without a penal
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class FittedRows:
-    """Rows of a logistic fit, as `residuals` need them.
+def of_rows(result: "LinearResults", name: str) -> "pd.Series[float]":
+    """Probabilities or residuals of the rows of a fit, which must be of the log loss.
 
-    Attributes
+    Parameters
     ----------
-    index : Index, shape (n,)
-    y : float64 array, shape (n,), of -1 and +1
-    scores : float64 array, shape (n,)
-    weights : float64 array, shape (n,)
-        Of mean 1 over the rows that have one.
+    result : LinearResults
+    name : "fittedvalues", "resid_response", "resid_pearson" or "resid_deviance"
+        Weights in the last two have mean 1 over the rows that have one.
     """
+    from scipy.special import expit, log_expit
 
-    index: pd.Index
-    y: Vector
-    scores: Vector
-    weights: Vector
-
-    @classmethod
-    def of(cls, result: "LinearResults", name: str) -> "FittedRows":
-        """The rows of a fit that has them, by the log loss."""
-        check_rows(result, name)
-        problem = result.problem
-        scores = np.asarray(result.decision_function(), dtype=np.float64)
-        weights = problem.row_weights * (result.nobs / problem.n)
-        return cls(result.index, problem.y, scores, weights)
-
-    @property
-    def means(self) -> "pd.Series[float]":
-        """Probabilities of the second level."""
-        from scipy.special import expit
-
-        return pd.Series(expit(self.scores), self.index, name="fittedvalues")
-
-    @property
-    def response(self) -> "pd.Series[float]":
-        """Outcome, 0 or 1, minus its probability."""
-        from scipy.special import expit
-
-        found = self.y * expit(-self.y * self.scores)
-        return pd.Series(found, self.index, name="resid_response")
-
-    @property
-    def pearson(self) -> "pd.Series[float]":
-        """``sqrt(w) (y - mu) / sqrt(mu (1 - mu))``."""
+    check_rows(result, name)
+    y, scores = result.problem.y, np.asarray(result.decision_function(), np.float64)
+    w = result.problem.row_weights * (result.nobs / result.problem.n)
+    if name == "fittedvalues":
+        found = expit(scores)
+    elif name == "resid_response":
+        found = y * expit(-y * scores)
+    elif name == "resid_pearson":  # sqrt(w) (y - mu) / sqrt(mu (1 - mu))
         with np.errstate(over="ignore"):
-            size = np.exp(-0.5 * self.y * self.scores)
-        found = self.y * np.sqrt(self.weights) * size
-        return pd.Series(found, self.index, name="resid_pearson")
-
-    @property
-    def deviance(self) -> "pd.Series[float]":
-        """Signed roots of what each row adds to the deviance."""
-        from scipy.special import log_expit
-
-        losses = -self.weights * log_expit(self.y * self.scores)
-        found = self.y * np.sqrt(2.0 * losses)
-        return pd.Series(found, self.index, name="resid_deviance")
+            found = y * np.sqrt(w) * np.exp(-0.5 * y * scores)
+    else:  # signed roots of what each row adds to the deviance
+        found = y * np.sqrt(-2.0 * w * log_expit(y * scores))
+    return pd.Series(found, result.index, name=name)
 
 
 @suggest_names("influence")
@@ -158,20 +124,16 @@ def check_rows(result: "LinearResults", name: str) -> None:
             "ps.logit() for it."
         )
     if not problem.has_rows:
-        scan = getattr(problem.X, "scan", None)
-        where = f"are in {scan.noun}" if scan else "are not saved"
-        raise DataError(
-            f"{name} is of the rows of the fit, which {where}; fit rows in memory."
-        )
+        raise DataError(f"{name} is of the rows of the fit, which are not in memory.")
 
 
 def influence_of(result: "LinearResults") -> Influence:
     """Leverages and residuals of the rows of a fit."""
-    rows = FittedRows.of(result, "get_influence()")
+    check_rows(result, "get_influence()")
     return Influence(
         result.index,
         hat_values(result.problem, result.solution),
-        np.asarray(rows.pearson, dtype=np.float64),
+        np.asarray(of_rows(result, "resid_pearson"), dtype=np.float64),
         len(result.params),
         result.df_resid,
     )
@@ -185,7 +147,7 @@ def columns_of(result: "LinearResults") -> "dict[str, pd.Series[float]]":
     if is_quick(result.problem):
         table = influence_of(result).summary_frame()
     return {
-        "resid": FittedRows.of(result, "augment()").deviance,
+        "resid": of_rows(result, "resid_deviance"),
         "hat": table["hat_diag"],
         "cooks_d": table["cooks_d"],
     }
@@ -388,18 +350,13 @@ def anova(small: "LinearResults", large: "LinearResults") -> LikelihoodRatioTest
 
 def _check_same_rows(small: "LinearResults", large: "LinearResults") -> None:
     a, b = small.problem, large.problem
-    if small.nobs != large.nobs:
-        raise DataError(
-            f"The fits are of {small.nobs:,} and {large.nobs:,} rows; fit both to the "
-            "same, as to data.dropna(subset=[...]) of the predictors of the larger."
-        )
     same = small.index.equals(large.index) and np.array_equal(a.y, b.y)
     for name in ("row_weights", "row_offsets"):
         same = same and np.allclose(getattr(a, name), getattr(b, name), rtol=1e-12)
     if not same:
         raise DataError(
-            "The fits differ in their rows, labels, weights or offsets; fit both to "
-            "the same."
+            f"The fits, of {small.nobs:,} and {large.nobs:,} rows, differ in their "
+            "rows, labels, weights or offsets; fit both to the same."
         )
 
 

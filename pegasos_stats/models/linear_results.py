@@ -21,9 +21,10 @@ from pegasos_stats.models import diagnostics, summaries
 from pegasos_stats.models import notes as about
 from pegasos_stats.models.effects import averages, row_predictions
 from pegasos_stats.models.inference import options, wald
+from pegasos_stats.models.inference.bootstrap import bootstrap
 from pegasos_stats.models.inference.covariance import Estimate
-from pegasos_stats.models.inference.options import Bootstrap
-from pegasos_stats.models.inference.sandwich import bread_at, inverse_of
+from pegasos_stats.models.inference.options import SANDWICH, Bootstrap, Sandwich
+from pegasos_stats.models.inference.sandwich import bread_at, inverse_of, sandwich
 from pegasos_stats.models.inference.wald import (
     NOISE,
     TIDY_COLUMNS,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from pegasos_stats.output.plotting.result_plots import LinearPlots
 
 LARGEST = 1e300  # of noise, where a column is 0 in all rows
+UNKNOWN = "separated", "unbounded", "collinear"  # of a bootstrap
 MOST_REFERENCES = 6  # factors whose reference level a summary names
 # What another covariance does not change.
 CARRIED = (
@@ -404,10 +406,16 @@ class LinearResults(Results):
         if self.cov_type is None:
             (note,) = wald.why_none(self.problem, None)
             raise OptionError(note.text)
-        problem, solution, groups = self._weighed
-        return wald.estimated(
-            problem, solution, self.cov_type, self.scaling, groups, self.relative_gap
-        )
+        (problem, solution, groups), scaling = self._weighed, self.scaling
+        if isinstance(self.cov_type, Sandwich):
+            gap = self.relative_gap
+            return sandwich(problem, solution, self.cov_type, scaling, groups, gap)
+        resampled = bootstrap(problem, solution, self.cov_type, scaling, groups)
+        if problem.p > wald.MOST_COEFFICIENTS:
+            return resampled
+        plain = sandwich(problem, solution, SANDWICH)
+        known = {name: getattr(plain, name) for name in UNKNOWN}
+        return replace(resampled, **known)
 
     @property
     def has_covariance(self) -> bool:
@@ -566,12 +574,12 @@ class LinearResults(Results):
         DataError
             If the rows of the fit are not in memory.
         """
-        return diagnostics.FittedRows.of(self, "fittedvalues").means
+        return diagnostics.of_rows(self, "fittedvalues")
 
     @property
     def resid_response(self) -> "pd.Series[float]":
         """Outcome, 0 or 1, minus `fittedvalues`; raises as that does."""
-        return diagnostics.FittedRows.of(self, "resid_response").response
+        return diagnostics.of_rows(self, "resid_response")
 
     @property
     def resid_pearson(self) -> "pd.Series[float]":
@@ -579,7 +587,7 @@ class LinearResults(Results):
 
         Weights ``w`` have mean 1. Raises as `fittedvalues` does.
         """
-        return diagnostics.FittedRows.of(self, "resid_pearson").pearson
+        return diagnostics.of_rows(self, "resid_pearson")
 
     @property
     def resid_deviance(self) -> "pd.Series[float]":
@@ -587,7 +595,7 @@ class LinearResults(Results):
 
         Raises as `fittedvalues` does.
         """
-        return diagnostics.FittedRows.of(self, "resid_deviance").deviance
+        return diagnostics.of_rows(self, "resid_deviance")
 
     def get_influence(self) -> diagnostics.Influence:
         """Leverages, Cook's distances and studentized residuals of the rows.
@@ -871,7 +879,7 @@ class LinearResults(Results):
         More: summary(details=True)
         """
         check_flag("details", details)
-        cells, notes, footer = self._coefficients(alpha, max_terms)
+        cells, notes, footer = self.coefficient_cells(alpha, max_terms)
         kind = "bootstrap" if isinstance(self.cov_type, Bootstrap) else "cluster"
         return summaries.summary_of(
             self,
@@ -885,14 +893,8 @@ class LinearResults(Results):
 
     def coefficient_cells(
         self, alpha: float = 0.05, max_terms: int | None = 30
-    ) -> tuple[pd.DataFrame, list[Note]]:
-        """The table of `summary` as it is shown, and the notes on it."""
-        cells, notes, _ = self._coefficients(alpha, max_terms)
-        return cells, notes
-
-    def _coefficients(
-        self, alpha: float, max_terms: int | None
     ) -> tuple[pd.DataFrame, list[Note], str]:
+        """The table of `summary` as it is shown, the notes on it, and its last line."""
         alpha = check_fraction("alpha", alpha)
         notes = self.notes_on_errors()
         table = self.displayed(self.coefficient_table(1.0 - alpha))

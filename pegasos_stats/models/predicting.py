@@ -280,14 +280,10 @@ class Predictor(ABC):
         """
         check_flag("se_fit", se_fit)
         if is_dask(data):
-            if se_fit:
+            if se_fit or actual is not None:
                 raise OptionError(
-                    "se_fit=True does not go with a frame of Dask; leave it out."
-                )
-            if actual is not None:
-                raise OptionError(
-                    "actual= does not go with a frame of Dask; give the labels as its "
-                    f"column {shown(self.coding.name)}."
+                    "se_fit=True and actual= do not go with a frame of Dask, whose "
+                    f"labels are its column {shown(self.coding.name)}; leave them out."
                 )
             options: dict[str, object] = {"ties": ties, "unseen": unseen}
             options |= {"prefix": prefix, "threshold": threshold, "offset": offset}
@@ -306,10 +302,7 @@ class Predictor(ABC):
     ) -> "dict[str, pd.Series[float]]":
         """Further columns that `augment` adds; a linear fit has some."""
         if se_fit:
-            raise OptionError(
-                "se_fit=True needs standard errors, which this fit has not; leave it "
-                "out."
-            )
+            raise OptionError("se_fit=True needs standard errors, which kernels lack.")
         return {}
 
     def _augmented(
@@ -383,8 +376,7 @@ class Predictor(ABC):
         """
         if data is None:
             return self.coding.decode(self.problem.y, self.index)
-        given = "the labels: confusion(data, actual=labels)"
-        return outcome_column(data, self.design, self.coding, given)
+        return outcome_column(data, self.design, self.coding, "actual=labels")
 
     def _known_labels(self, data: object, actual: object) -> pd.Series | None:
         """Labels that were given, or are among the data; None if they are not known."""
@@ -429,9 +421,7 @@ class Predictor(ABC):
         else:
             predictors = pd.DataFrame(np.array(X), index=self.index, columns=columns)
         if self.coding.name in columns:
-            raise same_name(
-                self.coding.name, "the labels: augment(data, actual=labels)"
-            )
+            raise same_name(self.coding.name, "data and actual=labels")
         return pd.concat([outcome, predictors], axis=1)
 
     def _ties(self, given: Ties | None) -> Ties:

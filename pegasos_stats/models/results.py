@@ -67,26 +67,19 @@ class ReadRows(NamedTuple):
     seen: bool
 
 
-class Asked(NamedTuple):
-    """What is asked of rows, see `read_rows`."""
-
-    unseen: Unseen
-    offset: object
-    names: list[str]
-    labelled: bool
-
-    def of(
-        self, result: "Results", frame: pd.DataFrame
-    ) -> tuple["pd.Series[float]", pd.Series, pd.DataFrame]:
-        """Scores, labels or missing values, and other columns."""
-        with in_a_piece():
-            return (
-                result.decision_function(frame, unseen=self.unseen, offset=self.offset),
-                result._labels(frame)
-                if self.labelled
-                else pd.Series(None, frame.index),
-                frame[self.names],
-            )
+def _asked(
+    unseen: Unseen,
+    offset: object,
+    names: list[str],
+    labelled: bool,
+    result: "Results",
+    frame: pd.DataFrame,
+) -> tuple["pd.Series[float]", pd.Series, pd.DataFrame]:
+    """Scores of some rows, labels or missing values, and other columns."""
+    with in_a_piece():
+        f = result.decision_function(frame, unseen=unseen, offset=offset)
+        labels = result._labels(frame) if labelled else pd.Series(None, frame.index)
+        return f, labels, frame[names]
 
 
 @suggest_names("result")
@@ -630,12 +623,12 @@ def read_rows(
         outcome = [result.coding.name]
     offsets = result.offsets
     also = [] if offsets is None else offsets.columns([*source.kinds], offset)
-    asked = Asked(unseen, offset, names, labelled)
+    asked = partial(_asked, unseen, offset, names, labelled)
     if isinstance(source, Scan):
         frames = scanned_frames(source, result.design, [*outcome, *names, *also])
-        parts = [asked.of(result, frame) for frame in frames]
+        parts = [asked(result, frame) for frame in frames]
     else:
-        parts = compute_tasks(source.tasks(asked.of, light(result)))
+        parts = compute_tasks(source.tasks(asked, light(result)))
     of_files = isinstance(source, Scan)  # whose rows are numbered over all of them
     f = pd.concat([part[0] for part in parts], ignore_index=of_files)
     beside = pd.concat([part[2] for part in parts]).set_axis(f.index)

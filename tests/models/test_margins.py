@@ -264,7 +264,7 @@ def test_a_loaded_fit_has_effects_on_new_rows(fit, data, tmp_path):
     loaded = ps.load(tmp_path / "fit.ps")
     found, here = loaded.margins(data=data).tidy(), fit.margins().tidy()
     pd.testing.assert_frame_equal(found, here, rtol=1e-12)
-    with pytest.raises(ps.errors.DataError, match="does not hold those it was made of"):
+    with pytest.raises(ps.errors.DataError, match="not in memory"):
         loaded.margins()
 
 

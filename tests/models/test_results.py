@@ -104,7 +104,7 @@ def test_a_frame_without_outcome_wants_the_labels(digits):
     train, test = digits
     X = train.drop(columns="digit")
     result = ps.SVM(train["digit"], X, lam=1.0).fit(ps.Pegasos(epochs=1, seed=1))
-    with pytest.raises(ColumnError, match="confusion\\(data, actual=labels\\)"):
+    with pytest.raises(ColumnError, match="actual=labels"):
         result.confusion(test.drop(columns="digit"))
     given = result.confusion(test.drop(columns="digit"), actual=test["digit"])
     assert given.table.equals(result.confusion(test).table)

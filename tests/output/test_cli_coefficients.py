@@ -38,7 +38,7 @@ def test_they_are_those_of_the_fit(given, table, capsys):
     result = FITS[given](data)
     asked = "fit", path, "--formula", "died~age+site", *given.split(), "--seed", "1"
     printed = run(capsys, *asked, "--coefficients").out
-    cells, _ = result.coefficient_cells()
+    cells, *_ = result.coefficient_cells()
     assert "\n".join(params_text(cells)) in printed
     found = strict(run(capsys, *asked, "--coefficients", "--json").out)
     expected = result.coefficient_table()

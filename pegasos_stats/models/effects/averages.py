@@ -1,6 +1,6 @@
 """Average effects and average predictions of a linear fit."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Literal
@@ -9,8 +9,6 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.checks import check_choice, check_flag
-from pegasos_stats.data.labels import Level
-from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.data.weights import column_of_counts, numbers_of_rows
 from pegasos_stats.errors import DataError, OptionError, counted, listing, plain
 from pegasos_stats.foreign_names import suggest_arguments
@@ -26,7 +24,7 @@ from pegasos_stats.models.effects.rows import (
     value_text,
     written,
 )
-from pegasos_stats.models.inference.options import Bootstrap
+from pegasos_stats.models.inference.options import Bootstrap, Sandwich
 from pegasos_stats.models.inference.wald import why_none
 from pegasos_stats.models.notes import Note
 
@@ -40,24 +38,17 @@ OF_PENALISED = (
     "fixed beforehand. They are for these rows: for the population that the rows are "
     "from, intervals would be wider."
 )
-AT_MEANS = "Predictors are at their means, factors at the shares of their levels."
-NO_RESAMPLES = (
-    "There are no standard errors: those of shares are from resamples of the training "
-    "rows, which a saved model does not hold; fit with cov_type='bootstrap', and ask "
-    "for result.bse before saving."
+INCREASED = (
+    "+ is the change if each value is increased by this amount, or decreased where a "
+    "term has no value for more."
 )
-
-
-def none_elsewhere(noun: str) -> Note:
-    """That there are no standard errors of shares, for rows in files or partitions."""
-    text = (
-        "There are no standard errors: those of shares are from resamples of the "
-        f"training rows in memory, and those of the fit are in {noun}; fit a sample of "
-        "them that is read into memory."
-    )
-    return Note("standard errors", "note", text)
-
-
+AT_MEANS = "Predictors are at their means, factors at the shares of their levels."
+NO_RESAMPLES = Note(
+    "standard errors",
+    "note",
+    "There are no standard errors: those of shares are from resamples of the training "
+    "rows, which are not in memory.",
+)
 Scale = Literal["response", "link"]
 Key = tuple[str, str, Place, str]  # predictor, contrast or value, at= what, label
 
@@ -163,7 +154,12 @@ def margins(
     heights = heights_of(self, scale)
     rows = rows_of(self, data, weights, dummy, offset)
     names = rows.checked(variables)
-    _check_pairs(contrasts, variables, [n for n in names if n not in rows.levels])
+    numbers = [name for name in names if name not in rows.levels]
+    if contrasts == "pairwise" and variables is not None and numbers:
+        raise OptionError(
+            f"contrasts='pairwise' compares levels, and {listing(numbers)} is a "
+            "number; give the difference to compare, such as change=10."
+        )
     sloping = heights.curve != "share" and isinstance(change, Mapping | None)
     steps = changes.without_slopes(rows, names) if sloping else names
     moved = changes.checked_changes(change, rows, names, steps)
@@ -172,36 +168,21 @@ def margins(
     def found() -> Iterable[tuple[Key, Estimand]]:
         for place in [{}] if at_means else rows.places(at, {*names} & {*rows.levels}):
             here = rows.at_means().at_known({}) if at_means else rows.at_known(place)
-            each = changes.effects(here, rows, names, moved, contrasts, lowered)
+            each = changes.effects(here, rows, names, moved, contrasts)
             for name, contrast, estimand in each:
                 key = str(name), contrast, place, f"{name}: {contrast}"
                 yield key, estimand
-        for name, count in lowered.items():
-            much = moved[name][0].removeprefix("+ ")
-            notes.append(
-                f"Where a term has no value for {name} + {much}, in "
-                f"{counted(count, 'row')}, the change is that from {name} - {much}."
-            )
 
-    lowered: dict[Level, int] = {}
     kinds = {change is None for _, change in moved.values()}
     notes = [AT_MEANS if at_means else OVER_ROWS]
     notes += ["dY/dX is the derivative of the prediction."] * (True in kinds)
-    notes += ["+ is the change if each value is increased by this amount."] * (
-        False in kinds
-    )
+    notes += [INCREASED] * (False in kinds)
     notes += [
         f"{name} is in a step function, which has no derivative: it is changed by one "
         "standard deviation unless change= is given."
         for name in steps
         if sloping and moved[name][1] is not None
     ]
-    if still := [name for name, (_, change) in moved.items() if change == 0.0]:
-        notes.append(
-            f"{listing(still)} {'is' if len(still) == 1 else 'are'} the same in all "
-            "rows: the standard deviation is 0, and so is the effect, unless change= "
-            "is given."
-        )
     title = "Marginal Effects at Means" if at_means else "Average Marginal Effects"
     return estimated(self, found(), rows, heights, title, "contrast", notes)
 
@@ -280,16 +261,6 @@ def predictions(
     return replace(made, observed={n: rows.numbers(k) for n, k in numeric.items()})
 
 
-def _check_pairs(contrasts: str, variables: object, numbers: Sequence[Level]) -> None:
-    """Raise `OptionError` if pairs of levels of a number are asked for by name."""
-    if contrasts == "pairwise" and variables is not None and numbers:
-        raise OptionError(
-            f"contrasts='pairwise' compares levels, and {listing(numbers)} is a "
-            "number; give the difference to compare, such as change=10, or make it a "
-            f"factor by C({numbers[0]}) in the formula."
-        )
-
-
 def heights_of(result: "LinearResults", scale: Scale) -> Heights:
     """What a prediction of the fit is, on this scale."""
     check_choice("scale", scale, SCALES)
@@ -318,15 +289,12 @@ def rows_of(
     design, problem, are_counts = result.design, result.problem, False
     if data is None:
         if not problem.has_rows:
-            why = "a loaded fit does not hold those it was made of; give data=."
-            if isinstance(X := problem.X, StreamedRows):
-                why = f"those of the fit are in {X.scan.noun}; give data= in memory."
-            raise DataError(f"Effects are averaged over rows, and {why}")
-        if weights is not None:
-            raise OptionError(
-                "weights= are of the rows of data=; give both, or neither: the rows of "
-                "the fit count as they did there."
+            raise DataError(
+                "Effects are averaged over rows, and those of the fit are not in "
+                "memory; give data=."
             )
+        if weights is not None:
+            raise OptionError("weights= are of the rows of data=; give both.")
         frame = training_rows(design, problem.X, result.unread)
         known = result._matrix(offset=offset).offset
         each = problem.outcome_weights
@@ -344,8 +312,7 @@ def rows_of(
             each = numbers_of_rows("weights", weights, given, index, NUMBERS)[kept]
     if not (np.isfinite(each).all() and each.sum() > 0.0):
         raise DataError(
-            "weights are missing in a complete row, or 0 in all; give a number of 0 or "
-            "more for each row, above 0 for some."
+            "weights are missing in a complete row, or 0 in all; give one for each row."
         )
     levels = levels_of(design, frame, dummy)
     shares = each / each.sum()
@@ -364,16 +331,11 @@ def estimated(
 ) -> Margins:
     """Estimate all, with errors of the fit; of shares from resamples."""
     theta = np.asarray(result.params, dtype=np.float64)
-    missing = why_none(result.problem, result.cov_type)
-    from_rows = isinstance(result.cov_type, Bootstrap) or heights.curve != "share"
-    if from_rows and result.has_covariance:
-        missing = []
-    elif not (from_rows or missing) and isinstance(result.problem.X, StreamedRows):
-        missing = [none_elsewhere(result.problem.X.scan.noun)]
-    elif not (from_rows or missing):
-        result = result.with_covariance(RESAMPLES)
-    elif result.has_covariance:
-        missing = [Note("standard errors", "note", NO_RESAMPLES)]
+    options, problem = result.cov_type, result.problem
+    missing = [] if result.has_covariance else why_none(problem, options)
+    if heights.curve == "share" and isinstance(options, Sandwich):
+        missing = [] if problem.has_rows else [NO_RESAMPLES]
+        result = result.with_covariance(RESAMPLES) if problem.has_rows else result
     errors = None
     if not missing:  # for predictors as the fit has standardized them
         errors = result._errors.covariance.original(np.eye(len(theta)))
@@ -394,7 +356,7 @@ def estimated(
         notes = [*notes, *said]
         notes.append(OF_PENALISED)
     notes = [*notes, *(note.sentence for note in missing)]
-    problem, positive = result.problem, result.coding.positive
+    positive = result.coding.positive
     outcomes = {
         "probability": f"probability of {plain(positive)}",
         "share": f"share predicted {plain(positive)}",

@@ -1,13 +1,14 @@
 """Changes of a predictor: from level to level, by a number, infinitesimal."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_positive, number_of
 from pegasos_stats.data.labels import Level
 from pegasos_stats.errors import DataError, OptionError, counted, plain, shown
@@ -103,7 +104,6 @@ def effects(
     names: Sequence[Level],
     changes: Mapping[Level, tuple[str, Change]],
     contrasts: Contrasts,
-    lowered: dict[Level, int],
 ) -> Iterator[tuple[Level, str, Estimand]]:
     """Name, contrast and estimand of each effect.
 
@@ -117,19 +117,14 @@ def effects(
     changes : dict
         Of numeric predictors, see `checked_changes`.
     contrasts : "reference" or "pairwise"
-    lowered : dict
-        Where a term has no value for a larger number, and the change is that from a
-        smaller one: in how many rows at most, by the name. It is filled.
     """
     pairs: dict[Level, tuple[Vector, Vector]] = {}
     for name, (words, change) in changes.items():
         if change is None:
             pairs[name] = around(here, whole, name)
         else:
-            low, high, count = _changed(here, name, words, change)
-            pairs[name] = low, high
-            if count:
-                lowered[name] = max(count, lowered.get(name, 0))
+            pairs[name] = _changed(here, name, words, change)
+    estimand = partial(Estimand, here.shares, offset=here.offset)
     stream = here.batches(
         frame for name in names for frame in _frames(here, name, changes, pairs)
     )
@@ -137,23 +132,22 @@ def effects(
         if name in here.levels:
             levels = here.levels[name]
             found = [next(stream) for _ in levels]
-            yield from _between_levels(here, name, found, contrasts)
+            for a, b in combinations(range(len(levels)), 2):
+                if a == 0 or contrasts == "pairwise":
+                    contrast = f"{value_text(levels[b])} - {value_text(levels[a])}"
+                    yield name, contrast, estimand(found[b], found[a])
             continue
         contrast, change = changes[name]
         if change is not None:
             low, high = next(stream), next(stream)
-            yield name, contrast, Estimand(here.shares, high, low, offset=here.offset)
+            yield name, contrast, estimand(high, low)
             continue
         base, low, high = (next(stream) for _ in range(3))
         width = pairs[name][1] - pairs[name][0]
         if here.averaged:
             width = width[:1]  # the same in all rows
         direction = (high - low) / width[:, None]
-        yield (
-            name,
-            contrast,
-            Estimand(here.shares, base, direction=direction, offset=here.offset),
-        )
+        yield name, contrast, estimand(base, direction=direction)
 
 
 def around(here: Rows, whole: Rows, name: Level) -> tuple[Vector, Vector]:
@@ -184,8 +178,8 @@ def around(here: Rows, whole: Rows, name: Level) -> tuple[Vector, Vector]:
 
 def _changed(
     here: Rows, name: Level, words: str, change: float
-) -> tuple[Vector, Vector, int]:
-    """Values before and after a change, and in how many rows it is one to `x`.
+) -> tuple[Vector, Vector]:
+    """Values before and after a change.
 
     It is one from ``x``, but where a term has no value for what is larger.
     """
@@ -197,10 +191,9 @@ def _changed(
         much = words.removeprefix("+ ")
         raise DataError(
             f"A term of the formula has no value for {name} + {much} nor for {name} - "
-            f"{much}, in {counted(without, 'row')}; give a smaller one by change=, or "
-            "other predictors by variables=."
+            f"{much}, in {counted(without, 'row')}; give a smaller change=."
         )
-    return low, high, int((~up).sum())
+    return low, high
 
 
 def _frames(
@@ -210,23 +203,6 @@ def _frames(
     pairs: Mapping[Level, tuple[Vector, Vector]],
 ) -> list[pd.DataFrame]:
     if name in here.levels:
-        cure = "give other predictors by variables="
-        return [here.at_known({name: v}, cure).frame for v in here.levels[name]]
+        return [here.at_known({name: v}).frame for v in here.levels[name]]
     each = [here.at({name: values}).frame for values in pairs[name]]
     return each if changes[name][1] is not None else [here.frame, *each]
-
-
-def _between_levels(
-    here: Rows, name: Level, found: Sequence[Matrix], contrasts: Contrasts
-) -> Iterator[tuple[Level, str, Estimand]]:
-    levels = here.levels[name]
-    pairs = list(combinations(range(len(levels)), 2))
-    if contrasts == "reference":
-        pairs = [pair for pair in pairs if pair[0] == 0]
-    for a, b in pairs:
-        contrast = f"{value_text(levels[b])} - {value_text(levels[a])}"
-        yield (
-            name,
-            contrast,
-            Estimand(here.shares, found[b], found[a], offset=here.offset),
-        )

@@ -117,10 +117,9 @@ class Rows:
         for known in self.names:
             if isinstance(name, type(known)) and known == name:
                 return known
-        rows = "; rows are data=" if isinstance(name, pd.DataFrame) else ""
         raise OptionError(
-            f"{shown(name)} is not a predictor of this fit{rows}; its predictors are "
-            f"{listing(self.names, 8)}."
+            f"{shown(name)} is not a predictor of this fit, which has "
+            f"{listing(self.names, 8)}; rows are data=."
         )
 
     def values(self, name: Level) -> list[object]:
@@ -194,8 +193,7 @@ class Rows:
             values = self.frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError):
             raise OptionError(
-                f"{shown(name)} is text in a term that makes numbers of it, and has no "
-                "effect; give other predictors by variables=."
+                f"{shown(name)} is text, and has no effect; give other variables=."
             ) from None
         return np.asarray(values)
 
@@ -214,16 +212,13 @@ class Rows:
             return np.ones(len(self.frame), dtype=bool)
         return inner.valued(self.at(place).frame)
 
-    def at_known(self, place: Place, cure: str = "give other values by at=") -> "Rows":
+    def at_known(self, place: Place) -> "Rows":
         """The same rows with these values, or `DataError` if a term has none there."""
         without = int((~self.valued(place)).sum())
         if without:
-            where = (
-                f"at {written(place)}" if place else "at the means of the predictors"
-            )
             raise DataError(
-                f"A term of the formula has no value {where}, in "
-                f"{counted(without, 'row')}; {cure}."
+                f"A term of the formula has no value at {written(place) or 'means'}, "
+                f"in {counted(without, 'row')}; give others."
             )
         return self.at(place)
 
@@ -235,8 +230,8 @@ class Rows:
             dense = np.column_stack([np.ones(len(dense)), dense])
         if len(dense) != len(frames) * len(self.frame):
             raise DataError(
-                "A term of the formula takes values of other rows, as lag() does, so "
-                "that rows have no effects of their own; fit without it for effects."
+                "A term of the formula takes values of other rows, as lag() does; fit "
+                "without it for effects."
             )
         parts = np.split(dense, len(frames))
         return [(self.weights @ Z)[None] for Z in parts] if self.averaged else parts

@@ -360,18 +360,12 @@ def moments(X: Predictors, drawn: Matrix) -> tuple[Matrix, Matrix]:
 
 def left_out(n_left_out: int, replicates: int) -> tuple[Note, ...]:
     """Note resamples without an optimum; raise `DataError` if too few are left."""
-    said = f"{counted(n_left_out, 'resample')} of {replicates:,}"
-    if replicates - n_left_out < 2:
-        raise DataError(
-            f"{said} hold one level alone, and fewer than two are left; take data with "
-            "more rows of the rare level, or more replicates."
-        )
     if not n_left_out:
         return ()
-    text = (
-        f"{said} hold one level alone, where no intercept is the best: they are left "
-        "out; the rare level has few rows."
-    )
+    said = f"{counted(n_left_out, 'resample')} of {replicates:,} hold one level alone"
+    if replicates - n_left_out < 2:
+        raise DataError(f"{said}, and fewer than two are left; take more rows of it.")
+    text = f"{said}, where no intercept is the best: they are left out."
     return (Note("standard errors", "note", text),)
 
 
@@ -381,8 +375,6 @@ def warn_of_gaps(gaps: Vector, options: Bootstrap) -> None:
     if beyond:
         warn_caller(
             f"{counted(beyond, 'resample')} of {options.replicates:,} have not reached "
-            f"the relative gap of {options.tol:g}: the largest is {gaps.max():.2g}; "
-            "bring the predictors to a common scale, or give a larger lam or "
-            "tolerance.",
+            f"the relative gap of {options.tol:g}: the largest is {gaps.max():.2g}.",
             ConvergenceWarning,
         )

@@ -284,8 +284,7 @@ def checked_cov_type(value: object) -> CovType | Literal["default"]:
     names = ["default", *COV_TYPES]
     raise OptionError(
         f"cov_type={shown(value)} is not known{did_you_mean(value, names)}; give one "
-        f"of {listing(names, len(names))}, or "
-        "Sandwich(...), Cluster(...) or Bootstrap(...) with options."
+        f"of {listing(names, len(names))}, or Sandwich(...), Cluster(...), Bootstrap()."
     )
 
 
@@ -318,21 +317,14 @@ def chosen_options(
     correction = options.correction if isinstance(options, Sandwich) else ""
     if groups is None and isinstance(options, Cluster):
         raise OptionError(
-            "needs groups=: the name of a column, or one label for each row, which "
-            "says what rows belong together.",
-            "cov_type",
-            cov_type,
+            "needs groups=, which rows belong together.", "cov_type", cov_type
         )
     if groups is not None and (of_rows or options is None):
         raise OptionError(
-            f"groups do not go with cov_type={shown(cov_type)}; give 'cluster' or "
-            "'bootstrap', or leave one of the two out."
+            f"groups do not go with cov_type={shown(cov_type)}; give 'cluster'."
         )
     if isinstance(options, Bootstrap) and groups and len(groups.numbers) > 1:
-        raise OptionError(
-            "groups are of two kinds, and resamples draw groups of one; give one, or "
-            "cov_type='cluster', their sandwich."
-        )
+        raise OptionError("groups of two kinds go with cov_type='cluster' alone.")
     named = isinstance(cov_type, str) and cov_type in CORRECTIONS
     if problem.loss == "hinge" and of_rows and (named or correction != "HC0"):
         raise OptionError(
@@ -341,15 +333,13 @@ def chosen_options(
         )
     if correction == "nonrobust" and problem.weights is not None:
         raise OptionError(
-            "cov_type='nonrobust' does not go with weights=: it takes the "
-            "probabilities of the model for those of the data; give 'HC3', or counts "
+            "cov_type='nonrobust' does not go with weights=; give 'HC3', or counts "
             "(glm's weights) as freq_weights."
         )
     if isinstance(options, Bootstrap) and isinstance(problem.X, StreamedRows):
-        other = "'sandwich'" if problem.loss == "hinge" else "'HC3'"
         raise OptionError(
-            f"cov_type='bootstrap' needs the rows in memory, and does not go with "
-            f"{problem.X.scan.title}; give {other} or 'none'."
+            f"cov_type='bootstrap' does not go with {problem.X.scan.title}; give "
+            "'sandwich', or 'HC3' with the log loss."
         )
     return options
 

@@ -53,11 +53,7 @@ ROUNDING = 1e-13  # of a pivot of H that is 1 before elimination, or an eigenval
 COLLINEAR = 1e-10  # of a pivot, where some eigenvalue is 0 to rounding
 NEGLIGIBLE = 1e-6  # a penalty, beside H: the square of it is above its rounding
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
-SEPARATED = (
-    "no row has a margin below 1, where the hinge has a slope, as the fit separates "
-    "the two levels"
-)
-OVERFLOW = "the squares of the predictors overflow"
+SeparatedRows = tuple[int, IdentifiedPart, "Fitted", "Sums"]
 
 
 class Part(NamedTuple):
@@ -377,13 +373,17 @@ def sandwich(
         penalty = penalty_of(problem, len(sums.H)) * problem.n
         excess = np.diag(penalty - NEGLIGIBLE * sums.H)
         if (excess @ np.square(part.unbounded) < 0.0).any():
-            known = SeparatedRows.of(0, part, rows.fitted, sums)
+            known = 0, part, rows.fitted, sums
     if known is None:
         return rows.uncentred(whole)
     number, part, fitted, sums = known
+    first = int(problem.intercept)
+    slopes = part.change[first:, first:] @ fitted.beta
+    fitted = replace(fitted, columns=part.columns, slopes=slopes)
     whole = replace(whole, separated=number, unbounded=part.unbounded)
     if part.columns.size:  # else separation is complete
-        rest = replace(rows, fitted=fitted).covariance(sums)
+        of_part = sums.of_columns(part.columns)
+        rest = replace(rows, fitted=fitted).covariance(of_part)
         whole = replace(
             whole,
             matrix=part.spread(rest.matrix),
@@ -474,8 +474,11 @@ class Rows:
             X = problem.X[some]
             yield Block(begin, X, problem.y[some], w[some], offset), dual
 
-    def separation(self, sums: Sums) -> "SeparatedRows | None":
-        """Which rows of the log loss are separated, and what the others determine."""
+    def separation(self, sums: Sums) -> SeparatedRows | None:
+        """How many rows of the log loss are separated, if any, and what is left.
+
+        That is what the others determine, the fit without them, and their sums.
+        """
         fitted = self.fitted
         if fitted.loss != "log" or not self._may_be_separated(sums):
             return None
@@ -489,8 +492,7 @@ class Rows:
             sums = self.read(fitted.sums)
         else:
             sums = sums._replace(H=np.zeros_like(sums.H))
-        part = IdentifiedPart.by(sums.H)
-        return SeparatedRows.of(known.number, part, fitted, sums)
+        return known.number, IdentifiedPart.by(sums.H), fitted, sums
 
     def collinear(self, sums: Sums) -> IdentifiedPart | None:
         """Which columns are linear combinations of others, if any.
@@ -529,12 +531,9 @@ class Rows:
         H = H + penalty_of(problem, k)
         inverse = inverse_of(H)
         if not np.isfinite(H).all() or not np.isfinite(sums.scores).all():
-            reason = OVERFLOW
+            reason = "the squares of the predictors overflow"
         elif not reason and not np.isfinite(inverse).all():
-            reason = (
-                f"predictors are collinear, and lam={problem.lam:g} is too small to "
-                "tell their coefficients apart"
-            )
+            reason = f"predictors are collinear, and lam={problem.lam:g} is too small"
         products = self.products(sums, inverse, H)
         used = float(sums.rows.sum())
         factor = correction_factor(used, problem, inverse, options) / n**2
@@ -546,7 +545,8 @@ class Rows:
         notes = (BELOW,) if below else ()
         if reason:
             matrix = fixed = np.full((k, k), np.nan)
-            notes = (undefined(reason, groups is None or len(groups.numbers) == 1),)
+            text = f"The covariance of the coefficients is not defined: {reason}."
+            notes = (Note("standard errors", "note", text),)
         gradient = sums.scores.sum(axis=0) / n
         gradient[first:] += problem.lam * slopes
         is_cluster = isinstance(options, Cluster)
@@ -636,36 +636,14 @@ class Rows:
         )
 
 
-class SeparatedRows(NamedTuple):
-    """How many rows are separated, if any, and the fit and the sums of the others."""
-
-    number: int
-    part: IdentifiedPart
-    fitted: Fitted
-    sums: Sums
-
-    @classmethod
-    def of(
-        cls, number: int, part: IdentifiedPart, fitted: Fitted, sums: Sums
-    ) -> "SeparatedRows":
-        """The same with those coefficients alone that are determined."""
-        columns, first = part.columns, int(fitted.intercept)
-        slopes = part.change[first:, first:] @ fitted.beta
-        fitted = replace(fitted, columns=columns, slopes=slopes)
-        return cls(number, part, fitted, sums.of_columns(columns))
-
-
 def why_undefined(problem: Problem, width: float, at: Curvature) -> str:
     """Why the hinge has no curvature; empty if it has."""
     if not width:
         return "all rows have the same margin"
     if at.beyond == 0:
-        return SEPARATED
+        return "no row has a margin below 1, where the hinge has a slope"
     if problem.intercept and at.near < FEWEST_ROWS:
-        return (
-            f"no row lies within the bandwidth {width:.3g} of the margin, so the risk "
-            "has no curvature in the intercept"
-        )
+        return f"no row lies within the bandwidth {width:.3g} of the margin"
     return ""
 
 
@@ -758,21 +736,10 @@ def without_negative(matrix: Matrix, groups: Groups | None) -> tuple[Matrix, boo
     return (vectors * np.maximum(values, 0.0)) @ vectors.T, True
 
 
-def undefined(reason: str, can_resample: bool) -> Note:
-    """Why a covariance is not defined, and what may help."""
-    text = f"The covariance of the coefficients is not defined: {reason}."
-    if reason == SEPARATED and can_resample:
-        text += " cov_type='bootstrap' resamples rows instead."
-    if reason == OVERFLOW:
-        text += " standardize=True brings them to one scale."
-    return Note("standard errors", "note", text)
-
-
 BELOW = Note(
     "standard errors",
     "note",
-    "Groups of two kinds gave variances below zero: eigenvalues of the covariance "
-    "below zero are taken as 0, which makes other standard errors larger.",
+    "Groups of two kinds gave variances below zero: such eigenvalues are taken as 0.",
 )
 
 

@@ -18,7 +18,6 @@ from pegasos_stats.arrays import Mask, Matrix, Vector
 from pegasos_stats.checks import check_fraction
 from pegasos_stats.data.language import hypotheses as linear
 from pegasos_stats.data.sample import Groups
-from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.errors import (
     ConvergenceWarning,
@@ -29,7 +28,6 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models import notes
-from pegasos_stats.models.inference.bootstrap import bootstrap
 from pegasos_stats.models.inference.covariance import (
     BootstrapResult,
     Covariance,
@@ -38,16 +36,14 @@ from pegasos_stats.models.inference.covariance import (
 )
 from pegasos_stats.models.inference.options import (
     MOST_SECONDS,
-    SANDWICH,
     Bootstrap,
     CovType,
     Sandwich,
     seconds_of,
 )
-from pegasos_stats.models.inference.sandwich import sandwich
 from pegasos_stats.models.inference.separation import is_unbounded
 from pegasos_stats.models.notes import Note
-from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.problem import Problem
 
 TIDY_COLUMNS = ["term", "estimate", "std_error", "statistic", "p_value"]
 TIDY_COLUMNS += ["conf_low", "conf_high"]
@@ -57,7 +53,6 @@ NOISE = 1e-5  # of a score: estimates that move it by less are 0 in tables
 SHOWN = ["estimate", "std_error", "conf_low", "conf_high"]
 ROUNDING = 1e-14  # of sums over the rows
 SMALL = 0.25  # of a standard error: 95% intervals then cover 94.3%
-UNKNOWN = "separated", "unbounded", "collinear"  # of a bootstrap
 FAR = 1e-4  # relative gap of a hinge fit that is not at its optimum
 MOST_COEFFICIENTS, MOST_PRODUCTS = 1000, 1e10  # some two seconds
 
@@ -435,30 +430,6 @@ def resampled_test(
     return JointTest(own, pvalue, len(whiten), np.inf, hypotheses, m)
 
 
-def estimated(
-    problem: Problem,
-    found: Solution,
-    options: Sandwich | Bootstrap,
-    scaling: Scaling | None,
-    groups: Groups | None,
-    relative_gap: float,
-) -> Estimate:
-    """Estimate the covariance of the coefficients; see `Sandwich` and `Bootstrap`.
-
-    Raises
-    ------
-    DataError
-        If there are too many coefficients, or rows in files cannot be read.
-    """
-    if isinstance(options, Bootstrap):
-        resampled = bootstrap(problem, found, options, scaling, groups)
-        if problem.p > MOST_COEFFICIENTS:
-            return resampled
-        plain = sandwich(problem, found, SANDWICH)
-        return replace(resampled, **{name: getattr(plain, name) for name in UNKNOWN})
-    return sandwich(problem, found, options, scaling, groups, relative_gap)
-
-
 def is_quick(problem: Problem) -> bool:
     """Whether the sandwich, of ``n p^2 + p^3`` products, takes a second or two."""
     n, p = problem.n, problem.p
@@ -505,25 +476,17 @@ def why_none(problem: Problem, options: CovType) -> list[Note]:
     """
     elsewhere = isinstance(problem.X, StreamedRows)
     if options is None and elsewhere and problem.loss == "hinge":
-        words = (
-            f"There are no standard errors: rows in {problem.X.scan.noun} are not "
-            "resampled. result.with_covariance('sandwich') has those of the "
-            "sandwich, which are too small where rows tie."
+        why = (
+            f"rows in {problem.X.scan.noun} are not resampled; with_covariance("
+            "'sandwich') has those of the sandwich, which are too small where rows tie"
         )
     elif options is None:
-        words = (
-            "There are no standard errors: cov_type='none'; "
-            "result.with_covariance('default') gives the same fit with them."
-        )
+        why = "cov_type='none'; with_covariance('default') gives the same fit with them"
     elif not (problem.has_rows or elsewhere):
-        words = (
-            "There are no standard errors: they need the training rows, which a "
-            "saved model does not hold; ask for them, as by result.bse, before "
-            "saving."
-        )
+        why = "they need the training rows; ask for them before saving"
     else:
         return []
-    return [Note("standard errors", "note", words)]
+    return [Note("standard errors", "note", f"There are no standard errors: {why}.")]
 
 
 @dataclass(frozen=True, eq=False)

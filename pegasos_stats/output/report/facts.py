@@ -419,7 +419,7 @@ class Facts:
         """Names of columns, and the largest coefficients, as in a summary."""
         if not isinstance(self.result, LinearResults):
             return [], []
-        cells, _ = self.result.coefficient_cells(max_terms=MOST)
+        cells, *_ = self.result.coefficient_cells(max_terms=MOST)
         signed = cells.map(lambda cell: str(cell).replace("-", "−"))
         return ["Term", *cells.columns], list(map(list, signed.itertuples(name=None)))
 
