@@ -13,12 +13,14 @@ from collections.abc import Callable, Iterable
 from functools import cache, wraps
 from importlib.util import find_spec
 from pathlib import Path
+from types import TracebackType
 from typing import Any, TypeVar, cast
 
 from pegasos_stats.errors import (
     CallError,
     MissingAttributeError,
     MissingKeyError,
+    PegasosStatsError,
     listing,
     nearest,
     shown,
@@ -28,6 +30,7 @@ Call = TypeVar("Call", bound=Callable[..., object])
 Class = TypeVar("Class", bound=type)
 
 TABLE = Path(__file__).with_suffix(".toml")
+FRAMES = 3  # of the package that an error shows, below the call
 ALIKE = 0.8  # of a misspelt name and the one that is meant
 BARE = (
     "leave it",
@@ -273,6 +276,8 @@ def suggest_arguments(call: Call, section: str = "") -> Call:
     ------
     CallError
         From the function, for such an argument, or for one that is missing.
+    PegasosStatsError
+        As the call raises it, with the last frames of the way there.
 
     Examples
     --------
@@ -300,11 +305,23 @@ def suggest_arguments(call: Call, section: str = "") -> Call:
                 return checked(*given, **fewer)
             text = _answer(name, signature, given, named, error, section)
             raise CallError(text) from None
-        if are_among(bound.arguments.values()):
-            return called(call, bound)
-        return call(*given, **named)
+        try:
+            if are_among(bound.arguments.values()):
+                return called(call, bound)
+            return call(*given, **named)
+        except PegasosStatsError as error:
+            error.__traceback__ = _last_of(error.__traceback__)
+            raise
 
     return cast(Call, checked)
+
+
+def _last_of(traceback: TracebackType | None) -> TracebackType | None:
+    """The last `FRAMES` below the first of a traceback, where the error was found."""
+    frames = []
+    while traceback is not None and (traceback := traceback.tb_next) is not None:
+        frames.append(traceback)
+    return frames[-FRAMES:][0] if frames else None
 
 
 def renamed(name: str, method: Call) -> Call:
