@@ -44,8 +44,8 @@ from pegasos_stats.studies.comparisons import RocComparison as RocComparison
 from pegasos_stats.studies.comparisons import compare_errors as compare_errors
 from pegasos_stats.studies.comparisons import compare_models as compare_models
 from pegasos_stats.studies.comparisons import compare_roc as compare_roc
-from pegasos_stats.studies.parity.check import ParityCheck as ParityCheck
-from pegasos_stats.studies.parity.check import check_against_r as check_against_r
+from pegasos_stats.studies.parity import ParityCheck as ParityCheck
+from pegasos_stats.studies.parity import check_against_r as check_against_r
 from pegasos_stats.studies.pooling import PooledResults as PooledResults
 from pegasos_stats.studies.pooling import pool as pool
 from pegasos_stats.studies.reliability import Reliability as Reliability

@@ -22,7 +22,7 @@ import pegasos_stats as ps
 train, test = ps.datasets.load_digits56()
 result = ps.svm("digit ~ .", data=train, lam=1.0).fit(ps.Pegasos(seed=443))
 assert result.confusion(test).n_errors == 1
-from pegasos_stats.studies.parity.r_session import reference_folder
+from pegasos_stats.studies.parity import reference_folder
 for folder in (ps.__file__, str(reference_folder())):
     assert "site-packages" in folder
 assert (reference_folder() / "R/pegasos.R").is_file()

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from pegasos_stats.compiled.compile_message import NOTICE
-from pegasos_stats.studies.parity.r_session import Embedded
+from pegasos_stats.studies.parity import Embedded
 
 NOTICE.is_wanted = False  # standard error is as it is once kernels are compiled
 

@@ -47,7 +47,7 @@ KINDS = {  # what a file may hold, and the module that has it
     "Margins": "models.effects.margins",
     "ModelComparison": "studies.comparisons",
     "PairedComparison": "metrics.paired",
-    "ParityCheck": "studies.parity.check",
+    "ParityCheck": "studies.parity",
     "PooledResults": "studies.pooling",
     "PrecisionRecall": "metrics.curves",
     "Reliability": "studies.reliability",

@@ -1,5 +1,5 @@
 # Runs that R and Python do side by side: those of ps.check_against_r(), and those that
-# `make parity` draws. Beside it stands pegasos_stats/studies/parity/check.py.
+# `make parity` draws. Beside it stands pegasos_stats/studies/parity.py.
 
 # given: a list of solver ("pegasos", "sdca" or "kernel"), X, labels, coding, weights (as
 # for row_weights()), offset (of the rows, or NULL), seed, sample_kind, ties, and

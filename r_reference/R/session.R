@@ -1,5 +1,5 @@
 # Requests of Python, which are files of R code, and their answers.
-# Beside it stands pegasos_stats/studies/parity/r_session.py.
+# Beside it stands pegasos_stats/studies/parity.py.
 
 # Runs request.R of a folder in an environment, and writes the value of the last
 # expression to answer.bin: a list of value, or of the error in words.

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from pegasos_stats.output.cli import commands, main
-from pegasos_stats.studies.parity.check import ParityCheck
+from pegasos_stats.studies.parity import ParityCheck
 
 ROOT = Path(__file__).parents[2]
 

@@ -1,12 +1,12 @@
 """A drawn configuration in R and in Python, in words where they part."""
 
-from pegasos_stats.studies.parity.check import (
+from pegasos_stats.studies.parity import (
+    R,
     compared,
     first_difference,
     in_python,
     in_r,
 )
-from pegasos_stats.studies.parity.r_session import R
 from tests.parity.configurations import Configuration
 
 

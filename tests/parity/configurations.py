@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.studies.parity.check import Setup
+from pegasos_stats.studies.parity import Setup
 
 VISITS = 600  # of rows in one run, about: R takes 50 us for each
 SHARES = {"pegasos": 0.6, "sdca": 0.2, "kernel": 0.2}

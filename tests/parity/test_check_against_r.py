@@ -7,8 +7,8 @@ from scipy.sparse import csr_array
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, DependencyError, OptionError
-from pegasos_stats.studies.parity import check, r_session
-from pegasos_stats.studies.parity.check import checked_in, setup_of
+from pegasos_stats.studies import parity
+from pegasos_stats.studies.parity import checked_in, setup_of
 
 
 @pytest.fixture(scope="module")
@@ -172,8 +172,8 @@ def test_what_the_reference_lacks_is_refused(model, data, tmp_path):
 
 
 def test_without_r_there_is_an_error_of_ours(model, monkeypatch):
-    monkeypatch.setattr(r_session, "Embedded", refused)
-    monkeypatch.setattr(r_session.shutil, "which", lambda name: None)
+    monkeypatch.setattr(parity, "Embedded", refused)
+    monkeypatch.setattr(parity.shutil, "which", lambda name: None)
     with pytest.raises(DependencyError) as caught:
         ps.check_against_r(model, ps.Pegasos(1, seed=1))
     assert str(caught.value) == (
@@ -191,7 +191,7 @@ def refused():
 def test_rscript_alone_gives_the_same(r, model):
     """`r` says whether R is to be there at all."""
     solver = ps.Pegasos(1, seed=443)
-    with r_session.r_at_hand("Rscript") as process:
+    with parity.r_at_hand("Rscript") as process:
         one = checked_in(process, setup_of(model, solver))
         with pytest.raises(DataError, match=r"R stopped: no such thing\.$"):
             process.eval("stop('no such thing')")
@@ -254,13 +254,13 @@ def test_a_function_is_found_behind_a_variable_of_its_name(r):
 
 def test_coefficients_that_differ_are_reported(r, model, monkeypatch):
     setup = setup_of(model, ps.Pegasos(2, seed=443))
-    real = check.in_r
+    real = parity.in_r
 
     def other(r, setup):
         found = real(r, setup)
         return found | {"beta": np.where(np.arange(5) == 2, 0.0, found["beta"])}
 
-    monkeypatch.setattr(check, "in_r", other)
+    monkeypatch.setattr(parity, "in_r", other)
     one = checked_in(r, setup)
     assert list(one.table.index[one.table["same"] == "differs"]) == ["coefficients"]
     assert one.verdict == "Python and R differ in: coefficients."

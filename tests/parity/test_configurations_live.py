@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pegasos_stats.studies.parity.check import (
+from pegasos_stats.studies.parity import (
     Setup,
     compared,
     first_difference,

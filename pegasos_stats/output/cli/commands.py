@@ -68,7 +68,7 @@ from pegasos_stats.persist.archive import MODEL
 from pegasos_stats.solvers.options import declared
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.parity.check import check_against_r
+from pegasos_stats.studies.parity import check_against_r
 from pegasos_stats.studies.selection.cross_validation import cross_validate
 from pegasos_stats.writing import checked_place, outputs, shown_path
 

@@ -1,1 +1,0 @@
-"""A fit run in Python and by the reference in R, and compared."""
