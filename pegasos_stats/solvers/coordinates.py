@@ -20,7 +20,6 @@ from pegasos_stats.solvers.objective import (
     feasible,
     finite,
     mean_loss,
-    scores_and_image,
 )
 from pegasos_stats.solvers.pegasos_run import refitted
 from pegasos_stats.solvers.problem import Problem
@@ -179,7 +178,7 @@ class WideCoordinates(Coordinates):
             state.a, problem.y, problem.intercept, problem.weights
         )
         beta, scale = state.w[: problem.p], problem.lam * problem.n
-        scores, image, _ = scores_and_image(problem.rows, beta, a * problem.y)
+        scores, image = problem.X @ beta, (a * problem.y) @ problem.X
         norm2 = float(np.square(state.w).sum())
         dual_norm2 = float(np.square(image).sum()) / scale / scale
         alpha = float(state.scalars[dual.sdca.ALPHA])

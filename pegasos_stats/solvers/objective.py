@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pegasos_stats.arrays import Vector, read_only
+from pegasos_stats.arrays import Vector
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.weights import r_sum
 from pegasos_stats.errors import DataError
 from pegasos_stats.solvers.dense.sums import (
     Sums,
+    doubles,
     log_losses,
     risk_and_image,
     sums_at,
@@ -96,6 +97,7 @@ def _take_off(counts: Vector, y: Vector, units: int) -> None:
 ROUGH = 1e-12  # of an objective: rounded more than that it is computed again
 SAME_WEIGHT = 1e-12  # of the lighter class: sums that differ by less are the same
 LAST_BITS = 2.0**-52  # of an intercept
+SPARSE_BLOCKS = 8  # of rows, whose images are summed each by itself
 MOST_STEPS = 200  # each at most half as long as the one before
 
 
@@ -273,42 +275,17 @@ def certificate(
 def row_sums(
     problem: Problem, beta: Vector, alpha: float, a: Vector, reach: float
 ) -> Sums:
-    """Sums over the rows in numpy; scores and image of sparse ones are compiled."""
-    y, given = problem.y, (problem.weights, reach, problem.offset)
-    if isinstance(problem.X, np.ndarray):
-        return risk_and_image(problem.X, y, beta, alpha, problem.loss, a, *given)
-    f, found, additions = scores_and_image(problem.rows, beta, a * y)
-    return sums_at(f + alpha, found, additions, y, problem.loss, a, *given)
-
-
-def scores_and_image(
-    X: "arithmetic.rows.Rows", beta: Vector, c: Vector
-) -> tuple[Vector, Vector, float]:
-    """``X beta``, ``X'c``, and the most additions of a summand of the latter.
-
-    Parameters
-    ----------
-    X : float64 or float32 array, shape (n, p), or CSR
-        Rows as the kernels take them.
-    beta : float64 array, shape (p,)
-    c : float64 array, shape (n,)
-    """
-    n, p, rows = c.size, beta.size, arithmetic.rows
-    stored = X.data.size if isinstance(X, rows.CSR) else n * p
-    block, scores = rows_in_block(n, p, stored), np.empty(n)
-    w, part, image = (np.zeros(arithmetic.lanes.padded(p)) for _ in range(3))
-    w[:p] = beta
-    rows.put_scores_and_image(X, read_only(c), w, block, scores, part, image)
-    return scores, image[:p], block + -(-n // block)
-
-
-def rows_in_block(n: int, p: int, stored: int) -> int:
-    """Rows that are summed by themselves: about ``sqrt(n)``, more if these are short.
-
-    A sum of ``n`` numbers in blocks has the rounding of ``2 sqrt(n)`` of them.
-    """
-    blocks = min(math.isqrt(n), stored // (8 * p + 1)) + 1
-    return max(1, -(-n // blocks))
+    """Sums over the rows, dense or sparse, which are read once."""
+    X, y, given = problem.X, problem.y, (problem.weights, reach, problem.offset)
+    if isinstance(X, np.ndarray):
+        return risk_and_image(X, y, beta, alpha, problem.loss, a, *given)
+    f, found, ay = np.empty(problem.n), np.zeros(problem.p), a * y
+    size = -(-problem.n // SPARSE_BLOCKS)
+    for first in range(0, problem.n, size):
+        rows = slice(first, min(first + size, problem.n))
+        B = doubles(X, rows)
+        f[rows], found = B @ beta, found + ay[rows] @ B
+    return sums_at(f + alpha, found, size + SPARSE_BLOCKS, y, problem.loss, a, *given)
 
 
 def finite(objective: float) -> float:

@@ -210,10 +210,10 @@ class Problem:
 
     @property
     def products(self) -> float:
-        """Roundings of a score at most: of any order, or of every second entry."""
+        """Roundings of a score at most."""
         if not hasattr(type(self.X), "tocsr"):
             return self.p + 2.0
-        return int(np.diff(self.X.indptr).max(initial=0)) / 2.0 + 8.0
+        return int(np.diff(self.X.indptr).max(initial=0)) + 2.0
 
     @property
     def n(self) -> int:
@@ -253,7 +253,8 @@ class Problem:
             return largest_norm(self.X)
         if not self.has_rows:
             return float(self.X.radius)
-        return arithmetic.rows.largest_norm(self.rows, self.n)
+        squares = self.X.astype(np.float64, copy=False).power(2).sum(axis=1)
+        return float(np.sqrt(squares.max(initial=0.0)))
 
     @cached_property
     def moments(self) -> tuple[Vector, Vector]:

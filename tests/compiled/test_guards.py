@@ -5,11 +5,9 @@ from the first entry to the last they are all lost, in lanes most of them are no
 """
 
 import numpy as np
-import pytest
 from scipy.sparse import csr_array
 
 from pegasos_stats.compiled.arithmetic.rows import row_dot, row_dot_fast
-from pegasos_stats.compiled.dual import sdca
 from pegasos_stats.compiled.pegasos.pegasos import pegasos_epoch
 from pegasos_stats.compiled.pegasos.pegasos_literal import VIOLATIONS, start
 from pegasos_stats.solvers.problem import kernel_rows
@@ -35,21 +33,3 @@ def test_the_guard_of_sparse_pegasos_covers_its_sums():
     rows, y = np.array([0, 1]), np.ones(2, dtype=np.int8)
     pegasos_epoch(X, y, rows, lam, state, intercept=False)
     assert state.scalars[VIOLATIONS] == 2.0
-
-
-@pytest.mark.parametrize(
-    ("first", "product", "before"),
-    [(1.0 - 100.0 * UNIT, 0.49 * UNIT, 0.0), (1.0 + 100.0 * UNIT, -LOST / 2, 1.0)],
-)
-def test_the_guard_of_sdca_covers_its_sums(first, product, before):
-    w, x = row(first, product)
-    x[0] = 1.0
-    X = x[None]
-    literal, lanes = row_dot(X, 0, w), row_dot_fast(X, 0, w)
-    assert (literal < 1.0) != (lanes < 1.0)
-    state = sdca.start(X, P, np.ones(1))
-    state.a[0], state.w[:P] = before, w
-    sdca.sdca_epoch(X, np.ones(1, dtype=np.int8), np.array([0]), 1.0, state)
-    moved = before + (1.0 - literal) / state.norm2[0]
-    assert moved != before
-    assert state.a[0] == moved

@@ -11,12 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled.arithmetic.risk import Loss, slope
 from pegasos_stats.compiled.arithmetic.rows import CSR
 from pegasos_stats.compiled.pegasos.pegasos import pegasos_epoch
 from pegasos_stats.compiled.pegasos.pegasos_literal import (
-    RADIUS,
     STEPS,
     VIOLATIONS,
     average_iterate,
@@ -152,31 +150,6 @@ def test_bits_where_the_rounding_bound_is_wide(lam):
     X[7] *= 1e6
     want = definition(X, y, epochs, lam, Loss.HINGE, 1, True, False, False)
     assert_same_bits(run(X, y, epochs, lam, 300)[1], want)
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    seed=st.integers(0, 2**31),
-    n=st.integers(1, 70),
-    p=st.integers(1, 70),
-    digits=st.integers(0, 2),
-    lam=st.sampled_from([2.0, 1.0, 0.5, 0.1, 1e-2, 1e-4, 1e-8]),
-    intercept=st.booleans(),
-)
-def test_sparse_plain_steps_have_the_bits_of_the_general_kernel(
-    seed, n, p, digits, lam, intercept
-):
-    from pegasos_stats.compiled.pegasos.pegasos_scaled import scaled_epoch
-
-    X, y, epochs = problem(n, p, seed, digits)
-    stored, state = read_only(sparse(X)), start(n, p)
-    plain = run(stored, y, epochs, lam, p, intercept=intercept)
-    for rows in epochs:
-        options = 0, 1, intercept, False, False, True
-        scaled_epoch(stored, y, read_only(rows), lam, *options, state)
-    assert_same_bits(plain[1], last_iterate(state, p))
-    np.testing.assert_array_equal(plain[0].weights, state.weights)
-    np.testing.assert_array_equal(plain[0].scalars[:RADIUS], state.scalars[:RADIUS])
 
 
 @pytest.mark.parametrize("fast", [False, True])

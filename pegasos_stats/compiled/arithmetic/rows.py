@@ -45,8 +45,6 @@ TenLanes: TypeAlias = tuple[
     Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes
 ]
 
-AHEAD = 16  # rows between the prefetch of a row and its use
-
 
 class CSR(NamedTuple):
     """Sparse rows: row ``i`` holds the entries ``indptr[i]`` to ``indptr[i + 1] - 1``.
@@ -349,37 +347,3 @@ def largest_norm(X: Rows, n: int) -> float:
 def offset_at(offset: Vector, i: int) -> float:
     """Offset of row ``i``; 0 where there are none, an array of no entries."""
     return offset[i] if offset.shape[0] > 0 else 0.0
-
-
-@kernel
-def put_scores_and_image(
-    X: Rows,
-    c: Vector,
-    w: Vector,
-    block: int,
-    scores: Vector,
-    part: Vector,
-    image: Vector,
-) -> None:
-    """Put ``x_i'w`` in ``scores`` and add ``sum_i c_i x_i`` to ``image``.
-
-    Parameters
-    ----------
-    X : float64 or float32 array, shape (n, p); or CSR
-    c, scores : float64 array, shape (n,)
-    w, image : float64 array, shape (padded(p),)
-    block : int
-        Rows whose image is summed by itself.
-    part : float64 array, shape (padded(p),), of zeros
-        Scratch; zeros again in the end.
-    """
-    n = c.shape[0]
-    for first in range(0, n, block):
-        for i in range(first, min(n, first + block)):
-            prefetch_row(X, min(n - 1, i + AHEAD))
-            scores[i] = row_dot_fast(X, i, w)
-            if c[i] != 0.0:
-                row_add(X, i, c[i], part)
-        for j in range(image.shape[0]):
-            image[j] += part[j]
-            part[j] = 0.0

@@ -32,7 +32,6 @@ from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled.arithmetic.lanes import Integers, Signs, Vector, padded
 from pegasos_stats.compiled.arithmetic.risk import HINGE, violated
 from pegasos_stats.compiled.arithmetic.rows import (
-    CSR,
     Rows,
     offset_at,
     prefetch_row,
@@ -45,7 +44,6 @@ from pegasos_stats.compiled.compiling import inlined, kernel
 
 MOST = 100  # steps; halving alone would need no more
 AHEAD = 8  # visits between the prefetch of a row and its use
-ROUNDING = 2.0**-50  # eight times the rounding of one operation
 ALPHA, STEPS, VIOLATIONS = range(3)
 
 
@@ -190,22 +188,9 @@ def sdca_epoch(
     fast : bool
         Sum the score in an order that suits the machine, the same to rounding.
     """
-    X, rows = read_only(X), read_only(rows)
-    guard = 0.0
-    literal = not fast and loss == HINGE and state.offset.size == 0
-    if literal and not isinstance(X, CSR):
-        guard = ROUNDING * X.shape[1] * largest_norm(lam, state)
-    coordinate_epoch(X, y, rows, lam, int(loss), ratio, fast, guard, state)
-
-
-def largest_norm(lam: float, state: DualState) -> float:
-    """Bound ``||beta||`` for as long as the dual does not fall.
-
-    ``lam/2 ||beta||^2 = mean a - D(a) <= mean w - D(a_0)``, which is at most
-    ``mean w + lam/2 ||beta_0||^2``. One part in a hundred is for rounding.
-    """
-    mean = float(state.weights.mean())
-    return 1.01 * math.sqrt(2.0 * mean / lam + float(state.w @ state.w))
+    coordinate_epoch(
+        read_only(X), y, read_only(rows), lam, int(loss), ratio, fast, state
+    )
 
 
 @inlined
@@ -222,12 +207,6 @@ def dual_step(
     return new
 
 
-@inlined
-def stays(a: float, m: float, w: float, distance: float) -> bool:
-    """Whether a hinge weight stays at its bound for every margin this close."""
-    return (a == 0.0 and m > 1.0 + distance) or (a == w and m < 1.0 - distance)
-
-
 @kernel
 def coordinate_epoch(
     X: Rows,
@@ -237,15 +216,9 @@ def coordinate_epoch(
     loss: int,
     ratio: float,
     fast: bool,
-    guard: float,
     state: DualState,
 ) -> None:
-    """Visit the rows; see ``sdca_epoch``.
-
-    With ``guard > 0`` a margin is first summed in any order: ``guard ||x_i||`` bounds
-    the difference, and where the weight stays at its bound in any case nothing else is
-    computed.
-    """
+    """Visit the rows; see ``sdca_epoch``."""
     w, a, norm2, weights = state.w, state.a, state.norm2, state.weights
     alpha, violations = state.scalars[ALPHA], 0.0
     visits, scale = rows.shape[0], lam * float(a.shape[0])
@@ -253,15 +226,8 @@ def coordinate_epoch(
         i = rows[k]
         prefetch_row(X, rows[min(k + AHEAD, visits - 1)])
         at = alpha + offset_at(state.offset, i)
-        if fast or guard > 0.0:
-            m = y[i] * (row_dot_fast(X, i, w) + at)
-            if guard > 0.0:
-                if stays(a[i], m, weights[i], guard * math.sqrt(norm2[i]) + guard):
-                    violations += 1.0 if m < 1.0 else 0.0
-                    continue
-                m = y[i] * (row_dot(X, i, w) + at)
-        else:
-            m = y[i] * (row_dot(X, i, w) + at)
+        dot = row_dot_fast(X, i, w) if fast else row_dot(X, i, w)
+        m = y[i] * (dot + at)
         violations += 1.0 if violated(loss, m) else 0.0
         new = dual_step(loss, a[i], m, scale, norm2[i] + ratio, weights[i])
         d = (new - a[i]) * y[i] / scale

@@ -8,16 +8,13 @@ rows, arithmetic          options         kernel
 ========================  ==============  =====================================
 dense, reference          plain           ``pegasos_literal.guarded_epoch``
 dense, reference          any             ``pegasos_literal.literal_epoch``
-dense, fast; sparse       plain           ``pegasos_scaled.plain_scaled_epoch``
 dense, fast; sparse       any             ``pegasos_scaled.scaled_epoch``
-dense, fast; sparse       any step size   ``pegasos_scaled.stepped_epoch``
 ========================  ==============  =====================================
 
 Plain is the hinge loss with one row a step of size ``1 / (lam t)``, all rows of weight
 1 and without offset, no projection and no average, after the first step of a run that
-does not begin at zero. The kernels of one arithmetic agree on it: the reference ones in
-every bit, the fast ones to rounding. On dense rows the literal kernel takes steps of
-any size too.
+does not begin at zero. Both kernels of dense rows in reference arithmetic have the same
+bits there.
 
 References
 ----------
@@ -40,11 +37,7 @@ from pegasos_stats.compiled.pegasos.pegasos_literal import (
     guarded_epoch,
     literal_epoch,
 )
-from pegasos_stats.compiled.pegasos.pegasos_scaled import (
-    plain_scaled_epoch,
-    scaled_epoch,
-    stepped_epoch,
-)
+from pegasos_stats.compiled.pegasos.pegasos_scaled import scaled_epoch
 
 
 def pegasos_epoch(
@@ -109,14 +102,10 @@ def pegasos_epoch(
     for part in parts:
         count = -(-part.size // batch_size)
         now, step_sizes = step_sizes[:count], step_sizes[count:]
-        if literally and not (isinstance(X, CSR) or fast):
-            literal_epoch(X, y, part, lam, *options, now, state)
-        elif sizes is not None:
-            stepped_epoch(X, y, part, lam, *options, not fast, now, state)
+        if isinstance(X, CSR) or fast:
+            scaled_epoch(X, y, part, lam, *options, not fast, now, state)
         elif literally:
-            scaled_epoch(X, y, part, lam, *options, not fast, state)
-        elif isinstance(X, CSR) or fast:
-            plain_scaled_epoch(X, y, part, lam, intercept, not fast, state)
+            literal_epoch(X, y, part, lam, *options, now, state)
         else:
             guarded_epoch(X, y, part, lam, intercept, state)
         literally = not plain

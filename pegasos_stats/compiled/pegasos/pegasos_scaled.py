@@ -25,9 +25,7 @@ from pegasos_stats.compiled.pegasos.pegasos_literal import (
     ALPHA_TOTAL,
     AVERAGED,
     KEPT,
-    LENGTH,
     NORM2,
-    RADIUS,
     SCALE,
     STEPS,
     UNDERFLOW,
@@ -58,149 +56,10 @@ def project_unit(lam: float, state: State) -> None:
         scalars[KEPT] = shrink(state.weights, scalars[KEPT], f, UNDERFLOW)
 
 
-@kernel
-def stepped_epoch(
-    X: Rows,
-    y: Signs,
-    rows: Integers,
-    lam: float,
-    loss: int,
-    batch_size: int,
-    intercept: bool,
-    project: bool,
-    average: bool,
-    exact: bool,
-    sizes: Vector,
-    state: State,
-) -> None:
-    """Take one step for each batch ``A`` of consecutive ``rows``.
-
-    In this order of operations::
-
-        m_i  <- y_i * (unit * x_i'w + (alpha + offset_i))  for i in A, before the update
-        t    <- t + 1,   eta <- the next one of ``sizes``
-        unit <- (1 - eta * lam) * unit
-        for i in A, in order, where s(m_i) is not 0:
-            d <- ((s(m_i) / |A|) * y_i) / (unit / eta)
-            if project:  norm2 <- norm2 + d * (2 * x_i'w + d * ||x_i||^2)
-            if average:  lag   <- lag + (pull * d) * x_i
-            w <- w + d * x_i
-        alpha <- alpha + eta * (h / |A|),   h = sum of s(m_i) * y_i in order
-        if project and norm2 > 0 and |unit| * sqrt(norm2) > 1 / sqrt(lam):
-            unit <- ((1 / sqrt(lam)) / (|unit| * sqrt(norm2))) * unit
-        if average:  pull <- pull + unit,  alpha_total <- alpha_total + alpha
-
-    ``beta = unit * w``. The sum of the averaged iterates is ``pull * w - lag``; it is
-    added to ``total``, and ``lag`` and ``pull`` return to 0, at the end of every call
-    and before ``w`` is multiplied by ``unit`` and ``unit`` set to 1: where a step makes
-    it smaller than 2^-10 (average) or 2^-200 (none), whatever its sign.
-    """
-    scalars, visits = state.scalars, rows.shape[0]
-    alpha, pull = scalars[ALPHA], 0.0
-    floor = CANCELLATION if average else LEAST_SCALE
-    if average:
-        state.work[:] = 0.0
-    for first in range(0, visits, batch_size):
-        last, eta = min(first + batch_size, visits), sizes[first // batch_size]
-        see_batch(X, y, rows, first, last, scalars[UNIT], alpha, loss, exact, state)
-        scalars[STEPS] += 1.0
-        keep_weights(eta * lam, state)
-        scalars[UNIT] = (1.0 - eta * lam) * scalars[UNIT]
-        if abs(scalars[UNIT]) < floor:
-            if average:
-                settle(pull, state)
-                pull = 0.0
-            absorb(UNIT, state)
-        scalars[SCALE] = scalars[UNIT] / eta
-        h = add_batch(X, y, rows, first, last, pull, project, average, exact, state)
-        if intercept:
-            alpha = alpha + eta * (h / (last - first))
-        if project:
-            project_unit(lam, state)
-        if average:
-            pull += scalars[UNIT]
-            scalars[ALPHA_TOTAL] += alpha
-            scalars[AVERAGED] += 1.0
-    if average:
-        settle(pull, state)
-    scalars[ALPHA] = alpha
-
-
 @inlined
 def dot(X: Rows, i: int, w: Vector, exact: bool) -> float:
     """``x_i'w``, from the first entry to the last if ``exact``."""
     return row_dot(X, i, w) if exact else row_dot_fast(X, i, w)
-
-
-@inlined
-def rounding_bound(state: State, lam: float, alpha: float, count: int) -> float:
-    """Bound the rounding of any margin near 1 in the next ``count`` plain steps.
-
-    Let ``u = 2^-53`` and ``R`` the largest ``||x_i||``. Step ``t`` makes ``beta``
-    the mean of ``t - 1`` times the last one and at most one row over ``lam``, so it is
-    never longer than ``R / lam`` or the one that the run began with. Two ways of
-    summing ``x'beta`` differ by at most ``2 p u R ||beta||`` and some, and adding
-    ``alpha`` rounds ``u (1 + 2 |alpha|)`` off. The bound is twice the sum.
-    """
-    eta = 1.0 / (lam * (state.scalars[STEPS] + 1.0))
-    radius = state.scalars[RADIUS]
-    longest = max(radius / lam, state.scalars[LENGTH])
-    products = (state.w.shape[0] + 32.0) * radius * longest
-    error: float = 2.0**-51 * (products + 8.0 * (1.0 + abs(alpha) + count * eta))
-    return error
-
-
-@inlined
-def plain_margin(
-    X: Rows, i: int, y: float, w: Vector, unit: float, alpha: float, bound: float
-) -> float:
-    """``y (unit x_i'w + alpha)``, summed from first to last within `bound` of 1."""
-    m = y * (unit * row_dot_fast(X, i, w) + alpha)
-    if abs(m - 1.0) > bound:
-        return m
-    return y * (unit * row_dot(X, i, w) + alpha)
-
-
-@kernel
-def plain_scaled_epoch(
-    X: Rows,
-    y: Signs,
-    rows: Integers,
-    lam: float,
-    intercept: bool,
-    exact: bool,
-    state: State,
-) -> None:
-    """Take plain steps: hinge loss, a row a step, no projection, no average.
-
-    For each row ``i`` of ``rows``::
-
-        m <- y_i * (unit * x_i'w + alpha)
-        t <- t + 1,   unit <- 1 / (lam * t)
-        if m < 1:  w <- w + y_i * x_i,   alpha <- alpha + unit * y_i
-
-    Every bit is that of ``scaled_epoch`` on the same rows: a margin enters only
-    through ``m < 1``, so the sum may run in any order where it is not near 1.
-    """
-    scalars, w, weights = state.scalars, state.w, state.weights
-    t, alpha, unit = scalars[STEPS], scalars[ALPHA], scalars[UNIT]
-    violations = 0.0
-    visits = rows.shape[0]
-    bound = rounding_bound(state, lam, alpha, visits) if exact else -1.0
-    for k in range(visits):
-        i = rows[k]
-        prefetch_row(X, rows[min(k + AHEAD, visits - 1)])
-        m = plain_margin(X, i, y[i], w, unit, alpha, bound)
-        t += 1.0
-        unit = 1.0 / (lam * t)
-        if m < 1.0:
-            row_add(X, i, y[i], w)
-            weights[i] += 1.0
-            violations += 1.0
-            if intercept:
-                alpha += unit * y[i]
-    scalars[STEPS], scalars[ALPHA], scalars[UNIT] = t, alpha, unit
-    scalars[VIOLATIONS] += violations
 
 
 @inlined
@@ -285,13 +144,20 @@ def settle(pull: float, state: State) -> None:
 
 
 @inlined
-def absorb(factor: int, state: State) -> None:
-    """``w <- w * f``, ``norm2 <- norm2 * (f * f)``, ``f <- 1`` for a factor of w."""
+def absorb(factor: int, pull: float, average: bool, state: State) -> float:
+    """``w <- w * f``, ``norm2 <- norm2 * (f * f)``, ``f <- 1`` for a factor of w.
+
+    Iterates so far are added to ``total`` before; returns the ``pull`` that is left.
+    """
+    if average:
+        settle(pull, state)
+        pull = 0.0
     f = state.scalars[factor]
     for j in range(state.w.shape[0]):
         state.w[j] *= f
     state.scalars[NORM2] *= f * f
     state.scalars[factor] = 1.0
+    return pull
 
 
 @kernel
@@ -306,6 +172,7 @@ def scaled_epoch(
     project: bool,
     average: bool,
     exact: bool,
+    sizes: Vector,
     state: State,
 ) -> None:
     """Take one step for each batch ``A`` of consecutive ``rows``.
@@ -332,37 +199,53 @@ def scaled_epoch(
     into ``w``: when, after a step, ``scale`` is below 2^-10 (average) or 2^-200 (none),
     ``norm2 <- norm2 * (scale * scale)``, ``w <- w * scale``, ``scale <- 1``,
     ``unit <- 1 / (lam * t)``.
+
+    With ``sizes`` of steps ``eta`` it is, before the rows of a batch are added and in
+    the place of the line at ``t = 1``::
+
+        unit  <- (1 - eta * lam) * unit
+        scale <- unit / eta
+
+    with ``eta`` in the place of ``1 / (lam * t)`` for ``alpha``; ``unit`` is then what
+    projection multiplies, and what is multiplied into ``w``, before ``scale`` is
+    computed: where a step makes it smaller than the same limits, whatever its sign.
     """
-    scalars, visits = state.scalars, rows.shape[0]
-    alpha = scalars[ALPHA]
-    unit = scalars[UNIT]
+    scalars, visits, any_size = state.scalars, rows.shape[0], sizes.shape[0] > 0
+    alpha, pull = scalars[ALPHA], 0.0
     floor = CANCELLATION if average else LEAST_SCALE
-    pull = 0.0
     if average:
         state.work[:] = 0.0
     for first in range(0, visits, batch_size):
         last = min(first + batch_size, visits)
-        see_batch(X, y, rows, first, last, unit, alpha, loss, exact, state)
-        if scalars[STEPS] == 0.0:
+        see_batch(X, y, rows, first, last, scalars[UNIT], alpha, loss, exact, state)
+        scalars[STEPS] += 1.0
+        eta = 1.0 / (lam * scalars[STEPS])
+        if any_size:
+            eta = sizes[first // batch_size]
+            keep_weights(eta * lam, state)
+            scalars[UNIT] = (1.0 - eta * lam) * scalars[UNIT]
+            if abs(scalars[UNIT]) < floor:
+                pull = absorb(UNIT, pull, average, state)
+            scalars[SCALE] = scalars[UNIT] / eta
+        elif scalars[STEPS] == 1.0:
             state.w[:] = 0.0
             scalars[NORM2] = 0.0
         h = add_batch(X, y, rows, first, last, pull, project, average, exact, state)
-        scalars[STEPS] += 1.0
         if intercept:
-            alpha = alpha + 1.0 / (lam * scalars[STEPS]) * (h / (last - first))
-        if project:
+            alpha = alpha + eta * (h / (last - first))
+        if project and any_size:
+            project_unit(lam, state)
+        elif project:
             project_scale(lam, state)
-        unit = scalars[SCALE] / (lam * scalars[STEPS])
+        if not any_size:
+            scalars[UNIT] = scalars[SCALE] / (lam * scalars[STEPS])
         if average:
-            pull += unit
+            pull += scalars[UNIT]
             scalars[ALPHA_TOTAL] += alpha
             scalars[AVERAGED] += 1.0
-        if scalars[SCALE] < floor:
-            if average:
-                settle(pull, state)
-                pull = 0.0
-            absorb(SCALE, state)
-            unit = 1.0 / (lam * scalars[STEPS])
+        if not any_size and scalars[SCALE] < floor:
+            pull = absorb(SCALE, pull, average, state)
+            scalars[UNIT] = eta
     if average:
         settle(pull, state)
-    scalars[ALPHA], scalars[UNIT] = alpha, unit
+    scalars[ALPHA] = alpha

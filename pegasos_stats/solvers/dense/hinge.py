@@ -44,13 +44,11 @@ import numpy as np
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector
 from pegasos_stats.solvers.dense.interior import LONG, InteriorSteps
 from pegasos_stats.solvers.dense.sums import (
+    blocks,
     conjugate_gradients,
     doubles,
     is_direct,
-    products,
-    row_blocks,
     solved,
-    with_ones,
 )
 from pegasos_stats.solvers.method import Method
 from pegasos_stats.solvers.objective import Gap
@@ -197,7 +195,9 @@ class HingeSteps:
         heights = 1.0 / (self.gamma * self._n * self._w[rows])
         self.visits += min(ridge.size / 16.0, PRODUCTS) * rows.size
         if is_direct(A):
-            return solved(products(A, heights) + np.diag(ridge), -self._g)
+            B = A if self._even else A / np.sqrt(self._w[rows])[:, None]
+            H = B.T @ B / (self.gamma * self._n) + np.diag(ridge)
+            return solved(H, -self._g)
         squares = A * A if isinstance(A, np.ndarray) else A.multiply(A)
         columns = A.T
         return conjugate_gradients(
@@ -399,7 +399,7 @@ class Hinge(Method):
         b, v = w[rows] * (1.0 - y * offset), w[rows]
         if full is not None:
             sums, reward, weight = self._sums_of(full)
-            Z = stacked(Z, sums)
+            Z = np.vstack([Z, sums])
             b, v = np.append(b, reward), np.append(v, weight)
             shares = np.append(shares, [1.0, 1.0])
         theta = self.theta if problem.intercept else self.theta[:-1]
@@ -410,7 +410,7 @@ class Hinge(Method):
         problem, w, y = self._problem, self._problem.row_weights, self._problem.y
         sides = np.array([full & (y < 0.0), full & (y > 0.0)]) * (w * y)
         sums = np.zeros((2, problem.p + problem.intercept))
-        for rows in row_blocks(problem.X):
+        for rows in blocks(*problem.X.shape):
             sums[:, : problem.p] += sides[:, rows] @ doubles(problem.X, rows)
         weight = np.abs(sides).sum(axis=1)
         if problem.intercept:
@@ -420,7 +420,7 @@ class Hinge(Method):
 
     def _margins(self) -> Vector:
         problem, m = self._problem, np.empty(self._problem.n)
-        for rows in row_blocks(problem.X):
+        for rows in blocks(*problem.X.shape):
             m[rows] = doubles(problem.X, rows) @ self.theta[:-1]
         m += self.theta[-1]
         if problem.offset is not None:
@@ -475,19 +475,12 @@ def signed(X: Any, wy: Vector, rows: Rows, free: bool) -> Any:
     p = X.shape[1]
     taken = X if rows.size == X.shape[0] else X[rows]
     if not isinstance(X, np.ndarray):
-        Z = taken.multiply(wy[:, None]).tocsr()
-        return with_ones(Z, wy) if free else Z
+        from scipy.sparse import csr_array, hstack
+
+        Z, last = taken.multiply(wy[:, None]).tocsr(), csr_array(wy[:, None])
+        return hstack([Z, last], format="csr") if free else Z
     Z = np.empty((rows.size, p + free))
     np.multiply(taken, wy[:, None], out=Z[:, :p])
     if free:
         Z[:, p] = wy
     return Z
-
-
-def stacked(Z: Any, sums: Matrix) -> Any:
-    """The rows, and two more."""
-    if isinstance(Z, np.ndarray):
-        return np.vstack([Z, sums])
-    from scipy.sparse import csr_array, vstack
-
-    return vstack([Z, csr_array(sums)], format="csr")

@@ -154,13 +154,12 @@ class LogSteps(Method):
         super().__init__()
         self._problem, self._reads = problem, Reads(problem)
         self.theta = no_coefficients(problem)
-        self.seen = self._reads(self.theta)
         self._has_start = False
         if theta is not None:
-            there = self._reads(theta)
+            self.seen, there = self._reads(self.theta), self._reads(theta)
             self._has_start = there.risk <= self.seen.risk
-            self.theta = theta if self._has_start else self.theta
-            self.seen = there if self._has_start else self._reads(self.theta)
+            if self._has_start:
+                self.theta, self.seen = theta, there
         self._walk = self._all_steps()
 
     def step(self, rows: Rows) -> None:
@@ -189,11 +188,15 @@ class LogSteps(Method):
 
     def _all_steps(self) -> Iterator[None]:
         problem, p = self._problem, self._problem.p
+        is_sampled = is_direct(problem.X) and not self._has_start
+        is_sampled = is_sampled and problem.n >= max(SAMPLED, TO_A_COLUMN * p)
+        if not (is_sampled or self._has_start):
+            self.seen = self._reads(self.theta)
         if not is_direct(problem.X):
             while True:
                 self._go(self._reads.direction(self.seen.gradient))
                 yield
-        if not self._has_start and problem.n >= max(SAMPLED, TO_A_COLUMN * p):
+        if is_sampled:
             self.theta, H = of_sample(problem, self.theta)
             self.seen = self._reads(self.theta)
             yield from self._quasi_newton(inverse(H), STEPS, GAIN)
@@ -258,8 +261,10 @@ def searched(reads: Reads, theta: Vector, seen: Seen, d: Vector) -> tuple[Vector
         new = theta + t * d
         found = reads(new)
         enough = seen.risk + FALL * t * slope + ROUNDING * seen.risk
-        if found.risk <= enough or t < SHORTEST:
+        if found.risk <= enough:
             return new, found
+        if t < SHORTEST:
+            return theta, reads(theta)
         there = float(found.gradient @ d)
         share = slope / (slope - there) if there > 0.0 else 0.5
         t *= min(0.7, max(0.1, share))

@@ -159,19 +159,9 @@ def image(c: Vector, B: Matrix) -> Vector:
     return found
 
 
-def products(A: Any, heights: Vector) -> Matrix:
-    """``sum_i h_i z_i z_i'``."""
-    if isinstance(A, np.ndarray):
-        A = A * np.sqrt(heights)[:, None]
-        return np.asarray(A.T @ A)
-    return np.asarray((A.T @ A.multiply(heights[:, None])).toarray())
-
-
-def gram(X: Any, h: Vector, free: bool) -> Matrix:
+def gram(X: Dense, h: Vector, free: bool) -> Matrix:
     """``sum_i h_i z_i z_i'`` with ``z = (x, 1)``, or ``(x, 0)`` if not `free`."""
     p = X.shape[1]
-    if not isinstance(X, np.ndarray):
-        return products(with_ones(X, float(free)), h)
     found, root = np.zeros((p + 1, p + 1)), np.sqrt(h)
     for rows in blocks(*X.shape):
         B = np.empty((rows.stop - rows.start, p + 1))
@@ -206,14 +196,6 @@ def inverse(H: Matrix) -> Matrix:
 def is_direct(X: Predictors) -> bool:
     """Whether equations for all columns are solved by a factorisation."""
     return isinstance(X, np.ndarray) and X.shape[1] <= DIRECT
-
-
-def with_ones(X: Any, value: float | Vector) -> Any:
-    """Sparse rows with one more column."""
-    from scipy.sparse import csr_array, hstack
-
-    column = csr_array(np.full((X.shape[0], 1), 1.0) * np.reshape(value, (-1, 1)))
-    return hstack([X, column], format="csr", dtype=np.float64)
 
 
 def conjugate_gradients(

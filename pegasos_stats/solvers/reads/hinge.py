@@ -16,6 +16,7 @@
 No choice of ``delta`` can make the certificate wrong, which looks at all rows.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -27,7 +28,6 @@ from pegasos_stats.arrays import Dense, Matrix, Rows, Vector, read_only
 from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.data.scan.rows import Block, RowSubset, Values, plus
 from pegasos_stats.solvers.dense.sums import Sums, risk_and_image
-from pegasos_stats.solvers.objective import rows_in_block
 from pegasos_stats.solvers.problem import LossName, Problem
 from pegasos_stats.solvers.reads.risk_and_bound import (
     NO_BOUND,
@@ -42,6 +42,15 @@ from pegasos_stats.solvers.reads.risk_and_bound import (
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import solved_by_steps
+
+
+def rows_in_block(n: int, p: int, stored: int) -> int:
+    """Rows that are summed by themselves: about ``sqrt(n)``, more if these are short.
+
+    A sum of ``n`` numbers in blocks has the rounding of ``2 sqrt(n)`` of them.
+    """
+    blocks = min(math.isqrt(n), stored // (8 * p + 1)) + 1
+    return max(1, -(-n // blocks))
 
 
 class ActiveRows:
