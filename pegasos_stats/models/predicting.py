@@ -22,7 +22,7 @@ from pegasos_stats.data.design import (
 )
 from pegasos_stats.data.foreign import as_data, is_valid_text
 from pegasos_stats.data.labels import LabelCoding, Ties
-from pegasos_stats.data.language.design import UNSEEN, Unseen, blanked_for
+from pegasos_stats.data.language.design import UNSEEN, Unseen, without_unseen
 from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.sample import aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign
@@ -30,11 +30,9 @@ from pegasos_stats.data.scan.files import Scan, scanned_frames
 from pegasos_stats.data.weights import Offset
 from pegasos_stats.errors import (
     ColumnError,
-    ColumnWarning,
     OptionError,
     listing,
     shown,
-    warn_caller,
 )
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.other_frames import is_dask, partitioned
@@ -354,10 +352,9 @@ class Predictor(ABC):
             has = "rows of the fit have theirs" if data is None else "fit has none"
             raise OptionError(f"offset= was given, and the {has}; leave it out.")
         if data is not None:
-            known = blanked_for(self.design, data) if unseen == "missing" else None
-            if known is not None and known.found:
-                warn_caller(f"{known.text}.", ColumnWarning)
-            matrix = self.design.matrix(data if known is None else known.data)
+            missing = unseen == "missing"
+            known = without_unseen(self.design, data) if missing else data
+            matrix = self.design.matrix(known)
             if self.offsets is None:
                 return matrix
             return self.offsets.on(matrix, data, offset)

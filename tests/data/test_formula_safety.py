@@ -193,7 +193,7 @@ def test_a_tree_holds_constants_columns_and_calls_of_the_vocabulary(formula):
     known |= {f"`{name}`" for name in data.columns}
     trees = [read_outcome(formula, data.columns).tree]
     terms = read_terms(f"y ~ {text}", data, True)
-    trees += [e.tree for e in factors_of(terms, formula, data)[1].values()]
+    trees += [e.tree for e in factors_of(terms, formula, data)[2].values()]
     for node in (node for tree in trees for node in ast.walk(tree)):
         kinds = ast.Call, ast.Name, ast.Constant, ast.List, ast.Dict, ast.keyword
         assert isinstance(node, (*kinds, ast.Load))

@@ -473,44 +473,7 @@ def of_all_rows(found: Iterable[Doubtful], n_rows: int) -> tuple[Doubtful, ...]:
 # ------------------------------------------------------------ designs and their rows
 
 
-@dataclass(frozen=True)
-class Blanked:
-    """Data in which levels that did not occur at fit are missing values.
-
-    Attributes
-    ----------
-    data : DataFrame
-    found : dict of str to Series
-        Those levels, at their rows, by their column.
-    """
-
-    data: pd.DataFrame
-    found: "dict[str, pd.Series]"
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows that hold such a level."""
-        rows = np.zeros(len(self.data), dtype=bool)
-        for column in self.found.values():
-            rows |= column.notna().to_numpy(dtype=bool)
-        return int(rows.sum())
-
-    @property
-    def text(self) -> str:
-        """Unseen levels and how many rows have them, in words; empty if none."""
-        if not self.found:
-            return ""
-        each = "; ".join(
-            f"{listing(column.dropna().unique(), 3)} in column {name!r}"
-            for name, column in self.found.items()
-        )
-        return (
-            f"{counted(self.n_rows, 'row')} without a prediction, for levels that did "
-            f"not occur at fit: {each}"
-        )
-
-
-def blanked(data: pd.DataFrame, levels: Levels) -> Blanked:
+def blanked(data: pd.DataFrame, levels: Levels) -> tuple[pd.DataFrame, str]:
     """Put missing values in the place of levels that did not occur at fit.
 
     Parameters
@@ -518,22 +481,31 @@ def blanked(data: pd.DataFrame, levels: Levels) -> Blanked:
     data : DataFrame
         With the columns of `levels`.
     levels : dict
-        Of `levels_at_fit`.
+        Of the factors at fit, by their columns.
+
+    Returns
+    -------
+    data : DataFrame
+    text : str
+        Those levels and how many rows have them, in words; empty if none.
 
     Examples
     --------
-    >>> found = blanked(pd.DataFrame({"g": ["a", "b", "x"]}), {"g": ["a", "b"]})
-    >>> print(found.text)
+    >>> print(blanked(pd.DataFrame({"g": ["a", "b", "x"]}), {"g": ["a", "b"]})[1])
     1 row without a prediction, for levels that did not occur at fit: 'x' in column 'g'
     """
-    turned, found = data.copy(deep=False), {}
+    turned, rows, each = data.copy(deep=False), np.zeros(len(data), dtype=bool), []
     for name, known in levels.items():
         column = named_levels(data[name]) if isinstance(known[0], str) else data[name]
         strange = (positions(column, known) < 0) & column.notna().to_numpy(dtype=bool)
         if strange.any():
             turned[name] = column.where(~strange)
-            found[name] = column.astype(object).where(strange)
-    return Blanked(turned, found)
+            rows |= strange
+            unseen = column.astype(object)[strange].unique()
+            each.append(f"{listing(unseen, 3)} in column {name!r}")
+    what = "without a prediction, for levels that did not occur at fit"
+    text = f"{counted(int(rows.sum()), 'row')} {what}: {'; '.join(each)}"
+    return turned, text if each else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -803,8 +775,8 @@ class FormulaDesign:
             state[BEYOND] = "extend"
         return learnt
 
-    def without_unseen(self, data: object) -> Blanked:
-        """`data` with missing values in the place of levels that were not there at fit.
+    def without_unseen(self, data: object) -> tuple[pd.DataFrame, str]:
+        """`data` without levels that were not there at fit, and these: see `blanked`.
 
         Raises
         ------
@@ -846,10 +818,15 @@ def doubtful_in(design: Design) -> tuple[Doubtful, ...]:
     return inner.doubtful if inner else ()
 
 
-def blanked_for(design: Design, data: object) -> Blanked | None:
-    """Data without the levels that a design does not know; None if it has no factor."""
+def without_unseen(design: Design, data: object) -> object:
+    """Data with missing values for levels unknown to a design; warns of them."""
     inner = _formula_design(design)
-    return inner.without_unseen(data) if inner else None
+    if inner is None:
+        return data
+    known, text = inner.without_unseen(data)
+    if text:
+        warn_caller(f"{text}.", ColumnWarning)
+    return known
 
 
 def design_of(
@@ -1022,8 +999,7 @@ class FormulaRows:
         levels : dict, optional
             Of factors whose other levels count as missing, by the text of the factor.
         """
-        names, expressions = factors_of(terms, formula, data, functions)
-        variables = sorted(names.union(*(e.columns for e in expressions.values())))
+        variables, names, expressions = factors_of(terms, formula, data, functions)
         lacks = {v: data[v].isna().to_numpy(dtype=bool) for v in variables}
         lacks = {v: rows for v, rows in lacks.items() if rows.any()}
         whole = columns_of(data, variables).reset_index(drop=True)

@@ -397,7 +397,7 @@ def read_terms(
     """
     terms, _ = _terms_and_offsets(formula, data, intercept, functions)
     outcome = factored(split_formula(formula)[0])
-    if outcome in variables_of(terms, formula, data, functions):
+    if outcome in factors_of(terms, formula, data, functions)[0]:
         raise refused(
             formula,
             "has its outcome among the predictors; take it out of the right-hand side.",
@@ -514,8 +514,8 @@ def factors_of(
     formula: str,
     data: pd.DataFrame,
     functions: Functions | None = None,
-) -> tuple[set[str], dict[str, Expression]]:
-    """Columns that stand in the terms by their names, and the expressions in them.
+) -> tuple[list[str], set[str], dict[str, Expression]]:
+    """Columns that the terms use, those that stand there by name, and expressions.
 
     Raises
     ------
@@ -531,21 +531,10 @@ def factors_of(
         for text, kind in sorted(factors)
         if kind == "expression"
     }
-    found = names.union(*(each.columns for each in expressions.values()))
+    found = sorted(names.union(*(each.columns for each in expressions.values())))
     check_names(found)
-    check_columns(data, sorted(found))
-    return names, expressions
-
-
-def variables_of(
-    terms: Iterable[Term],
-    formula: str,
-    data: pd.DataFrame,
-    functions: Functions | None = None,
-) -> list[str]:
-    """Columns that the terms use; errors are those of `factors_of`."""
-    names, expressions = factors_of(terms, formula, data, functions)
-    return sorted(names.union(*(each.columns for each in expressions.values())))
+    check_columns(data, found)
+    return found, names, expressions
 
 
 class TermReader:

@@ -35,7 +35,6 @@ from pegasos_stats.data.language.formula import (
     read_outcome,
     read_terms,
     split_formula,
-    variables_of,
     warn_empty,
 )
 from pegasos_stats.data.language.values import unwrapped_value
@@ -359,9 +358,9 @@ class LevelCollector:
         self.terms = read_terms(formula, nothing, intercept)
         if all(str(term) == "1" for term in self.terms):
             raise refused(formula, NO_PREDICTOR)
-        self.variables = list(variables_of(self.terms, formula, nothing))
         self.outcome = columns_of_outcome(formula, nothing, noun)
-        names, expressions = factors_of(self.terms, formula, nothing)
+        found = factors_of(self.terms, formula, nothing)
+        self.variables, names, expressions = found
         for term in () if self.offsets is None else self.offsets.terms:
             check_by_row(read_expression(term, kinds, formula), formula, noun)
         for expression in expressions.values():

@@ -11,13 +11,11 @@ import numpy as np
 from pegasos_stats import writing
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.foreign import is_valid_text, refusing
-from pegasos_stats.data.language.design import UNSEEN, Unseen, blanked_for
+from pegasos_stats.data.language.design import UNSEEN, Unseen, without_unseen
 from pegasos_stats.errors import (
-    ColumnWarning,
     DataError,
     OptionError,
     listing,
-    warn_caller,
 )
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.kernel_results import KernelResults
@@ -245,12 +243,8 @@ def report(
 def _known(result: Fitted, test: object) -> object:
     """Held-out rows with missing values for levels that did not occur at fit."""
     y, X = test if isinstance(test, tuple) and len(test) == 2 else (None, test)
-    found = blanked_for(result.design, X)
-    if found is None:
-        return test
-    if found.found:
-        warn_caller(f"{found.text}.", ColumnWarning)
-    return found.data if y is None else (y, found.data)
+    X = without_unseen(result.design, X)
+    return X if y is None else (y, X)
 
 
 def _checked_fit(result: object, title: object, image_shape: object) -> Fitted:

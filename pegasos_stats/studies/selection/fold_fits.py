@@ -408,7 +408,7 @@ def _learnt_anew(model: Model, split: Split) -> tuple[ModelMatrix, ModelMatrix] 
         found = learnt.matrix(fitted)
         if not found.kept.any():
             raise DataError(f"{where}, and none has a value in all terms.")
-        return found, learnt.matrix(learnt.without_unseen(tested).data)
+        return found, learnt.matrix(learnt.without_unseen(tested)[0])
 
 
 def _taken(problem: Problem, rows: Rows, columns: Rows) -> Any:
