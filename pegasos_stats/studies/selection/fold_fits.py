@@ -12,7 +12,6 @@ import pandas as pd
 
 from pegasos_stats.arrays import Mask, Matrix, Predictors, Rows, Vector
 from pegasos_stats.checks import LARGEST_INTEGER, check_flag
-from pegasos_stats.data.columns import selected
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.data.labels import Ties, signs_of
@@ -414,8 +413,6 @@ def _taken(problem: Problem, rows: Rows, columns: Rows) -> Any:
     """Take rows of the predictors, and these columns of a precomputed kernel."""
     if isinstance(problem, KernelProblem) and problem.kernel.name == "precomputed":
         return np.ascontiguousarray(problem.X[np.ix_(rows, columns)])
-    if np.array_equal(rows, np.arange(problem.n)):
-        return selected(problem.X, np.ones(problem.n, dtype=bool))
     taken = problem.X[rows]
     return np.ascontiguousarray(taken) if isinstance(taken, np.ndarray) else taken
 
