@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 NEGLIGIBLE = 1e-3  # lam * n, up to which the likelihood is that without a penalty
 ROUNDING = 1e-9
+NO_LAW = (
+    "so that likelihood ratios do not have the chi-squared distribution, which "
+    "result.wald_test_terms() does not need"
+)
 
 
 def of_rows(result: "LinearResults", name: str) -> "pd.Series[float]":
@@ -196,19 +200,12 @@ def ratio_reason(result: "LinearResults") -> str:
     problem = result.problem
     drawn = problem.row_weights[problem.row_weights > 0.0]
     if result.groups is not None or np.ptp(drawn) > ROUNDING:
-        cause = "rows have weights" if result.groups is None else "rows are in groups"
-        return (
-            f"{cause}, so that likelihood ratios do not have the chi-squared "
-            "distribution; result.wald_test_terms() allows for them."
-        )
+        return f"rows have weights or groups, {NO_LAW}."
     size = problem.lam * problem.n_weighed
     if size <= NEGLIGIBLE * (1.0 + ROUNDING):
         return ""
-    return (
-        f"lam * n is {significant(size, 3)}, so that likelihood ratios do not have the "
-        "chi-squared distribution; result.wald_test_terms() tests the penalised fit, "
-        "lam=1e-9 fits without a penalty."
-    )
+    reason = f"lam * n is {significant(size, 3)}, {NO_LAW}"
+    return f"{reason}; lam=1e-9 fits without a penalty."
 
 
 def chi2_p_value(statistic: float, df: int) -> float:

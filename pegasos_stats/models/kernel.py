@@ -196,8 +196,7 @@ class KernelSVM(Model):
         memory = check_count("memory", memory, LARGEST_MEMORY)
         if sample.offsets is not None:
             raise OptionError(
-                f"The formula has an offset, {sample.offsets}, which kernel machines "
-                "do not take; leave it out, or fit ps.svm() with it."
+                f"Kernel machines take no offset, as {sample.offsets}; leave it out."
             )
         self._sample = sample
         penalty, rule = penalty_of(lam, sample.n_weighed)
@@ -222,13 +221,11 @@ class KernelSVM(Model):
             return X
         if standardize:
             raise OptionError(
-                "standardize=True makes no sense for a precomputed kernel, which has "
-                "no predictors; scale them before computing it."
+                "standardize=True does not go with a precomputed kernel; leave it out."
             )
         if self._sample.counted is not None:
             raise OptionError(
-                "freq_weights do not go with a precomputed kernel; repeat rows and "
-                "columns of its matrix."
+                "freq_weights do not go with a precomputed kernel; repeat its rows."
             )
         self._columns = np.flatnonzero(self._sample.kept)
         return kernels.checked_gram(X, self._sample.kept)

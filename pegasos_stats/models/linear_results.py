@@ -739,7 +739,15 @@ class LinearResults(Results):
         level = check_fraction("conf_level", conf_level)
         check_flag("original", original)
         check_flag("exponentiate", exponentiate)
-        table = self._tidied(level, original)
+        if self.cov_type is None:
+            chosen = self.params_original if original else self.params
+            table = self._plain_table().assign(estimate=chosen.to_numpy())
+        elif original and self.scaling is not None:
+            undone = self.scaling.undoing(self.problem.intercept)
+            table = self._errors.original(undone).frame(level)
+        else:
+            table = self._errors.frame(level)
+        table = self._without_noise(table, original)
         if not exponentiate:
             return table
         if self.problem.loss != "log":
@@ -751,17 +759,6 @@ class LinearResults(Results):
         with np.errstate(over="ignore"):
             table[numbers] = np.exp(table[numbers].astype(np.float64))
         return table
-
-    def _tidied(self, level: float, original: bool) -> pd.DataFrame:
-        if self.cov_type is None:
-            chosen = self.params_original if original else self.params
-            table = self._plain_table().assign(estimate=chosen.to_numpy())
-            return self._without_noise(table, original)
-        inference = self._errors
-        if original and self.scaling is not None:
-            transform = self.scaling.undoing(self.problem.intercept)
-            inference = inference.original(transform)
-        return self._without_noise(inference.frame(level), original)
 
     def to_sql(self, dialect: Dialect = "ansi") -> str:
         """The score ``x'beta + alpha`` as one SQL expression, for use in a database.

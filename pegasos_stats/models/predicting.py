@@ -552,12 +552,7 @@ def checked_threshold(threshold: object, problem: Problem) -> float:
         return probability_of(threshold)
     found = number_of(threshold)
     if np.isnan(found):
-        raise OptionError(
-            "is not allowed; give a number on the scale of the score, as the hinge "
-            "loss gives no probabilities.",
-            "threshold",
-            threshold,
-        )
+        raise OptionError("is not allowed; give a score.", "threshold", threshold)
     return found
 
 
@@ -571,11 +566,8 @@ def probability_of(threshold: object) -> float:
     """
     found = number_of(threshold)
     if not 0.0 <= found <= 1.0:
-        raise OptionError(
-            "is not allowed; give a probability of the second level, from 0 to 1.",
-            "threshold",
-            threshold,
-        )
+        why = "is not allowed; give a probability of the second level, from 0 to 1."
+        raise OptionError(why, "threshold", threshold)
     return found
 
 
@@ -633,8 +625,7 @@ def with_columns(
     if taken:
         raise ColumnError(
             f"The data have columns called {listing(taken)}, which augment() adds; "
-            "give another beginning of the new names, such as "
-            f"prefix={'.' + prefix!r}."
+            f"give a prefix, such as prefix={'.' + prefix!r}."
         )
     if data.columns.nlevels > 1:
         rest = [""] * (data.columns.nlevels - 1)

@@ -48,6 +48,7 @@ from pegasos_stats.studies.selection.cross_validation import (
 )
 from pegasos_stats.studies.selection.fold_fits import (
     OF_LOSS,
+    checked_fold_solver,
     checked_metrics,
 )
 from pegasos_stats.tables import (
@@ -143,6 +144,9 @@ def compare_errors(
     column = _metric_of_all(metric, given)
     first = next((v for v in given.values() if isinstance(v, CrossValidation)), None)
     _check_same(given, first)
+    for each in given.values():
+        if isinstance(each, Model):
+            checked_fold_solver(each, solver, SDCA())
     found: dict[str, CrossValidation] = {}
     for name, each in given.items():
         if isinstance(each, Model):
@@ -836,13 +840,17 @@ class RocComparison(Facts):
             for estimate, low, high in self.table[["estimate", *ENDS]].to_numpy()
         ]
         test = f"z {self.statistic:.4g}, p {format_pval([self.pvalue], 4)[0]}"
-        return {
+        facts = {
             "Rows": f"{self.nobs:,}, positive class {self.levels[1]!r}",
             f"Area {a}": shown[0],
             f"Area {b}": shown[1],
             f"{a} less {b}": shown[2],
             "DeLong": test,
         }
+        if self.n_left_out:
+            left_out = counted(self.n_left_out, "row")
+            facts["Left out"] = f"{left_out} without a label or a score"
+        return facts
 
 
 @suggest_arguments

@@ -1,20 +1,29 @@
 """Average effects and average predictions of a linear fit."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from functools import partial
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.checks import check_choice, check_flag
+from pegasos_stats.arrays import Vector
+from pegasos_stats.checks import check_choice, check_flag, check_positive, number_of
+from pegasos_stats.data.labels import Level
 from pegasos_stats.data.weights import column_of_counts, numbers_of_rows
-from pegasos_stats.errors import DataError, OptionError, counted, listing, plain
+from pegasos_stats.errors import (
+    DataError,
+    OptionError,
+    counted,
+    listing,
+    plain,
+    shown,
+)
 from pegasos_stats.foreign_names import suggest_arguments
-from pegasos_stats.models.effects import changes
 from pegasos_stats.models.effects.estimands import Estimand, Heights, tested
-from pegasos_stats.models.effects.margins import Margins
+from pegasos_stats.models.effects.margins import SLOPE, Margins
 from pegasos_stats.models.effects.rows import (
     Place,
     Rows,
@@ -56,6 +65,15 @@ SCALES: tuple[Scale, ...] = ("response", "link")
 RESAMPLES = Bootstrap(399)  # of shares, which are steps
 NUMBERS = "one number for each row"
 TIES = {"na": 0.5, "positive": 1.0, "negative": 0.0}
+Contrasts = Literal["reference", "pairwise"]
+Change = float | None
+
+CONTRASTS: tuple[Contrasts, ...] = ("reference", "pairwise")
+CENTRAL = float(np.cbrt(np.finfo(float).eps))  # of x: best for central differences
+ONE_SIDED = float(np.sqrt(np.finfo(float).eps))  # and for those at an end of the range
+JUMP = 1e-3  # of a term, where its predictor moves by some 1e-5 of itself
+SMOOTH = 0.75  # of its move is more than a smooth term makes half the way
+ROUNDING = 1e-12  # of a term
 
 
 @suggest_arguments
@@ -66,7 +84,7 @@ def margins(
     data: object = None,
     *,
     at: object = None,
-    contrasts: changes.Contrasts = "reference",
+    contrasts: Contrasts = "reference",
     change: object = None,
     scale: Scale = "response",
     dummy: bool = False,
@@ -149,7 +167,7 @@ def margins(
     1    g    w - u    -0.002
     2    x    dY/dX    -0.016
     """
-    check_choice("contrasts", contrasts, changes.CONTRASTS)
+    check_choice("contrasts", contrasts, CONTRASTS)
     check_flag("dummy", dummy)
     heights = heights_of(self, scale)
     rows = rows_of(self, data, weights, dummy, offset)
@@ -161,14 +179,14 @@ def margins(
             "number; give the difference to compare, such as change=10."
         )
     sloping = heights.curve != "share" and isinstance(change, Mapping | None)
-    steps = changes.without_slopes(rows, names) if sloping else names
-    moved = changes.checked_changes(change, rows, names, steps)
+    steps = without_slopes(rows, names) if sloping else names
+    moved = checked_changes(change, rows, names, steps)
     at_means = isinstance(at, str) and at == "mean"
 
     def found() -> Iterable[tuple[Key, Estimand]]:
         for place in [{}] if at_means else rows.places(at, {*names} & {*rows.levels}):
             here = rows.at_means().at_known({}) if at_means else rows.at_known(place)
-            each = changes.effects(here, rows, names, moved, contrasts)
+            each = effects(here, rows, names, moved, contrasts)
             for name, contrast, estimand in each:
                 key = str(name), contrast, place, f"{name}: {contrast}"
                 yield key, estimand
@@ -290,8 +308,8 @@ def rows_of(
     if data is None:
         if not problem.has_rows:
             raise DataError(
-                "Effects are averaged over rows, and those of the fit are not in "
-                "memory; give data=."
+                "Effects are averaged over rows, and those of the fit are in files or "
+                "not saved, not in memory; give data=."
             )
         if weights is not None:
             raise OptionError("weights= are of the rows of data=; give both.")
@@ -377,3 +395,179 @@ def estimated(
     )
     shares = heights.curve != "score"
     return Margins(table, tests, title, header, notes, shares)
+
+
+def checked_changes(
+    change: object, rows: Rows, names: Sequence[Level], steps: Collection[Level]
+) -> dict[Level, tuple[str, Change]]:
+    """By how much each numeric predictor is moved, with a name of it; None for slopes.
+
+    Parameters
+    ----------
+    change : None, "sd", number, or mapping of name to one of these
+    rows : Rows
+    names : list
+        Predictors whose effects are asked for.
+    steps : collection
+        Those that have no slopes: they are moved by a standard deviation, if nothing
+        else is said.
+
+    Raises
+    ------
+    OptionError
+    """
+    of_names = change if isinstance(change, Mapping) else dict.fromkeys(names, change)
+    given = {rows.checked([name])[0]: each for name, each in of_names.items()}
+    found: dict[Level, tuple[str, Change]] = {}
+    for name in names:
+        each = given.get(name)
+        each = "sd" if each is None and name in steps else each
+        if name in rows.levels:
+            continue
+        if each is None:
+            found[name] = SLOPE, None
+        elif isinstance(each, str) and each == "sd":
+            found[name] = "+ 1 sd", rows.spread(name)
+        elif np.isfinite(number_of(each)):
+            found[name] = f"+ {plain(each)}", check_positive("change", each)
+        else:
+            raise OptionError(
+                f"change={shown(change)} is not allowed; give 'sd', a number above "
+                "zero, or these by name, such as change={'x': 10}."
+            )
+    return found
+
+
+def without_slopes(rows: Rows, names: Sequence[Level]) -> list[Level]:
+    """Numeric predictors in terms that are steps, such as ``I(x > 3)``.
+
+    A step stays as it is, or jumps, where its predictor moves by very little.
+    """
+    found: list[Level] = []
+    for name in names if rows.composed else ():
+        if name in rows.levels:
+            continue
+        x = rows.numbers(name)
+        others = np.where(rows.valued({name: np.roll(x, 1)}), np.roll(x, 1), x)
+        below, above = around(rows, rows, name)
+        each = [x, others, below, above, (below + x) / 2.0, (x + above) / 2.0]
+        frames = (rows.at({name: values}).frame for values in each)
+        base, other, *near = rows.batches(frames)
+        size = np.abs(other - base).max(axis=0)
+        move, half = (np.abs(b - a).max(axis=0) for a, b in (near[:2], near[2:]))
+        stays = (size > 0.0) & (move == 0.0)
+        constant = (half > SMOOTH * move) & (move > ROUNDING)
+        jumps = np.where(size > 0.0, move > JUMP * size, constant)
+        if (stays | jumps).any():
+            found.append(name)
+    return found
+
+
+def effects(
+    here: Rows,
+    whole: Rows,
+    names: Sequence[Level],
+    changes: Mapping[Level, tuple[str, Change]],
+    contrasts: Contrasts,
+) -> Iterator[tuple[Level, str, Estimand]]:
+    """Name, contrast and estimand of each effect.
+
+    Parameters
+    ----------
+    here : Rows
+        Where effects are taken.
+    whole : Rows
+        The same rows with their own values, whose range is not left.
+    names : list
+    changes : dict
+        Of numeric predictors, see `checked_changes`.
+    contrasts : "reference" or "pairwise"
+    """
+    pairs: dict[Level, tuple[Vector, Vector]] = {}
+    for name, (words, change) in changes.items():
+        if change is None:
+            pairs[name] = around(here, whole, name)
+        else:
+            pairs[name] = _changed(here, name, words, change)
+    estimand = partial(Estimand, here.shares, offset=here.offset)
+    stream = here.batches(
+        frame for name in names for frame in _frames(here, name, changes, pairs)
+    )
+    for name in names:
+        if name in here.levels:
+            levels = here.levels[name]
+            found = [next(stream) for _ in levels]
+            for a, b in combinations(range(len(levels)), 2):
+                if a == 0 or contrasts == "pairwise":
+                    contrast = f"{value_text(levels[b])} - {value_text(levels[a])}"
+                    yield name, contrast, estimand(found[b], found[a])
+            continue
+        contrast, change = changes[name]
+        if change is not None:
+            low, high = next(stream), next(stream)
+            yield name, contrast, estimand(high, low)
+            continue
+        base, low, high = (next(stream) for _ in range(3))
+        width = pairs[name][1] - pairs[name][0]
+        if here.averaged:
+            width = width[:1]  # the same in all rows
+        direction = (high - low) / width[:, None]
+        yield name, contrast, estimand(base, direction=direction)
+
+
+def around(here: Rows, whole: Rows, name: Level) -> tuple[Vector, Vector]:
+    """Values just below and above those of a predictor, within its range.
+
+    Steps are relative where all values have one sign, so that ``log(x)`` stays defined;
+    else they are relative to the standard deviation too.
+    """
+    x, known = here.numbers(name), whole.numbers(name)
+    spread = whole.spread(name) or 1.0
+    one_sign = (known >= 0.0).all() or (known <= 0.0).all()
+    small = np.abs(x) if one_sign else np.maximum(np.abs(x), spread)
+    size = np.where(small > 0.0, small, spread)
+    low, high = x - CENTRAL * size, x + CENTRAL * size
+    least, most = float(known.min()), float(known.max())
+    if least < most:
+        at_start = (x >= least) & (low < least)
+        at_end = (x <= most) & (high > most) & ~at_start
+        low = np.where(at_start, x, low)
+        high = np.where(at_start, x + ONE_SIDED * size, high)
+        low = np.where(at_end, x - ONE_SIDED * size, low)
+        high = np.where(at_end, x, high)
+    down, up = (here.valued({name: values}) for values in (low, high))
+    low = np.where(up, low, x - ONE_SIDED * size)
+    high = np.where(down, high, x + ONE_SIDED * size)
+    return np.where(down, low, x), np.where(up, high, x)
+
+
+def _changed(
+    here: Rows, name: Level, words: str, change: float
+) -> tuple[Vector, Vector]:
+    """Values before and after a change.
+
+    It is one from ``x``, but where a term has no value for what is larger.
+    """
+    x = here.numbers(name)
+    up = here.valued({name: x + change})
+    low, high = np.where(up, x, x - change), np.where(up, x + change, x)
+    without = int((~here.valued({name: low})).sum())
+    if without:
+        much = words.removeprefix("+ ")
+        raise DataError(
+            f"A term of the formula has no value for {name} + {much} nor for {name} - "
+            f"{much}, in {counted(without, 'row')}; give a smaller change=."
+        )
+    return low, high
+
+
+def _frames(
+    here: Rows,
+    name: Level,
+    changes: Mapping[Level, tuple[str, Change]],
+    pairs: Mapping[Level, tuple[Vector, Vector]],
+) -> list[pd.DataFrame]:
+    if name in here.levels:
+        return [here.at_known({name: v}).frame for v in here.levels[name]]
+    each = [here.at({name: values}).frame for values in pairs[name]]
+    return each if changes[name][1] is not None else [here.frame, *each]

@@ -211,15 +211,8 @@ def tested(
     sd, df = np.full(len(effect), np.nan), np.inf
     if resampled is not None:
         each = np.column_stack(replicates)
-        resampled = replace(
-            resampled,
-            estimate=effect,
-            estimates=each,
-            covariance=np.atleast_2d(np.cov(each, rowvar=False)),
-            tolerance=np.abs(J) @ resampled.solver_noise,
-            fixed=None,
-            reference=None,
-        )
+        covariance = np.atleast_2d(np.cov(each, rowvar=False))
+        resampled = resampled.mapped(effect, each, covariance, J)
         sd = resampled.std_error
     elif isinstance(errors, Covariance):
         variances = np.einsum("ij,jk,ik->i", J, errors.matrix, J)

@@ -12,18 +12,14 @@ from pegasos_stats import tables
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_fraction
 from pegasos_stats.foreign_names import suggest_names
-from pegasos_stats.models.effects.changes import SLOPE
 from pegasos_stats.models.inference.wald import ContrastTests
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+SLOPE = "dY/dX"
 TESTS = ["statistic", "p_value"]
 LIMITS = ["conf_low", "conf_high"]
-CUT = (
-    "Intervals end at {} and 1, beyond which no {} is; where they reach these, they "
-    "are rough."
-)
 
 
 @suggest_names("margins")
@@ -113,10 +109,7 @@ class Margins:
             cells = cells.drop(columns=headings)
         half = (len(self.header) + 1) // 2
         sides = self.header[:half], self.header[half:]
-        of_what = (0, "share") if self.are_predictions else (-1, "difference of shares")
-        ends = table.loc[self._bounded, LIMITS].isin([of_what[0], 1.0])
-        cut = [CUT.format(*of_what)] * bool(ends.any(axis=None))
-        return tables.Summary([self.title], cells, [*self.notes, *cut], *sides)
+        return tables.Summary([self.title], cells, self.notes, *sides)
 
     def plot(
         self, *, conf_level: float = 0.95, ax: "Axes | None" = None, **line: object

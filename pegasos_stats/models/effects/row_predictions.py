@@ -136,7 +136,9 @@ class RowPredictions:
         if isinstance(V, BootstrapResult):
             priors = V.priors if shifted else None
             shift = self.heights.shift if priors is None else priors[:, None]
-            resampled = _resampled(V, R, scores, V.estimates @ R.T + known - shift)
+            each = V.estimates @ R.T + known - shift
+            covariance = np.diag(each.var(axis=0, ddof=1))
+            resampled = V.mapped(scores, each, covariance, R)
             sd = resampled.std_error
         else:
             variances = np.einsum("ij,jk,ik->i", R, V.matrix, R)
@@ -149,21 +151,6 @@ class RowPredictions:
         tests = ContrastTests(names, scores, sd, nulls, V.df, resampled)
         limits = tests.estimates(level)[["conf_low", "conf_high"]]
         return np.column_stack([scores, sd, limits.to_numpy()])
-
-
-def _resampled(
-    V: BootstrapResult, R: Matrix, scores: Vector, each: Matrix
-) -> BootstrapResult:
-    """The bootstrap of some scores, `each` of them by all resamples."""
-    return replace(
-        V,
-        estimate=scores,
-        estimates=each,
-        covariance=np.diag(each.var(axis=0, ddof=1)),
-        tolerance=np.abs(R) @ V.solver_noise,
-        fixed=None,
-        reference=None,
-    )
 
 
 def get_prediction(

@@ -213,6 +213,20 @@ class BootstrapResult:
             collinear=images(R, self.collinear),
         )
 
+    def mapped(
+        self, estimate: Vector, estimates: Matrix, covariance: Matrix, J: Matrix
+    ) -> "BootstrapResult":
+        """That of functions of the coefficients, with their derivatives ``J``."""
+        return replace(
+            self,
+            estimate=estimate,
+            estimates=estimates,
+            covariance=covariance,
+            tolerance=np.abs(J) @ self.solver_noise,
+            fixed=None,
+            reference=None,
+        )
+
     def original(self, R: Matrix) -> "BootstrapResult":
         """The bootstrap of ``R theta`` on the original scale of the predictors."""
         if self.fixed is None:
