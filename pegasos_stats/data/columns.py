@@ -178,8 +178,7 @@ def check_hashable(name: Hashable, values: Iterable[object]) -> None:
     """Raise `ColumnError` for lists, arrays and the like in a column."""
     if kinds := {type(v).__name__ for v in values if not isinstance(v, Hashable)}:
         raise ColumnError(
-            f"Column {listing([name])} holds values of type {min(kinds)}; give "
-            "numbers, text or categories, such as a column for each part."
+            f"Column {listing([name])} holds values of type {min(kinds)}; split it."
         )
 
 
@@ -466,8 +465,7 @@ def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
         return column.to_numpy(dtype=np.float64)
     if pd.api.types.is_numeric_dtype(column) and column.dtype.kind != "c":
         refused = ColumnError(
-            f"Column {listing([column.name])} of type {column.dtype} cannot be read as "
-            "numbers; give it another type, such as by column.astype(float)."
+            f"Column {listing([column.name])} of type {column.dtype} holds no numbers."
         )
         with refusing(refused):
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -554,8 +552,7 @@ def column_of_scores(scores: object) -> DataColumn:
         If they are anything else.
     """
     refused = DataError(
-        f"Scores are of type {type(scores).__name__} and no column of numbers; give a "
-        "Series or an array with a number for each row."
+        f"Scores of type {type(scores).__name__} are no column of numbers; give one."
     )
     values = floats_of(scores, refused)
     if values.ndim != 1:

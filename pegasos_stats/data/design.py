@@ -155,10 +155,7 @@ class FrameDesign:
             _check_text(names)
             check_unique(names)
         if "Intercept" in columns:
-            raise ColumnError(
-                "A column is called 'Intercept', which is the name of the model's own; "
-                "leave it out, or rename it."
-            )
+            raise ColumnError("A column is called 'Intercept'; rename it.")
         return cls(tuple(columns.tolist()), named)
 
     @property
@@ -209,8 +206,7 @@ def table_of(X: object) -> Table:
         count = len(matrix.shape)
         size = "one dimension" if count == 1 else f"{count} dimensions"
         raise DataError(
-            f"The sparse predictors have {size}; give a matrix with one row for each "
-            "observation."
+            f"The sparse predictors have {size}; give one row for each observation."
         )
     return matrix
 
@@ -260,9 +256,8 @@ def as_frame(X: object) -> pd.DataFrame:
     if array.ndim != 2:
         shape = f"{counted(array.ndim, 'dimension')}" if array.ndim else "no rows"
         raise DataError(
-            f"The predictors (of type {type(X).__name__}) have {shape}; give a data "
-            "frame, or an array with one row for each observation and one column for "
-            "each predictor (X.reshape(-1, 1) for a single one)."
+            f"The predictors (of type {type(X).__name__}) have {shape}; give an array "
+            "with one row for each observation (X.reshape(-1, 1) for one predictor)."
         )
     names = [f"x{j + 1}" for j in range(array.shape[1])]
     try:
@@ -273,9 +268,8 @@ def as_frame(X: object) -> pd.DataFrame:
 
 def _as_array(X: object) -> NDArray[np.generic]:
     refused = DataError(
-        f"The predictors (of type {type(X).__name__}) cannot be read as rows and "
-        "columns; give a data frame, or an array with a row of one length for each "
-        "observation."
+        f"The predictors (of type {type(X).__name__}) are no rows of one length; give "
+        "a data frame or an array."
     )
     with refusing(refused):
         if np.ma.isMaskedArray(X):
@@ -288,8 +282,7 @@ def _check_text(names: pd.Index) -> None:
     wrong = [name for name in names if not is_valid_text(name)]
     if wrong:
         raise ColumnError(
-            f"Column {listing(wrong)} has a name that is not valid text; read the data "
-            "with the encoding that they have, or rename it."
+            f"Column {listing(wrong)} has a name that is not valid text; rename it."
         )
 
 
@@ -361,7 +354,6 @@ def check_distinct(names: Sequence[object]) -> None:
     twice = [str(name) for name, times in Counter(names).items() if times > 1]
     if twice:
         raise ColumnError(
-            f"Two terms of the formula make a column of the name {listing(twice)}, as "
-            "where a column is called like an interaction or a level of others; rename "
-            "that column of the data."
+            f"Two terms of the formula make a column of the name {listing(twice)}; "
+            "rename that column of the data."
         )

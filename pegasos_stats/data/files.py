@@ -314,8 +314,7 @@ def _check_fields(path: str, data: pd.DataFrame) -> None:
     found = named + data.index.nlevels
     raise DataError(
         f"The file {shown_path(path)} cannot be read as CSV: its first row has {found} "
-        f"fields and its header {named}; name every column, with nothing before the "
-        "first comma for names of rows."
+        f"fields and its header {named}; name every column."
     )
 
 

@@ -292,8 +292,7 @@ def check_labels(labels: DataColumn, name: str) -> None:
         if not (is_single(value) or is_missing(value)):
             raise LabelError(
                 f"The outcome {shown(name)} holds {shown(value)}, of type "
-                f"{type(value).__name__}; labels must be valid text, numbers, booleans "
-                "or categories."
+                f"{type(value).__name__}; give text, numbers, booleans or categories."
             )
 
 
@@ -351,8 +350,7 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
         If a value cannot be a label.
     """
     refused = DataError(
-        f"Labels are of type {type(labels).__name__} and not in one column; give a "
-        "Series, an array or a list with one label for each row."
+        f"Labels of type {type(labels).__name__} are not in one column; give one."
     )
     check_is_ours(labels)
     with refusing(refused):

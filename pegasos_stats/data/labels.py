@@ -377,8 +377,7 @@ def factor_levels(labels: DataColumn, name: str) -> list[Level]:
         kinds = sorted({type(value).__name__ for value in found})
         raise LabelError(
             f"The outcome {shown(name)} mixes values of types {', '.join(kinds)}, "
-            "which have no order; convert the column to one type, or give "
-            "coding=(negative, positive)."
+            "which have no order; give coding=(negative, positive)."
         ) from None
 
 

@@ -128,8 +128,7 @@ def read_svmlight(
     elif not zero_based and (entries.indices == 0).any():
         raise DataError(
             f"The file {name} has the index 0, and features are to be counted from 1; "
-            "renumber them, or count those of all files from 0 (zero_based=True in "
-            "Python)."
+            "renumber them, or count from 0 (zero_based=True in Python)."
         )
     return _assembled(entries, name, n_features, zero_based)
 

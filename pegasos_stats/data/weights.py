@@ -161,8 +161,7 @@ class Offset:
         if numbers is None and self.given:
             raise OptionError(
                 "The fit had offset= as numbers, which new rows need as well; give "
-                "offset= with them, or fit with the name of a column as offset= or "
-                "with offset() in the formula, which are read from new data."
+                "offset= with them, or fit with the name of a column."
             )
         if numbers is not None and not (self.given or self.column):
             raise OptionError(
@@ -317,18 +316,15 @@ def whole_counts(freq_weights: object, data: object, index: pd.Index) -> Vector:
     if wrong.any():
         raise DataError(
             f"freq_weights hold {listing(each[wrong])} in the rows "
-            f"{rows_listed(index[wrong])}; give whole numbers up to 2^53, or weights= "
-            "for others."
+            f"{rows_listed(index[wrong])}; give whole numbers up to 2^53."
         )
     return each
 
 
 def all_zero(rows: int) -> DataError:
     """The error for counts none of which is above zero."""
-    return DataError(
-        f"freq_weights are 0 in all of {counted(rows, 'row')}; give how many rows each "
-        "stands for."
-    )
+    text = f"freq_weights are 0 in all of {counted(rows, 'row')}"
+    return DataError(f"{text}; give numbers above 0.")
 
 
 def column_of_counts(given: object, counts: Counts | None, data: object) -> object:
@@ -582,8 +578,7 @@ def mean_one(weights: Vector) -> Vector:
     if lost.any():
         raise DataError(
             f"weights go from {float(weights[lost].min())!r} to "
-            f"{float(weights.max())!r}: beside their mean the smallest would be 0; "
-            "give 0 for rows that do not count, or weights nearer to each other."
+            f"{float(weights.max())!r}; give weights nearer to each other."
         )
     return found
 

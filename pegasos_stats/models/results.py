@@ -654,7 +654,7 @@ def are_of_fit(
     expected = scores(some.X, Point(found.beta, found.alpha), some.offset)
     spread = float(np.ptp(expected))
     if complete.sum() != X.shape[0] or spread == 0.0:
-        return X.scan.holds(data)
+        return isinstance(X.scan, Scan | Partitions) and X.scan.holds(data)
     apart = np.abs(f.to_numpy()[complete][some.numbers] - expected)
     return bool(apart.max() <= SAME * spread)
 

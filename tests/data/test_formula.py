@@ -349,8 +349,7 @@ def test_a_column_called_like_a_level_or_an_interaction_is_not_lost():
         with pytest.raises(ColumnError) as caught:
             ps.logit(formula, data, lam=1.0)
         assert str(caught.value) == (
-            f"Two terms of the formula make a column of the name {name!r}, as where a "
-            "column is called like an interaction or a level of others; rename that "
+            f"Two terms of the formula make a column of the name {name!r}; rename that "
             "column of the data."
         )
     alone = ps.logit("y ~ `a:b` + a + `g[T.v]`", data, lam=0.1).fit()

@@ -145,9 +145,9 @@ def test_lists_are_no_labels():
 
 
 def test_a_list_with_another_length_than_it_says_is_no_column():
-    with pytest.raises(DataError, match=r"^Labels are of type Long and not in one col"):
+    with pytest.raises(DataError, match=r"^Labels of type Long are not in one col"):
         column_of_labels(Long([1, 2]))
-    with pytest.raises(DataError, match=r"^Labels are of type Long and not in one col"):
+    with pytest.raises(DataError, match=r"^Labels of type Long are not in one col"):
         ps.Folds.stratified(Long([1, 2]), 2)
 
 

@@ -729,8 +729,7 @@ def joined(parts: list[DataColumn]) -> DataColumn:
     numbers = [pd.api.types.is_numeric_dtype(part) for part in filled]
     if len(set(numbers)) > 1 and any(map(pd.api.types.is_string_dtype, filled)):
         raise ColumnError(
-            f"Column {listing([parts[0].name])} holds numbers in some rows and text "
-            "in others; give it one type, such as by .astype(str)."
+            f"Column {listing([parts[0].name])} holds numbers and text; make it one."
         )
     kinds = [part.dtype for part in parts if isinstance(part.dtype, np.dtype)]
     if len(kinds) == len(parts) and all(kind.kind in "iuf" for kind in kinds):
@@ -760,8 +759,7 @@ def scanned_frames(
     of_all = str(inner.formula) == f"{LABEL_NAME} ~ ."
     if of_all and scan.is_svmlight and "x0" in scan.kinds and "x0" not in variables:
         raise DataError(
-            "The svmlight files have the index 0, and the features of the fit are "
-            "counted from 1; renumber them."
+            "The svmlight files have the index 0, those of the fit had not; renumber."
         )
     scan.check(used)
     empty = True

@@ -327,9 +327,8 @@ def svmlight_types(files: Sequence[str], n_features: int | None) -> "Types":
     if count > MOST_FEATURES:
         raise DataError(
             f"The svmlight files have {count:,} features, and rows that are read block "
-            f"by block may have {MOST_FEATURES:,}, as their zeros are written out; "
-            f"leave out those beyond, as in n_features={MOST_FEATURES}, or fit sparse "
-            "rows in memory, ps.SVM(*ps.read_svmlight(path))."
+            f"by block may have {MOST_FEATURES:,}; leave out those beyond, as in "
+            f"n_features={MOST_FEATURES}, or fit sparse rows in memory."
         )
     label = pa.int64() if whole else pa.float64()
     features = range(first, first + count)

@@ -39,7 +39,7 @@ from pegasos_stats.data.language.formula import (
 )
 from pegasos_stats.data.language.values import unwrapped_value
 from pegasos_stats.data.sample import no_rows
-from pegasos_stats.data.scan.files import Scan, frame_of, joined_frames
+from pegasos_stats.data.scan.files import Scan, frame_of, joined_frames, rows_of_piece
 from pegasos_stats.data.scan.formats import ALLOWED, BOOLEANS, NUMBERS, OBJECTS, TEXT
 from pegasos_stats.data.scan.partitions import Partition, Partitions, compute_tasks
 from pegasos_stats.data.weights import Offset, all_zero, whole_counts
@@ -138,7 +138,8 @@ def counted_pieces(
     """
     import pyarrow as pa
 
-    names, step = list(columns), rows or scan.rows_at_once([*columns])
+    names = list(columns)
+    step = rows or rows_of_piece(scan.memory, scan.width(names))
     wanted = names if counts is None else [*dict.fromkeys([*names, counts])]
     for index, piece in scan.labelled(wanted, step):
         if counts is None:
@@ -219,8 +220,7 @@ def resolve_formula(
     numbers = NUMBERS, BOOLEANS, OBJECTS
     if counts is not None and kinds.get(counts) not in numbers:
         raise ColumnError(
-            f"freq_weights={shown(counts)} is no column of numbers; give the name of "
-            "one of whole numbers."
+            f"freq_weights={shown(counts)} is no column of numbers; give one."
         )
     given = formula, intercept, kinds, offset, counts, scan.noun
     found, to_the_end = LevelCollector(*given), True
@@ -228,8 +228,7 @@ def resolve_formula(
     if wrong := [name for name in found.columns if kinds[name] not in ALLOWED]:
         raise ColumnError(
             f"Column {listing(wrong[:1])} is of type {kinds[wrong[0]]}; a fit from "
-            f"{scan.noun} takes numbers, text and booleans: make it one of these, or "
-            "leave it out."
+            f"{scan.noun} takes numbers, text and booleans."
         )
     for told in _looked_at(scan, found, given):
         found.add(told)

@@ -14,7 +14,7 @@ from pegasos_stats.data.columns import check_hashable, plain_column
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.foreign import in_known_types
 from pegasos_stats.data.language.design import named_levels
-from pegasos_stats.data.scan.files import Stamps, rows_of_piece
+from pegasos_stats.data.scan.files import Stamps
 from pegasos_stats.data.scan.formats import kind_of_dtype
 from pegasos_stats.errors import ColumnError, DataError, PegasosStatsError, listing
 
@@ -60,8 +60,7 @@ def for_arrow(column: DataColumn) -> DataColumn:
         found = sorted({type(value).__name__ for value in plain})
         raise ColumnError(
             f"Column {listing([column.name])} holds values of the types "
-            f"{', '.join(found[:5])}, and partitions are read as numbers, booleans or "
-            "text, one of these in a column; make it one, or leave it out."
+            f"{', '.join(found[:5])}; make it numbers, booleans or text."
         )
     return plain
 
@@ -87,8 +86,7 @@ def of_partitions() -> Iterator[None]:
     except (ValueError, TypeError, KeyError) as error:
         reason = " ".join(str(error).split()).rstrip(".")[:160]
         raise DataError(
-            f"A partition of the Dask frame cannot be read ({reason}); let all have "
-            "the columns and types that the frame says."
+            f"A partition of the Dask frame is not as the frame says ({reason})."
         ) from error
 
 
@@ -109,28 +107,19 @@ class Partition:
     noun, title = "partitions", "a frame of Dask"
     more = "pegasos_stats.dask.rows(data, memory=)"  # of the budget
 
-    def holds(self, data: object) -> bool:
-        """Whether data are the same rows; nobody asks one partition."""
-        return data is self.frame
-
-    def rows_at_once(self, columns: Sequence[str]) -> int:
-        """How many rows of these columns a piece has."""
-        return rows_of_piece(self.memory, len(columns))
-
     def width(self, columns: Sequence[str]) -> float:
         """As that of `Scan`; all rows are in memory already."""
         return len(columns)
 
     def labelled(
-        self, columns: Sequence[str], rows: int | None = None
+        self, columns: Sequence[str], rows: int
     ) -> Iterator[tuple[pd.Index, "pa.RecordBatch"]]:
         """The rows, some at a time, the same each time, and their labels."""
         import pyarrow as pa
 
-        size = rows or self.rows_at_once(columns)
         whole = {name: for_arrow(self.frame[name]).array for name in columns}
-        for first in range(0, len(self.frame), size):
-            places = slice(first, first + size)
+        for first in range(0, len(self.frame), rows):
+            places = slice(first, first + rows)
             part = pd.DataFrame({name: each[places] for name, each in whole.items()})
             table = pa.Table.from_pandas(part, preserve_index=False).combine_chunks()
             yield self.frame.index[places], table.to_batches()[0]

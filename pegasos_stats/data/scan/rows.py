@@ -101,6 +101,7 @@ class Columns:
             found.mean[j], found.low[j], found.high[j] = mean, low, high
         return found
 
+    @np.errstate(over="ignore", invalid="ignore")
     def plus(self, other: "Columns") -> "Columns":
         """Those of both, of rows that were summed by themselves."""
         if self.n == 0 or other.n == 0:
@@ -119,6 +120,7 @@ class Columns:
             np.maximum(self.high, other.high),
         )
 
+    @np.errstate(over="ignore", invalid="ignore")
     def scaling(self, intercept: bool, count: float | None = None) -> Scaling:
         """Means and standard deviations, as by `Scaling.of`."""
         divisor = self.n - self.n / (count or self.n) or self.n
@@ -131,6 +133,7 @@ class Columns:
         """Standard deviations with divisor ``n``; exactly 0 of constant columns."""
         return np.where(self.low == self.high, 0.0, self.deviation)
 
+    @np.errstate(over="ignore", invalid="ignore")
     def radius(self, scaling: Scaling | None) -> float:
         """A bound of the largest ``||x_i||``."""
         ends = np.maximum(np.abs(self.low), np.abs(self.high))
