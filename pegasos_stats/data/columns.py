@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -433,7 +433,7 @@ def check_finite(values: Predictors, columns: pd.Index, index: pd.Index) -> None
 
 
 def _places(
-    values: Predictors, marked: Callable[[NDArray[Any]], Mask]
+    values: Predictors, marked: Callable[[np.ndarray], Mask]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Rows and columns of the entries that are marked."""
     if isinstance(values, np.ndarray):
