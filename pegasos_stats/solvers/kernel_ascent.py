@@ -75,7 +75,7 @@ class KernelValues:
         found: Matrix = np.matmul(self._left[rows], self._right[columns].T)
         if self._kernel.name == "gaussian":
             return np.exp(found, out=found)
-        return power(found, self._kernel.degree or 1)
+        return np.asarray(found ** (self._kernel.degree or 1))
 
     def _exponents(self) -> tuple[Matrix, Matrix]:
         """Columns whose products are the exponents of the Gaussian kernel."""
@@ -148,16 +148,6 @@ def power_of_two(number: float) -> float:
     return 2.0 ** min(1023, math.frexp(number)[1])
 
 
-def power(base: Matrix, degree: int) -> Matrix:
-    """``base^degree`` by repeated squares."""
-    found = base
-    for digit in f"{degree:b}"[1:]:
-        found = found * found
-        if digit == "1":
-            found *= base
-    return found
-
-
 class CachedRows:
     """Rows of the Gram matrix, as many as memory allows; those not used leave first.
 
@@ -172,14 +162,11 @@ class CachedRows:
     Attributes
     ----------
     rows : array, shape (capacity, n)
-    computed : int
-        Rows computed so far.
     """
 
     def __init__(self, values: KernelValues, n: int, memory: int) -> None:
         capacity = min(n, max(FEWEST, memory // (8 * n)))
         self.rows = np.empty((capacity, n))
-        self.computed = 0
         self._values = values
         self._owner = np.full(capacity, -1, dtype=np.int64)
         self._place = np.full(n, -1, dtype=np.int64)
@@ -205,7 +192,6 @@ class CachedRows:
         for first in range(0, len(self._place), TILE):
             columns = slice(first, first + TILE)
             self.rows[places, columns] = self._values(missing, columns)
-        self.computed += missing.size
 
 
 WORKING_SET = 512  # rows; their part of the Gram matrix, 1 MiB, stays in a cache

@@ -7,6 +7,7 @@ point gives a better lower bound on the minimum, its primal objective an upper b
 """
 
 import math
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -183,37 +184,6 @@ NEAR = 10.0  # times the relative gap, which the penalty of such coefficients is
 REFINEMENT_EPOCHS = 1000
 
 AnySolution = TypeVar("AnySolution", Solution, KernelSolution)
-
-
-class Through:
-    """Observes two runs, one after the other, as one."""
-
-    def __init__(self, observe: Observer | None) -> None:
-        self._observe = observe
-        self._last: Moment | None = None
-
-    def __call__(self, moment: Moment) -> None:
-        """Pass a moment of the first run on."""
-        self._last = moment
-        if self._observe is not None:
-            self._observe(moment)
-
-    def onward(self, first: Solution | KernelSolution) -> Observer | None:
-        """Return what observes the second run, counted from the end of the first."""
-        last, observe = self._last, self._observe
-        if observe is None or last is None:
-            return None
-
-        def passed_on(moment: Moment) -> None:
-            observe(
-                Moment(
-                    last.epoch + moment.epoch,
-                    _counted_through(first, moment.solution),
-                    last.cpu_seconds + moment.cpu_seconds,
-                )
-            )
-
-        return passed_on
 
 
 def zero_where_best(problem: Problem, found: Solution, tol: float) -> Solution:
@@ -404,23 +374,15 @@ def run_refined(
     """
     if refinement is None:
         return run_linear(problem, solver, observe, progress)
-    through = Through(observe)
-    first = run_linear(problem, solver, through, progress, warn=False)
-    return continued(problem, first, refinement, through.onward(first), progress)
 
+    def begin(watch: Observer | None) -> Solution:
+        return run_linear(problem, solver, watch, progress, warn=False)
 
-def continued(
-    problem: Problem,
-    first: Solution,
-    refinement: SDCA,
-    observe: Observer | None = None,
-    progress: bool = False,
-) -> Solution:
-    """Go on with SDCA from the dual point of a solution, on its seed if it has one."""
-    if first.seed is not None:
-        refinement = refinement.with_seed(first.seed)
-    then = run_linear(problem, refinement, observe, progress, first.dual)
-    return _counted_through(first, then)
+    def go_on(first: Solution, watch: Observer | None) -> Solution:
+        then = refinement if first.seed is None else refinement.with_seed(first.seed)
+        return run_linear(problem, then, watch, progress, first.dual)
+
+    return in_two_runs(begin, go_on, observe)
 
 
 def run_kernel(
@@ -435,16 +397,44 @@ def run_kernel(
         return run_kernel_sdca(problem, solver, observe, progress)
     if refinement is None:
         return run_kernel_pegasos(problem, solver, observe, progress)
-    through = Through(observe)
-    first = run_kernel_pegasos(problem, solver, through, progress)
-    if first.seed is not None:
-        refinement = refinement.with_seed(first.seed)
-    c, T = multiples(problem, first)
-    onward = through.onward(first)
-    a = c * (problem.n / T)
-    return _counted_through(
-        first, run_kernel_sdca(problem, refinement, onward, progress, a)
-    )
+
+    def begin(watch: Observer | None) -> KernelSolution:
+        return run_kernel_pegasos(problem, solver, watch, progress)
+
+    def go_on(first: KernelSolution, watch: Observer | None) -> KernelSolution:
+        then = refinement if first.seed is None else refinement.with_seed(first.seed)
+        c, T = multiples(problem, first)
+        return run_kernel_sdca(problem, then, watch, progress, c * (problem.n / T))
+
+    return in_two_runs(begin, go_on, observe)
+
+
+def in_two_runs(
+    begin: Callable[[Observer | None], AnySolution],
+    go_on: Callable[[AnySolution, Observer | None], AnySolution],
+    observe: Observer | None,
+) -> AnySolution:
+    """Two runs, the second from where the first ended, observed and counted as one."""
+    last: list[Moment] = []
+
+    def first_moment(moment: Moment) -> None:
+        last[:] = [moment]
+        if observe is not None:
+            observe(moment)
+
+    first = begin(first_moment)
+
+    def later_moment(moment: Moment) -> None:
+        if observe is not None:
+            observe(
+                Moment(
+                    last[0].epoch + moment.epoch,
+                    _counted_through(first, moment.solution),
+                    last[0].cpu_seconds + moment.cpu_seconds,
+                )
+            )
+
+    return _counted_through(first, go_on(first, later_moment if observe else None))
 
 
 def kernel_path(
