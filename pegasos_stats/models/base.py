@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pegasos_stats.studies.selection.lambda_path import LambdaPath
 
 
+@dataclass(eq=False)
 class Recorder:
     """Notes the progress of a run; called with a `Moment` after every epoch.
 
@@ -45,32 +46,26 @@ class Recorder:
         From a solution to its error rate on held-out rows.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        ties: Ties,
-        test_error: Callable[[AnySolution], float] | None = None,
-    ) -> None:
-        self._problem = problem
-        self._ties = ties
-        self._test_error = test_error
-        self._lines: list[dict[str, object]] = []
-        self._violations = 0
+    problem: Problem
+    ties: Ties
+    test_error: Callable[[AnySolution], float] | None = None
+    _lines: list[dict[str, object]] = field(default_factory=list)
+    _violations: int = 0
 
     def __call__(self, moment: Moment) -> None:
         """Add a line."""
         found = moment.solution
-        at = certificate_of(self._problem, found)
+        at = certificate_of(self.problem, found)
         line = {
             "epoch": moment.epoch,
             "steps": found.n_iter,
             "objective": at.objective,
             "gap": at.gap,
             "violations": found.n_violations - self._violations,
-            "training_error": at.error_rate(self._problem.n, self._ties),
+            "training_error": at.error_rate(self.problem.n, self.ties),
         }
-        if self._test_error is not None:
-            line["test_error"] = self._test_error(found)
+        if self.test_error is not None:
+            line["test_error"] = self.test_error(found)
         self._violations = found.n_violations
         self._lines.append(line | {"cpu_seconds": moment.cpu_seconds})
 

@@ -372,8 +372,7 @@ class LinearResults(Results):
                 raise in_memory_only("groups", self.problem.X.scan.title)
             if self.lines is None:
                 raise OptionError(
-                    "groups= are of the training rows, which a loaded fit does not "
-                    "hold; ask for standard errors before saving."
+                    "groups= are of rows, which a loaded fit does not hold."
                 )
             # The model holds the data, of which a column may be named.
             known = None if self.model is None else self.model._sample.lines

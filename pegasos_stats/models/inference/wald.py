@@ -586,14 +586,8 @@ class Uncertainty:
     def frame(self, level: float) -> pd.DataFrame:
         """Coefficients with broom's columns, intervals of this level."""
         names, nothing = list(self.theta.index), np.zeros(len(self.theta))
-        each = ContrastTests(
-            names,
-            self._theta,
-            self.std_error,
-            nothing,
-            self.covariance.df,
-            self._resampled,
-        )
+        df, errors = self.covariance.df, self.std_error
+        each = ContrastTests(names, self._theta, errors, nothing, df, self._resampled)
         return each.frame(level, names)
 
     def original(self, R: Matrix) -> Self:
