@@ -190,16 +190,22 @@ class Exported(ABC):
 
 
 class Facts(ABC):
-    """A result that is shown by a few facts."""
+    """A result of rows that is shown by a few facts."""
 
     _title: ClassVar[str]
+    n_left_out: int
 
     @abstractmethod
     def _facts(self) -> dict[str, str]:
         """Facts by name, in words."""
 
+    def _with_rows(self) -> dict[str, str]:
+        """Facts, and how many rows were left out."""
+        rows = {"Left out": f"{self.n_left_out:,} of the rows, which lack a value"}
+        return self._facts() | (rows if self.n_left_out else {})
+
     def __str__(self) -> str:
-        facts = self._facts()
+        facts = self._with_rows()
         width = max(map(len, facts)) + 2
         return "\n".join(name.ljust(width) + fact for name, fact in facts.items())
 
@@ -207,7 +213,7 @@ class Facts(ABC):
         return str(self)
 
     def _repr_html_(self) -> str:
-        return header_html(self._title, list(self._facts().items()), [])
+        return header_html(self._title, list(self._with_rows().items()), [])
 
 
 def significant(value: float, digits: int = 4) -> str:

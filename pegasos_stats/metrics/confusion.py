@@ -182,7 +182,7 @@ class ConfusionMatrix(tables.Exported):
         come from several fits), with probabilities ``log_loss`` and ``brier_score``.
         Undefined statistics are NaN, with a warning.
         """
-        catalogue.warn_undefined(self._undefined(of_classes=False), self._why)
+        catalogue.warn_undefined(self._undefined, self._why)
         return Statistics(self._overall, name="overall", dtype=float)
 
     @cached_property
@@ -195,7 +195,7 @@ class ConfusionMatrix(tables.Exported):
         caret). Undefined statistics are NaN, with a warning.
         """
         found = self._with_zeros
-        catalogue.warn_undefined(self._undefined(of_table=False), self._why)
+        catalogue.warn_undefined(self._undefined_of(found), self._why)
         if len(self.levels) > 2:
             return pd.DataFrame(found).T.rename_axis("class")
         return Statistics(found[self.positive], name=self.positive, dtype=float)
@@ -305,7 +305,8 @@ class ConfusionMatrix(tables.Exported):
         [0.3125, 1.0]
         """
         limits = self._intervals(method, level)
-        catalogue.warn_undefined(self._undefined(), self._why)
+        names = [*self._undefined, *self._undefined_of(self._with_zeros)]
+        catalogue.warn_undefined(names, self._why)
         tests = {"accuracy": "accuracy_p_value", "mcnemar": "mcnemar_p_value"}
         rows = [
             (
@@ -344,7 +345,7 @@ class ConfusionMatrix(tables.Exported):
         """
         if mode is not None:
             check_choice("mode", mode, MODES)
-        names = [*self._undefined(of_classes=False), *self._undefined_of(self._classes)]
+        names = [*self._undefined, *self._undefined_of(self._classes)]
         several, limits = len(self.levels) > 2, dict[str, Interval]()
         if self.source not in NO_INFERENCE:
             limits = {
@@ -499,11 +500,11 @@ class ConfusionMatrix(tables.Exported):
             }
         return found
 
-    def _undefined(self, of_table: bool = True, of_classes: bool = True) -> list[str]:
-        """Names of statistics that are NaN, but for those of rows that are not new."""
+    @property
+    def _undefined(self) -> list[str]:
+        """Statistics of the table that are NaN, but for those of rows not new."""
         by_design = INFERRED if self.source in NO_INFERENCE else ()
-        names = [n for n in undefined(self._overall) if n not in by_design] * of_table
-        return names + self._undefined_of(self._with_zeros) * of_classes
+        return [n for n in undefined(self._overall) if n not in by_design]
 
     def _undefined_of(self, classes: dict[object, dict[str, float]]) -> list[str]:
         """Names of the statistics of classes that are NaN."""

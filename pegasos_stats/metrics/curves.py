@@ -86,14 +86,10 @@ class PrecisionRecall(Facts):
         return draw_precision_recall(self.table, area, share, self.positive, ax, line)
 
     def _facts(self) -> dict[str, str]:
-        facts = {
+        return {
             "Rows": f"{self.nobs:,}, {self.prevalence:.1%} of them {self.positive!r}",
             "Average precision": f"{self.average_precision:.4f}",
         }
-        if self.n_left_out:
-            left_out = counted(self.n_left_out, "row")
-            facts["Left out"] = f"{left_out} without a label or a score"
-        return facts
 
 
 @suggest_arguments

@@ -92,7 +92,7 @@ class PairedComparison(Facts):
         n = int(self.table.to_numpy().sum())
         (statistic,) = r_format([self.corrected.statistic], 4)
         a, b = self.names
-        facts = {
+        return {
             f"Error rate {a}": f"{self.error_rate_a:.4f} of {counted(n, 'row')}",
             f"Error rate {b}": f"{self.error_rate_b:.4f}",
             f"{a} less {b}": f"{self.difference:.4f}, {self.level:.0%} interval "
@@ -100,10 +100,6 @@ class PairedComparison(Facts):
             "McNemar": f"p {mid} mid-p, {exact} exact, {corrected} corrected "
             f"(chi2 {statistic})",
         }
-        if self.n_left_out:
-            left_out = counted(self.n_left_out, "row")
-            facts["Left out"] = f"{left_out} without all three labels"
-        return facts
 
 
 @suggest_arguments

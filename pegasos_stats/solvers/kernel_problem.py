@@ -221,11 +221,11 @@ class KernelSolution:
             raise DataError(OVERFLOWING)
 
 
-def multiples(problem: KernelProblem, found: KernelSolution) -> tuple[Any, int]:
+def multiples(problem: KernelProblem, found: KernelSolution) -> tuple[np.ndarray, int]:
     """``c``, shape (n,), and ``T`` of a `KernelSolution`."""
     if found.dual is not None:
         return found.dual, problem.n
-    counts: Any = found.counts
+    counts = np.asarray(found.counts)
     c = counts if problem.weights is None else counts * problem.weights
     return c, found.n_iter
 
@@ -319,7 +319,7 @@ def _bounds(
     )
 
 
-def feasible_counts(problem: KernelProblem, counts: Any, T: int) -> Vector:
+def feasible_counts(problem: KernelProblem, counts: np.ndarray, T: int) -> Vector:
     """Counts of a dual-feasible point next to those of a fit, shape (n,).
 
     ``beta = sum_i c_i y_i phi(x_i) / (lam T)`` equals ``sum_i a_i y_i phi(x_i) /
@@ -335,7 +335,7 @@ def feasible_counts(problem: KernelProblem, counts: Any, T: int) -> Vector:
 
 
 def form_errors(
-    problem: KernelProblem, counts: Any, g: Vector, d: Vector, roundings: float
+    problem: KernelProblem, counts: np.ndarray, g: Vector, d: Vector, roundings: float
 ) -> tuple[Vector, float, float]:
     """Bound what rounding does, by ``|K(x, z)|^2 <= K(x, x) K(z, z)``.
 

@@ -840,17 +840,13 @@ class RocComparison(Facts):
             for estimate, low, high in self.table[["estimate", *ENDS]].to_numpy()
         ]
         test = f"z {self.statistic:.4g}, p {format_pval([self.pvalue], 4)[0]}"
-        facts = {
+        return {
             "Rows": f"{self.nobs:,}, positive class {self.levels[1]!r}",
             f"Area {a}": shown[0],
             f"Area {b}": shown[1],
             f"{a} less {b}": shown[2],
             "DeLong": test,
         }
-        if self.n_left_out:
-            left_out = counted(self.n_left_out, "row")
-            facts["Left out"] = f"{left_out} without a label or a score"
-        return facts
 
 
 @suggest_arguments

@@ -871,22 +871,13 @@ def checked_in(r: R, setup: Setup) -> ParityCheck:
     apart, parting, reason = [each.name for each in found if not each.equal], "", ""
     if apart == ["levels"]:
         parting = f"Before the first step: the levels are {levels.words}."
-        reason = (
-            "Another order of levels: R sorts text by its locale "
-            f"({facts['collate'][0]}), Python by code point; give coding=(negative, "
-            "positive) and, in R, factor(levels = ...)."
-        )
+        locale = facts["collate"][0]
+        reason = f"Another order of levels: R sorts text by its locale ({locale})."
     elif apart:
         parting = first_difference(r, setup, ours, theirs)
-        reason = (
-            f"Sums and exp() may round differently (the BLAS of R is {blas}), and a "
-            "margin of 1 falls on either side; if that is not it, please report it."
-        )
+        reason = f"Sums and exp() may round differently (the BLAS of R is {blas})."
         if "rows" in apart:
-            reason = (
-                f"Another RNGkind: that of R is {', '.join(facts['kinds'])}; give "
-                "sample_kind='rounding' or 'rejection', as there."
-            )
+            reason = f"Another RNGkind: that of R is {', '.join(facts['kinds'])}."
     return ParityCheck(
         _table(found, ours, theirs | by_r),
         _coefficients(setup, ours, theirs),

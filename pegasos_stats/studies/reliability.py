@@ -160,9 +160,6 @@ class Reliability(Facts):
                 facts[name] = f"{value:.4f}, {interval}"
         if not np.isnan(self.ici):
             facts["ICI"] = f"{self.ici:.4f}"
-        if self.n_left_out:
-            left_out = counted(self.n_left_out, "row")
-            facts["Left out"] = f"{left_out} without label or probability"
         return facts
 
     def __str__(self) -> str:

@@ -46,7 +46,7 @@ from pegasos_stats.studies.selection.folds import (
     drawn_folds,
     whole_groups,
 )
-from pegasos_stats.tables import Fields, Summarised, Summary, significant
+from pegasos_stats.tables import Summarised, Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -202,11 +202,7 @@ class Thresholds(Summarised):
             self.target.name: [significant(v) for v in found["estimate"]],
             "std err": [significant(v) for v in found["std_error"]],
         }
-        table = pd.DataFrame(cells, found["term"].tolist())
-        return Summary(["Threshold"], table, self._notes(), *self._header())
-
-    def _header(self) -> tuple[Fields, Fields]:
-        target = self.target
+        table, target = pd.DataFrame(cells, found["term"].tolist()), self.target
         best = f"{'largest' if target.larger_is_better else 'smallest'} {target.name}"
         if target.name == "cost":
             costs = target.false_positive, target.false_negative
@@ -222,17 +218,15 @@ class Thresholds(Summarised):
             ("Folds:", self.folds.kind),
             ("Seed:", str(self.seed)),
         ]
-        return left, right
-
-    def _notes(self) -> list[str]:
         low, high = map(significant, self.by_fold["threshold"].agg(["min", "max"]))
         rows = "its training rows" if self.out_of_fold else "the rows of the others"
-        return [
+        notes = [
             f"Nested: the threshold of each fold is chosen by {rows}; they go from "
             f"{low} to {high}.",
-            f"On the rows that have chosen it the {self.target.name} is "
+            f"On the rows that have chosen it the {target.name} is "
             f"{significant(self.apparent)}, which is optimistic.",
         ]
+        return Summary(["Threshold"], table, notes, left, right)
 
 
 INNER = 5  # folds of the rows of each fit, by which its threshold is chosen

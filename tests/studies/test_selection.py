@@ -277,7 +277,7 @@ def seed(y, scores):
             lambda: ps.cross_validate(
                 SMALL, groups=[1, 1, 1, 2, 2, 2], folds=2, lambda_path=[0.5, 0.1]
             ),
-            "leaves 1 group to fit",
+            "1 group cannot be parted",
         ),
         (lambda: ps.cross_validate(SMALL, metrics="r2"), "'r2'"),
         (lambda: ps.cross_validate(SMALL, metrics="AUC"), "did you mean 'auc'"),

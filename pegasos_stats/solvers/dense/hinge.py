@@ -37,11 +37,10 @@ Optimization Methods and Software 35 (2020).
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-from pegasos_stats.arrays import Mask, Matrix, Rows, Vector
+from pegasos_stats.arrays import Mask, Matrix, Predictors, Rows, Vector
 from pegasos_stats.solvers.dense.interior import LONG, InteriorSteps
 from pegasos_stats.solvers.dense.sums import (
     blocks,
@@ -107,7 +106,7 @@ class HingeSteps:
 
     def __init__(
         self,
-        Z: Any,
+        Z: Predictors,
         b: Vector,
         w: Vector,
         penalty: Vector,
@@ -470,11 +469,11 @@ class Goal:
         return max(self.share * risk, self._gap_tol)
 
 
-def signed(X: Any, wy: Vector, rows: Rows, free: bool) -> Any:
+def signed(X: Predictors, wy: Vector, rows: Rows, free: bool) -> Predictors:
     """Rows ``w_i y_i (x_i, 1)``, or without the 1."""
     p = X.shape[1]
     taken = X if rows.size == X.shape[0] else X[rows]
-    if not isinstance(X, np.ndarray):
+    if not isinstance(taken, np.ndarray):
         from scipy.sparse import csr_array, hstack
 
         Z, last = taken.multiply(wy[:, None]).tocsr(), csr_array(wy[:, None])

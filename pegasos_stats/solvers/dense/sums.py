@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -122,7 +122,7 @@ def row_blocks(X: Predictors) -> Iterator[slice]:
     return iter([slice(0, X.shape[0])])
 
 
-def doubles(X: Any, rows: slice) -> Any:
+def doubles(X: np.ndarray, rows: slice) -> np.ndarray:
     """Rows as doubles: a view, or a copy of single precision."""
     if isinstance(X, np.ndarray):
         return np.asarray(X[rows], dtype=np.float64)

@@ -11,7 +11,7 @@ import pandas as pd
 from pegasos_stats.arrays import DataColumn, Vector
 from pegasos_stats.checks import check_choice, number_of
 from pegasos_stats.data.labels import Ties
-from pegasos_stats.errors import DataError, OptionError, counted
+from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.models.base import Model
@@ -550,9 +550,6 @@ def inner_folds(
     if folds.groups is not None:
         groups = pd.factorize(folds.groups[rows])[0]
         most = int(groups.max()) + 1
-    if most < 2:
-        units = "row" if groups is None else "group"
-        raise DataError(f"{split} leaves 1 {units} to fit, which no folds can part.")
     drawn = drawn_folds(codes, min(k, most), repeats, rng, groups)
     splits = tuple(
         Split(each.repeat, each.fold, rows[each.test], split.n, rows[each.train])
