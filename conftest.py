@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from pegasos_stats.rng import generator
+from pegasos_stats import rng
 
 
 class NoSeed:
@@ -49,7 +49,7 @@ def repeatable_seeds(
     """Nothing passes or fails by chance."""
     example = isinstance(request.node, pytest.DoctestItem)
     source = NoSeed() if example else SameSeeds(request.node.nodeid)
-    monkeypatch.setattr(generator, "secrets", source)
+    monkeypatch.setattr(rng, "secrets", source)
 
 
 @pytest.fixture(autouse=True)

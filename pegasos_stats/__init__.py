@@ -11,8 +11,6 @@ import ast
 from importlib import import_module
 from pathlib import Path
 
-from pegasos_stats import interrupts  # noqa: F401, before what takes long to load
-
 __version__ = "0.1.0"
 
 MODULES = ("datasets", "errors")

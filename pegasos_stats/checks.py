@@ -75,23 +75,6 @@ def check_positive(name: str, value: object) -> float:
     return found
 
 
-def check_penalty(lam: object) -> float:
-    """Return the penalty of a model as a float, or raise `OptionError`.
-
-    It has to be above zero: without a penalty there may be no minimum, and there is no
-    certificate.
-    """
-    if number_of(lam) == 0.0:
-        raise OptionError(
-            "is not allowed, as a fit without a penalty may have no minimum; give a "
-            "number above zero: 1e-9 is practically none. With the log loss it repeats "
-            "glm(), and cov_type='nonrobust' its standard errors.",
-            "lam",
-            lam,
-        )
-    return check_positive("lam", lam)
-
-
 def check_nonnegative(name: str, value: object) -> float:
     """Return `value` as a float, or raise `OptionError` if it is below zero."""
     found = number_of(value)

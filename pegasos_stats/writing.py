@@ -11,7 +11,6 @@ to lead to the earlier content. Of several files that are written together all a
 before the first is put in its place.
 """
 
-import atexit
 import os
 import secrets
 import stat
@@ -26,8 +25,6 @@ from pegasos_stats.errors import DataError, OptionError
 
 LONGEST = 500  # characters of a path in a message
 
-_parts: set[str] = set()  # paths of files that are not whole yet
-
 
 @dataclass(frozen=True)
 class Kind:
@@ -36,9 +33,7 @@ class Kind:
     Attributes
     ----------
     noun : str
-        In messages: "The <noun> cannot be written".
-    one : str
-        In messages: "is no <one> of pegasos_stats".
+        In messages: "The <noun> cannot be written", "is no <noun> of pegasos_stats".
     known : callable
         Whether an open file begins as one that the package wrote.
     streams : bool
@@ -46,7 +41,6 @@ class Kind:
     """
 
     noun: str
-    one: str
     known: Callable[[IO[bytes]], bool]
     streams: bool = False
 
@@ -112,7 +106,7 @@ class Place:
             raise self.failed("the file that is there is read-only")
         if not self.overwrite and not self.kind.is_at(self.path):
             raise DataError(
-                f"The file {self.shown} is there and is no {self.kind.one} of "
+                f"The file {self.shown} is there and is no {self.kind.noun} of "
                 "pegasos_stats; give another path, or overwrite=True to replace it."
             )
         self._check_folder()
@@ -176,7 +170,7 @@ def outputs() -> Iterator["Outputs"]:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> kind = Kind("note", "note", lambda handle: handle.read(4) == b"note")
+    >>> kind = Kind("note", lambda handle: handle.read(4) == b"note")
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
     >>> with outputs() as files:
     ...     files.write(checked_place(path, kind), "note 1")
@@ -202,12 +196,14 @@ class Outputs:
     ----------
     place : Place or None
         Of the file that is being written.
+    parts : list of str
+        Paths of the files that are not whole yet.
     """
 
     def __init__(self) -> None:
         self.place: Place | None = None
         self._files: list[tuple[Place, str, IO[bytes]]] = []
-        self._parts: list[str] = []
+        self.parts: list[str] = []
 
     def open(self, place: Place) -> IO[bytes]:
         """Open a new file, which is put in its place at the end."""
@@ -217,8 +213,9 @@ class Outputs:
         if place.stream:
             path, handle = place.path, open(place.path, "wb")  # noqa: SIM115
         else:  # what is private stays so while it is written
-            path = _new_part(place.folder)
-            self._parts.append(path)
+            part = f".pegasos_stats-{os.getpid()}-{secrets.token_hex(8)}.part"
+            path = os.path.join(place.folder, part)
+            self.parts.append(path)
             mode = 0o600 if os.path.exists(place.path) else 0o666
             handle = open(path, "xb", opener=partial(os.open, mode=mode))  # noqa: SIM115
         self._files.append((place, path, handle))
@@ -251,37 +248,14 @@ class Outputs:
 
     def remove(self) -> None:
         """Remove what was not put in its place."""
-        for _, _, handle in self._files:
-            with suppress(OSError):
-                handle.close()
-        for path in self._parts:
-            _remove_part(path)
-
-
-def _new_part(folder: str) -> str:
-    """Return a path for a file that is not whole yet, which nothing else uses."""
-    path = os.path.join(folder, f"{_begin()}{secrets.token_hex(8)}.part")
-    _parts.add(path)
-    return path
-
-
-def _remove_part(path: str) -> None:
-    """Remove an unfinished file; one that is in its place by now is only forgotten."""
-    with suppress(OSError):
-        os.unlink(path)
-    _parts.discard(path)
-
-
-@atexit.register
-def remove_parts() -> None:
-    """Remove the unfinished files of this process."""
-    for path in tuple(_parts):  # after a fork also those of the parent
-        if os.path.basename(path).startswith(_begin()):
-            _remove_part(path)
-
-
-def _begin() -> str:
-    return f".pegasos_stats-{os.getpid()}-"
+        try:
+            for _, _, handle in self._files:
+                with suppress(OSError):
+                    handle.close()
+        finally:
+            for path in self.parts:
+                with suppress(OSError):
+                    os.unlink(path)
 
 
 def checked_path(path: object) -> str:

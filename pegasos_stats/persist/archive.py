@@ -164,16 +164,10 @@ def unpack(handle: IO[bytes], shown: str = "to be written") -> tuple[Header, Arr
     ValueError, zipfile.BadZipFile and others
         If it is damaged.
     """
-    handle.seek(0)
-    if handle.read(len(START)) != START:
-        raise DataError(
-            f"The file {shown} is not a model saved by pegasos_stats; give one that "
-            "save() or `pegasos-stats fit --save` wrote."
-        )
     if not is_model(handle):
         raise DataError(
-            f"The file {shown} is incomplete, or no saved model of this version; fit "
-            "the model and save it again."
+            f"The file {shown} is not a model saved by pegasos_stats, or is "
+            "incomplete; give one that save() or `pegasos-stats fit --save` wrote."
         )
     arrays = read_npz(handle)
     text = arrays.pop("header")
@@ -301,4 +295,4 @@ def is_model(handle: IO[bytes]) -> bool:
 
 
 # What a file has to be that a saved model may replace.
-MODEL = Kind("model", "model", is_model)
+MODEL = Kind("model", is_model)

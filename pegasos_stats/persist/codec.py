@@ -1,4 +1,8 @@
-"""Dataclasses as JSON and arrays, and back, by the type hints of their fields.
+"""Objects as JSON and arrays, and back: values as they are, dataclasses by their hints.
+
+Arrays of numbers stand one after the other, by type, in the arrays of the file: JSON
+has their type, shape and order. What is wrong raises ValueError or another exception,
+of which `archive.opened` makes one sentence.
 
 A dataclass is described once, where it is declared. What hints alone do not say stands
 in two tables: `FORMS` has types that are written in a way of their own, `RULES` what a
@@ -7,8 +11,12 @@ these properties return.
 """
 
 import dataclasses
+import datetime
+import math
+import re
 import types
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from inspect import getattr_static
 from typing import (
@@ -23,25 +31,492 @@ from typing import (
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import pandas_dtype
 
 from pegasos_stats.data.labels import Dtype
-from pegasos_stats.persist.archive import Json, Value
-from pegasos_stats.persist.values import (
-    LARGEST,
-    ArrayReader,
-    ArrayWriter,
-    Form,
-    any_back,
-    any_out,
-    cannot_hold,
-    dtype_back,
-    dtype_out,
-    frame_back,
-    frame_out,
-    index_back,
-    index_out,
-    items,
-)
+from pegasos_stats.errors import DataError, plain, shown
+from pegasos_stats.persist.archive import Arrays, Json, Value, json_text
+
+PLAIN = (bool, int, str, type(None))
+NUMPY = re.compile(r"[<>|=][biufUOmM][0-9]*(\[[0-9]*[a-zA-Z]+\])?", re.ASCII)
+UNITS = ("s", "ms", "us", "ns")
+ZONE = re.compile(r"(?!dateutil)[A-Za-z][\w+:/-]*", re.ASCII)  # no path of a file
+LONGEST = 200  # characters of the name of a type
+LARGEST = 2**62  # whole number
+TYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
+MOST_EMPTY = 2**16  # of a dimension of an array, whatever the size of the file
+
+
+class ArrayWriter:
+    """Arrays that are to be written, and the functions of the user that were met.
+
+    Attributes
+    ----------
+    functions : dict of str to callable
+        By the names under which they are to be given to `load`.
+    """
+
+    def __init__(self) -> None:
+        self.functions: dict[str, Callable[..., object]] = {}
+        self._parts: dict[str, list[np.ndarray]] = {}
+
+    def put(self, array: np.ndarray) -> Json:
+        """Add an array; return what finds it: type, shape, whether by columns.
+
+        Raises
+        ------
+        DataError
+            If it is not of numbers.
+        """
+        name = array.dtype.str[1:]
+        if name not in TYPES:
+            raise DataError(
+                f"An array of type {array.dtype} cannot be saved; convert it to "
+                "numbers of 64 bits."
+            )
+        by_columns = array.flags.f_contiguous and not array.flags.c_contiguous
+        native = array.astype(array.dtype.newbyteorder("="), copy=False)
+        flat = native.ravel("K" if by_columns else "C")
+        self._parts.setdefault(name, []).append(flat)
+        return [name, list(array.shape), by_columns]
+
+    def use(self, name: str, function: Callable[..., object]) -> None:
+        """Note a function of the user.
+
+        Raises
+        ------
+        DataError
+            If another one has its name.
+        """
+        if self.functions.setdefault(name, function) is not function:
+            raise DataError(
+                f"Two different functions are called {name!r}, and a file holds "
+                "only names; give one of them another name."
+            )
+
+    def arrays(self) -> Arrays:
+        """All arrays, one for each type."""
+        return {name: np.concatenate(found) for name, found in self._parts.items()}
+
+
+class ArrayReader:
+    """What `ArrayWriter` wrote, taken in the same order.
+
+    Parameters
+    ----------
+    arrays : dict of str to array
+    functions : dict of str to callable
+        Those of the user.
+    """
+
+    def __init__(self, arrays: Arrays, functions: dict[str, Callable[..., object]]):
+        self._functions, self._arrays = functions, arrays
+        self._taken: dict[str, int] = {}
+        sizes = (size for array in arrays.values() for size in array.shape)
+        self._longest = max([MOST_EMPTY, *sizes])
+
+    def take(self, stored: Json) -> np.ndarray:
+        """The next array of its type, a view of what was read.
+
+        Raises
+        ------
+        ValueError
+            If it is not there.
+        """
+        name, shape, by_columns = items(stored, "an array", 3)
+        if type(by_columns) is not bool or type(name) is not str:
+            raise ValueError(f"an array is {stored!r}")
+        sizes = [self.length(size) for size in items(shape, "a shape")]
+        pool = self._arrays.get(name)
+        if name not in TYPES or pool is None or pool.dtype.str[1:] != name:
+            raise ValueError(f"it has no arrays of type {name!r}")
+        at, size = self._taken.get(name, 0), math.prod(sizes)
+        if pool.ndim != 1 or size > len(pool) - at:
+            raise ValueError(f"its array {name} has the shape {pool.shape}")
+        self._taken[name] = at + size
+        return pool[at : at + size].reshape(sizes, order="F" if by_columns else "C")
+
+    def length(self, value: Json) -> int:
+        """Read the length of something, which the file has numbers for."""
+        return whole(value, "a length", 0, self._longest)
+
+    def function(self, name: Json) -> Callable[..., object]:
+        """A function of the user.
+
+        Raises
+        ------
+        DataError
+            If it is not given.
+        """
+        if type(name) is not str or not name.isidentifier():
+            raise ValueError(f"a function is called {name!r}")
+        if name not in self._functions:
+            raise DataError(
+                f"The file calls the function {name!r}, which no file holds; give "
+                f"load(path, functions={{{name!r}: {name}}})."
+            )
+        return self._functions[name]
+
+    def check_all_taken(self) -> None:
+        """Raise ValueError if something was not asked for."""
+        for name, array in self._arrays.items():
+            if self._taken.get(name) != array.size:
+                raise ValueError(f"its array {name} is longer than what is in it")
+
+
+class Form(NamedTuple):
+    """How values of a type are written, and how they are read."""
+
+    out: Callable[[Value, ArrayWriter], Json]
+    back: Callable[[Json, ArrayReader], Value]
+
+
+def items(value: Json, name: str, length: int | None = None) -> list[Json]:
+    """Return a list, of a length if one is given; or raise ValueError."""
+    if type(value) is not list or (length is not None and len(value) != length):
+        raise ValueError(f"{name} is {value!r}")
+    return value
+
+
+def whole(value: Json, name: str, low: int = -LARGEST, high: int = LARGEST) -> int:
+    """Return a whole number within bounds, or raise ValueError."""
+    if type(value) is not int or not low <= value <= high:
+        raise ValueError(f"{name} is {value!r}")
+    return value
+
+
+def cannot_hold(value: object) -> DataError:
+    """Make the error for a value of a type that is not known."""
+    return DataError(
+        f"{shown(value)} is of type {type(value).__name__}, which a saved model cannot "
+        "hold; convert it to text, a number or a date before the fit."
+    )
+
+
+def any_out(value: Value, writer: ArrayWriter) -> Json:
+    """Write a value; what JSON does not have becomes ``{type: parts}``.
+
+    Parameters
+    ----------
+    value : object
+        None, text, numbers and dates of Python, numpy and pandas; intervals; lists,
+        tuples, dictionaries and arrays of these.
+    writer : ArrayWriter
+
+    Raises
+    ------
+    DataError
+        If the value is of another type.
+
+    Examples
+    --------
+    >>> any_out([1, 0.1, None], ArrayWriter()), any_out((1, np.inf), ArrayWriter())
+    ([1, 0.1, None], {'tuple': [1, {'float': 'inf'}]})
+    """
+    kind = type(value)
+    if kind in PLAIN or (kind is float and math.isfinite(value)):
+        return value
+    if kind is list:
+        return [any_out(item, writer) for item in value]
+    if kind is np.ndarray and value.dtype.kind in "biuf":
+        return {"array": writer.put(value)}
+    for name, (kinds, parts, _) in TAGGED.items():
+        if isinstance(value, kinds):
+            return {name: any_out(parts(value), writer)}
+    raise cannot_hold(value)
+
+
+def any_back(stored: Json, reader: ArrayReader) -> Value:
+    """Undo `any_out`, made sure that nothing else is meant.
+
+    Raises
+    ------
+    ValueError and others
+        If it is not what `any_out` writes.
+    """
+    if not isinstance(stored, list | dict):
+        return stored
+    value = _restored(stored, reader)
+    if json_text(any_out(value, ArrayWriter())) != json_text(stored):
+        raise ValueError(f"{stored!r} is not as it was written")
+    return value
+
+
+def _restored(stored: Json, reader: ArrayReader) -> Value:
+    if isinstance(stored, list):
+        return [_restored(item, reader) for item in stored]
+    if not isinstance(stored, dict):
+        return stored
+    ((name, parts),) = stored.items()
+    if name == "array":
+        return reader.take(parts)
+    return TAGGED[name][2](_restored(parts, reader))
+
+
+def _numpy_parts(value: np.generic) -> list[Json]:
+    if value.dtype.kind in "mM":
+        return [value.dtype.str, int(value.astype(np.int64))]
+    held = value.item()
+    if isinstance(held, np.generic):  # of more digits than Python's numbers have
+        raise cannot_hold(value)
+    return [value.dtype.str, held]
+
+
+def _numpy_of(parts: Json) -> Value:
+    name, value = parts
+    if not isinstance(value, bool | int | float | str):
+        raise ValueError(f"{value!r} is no single value")
+    longest = len(value) if isinstance(value, str) else 0
+    return np.array(value).astype(_numpy_dtype(name, "biufUmM", longest))[()]
+
+
+def _numpy_dtype(name: Json, kinds: str, longest: int = 0) -> np.dtype:
+    """Type of a name; of text, one that is not far longer than the longest."""
+    if not isinstance(name, str) or not NUMPY.fullmatch(name):
+        raise ValueError(f"{name!r} is no type of numbers")
+    found = np.dtype(name)
+    too_long = found.kind == "U" and found.itemsize > 64 + 8 * longest
+    if found.kind not in kinds or too_long:
+        raise ValueError(f"{name!r} is not a type of such values")
+    return found
+
+
+def _objects_parts(array: np.ndarray) -> list[Json]:
+    if array.dtype.kind not in "UO":
+        raise DataError(f"An array of type {array.dtype} cannot be saved with a model.")
+    return [array.dtype.str, list(array.shape), array.ravel().tolist()]
+
+
+def _objects_of(parts: Json) -> np.ndarray:
+    name, shape, values = parts
+    longest = max((len(v) for v in values if isinstance(v, str)), default=0)
+    dtype = _numpy_dtype(name, "UO", longest)
+    return objects(values).astype(dtype).reshape(shape)
+
+
+def objects(values: list[Value]) -> np.ndarray:
+    """An array of values as they are, shape (n,)."""
+    found = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):
+        found[place] = value
+    return found
+
+
+def _time_parts(value: pd.Timestamp | pd.Timedelta) -> list[Json]:
+    zone = getattr(value, "tz", None)
+    return [int(value.asm8.astype(np.int64)), value.unit, zone and str(zone)]
+
+
+def _time_of(parts: Json) -> pd.Timestamp:
+    count, unit, zone = _checked_time(parts)
+    found = pd.Timestamp(np.datetime64(count, unit)).as_unit(unit)
+    return found if zone is None else found.tz_localize("UTC").tz_convert(zone)
+
+
+def _timedelta_of(parts: Json) -> pd.Timedelta:
+    count, unit, _ = _checked_time(parts)
+    return pd.Timedelta(np.timedelta64(count, unit)).as_unit(unit)
+
+
+def _checked_time(parts: Json) -> Json:
+    count, unit, zone = parts
+    if unit not in UNITS or not (zone is None or ZONE.fullmatch(zone)):
+        raise ValueError(f"{parts!r} is no point in time")
+    return count, unit, zone
+
+
+# Types that JSON does not have: their parts, and the value of these. A type stands
+# before those that it is derived from.
+TAGGED: dict[
+    str,
+    tuple[type | tuple[type, ...], Callable[[Value], Json], Callable[[Json], Value]],
+] = {
+    "NA": (type(pd.NA), lambda value: None, lambda parts: pd.NA),
+    "NaT": (type(pd.NaT), lambda value: None, lambda parts: pd.NaT),
+    "timestamp": (pd.Timestamp, _time_parts, _time_of),
+    "timedelta": (pd.Timedelta, _time_parts, _timedelta_of),
+    "datetime": (
+        datetime.datetime,
+        datetime.datetime.isoformat,
+        datetime.datetime.fromisoformat,
+    ),
+    "date": (datetime.date, datetime.date.isoformat, datetime.date.fromisoformat),
+    "interval": (
+        pd.Interval,
+        lambda value: [plain(value.left), plain(value.right), value.closed],
+        lambda parts: pd.Interval(*parts),
+    ),
+    "period": (
+        pd.Period,
+        lambda value: [value.ordinal, value.freqstr],
+        lambda parts: pd.Period(ordinal=parts[0], freq=parts[1]),
+    ),
+    "numpy": (np.generic, _numpy_parts, _numpy_of),
+    "objects": (np.ndarray, _objects_parts, _objects_of),
+    "float": (float, str, float),
+    "tuple": (tuple, list, tuple),
+    "dict": (dict, lambda value: [[k, v] for k, v in value.items()], dict),
+}
+
+
+def dtype_out(dtype: Dtype, writer: ArrayWriter) -> Json:
+    """Write a numpy or pandas type.
+
+    Raises
+    ------
+    DataError
+        If the type cannot be rebuilt from its name.
+    """
+    if isinstance(dtype, np.dtype):
+        return {"numpy": dtype.str}
+    if isinstance(dtype, pd.CategoricalDtype):
+        return {"levels": [index_out(dtype.categories, writer), bool(dtype.ordered)]}
+    if isinstance(dtype, pd.StringDtype):
+        return {"string": [dtype.storage, "NA" if dtype.na_value is pd.NA else ""]}
+    with suppress(TypeError, ValueError):
+        if pandas_dtype(str(dtype)) == dtype:
+            return {"pandas": str(dtype)}
+    raise DataError(
+        f"Labels of type {dtype} cannot be saved; convert them to text, numbers or "
+        "categories before the fit."
+    )
+
+
+def dtype_back(stored: Json, reader: ArrayReader) -> Dtype:
+    """Undo `dtype_out`; text kept by pyarrow is kept by Python if it is missing."""
+    ((form, name),) = stored.items()
+    if form == "string":
+        return _string_dtype(*name)
+    if form == "levels":
+        levels, ordered = items(name, "levels", 2)
+        if type(ordered) is not bool:
+            raise ValueError(f"levels are ordered by {ordered!r}")
+        return pd.CategoricalDtype(index_back(levels, reader), ordered=ordered)
+    if form == "numpy":
+        return _numpy_dtype(name, "biufOmM")
+    if form != "pandas" or len(name) > LONGEST or "dateutil" in name:
+        raise ValueError(f"{name!r} is no type of labels")
+    found = pandas_dtype(name)
+    if dtype_out(found, ArrayWriter()) != stored:
+        raise ValueError(f"{name!r} is no type of labels")
+    return found
+
+
+def _string_dtype(storage: Json, na: Json) -> Dtype:
+    if storage not in ("python", "pyarrow") or na not in ("NA", ""):
+        raise ValueError(f"{storage!r} is no type of text")
+    missing = pd.NA if na == "NA" else np.nan
+    try:
+        return pd.StringDtype(storage, na_value=missing)
+    except ImportError:
+        return pd.StringDtype("python", na_value=missing)
+    except TypeError:  # pandas 2.2 has but one missing value of text
+        return pd.StringDtype("python") if na == "NA" else np.dtype(object)
+
+
+def frame_out(frame: pd.DataFrame, writer: ArrayWriter) -> Json:
+    """Write a table: its columns, and the labels of rows and columns.
+
+    Raises
+    ------
+    DataError
+        If it holds values of types that a file cannot hold.
+    """
+    columns = (frame.iloc[:, j] for j in range(frame.shape[1]))
+    axes = [index_out(axis, writer) for axis in (frame.index, frame.columns)]
+    return [*axes, [column_out(column, writer) for column in columns]]
+
+
+def frame_back(stored: Json, reader: ArrayReader) -> pd.DataFrame:
+    """Undo `frame_out`."""
+    rows, names, columns = items(stored, "a table", 3)
+    index, labels = index_back(rows, reader), index_back(names, reader)
+    each = [column_back(column, reader) for column in items(columns, "columns")]
+    if len(each) != len(labels) or any(len(found) != len(index) for found in each):
+        raise ValueError(f"a table has not {len(labels)} columns, or others")
+    frame = pd.DataFrame(dict(enumerate(each)), index)
+    frame.columns = labels
+    return frame
+
+
+def index_out(index: pd.Index, writer: ArrayWriter) -> Json:
+    """Write labels of rows or columns."""
+    names = [any_out(name, writer) for name in index.names]
+    if isinstance(index, pd.RangeIndex):
+        return ["range", names, [index.start, index.stop, index.step]]
+    if isinstance(index, pd.MultiIndex):
+        codes = [writer.put(np.asarray(code, dtype=np.int64)) for code in index.codes]
+        levels = [index_out(level, writer) for level in index.levels]
+        return ["several", names, [codes, levels]]
+    regular = isinstance(index, pd.DatetimeIndex | pd.TimedeltaIndex)
+    every = getattr(index, "freqstr", None) if regular else None
+    return ["labels", names, [column_out(index, writer), every]]
+
+
+def index_back(stored: Json, reader: ArrayReader) -> pd.Index:
+    """Undo `index_out`."""
+    form, names, value = items(stored, "labels", 3)
+    found: Value
+    if form == "range":
+        start, stop, step = (whole(n, "a range") for n in items(value, "a range", 3))
+        found = pd.RangeIndex(start, stop, step)
+        reader.length(len(found))
+    elif form == "several":
+        codes, levels = items(value, "labels", 2)
+        placed: Value = [reader.take(code) for code in items(codes, "labels")]
+        of: Value = [
+            index_back(level, reader) for level in items(levels, "labels", len(codes))
+        ]
+        found = pd.MultiIndex(of, placed)
+    elif form == "labels":
+        column, every = items(value, "labels", 2)
+        found = pd.Index(column_back(column, reader))
+        if every is not None:
+            found.freq = every
+    else:
+        raise ValueError(f"labels are of the form {form!r}")
+    each = items(names, "names", found.nlevels)
+    found.names = [any_back(name, reader) for name in each]
+    labels: pd.Index = found
+    return labels
+
+
+def column_out(column: Value, writer: ArrayWriter) -> Json:
+    """Write a column or labels: numbers as an array, other values one by one."""
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+        return ["numbers", writer.put(column.to_numpy())]
+    if isinstance(dtype, pd.CategoricalDtype):
+        values = column.cat if isinstance(column, pd.Series) else column
+        codes = writer.put(np.asarray(values.codes, dtype=np.int64))
+        return ["levels", [codes, dtype_out(dtype, writer)]]
+    each = [any_out(value, writer) for value in column]
+    return ["values", [each, dtype_out(dtype, writer)]]
+
+
+def column_back(stored: Json, reader: ArrayReader) -> Value:
+    """Undo `column_out`."""
+    form, value = items(stored, "a column", 2)
+    if form == "numbers":
+        array = reader.take(value)
+        if array.ndim != 1:
+            raise ValueError(f"a column has the shape {array.shape}")
+        return array
+    each, name = items(value, "a column", 2)
+    if form == "levels":
+        codes = reader.take(each)
+        levelled: Value = dtype_back(name, reader)
+        return pd.Categorical.from_codes(codes, dtype=levelled)
+    if form != "values":
+        raise ValueError(f"a column is of the form {form!r}")
+    values = any_back(items(each, "a column"), reader)
+    dtype = dtype_back(name, reader)
+    if dtype == np.dtype(object):
+        return objects(values)
+    return pd.Series(values, dtype=dtype).array
+
+
+# ---------------------------------------------------- types that hints declare
 
 ANY = Form(any_out, any_back)
 FORMS: dict[object, Form] = {
@@ -327,9 +802,9 @@ def _fields(kind: type) -> Form:
     computed = {name: _returned(kind, name) for name in rule.computed}
 
     def out(value: Value, writer: ArrayWriter) -> Json:
+        value = rule.prepared(value)
         if type(value) is not kind:
             raise cannot_hold(value)
-        value = rule.prepared(value)
         stored = {
             name: form_of(hint).out(getattr(value, name), writer)
             for name, hint in hints.items()

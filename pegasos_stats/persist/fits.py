@@ -50,8 +50,18 @@ from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
 from pegasos_stats.persist.archive import Json, Value
-from pegasos_stats.persist.codec import CONCRETE, FORMS, NAMES, RULES, Rule, form_of
-from pegasos_stats.persist.values import ArrayReader, ArrayWriter, Form, items
+from pegasos_stats.persist.codec import (
+    CONCRETE,
+    FORMS,
+    NAMES,
+    RULES,
+    ArrayReader,
+    ArrayWriter,
+    Form,
+    Rule,
+    form_of,
+    items,
+)
 from pegasos_stats.solvers.kernel_problem import (
     KernelFunction,
     KernelProblem,
@@ -124,15 +134,10 @@ class MissingRows:
         self._refuse()
 
     def _refuse(self) -> NoReturn:
-        if self.is_study:
-            raise DataError(
-                "The training rows are not in the file of a study; build the model "
-                "from its data again, with the lam that was chosen, and fit it."
-            )
         raise DataError(
-            "The training rows are not in a saved model; give data, as in "
-            "predict(data), and ask for standard errors, as by result.bse, before "
-            "saving."
+            "The training rows are not in the file of a fit or a study; give data, as "
+            "in predict(data), ask for standard errors before saving, or fit the model "
+            "again."
         )
 
 
@@ -196,11 +201,6 @@ def signs_back(stored: Json, reader: ArrayReader) -> NDArray[np.float64]:
     if y.dtype != np.int8 or y.ndim != 1 or set(np.unique(y).tolist()) != {-1, 1}:
         raise ValueError("y holds other numbers than -1 and 1")
     return y.astype(np.float64)
-
-
-def rows_out(X: Value, writer: ArrayWriter) -> Json:
-    """Write what is left of rows."""
-    return form_of(MissingRows).out(MissingRows.of(X), writer)
 
 
 @dataclass(frozen=True)
@@ -358,9 +358,6 @@ FORMS |= {
     Metric: Form(metric_out, metric_back),
 }
 NAMES |= {"Model": Model}
-MISSING_ROWS = Form(
-    rows_out, lambda stored, reader: form_of(MissingRows).back(stored, reader)
-)
 SIGNS = Form(signs_out, signs_back)
 
 
@@ -635,7 +632,7 @@ OF_RUN = {MODEST: "alpha", SEED: "seed"}
 STEPS = "n_iter n_violations n_epochs"
 OF_PROBLEM = {POSITIVE: "lam", COUNT: "weights", FINITE: "offset"}
 EACH_ROW = "y n, weights n, offset n"
-OF_ROWS = {"X": MISSING_ROWS, "y": SIGNS}
+OF_ROWS = {"X": MissingRows, "y": SIGNS}
 RULES |= {
     BootstrapResult: Rule(
         of_bootstrap,
@@ -704,6 +701,7 @@ RULES |= {
         of_missing_rows,
         "rows r, values rp",
         {ONE_OR_MORE: "shape", FINITE: "values"},
+        MissingRows.of,
     ),
     Offset: Rule(of_offset),
     Problem: Rule(of_problem, EACH_ROW, OF_PROBLEM, hints=OF_ROWS),

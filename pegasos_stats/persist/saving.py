@@ -24,9 +24,14 @@ from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.results import Results
 from pegasos_stats.persist import archive, fits  # noqa: F401 fits fills the rules
 from pegasos_stats.persist.archive import MODEL, Arrays, Header, Json, Value
-from pegasos_stats.persist.codec import form_of
-from pegasos_stats.persist.values import ArrayReader, ArrayWriter, any_back, any_out
-from pegasos_stats.writing import checked_path, checked_place, outputs, shown_path
+from pegasos_stats.persist.codec import (
+    ArrayReader,
+    ArrayWriter,
+    any_back,
+    any_out,
+    form_of,
+)
+from pegasos_stats.writing import checked_place, outputs
 
 KINDS = {  # what a file may hold, and the module that has it
     "CalibratedResults": "studies.calibration",
@@ -59,13 +64,6 @@ KINDS = {  # what a file may hold, and the module that has it
 }
 # What a study's fields have to be good for, beside being shown.
 USED = ("tidy", "glance", "table", "by_class", "overall", "calibration_error")
-INSTEAD = {  # what else may be given to save(), and what to do
-    "Report": "take its write(path)",
-    "DataFrame": "take its to_csv(path) or to_parquet(path)",
-    "SVM": "save what fit() returns",
-    "Logit": "save what fit() returns",
-    "KernelSVM": "save what fit() returns",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,17 +208,13 @@ def load(
     return load_saved(path, functions).result
 
 
-def load_saved(
-    path: str | PathLike[str], functions: object = None, fits_only: bool = False
-) -> Saved:
+def load_saved(path: str | PathLike[str], functions: object = None) -> Saved:
     """Read what `save` wrote, with the facts that were saved beside it.
 
     Parameters
     ----------
     path : str or path
     functions : dict of str to callable, optional
-    fits_only : bool, default False
-        Whether to refuse what is no fit.
 
     Raises
     ------
@@ -230,13 +224,6 @@ def load_saved(
     known = check_functions(functions)
     with archive.opened(path) as (header, arrays):
         found = _rebuilt(header, arrays, known)
-        if fits_only and not isinstance(found, Results):
-            raise DataError(
-                f"The file {shown_path(checked_path(path))} holds a result of the type "
-                f"{header['kind']} and no fit; read it in Python by "
-                "pegasos_stats.load(path), or give a file that `pegasos-stats fit "
-                "--save` wrote."
-            )
         about = any_back(header["about"], ArrayReader({}, {}))
         if type(about) is not dict:
             raise ValueError("about is no dictionary")
@@ -248,10 +235,10 @@ def _kind_of(kept: object) -> str:
     kind = type(kept)
     if kind.__module__ == f"pegasos_stats.{KINDS.get(kind.__name__)}":
         return kind.__name__
-    cure = INSTEAD.get(
-        kind.__name__, "give what fit() returns, or a study or table of the package"
+    raise DataError(
+        f"A {kind.__name__} cannot be saved; give what fit() returns, or a study or "
+        "table of the package."
     )
-    raise DataError(f"A {kind.__name__} cannot be saved; {cure}.")
 
 
 def _facts(about: object) -> Json:

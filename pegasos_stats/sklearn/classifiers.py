@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
 )
 
 from pegasos_stats.arrays import Vector, owned
-from pegasos_stats.checks import check_choice, check_penalty
+from pegasos_stats.checks import check_choice, check_positive
 from pegasos_stats.data.design import FrameDesign
 from pegasos_stats.data.foreign import position_of
 from pegasos_stats.data.labels import LabelCoding, Level
@@ -127,7 +127,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = self._weights(labels, each)
         model = self._model(labels, self._named(rows), weights, each)
         if each is not None and self.lam is None:
-            lam = check_penalty(1.0 / float(each.sum()))
+            lam = check_positive("lam", 1.0 / float(each.sum()))
             model.problem = replace(model.problem, lam=lam)
         self.result_ = model.fit(self._solver())
         if self.result_.converged is None and self.relative_gap_ > FAR:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Predictors, Rows, Vector, read_only
-from pegasos_stats.checks import check_penalty
+from pegasos_stats.checks import check_positive
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.weights import WeightsOf
 from pegasos_stats.errors import DataError, OptionError
@@ -66,7 +66,7 @@ def penalty_of(lam: object, n: float) -> tuple[float, LamRule]:
             "lam",
             lam,
         )
-    return check_penalty(lam), "given"
+    return check_positive("lam", lam), "given"
 
 
 @dataclass(frozen=True, eq=False)

@@ -79,7 +79,7 @@ BAD_INPUT = {
     ),
     "mixed formats": (
         ["fit", "train.svm.bz2", "--test", "test.csv"],
-        "test.csv is csv and train.svm.bz2 is svmlight",
+        "The data have 65 columns",
     ),
     "bad svmlight": (["fit", "twice.svm"], "Line 1 of twice.svm has the same index"),
     "wrong format": (["fit", "train.csv", "--format", "svmlight"], "Line 1 of"),

@@ -46,7 +46,7 @@ from pegasos_stats.writing import Kind, checked_place, outputs
 number = int(sys.argv[1])
 signal.signal(signal.SIGTERM, signal.SIG_DFL)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
-kind = Kind("note", "note", lambda handle: handle.read(4) == b"note")
+kind = Kind("note", lambda handle: handle.read(4) == b"note")
 with no_part_left(), outputs() as files:
     files.open(checked_place("a.txt", kind)).write(b"note 2")
     os.kill(os.getpid(), number)

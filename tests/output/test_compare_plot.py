@@ -48,8 +48,8 @@ def test_lines_go_through_the_medians(study):
             line.get_ydata(), quantile(study, "Pegasos", measure)
         )
     seconds = quantile(study, "Pegasos", "cpu_seconds")
-    unit = {"µs": 1e6, "ms": 1e3, "s": 1.0}[loss.get_xlabel().split("(")[1][:-1]]
-    np.testing.assert_array_equal(line_of(loss, "Pegasos").get_xdata(), unit * seconds)
+    assert "(s)" in loss.get_xlabel()
+    np.testing.assert_array_equal(line_of(loss, "Pegasos").get_xdata(), seconds)
     assert line_of(gap, "Pegasos").get_xdata().tolist() == list(range(1, 13))
 
 

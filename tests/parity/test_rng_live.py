@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from pegasos_stats.rng import RRandom
-from pegasos_stats.rng.generator import qnorm
+from pegasos_stats.rng import RRandom, qnorm
 
 SEEDS = [0, 1, 42, 443, -1, 2**31 - 1, -(2**31) + 1, *range(2, 40)]
 SIZES = [*range(1, 20), 127, 128, 129, 32768, 32769, 65536, 65537, 10**7, 10**7 + 1]

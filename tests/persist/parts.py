@@ -8,9 +8,8 @@ import pandas as pd
 
 from pegasos_stats.persist import load_saved
 from pegasos_stats.persist.archive import json_text, write_npz
-from pegasos_stats.persist.codec import form_of
+from pegasos_stats.persist.codec import ArrayReader, ArrayWriter, form_of
 from pegasos_stats.persist.saving import _packed
-from pegasos_stats.persist.values import ArrayReader, ArrayWriter
 
 
 def taken_apart(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -342,7 +342,7 @@ def test_files_that_are_not_saved_models_are_refused(saved, tmp_path):
         path.write_bytes(content)
         with pytest.raises(DataError, match=r"saved model|is not a model saved by"):
             load(path)
-    with pytest.raises(DataError, match="no saved model"):
+    with pytest.raises(DataError, match="is not a model saved by"):
         load(tmp_path / "d.zip")
 
 

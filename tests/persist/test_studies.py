@@ -169,7 +169,7 @@ def test_every_dataclass_that_is_public_can_be_saved_or_is_no_result():
 
 def test_rows_are_not_in_a_study(kept):
     study = ps.load(kept["path"][1])
-    with pytest.raises(DataError, match="file of a study; build the model from its"):
+    with pytest.raises(DataError, match="file of a fit or a study; give data"):
         study.refit("min")
     again = ps.cross_validate(model(), folds=study.folds, seed=1)
     assert again.folds.assignment.tolist() == study.folds.assignment.tolist()
@@ -203,9 +203,9 @@ def test_functions_of_ones_own_are_asked_for(kept, tmp_path):
 def test_what_no_file_holds_is_said_in_one_sentence(tmp_path):
     fit = model().fit()
     for kept, words in (
-        (model(), "A SVM cannot be saved; save what fit() returns."),
-        (fit.tidy(), "A DataFrame cannot be saved; take its to_csv(path)"),
-        (fit.report(), "A Report cannot be saved; take its write(path)."),
+        (model(), "A SVM cannot be saved; give what fit() returns"),
+        (fit.tidy(), "A DataFrame cannot be saved; give what"),
+        (fit.report(), "A Report cannot be saved; give what"),
         (3, "A int cannot be saved; give what fit() returns, or a study"),
     ):
         with pytest.raises(DataError) as caught:
@@ -281,7 +281,7 @@ def test_folds_of_a_loaded_model_are_refused_where_its_terms_learn(
 ):
     """``scale(b)`` learns of the rows to fit, which are not in the file."""
     ps.save(kept["calibrated"][0], tmp_path / "a")
-    with pytest.raises(DataError, match="not in the file of a study; build the model"):
+    with pytest.raises(DataError, match="not in the file of a fit or a study"):
         again(ps.load(tmp_path / "a"))
 
 

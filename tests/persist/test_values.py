@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from pegasos_stats.errors import DataError
-from pegasos_stats.persist.values import ArrayWriter, any_out
+from pegasos_stats.persist.codec import ArrayWriter, any_out
 from tests.persist.parts import read, written
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pegasos_stats import rng as generator
 from pegasos_stats.errors import OptionError, SeedError
-from pegasos_stats.rng import RRandom, generator
-from pegasos_stats.rng.generator import qnorm, untempered
+from pegasos_stats.rng import RRandom, qnorm, untempered
 from tests.rng.rng_golden import GOLDEN, ROUNDING, SEEDS
 
 # Draws used after set.seed(11).
@@ -266,8 +266,9 @@ def test_arguments_that_make_no_sense(call):
 MIXED = """
 import json
 import numpy as np
-from pegasos_stats.rng import RRandom, generator
-from pegasos_stats.rng.generator import qnorm
+from pegasos_stats import rng as generator
+from pegasos_stats.rng import RRandom
+from pegasos_stats.rng import qnorm
 out = []
 for kind in ("rejection", "rounding"):
     g = RRandom(443, sample_kind=kind)

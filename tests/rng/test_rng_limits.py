@@ -5,8 +5,7 @@ import pytest
 from scipy.special import ndtri
 
 from pegasos_stats.errors import OptionError
-from pegasos_stats.rng import RRandom
-from pegasos_stats.rng.generator import qnorm
+from pegasos_stats.rng import RRandom, qnorm
 
 LEAST = 5.6e-309
 SIZES = "a whole number from 0 to 2147483647"

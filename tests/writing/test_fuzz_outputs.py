@@ -17,7 +17,7 @@ from pegasos_stats.writing import Kind, checked_place
 
 pytestmark = pytest.mark.fuzz
 
-NOTE = Kind("note", "note", lambda handle: handle.read(4) == b"note")
+NOTE = Kind("note", lambda handle: handle.read(4) == b"note")
 
 
 @given(st.text() | st.binary() | st.integers() | st.none() | st.floats())

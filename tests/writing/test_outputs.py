@@ -7,7 +7,6 @@ import subprocess
 
 import pytest
 
-from pegasos_stats import writing
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.writing import checked_path, checked_place, is_same, outputs
 from tests.writing.written_files import (
@@ -52,7 +51,7 @@ def test_a_part_of_a_private_file_is_private(earlier):
     earlier.chmod(0o600)
     with outputs() as files:
         files.open(checked_place(earlier, NOTE)).write(b"note")
-        (part,) = writing._parts
+        (part,) = files.parts
         assert stat.S_IMODE(os.stat(part).st_mode) == 0o600
 
 

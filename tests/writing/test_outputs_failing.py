@@ -6,10 +6,8 @@ import threading
 
 import pytest
 
-from pegasos_stats import writing
 from pegasos_stats.errors import DataError
-from pegasos_stats.writing import checked_place, outputs
-from tests.writing.written_files import EARLIER, NOTE, contents, write
+from tests.writing.written_files import EARLIER, contents, write
 
 CALLS = [
     (os, "open"),
@@ -28,13 +26,6 @@ FAILURES = [
     SystemExit(3),
     MemoryError(),
 ]
-
-
-@pytest.fixture(autouse=True)
-def no_part_is_left_to_the_end_of_the_process():
-    """A part whose removal fails is removed at exit: here after the test."""
-    yield
-    writing.remove_parts()
 
 
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda error: type(error).__name__)
@@ -76,7 +67,6 @@ def test_whichever_call_fails_the_file_is_the_earlier_or_the_new_one(
             allowed.add(b"note: new")  # interrupted, maybe after the renaming
         assert found in allowed
         if name != "unlink":  # a part that cannot be removed stays
-            writing.remove_parts()
             assert {*contents(tmp_path)} <= {"a.txt"}
         if calls < last:
             return
@@ -102,14 +92,3 @@ def test_threads_that_write_one_file_all_go_right(tmp_path):
     assert failures == []
     assert [*contents(tmp_path)] == ["a.txt"]
     assert path.read_text() in texts
-
-
-def test_paths_a_parent_are_not_those_of_its_fork(tmp_path):
-    with outputs() as files:
-        files.open(checked_place(tmp_path / "a.txt", NOTE)).write(b"note")
-        child = os.fork()
-        if child == 0:
-            writing.remove_parts()
-            os._exit(0)
-        os.waitpid(child, 0)
-    assert contents(tmp_path) == {"a.txt": b"note"}

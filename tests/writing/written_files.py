@@ -2,8 +2,8 @@
 
 from pegasos_stats.writing import Kind, checked_place, outputs
 
-NOTE = Kind("note", "note", lambda handle: handle.read(4) == b"note")
-PIPED = Kind("note", "note", NOTE.known, streams=True)
+NOTE = Kind("note", lambda handle: handle.read(4) == b"note")
+PIPED = Kind("note", NOTE.known, streams=True)
 EARLIER = b"note: the earlier one"
 
 

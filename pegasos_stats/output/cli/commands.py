@@ -40,7 +40,6 @@ from pegasos_stats.output.cli import printed
 from pegasos_stats.output.cli.files import (
     PREDICTIONS,
     Rows,
-    check_alike,
     check_places,
     formula_for,
     read_data,
@@ -245,7 +244,6 @@ def _read(options: Fit | Report | Parity) -> tuple[Rows, Rows | None]:
     X, y = train.split
     n_features = None if y is None else X.shape[1]
     test = read_data(path, reading, style, n_features, train.zero_based, dense)
-    check_alike(test.path, test.format, f"{train.path} is", train.format)
     return train, test.named_by(reading.id if reading.id in test.columns else None)
 
 
@@ -312,8 +310,13 @@ def predict(options: Predict, line: str) -> int:
         options = replace(options, output=None)
     read, written = [options.data, options.model], options.output
     check_places(read, options.overwrite, (written, PREDICTIONS))
-    saved = load_saved(options.model, fits_only=True)
+    saved = load_saved(options.model)
     result = saved.result
+    if not isinstance(result, Results):
+        raise DataError(
+            f"The file {shown_path(options.model)} holds a result of the type "
+            f"{type(result).__name__} and no fit; give a file that fit --save wrote."
+        )
     rows, reading = _rows_for(saved, options)
     table, why = _table(result, rows, options)
     in_json = options.json and written is None
@@ -328,14 +331,14 @@ def predict(options: Predict, line: str) -> int:
             n += len(predictions)
             for level in result.coding.levels:
                 counts[str(level)] += int((predictions["predicted"] == level).sum())
+    found = printed.Predicted(result, n, counts, table, why)
     if options.json:
-        facts = printed.predicted_facts(result, table, n, counts, why)
+        facts = found.facts
         if in_json:
             facts["predictions"] = printed.records(pd.concat(collected))
         write_output(printed.strict_json(facts))
         return 0
-    text = printed.predicted_text(result.coding.described, table, n, counts, why)
-    text = f"{PROGRAM}: {options.model} on {options.data}\n{text}\n"
+    text = f"{PROGRAM}: {options.model} on {options.data}\n{found}\n"
     if written is None:
         sys.stderr.write(text)
     else:
@@ -354,8 +357,6 @@ def _rows_for(saved: Saved, options: Predict) -> tuple[Rows, Reading]:
     rows = read_data(data, reading, style, *known, dense)
     if reading.id is None and about.get("id") in rows.columns:
         reading = replace(reading, id=about["id"])
-    fitted_on = about.get("format", rows.format)
-    check_alike(data, rows.format, "the model was fitted on", fitted_on)
     return rows.named_by(reading.id), reading
 
 

@@ -178,14 +178,6 @@ def are_scanned(path: str) -> bool:
     return by_rows or is_pattern(path) or os.path.isdir(path)
 
 
-def check_alike(path: str, found: str, whose: str, known: str) -> None:
-    """Raise `DataError` if one format has columns with names and the other has not."""
-    if (found == "svmlight") != (known == "svmlight"):
-        raise DataError(
-            f"The file {path} is {found} and {whose} {known}; give both in one format."
-        )
-
-
 def read_rows(path: str) -> NDArray[np.int64]:
     """Read row numbers, counted from zero, one a line.
 
@@ -236,11 +228,10 @@ def formula_for(options: Fit | Report | Parity, train: Rows) -> str | None:
             )
         return None
     if formula is not None:
-        *before, right = formula.split("~", 1)
-        left = "".join(before).strip()
-        if outcome is None or left == outcome:
+        left, _, right = formula.rpartition("~")
+        if outcome is None or left.strip() == outcome:
             return formula
-        if left:
+        if left.strip():
             raise OptionError(
                 f"--outcome {outcome} and --formula '{formula}' name two outcomes; "
                 "leave --outcome out."
@@ -300,9 +291,7 @@ def is_predictions(handle: IO[bytes]) -> bool:
     return header[1 : len(HEADER)] == HEADER[1:] and known in ([], [True, True])
 
 
-PREDICTIONS = writing.Kind(
-    "predictions", "file of predictions", is_predictions, streams=True
-)
+PREDICTIONS = writing.Kind("file of predictions", is_predictions, streams=True)
 
 
 @no_part_left()

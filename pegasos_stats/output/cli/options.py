@@ -7,8 +7,9 @@ option that is None is left to the default of Python.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
+from itertools import chain
 from typing import Annotated, Any, Literal, get_args
 
 from cyclopts import (
@@ -602,10 +603,16 @@ NAMED = re.compile(
 )  # an argument of Python in a message
 
 
-def option_names(kind: type) -> set[str]:
-    """Names of all options of a command, in Python."""
-    inner = [each.default for each in fields(kind) if is_dataclass(each.default)]
-    return {each.name for group in (kind, *inner) for each in fields(group)}
+def _names_of(kind: type) -> Iterator[str]:
+    """Names of the options of a command and of its groups, in Python."""
+    for each in fields(kind):
+        yield each.name
+        if is_dataclass(each.default):
+            yield from _names_of(type(each.default))
+
+
+KNOWN = {"folds", *chain(*map(_names_of, COMMANDS.values()))}
+KNOWN -= {"train", "model", "data"}
 
 
 def as_options(text: str) -> str:
@@ -618,11 +625,10 @@ def as_options(text: str) -> str:
     >>> as_options("Try intercept=False, intercept=True or data=rows.")
     'Try --no-intercept, --intercept or data=rows.'
     """
-    known = set[str]().union(*map(option_names, COMMANDS.values())) | {"folds"}
 
     def option(found: re.Match[str]) -> str:
         name, value = found[1], found[2]
-        if name not in known - {"train", "model", "data"}:
+        if name not in KNOWN:
             return found[0]
         flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
         if value == "False":

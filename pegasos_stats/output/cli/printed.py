@@ -221,42 +221,50 @@ def _table_facts(table: ConfusionMatrix) -> Facts:
 # ------------------------------------------------------------- predictions
 
 
-def predicted_facts(
-    result: Results,
-    table: ConfusionMatrix | None,
-    n_rows: int,
-    counts: dict[str, int],
-    note: str,
-) -> Facts:
-    """What is predicted, for programs; the rows are `records`."""
-    return {
-        "outcome": result.coding.name,
-        "levels": [str(level) for level in result.coding.levels],
-        "rows": n_rows,
-        "predicted_counts": counts,
-        "confusion": None if table is None else _table_facts(table),
-        "notes": [note] * bool(note),
-    }
+@dataclass(frozen=True)
+class Predicted:
+    """What is predicted, all rows together.
 
+    Attributes
+    ----------
+    result : Results
+    n_rows : int
+    counts : dict of int
+        Rows that are predicted to have each level.
+    table : ConfusionMatrix or None
+    note : str
+        Why there is no table; may be empty.
+    """
 
-def predicted_text(
-    outcome: str,
-    table: ConfusionMatrix | None,
-    n_rows: int,
-    counts: dict[str, int],
-    note: str,
-) -> str:
-    """Counts of predictions, and the confusion table if there is one."""
-    missing = n_rows - sum(counts.values())
-    return "\n".join(
-        [
-            f"Outcome    {outcome}",
-            f"Rows       {n_rows:,}, {missing:,} of them without a prediction",
-            f"Predicted  {', '.join(f'{k}: {n:,}' for k, n in counts.items())}",
-            *[f"Note       {note}"] * bool(note),
-            *([] if table is None else ["", str(table)]),
+    result: Results
+    n_rows: int
+    counts: dict[str, int]
+    table: ConfusionMatrix | None
+    note: str
+
+    @property
+    def facts(self) -> Facts:
+        """The same for programs; the rows are `records`."""
+        return {
+            "outcome": self.result.coding.name,
+            "levels": [str(level) for level in self.result.coding.levels],
+            "rows": self.n_rows,
+            "predicted_counts": self.counts,
+            "confusion": None if self.table is None else _table_facts(self.table),
+            "notes": [self.note] * bool(self.note),
+        }
+
+    def __str__(self) -> str:
+        missing = self.n_rows - sum(self.counts.values())
+        counts = ", ".join(f"{level}: {n:,}" for level, n in self.counts.items())
+        rows = f"{self.n_rows:,}, {missing:,} of them without a prediction"
+        lines = [
+            *labelled("Outcome", self.result.coding.described),
+            *labelled("Rows", rows),
+            *labelled("Predicted", counts),
+            *labelled("Note", *[self.note] * bool(self.note)),
         ]
-    )
+        return "\n".join(lines + ([] if self.table is None else ["", str(self.table)]))
 
 
 def records(predictions: pd.DataFrame) -> list[dict[Hashable, object]]:

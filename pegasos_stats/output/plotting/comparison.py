@@ -12,7 +12,6 @@ THREE = "three axes, for example plt.subplots(1, 3)[1]"
 HEIGHT = 8.4  # inches of the three panels
 THIN = 0.6  # width of a line where some runs have ended
 MARKERS_IN_A_LINE = 8
-UNITS = {"s": 1.0, "ms": 1e3, "µs": 1e6}
 
 Panels = tuple[Axes, Axes, Axes]
 
@@ -43,14 +42,11 @@ def plot_comparison(
     else:
         loss, error, gap = style.several_axes(ax, [3], THREE)
     base = bound if excess else 0.0
-    longest = float(statistics.query("measure == 'cpu_seconds'")["q50"].max())
-    units = [unit for unit, scale in UNITS.items() if longest * scale >= 1.0]
-    unit = units[0] if units else "s"
-    draw_measure(loss, statistics, "objective", line, base, UNITS[unit])
+    draw_measure(loss, statistics, "objective", line, base, in_seconds=True)
     shown = "Loss above the certified bound" if base else "Loss"
     loss.set(
         title=f"{shown} against CPU time",
-        xlabel=f"CPU time of the updates ({unit})",
+        xlabel="CPU time of the updates (s)",
         ylabel="Loss less bound" if base else "Loss",
     )
     held_out = "test_error" in statistics["measure"].cat.categories
@@ -74,7 +70,7 @@ def draw_measure(
     measure: str,
     line: Style,
     base: float = 0.0,
-    per_second: float | None = None,
+    in_seconds: bool = False,
 ) -> None:
     """Draw medians over the runs of each solver, with bands from 5% to 95%.
 
@@ -86,9 +82,8 @@ def draw_measure(
         On the y axis, less `base`.
     line : mapping
     base : float
-    per_second : float, optional
-        Units of time in a second, for medians of the time on the x axis; epochs if left
-        out.
+    in_seconds : bool
+        Whether medians of the time are on the x axis, and not epochs.
     """
     names = list(statistics["solver"].cat.categories)
     ends, xs, ys = [], [], []
@@ -98,8 +93,8 @@ def draw_measure(
         own = statistics[statistics["solver"] == name]
         y = own[own["measure"] == measure].set_index("epoch")
         x = np.asarray(y.index, dtype=np.float64)
-        if per_second is not None:
-            x = per_second * own[own["measure"] == "cpu_seconds"]["q50"].to_numpy()
+        if in_seconds:
+            x = own[own["measure"] == "cpu_seconds"]["q50"].to_numpy()
         runs = own[own["measure"] == "objective"]["n_runs"]
         whole = int((runs == runs.max()).sum())  # points of all runs, before others
         middle, low, high = (y[q].to_numpy() - base for q in ("q50", "q05", "q95"))

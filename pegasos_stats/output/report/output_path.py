@@ -36,10 +36,9 @@ def _begins(*begins: str) -> Callable[[IO[bytes]], bool]:
 
 
 CSV_ENDS = "_misclassified.csv"
-LIST = "list of misclassified rows"
 
-REPORT = writing.Kind("report", "report", _begins(*BEGINS))
-CSV = writing.Kind(LIST, LIST, _begins("row,actual,predicted,score"))
+REPORT = writing.Kind("report", _begins(*BEGINS))
+CSV = writing.Kind("list of misclassified rows", _begins("row,actual,predicted,score"))
 
 
 class PagePlace(NamedTuple):

@@ -13,7 +13,7 @@ import math
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -496,16 +496,10 @@ def vector(x: Any) -> Any:
         If ``x`` is none of a list, tuple, range, array of shape (n,), Series, Index or
         scalar.
     """
-    if type(x) in (range, list, tuple):
-        return x[:]
-    if type(x) is np.ndarray and x.ndim == 1:
-        return x
     allowed = "a number or something of one dimension, as a list, array or Series"
     with refusing(OptionError(refusal("x", x, allowed))):
-        if isinstance(x, range):
+        if isinstance(x, range | list | tuple):
             return x
-        if isinstance(x, (list, tuple)):  # as long as they are, whatever they say
-            return tuple(x) if isinstance(x, tuple) else list(x)
         if np.ndim(x) == 0 and (
             isinstance(x, (str, bytes)) or not hasattr(x, "__iter__")
         ):
@@ -544,23 +538,13 @@ def draw_by_rejection(
     return done + good.size, at + used * pieces
 
 
-@cache
-def powers() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Factors and terms, shape (624,), of steps 52 to 675 of ``s <- 69069 s + 1``.
-
-    ``k`` steps make ``f_k s + t_k`` of ``s`` (mod 2^32), ``f_k = 69069^k``.
-    """
-    factors, terms = [1], [0]
-    for _ in range(51 + BLOCK):
-        factors.append(69069 * factors[-1] % 2**32)
-        terms.append((69069 * terms[-1] + 1) % 2**32)
-    return np.array(factors[52:], np.uint64), np.array(terms[52:], np.uint64)
-
-
 def seeded_key(seed: int) -> Key:
     """Fill a key, shape (624,), as ``set.seed`` does: by ``s <- 69069 s + 1``."""
-    factors, terms = powers()
-    return (factors * np.uint64(seed % 2**32) + terms).astype(np.uint32)
+    number, key = seed % 2**32, list[int]()
+    for _ in range(51 + BLOCK):
+        number = (69069 * number + 1) % 2**32
+        key.append(number)
+    return np.array(key[51:], np.uint32)
 
 
 def tempered(key: Key) -> Key:
