@@ -387,9 +387,7 @@ class ConfusionMatrix(tables.Exported):
         from pegasos_stats.output.plotting.tiles import draw_confusion
 
         if not self.counts.any():
-            raise DataError(
-                "The table is empty: no row has an actual label; give data with labels."
-            )
+            raise DataError("The table is empty: no row has an actual label.")
         n, undecided = self.n_classified, self.n_undecided
         rate = f" ({self.n_errors / n:.1%})" if n else ""
         without = f"\n{amount(undecided)} without prediction" if undecided else ""

@@ -328,9 +328,7 @@ def decision_curve(
     models = {"model": probabilities} if models is None else models
     for name in models or [None]:
         if not is_name(name) or name in (ALL, NONE):
-            raise OptionError(
-                f"probabilities= has the name {shown(name)}; give names of models."
-            )
+            raise OptionError(f"probabilities= has the name {shown(name)}.")
     at = _checked_thresholds(thresholds)
     sides = {name: events_of(actual, each, positive) for name, each in models.items()}
     used = np.logical_and.reduce([each.is_complete for each in sides.values()])

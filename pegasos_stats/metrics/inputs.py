@@ -44,15 +44,11 @@ def side_by_side(actual: object, predicted: object) -> pd.DataFrame:
     left = column_of_labels(actual, "actual")
     right = column_of_labels(predicted, "predicted")
     if len(left) != len(right):
-        raise DataError(
-            f"There are {len(left):,} actual and {len(right):,} predicted labels; "
-            "give a pair for each row."
-        )
+        given = f"{len(left):,} actual and {len(right):,} predicted labels"
+        raise DataError(f"There are {given}; give a pair for each row.")
     both_labelled = isinstance(actual, pd.Series) and isinstance(predicted, pd.Series)
     if both_labelled and not left.index.equals(right.index):
-        raise DataError(
-            "The row labels of actual and predicted differ; align them, or give arrays."
-        )
+        raise DataError("The row labels of actual and predicted differ; align them.")
     index = left.index if isinstance(actual, pd.Series) else right.index
     sides = {"actual": left.set_axis(index), "predicted": right.set_axis(index)}
     return pd.DataFrame(sides)
@@ -75,18 +71,13 @@ def levels_of(pairs: pd.DataFrame) -> list[Level]:
         found = [plain(value) for value in distinct(pairs[side].dropna())]
         others = [value for value in found if levels and value not in levels]
         if len(others) > MOST_OTHERS:
-            raise OptionError(
-                f"The predicted labels {listing(others)} are no actual ones; give "
-                "labels, such as np.where(p > threshold, second, first)."
-            )
+            raise OptionError(f"Predicted are {listing(others)}; give labels.")
         levels += found
     try:
         return sorted(set(levels))
     except Exception:  # values of others may raise what they like
-        written_once = list({shown(level): level for level in levels}.values())
-        raise LabelError(
-            f"The labels {listing(written_once)} have no common order; give levels=."
-        ) from None
+        known = list({shown(level): level for level in levels}.values())
+        raise LabelError(f"The labels {listing(known)} have no common order.") from None
 
 
 def checked_levels(levels: object) -> list[Level]:
@@ -112,11 +103,9 @@ def codes_of(labels: DataColumn, levels: Levels) -> Codes:
     codes = positions(labels, levels)
     unknown = (codes < 0) & labels.notna().to_numpy(dtype=bool)
     if unknown.any():
-        raise LabelError(
-            f"The {labels.name} labels hold {listing(labels[unknown].unique())} in "
-            f"{counted(int(unknown.sum()), 'row')} ({listing(labels.index[unknown])}); "
-            f"known are {listing(levels)}."
-        )
+        values, rows = labels[unknown].unique(), labels.index[unknown]
+        where = f"{counted(len(rows), 'row')} ({listing(rows)})"
+        raise LabelError(f"The {labels.name} labels hold {listing(values)} in {where}.")
     return codes
 
 
@@ -135,19 +124,15 @@ def checked_probabilities(
         named = levels_named(probabilities.columns, levels)
         columns = [position_of(column, levels) for column in named]
         if sorted(columns) != list(range(k)):
-            raise DataError(
-                f"The probabilities have the columns {listing(probabilities.columns)}, "
-                f"the labels the levels {listing(levels)}."
-            )
+            own = listing(probabilities.columns)
+            raise DataError(f"The columns are {own}, the levels {listing(levels)}.")
         probabilities = probabilities.iloc[:, np.argsort(columns)]
     values = numbers("probabilities", probabilities, (n, k), index)
     if values.ndim == 1:
         values = np.column_stack([1.0 - values, values])
     outside = ((values < 0.0) | (values > 1.0)).any()
     if outside or (np.abs(values.sum(axis=1) - 1.0) > SUM_TOLERANCE).any():
-        raise DataError(
-            "Probabilities have to be between 0 and 1 with a sum of 1 in each row."
-        )
+        raise DataError("Probabilities have to be from 0 to 1, with a sum of 1.")
     return values
 
 
@@ -207,9 +192,7 @@ def events_of(
     """
     frame = values if isinstance(values, pd.DataFrame) else None
     if frame is not None and frame.shape[1] != 2:
-        raise OptionError(
-            f"The {name} have the columns {listing(frame.columns)}; give two, or one."
-        )
+        raise OptionError(f"The {name} have the columns {listing(frame.columns)}.")
     pairs = side_by_side(actual, values if frame is None else frame.iloc[:, 0])
     labels = pairs["actual"]
     if frame is None:
@@ -220,9 +203,7 @@ def events_of(
         codes_of(labels, levels)  # refuses labels that have no column
     if len(levels) != 2 and (frame is not None or positive is None):
         error = DataError if len(levels) == 1 else OptionError
-        raise error(
-            f"There are the levels {listing(levels) or 'none'}; give two, or positive=."
-        )
+        raise error(f"There are the levels {listing(levels) or 'none'}; give two.")
     at = plain(levels[positive_position(levels, positive)])
     others = [plain(level) for level in levels if plain(level) != at]
     codes = np.where(labels.isna(), -1, positions(labels, [at]) == 0)
@@ -241,9 +222,7 @@ def check_both_levels(events: Events, used: Mask) -> Codes:
     codes = events.codes[used]
     for code, level in ((0, events.negative), (1, events.positive)):
         if not (codes == code).any():
-            raise DataError(
-                f"None of {counted(used.size, 'row')} is {level!r} and has a score."
-            )
+            raise DataError(f"No row is {level!r} and has a score.")
     return codes
 
 
@@ -268,9 +247,7 @@ def numbers(
     if isinstance(values, pd.Series | pd.DataFrame) and not (
         index is None or values.index.equals(index)
     ):
-        raise DataError(
-            f"The row labels of {name} and of the labels differ; align them."
-        )
+        raise DataError(f"The row labels of {name} and of the labels differ.")
     refused = DataError(f"The {name} are not numbers; give one for each row.")
     found = floats_of(values, refused)
     one_of_two = name == "probabilities" and shape[1:] == (2,)
@@ -337,9 +314,8 @@ def positive_position(
         return by_order
     at = position_of(positive, levels)
     if at < 0:
-        raise OptionError(
-            f"is not among the levels {listing(levels)}.", "positive", positive
-        )
+        why = f"is not among the levels {listing(levels)}."
+        raise OptionError(why, "positive", positive)
     if event_level is not None and at != by_order:
         raise OptionError(f"is not the {event_level} level.", "positive", positive)
     return at

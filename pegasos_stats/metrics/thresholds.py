@@ -193,9 +193,7 @@ class Target:
         values = self.of(decisions.tables)
         values = values if self.larger_is_better else -values
         if np.isnan(values).all():
-            raise DataError(
-                f"{self.name} is defined at no threshold; give rows of both levels."
-            )
+            raise DataError(f"{self.name} is defined at no threshold.")
         best = np.nanmax(values)
         equal = np.flatnonzero(values >= best - ROUNDING * max(1.0, abs(best)))
         far = np.abs(thresholds[equal] - usual)

@@ -538,10 +538,7 @@ progress
             )
         else:
             if any(each is not None for each in (folds, repeats, groups)):
-                raise OptionError(
-                    "folds=, repeats= and groups= are of new rows; without data the "
-                    "folds are those that ps.calibrate() has drawn."
-                )
+                raise OptionError("folds=, repeats= and groups= are of new rows.")
             check_rows_have_own(freq_weights=freq_weights, offset=offset)
             rng = RRandom(seed, sample_kind=self.validation.solver.sample_kind)
             inside, outside = calibrated_parts(self, rng, workers, progress)

@@ -173,9 +173,7 @@ def _check_same(given: Mapping[str, Any], first: CrossValidation | None) -> None
     for (name, each), b in zip(given.items(), samples, strict=True):
         same = np.array_equal(a.y, b.y) and a.index.equals(b.index)
         if not same or a.coding.levels != b.coding.levels:
-            raise DataError(
-                f"{shown(name)} is not of the rows and outcomes of the first model."
-            )
+            raise DataError(f"{shown(name)} is not of the rows of the first model.")
         if (
             first is not None
             and isinstance(each, CrossValidation)
@@ -976,9 +974,7 @@ def _of_fits(
     for fit in (a, b):
         table = fit.confusion(data)
         if table.source != "new":
-            raise DataError(
-                "These are rows that a fit was made from; give new rows, or scores."
-            )
+            raise DataError("These are rows that a fit was made from; give new rows.")
         assert table.scored is not None
         codes, scores = table.scored.codes, table.scored.scores
         assert scores is not None  # a fit gives scores

@@ -339,10 +339,7 @@ def r_at_hand(via: Via | None = None) -> Iterator[R]:
             embedded = Embedded()
         except (ImportError, OSError, ValueError) as error:
             if via == "rpy2":
-                raise DependencyError(
-                    "rpy2 does not start an R here; install both so that they fit "
-                    'together, or give via="Rscript".'
-                ) from error
+                raise DependencyError("rpy2 does not start an R here.") from error
         else:
             embedded.eval("kept_state <- random_state()\nNULL")
             try:
@@ -472,10 +469,8 @@ def setup_of(model: object, solver: Pegasos | SDCA | None) -> Setup:
     if isinstance(solver, SDCA) and (
         solver.algorithm != "perm" or hasattr(problem, "kernel")
     ):
-        raise OptionError(
-            "The R reference has SDCA with algorithm='perm' alone, for linear models "
-            "without intercept; give that, or solver='Pegasos'."
-        )
+        why = "The R reference has SDCA with algorithm='perm' alone, for linear models."
+        raise OptionError(why)
     if solver.uses_random_numbers and solver.seed is None:
         solver = solver.with_seed(1)
     labels = coding.decode(problem.y).reset_index(drop=True)

@@ -17,7 +17,7 @@ from pegasos_stats.data.language.design import Unseen
 from pegasos_stats.data.sample import Lines
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.weights import column_of_counts, repeated
-from pegasos_stats.errors import DataError, OptionError, shown
+from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import positive_position
@@ -402,9 +402,7 @@ def checked_target(
         assert isinstance(name, str)
         return Target(name), at
     if metric is not None:
-        raise OptionError(
-            f"metric={shown(metric)} and cost={shown(cost)} exclude each other."
-        )
+        raise OptionError("excludes cost=.", "metric", metric)
     by_error = (levels[1 - at], levels[at])  # a false positive is not one
     costs = dict(cost) if isinstance(cost, Mapping) else {}
     for names in (by_error, BOTH):
@@ -413,12 +411,8 @@ def checked_target(
             paid = [check_nonnegative("cost", value) for value in costs.values()]
             if 0.0 < max(paid) <= LARGEST_COST:
                 return Target("cost", *(paid if places[0] == 0 else paid[::-1])), at
-    raise OptionError(
-        "is not allowed; give {'false_positive': 1, 'false_negative': 5}, or by the "
-        f"actual level, {{{levels[0]!r}: 1, {levels[1]!r}: 5}}.",
-        "cost",
-        cost,
-    )
+    why = f"is not allowed; give {{{levels[0]!r}: 1, {levels[1]!r}: 5}}."
+    raise OptionError(why, "cost", cost)
 
 
 def evaluate_threshold(

@@ -247,7 +247,7 @@ def test_rows_that_choose_no_threshold_are_refused(svm, tmp_path):
         ({"metric": "sensitivity"}, "metric='sensitivity'"),
         ({"metric": "F1"}, "did you mean 'f1'"),
         ({"metric": ["f1"]}, r"metric=\['f1'\]"),
-        ({"metric": "mcc", "cost": COST}, "metric='mcc' and cost="),
+        ({"metric": "mcc", "cost": COST}, "metric='mcc' excludes cost="),
         ({"cost": {"no": 0, "yes": 0}}, "cost={'no': 0, 'yes': 0}"),
         ({"cost": {"no": 1}}, "cost={'no': 1}"),
         ({"cost": {"no": -1, "yes": 1}}, "cost=-1"),

@@ -270,9 +270,7 @@ class CrossValidation(Summarised):
             If the model has the hinge loss.
         """
         if self.model.problem.loss != "log":
-            raise OptionError(
-                "The hinge loss gives no probabilities; ps.calibrate() does."
-            )
+            raise OptionError("The hinge loss has none; ps.calibrate() gives some.")
         odds = self.scores - self.model.problem.prior_shift
         return self.model.coding.probabilities(odds)
 

@@ -741,11 +741,8 @@ def _checked(item: Any, loss: LossName) -> Metric:
     name = getattr(item, "__name__", None) if callable(item) else None
     if isinstance(name, str) and name.isidentifier():
         return Metric(name, item, own=True)
-    raise OptionError(
-        f"The metric {shown(item)} is not known for the {loss} loss"
-        f"{did_you_mean(item, OF_LOSS[loss])}; give one of {listing(OF_LOSS[loss])}, "
-        "or a function with a name."
-    )
+    meant = f"{did_you_mean(item, OF_LOSS[loss])}; give one of {listing(OF_LOSS[loss])}"
+    raise OptionError(f"The metric {shown(item)} is not known for this loss{meant}.")
 
 
 def fold_lines(

@@ -254,9 +254,7 @@ def checked_folds(
         if codes is not None:
             for split in found.splits:
                 if np.intersect1d(codes[split.test], codes[split.train]).size:
-                    raise DataError(
-                        f"{split} parts groups, with rows to fit and rows held out."
-                    )
+                    raise DataError(f"{split} parts groups.")
             found = replace(found, groups=codes)
     counting = sample.y if sample.weights is None else sample.y * (sample.weights > 0)
     check_classes(found, counting, sample.coding)
@@ -268,10 +266,8 @@ def _read_folds(folds: Any, sample: Sample) -> Folds:
     n = len(sample.y)
     if isinstance(folds, Folds):
         if folds.n != n:
-            raise DataError(
-                f"The folds are of {counted(folds.n, 'row')} and the model uses "
-                f"{counted(n, 'row')}; give folds of these rows."
-            )
+            rows = counted(folds.n, "row")
+            raise DataError(f"The folds are of {rows} and the model uses {n:,}.")
         return folds
     folds = column_of_frame(folds)
     refused = OptionError(f"is not allowed; {CURE}.", "folds", folds)
@@ -342,10 +338,8 @@ def _checked_rows(rows: ArrayLike, n: int) -> Rows:
     if found.size == 0 or found.dtype.kind not in "iu":
         raise DataError("A fold has no rows to fit or to hold out.")
     if found.min() < 0 or found.max() >= n or np.unique(found).size < found.size:
-        raise DataError(
-            f"A fold holds rows from {found.min()} to {found.max()}; give different "
-            f"ones, from 0 to {n - 1}."
-        )
+        rows = f"{found.min()} to {found.max()}"
+        raise DataError(f"A fold holds rows from {rows}; give some of 0 to {n - 1}.")
     return found.astype(np.int64)
 
 

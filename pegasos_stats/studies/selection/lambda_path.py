@@ -111,9 +111,7 @@ def lambda_grid(model: Model, count: int = COUNT, ratio: float = RATIO) -> Vecto
     half_range = float(np.ptp(scores)) / 2.0
     largest = half_range if problem.intercept else float(np.abs(scores).max())
     if not largest > 0.0:
-        raise DataError(
-            "The predictors have the same mean in both levels; give lambdas."
-        )
+        raise DataError("The predictors have the same mean in both levels.")
     if ratio * largest < sys.float_info.min:
         raise OptionError(f"of {largest:.3g} is too small.", "ratio", ratio)
     values = np.geomspace(largest, ratio * largest, count)
