@@ -10,8 +10,6 @@ import pandas as pd
 from pegasos_stats import tables
 from pegasos_stats.data.columns import format_pval, r_format, r_number, r_round
 from pegasos_stats.metrics.catalogue import (
-    BY_PRECISION,
-    BY_RATES,
     label_of,
     shown_terms,
 )
@@ -113,12 +111,9 @@ class ConfusionReport:
             for name, label in names.items()
             if name in self.overall
         ]
-        hides = {"prec_recall": BY_RATES, "sens_spec": BY_PRECISION}
-        hidden = hides.get(self.mode, ())
-        for name, limits in self.intervals.items():
-            if name not in hidden:
-                label = names.get(name) or label_of(name)
-                found.append((f"{label} 95% CI", written_interval(limits)))
+        for name in shown_terms(self.intervals, self.mode):
+            label = names.get(name) or label_of(name)
+            found.append((f"{label} 95% CI", written_interval(self.intervals[name])))
         return found
 
 

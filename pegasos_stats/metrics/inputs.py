@@ -71,7 +71,7 @@ def levels_of(pairs: pd.DataFrame) -> list[Level]:
         found = [plain(value) for value in distinct(pairs[side].dropna())]
         others = [value for value in found if levels and value not in levels]
         if len(others) > MOST_OTHERS:
-            raise OptionError(f"Predicted are {listing(others)}; give labels.")
+            raise OptionError(f"Predicted are {listing(others)}; take a threshold.")
         levels += found
     try:
         return sorted(set(levels))
@@ -125,14 +125,14 @@ def checked_probabilities(
         columns = [position_of(column, levels) for column in named]
         if sorted(columns) != list(range(k)):
             own = listing(probabilities.columns)
-            raise DataError(f"The columns are {own}, the levels {listing(levels)}.")
+            raise DataError(f"The columns {own} are not the levels {listing(levels)}.")
         probabilities = probabilities.iloc[:, np.argsort(columns)]
     values = numbers("probabilities", probabilities, (n, k), index)
     if values.ndim == 1:
         values = np.column_stack([1.0 - values, values])
     outside = ((values < 0.0) | (values > 1.0)).any()
     if outside or (np.abs(values.sum(axis=1) - 1.0) > SUM_TOLERANCE).any():
-        raise DataError("Probabilities have to be from 0 to 1, with a sum of 1.")
+        raise DataError("Probabilities have to be between 0 and 1, with a sum of 1.")
     return values
 
 

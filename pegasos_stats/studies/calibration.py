@@ -388,8 +388,7 @@ class CalibratedResults(Summarised):
         DataFrame, a column for each level, on the index of `data`; NaN in rows with
         missing values
         """
-        scores = self.result.decision_function(data, offset=offset)
-        return self.result.coding.probabilities(self._logits(scores))
+        return self._chances(self.result.decision_function(data, offset=offset))
 
     @suggest_arguments
     def predict(
@@ -415,8 +414,8 @@ class CalibratedResults(Summarised):
         OptionError
             If `threshold` is not a probability.
         """
-        logits = self._logits(self.result.decision_function(data, offset=offset))
-        return self._labels_at(logits, threshold)
+        upper = self.predict_proba(data, offset=offset).iloc[:, 1]
+        return self.result.coding.predicted(upper, "na", probability_of(threshold))
 
     @suggest_arguments
     def confusion(
@@ -452,19 +451,17 @@ class CalibratedResults(Summarised):
         if data is None:
             check_rows_have_own(actual=actual, freq_weights=freq_weights, offset=offset)
             chances, labels = self.probabilities, self.validation.actual
-            cut = probability_of(threshold)
-            predicted = result.coding.predicted(chances.iloc[:, 1], "na", cut)
         else:
             matrix = result._matrix(data, offset=offset)
-            logits = self._logits(result._scores(matrix))
-            chances = result.coding.probabilities(logits)
-            predicted = self._labels_at(logits, threshold)
+            chances = self._chances(result._scores(matrix))
             labels = result._labels(data) if actual is None else actual
             counts = column_of_counts(freq_weights, result.counted, data)
             seen = row_source(result, matrix, labels, counts)
         table = confusion(
             labels,
-            predicted,
+            result.coding.predicted(
+                chances.iloc[:, 1], "na", probability_of(threshold)
+            ),
             positive,
             levels=result.coding.levels,
             scores=chances.iloc[:, 1],
@@ -568,7 +565,8 @@ progress
     @cached_property
     def _losses(self) -> pd.DataFrame:
         problem, lines = self.result.problem, []
-        seen = self._logits(self.result.decision_function()).to_numpy()
+        scores = np.asarray(self.result.decision_function(), dtype=np.float64)
+        seen = self.sigmoid.logits(scores)
         columns = [*self.logits.to_numpy(dtype=np.float64).T, seen]
         for name in ("brier_score", "log_loss"):
             found = []
@@ -661,16 +659,10 @@ progress
             )
         return notes
 
-    def _logits(self, scores: "pd.Series[float]") -> "pd.Series[float]":
+    def _chances(self, scores: "pd.Series[float]") -> pd.DataFrame:
+        """Probabilities of both levels, from scores of the fit."""
         values = self.sigmoid.logits(np.asarray(scores, dtype=np.float64))
-        return pd.Series(values, scores.index)
-
-    def _labels_at(self, logits: "pd.Series[float]", threshold: object) -> DataColumn:
-        """Labels at a probability, where one half is a log odds of exactly 0."""
-        cut, coding = probability_of(threshold), self.result.coding
-        if cut == 0.5:
-            return coding.predicted(logits, "na")
-        return coding.predicted(coding.probabilities(logits).iloc[:, 1], "na", cut)
+        return self.result.coding.probabilities(pd.Series(values, scores.index))
 
     def _facts(self) -> tuple[Fields, Fields]:
         """The sigmoid and its folds; the solver of the fit."""

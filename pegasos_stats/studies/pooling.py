@@ -124,7 +124,7 @@ class PooledResults(tables.Summarised):
         level = check_fraction("conf_level", conf_level)
         check_flag("exponentiate", exponentiate)
         if exponentiate and self.fits[0].problem.loss != "log":
-            raise OptionError("exponentiate=True is for the log loss only.")
+            raise OptionError("exponentiate=True gives odds ratios of logits.")
         m, complete = self.m, self.df_complete
         estimate, within = self.estimates.mean(axis=0), np.diag(self.within)
         between = np.diag(self._between)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit, logit
 
 from pegasos_stats.arrays import Codes, Matrix, Vector
 from pegasos_stats.checks import check_choice, check_count, whole_of
@@ -108,14 +109,13 @@ class Reliability(Facts):
         DataFrame
             Columns ``term, estimate, conf_low, conf_high``.
         """
-        nan = float("nan")
         rows = [
             ("slope", self.slope, *self.slope_interval),
             ("intercept", self.intercept, *self.intercept_interval),
-            ("ici", self.ici, nan, nan),
-            ("calibration_error", self.calibration_error, nan, nan),
-            ("brier_score", self.brier_score, nan, nan),
-            ("log_loss", self.log_loss, nan, nan),
+            ("ici", self.ici, *NONE),
+            ("calibration_error", self.calibration_error, *NONE),
+            ("brier_score", self.brier_score, *NONE),
+            ("log_loss", self.log_loss, *NONE),
         ]
         return pd.DataFrame(rows, columns=["term", "estimate", "conf_low", "conf_high"])
 
@@ -449,8 +449,6 @@ def recalibrated(p: Vector, happened: Codes, level: float = 0.95) -> Recalibrati
     >>> round(found.slope, 3), abs(round(found.intercept, 3))
     (0.792, 0.0)
     """
-    from scipy.special import logit
-
     z = np.asarray(logit(p))
     events, others = z[happened == 1], z[happened == 0]
     if not (events.size and others.size and np.isfinite(z).all()):
@@ -492,7 +490,7 @@ def minimise_logistic(
     """
     value = logistic_objective(at, columns, targets, w, offset)
     for _ in range(STEPS):
-        p = _shares(columns @ at + offset)
+        p = expit(-(columns @ at + offset))
         gradient = columns.T @ (w * (targets - p))
         step = np.linalg.solve(information(at, columns, w, offset), -gradient)
         descent = float(gradient @ step)
@@ -508,12 +506,6 @@ def minimise_logistic(
             return at
         at, value = at + length * step, there
     return at
-
-
-def _shares(z: Vector) -> Vector:
-    from scipy.special import expit
-
-    return np.asarray(expit(-z))
 
 
 def logistic_objective(
@@ -532,6 +524,6 @@ def information(
     at: Vector, columns: Matrix, w: Vector, offset: Vector | float = 0.0
 ) -> Matrix:
     """Second derivatives of `logistic_objective`."""
-    p = _shares(columns @ at + offset)
+    p = expit(-(columns @ at + offset))
     ridge = RIDGE * np.eye(len(at))
     return np.asarray((columns.T * (w * p * (1.0 - p))) @ columns + ridge)

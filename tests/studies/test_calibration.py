@@ -147,7 +147,7 @@ def test_rows_that_lack_something_are_left_out_and_counted():
     )
     assert found.n_left_out == 2
     assert found.table["n"].sum() == 2
-    assert "2 rows without label" in str(found)
+    assert "2 of the rows" in str(found)
 
 
 def test_one_of_several_levels():

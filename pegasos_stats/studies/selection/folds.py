@@ -339,7 +339,7 @@ def _checked_rows(rows: ArrayLike, n: int) -> Rows:
         raise DataError("A fold has no rows to fit or to hold out.")
     if found.min() < 0 or found.max() >= n or np.unique(found).size < found.size:
         rows = f"{found.min()} to {found.max()}"
-        raise DataError(f"A fold holds rows from {rows}; give some of 0 to {n - 1}.")
+        raise DataError(f"A fold holds rows {rows}, not different ones up to {n - 1}.")
     return found.astype(np.int64)
 
 
