@@ -62,19 +62,11 @@ class ConfusionReport:
         return "\n".join([*head, "", *self._statistics()])
 
     def to_html(self) -> str:
-        """The table in HTML, the statistics as a table too; of many levels as text."""
+        """The table in HTML, the statistics below it as text."""
         table = tables.params_html(self.table, over="Predicted", corner="Actual")
         head = f"<b>{TITLE}</b>{table}{tables.lines_html(self.sentences)}"
-        if len(self.classes) > 1:
-            text = escape("\n".join(self._statistics()))
-            return f"{head}<pre {ALIGNED}>{text}</pre>"
-        (terms,) = self.classes.values()
-        left = [pair for pair in overall_fields(self.overall) if pair != GAP]
-        right = class_fields(terms, self.mode)
-        positive = f"Statistics of {next(iter(self.classes))}"
-        facts = tables.header_html("", left, [(positive, ""), *right])
-        further = tables.header_html("", self._further(), [])
-        return f"{head}{facts}{further}{tables.lines_html(self.notes)}"
+        text = escape("\n".join(self._statistics()))
+        return f"{head}<pre {ALIGNED}>{text}</pre>"
 
     def _repr_html_(self) -> str:
         return self.to_html()

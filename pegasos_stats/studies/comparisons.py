@@ -48,7 +48,6 @@ from pegasos_stats.studies.selection.cross_validation import (
 )
 from pegasos_stats.studies.selection.fold_fits import (
     OF_LOSS,
-    checked_fold_solver,
     checked_metrics,
 )
 from pegasos_stats.tables import (
@@ -144,9 +143,6 @@ def compare_errors(
     column = _metric_of_all(metric, given)
     first = next((v for v in given.values() if isinstance(v, CrossValidation)), None)
     _check_same(given, first)
-    for each in given.values():
-        if isinstance(each, Model):
-            checked_fold_solver(each, solver, SDCA())
     found: dict[str, CrossValidation] = {}
     for name, each in given.items():
         if isinstance(each, Model):

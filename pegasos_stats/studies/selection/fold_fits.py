@@ -12,7 +12,6 @@ import pandas as pd
 
 from pegasos_stats.arrays import Mask, Matrix, Predictors, Rows, Vector
 from pegasos_stats.checks import LARGEST_INTEGER, check_flag
-from pegasos_stats.data.columns import selected
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.data.labels import Ties, signs_of
@@ -36,7 +35,6 @@ from pegasos_stats.metrics.scores import areas_under_curves
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
-from pegasos_stats.solvers.dense.sums import blocks
 from pegasos_stats.solvers.dense.threads import one_thread
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.kernel_run import check_kernel_solver
@@ -415,8 +413,6 @@ def _taken(problem: Problem, rows: Rows, columns: Rows) -> Any:
     """Take rows of the predictors, and these columns of a precomputed kernel."""
     if isinstance(problem, KernelProblem) and problem.kernel.name == "precomputed":
         return np.ascontiguousarray(problem.X[np.ix_(rows, columns)])
-    if np.array_equal(rows, np.arange(problem.n)):
-        return selected(problem.X, np.ones(problem.n, dtype=bool))
     taken = problem.X[rows]
     return np.ascontiguousarray(taken) if isinstance(taken, np.ndarray) else taken
 
@@ -517,39 +513,19 @@ def _fits_of(
     alpha: Vector,
 ) -> Iterator[Fit]:
     """Fits of split `j` that were found side by side, as if found alone."""
-    split, n = task.split, problem.n
-    if split is None:
-        errors = _errors(problem, beta, alpha).tolist()
-        scores = np.empty((len(path), 0))
-    else:
-        n, scores = split.n_train, _scores(problem, split.test, beta, alpha)
+    split, y, n = task.split, problem.y, problem.n
+    X, offset = problem.X, problem.row_offsets
+    if split is not None:
+        n, X, offset = split.n_train, X[split.test], offset[split.test]
     for i, point in enumerate(path):
         gap, kept = Gap(float(point.objective[j]), max(0.0, float(point.dual[j]))), None
+        scores = X @ beta[i] + alpha[i] + offset
         if split is None:
-            wrong, low, high = errors[i]
+            wrong = int((scores * y < 0.0).sum())
+            low, high = (int((y[scores == 0.0] == level).sum()) for level in (-1, 1))
             gap = Certificate(gap.objective, gap.dual_objective, wrong, (low, high))
-            kept = Coefficients(beta[i], float(alpha[i]))
-        yield Fit(gap, int(point.reads[j]) * n, task.solver.seed, scores[i], kept)
-
-
-def _scores(
-    problem: Problem, rows: Rows | slice, beta: Matrix, alpha: Vector
-) -> Matrix:
-    """Scores of rows by several fits, shape (m, rows)."""
-    found: Matrix = beta @ problem.X[rows].T
-    found += alpha[:, None]
-    return found if problem.offset is None else found + problem.offset[rows]
-
-
-def _errors(problem: Problem, beta: Matrix, alpha: Vector) -> Rows:
-    """Rows on the wrong side, and those of -1 and of +1 with a score of 0, by fit."""
-    found = np.zeros((len(alpha), 3), dtype=np.int64)
-    for rows in blocks(problem.n, problem.p + len(alpha)):
-        y, scores = problem.y[rows], _scores(problem, rows, beta, alpha)
-        found[:, 0] += (scores * y < 0.0).sum(axis=1)
-        for at, level in (1, -1.0), (2, 1.0):
-            found[:, at] += (scores[:, y == level] == 0.0).sum(axis=1)
-    return found
+            kept, scores = Coefficients(beta[i], float(alpha[i])), np.empty(0)
+        yield Fit(gap, int(point.reads[j]) * n, task.solver.seed, scores, kept)
 
 
 def _sets(problem: Problem, splits: Sequence[Split | None]) -> Iterator[_Set]:
@@ -583,17 +559,14 @@ def _rows_of(split: Split) -> Rows:
 
 def _scales(problem: Problem, of: _Set, raw_weights: Vector | None) -> Vector:
     """What columns are divided by in each split, shape (splits, p): `Scaling.scale`."""
-    X, w = problem.X[of.rows], problem.row_weights[of.rows]
-    raw = w if raw_weights is None else raw_weights[of.rows]
-    parts = (of.fold != j for j in range(len(of.places)))
-    return np.array(
-        [
-            Scaling.of(
-                X[part], problem.intercept, w[part], rows_of_weights(raw[part])
-            ).scale
-            for part in parts
-        ]
-    )
+    w, found = problem.row_weights, []
+    raw = w if raw_weights is None else raw_weights
+    for j in range(len(of.places)):
+        fitted = of.rows[of.fold != j]
+        count = rows_of_weights(raw[fitted])
+        X, intercept = problem.X[fitted], problem.intercept
+        found.append(Scaling.of(X, intercept, w[fitted], count).scale)
+    return np.array(found)
 
 
 Measure = Callable[[Vector, Matrix, Vector, Ties], Vector]
