@@ -71,7 +71,8 @@ def levels_of(pairs: pd.DataFrame) -> list[Level]:
         found = [plain(value) for value in distinct(pairs[side].dropna())]
         others = [value for value in found if levels and value not in levels]
         if len(others) > MOST_OTHERS:
-            raise OptionError(f"Predicted are {listing(others)}; take a threshold.")
+            why = f"Predicted are {listing(others)}; give labels by a threshold."
+            raise OptionError(why)
         levels += found
     try:
         return sorted(set(levels))
