@@ -217,7 +217,7 @@ class LabelCoding:
 
 def coding_of(labels: DataColumn, coding: Coding, name: str) -> LabelCoding:
     """`LabelCoding.from_labels` of a column that `column_of_labels` has checked."""
-    present = labels if never_missing(labels.dtype) else labels.dropna()
+    present = labels.dropna()
     rule = coding if isinstance(coding, str) else "explicit"
     if isinstance(coding, str):
         levels = _levels_by_rule(present, coding, name)
@@ -290,11 +290,6 @@ def positions(labels: DataColumn, levels: Sequence[Level]) -> NDArray[np.intp]:
     codes, _ = pd.factorize(np.concatenate([known, rows]))
     found = codes[len(levels) :]
     return np.where(found < len(levels), found, -1).astype(np.intp, copy=False)
-
-
-def never_missing(dtype: object) -> bool:
-    """Whether a column of this type holds whole numbers or booleans, all present."""
-    return isinstance(dtype, np.dtype) and dtype.kind in "iub"
 
 
 def _holding_missing(dtype: Dtype) -> Dtype:

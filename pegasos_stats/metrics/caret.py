@@ -62,11 +62,18 @@ class ConfusionReport:
         return "\n".join([*head, "", *self._statistics()])
 
     def to_html(self) -> str:
-        """The table in HTML, the statistics below it as text."""
+        """The table in HTML, the statistics as a table too; of many levels as text."""
         table = tables.params_html(self.table, over="Predicted", corner="Actual")
         head = f"<b>{TITLE}</b>{table}{tables.lines_html(self.sentences)}"
-        text = escape("\n".join(self._statistics()))
-        return f"{head}<pre {ALIGNED}>{text}</pre>"
+        if len(self.classes) > 1:
+            text = escape("\n".join(self._statistics()))
+            return f"{head}<pre {ALIGNED}>{text}</pre>"
+        ((positive, terms),) = self.classes.items()
+        left = [pair for pair in overall_fields(self.overall) if pair != GAP]
+        right = [(f"Statistics of {positive}", ""), *class_fields(terms, self.mode)]
+        facts = tables.header_html("", left, right)
+        further = tables.header_html("", self._further(), [])
+        return f"{head}{facts}{further}{tables.lines_html(self.notes)}"
 
     def _repr_html_(self) -> str:
         return self.to_html()

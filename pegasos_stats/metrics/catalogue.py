@@ -1,6 +1,7 @@
 """Catalogue of the statistics: names, caret's names, those that are undefined."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
@@ -111,12 +112,8 @@ def shown_terms(names: Iterable[str], mode: Mode) -> list[str]:
         return list(names)
     if mode == "prec_recall":
         return [name for name in names if name not in BY_RATES]
-    return [n for n in names if n not in BY_PRECISION and not is_f_measure(n)]
-
-
-def is_f_measure(name: str) -> bool:
-    """Whether the statistic is an F measure, named ``f`` and its beta."""
-    return name[0] == "f" and name[1].isdigit()
+    f_measures = re.compile(r"f\d")
+    return [n for n in names if n not in BY_PRECISION and not f_measures.match(n)]
 
 
 def label_of(name: str) -> str:

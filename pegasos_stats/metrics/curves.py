@@ -337,13 +337,11 @@ def decision_curve(
     share = float(codes.mean())
     if prevalence is not None:
         share = check_fraction("prevalence", prevalence)
-    rates = {
-        name: [
-            level_share * _share_from(each.values[used][codes == code], at)
-            for code, level_share in ((1, share), (0, 1.0 - share))
-        ]
-        for name, each in sides.items()
-    }
+    rates = {}
+    for name, each in sides.items():
+        p = each.values[used]  # and the shares at or above each threshold
+        levels = (np.sort(p[codes == 1]), share), (np.sort(p[codes == 0]), 1.0 - share)
+        rates[name] = [s * (1.0 - np.searchsorted(v, at) / v.size) for v, s in levels]
     rates[ALL] = [np.full(at.size, share), np.full(at.size, 1.0 - share)]
     rates[NONE] = [np.zeros(at.size), np.zeros(at.size)]
     nobs = int(used.sum())
@@ -355,11 +353,6 @@ def decision_curve(
     odds = table["threshold"] / (1.0 - table["threshold"])
     table["net_benefit"] = table["tp_rate"] - odds * table["fp_rate"]
     return DecisionCurve(table, first.positive, nobs, int((~used).sum()))
-
-
-def _share_from(p: Vector, at: Vector) -> Vector:
-    """Share of probabilities at or above each threshold."""
-    return 1.0 - np.searchsorted(np.sort(p), at, "left") / p.size
 
 
 def _checked_thresholds(thresholds: object) -> Vector:

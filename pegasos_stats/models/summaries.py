@@ -98,10 +98,12 @@ def header_lines(
     if (room := WIDTH - len(first[0])) > len(first[1]) + 1:
         first = [first[0] + first[1].rjust(room)]
     rate = f"{table.error_rate:.1%}" if table.n_classified else "unknown"
+    # A reader has to see a seed that is in no argument.
+    drawn = result.solver.seed is None and result.solver.uses_random_numbers
     rows = [
         f"n {result.nobs:,} ({result.dropped.total:,} dropped)",
         f"training error {rate} ({always(table)})",
-        *([f"seed {result.seed}"] if has_drawn_seed(result) else []),
+        *([f"seed {result.seed}"] if drawn else []),
     ]
     fit = [f"lambda {problem.lambda_text}", convergence(result)]
     layouts = [
@@ -111,11 +113,6 @@ def header_lines(
     ]
     written = [[line for row in each for line in filled(row)] for each in layouts]
     return min(written, key=len)
-
-
-def has_drawn_seed(result: Results) -> bool:
-    """Whether the seed of the run is in no argument, so that a reader has to see it."""
-    return result.solver.seed is None and result.solver.uses_random_numbers
 
 
 def outcome(result: Results, width: int = WIDTH) -> str:
@@ -202,6 +199,8 @@ def solver_lines(result: Results) -> Fields:
     kind = solver.sample_kind.capitalize()
     hinge = result.problem.loss == "hinge"
     early = isinstance(solver, Pegasos) and solver.may_end_early
+    # Newton steps look at all rows: violations over such steps would say nothing.
+    by_visit = result.refinement is None and solver.visits_rows
     wrong = f"{result.n_violations:,}"
     return [
         ("Solver:", result.solver_name),
@@ -209,7 +208,7 @@ def solver_lines(result: Results) -> Fields:
         ("Form:", solver.options or "plain"),
         *([("Epochs:", f"{result.n_epochs:,}, {solver.goals}")] if early else []),
         ("Steps:", f"{result.n_iter:,}"),
-        *([("Margin violations:", wrong)] if counts_by_visit(result) else []),
+        *([("Margin violations:", wrong)] if by_visit else []),
         *([("Support rows:", f"{result.n_support:,}")] if hinge else []),
         ("Seed:", str(result.seed) if drawn else "none needed"),
         ("RNG:", f"Mersenne-Twister, {kind}" if drawn else "-"),
@@ -217,15 +216,6 @@ def solver_lines(result: Results) -> Fields:
         ("Duality gap:", significant(result.gap, 3)),
         ("Relative gap:", significant(result.relative_gap, 3)),
     ]
-
-
-def counts_by_visit(result: Results) -> bool:
-    """Whether steps visit a row, or those of a batch, so that violations go with them.
-
-    A step of Newton's method looks at all rows, and counts the violations of all: their
-    sum over such steps says nothing, and may be more than there are steps.
-    """
-    return result.refinement is None and result.solver.visits_rows
 
 
 def errors_of(table: ConfusionMatrix) -> str:

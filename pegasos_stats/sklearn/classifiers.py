@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import (
@@ -305,8 +305,10 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The solver with the options that are parameters, and a seed."""
         own = {name: getattr(self, name) for name in OWN}
         given = {name: value for name, value in own.items() if value is not None}
-        if self.random_state is not None:
-            given["seed"] = seed_of(self.random_state)
+        if isinstance(self.random_state, np.random.RandomState):
+            given["seed"] = int(self.random_state.randint(SEEDS))
+        elif self.random_state is not None:
+            given["seed"] = self.random_state
         if self.solver == "sdca" and "tol" in given:
             given |= {"gap_tol": None}
         return with_options(self._named_solver(), given)
@@ -399,13 +401,6 @@ def with_options(solver: Pegasos | SDCA, options: dict[str, object]) -> Pegasos 
             f"{solver.name} has no option {listing(unknown)}; it has {has}."
         )
     return type(solver)(**known | options)
-
-
-def seed_of(random_state: int | np.random.RandomState) -> int:
-    """Return the seed: a whole number itself, or one drawn by a RandomState."""
-    if isinstance(random_state, np.random.RandomState):
-        return int(check_random_state(random_state).randint(SEEDS))
-    return random_state
 
 
 def takes_steps(classifier: "LinearClassifier") -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Predictors, Rows, Vector, read_only
-from pegasos_stats.checks import check_positive
+from pegasos_stats.checks import check_positive, number_of
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.weights import WeightsOf
 from pegasos_stats.errors import DataError, OptionError
@@ -63,6 +63,12 @@ def penalty_of(lam: object, n: float) -> tuple[float, LamRule]:
         raise OptionError(
             "is not allowed; give a number above zero, or 'cv' for the best by "
             "cross-validation.",
+            "lam",
+            lam,
+        )
+    if number_of(lam) == 0.0:
+        raise OptionError(
+            "is not allowed; give a number above zero: 1e-9 is practically none.",
             "lam",
             lam,
         )

@@ -271,7 +271,9 @@ def choose_threshold(
         check_rows_have_own(freq_weights=freq_weights, offset=offset)
         model = result.model
         if model is None:
-            raise DataError("A loaded fit does not hold its rows; give new ones.")
+            raise DataError(
+                "Rows in files and of loaded fits are not here; give new ones."
+            )
         solver = fold_fits.checked_fold_solver(
             model, result.refinement or result.solver, SDCA()
         )

@@ -91,11 +91,6 @@ def stamp_of(file: str) -> Stamp:
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
-def stamps_of(files: Iterable[str]) -> Stamps:
-    """Size, time and inode of each file."""
-    return {file: stamp_of(file) for file in files}
-
-
 def all_files(paths: Paths, option: str) -> tuple[str, ...]:
     """All files that are given, each once, in the order in which they are read.
 
@@ -222,7 +217,7 @@ class Scan:
 
     def renewed(self) -> Stamps:
         """Size, time and inode of each file; forget what files held that changed."""
-        found, kept = stamps_of(self.files), vars(self)
+        found, kept = {file: stamp_of(file) for file in self.files}, vars(self)
         if kept.get("_stamps", found) != found:
             for name in ("types", "features", "schemas", "kinds", "_widths"):
                 kept.pop(name, None)

@@ -181,16 +181,11 @@ def kind_of_dtype(dtype: object) -> str:
 
 
 def parquet_file(file: str, columns: int = 1) -> "ParquetFile":
-    """An open Parquet file, of which so many columns are read."""
+    """An open Parquet file, of which so many columns share the room of buffers."""
     import pyarrow.parquet as parquet
 
-    size = bytes_of_buffer(columns)
+    size = max(2**12, min(BUFFER, BUFFERS // max(1, columns)))
     return parquet.ParquetFile(file, buffer_size=size, pre_buffer=False)
-
-
-def bytes_of_buffer(columns: int) -> int:
-    """Bytes of each column of Parquet that are read at a time, of so many."""
-    return max(2**12, min(BUFFER, BUFFERS // max(1, columns)))
 
 
 def arrow_reader(
