@@ -68,7 +68,7 @@ class SDCA(Solver):
     gap_tol : float, optional
         Stop at this absolute gap as well; with ``tol=0``, only at this gap.
     start : "zero" or "sgd"
-        ``"sgd"``: the first epoch is modified SGD (figure 2).
+        ``"sgd"``: the first epoch of coordinate steps is modified SGD (figure 2).
     seed : int, default 1
         As for R's ``set.seed()``.
     sample_kind : "rejection" or "rounding"

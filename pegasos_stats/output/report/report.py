@@ -156,7 +156,8 @@ def report(
         File to write. An earlier report there is replaced; any other file is not.
         Without `path` the report is only returned.
     format : "html" or "markdown", optional
-        By default from the path: Markdown for ``.md``, HTML for ``.html``.
+        By default from the path: Markdown for ``.md``, HTML for ``.html``. Figures are
+        in the file; GitHub does not show those of Markdown, pandoc and notebooks do.
     title : str, optional
         By default the outcome and its levels.
     image_shape : pair of int, optional
