@@ -117,7 +117,7 @@ def compare_solvers(
     >>> found.runs.loc[[0, 15], ["solver", "run", "seed", "epoch", "steps"]]
          solver  run       seed  epoch  steps
     0   Pegasos    1  588432584      1    200
-    15     SDCA    1  588432584      1    200
+    15     SDCA    1  588432584      1      1
     """
     checked = named("solvers", solvers, Solver, SOLVERS)
     model = checked_model(model, in_memory=False).at_chosen_lambda()
