@@ -272,7 +272,7 @@ def choose_threshold(
         model = result.model
         if model is None:
             raise DataError(
-                "Rows in files and of loaded fits are not here; give new ones."
+                "Rows of files and of loaded fits are not at hand; give new ones."
             )
         solver = fold_fits.checked_fold_solver(
             model, result.refinement or result.solver, SDCA()
