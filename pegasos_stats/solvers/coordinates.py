@@ -118,9 +118,9 @@ class WideCoordinates(Coordinates):
         sparse = not isinstance(problem.X, np.ndarray)
         longest = max(1.0, float(problem.radius))
         in_range = math.isfinite(longest * longest / problem.lam)  # scores of any a
-        has_pairs = in_range and problem.loss == "hinge"
-        self._may_pair = has_pairs and not (sparse and problem.n > MOST_SPARSE)
-        self._may_end_in_pairs = has_pairs and sparse and problem.n <= MOST_PAIRED
+        pairs, n = in_range and problem.loss == "hinge", problem.n
+        self._may_pair = pairs and not (sparse and n > min(problem.p, MOST_SPARSE))
+        self._may_end_in_pairs = pairs and sparse and n <= min(problem.p, MOST_PAIRED)
         is_quick = self._may_pair or problem.loss == "log"
         self._epochs, self._next_look = 0, FIRST_LOOK if is_quick else LONG
         self._looks = [(0, 1.0)]  # epochs and relative gaps

@@ -40,7 +40,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pegasos_stats.arrays import Mask, Matrix, Predictors, Rows, Vector
+from pegasos_stats.arrays import Mask, Matrix, Predictors, Rows, Vector, dense_rows
 from pegasos_stats.solvers.dense.interior import LONG, InteriorSteps
 from pegasos_stats.solvers.dense.sums import (
     blocks,
@@ -73,6 +73,9 @@ INNER = 0.3  # of the gap asked for, that of the rows that are kept
 READS = 12
 STAND = 20  # steps in which the gap is to be halved
 PRODUCTS = 30.0  # of a matrix and the active rows, about, that a direction takes
+
+
+FEW_SPARSE = 400  # columns of sparse rows that are written out: those of the active
 
 
 class HingeSteps:
@@ -193,6 +196,7 @@ class HingeSteps:
             ridge[-1] = 1e-12 if rows.size else abs(float(self._g[-1])) / MOVE
         heights = 1.0 / (self.gamma * self._n * self._w[rows])
         self.visits += min(ridge.size / 16.0, PRODUCTS) * rows.size
+        A = dense_rows(A) if A.shape[1] <= FEW_SPARSE else A
         if is_direct(A):
             B = A if self._even else A / np.sqrt(self._w[rows])[:, None]
             H = B.T @ B / (self.gamma * self._n) + np.diag(ridge)
