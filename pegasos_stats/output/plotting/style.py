@@ -481,7 +481,7 @@ def _side(ax: "Axes", down: bool) -> float:
     low, high = box.intervaly if down else box.intervalx
     first, last = whole.intervaly if down else whole.intervalx
     middle = (low + high) / 2
-    edge = 1.96 * min(middle - first, last - middle)
+    edge = 1.8 * min(middle - first, last - middle)  # letters may be wide
     return float(edge if _panels(ax, down) == 1 else min(edge, 1.15 * (high - low)))
 
 
