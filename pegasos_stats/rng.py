@@ -22,8 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from pegasos_stats.arrays import Integers, Vector
 from pegasos_stats.checks import check_flag, is_number, number_of
 from pegasos_stats.compiled import random
-from pegasos_stats.data.columns import floats_of
-from pegasos_stats.data.foreign import refusing
+from pegasos_stats.data.user_data import floats_of, refusing
 from pegasos_stats.errors import OptionError, SeedError, shown
 
 Verdict: TypeAlias = bool | np.bool_ | NDArray[np.bool_]

@@ -39,7 +39,7 @@ SLOW = [
     "data/test_doubtful",
     "data/test_factors",
     "data/test_files",
-    "data/test_foreign",
+    "data/test_user_data",
     "data/test_formula_safety",
     "data/test_other_frames",
     "data/test_scaling",

@@ -12,22 +12,20 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import DataColumn, Mask, Predictors
-from pegasos_stats.data.columns import (
-    checked_rows,
-    is_plain,
-    is_sparse,
-    missing_values,
-    numeric_values,
-    selected,
-    sparse_values,
-)
 from pegasos_stats.data.files import SEPARATED, separator_in
-from pegasos_stats.data.foreign import (
+from pegasos_stats.data.user_data import (
     check_is_ours,
     check_memory,
+    checked_rows,
     is_missing,
+    is_plain,
+    is_sparse,
     is_valid_text,
+    missing_values,
+    numeric_values,
     refusing,
+    selected,
+    sparse_values,
 )
 from pegasos_stats.errors import (
     ColumnError,

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Predictors
-from pegasos_stats.data.columns import is_sparse
+from pegasos_stats.data.user_data import is_sparse
 
 BLOCK = 1 << 20  # numbers that are taken as float64 at a time
 

@@ -17,7 +17,7 @@ from typing import IO
 
 import pandas as pd
 
-from pegasos_stats.data.foreign import limit
+from pegasos_stats.data.user_data import limit
 from pegasos_stats.errors import (
     ColumnError,
     ColumnWarning,

@@ -12,11 +12,16 @@ from pandas.api.types import pandas_dtype
 
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_choice, number_of
-from pegasos_stats.data.columns import column_of_scores, in_the_rows
-from pegasos_stats.data.foreign import column_of_labels, is_single, position_of
 from pegasos_stats.data.language.expressions import Call, literal, refused
 from pegasos_stats.data.language.formula import read_outcome, split_formula
 from pegasos_stats.data.language.vocabulary import Functions
+from pegasos_stats.data.user_data import (
+    column_of_labels,
+    column_of_scores,
+    in_the_rows,
+    is_single,
+    position_of,
+)
 from pegasos_stats.errors import LabelError, OptionError, counted, listing, plain, shown
 from pegasos_stats.foreign_names import suggest_arguments
 

@@ -10,21 +10,12 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import DataColumn, Mask, Predictors, Vector, owned
 from pegasos_stats.checks import check_choice, check_flag
-from pegasos_stats.data.columns import selected
 from pegasos_stats.data.design import (
     Design,
     FrameDesign,
     ModelMatrix,
     check_unique,
     row_labels,
-)
-from pegasos_stats.data.foreign import (
-    as_data,
-    check_aligned,
-    column_of_labels,
-    is_valid_text,
-    refusing,
-    series_of,
 )
 from pegasos_stats.data.labels import (
     Coding,
@@ -33,13 +24,23 @@ from pegasos_stats.data.labels import (
     coded,
     coding_of,
 )
-from pegasos_stats.data.language.design import design_of, doubtful_in, warn_of_columns
+from pegasos_stats.data.language.factors import warn_of_columns
 from pegasos_stats.data.language.formula import (
     check_functions,
     offset_terms,
     outcome_of,
 )
+from pegasos_stats.data.language.formula_design import design_of, doubtful_in
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
+from pegasos_stats.data.user_data import (
+    as_data,
+    check_aligned,
+    column_of_labels,
+    is_valid_text,
+    refusing,
+    selected,
+    series_of,
+)
 from pegasos_stats.data.weights import (
     Counts,
     Offset,

@@ -12,20 +12,22 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import DataColumn, Mask, Vector
-from pegasos_stats.data.columns import floats_of, rows_listed, selected
 from pegasos_stats.data.design import ModelMatrix, check_columns, row_labels
-from pegasos_stats.data.foreign import (
-    as_data,
-    check_aligned,
-    check_memory,
-    column_of_frame,
-    position_of,
-    refusing,
-)
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.expressions import Expression, read_expression, refused
 from pegasos_stats.data.language.formula import check_names, values_of_rows
 from pegasos_stats.data.language.vocabulary import Functions
+from pegasos_stats.data.user_data import (
+    as_data,
+    check_aligned,
+    check_memory,
+    column_of_frame,
+    floats_of,
+    position_of,
+    refusing,
+    rows_listed,
+    selected,
+)
 from pegasos_stats.errors import (
     ColumnError,
     DataError,

@@ -9,8 +9,7 @@ import pandas as pd
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_fraction
-from pegasos_stats.data.columns import floats_of
-from pegasos_stats.data.foreign import is_name
+from pegasos_stats.data.user_data import floats_of, is_name
 from pegasos_stats.errors import OptionError, counted, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.inputs import check_both_levels, events_of

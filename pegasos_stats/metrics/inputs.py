@@ -9,9 +9,13 @@ import pandas as pd
 
 from pegasos_stats.arrays import Codes, DataColumn, Mask, Vector
 from pegasos_stats.checks import check_choice, check_positive, number_of
-from pegasos_stats.data.columns import floats_of
-from pegasos_stats.data.foreign import column_of_labels, is_single, position_of
 from pegasos_stats.data.labels import Level, distinct, factor_levels, positions
+from pegasos_stats.data.user_data import (
+    column_of_labels,
+    floats_of,
+    is_single,
+    position_of,
+)
 from pegasos_stats.errors import (
     DataError,
     LabelError,

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.checks import check_fraction
-from pegasos_stats.data.columns import format_pval, r_format
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
+from pegasos_stats.metrics.caret import format_pval, r_format
 from pegasos_stats.metrics.catalogue import warn_undefined
 from pegasos_stats.metrics.inputs import codes_of, levels_of, side_by_side
 from pegasos_stats.metrics.intervals import Interval, paired_difference_interval

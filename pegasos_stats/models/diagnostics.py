@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Mask, Matrix, Vector
-from pegasos_stats.data.columns import is_sparse
+from pegasos_stats.data.user_data import is_sparse
 from pegasos_stats.errors import (
     DataError,
     OptionError,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Matrix, Predictors, dense_rows
 from pegasos_stats.data.design import ModelMatrix
-from pegasos_stats.data.foreign import check_memory
+from pegasos_stats.data.user_data import check_memory
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models.results import Results

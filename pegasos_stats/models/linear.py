@@ -13,7 +13,8 @@ from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data import sample as samples
 from pegasos_stats.data.labels import Coding
-from pegasos_stats.data.language.design import doubtful_in, warn_of_columns
+from pegasos_stats.data.language.factors import warn_of_columns
+from pegasos_stats.data.language.formula_design import doubtful_in
 from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.levels import Source, resolve_formula

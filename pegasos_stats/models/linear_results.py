@@ -10,7 +10,7 @@ import pandas as pd
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.checks import check_flag, check_fraction
 from pegasos_stats.data.design import Design
-from pegasos_stats.data.language.design import FormulaDesign, Unseen
+from pegasos_stats.data.language.formula_design import FormulaDesign, Unseen
 from pegasos_stats.data.sample import Groups, Lines
 from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.data.scan.rows import StreamedRows, in_memory_only

@@ -12,8 +12,8 @@ import pandas as pd
 from pegasos_stats.arrays import Vector
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.language.design import FormulaDesign, doubtful_in
 from pegasos_stats.data.language.formula import factored
+from pegasos_stats.data.language.formula_design import FormulaDesign, doubtful_in
 from pegasos_stats.data.sample import Dropped, Groups
 from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.errors import counted, listing, shown

@@ -12,7 +12,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.checks import check_choice, check_flag, number_of
-from pegasos_stats.data.columns import in_a_piece, in_rows, is_sparse
 from pegasos_stats.data.design import (
     Design,
     FrameDesign,
@@ -20,13 +19,19 @@ from pegasos_stats.data.design import (
     as_frame,
     row_labels,
 )
-from pegasos_stats.data.foreign import as_data, is_valid_text
 from pegasos_stats.data.labels import LabelCoding, Ties
-from pegasos_stats.data.language.design import UNSEEN, Unseen, without_unseen
 from pegasos_stats.data.language.formula import outcome_of
+from pegasos_stats.data.language.formula_design import UNSEEN, Unseen, without_unseen
 from pegasos_stats.data.sample import aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.files import Scan, scanned_frames
+from pegasos_stats.data.user_data import (
+    as_data,
+    in_a_piece,
+    in_rows,
+    is_sparse,
+    is_valid_text,
+)
 from pegasos_stats.data.weights import Offset
 from pegasos_stats.errors import (
     ColumnError,

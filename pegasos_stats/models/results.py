@@ -11,15 +11,15 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Mask, Vector
-from pegasos_stats.data.columns import in_a_piece
 from pegasos_stats.data.labels import Ties
-from pegasos_stats.data.language.design import Unseen
+from pegasos_stats.data.language.formula_design import Unseen
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, moments
 from pegasos_stats.data.scan.files import Scan, joined, scanned_frames
 from pegasos_stats.data.scan.levels import columns_of_outcome
 from pegasos_stats.data.scan.partitions import Partitions, compute_tasks
 from pegasos_stats.data.scan.rows import Block, StreamedRows, Values, added
+from pegasos_stats.data.user_data import in_a_piece
 from pegasos_stats.data.weights import Counts, column_named, column_of_counts
 from pegasos_stats.errors import DataError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names

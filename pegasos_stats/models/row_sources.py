@@ -8,11 +8,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Predictors
-from pegasos_stats.data.columns import selected
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.digests import digest_of, digests_by_row, rows_digest
-from pegasos_stats.data.foreign import column_of_labels
 from pegasos_stats.data.scan.rows import StreamedRows
+from pegasos_stats.data.user_data import column_of_labels, selected
 from pegasos_stats.data.weights import repeated
 from pegasos_stats.metrics.catalogue import Source
 from pegasos_stats.metrics.confusion import ConfusionMatrix

@@ -13,7 +13,6 @@ import numpy as np
 
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.design import Design, FrameDesign
-from pegasos_stats.data.language.design import FormulaDesign, parts_of
 from pegasos_stats.data.language.expressions import (
     COMPARED,
     Call,
@@ -23,6 +22,7 @@ from pegasos_stats.data.language.expressions import (
     literal,
     read_expression,
 )
+from pegasos_stats.data.language.formula_design import FormulaDesign, parts_of
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.weights import Offset
 from pegasos_stats.errors import OptionError, PegasosStatsError, listing, shown

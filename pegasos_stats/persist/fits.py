@@ -20,14 +20,10 @@ from pegasos_stats.arrays import Dense, Integers, Mask, Matrix
 from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.digests import rows_digest
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.language.design import (
-    Doubtful,
-    FactorCoding,
-    FormulaDesign,
-    names_of_terms,
-)
 from pegasos_stats.data.language.expressions import read_expression
+from pegasos_stats.data.language.factors import Doubtful, FactorCoding
 from pegasos_stats.data.language.formula import read_outcome
+from pegasos_stats.data.language.formula_design import FormulaDesign, names_of_terms
 from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.data.sample import Dropped, Groups, Sample
 from pegasos_stats.data.scaling import ScaledDesign, Scaling

@@ -21,9 +21,9 @@ from sklearn.utils.validation import (
 from pegasos_stats.arrays import Vector, owned
 from pegasos_stats.checks import check_choice, check_positive
 from pegasos_stats.data.design import FrameDesign
-from pegasos_stats.data.foreign import position_of
 from pegasos_stats.data.labels import LabelCoding, Level
 from pegasos_stats.data.sample import Dropped, Sample
+from pegasos_stats.data.user_data import position_of
 from pegasos_stats.errors import (
     ConvergenceWarning,
     DataError,

@@ -18,8 +18,8 @@ from pegasos_stats.checks import (
     is_number,
     number_of,
 )
-from pegasos_stats.data.foreign import refusing
 from pegasos_stats.data.labels import Ties
+from pegasos_stats.data.user_data import refusing
 from pegasos_stats.errors import OptionError, counted, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import RRandom, SampleKind

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.compiled import arithmetic, pegasos
-from pegasos_stats.data.foreign import check_memory
+from pegasos_stats.data.user_data import check_memory
 from pegasos_stats.errors import (
     ConvergenceWarning,
     OptionError,

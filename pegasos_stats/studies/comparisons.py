@@ -13,10 +13,10 @@ import pandas as pd
 from pegasos_stats import tables
 from pegasos_stats.arrays import DataColumn, Vector
 from pegasos_stats.checks import check_choice, check_flag, check_fraction, number_of
-from pegasos_stats.data.columns import format_pval
-from pegasos_stats.data.foreign import is_name, named
+from pegasos_stats.data.user_data import is_name, named
 from pegasos_stats.errors import DataError, OptionError, counted, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
+from pegasos_stats.metrics.caret import format_pval
 from pegasos_stats.metrics.catalogue import warn_undefined
 from pegasos_stats.metrics.inputs import (
     Events,

@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 
 from pegasos_stats.arrays import Codes, Matrix, Vector
 from pegasos_stats.checks import check_choice, check_count, whole_of
-from pegasos_stats.data.columns import floats_of
+from pegasos_stats.data.user_data import floats_of
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics import inputs, intervals, rates, scores

@@ -16,7 +16,7 @@ from pegasos_stats.checks import (
     check_flag,
     number_of,
 )
-from pegasos_stats.data.foreign import named
+from pegasos_stats.data.user_data import named
 from pegasos_stats.errors import (
     ConvergenceWarning,
     OptionError,

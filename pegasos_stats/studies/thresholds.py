@@ -11,11 +11,11 @@ import pandas as pd
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.checks import check_choice, check_nonnegative, check_rows_have_own
 from pegasos_stats.data.design import row_labels
-from pegasos_stats.data.foreign import as_data, position_of
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.language.design import Unseen
+from pegasos_stats.data.language.formula_design import Unseen
 from pegasos_stats.data.sample import Lines
 from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.data.user_data import as_data, position_of
 from pegasos_stats.data.weights import column_of_counts, repeated
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.foreign_names import suggest_names

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.data.language.design import design_of as read_design
 from pegasos_stats.data.language.formula import outcome_of
+from pegasos_stats.data.language.formula_design import design_of as read_design
 
 
 def frame():

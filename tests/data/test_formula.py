@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.language.design import design_of as read_design
 from pegasos_stats.data.language.formula import TermReader, outcome_of, split_formula
+from pegasos_stats.data.language.formula_design import design_of as read_design
 from pegasos_stats.errors import ColumnError, DataError, FormulaError
 from tests.data.formula_frames import design_of, frame
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasos_stats.data.language.design import design_of
 from pegasos_stats.data.language.formula import outcome_of
+from pegasos_stats.data.language.formula_design import design_of
 from pegasos_stats.errors import PegasosStatsError
 from tests.data.accepted_formulas import ACCEPTED, everything
 from tests.data.hostile_formulas import HOSTILE, UNREADABLE

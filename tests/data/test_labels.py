@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.foreign import column_of_labels
 from pegasos_stats.data.labels import LabelCoding, factor_levels, positions, signs_of
+from pegasos_stats.data.user_data import column_of_labels
 from pegasos_stats.errors import DataError, LabelError, OptionError
 from tests.nasty import Long, Raising
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import pegasos_stats as ps
-from pegasos_stats.data.columns import in_rows
+from pegasos_stats.data.user_data import in_rows
 from pegasos_stats.errors import DataError
 
 X = np.abs(np.random.default_rng(0).normal(size=(12, 2))).round(1)

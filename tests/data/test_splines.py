@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.language.design import design_of
+from pegasos_stats.data.language.formula_design import design_of
 from pegasos_stats.data.language.vocabulary import natural_spline
 
 # round(rbind(ns(x, df = 3), predict(ns(x, df = 3), c(-1, 20))), 12) of R 4.2.2

@@ -92,7 +92,7 @@ def test_columns_may_have_any_name_that_a_formula_can_hold(data):
 
 
 def test_products_of_factors_have_a_limit(data, monkeypatch):
-    limit = "pegasos_stats.data.language.design.MOST_COLUMNS"
+    limit = "pegasos_stats.data.language.formula_design.MOST_COLUMNS"
     monkeypatch.setattr(limit, 4)
     assert ps.svm("y ~ a + g:h - 1", data.assign(h=1.0 * (data["h"] == "p")), lam=1.0)
     with pytest.raises(FormulaError, match="products of factors have more than 4 col"):

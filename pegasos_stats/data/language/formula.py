@@ -21,9 +21,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.data.columns import plain_column
 from pegasos_stats.data.design import check_columns
-from pegasos_stats.data.foreign import as_data, refusing
 from pegasos_stats.data.language.expressions import (
     CLOSING,
     LITERAL,
@@ -39,6 +37,7 @@ from pegasos_stats.data.language.expressions import (
 )
 from pegasos_stats.data.language.values import unwrapped_value
 from pegasos_stats.data.language.vocabulary import KNOWN, Functions
+from pegasos_stats.data.user_data import as_data, plain_column, refusing
 from pegasos_stats.errors import (
     ColumnError,
     ColumnWarning,

@@ -13,10 +13,9 @@ from itertools import pairwise
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Vector
-from pegasos_stats.data.columns import floats_of
-from pegasos_stats.data.foreign import refusing
 from pegasos_stats.data.language.expressions import parsed
 from pegasos_stats.data.language.formula import sides
+from pegasos_stats.data.user_data import floats_of, refusing
 from pegasos_stats.errors import FormulaError, OptionError, listing, plain, shown
 from pegasos_stats.tables import significant
 

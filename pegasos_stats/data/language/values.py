@@ -89,16 +89,6 @@ def is_text(value: Value) -> bool:
     return isinstance(value, str | list | dict)
 
 
-def is_factor(value: Value) -> bool:
-    """Whether a value is a factor: by `C`, or for its categories or text."""
-    if isinstance(value, TermValue):
-        return value.is_factor
-    return is_column(value) and (
-        isinstance(value.dtype, pd.CategoricalDtype)
-        or pd.api.types.is_string_dtype(value.dtype)
-    )
-
-
 def folded(name: str, values: Sequence[Value]) -> Value:
     """Compute with constants; whole numbers beyond 64 bits become real ones.
 

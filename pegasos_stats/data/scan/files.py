@@ -16,13 +16,13 @@ import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_count
-from pegasos_stats.data.columns import FileName
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.files import twice, uneven_line
-from pegasos_stats.data.language.design import FormulaDesign
+from pegasos_stats.data.language.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.data.scan import formats
 from pegasos_stats.data.svmlight import LABEL_NAME
+from pegasos_stats.data.user_data import FileName
 from pegasos_stats.errors import (
     ColumnError,
     DataError,

@@ -15,13 +15,13 @@ from pegasos_stats.data.files import (
     uneven_line,
     warn_unnamed,
 )
-from pegasos_stats.data.foreign import in_known_types
 from pegasos_stats.data.svmlight import (
     LABEL_NAME,
     are_whole,
     parsed_blocks,
     sorted_entries,
 )
+from pegasos_stats.data.user_data import in_known_types
 from pegasos_stats.errors import (
     ColumnError,
     DataError,

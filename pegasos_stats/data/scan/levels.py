@@ -8,15 +8,8 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.data.columns import in_a_piece
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.labels import Coding, LabelCoding, as_in_formula
-from pegasos_stats.data.language.design import (
-    MOST_LEVELS,
-    NO_PREDICTOR,
-    FormulaDesign,
-    FormulaRows,
-)
 from pegasos_stats.data.language.expressions import (
     Call,
     Expression,
@@ -37,11 +30,18 @@ from pegasos_stats.data.language.formula import (
     split_formula,
     warn_empty,
 )
+from pegasos_stats.data.language.formula_design import (
+    MOST_LEVELS,
+    NO_PREDICTOR,
+    FormulaDesign,
+    FormulaRows,
+)
 from pegasos_stats.data.language.values import unwrapped_value
 from pegasos_stats.data.sample import no_rows
 from pegasos_stats.data.scan.files import Scan, frame_of, joined_frames, rows_of_piece
 from pegasos_stats.data.scan.formats import ALLOWED, BOOLEANS, NUMBERS, OBJECTS, TEXT
 from pegasos_stats.data.scan.partitions import Partition, Partitions, compute_tasks
+from pegasos_stats.data.user_data import in_a_piece
 from pegasos_stats.data.weights import Offset, all_zero, whole_counts
 from pegasos_stats.errors import ColumnError, listing, shown
 

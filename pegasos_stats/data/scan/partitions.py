@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.data.columns import check_hashable, plain_column
 from pegasos_stats.data.design import check_columns
-from pegasos_stats.data.foreign import in_known_types
-from pegasos_stats.data.language.design import named_levels
+from pegasos_stats.data.language.factors import named_levels
 from pegasos_stats.data.scan.files import Stamps
 from pegasos_stats.data.scan.formats import kind_of_dtype
+from pegasos_stats.data.user_data import check_hashable, in_known_types, plain_column
 from pegasos_stats.errors import ColumnError, DataError, PegasosStatsError, listing
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Mask, Rows, Vector, read_only
-from pegasos_stats.data.columns import are_finite, in_a_piece
-from pegasos_stats.data.language.design import of_all_rows
+from pegasos_stats.data.language.factors import of_all_rows
 from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.sample import Dropped, NaAction, no_rows, some_missing
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, overflow, power_of_two
@@ -37,6 +36,7 @@ from pegasos_stats.data.scan.partitions import (
     compute_tasks,
     of_partitions,
 )
+from pegasos_stats.data.user_data import are_finite, in_a_piece
 from pegasos_stats.data.weights import (
     ALLOWED,
     RowOptions,

@@ -10,7 +10,7 @@ import pandas as pd
 from pegasos_stats.arrays import Matrix, Vector, dense_rows
 from pegasos_stats.checks import check_fraction
 from pegasos_stats.data.design import ModelMatrix
-from pegasos_stats.data.language.design import Unseen
+from pegasos_stats.data.language.formula_design import Unseen
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.foreign_names import suggest_names

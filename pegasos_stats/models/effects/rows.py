@@ -16,14 +16,13 @@ from pegasos_stats.arrays import (
     dense_rows,
 )
 from pegasos_stats.checks import number_of
-from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.design import Design, FrameDesign
-from pegasos_stats.data.foreign import check_memory, position_of
 from pegasos_stats.data.labels import Level
-from pegasos_stats.data.language.design import FormulaDesign
 from pegasos_stats.data.language.formula import factored
+from pegasos_stats.data.language.formula_design import FormulaDesign
 from pegasos_stats.data.sample import Lines
 from pegasos_stats.data.scaling import ScaledDesign, unscaled
+from pegasos_stats.data.user_data import check_memory, is_sparse, position_of
 from pegasos_stats.data.weights import Positions
 from pegasos_stats.errors import (
     DataError,

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pegasos_stats import checks
-from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.sample import Groups
 from pegasos_stats.data.scan.rows import StreamedRows
+from pegasos_stats.data.user_data import is_sparse
 from pegasos_stats.errors import OptionError, did_you_mean, listing, shown
 from pegasos_stats.foreign_names import foreign_value, own_value
 from pegasos_stats.parallel import n_workers

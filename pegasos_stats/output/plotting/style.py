@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.data.foreign import refusing
+from pegasos_stats.data.user_data import refusing
 from pegasos_stats.errors import DependencyError, OptionError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.checks import check_count
-from pegasos_stats.data.foreign import refusing
+from pegasos_stats.data.user_data import refusing
 from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.forest import meaning

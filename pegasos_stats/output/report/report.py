@@ -10,8 +10,8 @@ import numpy as np
 
 from pegasos_stats import writing
 from pegasos_stats.checks import check_choice
-from pegasos_stats.data.foreign import is_valid_text, refusing
-from pegasos_stats.data.language.design import UNSEEN, Unseen, without_unseen
+from pegasos_stats.data.language.formula_design import UNSEEN, Unseen, without_unseen
+from pegasos_stats.data.user_data import is_valid_text, refusing
 from pegasos_stats.errors import (
     DataError,
     OptionError,

@@ -13,11 +13,11 @@ import pandas as pd
 from pegasos_stats.arrays import Mask, Matrix, Predictors, Rows, Vector
 from pegasos_stats.checks import LARGEST_INTEGER, check_flag
 from pegasos_stats.data.design import ModelMatrix
-from pegasos_stats.data.foreign import refusing
 from pegasos_stats.data.labels import Ties, signs_of
-from pegasos_stats.data.language.design import FormulaDesign
+from pegasos_stats.data.language.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.scan.rows import StreamedRows
+from pegasos_stats.data.user_data import refusing
 from pegasos_stats.data.weights import WeightsOf, mean_one, rows_of_weights
 from pegasos_stats.errors import (
     ConvergenceWarning,

@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike
 
 from pegasos_stats.arrays import Codes, DataColumn, Rows, Vector
 from pegasos_stats.checks import check_count, whole_of
-from pegasos_stats.data.foreign import (
+from pegasos_stats.data.labels import LabelCoding, factor_levels, positions
+from pegasos_stats.data.sample import FOR_FOLDS, Groups, Lines, Sample
+from pegasos_stats.data.user_data import (
     check_aligned,
     column_of_frame,
     column_of_labels,
     refusing,
 )
-from pegasos_stats.data.labels import LabelCoding, factor_levels, positions
-from pegasos_stats.data.sample import FOR_FOLDS, Groups, Lines, Sample
 from pegasos_stats.errors import DataError, OptionError, counted, listing, plain
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import RRandom, SampleKind

@@ -20,8 +20,8 @@ from pegasos_stats.checks import (
     whole_of,
 )
 from pegasos_stats.compiled import pegasos
-from pegasos_stats.data.foreign import refusing
 from pegasos_stats.data.labels import Ties
+from pegasos_stats.data.user_data import refusing
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.base import Model

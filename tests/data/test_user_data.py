@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.foreign import in_known_types
+from pegasos_stats.data.user_data import in_known_types
 from pegasos_stats.errors import DataError, OptionError
 from tests.nasty import Raising
 
