@@ -16,7 +16,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.data import design, files, foreign
+from pegasos_stats.data import design, files, user_data
 from pegasos_stats.data.files import read_csv
 from pegasos_stats.data.svmlight import looks_like_svmlight, read_svmlight
 from pegasos_stats.errors import ColumnWarning, DataError, OptionError
@@ -198,10 +198,10 @@ def test_a_file_of_half_of_the_memory_is_read(tmp_path, monkeypatch):
 
 
 def test_a_model_that_no_memory_holds_is_refused(monkeypatch):
-    monkeypatch.setattr(foreign, "limit", lambda: 99.0)
+    monkeypatch.setattr(user_data, "limit", lambda: 99.0)
     with pytest.raises(DataError, match=r"takes about 0\.0 GB .* leave out"):
         design.FrameDesign.from_data(csr_array((2, 1)))
-    monkeypatch.setattr(foreign, "limit", lambda: 100.0)
+    monkeypatch.setattr(user_data, "limit", lambda: 100.0)
     assert design.FrameDesign.from_data(csr_array((2, 1))).names == ("x1",)
 
 
