@@ -1,7 +1,8 @@
 """The printed confusion report, laid out as caret prints it."""
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
@@ -9,10 +10,6 @@ from textwrap import wrap
 import pandas as pd
 
 from pegasos_stats import tables
-from pegasos_stats.metrics.catalogue import (
-    label_of,
-    shown_terms,
-)
 from pegasos_stats.metrics.inputs import Mode
 from pegasos_stats.metrics.intervals import Interval
 from pegasos_stats.tables import Fields
@@ -26,6 +23,58 @@ TITLE = "Confusion Matrix and Statistics"
 ORIENTATION = "Rows are the actual labels, columns the predicted ones."
 GAP = ("", "")
 ALIGNED = 'style="font-family: monospace"'  # notebooks have another font for HTML
+
+
+# caret has no names for the others.
+CARET_NAMES = {
+    "accuracy": "Accuracy",
+    "kappa": "Kappa",
+    "accuracy_low": "AccuracyLower",
+    "accuracy_high": "AccuracyUpper",
+    "no_information_rate": "AccuracyNull",
+    "accuracy_p_value": "AccuracyPValue",
+    "mcnemar_p_value": "McnemarPValue",
+    "sensitivity": "Sensitivity",
+    "specificity": "Specificity",
+    "pos_pred_value": "Pos Pred Value",
+    "neg_pred_value": "Neg Pred Value",
+    "precision": "Precision",
+    "recall": "Recall",
+    "f1": "F1",
+    "prevalence": "Prevalence",
+    "detection_rate": "Detection Rate",
+    "detection_prevalence": "Detection Prevalence",
+    "balanced_accuracy": "Balanced Accuracy",
+}
+BY_RATES = ("sensitivity", "specificity", "pos_pred_value", "neg_pred_value")
+BY_PRECISION = ("precision", "recall")
+
+
+def shown_terms(names: Iterable[str], mode: Mode) -> list[str]:
+    """Return the statistics of a class that caret prints in this mode.
+
+    Examples
+    --------
+    >>> shown_terms(["sensitivity", "recall", "f2", "prevalence"], "prec_recall")
+    ['recall', 'f2', 'prevalence']
+    """
+    if mode == "everything":
+        return list(names)
+    if mode == "prec_recall":
+        return [name for name in names if name not in BY_RATES]
+    f_measures = re.compile(r"f\d")
+    return [n for n in names if n not in BY_PRECISION and not f_measures.match(n)]
+
+
+def label_of(name: str) -> str:
+    """Return the name of a statistic as caret prints it.
+
+    Examples
+    --------
+    >>> label_of("pos_pred_value"), label_of("f0.5")
+    ('Pos Pred Value', 'F0.5')
+    """
+    return CARET_NAMES.get(name, name.capitalize())
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -1,15 +1,16 @@
 """`confusion`: the table of actual and predicted labels, its statistics and report."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
 from pegasos_stats import tables
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import Codes, Matrix, Vector
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.weights import Positions, numbers_of_rows, repeated
 from pegasos_stats.errors import (
@@ -21,9 +22,8 @@ from pegasos_stats.errors import (
     warn_caller,
 )
 from pegasos_stats.foreign_names import missing_key, suggest_arguments, suggest_names
-from pegasos_stats.metrics import catalogue, inputs, intervals
+from pegasos_stats.metrics import inputs, intervals, rates
 from pegasos_stats.metrics.caret import ConfusionReport
-from pegasos_stats.metrics.catalogue import INFERRED, NO_INFERENCE, Source, undefined
 from pegasos_stats.metrics.inputs import (
     DEFAULTS,
     MODES,
@@ -31,19 +31,137 @@ from pegasos_stats.metrics.inputs import (
     Mode,
     positive_position,
 )
-from pegasos_stats.metrics.intervals import Interval, Method, proportion_interval
-from pegasos_stats.metrics.rates import Counts, f_measure, ratio, total_of
-from pegasos_stats.metrics.scores import Scored
+from pegasos_stats.metrics.intervals import NONE, Interval, Method, proportion_interval
+from pegasos_stats.metrics.rates import Counts, ratio, total_of, warn_undefined
+from pegasos_stats.metrics.scores import area_under_curve, brier_score, log_loss
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
 
 COLUMNS = ["term", "class", "estimate", "conf_low", "conf_high", "p_value"]
 TERMS = (  # of the whole table, after accuracy, kappa, McNemar's test and error rate
     *("no_information_rate", "mcc", "auc", "auc_pooled"),
     *("log_loss", "brier_score"),
 )
+
+Source = Literal["new", "training", "partly training", "out of fold", "weighted"]
+
+# Why rows say nothing certain of new ones, by where they come from.
+NO_INFERENCE: dict[Source, str] = {
+    "training": "the fit has seen these rows",
+    "partly training": "the fit has seen {:,} of these rows ({:.3g}%)",
+    "out of fold": "rows share their fits, and are not independent trials",
+    "weighted": "weights are not numbers of rows",
+}
+INFERRED = ("accuracy_low", "accuracy_high", "accuracy_p_value", "mcnemar_p_value")
+
+
+NO_ROWS = "no row has both an actual and a predicted label"
+NO_DIVISOR = "their divisor is 0"
+
+
+def overall_terms(counts: Counts, tested: bool = True) -> dict[str, float]:
+    """Compute the statistics of the whole table, by name; limits and tests if `tested`.
+
+    Examples
+    --------
+    >>> overall_terms(np.array([[285, 15], [8, 292]]))["kappa"]
+    0.9233333333333333
+    """
+    right, n = int(counts.trace()), int(counts.sum())
+    low, high = proportion_interval(right, n) if tested else NONE
+    return {
+        "accuracy": rates.accuracy(counts),
+        "kappa": rates.kappa(counts),
+        "accuracy_low": low,
+        "accuracy_high": high,
+        "no_information_rate": rates.no_information_rate(counts),
+        "accuracy_p_value": rates.accuracy_p_value(counts) if tested else math.nan,
+        "mcnemar_p_value": rates.mcnemar(counts).p_value if tested else math.nan,
+        "mcc": rates.matthews_correlation(counts),
+    }
+
+
+def class_terms(
+    counts: Counts, positive: int, share: float | None = None, beta: float = 1.0
+) -> dict[str, float]:
+    """Compute the statistics of one class against the others, by name.
+
+    Examples
+    --------
+    >>> class_terms(np.array([[285, 15], [8, 292]]), 1)["specificity"]
+    0.95
+    """
+    at = (counts, positive)
+    return {
+        "sensitivity": rates.sensitivity(*at),
+        "specificity": rates.specificity(*at),
+        "pos_pred_value": rates.pos_pred_value(*at, share),
+        "neg_pred_value": rates.neg_pred_value(*at, share),
+        "precision": rates.precision(*at),
+        "recall": rates.recall(*at),
+        f"f{beta:g}": rates.f_beta(*at, beta),
+        "prevalence": rates.prevalence(*at) if share is None else share,
+        "detection_rate": rates.detection_rate(*at),
+        "detection_prevalence": rates.detection_prevalence(*at),
+        "balanced_accuracy": rates.balanced_accuracy(*at),
+    }
+
+
+def undefined(terms: Mapping[str, float]) -> list[str]:
+    """Names of the statistics that are NaN."""
+    return [name for name, value in terms.items() if math.isnan(value)]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Scored:
+    """Actual labels of the rows, with their scores, their probabilities or both.
+
+    Attributes
+    ----------
+    codes : int array, shape (n,)
+        Position of the actual level, -1 where it is missing.
+    scores : float64 array, shape (n,), optional
+    probabilities : float64 array, shape (n, k), optional
+    weights : float64 array, shape (n,), optional
+    """
+
+    codes: Codes
+    scores: Vector | None = None
+    probabilities: Matrix | None = None
+    weights: Vector | None = None
+
+    def terms(self, pooled: bool = False) -> dict[str, float]:
+        """Area under the ROC curve, log loss and Brier score, as far as data are given.
+
+        Rows without an actual label, a score or a probability are left out. A score
+        of exactly 0, which leaves the predicted label open, counts as any other. The
+        area is called ``auc_pooled`` where the scores are those of several fits.
+        """
+        found = {}
+        if self.scores is not None:
+            name = "auc_pooled" if pooled else "auc"
+            found[name] = area_under_curve(*self._used(self.scores))
+        if self.probabilities is not None:
+            used = self._used(self.probabilities)
+            found["log_loss"] = log_loss(*used)
+            found["brier_score"] = brier_score(*used)
+        return found
+
+    def area_limits(self, level: float = 0.95) -> Interval:
+        """DeLong's interval of the area on the logit scale; NaN without scores."""
+        if self.scores is None:
+            return NONE
+        codes, scores, _ = self._used(self.scores)
+        return intervals.auc_interval(codes, scores, level)
+
+    def _used(self, values: Matrix) -> tuple[Codes, Matrix, Vector | None]:
+        """Codes, values and weights of the rows with a level and a value."""
+        missing = np.isnan(values.reshape(len(values), -1)).any(axis=1)
+        used = (self.codes >= 0) & ~missing
+        weights = None if self.weights is None else self.weights[used]
+        return self.codes[used], values[used], weights
+
 
 Term = tuple[str, object]  # a name, and the class or None
 
@@ -166,7 +284,7 @@ class ConfusionMatrix(tables.Exported):
     def error_rate(self) -> float:
         """Errors divided by classified rows; NaN, with a warning, if there are none."""
         if not self.n_classified:
-            text = f"The error rate is not defined: {catalogue.NO_ROWS}."
+            text = f"The error rate is not defined: {NO_ROWS}."
             warn_caller(text, UndefinedMetricWarning)
             return float("nan")
         return self.n_errors / self.n_classified
@@ -182,7 +300,7 @@ class ConfusionMatrix(tables.Exported):
         come from several fits), with probabilities ``log_loss`` and ``brier_score``.
         Undefined statistics are NaN, with a warning.
         """
-        catalogue.warn_undefined(self._undefined, self._why)
+        warn_undefined(self._undefined, self._why)
         return Statistics(self._overall, name="overall", dtype=float)
 
     @cached_property
@@ -195,7 +313,7 @@ class ConfusionMatrix(tables.Exported):
         caret). Undefined statistics are NaN, with a warning.
         """
         found = self._with_zeros
-        catalogue.warn_undefined(self._undefined_of(found), self._why)
+        warn_undefined(self._undefined_of(found), self._why)
         if len(self.levels) > 2:
             return pd.DataFrame(found).T.rename_axis("class")
         return Statistics(found[self.positive], name=self.positive, dtype=float)
@@ -246,8 +364,8 @@ class ConfusionMatrix(tables.Exported):
         found = proportion_interval(self.n_errors, self.n_classified, method, level)
         if self.source not in NO_INFERENCE:
             return found
-        catalogue.warn_undefined(["the interval"], self._why_none)
-        return intervals.NONE
+        warn_undefined(["the interval"], self._why_none)
+        return NONE
 
     def conf_int(self, method: Method = "exact", level: float = 0.95) -> pd.DataFrame:
         """Confidence intervals of rates, kappa, Matthews' correlation and AUC.
@@ -306,11 +424,11 @@ class ConfusionMatrix(tables.Exported):
         """
         limits = self._intervals(method, level)
         names = [*self._undefined, *self._undefined_of(self._with_zeros)]
-        catalogue.warn_undefined(names, self._why)
+        warn_undefined(names, self._why)
         tests = {"accuracy": "accuracy_p_value", "mcnemar": "mcnemar_p_value"}
         rows = [
             (
-                *(name, label, value, *limits.get((name, label), intervals.NONE)),
+                *(name, label, value, *limits.get((name, label), NONE)),
                 self._overall.get(tests.get(name, ""), np.nan),
             )
             for (name, label), value in self._estimates().items()
@@ -416,7 +534,7 @@ class ConfusionMatrix(tables.Exported):
     def _overall(self) -> dict[str, float]:
         pooled = self.source == "out of fold"
         tested = self.source not in NO_INFERENCE
-        found = catalogue.overall_terms(self._square, tested)
+        found = overall_terms(self._square, tested)
         return found if self.scored is None else found | self.scored.terms(pooled)
 
     def _positions(self) -> dict[object, tuple[int, float | None]]:
@@ -429,7 +547,7 @@ class ConfusionMatrix(tables.Exported):
     @cached_property
     def _classes(self) -> dict[object, dict[str, float]]:
         return {
-            label: catalogue.class_terms(self._square, at, share, self.choices.beta)
+            label: class_terms(self._square, at, share, self.choices.beta)
             for label, (at, share) in self._positions().items()
         }
 
@@ -438,7 +556,7 @@ class ConfusionMatrix(tables.Exported):
         """Statistics of the classes with F measures of 0, which caret leaves open."""
         beta, found = self.choices.beta, {}
         for label, (at, _) in self._positions().items():
-            f = f_measure(self._square, at, beta)
+            f = rates.f_measure(self._square, at, beta)
             found[label] = self._classes[label] | {f"f{beta:g}": f}
         return found
 
@@ -472,7 +590,7 @@ class ConfusionMatrix(tables.Exported):
             ("mcc", None): intervals.matthews_interval(counts, level),
         }
         if "auc" in self._overall and self.scored is not None:
-            area = self.scored.area_limits(level) if tested else intervals.NONE
+            area = self.scored.area_limits(level) if tested else NONE
             found["auc", None] = area
         for label, (at, share) in self._positions().items():
             of_class = {
@@ -493,7 +611,7 @@ class ConfusionMatrix(tables.Exported):
             }
             terms = self._classes[label]
             found |= {
-                (name, label): intervals.NONE if np.isnan(terms[name]) else interval
+                (name, label): NONE if np.isnan(terms[name]) else interval
                 for name, interval in of_class.items()
             }
         return found
@@ -515,7 +633,7 @@ class ConfusionMatrix(tables.Exported):
     @property
     def _why(self) -> str:
         """Why statistics are not defined."""
-        return catalogue.NO_DIVISOR if self.n_classified else catalogue.NO_ROWS
+        return NO_DIVISOR if self.n_classified else NO_ROWS
 
     @property
     def _why_none(self) -> str:
@@ -583,7 +701,7 @@ def confusion(
     scores: object = None,
     probabilities: object = None,
     event_level: inputs.EventLevel | None = None,
-    mode: inputs.Mode | None = None,
+    mode: Mode | None = None,
     prevalence: object = None,
     beta: float = 1.0,
     freq_weights: object = None,

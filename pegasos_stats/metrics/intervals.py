@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from pegasos_stats.arrays import Codes, Vector
 from pegasos_stats.checks import check_choice, check_fraction
 from pegasos_stats.metrics.rates import (
     Counts,
@@ -14,10 +15,14 @@ from pegasos_stats.metrics.rates import (
     ratio,
     true_negatives,
 )
+from pegasos_stats.metrics.scores import area_under_curve
 
 Method = Literal["exact", "wilson"]
 
+Scale = Literal["logit", "plain"]
+
 METHODS: tuple[Method, ...] = get_args(Method)
+SCALES: tuple[Scale, ...] = get_args(Scale)
 STATSMODELS_NAMES = {"exact": "beta", "wilson": "wilson"}
 
 
@@ -365,3 +370,117 @@ def _on_fishers_scale(
         return NONE
     middle, half = atanh(value), z * variance**0.5 / room
     return Interval(tanh(middle - half), tanh(middle + half))
+
+
+def auc_interval(
+    codes: Codes, scores: Vector, level: float = 0.95, scale: Scale = "logit"
+) -> Interval:
+    """Confidence interval of the area under the ROC curve, by DeLong's variance.
+
+    The variance is ``V = S1 / m + S0 / n``. ``S1`` is the variance, over the ``m`` rows
+    of the second level, of the share of rows of the first with a smaller score, ties
+    one half; ``S0`` likewise over the ``n`` rows of the first. The interval is
+    ``logit(A) +- z sqrt(V) / (A (1 - A))``, taken back to areas; it covers near 1 too.
+
+    Parameters
+    ----------
+    codes : int array, shape (n,)
+        0 for the first, 1 for the second level.
+    scores : float64 array, shape (n,)
+        Larger scores speak for the second level.
+    level : float, default 0.95
+    scale : "logit" or "plain", default "logit"
+        ``"plain"`` is ``A +- z sqrt(V)``, cut off at 0 and 1, as ``ci.auc`` of R's pROC
+        has it; near 1 it covers too seldom.
+
+    Returns
+    -------
+    Interval
+        NaN where a level has fewer than two rows, or where no row is out of order,
+        so that the variance is 0 and says nothing.
+
+    Raises
+    ------
+    OptionError
+        If the level is not between 0 and 1, or the scale is not known.
+
+    References
+    ----------
+    DeLong, DeLong & Clarke-Pearson, Biometrics 44 (1988), equations 4 to 6; by ranks
+    as in Sun & Xu, IEEE Signal Processing Letters 21 (2014); Pepe, *The Statistical
+    Evaluation of Medical Tests* (2003), section 5.2.3, for the logit.
+
+    Examples
+    --------
+    >>> scores = np.arange(6.0)[[0, 3, 1, 2, 4, 5]]
+    >>> auc_interval(np.array([0, 0, 0, 1, 1, 1]), scores)
+    Interval(low=0.261..., high=0.994...)
+    >>> auc_interval(np.array([0, 0, 0, 1, 1, 1]), scores, scale="plain")
+    Interval(low=0.580..., high=1.0)
+    """
+    from scipy.special import expit, logit
+
+    check_choice("scale", scale, SCALES)
+    z, n_second = quantile(level), int(np.count_nonzero(codes == 1))
+    if min(n_second, len(codes) - n_second) < 2:
+        return NONE
+    variance = delong_variance(placement_values(codes, scores))
+    if not variance > 0.0:
+        return NONE
+    area, half = area_under_curve(codes, scores), z * variance**0.5
+    if scale == "plain":
+        return Interval(max(area - half, 0.0), min(area + half, 1.0))
+    middle, half = float(logit(area)), half / (area * (1.0 - area))
+    return Interval(float(expit(middle - half)), float(expit(middle + half)))
+
+
+def placement_values(codes: Codes, scores: Vector) -> tuple[Vector, Vector]:
+    """Shares of the rows of the other level with a smaller score, ties one half.
+
+    By midranks, in time ``O(n log n)``; the mean of the second is the area.
+
+    Parameters
+    ----------
+    codes : int array, shape (n,)
+        0 for the first, 1 for the second level; both occur.
+    scores : float64 array, shape (n,)
+
+    Returns
+    -------
+    pair of float64 arrays
+        Of the rows of the first level, and of those of the second.
+
+    References
+    ----------
+    Sun & Xu, IEEE Signal Processing Letters 21 (2014).
+
+    Examples
+    --------
+    >>> placement_values(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8]))
+    (array([0.  , 0.25]), array([0.75, 1.  ]))
+    """
+    from scipy.stats import rankdata
+
+    among_all = rankdata(scores)
+    first, second = (codes == code for code in (0, 1))
+    below = [
+        (among_all[own] - rankdata(scores[own])) / np.count_nonzero(other)
+        for own, other in ((first, second), (second, first))
+    ]
+    return below[0], below[1]
+
+
+def delong_variance(placements: tuple[Vector, Vector]) -> float:
+    """Variance of an area, or of the difference of two, by placement values.
+
+    NaN where a level has fewer than two rows.
+
+    Examples
+    --------
+    >>> codes, scores = np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8])
+    >>> delong_variance(placement_values(codes, scores))
+    0.03125
+    """
+    if min(map(len, placements)) < 2:
+        return float("nan")
+    return sum(float(each.var(ddof=1)) / len(each) for each in placements)

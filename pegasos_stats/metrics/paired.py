@@ -9,7 +9,6 @@ from pegasos_stats.checks import check_fraction
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.caret import format_pval, r_format
-from pegasos_stats.metrics.catalogue import warn_undefined
 from pegasos_stats.metrics.inputs import codes_of, levels_of, side_by_side
 from pegasos_stats.metrics.intervals import Interval, paired_difference_interval
 from pegasos_stats.metrics.rates import (
@@ -18,6 +17,7 @@ from pegasos_stats.metrics.rates import (
     mcnemar,
     mcnemar_exact,
     mcnemar_mid_p,
+    warn_undefined,
 )
 from pegasos_stats.tables import Facts, params_html
 

@@ -3,10 +3,13 @@
 A table has shape (k, k); of several, shape (..., k, k), a statistic is an array.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from pegasos_stats.errors import UndefinedMetricWarning, warn_caller
 
 # Of rows; of a weighted table their weights.
 Counts = NDArray[np.int64] | NDArray[np.float64]
@@ -25,6 +28,13 @@ def ratio(numerator: ArrayLike, denominator: ArrayLike) -> float:
     np.divide(above, below, out=found, where=below != 0)
     value: float = found.item() if found.ndim == 0 else found
     return value
+
+
+def warn_undefined(names: Sequence[str], why: str) -> None:
+    """Warn, in one warning, of all statistics that are not defined."""
+    if names:
+        text = f"Not defined, and given as NaN: {', '.join(names)} ({why})."
+        warn_caller(text, UndefinedMetricWarning)
 
 
 def total_of(cells: Counts) -> int:

@@ -1,71 +1,20 @@
-"""Statistics of scores and probabilities: ROC curve, log loss, Brier score."""
+"""Statistics of scores and probabilities: ROC curve, losses, thresholds."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Codes, Mask, Matrix, Vector
-from pegasos_stats.checks import check_choice
-from pegasos_stats.metrics.intervals import NONE, Interval, quantile
+from pegasos_stats.arrays import Codes, Matrix, Rows, Vector
+from pegasos_stats.errors import DataError
+from pegasos_stats.metrics import rates
 from pegasos_stats.metrics.rates import ratio
 
-Scale = Literal["logit", "plain"]
-SCALES: tuple[Scale, ...] = ("logit", "plain")
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Scored:
-    """Actual labels of the rows, with their scores, their probabilities or both.
-
-    Attributes
-    ----------
-    codes : int array, shape (n,)
-        Position of the actual level, -1 where it is missing.
-    scores : float64 array, shape (n,), optional
-    probabilities : float64 array, shape (n, k), optional
-    weights : float64 array, shape (n,), optional
-    """
-
-    codes: Codes
-    scores: Vector | None = None
-    probabilities: Matrix | None = None
-    weights: Vector | None = None
-
-    def terms(self, pooled: bool = False) -> dict[str, float]:
-        """Area under the ROC curve, log loss and Brier score, as far as data are given.
-
-        Rows without an actual label, a score or a probability are left out. A score
-        of exactly 0, which leaves the predicted label open, counts as any other. The
-        area is called ``auc_pooled`` where the scores are those of several fits.
-        """
-        found = {}
-        if self.scores is not None:
-            used = self._used(self.scores)
-            area = area_under_curve(
-                self.codes[used], self.scores[used], self._weights(used)
-            )
-            found["auc_pooled" if pooled else "auc"] = area
-        if self.probabilities is not None:
-            used = self._used(self.probabilities.sum(axis=1))
-            for name, loss in (("log_loss", log_loss), ("brier_score", brier_score)):
-                given = self.codes[used], self.probabilities[used]
-                found[name] = loss(*given, self._weights(used))
-        return found
-
-    def area_limits(self, level: float = 0.95) -> Interval:
-        """DeLong's interval of the area on the logit scale; NaN without scores."""
-        if self.scores is None:
-            return NONE
-        used = self._used(self.scores)
-        return auc_interval(self.codes[used], self.scores[used], level)
-
-    def _used(self, values: Vector) -> Mask:
-        """Rows with a level and a value."""
-        return np.asarray((self.codes >= 0) & ~np.isnan(values))
-
-    def _weights(self, used: Mask) -> Vector | None:
-        return None if self.weights is None else self.weights[used]
+ROUNDING = 1e-12  # of sums of weights: what is nearer is as good
+Tables = NDArray[np.float64]  # shape (m, 2, 2): the positive class is the second level
 
 
 def area_under_curve(
@@ -249,115 +198,184 @@ def roc_curve(codes: Codes, scores: Vector) -> RocCurve:
     return RocCurve(negative, positive, np.concatenate([[np.inf], values[::-1]]))
 
 
-def auc_interval(
-    codes: Codes, scores: Vector, level: float = 0.95, scale: Scale = "logit"
-) -> Interval:
-    """Confidence interval of the area under the ROC curve, by DeLong's variance.
+class Decisions(NamedTuple):
+    """Weight of right and wrong decisions; each array has shape (m,).
 
-    The variance is ``V = S1 / m + S0 / n``. ``S1`` is the variance, over the ``m`` rows
-    of the second level, of the share of rows of the first with a smaller score, ties
-    one half; ``S0`` likewise over the ``n`` rows of the first. The interval is
-    ``logit(A) +- z sqrt(V) / (A (1 - A))``, taken back to areas; it covers near 1 too.
-
-    Parameters
+    Attributes
     ----------
-    codes : int array, shape (n,)
-        0 for the first, 1 for the second level.
-    scores : float64 array, shape (n,)
+    tp, fn : float64 array
+        Of the rows of the positive class, those predicted as such and the others.
+    fp, tn : float64 array
+        Of the rows of the other class, those predicted as positive and the others.
+    """
+
+    tp: Vector
+    fn: Vector
+    fp: Vector
+    tn: Vector
+
+    @property
+    def tables(self) -> Tables:
+        """Tables of actual and predicted levels, shape (m, 2, 2)."""
+        found = np.array([[self.tn, self.fp], [self.fn, self.tp]])
+        return np.moveaxis(found, 2, 0)
+
+
+def _decisions(below: Tables, above: Tables, positive_is_second: bool) -> Decisions:
+    """Decisions from the weights, shape (2, m), of both levels below and above."""
+    if positive_is_second:
+        return Decisions(above[1], below[1], above[0], below[0])
+    return Decisions(below[0], above[0], below[1], above[1])
+
+
+class ScoredRows(NamedTuple):
+    """Rows of two levels with what a threshold is compared with.
+
+    Attributes
+    ----------
+    values : float64 array, shape (n,)
         Larger scores speak for the second level.
-    level : float, default 0.95
-    scale : "logit" or "plain", default "logit"
-        ``"plain"`` is ``A +- z sqrt(V)``, cut off at 0 and 1, as ``ci.auc`` of R's pROC
-        has it; near 1 it covers too seldom.
-
-    Returns
-    -------
-    Interval
-        NaN where a level has fewer than two rows, or where no row is out of order,
-        so that the variance is 0 and says nothing.
-
-    Raises
-    ------
-    OptionError
-        If the level is not between 0 and 1, or the scale is not known.
-
-    References
-    ----------
-    DeLong, DeLong & Clarke-Pearson, Biometrics 44 (1988), equations 4 to 6; by ranks
-    as in Sun & Xu, IEEE Signal Processing Letters 21 (2014); Pepe, *The Statistical
-    Evaluation of Medical Tests* (2003), section 5.2.3, for the logit.
-
-    Examples
-    --------
-    >>> scores = np.arange(6.0)[[0, 3, 1, 2, 4, 5]]
-    >>> auc_interval(np.array([0, 0, 0, 1, 1, 1]), scores)
-    Interval(low=0.261..., high=0.994...)
-    >>> auc_interval(np.array([0, 0, 0, 1, 1, 1]), scores, scale="plain")
-    Interval(low=0.580..., high=1.0)
+    second : bool array, shape (n,)
+        Which rows are of the second level.
+    weights : float64 array, shape (n,)
+        0 or more.
     """
-    from scipy.special import expit, logit
 
-    check_choice("scale", scale, SCALES)
-    z, n_second = quantile(level), int(np.count_nonzero(codes == 1))
-    if min(n_second, len(codes) - n_second) < 2:
-        return NONE
-    variance = delong_variance(placement_values(codes, scores))
-    if not variance > 0.0:
-        return NONE
-    area, half = area_under_curve(codes, scores), z * variance**0.5
-    if scale == "plain":
-        return Interval(max(area - half, 0.0), min(area + half, 1.0))
-    middle, half = float(logit(area)), half / (area * (1.0 - area))
-    return Interval(float(expit(middle - half)), float(expit(middle + half)))
+    values: Vector
+    second: NDArray[np.bool_]
+    weights: Vector
+
+    def taken(self, at: Rows) -> "ScoredRows":
+        """The rows at these positions."""
+        return ScoredRows(self.values[at], self.second[at], self.weights[at])
+
+    def at(self, threshold: float, positive_is_second: bool) -> Decisions:
+        """Decisions at one threshold; rows exactly at it are undecided."""
+        sides = self.values < threshold, self.values > threshold
+        below, above = (
+            np.array([[self.weights[own & side].sum()] for own in self._levels])
+            for side in sides
+        )
+        return _decisions(below, above, positive_is_second)
+
+    @property
+    def _levels(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        return ~self.second, self.second
 
 
-def placement_values(codes: Codes, scores: Vector) -> tuple[Vector, Vector]:
-    """Shares of the rows of the other level with a smaller score, ties one half.
+def cut(
+    rows: ScoredRows, positive_is_second: bool, usual: float, ends: tuple[float, float]
+) -> tuple[Vector, Decisions]:
+    """Cut scores in two between any two neighbours, in the middle, and at both ends.
 
-    By midranks, in time ``O(n log n)``; the mean of the second is the area.
+    Where the usual threshold lies between the two it takes the place of the middle,
+    as it decides alike. No threshold is a score, so that every row is decided.
 
     Parameters
     ----------
-    codes : int array, shape (n,)
-        0 for the first, 1 for the second level; both occur.
-    scores : float64 array, shape (n,)
+    rows : ScoredRows
+    positive_is_second : bool
+        Whether the second level is the positive class.
+    usual : float
+        Threshold without a choice.
+    ends : pair of float
+        Threshold below and above all scores.
 
     Returns
     -------
-    pair of float64 arrays
-        Of the rows of the first level, and of those of the second.
-
-    References
-    ----------
-    Sun & Xu, IEEE Signal Processing Letters 21 (2014).
+    thresholds : float64 array, shape (m,), rising
+    decisions : Decisions
+        Those at each threshold.
 
     Examples
     --------
-    >>> placement_values(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8]))
-    (array([0.  , 0.25]), array([0.75, 1.  ]))
+    >>> values, second = np.array([0.1, 0.2, 0.2, 0.9]), np.array([0, 0, 1, 1]) > 0
+    >>> rows = ScoredRows(values, second, np.ones(4))
+    >>> thresholds, decisions = cut(rows, True, 0.5, (0.0, 1.0))
+    >>> thresholds
+    array([0.  , 0.15, 0.5 , 1.  ])
+    >>> decisions.tp, decisions.fp
+    (array([2., 2., 1., 0.]), array([2., 1., 0., 0.]))
     """
-    from scipy.stats import rankdata
-
-    among_all = rankdata(scores)
-    first, second = (codes == code for code in (0, 1))
-    below = [
-        (among_all[own] - rankdata(scores[own])) / np.count_nonzero(other)
-        for own, other in ((first, second), (second, first))
+    rows = rows.taken(np.flatnonzero((rows.weights > 0.0) & ~np.isnan(rows.values)))
+    scores, places = np.unique(rows.values, return_inverse=True)
+    each = [
+        np.bincount(places, rows.weights * own, scores.size) for own in rows._levels
     ]
-    return below[0], below[1]
+    below: Tables = np.insert(each, 0, 0.0, axis=1).cumsum(axis=1)
+    above = np.maximum(below[:, -1:] - below, 0.0)
+    edges = np.concatenate([[-np.inf], scores, [np.inf]])
+    middle = scores[:-1] / 2.0 + scores[1:] / 2.0
+    thresholds = np.concatenate([[ends[0]], middle, [ends[1]]])
+    if usual not in scores:
+        thresholds[int(np.searchsorted(scores, usual))] = usual
+    apart = (edges[:-1] < thresholds) | np.isneginf(thresholds)
+    apart &= (thresholds < edges[1:]) | np.isposinf(thresholds)
+    decisions = _decisions(below[:, apart], above[:, apart], positive_is_second)
+    return thresholds[apart], decisions
 
 
-def delong_variance(placements: tuple[Vector, Vector]) -> float:
-    """Variance of an area, or of the difference of two, by placement values.
+METRICS: dict[str, Callable[[Tables], float]] = {
+    "accuracy": rates.accuracy,
+    "error_rate": lambda t: ratio(t[:, 0, 1] + t[:, 1, 0], t.sum((1, 2))),
+    "balanced_accuracy": rates.balanced_accuracy,
+    "youden": lambda t: rates.sensitivity(t) + rates.specificity(t) - 1.0,
+    "kappa": rates.kappa,
+    "mcc": rates.matthews_correlation,
+    "f1": rates.f_measure,
+    "f0.5": partial(rates.f_measure, beta=0.5),
+    "f2": partial(rates.f_measure, beta=2.0),
+    "sensitivity": rates.sensitivity,
+    "specificity": rates.specificity,
+    "precision": rates.precision,
+}
+# Best at one end of the scores, and so nothing to choose a threshold by.
+ONE_SIDED = ("sensitivity", "specificity", "precision")
+CHOOSING = tuple(name for name in METRICS if name not in ONE_SIDED)
 
-    NaN where a level has fewer than two rows.
 
-    Examples
-    --------
-    >>> codes, scores = np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8])
-    >>> delong_variance(placement_values(codes, scores))
-    0.03125
+@dataclass(frozen=True)
+class Target:
+    """What a threshold is chosen by: a metric, or what wrong decisions cost.
+
+    Attributes
+    ----------
+    name : str
+        That of a metric, or ``"cost"``.
+    false_positive, false_negative : float
+        Cost of a wrong decision, for ``"cost"``.
     """
-    if min(map(len, placements)) < 2:
-        return float("nan")
-    return sum(float(each.var(ddof=1)) / len(each) for each in placements)
+
+    name: str
+    false_positive: float = 0.0
+    false_negative: float = 0.0
+
+    @property
+    def larger_is_better(self) -> bool:
+        """Whether it is maximised."""
+        return self.name not in ("cost", "error_rate")
+
+    def of(self, tables: Tables) -> Vector:
+        """Its value at each threshold, NaN where it is not defined, shape (m,)."""
+        if self.name != "cost":
+            return np.asarray(METRICS[self.name](tables))
+        wrong = tables[:, 0, 1], tables[:, 1, 0]
+        paid = self.false_positive * wrong[0] + self.false_negative * wrong[1]
+        return np.asarray(ratio(paid, tables.sum((1, 2))))
+
+    def best(self, thresholds: Vector, decisions: Decisions, usual: float) -> int:
+        """Position of the best threshold; of several the one nearest to the usual one.
+
+        Raises
+        ------
+        DataError
+            If it is defined nowhere.
+        """
+        values = self.of(decisions.tables)
+        values = values if self.larger_is_better else -values
+        if np.isnan(values).all():
+            raise DataError(f"{self.name} is defined at no threshold.")
+        best = np.nanmax(values)
+        equal = np.flatnonzero(values >= best - ROUNDING * max(1.0, abs(best)))
+        far = np.abs(thresholds[equal] - usual)
+        return int(equal[np.argmin(far)])

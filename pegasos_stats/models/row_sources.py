@@ -13,8 +13,7 @@ from pegasos_stats.data.digests import digest_of, digests_by_row, rows_digest
 from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.data.user_data import column_of_labels, selected
 from pegasos_stats.data.weights import repeated
-from pegasos_stats.metrics.catalogue import Source
-from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.metrics.confusion import ConfusionMatrix, Source
 from pegasos_stats.solvers.problem import Problem
 
 if TYPE_CHECKING:

@@ -29,9 +29,8 @@ from pegasos_stats.data.sample import Dropped, Groups, Sample
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.weights import Counts, Offset
 from pegasos_stats.errors import DataError, FormulaError, listing, plain, shown
-from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.metrics.confusion import ConfusionMatrix, Scored
 from pegasos_stats.metrics.inputs import positive_position
-from pegasos_stats.metrics.scores import Scored
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.inference import wald
 from pegasos_stats.models.inference.covariance import (

@@ -21,7 +21,7 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
-from pegasos_stats.metrics.thresholds import ScoredRows
+from pegasos_stats.metrics.scores import ScoredRows
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.predicting import probability_of
 from pegasos_stats.models.results import Results

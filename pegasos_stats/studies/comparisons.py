@@ -17,7 +17,6 @@ from pegasos_stats.data.user_data import is_name, named
 from pegasos_stats.errors import DataError, OptionError, counted, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.caret import format_pval
-from pegasos_stats.metrics.catalogue import warn_undefined
 from pegasos_stats.metrics.inputs import (
     Events,
     check_both_levels,
@@ -25,15 +24,15 @@ from pegasos_stats.metrics.inputs import (
     positive_position,
     side_by_side,
 )
-from pegasos_stats.metrics.intervals import Interval
-from pegasos_stats.metrics.paired import checked_names
-from pegasos_stats.metrics.scores import (
-    RocCurve,
+from pegasos_stats.metrics.intervals import (
+    Interval,
     auc_interval,
     delong_variance,
     placement_values,
-    roc_curve,
 )
+from pegasos_stats.metrics.paired import checked_names
+from pegasos_stats.metrics.rates import warn_undefined
+from pegasos_stats.metrics.scores import RocCurve, roc_curve
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
 from pegasos_stats.models.inference.wald import TIDY_COLUMNS, estimates

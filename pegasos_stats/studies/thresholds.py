@@ -21,7 +21,7 @@ from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import positive_position
-from pegasos_stats.metrics.thresholds import (
+from pegasos_stats.metrics.scores import (
     CHOOSING,
     METRICS,
     Decisions,

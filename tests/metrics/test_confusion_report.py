@@ -9,8 +9,8 @@ from sklearn import metrics
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError, UndefinedMetricWarning
-from pegasos_stats.metrics import mcnemar
-from pegasos_stats.metrics.catalogue import CARET_NAMES
+from pegasos_stats.metrics.caret import CARET_NAMES
+from pegasos_stats.metrics.rates import mcnemar
 
 RTOL = 1e-12  # the same sums in another order
 

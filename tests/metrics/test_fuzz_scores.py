@@ -12,9 +12,10 @@ from scipy.stats import norm
 from sklearn import metrics
 
 import pegasos_stats as ps
-from pegasos_stats import metrics as statistics
 from pegasos_stats.errors import DataError, OptionError, UndefinedMetricWarning
+from pegasos_stats.metrics import scores as statistics
 from pegasos_stats.metrics.inputs import Choices
+from pegasos_stats.metrics.intervals import auc_interval
 from tests.metrics.counted_tables import NAN, SAME, divided, same
 from tests.parity.tables import matrix_of
 
@@ -55,7 +56,7 @@ def test_the_curve_and_its_interval_follow_from_pairs(rows, level):
     np.testing.assert_allclose(curve.false_positive, theirs[0], rtol=SAME)
     np.testing.assert_allclose(curve.true_positive, theirs[1], rtol=SAME)
     np.testing.assert_array_equal(curve.thresholds, theirs[2])
-    low, high = statistics.auc_interval(codes, scores, level, scale="plain")
+    low, high = auc_interval(codes, scores, level, scale="plain")
     one, other = scores[codes == 1][:, None], scores[codes == 0][None, :]
     won = (one > other) + 0.5 * (one == other)
     m, n = won.shape

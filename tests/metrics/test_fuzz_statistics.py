@@ -14,8 +14,9 @@ from statsmodels.stats.contingency_tables import SquareTable
 from statsmodels.stats.contingency_tables import mcnemar as their_mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
-from pegasos_stats import metrics as statistics
-from pegasos_stats.metrics.catalogue import class_terms, overall_terms
+from pegasos_stats.metrics import rates
+from pegasos_stats.metrics.confusion import class_terms, overall_terms
+from pegasos_stats.metrics.intervals import proportion_interval
 from tests.metrics.counted_tables import NAN, divided, rows_of, same, tables
 
 
@@ -85,7 +86,7 @@ def test_statistics_of_the_table_are_those_of_the_peers(counts):
     k = len(counts)
     upper = np.triu_indices(k, 1)
     if (counts + counts.T)[upper].all() and k > 1:
-        test = statistics.mcnemar(counts)
+        test = rates.mcnemar(counts)
         theirs = SquareTable(counts, shift_zeros=False).symmetry()
         if k == 2:
             unequal = bool(counts[0, 1] != counts[1, 0])
@@ -101,7 +102,7 @@ def test_statistics_of_the_table_are_those_of_the_peers(counts):
 @given(b=st.integers(0, 60), c=st.integers(0, 60))
 def test_the_exact_test_of_mcnemar_is_the_binomial_one(b, c):
     expected = binomtest(b, b + c).pvalue if b + c else 1.0
-    assert statistics.mcnemar_exact(b, c) == pytest.approx(expected, rel=1e-9)
+    assert rates.mcnemar_exact(b, c) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.fuzz
@@ -113,6 +114,6 @@ def test_the_exact_test_of_mcnemar_is_the_binomial_one(b, c):
 )
 def test_intervals_of_a_share_are_those_of_scipy(n, share, level, method):
     count = round(share * n)
-    found = statistics.proportion_interval(count, n, method, level)
+    found = proportion_interval(count, n, method, level)
     theirs = binomtest(count, n).proportion_ci(level, method)
     assert tuple(found) == pytest.approx(tuple(theirs), rel=1e-8, abs=1e-12)

@@ -15,7 +15,7 @@ from pegasos_stats.errors import (
     OptionError,
     UndefinedMetricWarning,
 )
-from pegasos_stats.metrics import paired_difference_interval
+from pegasos_stats.metrics.intervals import paired_difference_interval
 
 # Both wrong, A only, B only, neither.
 ROWS = {"a": (4, 15, 8, 173), "b": (1, 3, 0, 40), "c": (0, 20, 35, 500)}

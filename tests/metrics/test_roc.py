@@ -6,7 +6,8 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
-from pegasos_stats.metrics import area_under_curve, auc_interval, roc_curve
+from pegasos_stats.metrics.intervals import auc_interval
+from pegasos_stats.metrics.scores import area_under_curve, roc_curve
 
 ROUNDING = 1e-12  # the same sums in another order
 

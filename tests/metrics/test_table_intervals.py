@@ -5,7 +5,8 @@ import pytest
 from statsmodels.stats.inter_rater import cohens_kappa
 
 import pegasos_stats as ps
-from pegasos_stats import metrics
+from pegasos_stats.metrics import intervals
+from pegasos_stats.metrics import rates as of_table
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 
 Z = 1.959963984540054
@@ -23,26 +24,26 @@ def on_fishers_scale(value, error):
 def test_kappa_has_the_error_of_fleiss_cohen_and_everitt(counts):
     peer = cohens_kappa(counts)
     expected = on_fishers_scale(peer.kappa, peer.std_kappa)
-    assert metrics.kappa_interval(counts) == pytest.approx(expected, rel=SAME)
+    assert intervals.kappa_interval(counts) == pytest.approx(expected, rel=SAME)
 
 
 def test_the_correlation_has_the_error_of_bishop_fienberg_and_holland():
     p = COUNTS / COUNTS.sum()
     (r1, r0), (c1, c0) = p.sum(axis=1), p.sum(axis=0)
-    phi = metrics.matthews_correlation(COUNTS)
+    phi = of_table.matthews_correlation(COUNTS)
     slant = (r1 - r0) * (c1 - c0) / np.sqrt(r1 * r0 * c1 * c0)
     sides = (r1 - r0) ** 2 / (r1 * r0) + (c1 - c0) ** 2 / (c1 * c0)
     variance = 1 - phi**2 + phi * (1 + phi**2 / 2) * slant - 0.75 * phi**2 * sides
     expected = on_fishers_scale(phi, np.sqrt(variance / COUNTS.sum()))
-    assert metrics.matthews_interval(COUNTS) == pytest.approx(expected, rel=SAME)
+    assert intervals.matthews_interval(COUNTS) == pytest.approx(expected, rel=SAME)
 
 
 def test_predictive_values_are_proportions_of_the_rows_predicted():
-    found = metrics.predictive_interval(COUNTS, 0)
-    assert found == metrics.proportion_interval(60, 64)
-    found = metrics.negative_predictive_interval(COUNTS, 0, None, "wilson", 0.9)
-    assert found == metrics.proportion_interval(123, 136, "wilson", 0.9)
-    assert metrics.predictive_interval(COUNTS, 1) == metrics.proportion_interval(
+    found = intervals.predictive_interval(COUNTS, 0)
+    assert found == intervals.proportion_interval(60, 64)
+    found = intervals.negative_predictive_interval(COUNTS, 0, None, "wilson", 0.9)
+    assert found == intervals.proportion_interval(123, 136, "wilson", 0.9)
+    assert intervals.predictive_interval(COUNTS, 1) == intervals.proportion_interval(
         123, 136
     )
 
@@ -53,25 +54,25 @@ def test_predictive_values_at_a_prevalence_are_mercaldos(share):
     log_odds = np.log(sens * share / ((1 - spec) * (1 - share)))
     error = np.sqrt((1 - sens) / sens / m + spec / (1 - spec) / n)
     limits = 1 / (1 + np.exp(-(log_odds + np.array([-Z, Z]) * error)))
-    found = metrics.predictive_interval(COUNTS, 0, share)
+    found = intervals.predictive_interval(COUNTS, 0, share)
     assert found == pytest.approx(limits, rel=SAME)
     log_odds = np.log(spec * (1 - share) / ((1 - sens) * share))
     error = np.sqrt(sens / (1 - sens) / m + (1 - spec) / spec / n)
     limits = 1 / (1 + np.exp(-(log_odds + np.array([-Z, Z]) * error)))
-    found = metrics.negative_predictive_interval(COUNTS, 0, share)
+    found = intervals.negative_predictive_interval(COUNTS, 0, share)
     assert found == pytest.approx(limits, rel=SAME)
 
 
 def test_balanced_accuracy_adds_the_squares_of_wilsons_distances():
     rates = [(60, 73), (123, 127)]
-    limits = np.array([metrics.proportion_interval(*r, "wilson") for r in rates])
+    limits = np.array([intervals.proportion_interval(*r, "wilson") for r in rates])
     p = np.array([k / n for k, n in rates])
     below = np.sqrt(((p - limits[:, 0]) ** 2).sum()) / 2
     above = np.sqrt(((limits[:, 1] - p) ** 2).sum()) / 2
     expected = p.mean() - below, p.mean() + above
-    found = metrics.balanced_accuracy_interval(COUNTS)
+    found = intervals.balanced_accuracy_interval(COUNTS)
     assert found == pytest.approx(expected, rel=SAME)
-    assert metrics.balanced_accuracy_interval(COUNTS, 1) == pytest.approx(expected)
+    assert intervals.balanced_accuracy_interval(COUNTS, 1) == pytest.approx(expected)
 
 
 TRUTHS = {
@@ -90,11 +91,14 @@ def test_intervals_cover(name):
     p, rng = TRUTHS[name], np.random.default_rng(3)
     whole = np.round(p * 10_000).astype(np.int64)
     ways = {
-        "kappa": (metrics.kappa, metrics.kappa_interval),
-        "mcc": (metrics.matthews_correlation, metrics.matthews_interval),
-        "balanced": (metrics.balanced_accuracy, metrics.balanced_accuracy_interval),
-        "ppv": (metrics.pos_pred_value, metrics.predictive_interval),
-        "npv": (metrics.neg_pred_value, metrics.negative_predictive_interval),
+        "kappa": (of_table.kappa, intervals.kappa_interval),
+        "mcc": (of_table.matthews_correlation, intervals.matthews_interval),
+        "balanced": (
+            of_table.balanced_accuracy,
+            intervals.balanced_accuracy_interval,
+        ),
+        "ppv": (of_table.pos_pred_value, intervals.predictive_interval),
+        "npv": (of_table.neg_pred_value, intervals.negative_predictive_interval),
     }
     held = dict.fromkeys(ways, 0)
     for counts in rng.multinomial(150, p.ravel(), size=1000).reshape(-1, 2, 2):
@@ -116,17 +120,17 @@ def test_intervals_cover(name):
     ],
 )
 def test_without_variance_there_is_no_interval(counts):
-    assert np.isnan(metrics.matthews_interval(counts)).all()
+    assert np.isnan(intervals.matthews_interval(counts)).all()
     if counts[1].any() and counts[:, 1].any() and counts[0, 0]:
-        assert np.isnan(metrics.kappa_interval(counts)).all()
+        assert np.isnan(intervals.kappa_interval(counts)).all()
     if not counts[1].any():
-        assert np.isnan(metrics.balanced_accuracy_interval(counts)).all()
-        assert np.isnan(metrics.kappa_interval(counts)).all()
+        assert np.isnan(intervals.balanced_accuracy_interval(counts)).all()
+        assert np.isnan(intervals.kappa_interval(counts)).all()
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_a_prevalence_without_rows_has_no_interval(share):
-    assert np.isnan(metrics.predictive_interval(COUNTS, 0, share)).all()
+    assert np.isnan(intervals.predictive_interval(COUNTS, 0, share)).all()
 
 
 def labels_of(counts):
@@ -145,15 +149,15 @@ def test_all_of_them_are_in_conf_int_and_tidy():
         *("precision", "balanced_accuracy"),
     ]
     limits = found[["conf_low", "conf_high"]].apply(tuple, axis=1)
-    assert limits["kappa"] == metrics.kappa_interval(COUNTS, 0.9)
-    assert limits["mcc"] == metrics.matthews_interval(COUNTS, 0.9)
-    assert limits["auc"] == metrics.auc_interval(actual, scores, 0.9)
+    assert limits["kappa"] == intervals.kappa_interval(COUNTS, 0.9)
+    assert limits["mcc"] == intervals.matthews_interval(COUNTS, 0.9)
+    assert limits["auc"] == intervals.auc_interval(actual, scores, 0.9)
     given = COUNTS, 0, 0.1, "wilson", 0.9
-    assert limits["pos_pred_value"] == metrics.predictive_interval(*given)
-    assert limits["neg_pred_value"] == metrics.negative_predictive_interval(*given)
+    assert limits["pos_pred_value"] == intervals.predictive_interval(*given)
+    assert limits["neg_pred_value"] == intervals.negative_predictive_interval(*given)
     given = COUNTS, 0, None, "wilson", 0.9
-    assert limits["precision"] == metrics.predictive_interval(*given)
-    assert limits["balanced_accuracy"] == metrics.balanced_accuracy_interval(
+    assert limits["precision"] == intervals.predictive_interval(*given)
+    assert limits["balanced_accuracy"] == intervals.balanced_accuracy_interval(
         COUNTS, 0, 0.9
     )
     values = matrix.by_class
@@ -233,4 +237,4 @@ def test_out_of_fold_labels_are_no_new_rows():
     ],
 )
 def test_the_mid_p_value_counts_half_of_what_is_as_far(b, c, p):
-    assert metrics.mcnemar_mid_p(b, c) == pytest.approx(p, rel=1e-12)
+    assert of_table.mcnemar_mid_p(b, c) == pytest.approx(p, rel=1e-12)

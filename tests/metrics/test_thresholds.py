@@ -6,7 +6,7 @@ from sklearn import metrics as theirs
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError
-from pegasos_stats.metrics.thresholds import CHOOSING, METRICS, ScoredRows, Target, cut
+from pegasos_stats.metrics.scores import CHOOSING, METRICS, ScoredRows, Target, cut
 
 ROUNDING = 1e-12  # sums in another order
 

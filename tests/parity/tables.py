@@ -6,7 +6,7 @@ Beside this file stands ``r_reference/R/caret.R``.
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.metrics.catalogue import CARET_NAMES
+from pegasos_stats.metrics.caret import CARET_NAMES
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import Choices, checked_choices
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pegasos_stats.metrics.catalogue import CARET_NAMES
+from pegasos_stats.metrics.caret import CARET_NAMES
 from pegasos_stats.metrics.inputs import Choices
 from tests.parity.cases import golden
 from tests.parity.tables import assert_by_class, assert_overall, matrix_of

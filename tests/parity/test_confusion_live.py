@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import binomtest
 
 import pegasos_stats as ps
-from pegasos_stats.metrics import mcnemar_exact
 from pegasos_stats.metrics.inputs import MODES, Choices
+from pegasos_stats.metrics.rates import mcnemar_exact
 from tests.parity.cases import golden
 from tests.parity.tables import (
     LETTERS,

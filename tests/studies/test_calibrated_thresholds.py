@@ -5,7 +5,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
-from pegasos_stats.metrics.thresholds import ScoredRows, Target, cut
+from pegasos_stats.metrics.scores import ScoredRows, Target, cut
 from pegasos_stats.studies.calibration import fit_sigmoid
 from pegasos_stats.studies.selection.folds import drawn_folds
 from tests.studies.threshold_rows import COST, SOLVER, frame

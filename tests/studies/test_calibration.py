@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, LabelError, OptionError
-from pegasos_stats.metrics import proportion_interval
+from pegasos_stats.metrics.intervals import proportion_interval
 from pegasos_stats.studies.calibration import fit_sigmoid
 from pegasos_stats.studies.reliability import distance_by_chance
 

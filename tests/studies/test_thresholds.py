@@ -7,7 +7,7 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
-from pegasos_stats.metrics.thresholds import ScoredRows, Target, cut
+from pegasos_stats.metrics.scores import ScoredRows, Target, cut
 from pegasos_stats.studies.selection.folds import drawn_folds
 from tests.output.figures import axes
 from tests.studies.threshold_rows import COST, SOLVER, frame

@@ -8,9 +8,9 @@ import numpy as np
 from pegasos_stats.arrays import Codes
 from pegasos_stats.data.labels import Ties, signs_of
 from pegasos_stats.errors import DataError, OptionError, counted
-from pegasos_stats.metrics import RocCurve, area_under_curve, auc_interval, roc_curve
-from pegasos_stats.metrics.catalogue import Source
-from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.metrics.confusion import ConfusionMatrix, Source
+from pegasos_stats.metrics.intervals import auc_interval
+from pegasos_stats.metrics.scores import RocCurve, area_under_curve, roc_curve
 from pegasos_stats.models.predicting import checked_threshold, score_at, thresholded
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.style import Axes, Floats, Style

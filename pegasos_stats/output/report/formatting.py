@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from pegasos_stats.metrics import Interval
+from pegasos_stats.metrics.intervals import Interval
 from pegasos_stats.tables import significant
 
 UNDEFINED = "NA"
