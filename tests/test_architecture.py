@@ -7,10 +7,7 @@ from configparser import ConfigParser
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
-
 import pegasos_stats
-from pegasos_stats import compiled
 
 PACKAGE = Path(pegasos_stats.__file__).parent
 
@@ -131,17 +128,6 @@ print(pickle.loads(pickle.dumps(compiled.dual.sdca.start)) is compiled.dual.sdca
 
 def test_threads_may_ask_for_the_first_kernel_at_the_same_time():
     assert set(printed(THREADS).split()) == {"True"}
-
-
-@pytest.mark.parametrize("name", compiled.__all__)
-def test_the_rooms_of_compiled_code_name_all_their_modules(name):
-    package = getattr(compiled, name)
-    files = (PACKAGE / "compiled" / name).glob("[!_]*.py")
-    assert package.__all__ == sorted(path.stem for path in files)
-    for module in package.__all__:
-        assert getattr(package, module) is vars(package)[module]
-    with pytest.raises(AttributeError, match=f"'{package.__name__}' has .* 'others'"):
-        _ = package.others
 
 
 # What is slow to load, or missing on some machines, may be loaded inside a function.

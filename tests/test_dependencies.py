@@ -6,7 +6,6 @@ from configparser import ConfigParser
 from importlib.metadata import version
 from pathlib import Path
 
-import pytest
 from packaging.requirements import Requirement
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
@@ -48,13 +47,6 @@ def test_lowest_versions_are_those_that_are_asked_for():
     assert names >= {"numpy", "pandas", "scipy", "numba", "statsmodels", "narwhals"}
     assert not names & {"pytest", "ruff", "rpy2"}
     assert script("dependencies").constraints("newest") == []
-
-
-def test_another_word_is_refused(monkeypatch):
-    dependencies = script("dependencies")
-    monkeypatch.setattr(dependencies.sys, "argv", ["dependencies.py", "oldest"])
-    with pytest.raises(SystemExit, match="lowest or the newest"):
-        dependencies.main()
 
 
 def test_libraries_whose_internals_are_used_have_an_upper_bound():

@@ -98,18 +98,6 @@ def test_what_is_to_be_written_exists(objects):
             owner = getattr(owner, part, None)
 
 
-def test_a_name_has_one_answer():
-    for part in foreign_names.table().values():
-        for section in [part, *(s for s in part.values() if type(s) is dict)]:
-            names = [
-                foreign_names.folded(name)
-                for value in section.values()
-                if isinstance(value, str)
-                for name in value.split()
-            ]
-            assert len(names) == len(set(names))
-
-
 def test_public_names_are_not_answered(objects):
     for name in ps.__all__:
         assert getattr(ps, name) is not None
@@ -126,20 +114,6 @@ def test_a_private_name_has_no_answer(objects):
         with pytest.raises(AttributeError) as caught:
             owner._coefs  # noqa: B018
         assert "write" not in str(caught.value)
-
-
-def test_a_property_that_fails_tells_its_own_error():
-    from sklearn.exceptions import NotFittedError
-
-    with pytest.raises(NotFittedError):
-        sk.SVMClassifier().relative_gap_  # noqa: B018
-
-
-def test_submodules_are_imported_in_spite_of_the_table():
-    import pegasos_stats.metrics as metrics
-    from pegasos_stats import metrics as same
-
-    assert metrics is same
 
 
 def test_errors_are_those_that_python_has(objects):

@@ -5,12 +5,7 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from pegasos_stats.tables import (
-    Summary,
-    estimate_cells,
-    headings_of_tests,
-    params_text,
-)
+from pegasos_stats.tables import Summary, estimate_cells, headings_of_tests, params_text
 
 WIDTH = 78  # of every text
 INFINITE = float("inf")

@@ -6,10 +6,7 @@ from scipy.sparse import csr_array
 
 import pegasos_stats as ps
 from pegasos_stats.compiled.dual import sdca
-from pegasos_stats.compiled.pegasos import (
-    pegasos_literal,
-    pegasos_scaled,
-)
+from pegasos_stats.compiled.pegasos import pegasos_literal, pegasos_scaled
 
 KERNELS = [
     sdca.coordinate_epoch,

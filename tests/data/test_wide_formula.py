@@ -105,11 +105,7 @@ def test_products_of_factors_have_a_limit(data, monkeypatch):
         (10, "{}*{}*{}*{}*{}*{}*{}*{}", "factors have more than 100,000 columns."),
         (10, "({}+{}+{}+{}+{}+{}+{}+{})**5", "factors have more than 100,000 columns."),
         (10, "{}:{}:{}:{}:{}:{}:{}:{}", "factors have more than 100,000 columns."),
-        (
-            2,
-            "{}:{}:{}:{}:{}:{}:{}:{}:{}:{}:{}",
-            "more than 300 products within one",
-        ),
+        (2, "{}:{}:{}:{}:{}:{}:{}:{}:{}:{}:{}", "more than 300 products within one"),
         (2, ":".join(["{}"] * 25), "more than 600,000 products within them."),
     ],
 )

@@ -6,8 +6,6 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import (
-    DataError,
-    LabelError,
     OptionError,
     UndefinedMetricWarning,
 )
@@ -80,52 +78,6 @@ def test_without_a_classified_row_the_rate_is_undefined():
     assert "Misclassified  0 of 0" in str(matrix)
 
 
-def test_sides_of_different_rows_are_refused():
-    with pytest.raises(DataError, match="3 actual and 2 predicted labels"):
-        ps.confusion([1, 2, 1], [1, 2])
-    with pytest.raises(DataError, match="row labels"):
-        ps.confusion(pd.Series([1, 2]), pd.Series([1, 2], index=[1, 0]))
-
-
-def test_a_label_outside_the_levels_is_named():
-    with pytest.raises(LabelError, match=r"actual labels hold 7 in 1 row \(2\)"):
-        ps.confusion([5, 6, 7], [5, 6, 6], levels=[5, 6])
-
-
-@pytest.mark.parametrize("levels", [2, "ab", [5, 5], {5, 6}, [], [5, None]])
-def test_levels_are_a_list_of_different_labels(levels):
-    with pytest.raises(OptionError, match="levels="):
-        ps.confusion([5, 6], [5, 6], levels=levels)
-
-
-def test_a_level_called_na_keeps_its_column():
-    table = ps.confusion(["NA", "b"], ["NA", None]).table
-    assert table.columns.tolist() == ["NA", "b", "<NA>"]
-
-
-@pytest.mark.parametrize("level", ["0.9", None, 1.0, 0.0, np.nan])
-def test_the_level_of_an_interval_is_checked(level):
-    with pytest.raises(OptionError, match="level="):
-        ps.confusion([0, 1], [0, 1]).error_interval(level=level)
-
-
-@pytest.mark.parametrize(
-    ("actual", "predicted", "listed"),
-    [([1, "a"], [1, 1], "1, 'a'"), (["1", 1, 2], [2, "1", 1], "'1', 1, 2")],
-)
-def test_labels_without_an_order_are_named_once(actual, predicted, listed):
-    with pytest.raises(LabelError, match=f"^The labels {listed} have"):
-        ps.confusion(actual, predicted)
-
-
-@pytest.mark.parametrize("labels", [[], [None, None], pd.Categorical([None])])
-def test_without_a_label_there_are_no_levels(labels):
-    with pytest.raises(DataError, match="levels="):
-        ps.confusion(labels, labels)
-    table = ps.confusion(labels, labels, levels=["a", "b"]).table
-    assert (table.to_numpy() == 0).all()
-
-
 def test_probabilities_are_no_predicted_labels():
     probabilities = np.linspace(0.0, 1.0, 100)
     with pytest.raises(OptionError, match="threshold"):
@@ -133,12 +85,6 @@ def test_probabilities_are_no_predicted_labels():
     labels = (probabilities > 0.5).astype(int)
     assert ps.confusion([0, 1] * 50, labels).counts.sum() == 100
     assert ps.confusion([0, 1] * 10, list(range(12)) + [0] * 8).table.shape == (12, 12)
-
-
-def test_an_array_of_one_column_is_a_column():
-    column = np.array([0, 1, 1, 0]).reshape(-1, 1)
-    flat = ps.confusion(column.ravel(), [0, 1, 0, 0])
-    assert ps.confusion(column, np.array([[0], [1], [0], [0]])).table.equals(flat.table)
 
 
 def test_a_table_has_the_same_numbers_in_every_format():

@@ -10,7 +10,6 @@ from sklearn import metrics
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError, UndefinedMetricWarning
 from pegasos_stats.metrics.caret import CARET_NAMES
-from pegasos_stats.metrics.rates import mcnemar
 
 RTOL = 1e-12  # the same sums in another order
 
@@ -52,27 +51,10 @@ def test_the_first_level_is_that_of_caret_and_may_be_named(digits):
     assert other.overall.equals(digits.overall)
 
 
-@pytest.mark.parametrize(
-    "named", [(5, "second"), (6, "first"), (None, "third"), (7, None)]
-)
-def test_a_positive_class_that_is_none_is_refused(named):
-    positive, event_level = named
-    with pytest.raises(OptionError):
-        ps.confusion(ACTUAL, PREDICTED, positive, event_level=event_level)
-
-
 def test_rows_are_actual_where_caret_has_columns(digits):
     assert digits.overall["no_information_rate"] == 0.5  # 0.5117 of the transpose
     assert digits.by_class["balanced_accuracy"] == pytest.approx(0.9616666666666667)
     assert "Rows are the actual labels" in str(digits.summary())
-
-
-@pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
-def test_f_measure_is_named_after_its_beta(beta):
-    actual, predicted = random_labels(2)
-    found = ps.confusion(actual, predicted, beta=beta).by_class[f"f{beta:g}"]
-    peer = metrics.fbeta_score(actual, predicted, beta=beta, pos_label="b")
-    assert found == pytest.approx(peer, rel=RTOL)
 
 
 def test_probabilities_of_more_levels():
@@ -85,12 +67,6 @@ def test_probabilities_of_more_levels():
         ((p - (np.array(["a", "b", "c"]) == actual[:, None])) ** 2).sum(axis=1).mean()
     )
     assert found["brier_score"] == pytest.approx(peer, rel=RTOL)
-
-
-def test_a_certain_error_has_an_infinite_log_loss():
-    actual, predicted = [0, 0, 1, 1], [0, 1, 0, 1]
-    matrix = ps.confusion(actual, predicted, probabilities=[0.5, 0.6, 0.0, 0.5])
-    assert matrix.overall["log_loss"] == np.inf
 
 
 def test_undecided_rows_keep_their_score():
@@ -111,12 +87,6 @@ def test_a_fit_gives_its_scores_and_probabilities(logistic):
     assert str(matrix) == str(matrix.summary("everything"))
 
 
-def test_a_hinge_fit_has_no_probabilities():
-    train, _ = ps.datasets.load_digits56()
-    result = ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(epochs=5, seed=443))
-    assert result.confusion().overall.index[-1] == "auc"
-
-
 def test_undefined_statistics_are_named():
     matrix = ps.confusion([5, 5, 6], [5, 5, 5], 5)
     with pytest.warns(UndefinedMetricWarning, match="mcc"):
@@ -133,11 +103,6 @@ def test_levels_that_are_not_there_keep_their_place():
     with pytest.warns(UndefinedMetricWarning, match="c: sensitivity"):
         by_class = ps.confusion(actual, actual).by_class
     assert by_class["detection_rate"].tolist() == [2 / 3, 1 / 3, 0.0]
-
-
-def test_equal_errors_are_not_corrected():
-    assert mcnemar(np.array([[10, 5], [5, 10]])) == (0.0, 1, 1.0)
-    assert np.isnan(mcnemar(np.array([[10, 0], [0, 10]])).p_value)
 
 
 def test_tidy_has_the_columns_of_broom(digits):
@@ -190,11 +155,3 @@ TWO, THREE = [5, 6], ["a", "b", "c"]
 def test_options_that_make_no_sense_are_named(labels, options, named):
     with pytest.raises((DataError, OptionError), match=f"(?i){named}"):
         ps.confusion(labels, labels, **options)
-
-
-def test_scores_of_other_rows_are_refused():
-    labels, scores = pd.Series([5, 6]), pd.Series([0.0, 1.0], index=[1, 0])
-    with pytest.raises(DataError, match="row labels of scores"):
-        ps.confusion(labels, labels, scores=scores)
-    by_position = ps.confusion([5, 6], [6, 5], scores=scores)
-    assert by_position.overall["auc"] == 1.0

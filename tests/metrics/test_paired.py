@@ -10,9 +10,6 @@ from statsmodels.stats.proportion import proportion_confint
 
 import pegasos_stats as ps
 from pegasos_stats.errors import (
-    DataError,
-    LabelError,
-    OptionError,
     UndefinedMetricWarning,
 )
 from pegasos_stats.metrics.intervals import paired_difference_interval
@@ -119,32 +116,3 @@ def test_rows_that_lack_a_label_are_left_out_and_counted():
     assert found.n_left_out == 2
     assert found.table.equals(whole.table)
     assert "2 of the rows" in str(found)
-
-
-def test_more_than_two_levels():
-    found = ps.compare_predictions(list("abca"), list("abcb"), list("bbbb"))
-    assert (found.error_rate_a, found.error_rate_b) == (0.25, 0.75)
-
-
-def test_columns_of_other_rows_are_refused():
-    side = pd.Series([0, 1])
-    with pytest.raises(DataError, match="row labels"):
-        ps.compare_predictions([0, 1], side, side.set_axis([1, 0]))
-    with pytest.raises(DataError, match="actual and"):
-        ps.compare_predictions([0, 1], [0, 1], [0])
-    with pytest.raises(DataError, match="No row"):
-        ps.compare_predictions([0, 1], [0, 1], [None, None])
-    with pytest.raises(LabelError, match="no common order"):
-        ps.compare_predictions([0, 1], [0, 1], ["0", "1"])
-
-
-@pytest.mark.parametrize("level", [95, 1.0, "0.9"])
-def test_the_level_is_checked(level):
-    with pytest.raises(OptionError, match="level="):
-        ps.compare_predictions([0, 1], [0, 1], [0, 1], level=level)
-
-
-@pytest.mark.parametrize("names", ["A", ("A", "A"), ("A", ""), (1, 2), None])
-def test_names_are_a_pair_of_different_texts(names):
-    with pytest.raises(OptionError, match="give two different texts"):
-        ps.compare_predictions("ab", "ab", "ba", names=names)

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import OptionError
 from pegasos_stats.metrics.intervals import auc_interval
 from pegasos_stats.metrics.scores import area_under_curve, roc_curve
 
@@ -82,11 +81,6 @@ def test_near_1_the_logit_scale_covers_where_the_plain_one_does_not():
     assert held["plain"] / 400 < 0.92
 
 
-def test_a_scale_that_is_none_is_refused():
-    with pytest.raises(OptionError, match=r"scale='log'"):
-        auc_interval(CODES, SCORES, scale="log")
-
-
 def test_the_other_level_has_the_mirrored_interval():
     codes, scores = drawn(6)
     low, high = auc_interval(codes, scores)
@@ -103,8 +97,3 @@ def test_the_other_level_has_the_mirrored_interval():
 )
 def test_without_variance_there_is_no_interval(codes, scores):
     assert np.isnan(auc_interval(np.array(codes), np.array(scores, dtype=float))).all()
-
-
-def test_a_level_that_is_none_is_refused():
-    with pytest.raises(OptionError, match="level=95"):
-        auc_interval(CODES, SCORES, level=95)

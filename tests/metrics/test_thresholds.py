@@ -5,7 +5,6 @@ import pytest
 from sklearn import metrics as theirs
 
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError
 from pegasos_stats.metrics.scores import CHOOSING, METRICS, ScoredRows, Target, cut
 
 ROUNDING = 1e-12  # sums in another order
@@ -116,10 +115,3 @@ def test_thresholds_stay_within_their_ends_and_between_scores():
     assert thresholds.tolist() == [0.25, 0.75]  # none between 0.5 and the next one
     thresholds, _ = cut(rows, True, 0.6, (0.0, 1.0))
     assert thresholds.tolist() == [0.25, 0.6]
-
-
-def test_a_metric_that_is_defined_nowhere_is_refused():
-    rows = ScoredRows(np.array([1.0, 2.0]), np.array([True, True]), np.ones(2))
-    thresholds, decisions = cut(rows, True, 0.0, (-np.inf, np.inf))
-    with pytest.raises(DataError, match=r"^mcc "):
-        Target("mcc").best(thresholds, decisions, 0.0)

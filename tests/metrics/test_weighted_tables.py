@@ -6,7 +6,6 @@ import pytest
 from sklearn import metrics as theirs
 
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError
 
 ROUNDING = 1e-12  # sums in another order
 OF_ROWS = ("accuracy_low", "accuracy_high", "accuracy_p_value", "mcnemar_p_value")
@@ -106,15 +105,6 @@ def test_a_fit_takes_weights_by_name_and_as_numbers():
     seen = result.confusion(data, weights="w")
     assert seen.source == "training"
     assert seen.counts.sum() == pytest.approx(data["w"].sum(), rel=ROUNDING)
-
-
-@pytest.mark.parametrize(
-    ("weights", "named"),
-    [([1.0, np.nan], "rows 1"), ([1.0, -1.0], "-1.0 in the rows 1;"), ([1.0], "1,")],
-)
-def test_weights_that_are_none_are_refused(weights, named):
-    with pytest.raises(DataError, match=f"^weights .*{named}"):
-        ps.confusion(["a", "b"], ["a", "a"], weights=weights)
 
 
 @pytest.mark.parametrize("weight", [2**64 - 1, 5e-324, 1e300])

@@ -8,12 +8,7 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
-from pegasos_stats.errors import (
-    ConvergenceWarning,
-    DataError,
-    OptionError,
-    SeedError,
-)
+from pegasos_stats.errors import ConvergenceWarning, DataError, OptionError, SeedError
 from pegasos_stats.models.inference import bootstrap as module
 from pegasos_stats.models.inference.bootstrap import (
     DISTANCE,

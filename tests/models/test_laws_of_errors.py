@@ -9,10 +9,7 @@ TIGHT = ps.SDCA(tol=1e-11, epochs=1000, seed=1)
 # Coefficients are at the optimum to sqrt(2 gap / lam), some 1e-5, and covariances are
 # smooth in them: those of the hinge weigh rows near the margin by a smooth kernel.
 RTOL = 1e-4
-ERRORS = {
-    ps.Logit: ["HC0", "HC1", "HC2", "HC3", "nonrobust"],
-    ps.SVM: ["sandwich"],
-}
+ERRORS = {ps.Logit: ["HC0", "HC1", "HC2", "HC3", "nonrobust"], ps.SVM: ["sandwich"]}
 CASES = [(kind, name) for kind, names in ERRORS.items() for name in names]
 
 

@@ -5,12 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import (
-    DataError,
-    LabelError,
-    OptionError,
-    PegasosStatsError,
-)
+from pegasos_stats.errors import DataError, LabelError, OptionError, PegasosStatsError
 
 SOLVER = ps.Pegasos(epochs=3, seed=1)
 

@@ -5,10 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import (
-    ConvergenceWarning,
-    UndefinedMetricWarning,
-)
+from pegasos_stats.errors import ConvergenceWarning, UndefinedMetricWarning
 
 X = np.array([[0.0, 1.0, 3.0, 2.0, 5.0, 4.0, 9.0], [2, -1, 0.5, -2, 1, 0.25, -3]]).T
 Y = np.array(["no", "no", "yes", "no", "yes", "yes", "no"])

@@ -111,8 +111,7 @@ def test_a_frame_without_outcome_wants_the_labels(digits):
 
 
 @pytest.mark.parametrize(
-    ("kind", "drawn"),
-    [("rounding", [2, 5, 4, 3, 1]), ("rejection", [1, 4, 3, 5, 2])],
+    ("kind", "drawn"), [("rounding", [2, 5, 4, 3, 1]), ("rejection", [1, 4, 3, 5, 2])]
 )
 def test_rounding_repeats_r_before_3_6(kind, drawn):
     """``set.seed(1); sample(5)`` in R 3.5.3, and in R 3.6.0 and later."""

@@ -196,12 +196,7 @@ DIALECTS = [
         "DOUBLE",
         "(CAST(CONVERT(`g'` USING utf8mb4) AS BINARY) = X'622773')",
     ),
-    (
-        "sqlserver",
-        '[x`]]"]',
-        "FLOAT",
-        "([g'] COLLATE Latin1_General_BIN2 = N'b''s')",
-    ),
+    ("sqlserver", '[x`]]"]', "FLOAT", "([g'] COLLATE Latin1_General_BIN2 = N'b''s')"),
 ]
 
 

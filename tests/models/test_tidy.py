@@ -6,11 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.errors import (
-    ColumnError,
-    LabelError,
-    OptionError,
-)
+from pegasos_stats.errors import ColumnError, LabelError, OptionError
 
 TIDY = "term estimate std_error statistic p_value conf_low conf_high"
 SOLVER = ps.Pegasos(epochs=5, seed=443)

@@ -8,7 +8,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.output.report import figures
-from tests.output.cli_folders import filled, saved_model
+from tests.output.command_line import filled, saved_model
 
 
 def svmlight_text(frame):

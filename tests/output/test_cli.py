@@ -1,15 +1,23 @@
 """The command line, as a newcomer calls it."""
 
 import json
+import pickle
 import re
+from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 import pegasos_stats as ps
+from pegasos_stats.errors import OptionError
+from pegasos_stats.models.summaries import summary_of
 from pegasos_stats.output.cli import main
-from tests.output.command_line import params_of, run
+from pegasos_stats.output.cli.options import COMMANDS
+from pegasos_stats.tables import params_text
+from tests.models.test_groups import hospitals
+from tests.output.command_line import params_of, run, strict
 
 
 def test_fit_prints_tables_counts_and_errors(files, capsys):
@@ -237,24 +245,315 @@ def test_kernels(words, options, capsys):
     assert found["confusion"]["test"]["table"] == table
 
 
-def test_a_runaway_fit_is_warned_of(files, capsys):
-    options = ["--lambda", "1e-5", "--epochs", 1]
-    printed = run(capsys, "demo", *options).out
-    assert "The objective is above 1, that of the model" in printed
-    assert "--refine 1e-6" in printed
+# ---- The command line as a program: help, pipes, interrupts, strict output.
 
 
-JHU = {"easy": (100, 100), "bio": (194, 200), "speech": (85, 100), "nlp": (232, 300)}
+def test_json_is_strict_where_nothing_is_defined(tmp_path, capsys):
+    path = tmp_path / "ties.csv"
+    path.write_text("y,a\n0,0\n1,0\n")
+    options = ["--outcome", "y", "--no-intercept", "--json", "--trace"]
+    content = strict(run(capsys, "fit", path, *options).out)
+    assert content["confusion"]["training"]["error_rate"] is None
+    assert content["confusion"]["training"]["n_undecided"] == 2
 
 
-@pytest.mark.parametrize("name", JHU)
-def test_published_results_of_the_jhu_sets(name, data_folder, capsys):
-    train = data_folder / f"jhu_{name}.train{'.gz' if name == 'speech' else ''}"
-    options = ["--lambda", "1e-4", "--profile", "homework", "--json"]
-    printed = run(
-        capsys, "fit", train, "--test", data_folder / f"jhu_{name}.dev", *options
+@pytest.mark.parametrize("command", [[], ["fit"], ["predict"], ["demo"]])
+def test_help_is_readable(command, capsys):
+    printed = run(capsys, *command, "--help").out
+    assert printed.startswith("Usage: pegasos-stats")
+    assert max(map(len, printed.splitlines())) <= 80
+
+
+# ---- What the command line prints, as a whole: of a fit before its tables, and after.
+
+DATA = pd.DataFrame(
+    {
+        "y": ["no", "yes"] * 10,
+        "g": list("uvwu") * 5,
+        "x": [i % 7 - 3.0 for i in range(20)],
+        "w": [1.0, 2.0] * 10,
+    }
+)
+DATA.loc[3, "x"] = None
+PEGASOS = ps.Pegasos(epochs=3, seed=2)
+
+# Options of the command, and the same fit in Python.
+FITS = {
+    "--formula y~g+x --loss log --lambda 0.5 --standardize --weights w --solver sdca": (
+        lambda: ps.logit("y ~ g + x", DATA, lam=0.5, standardize=True, weights="w").fit(
+            ps.SDCA(seed=1)
+        )
+    ),
+    "--formula y~x --kernel gaussian --gamma 0.5 --lambda 1 --epochs 3": (
+        lambda: ps.kernel_svm("y ~ x", DATA, kernel="gaussian", gamma=0.5, lam=1.0).fit(
+            PEGASOS
+        )
+    ),
+    "--formula y~x --lambda 1 --epochs 3 --refine 1e-6 --no-intercept": (
+        lambda: ps.svm("y ~ x", DATA, intercept=False, lam=1.0).fit(
+            PEGASOS, refine=1e-6
+        )
+    ),
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    DATA.to_csv("small.csv", index=False)
+
+
+@pytest.mark.parametrize("words", FITS)
+@pytest.mark.usefixtures("folder")
+def test_a_fit_is_told_by_its_summary_with_details(words, capsys):
+    result = FITS[words]()
+    given = ["fit", "small.csv", *words.split(), "--seed", str(result.seed)]
+    assert main(given) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    head, table = out.split("\n\nTraining data\n")
+    details = str(summary_of(result, pd.DataFrame(), details=True)).split("\n")
+    assert head.split("\n")[1 : len(details) // 2] == details[: len(details) // 2 - 1]
+    assert "1 in 'x'" in head
+    assert table == f"{result.confusion()}\n"
+
+
+def test_every_option_of_every_command_is_explained():
+    assert {*COMMANDS} == {"compile", "demo", "fit", "parity", "predict", "report"}
+    for kind in COMMANDS.values():
+        for each in fields(kind):
+            group = type(each.default) if is_dataclass(each.default) else None
+            for name in [each.name] if group is None else group.__annotations__:
+                texts = [
+                    one.__doc__ for one in ([group] if group else kind.__mro__[:-1])
+                ]
+                assert any(f"    {name}\n        " in text for text in texts), name
+
+
+# ---- The command line says what is seldom meant: one answer for all rows, text, names.
+
+N = 60
+NUMBERS = [f"{i / 4}" for i in range(N)]
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def warned(capsys, *options, command="fit", **columns):
+    """Warnings about a model of a few columns."""
+    y = np.where(np.arange(N) % 3 == 0, "no", "yes")
+    pd.DataFrame({"y": y, **columns}).to_csv("d.csv", index=False)
+    given = command, "d.csv", "--outcome", "y", *options
+    if command == "fit":
+        return json.loads(run(capsys, *given, "--json").out)["warnings"]
+    out = run(capsys, *given).out
+    return [line[11:] for line in out.split("\n") if line.startswith("Warning")]
+
+
+def test_missing_values_are_counted_by_column(capsys):
+    x = [f"{i}" if i > 2 else "" for i in range(N)]
+    pd.DataFrame({"y": ["n", "p"] * 30, "x": x}).to_csv("d.csv", index=False)
+    given = "fit", "d.csv", "--outcome", "y", "--solver", "sdca"
+    assert run(capsys, *given).out.count("3 in 'x'") == 1
+    assert json.loads(run(capsys, *given, "--json").out)["missing"] == {"x": 3}
+
+
+@pytest.mark.parametrize("command", ["fit", "report"])
+def test_names_of_rows_are_said(command, capsys):
+    names = [f"P{i}" for i in range(N)]
+    lines = warned(capsys, command=command, name=names)
+    assert any(
+        line.startswith("the column 'name' has 60 levels in 60 rows, as names of rows")
+        for line in lines
     )
-    found = json.loads(printed.out)["confusion"]["test"]
-    correct, total = JHU[name]
-    assert found["n_errors"] == total - correct
-    assert sum(map(sum, found["table"])) == total
+
+
+WORDS = {"question mark": "?", "thousands": "1,234"}
+
+
+@pytest.mark.parametrize("case", WORDS)
+def test_words_among_numbers_are_said(case, capsys):
+    word = WORDS[case]
+    lines = warned(capsys, x=[*NUMBERS[:-3], word, word, word])
+    text = f"the column 'x' is text, as {word!r} (row 57) is no number: 58 levels"
+    assert any(line.startswith(text) for line in lines)
+
+
+ORDINARY = {
+    "text": ["u", "v", "w"] * 20,
+    "ages": ["25-34", "35-44", "45+"] * 20,
+    "numbers as levels": ["0", "1", "2+"] * 20,
+    "missing": [*NUMBERS[:-3], "NA", "", "n/a"],
+}
+
+
+@pytest.mark.parametrize("case", ORDINARY)
+def test_factors_that_are_meant_are_not_said(case, capsys):
+    lines = warned(capsys, x=ORDINARY[case])
+    assert not any("the column" in line for line in lines)
+
+
+# ---- Coefficients with standard errors: those of the fit in Python.
+
+FITS_OF_COEFFICIENTS = {
+    "--lambda 0.01": lambda data: ps.svm("died ~ age + site", data, lam=0.01).fit(
+        ps.SDCA(seed=1)
+    ),
+    "--loss log --groups hospital --lambda 0.01": lambda data: ps.logit(
+        "died ~ age + site", data, lam=0.01
+    ).fit(ps.SDCA(seed=1), groups="hospital"),
+    "--cov-type none --lambda 1": lambda data: ps.svm(
+        "died ~ age + site", data, lam=1.0
+    ).fit(ps.SDCA(seed=1), cov_type="none"),
+    "--standardize --lambda 1 --epochs 2": lambda data: ps.svm(
+        "died ~ age + site", data, standardize=True, lam=1.0
+    ).fit(ps.Pegasos(2, seed=1)),
+}
+
+
+@pytest.fixture
+def table(tmp_path):
+    path, data = tmp_path / "h.csv", hospitals()
+    data["site"] = np.resize(["north", "south", "west"], len(data))
+    data.to_csv(path, index=False)
+    return path, data
+
+
+@pytest.mark.parametrize("given", FITS_OF_COEFFICIENTS)
+def test_they_are_those_of_the_fit(given, table, capsys):
+    path, data = table
+    result = FITS_OF_COEFFICIENTS[given](data)
+    asked = "fit", path, "--formula", "died~age+site", *given.split(), "--seed", "1"
+    printed = run(capsys, *asked, "--coefficients").out
+    cells, *_ = result.coefficient_cells()
+    assert "\n".join(params_text(cells)) in printed
+    found = strict(run(capsys, *asked, "--coefficients", "--json").out)
+    expected = result.coefficient_table()
+    for name, values in expected.items():
+        shown = [None if value != value else value for value in values]
+        assert [row[name] for row in found["coefficients"]] == shown
+    assert len(found["coefficient_notes"]) == len(result.notes_on_errors())
+    for note in found["coefficient_notes"]:
+        assert "fit(" not in note  # options, and not Python
+
+
+# ---- ``compile`` fills the cache: usual fits have nothing to compile after it.
+
+event = pytest.importorskip("numba.core.event")
+
+
+class Compiled(event.Listener):
+    """Names of functions that are compiled, or loaded from the cache."""
+
+    def __init__(self):
+        self.names = []
+
+    def on_start(self, event):
+        self.names.append(event.data["dispatcher"].py_func.__qualname__)
+
+    def on_end(self, event):
+        pass
+
+
+@pytest.mark.slow
+def test_compile_leaves_nothing_to_compile_for_usual_fits(capsys):
+    assert main(["compile"]) == 0
+    assert "compiled kernels in" in capsys.readouterr().out
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(150, 5))
+    y = np.where(X[:, 0] + rng.normal(size=150) > 0, "yes", "no")
+    sparse = csr_array(np.where(X > 0.5, X, 0.0))
+    compiled = Compiled()
+    event.register("numba:compile", compiled)
+    try:
+        for kind in (ps.SVM, ps.Logit):
+            for rows in (X, sparse):
+                model = kind(y, rows, lam=0.02, weights=rng.random(150))
+                model.fit(ps.Pegasos(epochs=3, seed=2))
+                model.fit().confusion()
+            kind(y[:40], rng.normal(size=(40, 90)), lam=0.1).fit()
+        ps.KernelSVM(y, X, lam=0.02).fit().confusion()
+    finally:
+        event.unregister("numba:compile", compiled)
+    assert compiled.names == []
+
+
+# ---- No exception of others leaves the command line.
+
+
+def raising(error):
+    def fails(*args, **options):
+        raise error
+
+    return fails
+
+
+REPORT = "this should not happen, please report it with what PEGASOS_STATS_TRACEBACK=1"
+ENOUGH = "The memory is not enough for these data and options"
+ENDS = [
+    (KeyboardInterrupt(), 130, "interrupted"),
+    (MemoryError(), 2, f"{ENOUGH}."),
+    (MemoryError("for 8 GB"), 2, f"{ENOUGH}: for 8 GB."),
+    (RecursionError("deep"), 2, f"unexpected RecursionError: deep; {REPORT} shows."),
+    (ValueError("a\nb"), 2, f"unexpected ValueError: a b; {REPORT} shows."),
+]
+
+
+@pytest.mark.parametrize(("error", "code", "said"), ENDS)
+def test_one_line_and_an_exit_code(error, code, said, capsys, monkeypatch):
+    monkeypatch.delenv("PEGASOS_STATS_TRACEBACK", raising=False)
+    monkeypatch.setattr("pegasos_stats.output.cli.commands._evaluated", raising(error))
+    assert main(["demo"]) == code
+    assert capsys.readouterr().err == (
+        "" if said is None else f"pegasos-stats: {said}\n"
+    )
+
+
+def test_the_traceback_can_be_asked_for(monkeypatch):
+    monkeypatch.setenv("PEGASOS_STATS_TRACEBACK", "1")
+    monkeypatch.setattr(
+        "pegasos_stats.output.cli.commands._evaluated", raising(KeyError("a"))
+    )
+    with pytest.raises(KeyError):
+        main(["demo"])
+
+
+WRONG = {
+    "--seed": ["1e5", "1_0", "\u0663", "", " 1", "0x1", "1" * 19, "1" * 5000, "½"],
+    "--lambda": ["1_0", "\u0663", "", " 1", "nan", "inf", "-1", "0", "1e999", "0x1p3"],
+    "--epochs": ["0", "-1", "1e2", "nan", "1" * 5000],
+    "--average": ["1_0", "\u0663", "", "some", "1" * 5000],
+    "--loss": ["", "Hinges"],
+    "--s": ["1"],
+    "--outcome": ["\udcff", "\0", "a\nb", "", "\x1b[31m"],
+    "--rows": ["", "\0", "x" * 300, "/dev/zero"],
+}
+CASES = [(name, value) for name, values in WRONG.items() for value in values]
+
+
+@pytest.mark.parametrize(("name", "value"), CASES)
+def test_a_wrong_value_is_one_line(name, value, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.csv").write_text("y,a\nn,1\np,2\n")
+    given = [] if name == "--outcome" else ["--outcome", "y"]
+    try:
+        code = main(["fit", "d.csv", *given, name, value])
+    except SystemExit as stop:
+        code = stop.code
+    printed = capsys.readouterr()
+    assert (code, printed.out) == (2, "")
+    assert printed.err.startswith("pegasos-stats: ")
+    assert "unexpected" not in printed.err
+    assert printed.err.count("\n") == 1
+    assert printed.err[:-1].isprintable()
+    assert len(printed.err) < 400
+
+
+def test_an_error_keeps_the_option_that_it_is_about():
+    with pytest.raises(OptionError) as caught:
+        ps.Pegasos(batch_size=0)
+    for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
+        assert (error.option, error.value) == ("batch_size", "0")
+        assert str(error) == f"batch_size=0 {error.reason}"

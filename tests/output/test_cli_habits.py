@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.files import CsvStyle
 from pegasos_stats.output.cli import main
 from tests.test_habits import is_answer
 
@@ -137,17 +136,6 @@ def test_several_codes_for_missing_values(here, capsys):
     assert ps.load("codes.npz").nobs == 76
     predicted = printed_of(capsys, "predict", "codes.npz", "codes.csv")
     assert pd.read_csv(io.StringIO(predicted))["predicted"].isna().sum() == 4
-
-
-def test_a_style_of_one_code_is_that_of_older_models():
-    assert CsvStyle(na_values="?") == CsvStyle(na_values=("?",))
-    assert CsvStyle(na_values="") == CsvStyle()
-
-
-def test_a_report_prints_the_error_out_of_fold(here, capsys):
-    words = ["-y", "had", "--id", "patient", "--cv", "5", "-o", "cv.html"]
-    lines = printed_of(capsys, "report", "d.csv", *words).splitlines()
-    assert any(line.startswith("Out-of-fold") and "of 80" in line for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,31 @@
 """What the command line writes: into what, over what, and how it ends."""
 
 import csv
+import io
 import os
+import resource
+import signal
 import stat
 import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
-from tests.output.cli_folders import (
+from pegasos_stats.errors import DependencyError
+from pegasos_stats.output.cli import main, program
+from tests.output.command_line import (
     DEMO,
     FIT,
     PREDICT,
+    PROGRAM,
     REPORT,
     contents,
     nothing_is_read,
     refused,
+    run,
 )
-from tests.output.command_line import run
 
 WRITING = {
     "a model": [*FIT, "--save", "out"],
@@ -47,14 +56,6 @@ def test_overwrite_replaces_it_and_the_next_run_knows_it(case, folder, capsys):
     run(capsys, *WRITING[case], "--overwrite")
     assert (folder / "out").read_bytes() != b"mine"
     run(capsys, *WRITING[case])
-
-
-def test_one_kind_is_not_replaced_by_another(folder, capsys):
-    run(capsys, *PREDICT, "-o", "out.csv")
-    assert "is no model of" in refused(capsys, [*FIT, "--save", "out.csv"])
-    (folder / "b.model").write_bytes((folder / "a.model").read_bytes())
-    said = refused(capsys, [*PREDICT, "-o", "b.model"])
-    assert "is no file of predictions of" in said
 
 
 def test_labels_with_commas_and_lines_are_known_again(folder, capsys):
@@ -166,18 +167,245 @@ def test_what_is_read_is_not_written_over(case, overwrite, folder, capsys):
     assert contents(folder) == before
 
 
-def test_a_name_that_is_too_long_is_found_at_once(folder, capsys, monkeypatch):
-    nothing_is_read(monkeypatch)
-    long = "z" * 250 + ".md"
-    assert "File name too long" in refused(capsys, [*REPORT, "-o", long])
-    assert not (folder / long).exists()
+# ---- What is left by commands that fail, are interrupted, or run side by side.
 
 
-def test_a_report_that_fails_leaves_no_page(folder, capsys, monkeypatch):
-    def full(number):
+def test_predictions_that_do_not_fit_leave_the_earlier_ones(folder):
+    """The limit stands for a full disk: writing fails in the middle of the file."""
+    (folder / "out.csv").write_text("row,predicted,score\nearlier\n")
+    (folder / "out.csv").chmod(0o640)
+    done = subprocess.run(
+        [*PROGRAM, *PREDICT, "-o", "out.csv"],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+        env={  # the caches of numba and of Python are files too
+            **os.environ,
+            "NUMBA_DISABLE_JIT": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
+    )
+    assert done.returncode == 2
+    assert "cannot be written to out.csv: File too large" in done.stderr
+    assert (folder / "out.csv").read_text() == "row,predicted,score\nearlier\n"
+    assert not list(folder.glob(".*"))
+
+
+# A process is ended by a signal in the middle of a file that it writes anew.
+ENDED = """
+import os, signal, sys
+from pegasos_stats.output.cli.program import no_part_left
+from pegasos_stats.writing import Kind, checked_place, outputs
+
+number = int(sys.argv[1])
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+kind = Kind("note", lambda handle: handle.read(4) == b"note")
+with no_part_left(), outputs() as files:
+    files.open(checked_place("a.txt", kind)).write(b"note 2")
+    os.kill(os.getpid(), number)
+"""
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL]
+)
+def test_a_signal_leaves_the_earlier_file_and_no_part(number, tmp_path):
+    (tmp_path / "a.txt").write_text("note 1")
+    command = [sys.executable, "-c", ENDED, str(int(number))]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True)
+    assert done.returncode in (128 + number, -number)
+    assert (tmp_path / "a.txt").read_text() == "note 1"
+    parts = [path.name for path in tmp_path.iterdir() if path.name != "a.txt"]
+    assert len(parts) == (number == signal.SIGKILL)
+    assert all(name.startswith(".pegasos_stats-") for name in parts)
+
+
+def test_a_fit_is_ended_at_once(folder):
+    """No handler waits for compiled code to come to its end."""
+    command = [*PROGRAM, *FIT[:-1], "100000000", "--save", "b.model"]
+    running = subprocess.Popen(command)
+    time.sleep(3)  # it is fitting; if it still starts, the signal ends it as well
+    running.send_signal(signal.SIGTERM)
+    assert running.wait(timeout=10) == -signal.SIGTERM
+    assert not (folder / "b.model").exists()
+    assert not list(folder.glob(".*"))
+
+
+def test_a_report_that_cannot_be_made_leaves_no_model(folder, capsys, monkeypatch):
+    def failing(*given, **options):
+        raise DependencyError("no figures")
+
+    monkeypatch.setattr("pegasos_stats.output.report.report.report", failing)
+    assert main(["demo", "--save", "d.model", "--report", "d.html"]) == 2
+    assert capsys.readouterr() == ("", "pegasos-stats: no figures\n")
+    assert not Path("d.model").exists()
+    assert not Path("d.html").exists()
+
+
+# ---- Whatever standard output and standard error are: one line and an exit code.
+
+ROWS = "y,a\nß,1\nä,2\nß,3\nä,5\n"
+FIT_OF_STREAMS = [
+    "fit",
+    "d.csv",
+    "--outcome",
+    "y",
+    "--lambda",
+    "1",
+    "--epochs",
+    "1",
+    "--seed",
+    "1",
+]
+
+
+@pytest.fixture
+def fitted(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.csv").write_text(ROWS, encoding="utf-8")
+    assert main([*FIT_OF_STREAMS, "--save", "m"]) == 0
+    capsys.readouterr()
+    return tmp_path
+
+
+def stream(encoding, errors="strict"):
+    return io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors=errors, newline="")
+
+
+class Full(io.TextIOBase):
+    """A stream on a full disk."""
+
+    encoding = "utf-8"
+
+    def write(self, text):
         raise OSError(28, "No space left on device")
 
-    before = contents(folder)
-    monkeypatch.setattr(os, "fsync", full)
-    assert "No space left" in refused(capsys, [*REPORT, "-o", "x.md"])
-    assert contents(folder) == before
+
+def outcome(monkeypatch, arguments, out=None, err=None):
+    """Exit code, standard output and standard error of a run."""
+    out = stream("utf-8") if out is None else out
+    err = stream("ascii", "backslashreplace") if err is None else err
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        try:
+            code = main(arguments)
+        except SystemExit as stop:
+            code = stop.code
+    for one in (out, err):
+        one.flush()
+    shown = [one.buffer.getvalue().decode(one.encoding) for one in (out, err)]
+    return code, *shown
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "iso8859-5", "cp1250"])
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape", "replace"])
+def test_text_is_written_with_escapes_which_is_said(
+    encoding, errors, fitted, monkeypatch
+):
+    (fitted / "d.csv").write_text(
+        ROWS.replace("ß", "😀").replace("ä", "x"), encoding="utf-8"
+    )
+    code, out, err = outcome(monkeypatch, FIT_OF_STREAMS, stream(encoding, errors))
+    assert code == 0
+    assert "x (-1) 2 rows, \\U0001f600 (+1) 2 rows" in out
+    assert f"standard output is {encoding}, which has no '\\U0001f600'" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape", "replace"])
+def test_predictions_are_never_altered(errors, fitted, monkeypatch):
+    arguments = ["predict", "m", "d.csv"]
+    code, out, err = outcome(monkeypatch, arguments, stream("ascii", errors))
+    assert (code, out) == (2, "")
+    assert "PYTHONUTF8=1" in err
+    assert err.count("\n") == 1
+    code, out, _ = outcome(monkeypatch, arguments, stream("latin-1"))
+    assert code == 0
+    assert {row["predicted"] for row in csv.DictReader(io.StringIO(out))} <= {"ß", "ä"}
+
+
+def closed():
+    made = stream("utf-8")
+    made.close()
+    return made
+
+
+@pytest.mark.parametrize(
+    "arguments", [FIT_OF_STREAMS, ["predict", "m", "d.csv"], ["--help"]]
+)
+def test_without_standard_output_nothing_is_begun(arguments, fitted, monkeypatch):
+    monkeypatch.setattr("pegasos_stats.output.cli.commands.read_data", None)
+    for missing in (None, closed()):
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", missing)
+            patch.setattr(sys, "stderr", io.StringIO())
+            assert main(arguments) == 2
+            assert "Standard output is closed" in sys.stderr.getvalue()
+
+
+@pytest.mark.parametrize("bad", [None, Full()])
+@pytest.mark.parametrize(
+    "arguments", [[*FIT_OF_STREAMS, "--progress"], ["fit", "no"], ["x"], []]
+)
+def test_standard_error_that_cannot_be_written_is_no_failure(
+    bad, arguments, fitted, monkeypatch
+):
+    monkeypatch.setattr(sys, "stderr", bad)
+    try:
+        code = main(arguments)
+    except SystemExit as stop:
+        code = stop.code
+    assert code == (0 if "--progress" in arguments else 2)
+    assert sys.stderr is bad
+
+
+def test_a_message_is_one_line_without_control_characters(capsys):
+    program.say("a\nb\r\x1b[31m\u202e\udcff")
+    assert capsys.readouterr().err == "pegasos-stats: a b\\r\\x1b[31m\\u202e\\udcff\n"
+    program.say("x" * 10**6)
+    assert len(capsys.readouterr().err) < 2100
+
+
+# What only a process can show: how Python ends.
+ENDINGS = r"""
+import os, sys
+from pegasos_stats.output.cli import main
+name, arguments = sys.argv[1], sys.argv[2:]
+def full(number):
+    os.dup2(os.open("/dev/full", os.O_WRONLY), number)
+def broken(number):
+    read, write = os.pipe(); os.close(read); os.dup2(write, number)
+if name == "out full": full(1)
+if name == "out broken": broken(1)
+if name == "err full": full(2)
+if name == "err broken": broken(2)
+sys.exit(main(arguments))
+"""
+CODES = {
+    "out full": (2, "pegasos-stats: Standard output cannot be written: No space left"),
+    "out broken": (141, ""),
+    "err full": (2, ""),
+    "err broken": (2, ""),
+}
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_python_ends_without_a_word_of_its_own(name, fitted):
+    code, begin = CODES[name]
+    # A line of error goes to standard error, all else to standard output.
+    arguments = (
+        ["fit", "nosuch.csv"] if name.startswith("err") else ["predict", "m", "d.csv"]
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", ENDINGS, name, *arguments],
+        cwd=fitted,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )
+    assert done.returncode == code
+    assert done.stderr.startswith(begin)
+    assert done.stderr.count("\n") == bool(begin)

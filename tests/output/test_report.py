@@ -4,13 +4,11 @@ import re
 import sys
 import warnings
 from base64 import b64decode
-from html import escape as html_escape
 from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
-from jinja2 import UndefinedError
 
 import pegasos_stats as ps
 from pegasos_stats.errors import (
@@ -20,11 +18,8 @@ from pegasos_stats.errors import (
     DependencyError,
     OptionError,
 )
-from pegasos_stats.output.report.facts import (
-    EvaluatedRows,
-)
+from pegasos_stats.output.report.facts import EvaluatedRows
 from pegasos_stats.output.report.rendering import templates
-from pegasos_stats.tables import markdown
 
 SCRIPT, PIPES, LONG = "<script>alert(1)</script>", "a|b*_`$x$", "x" * 200
 FIGURES = "pegasos_stats.output.report.report.figures_of"
@@ -136,29 +131,6 @@ def test_names_and_labels_of_any_kind_are_text(strange, drawn):
     assert not re.search(r"(?<!\\)<(?:script|b)>", outside)
 
 
-def test_a_level_is_no_mark_of_markdown(strange):
-    data = strange.rename(columns=dict(zip([SCRIPT, PIPES, LONG], "abc", strict=True)))
-    marks = ["# a", "- a", "1. a", "> a", "![a](b)", "[a](javascript:b)", "&lt;"]
-    marks += ["a\n\n<p>b"]
-    tags = []
-    for levels in [("no", "yes"), *zip(marks[::2], marks[1::2], strict=True)]:
-        labels = np.where(data["a"] > 0, levels[1], levels[0])
-        made = fitted(data.assign(**{"out & come": labels}), coding=levels)
-        page = Reader(made.report(title="a").to_html())
-        tags.append([tag for tag, _ in page.tags])
-        assert all(" ".join(level.split()) in page.text for level in levels)
-    assert all(each == tags[0] for each in tags)
-
-
-def test_markdown_tables_have_one_width(report, strange):
-    for made in (report, fitted(strange).report(strange)):
-        tables = re.findall(r"(?:^\|.*\|\n)+", made.to_markdown(), flags=re.MULTILINE)
-        assert len(tables) > 5
-        for table in tables:
-            bars = [len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()]
-            assert len(set(bars)) == 1
-
-
 def test_a_report_replaces_a_report_and_nothing_else(report, tmp_path):
     path = tmp_path / "digits.html"
     assert report.write(path).path == path.resolve()
@@ -208,14 +180,6 @@ def test_libraries_are_asked_for(result, monkeypatch, library, extra, drawn):
         monkeypatch.setattr("pegasos_stats.output.report.facts.training_rows", None)
     with pytest.raises(DependencyError, match=rf"pegasos_stats\[{extra}\]"):
         result.report()
-
-
-def test_a_value_in_a_template_is_escaped_unless_it_is_called_safe():
-    for escape, text in ((html_escape, "&lt;*&gt;"), (markdown, r"\<\*>")):
-        made = templates(escape).from_string("{{ x }}{{ x ~ x }}{{ x | safe }}")
-        assert made.render(x="<*>") == f"{text}{text}{text}<*>"
-    with pytest.raises(UndefinedError, match="nosuch"):
-        templates(markdown).from_string("{{ nosuch }}").render()
 
 
 def test_a_place_that_is_taken_is_found_before_the_report_is_made(
@@ -312,12 +276,6 @@ def test_the_first_part_has_the_numbers_of_the_result(pages):
     assert ratio["estimate"] < 1.0
 
 
-def test_the_rows_of_the_fit_are_no_new_rows(result, digits):
-    page = result.report(digits[0]).to_html()
-    assert "test row" not in Reader(page).text
-    assert "200 training rows" in Reader(page).text
-
-
 def test_a_model_of_one_answer_is_called_so_first(pages):
     for name in ("rare", "rare, hinge"):
         lead = Reader(
@@ -357,32 +315,6 @@ def test_all_misclassified_rows_are_in_a_file_and_ten_on_the_page(tmp_path):
     assert 'href="page_misclassified.csv"' in part
 
 
-def test_a_file_that_is_no_list_of_rows_is_left_alone(report, tmp_path):
-    mine = tmp_path / "a_misclassified.csv"
-    mine.write_text("mine")
-    with pytest.raises(DataError, match="is there and is no"):
-        report.write(tmp_path / "a.html")
-    assert mine.read_text() == "mine"
-    assert not (tmp_path / "a.html").exists()
-
-
-def test_missing_values_are_counted_by_variable(strange):
-    train, test = strange.copy(), strange.copy()
-    train.iloc[3, 0] = train.iloc[4, 1] = np.nan
-    train.iloc[5, 3] = None
-    test.iloc[0, 1] = np.nan
-    test.iloc[[1, 2], 3] = None
-    text = Reader(fitted(train).report(test).to_html()).text
-    for line in (
-        "Rows 60 60",
-        "Without an outcome 1 2",
-        "Without a predictor 2 1",
-        f"Missing: {SCRIPT} 1 0",
-        f"Missing: {PIPES} 1 1",
-    ):
-        assert line in text
-
-
 def test_kernel_and_loaded_fits_have_reports(strange, tmp_path, drawn):
     kernel = ps.kernel_svm("`out & come` ~ .", strange, lam=1.0)
     made = kernel.fit(ps.Pegasos(epochs=3, seed=1)).report(strange)
@@ -416,21 +348,6 @@ def test_cross_validation_takes_the_place_of_new_rows():
     chance = np.sqrt(rate * (1.0 - rate) / len(PATIENTS.dropna()))
     spread = max(chance, validation.std_error["error_rate"])
     assert f"standard error {100.0 * spread:.2f}%" in text
-
-
-def test_studies_of_another_fit_are_refused():
-    model = ps.logit("ill ~ .", PATIENTS, lam=0.5)
-    path = ps.lambda_path(model, [0.1, 0.01], folds=3, seed=1)
-    assert path.refit("min").report(path_of_lambda=path)
-    other = ps.cross_validate(ps.logit("ill ~ .", PATIENTS, lam=0.1), folds=3, seed=1)
-    for wrong in (
-        {"path_of_lambda": path},
-        {"path_of_lambda": "path"},
-        {"validation": path},
-        {"validation": other},
-    ):
-        with pytest.raises(OptionError, match=r"path_of_lambda|validation"):
-            model.fit().report(**wrong)
 
 
 def test_lines_of_python_repeat_the_fit(digits):
@@ -478,17 +395,6 @@ def test_levels_that_did_not_occur_are_an_error_or_missing():
     with warnings.catch_warnings():
         warnings.simplefilter("error", ColumnWarning)
         result.report(known, unseen="missing")
-
-
-def test_the_strongest_predictors_are_of_different_terms():
-    rng = np.random.default_rng(6)
-    data = pd.DataFrame(rng.normal(size=(300, 3)), columns=["x[1]", "x[2]", "w"])
-    data["g"] = rng.choice([*"abcd"], 300)
-    score = 2.0 * data["x[1]"] + 2.0 * data["x[2]"] + 3.0 * (data["g"] >= "c")
-    data["y"] = np.where(score + rng.logistic(size=300) > 1.0, "yes", "no")
-    for formula in ("y ~ .", "y ~ `x[1]` + `x[2]` + w * C(g)"):
-        facts = ps.logit(formula, data, lam=1e-4).fit().report().page.facts
-        assert {line[0] for line in facts.strongest} == {"x[1]", "x[2]", "g"}
 
 
 @pytest.mark.parametrize("levels", [("common", "rare"), ("a rare one", "common")])

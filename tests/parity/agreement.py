@@ -1,12 +1,6 @@
 """A drawn configuration in R and in Python, in words where they part."""
 
-from pegasos_stats.studies.parity import (
-    R,
-    compared,
-    first_difference,
-    in_python,
-    in_r,
-)
+from pegasos_stats.studies.parity import R, compared, first_difference, in_python, in_r
 from tests.parity.configurations import Configuration
 
 

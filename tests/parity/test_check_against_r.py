@@ -158,10 +158,7 @@ def test_what_the_reference_lacks_is_refused(model, data, tmp_path):
         "is not in the R reference": (model, ps.Pegasos(arithmetic="fast")),
         "SDCA with algorithm='perm' alone": (plain, ps.SDCA()),
         "algorithm='perm' alone, for linear": (kernel, ps.SDCA()),
-        "no files": (
-            ps.svm("y ~ o", ps.scan(file), lam=1.0),
-            None,
-        ),
+        "no files": (ps.svm("y ~ o", ps.scan(file), lam=1.0), None),
         "model is of type LinearResults": (plain.fit(ps.Pegasos(1, seed=1)), None),
     }
     for words, (each, solver) in said.items():

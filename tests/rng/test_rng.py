@@ -190,8 +190,7 @@ def test_seeds_are_read_as_in_r(seed, number):
 
 
 @pytest.mark.parametrize(
-    "seed",
-    [np.nan, pd.NA, 2**31, -(2**31), np.inf, 10**400, "a", "4_2", [1], 1j, b"1"],
+    "seed", [np.nan, pd.NA, 2**31, -(2**31), np.inf, 10**400, "a", "4_2", [1], 1j, b"1"]
 )
 def test_seeds_that_r_refuses(seed):
     with pytest.raises(SeedError, match=r"^The seed is .*, where set\.seed allows"):

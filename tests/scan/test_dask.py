@@ -84,18 +84,6 @@ def test_predictions_are_made_partition_by_partition(fitted, there, tmp_path):
             assert rows_of_it.isna().to_numpy().any()
 
 
-def test_each_partition_is_augmented_where_it_is(fitted, there):
-    here = there.compute()
-    for data in (there, there.drop(columns="y")):
-        lazy = fitted.augment(data, prefix="our_", ties="negative")
-        with dask.config.set(scheduler="synchronous"):
-            far = lazy.compute()
-        near = fitted.augment(here[list(data.columns)], prefix="our_", ties="negative")
-        assert list(lazy.columns) == list(near.columns)
-        pd.testing.assert_frame_equal(far, near, check_exact=True)
-        assert (far.dtypes == lazy.dtypes).all()
-
-
 @pytest.mark.parametrize("loaded", [False, True])
 @pytest.mark.parametrize(
     ("formula", "options"),
@@ -113,16 +101,6 @@ def test_an_offset_is_read_in_each_partition(
         ask = getattr(near, method)
         assert ask(there).compute().equals(ask(rows)), method
     assert near.confusion(there).table.equals(near.confusion(rows).table)
-
-
-def test_an_offset_as_numbers_is_of_no_partition(data, there):
-    numbers = data["x1"].to_numpy()
-    near = ps.logit("y ~ x0", data, lam=LAM, offset=numbers).fit(SOLVER)
-    for ask in (near.decision_function, near.predict, near.predict_proba):
-        with pytest.raises(
-            OptionError, match=r"ps\.scan\(\) or Dask; give the name of"
-        ):
-            ask(there, offset=numbers)
 
 
 def test_confusion_counts_all_partitions(fitted, there):
@@ -150,34 +128,6 @@ def test_rows_that_count_as_several_are_those_of_a_table_in_memory(there):
     )
     assert far.training_table.table.equals(near.training_table.table)
     assert table.table.equals(near.confusion(here).table)
-
-
-def test_counts_that_are_none_are_refused_as_in_memory(there):
-    wrong = there.assign(half=0.5, zero=0)
-    for column in ("half", "zero"):
-        told = []
-        for where in (wrong.partitions[:1], wrong.partitions[:1].compute()):
-            with (
-                dask.config.set(scheduler="synchronous"),
-                pytest.raises(DataError) as found,
-            ):
-                ps.svm("y ~ x0", where, freq_weights=column, lam=1.0)
-            told.append(str(found.value))
-        assert told[0] == told[1]
-
-
-def test_an_array_has_its_columns_named():
-    rng = np.random.default_rng(2)
-    values = rng.standard_normal((600, 3))
-    values[:, 0] = values[:, 1] + rng.standard_normal(600) > 0.3
-    array = dask.array.from_array(values, chunks=(250, 2))
-    data = rows(array, columns=["y", "a", "b"], memory="64MiB")
-    with dask.config.set(scheduler="synchronous"):
-        far = ps.svm("y ~ .", data, lam=LAM).fit(SOLVER)
-    near = ps.svm("y ~ .", pd.DataFrame(values, columns=["y", "a", "b"]), lam=LAM)
-    near = near.fit(SOLVER)
-    assert list(far.params.index) == list(near.params.index)
-    assert_as_near_as_certified(far, near)
 
 
 REFUSED = {
@@ -210,14 +160,6 @@ def test_what_does_not_go_is_named(named, there):
     error, call = REFUSED[named]
     with dask.config.set(scheduler="synchronous"), pytest.raises(error, match=named):
         call(there)
-
-
-def test_what_a_fit_of_partitions_does_not_do(fitted, there):
-    with dask.config.set(scheduler="synchronous"):
-        with pytest.raises(OptionError, match="Dask"):
-            fitted.with_covariance("bootstrap")
-        with pytest.raises(OptionError, match="actual="):
-            fitted.augment(there, ["yes"])
 
 
 def test_rows_that_find_no_room_at_home_are_worked_on_where_they_are(there):

@@ -22,10 +22,7 @@ def within():
     """A cluster in this process, of one worker with one thread."""
     with (
         distributed.LocalCluster(
-            n_workers=1,
-            threads_per_worker=1,
-            processes=False,
-            dashboard_address=None,
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
         ) as cluster,
         distributed.Client(cluster),
     ):

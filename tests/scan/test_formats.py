@@ -1,7 +1,6 @@
 """Parquet, CSV and Arrow: the same rows give the same bits."""
 
 import gzip
-import re
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.scan import files, formats
-from pegasos_stats.errors import ColumnError, DataError, OptionError
+from pegasos_stats.errors import ColumnError, DataError
 from tests.scan.scan_files import frame_of
 
 SOLVER = ps.SDCA(tol=1e-6, seed=1)
@@ -130,23 +129,6 @@ def test_types_may_be_stated(tmp_path):
     assert ps.svm("y ~ zip", ps.scan(tmp_path / "a.csv"), lam=1.0).names == ("zip",)
 
 
-@pytest.mark.parametrize("types", [["x"], {"x": "float"}, {1: "text"}, "text"], ids=str)
-def test_types_that_are_none(types, tmp_path):
-    (tmp_path / "a.csv").write_text("y,x\n")
-    with pytest.raises(OptionError, match=f"^types={re.escape(repr(types))} "):
-        ps.scan(tmp_path / "a.csv", types=types)
-
-
-def test_types_without_csv_or_of_no_column(tmp_path):
-    parquet(frame_of(20), tmp_path / "a")
-    with pytest.raises(OptionError, match=r"^types= "):
-        ps.scan(tmp_path / "a.parquet", types={"x0": "text"})
-    (tmp_path / "b.csv").write_text("y,x\n0,1\n1,2\n")
-    scan = ps.scan(tmp_path / "b.csv", types={"z": "text"})
-    with pytest.raises(ColumnError, match=r"^types= states 'z'"):
-        ps.svm("y ~ x", scan, lam=1.0)
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -245,12 +227,6 @@ def test_what_is_wrong_with_a_csv_file_is_named(what, tmp_path):
     (tmp_path / "a.csv").write_bytes(content)
     with pytest.raises(DataError, match=rf"a\.csv cannot be read as CSV: .*{named}"):
         ps.svm("y ~ x", ps.scan(tmp_path / "a.csv"), lam=1.0)
-
-
-@pytest.mark.parametrize("end", [b'a,1,"c\nd"', b'a,1,"c\n"\n', b'a,1,5" pipe\n'])
-def test_quotes_that_are_closed_or_within_a_cell(end, tmp_path):
-    (tmp_path / "a.csv").write_bytes(CSV_TEXT + end)
-    assert ps.svm("y ~ x", ps.scan(tmp_path / "a.csv"), lam=1.0).problem.n == 9
 
 
 @pytest.mark.parametrize(

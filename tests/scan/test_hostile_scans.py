@@ -1,7 +1,5 @@
 """Files that do not go together, or cannot be read: one sentence each."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,8 +13,6 @@ from pegasos_stats.errors import (
     OptionError,
 )
 from tests.scan.scan_files import frame_of, written
-
-SOLVER = ps.SDCA(tol=1e-6, seed=1)
 
 
 @pytest.fixture
@@ -83,20 +79,6 @@ def test_other_types_of_numbers_and_an_empty_file_are_no_matter(parts, scanned):
     assert fitted.objective == pytest.approx(here.objective, rel=2e-10)
 
 
-def test_categories_keep_their_order(parts, scanned):
-    kind = pd.CategoricalDtype(["c", "A last level", "b", "a"])
-    ordered = [part.assign(g=part["g"].astype(kind)) for part in parts]
-    model = ps.svm("y ~ g", scanned(ordered), lam=1.0)
-    assert model.names == ("g[T.A last level]", "g[T.b]", "g[T.a]")
-
-
-def test_a_file_that_is_none_of_parquet(parts, scanned, tmp_path):
-    scan = scanned(parts[:2])
-    (tmp_path / "b.parquet").write_bytes(b"no parquet")
-    with pytest.raises(DataError, match=r"b\.parquet cannot be read as Parquet \("):
-        ps.svm("y ~ x0", scan, lam=1.0)
-
-
 def test_a_file_that_ends_in_the_middle(parts, scanned, tmp_path):
     scan = scanned([pd.concat(parts)])
     whole = (tmp_path / "a.parquet").read_bytes()
@@ -104,26 +86,6 @@ def test_a_file_that_ends_in_the_middle(parts, scanned, tmp_path):
     (tmp_path / "a.parquet").write_bytes(damaged)
     with pytest.raises(DataError, match=r"a\.parquet cannot be read as Parquet \("):
         ps.svm("y ~ x0", scan, lam=1.0)
-
-
-@pytest.mark.parametrize("name", ["*.parquet", "no.parquet", "rows.xlsx"])
-def test_files_that_are_not_there(name, tmp_path):
-    (tmp_path / "rows.xlsx").write_text("")
-    with pytest.raises(DataError, match=re.escape(name)):
-        ps.scan(f"{tmp_path}/{name}")
-
-
-@pytest.mark.parametrize("paths", [3, [], [None], {"a": "b"}], ids=str)
-def test_paths_that_are_none(paths):
-    with pytest.raises(OptionError, match=f"^paths={re.escape(repr(paths))} "):
-        ps.scan(paths)
-
-
-@pytest.mark.parametrize("memory", ["a lot", "1 MiB", -1, True, 1.5, None, "1GiBs"])
-def test_budgets_that_are_none(memory, parts, scanned, tmp_path):
-    scanned(parts[:1])
-    with pytest.raises(OptionError, match=f"^memory={re.escape(repr(memory))} "):
-        ps.scan(tmp_path / "a.parquet", memory=memory)
 
 
 def test_a_file_named_twice(parts, scanned, tmp_path):
@@ -172,13 +134,6 @@ def test_values_lacking_in_every_row_of_a_file_are_counted(tmp_path):
     assert (found.total, dict(found.missing)) == (202, {"x": 2, "z": 200})
 
 
-def test_missing_values_may_be_refused(parts, scanned):
-    parts[1] = parts[1].assign(x0=parts[1]["x0"].where(parts[1]["k"] != 1))
-    lacking = int(parts[1]["x0"].isna().sum())
-    with pytest.raises(DataError, match=f"{lacking} in 'x0'"):
-        ps.svm("y ~ x0", scanned(parts), na_action="raise", lam=1.0)
-
-
 def test_infinite_values_are_refused_by_name_and_row(parts, scanned):
     parts[1] = parts[1].assign(x0=np.where(np.arange(400) == 7, np.inf, 1.0))
     with pytest.raises(ColumnError, match=r"^Column 'x0' holds infinite .*\(7 of .*/b"):
@@ -193,17 +148,3 @@ def test_functions_that_look_at_other_rows_are_refused(call, parts, scanned):
         ps.svm(f"y ~ {call}", scanned(parts), lam=1.0)
     with pytest.raises(FormulaError, match=r"median\(\), which looks at other rows"):
         ps.svm("x0 > median(x0) ~ x1", scanned(parts), lam=1.0)
-
-
-def test_dates_are_refused(parts, scanned):
-    dated = [part.assign(d=pd.Timestamp("2020-01-01")) for part in parts]
-    with pytest.raises(ColumnError, match=r"^Column 'd' is of type timestamp\["):
-        ps.svm("y ~ d", scanned(dated), lam=1.0)
-
-
-def test_files_without_rows_have_no_predictions(parts, scanned):
-    result = ps.svm("y ~ x0 + g", scanned(parts), lam=0.01).fit(SOLVER)
-    nothing = scanned([parts[0][:0]])
-    assert len(result.predict(nothing)) == 0
-    with pytest.raises(DataError, match="None of 0 rows is complete"):
-        ps.svm("y ~ x0", nothing, lam=1.0)

@@ -53,31 +53,12 @@ def test_rows_are_called_as_the_user_knows_them(case, home, tmp_path):
         assert f" in at least 1 row ({called}); " in text
 
 
-@pytest.mark.parametrize("home", HOMES)
-def test_a_row_among_the_first_is_called_so_too(home, tmp_path):
-    data = data_of(N)
-    data.loc[[2, 5], "g"] = None
-    data.loc[8, "x"] = np.inf
-    there = placed(data, home, tmp_path)
-    called = "8" if home == "dask" else f"8 of {tmp_path}/part0.{home}"
-    with dask.config.set(scheduler="synchronous"), pytest.raises(ColumnError) as found:
-        ps.logit("y ~ x + g", there, lam=1.0)
-    assert f" infinite values in at least 1 row ({called}); " in str(found.value)
-
-
 def test_labels_of_partitions_are_the_users_own():
     data = data_of(N).set_index(np.array([f"p{i}" for i in range(N)], dtype=object))
     data.iloc[WRONG, 1] = np.inf
     with dask.config.set(scheduler="synchronous"), pytest.raises(ColumnError) as found:
         ps.logit("y ~ x", dd.from_pandas(data, npartitions=3, sort=False), lam=1.0)
     assert f"in at least 1 row ('p{WRONG}')" in str(found.value)
-
-
-def test_rows_of_one_file_have_their_number(tmp_path):
-    data = wrong("infinite")
-    data.to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(ColumnError, match=rf"in at least 1 row \({WRONG}\)"):
-        ps.logit("y ~ x", ps.scan(tmp_path / "a.parquet"), lam=1.0)
 
 
 @pytest.mark.parametrize("home", ["csv", "dask"])
@@ -102,28 +83,3 @@ def test_predictions_of_pieces_count_what_they_saw(home, tmp_path):
             else f"{WRONG - 300}, {WRONG - 299} of {tmp_path}/part1.csv"
         )
         assert f"in at least 2 rows ({called})" in str(found.value), name
-
-
-@pytest.mark.parametrize("home", ["parquet", "csv"])
-@pytest.mark.parametrize("door", ["decision_function", "confusion"])
-def test_rows_to_predict_are_called_by_their_file(home, door, tmp_path):
-    data = data_of(N)
-    result = ps.logit("y ~ x", data, lam=1.0).fit(cov_type=None)
-    files = placed(data, home, tmp_path)
-    scores = result.decision_function(files)
-    assert scores.index.equals(data.index)
-    assert np.allclose(scores, result.decision_function(data))
-    data.loc[WRONG, "x"] = np.inf
-    files = placed(data, home, tmp_path)
-    with pytest.raises(ColumnError) as found:
-        getattr(result, door)(files)
-    assert f" in at least 1 row ({rows_of(home, tmp_path)}); " in str(found.value)
-
-
-def test_a_column_that_one_word_makes_text_is_named(tmp_path):
-    data = data_of(N)
-    result = ps.logit("y ~ x", data, lam=1.0).fit(cov_type=None)
-    data["x"] = data["x"].astype(str)
-    data.loc[WRONG, "x"] = "."
-    with pytest.raises(ColumnError, match="'x' is not numeric"):
-        result.decision_function(placed(data, "csv", tmp_path))

@@ -1,16 +1,13 @@
 """One file has one reading: at once in memory, and block by block."""
 
-from contextlib import suppress
-
 import numpy as np
 import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.files import COMMAS
-from pegasos_stats.errors import DataError, PegasosStatsError
+from pegasos_stats.errors import DataError
 from pegasos_stats.output.cli.files import read_data
 from pegasos_stats.output.cli.options import Reading
-from tests.scan.test_same_as_in_memory import data_of
 
 pytest.importorskip("pyarrow")
 
@@ -97,9 +94,7 @@ def written(folder, change):
 
 def model_of(file, memory):
     return ps.logit(
-        "y ~ .",
-        read_data(file, Reading(memory=memory), COMMAS).data,
-        lam=0.1,
+        "y ~ .", read_data(file, Reading(memory=memory), COMMAS).data, lam=0.1
     )
 
 
@@ -134,16 +129,6 @@ def test_files_that_are_no_table_are_refused_alike(what, tmp_path):
     assert said[0] == said[1]
 
 
-@pytest.mark.parametrize("value", ["1e155", "-1e200", "1e308"])
-def test_features_whose_squares_overflow_are_refused_alike(value, tmp_path):
-    """Such a fit has no certificate; in memory and by blocks it went astray apart."""
-    file = tmp_path / "rows.svm"
-    file.write_text(f"+1 1:0.5 2:1\n-1 1:{value} 2:0.5\n+1 1:1\n-1 2:2\n")
-    for door in (ps.read_svmlight, lambda f: ps.svm("label ~ .", ps.scan(f), lam=0.1)):
-        with pytest.raises(PegasosStatsError, match=r"^Line 2 of .* overflows"):
-            door(file)
-
-
 @pytest.mark.parametrize("labels", [("+1", "-1"), ("1", "0"), ("+1.5", "2")])
 def test_labels_of_svmlight_are_read_alike(labels, tmp_path):
     file = tmp_path / "rows.svm"
@@ -168,15 +153,3 @@ def test_features_of_new_rows_are_counted_as_those_of_the_fit(tmp_path):
         one.decision_function(ps.scan(from_zero))
     some = ps.svm("label ~ x1", ps.scan(from_zero), lam=0.1).fit(cov_type=None)
     assert some.decision_function(ps.scan(from_zero)).notna().all()
-
-
-@pytest.mark.filterwarnings("error::RuntimeWarning")
-@pytest.mark.filterwarnings("ignore::pegasos_stats.errors.ConvergenceWarning")
-@pytest.mark.parametrize("value", [1e160, 1e300])
-def test_squares_that_overflow_raise_no_warnings_of_others(value, tmp_path):
-    data = data_of(60)
-    data.loc[7, "x"] = value
-    data.to_feather(tmp_path / "rows.feather")
-    files = ps.scan(tmp_path / "rows.feather")
-    with suppress(DataError):  # that coefficients overflow
-        assert not ps.logit("y ~ x", files, lam=0.1).fit(cov_type=None).converged

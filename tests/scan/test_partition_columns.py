@@ -96,21 +96,6 @@ def refused(formula, data):
     return str(found.value)
 
 
-def test_numbers_and_text_in_one_column_are_refused():
-    data = data_of(N)
-    data["o"] = objects("a" if i % 2 else 1 for i in range(N))
-    assert "'o' holds values of the types int, str" in refused("y ~ o", there(data))
-    parts = data[:300].copy(), data[300:].copy()
-    parts[0]["o"], parts[1]["o"] = objects([1] * 300), objects(["a"] * 300).to_numpy()
-    assert "'o' holds numbers and text" in refused("y ~ o", in_parts(*parts))
-
-
-def test_lists_are_refused_as_in_memory():
-    data = data_of(N)
-    data["o"] = objects([[1, 2]] * N)
-    assert refused("y ~ o", there(data)) == refused("y ~ o", data)
-
-
 @pytest.mark.parametrize(
     ("kind", "values"),
     [
@@ -128,17 +113,6 @@ def test_types_without_numbers_are_refused_by_name(kind, values):
     assert f"'o' is of type {kind}" in refused("y ~ o", there(data))
     assert "'o'" in refused("y ~ o", data)
     assert fitted("y ~ x", there(data)).nobs == N
-
-
-def test_names_that_stand_for_two_columns_are_refused_as_in_memory():
-    data = data_of(N)
-    twice = pd.concat([data, data[["x"]]], axis=1)
-    for formula in ("y ~ x", "y ~ ."):
-        assert refused(formula, there(twice)) == refused(formula, twice)
-    assert fitted("y ~ g", there(twice)).nobs == N
-    array = dask.array.zeros((4, 3))
-    with pytest.raises(ColumnError, match="'a'"):
-        rows(array, columns=["y", "a", "a"])
 
 
 def test_objects_of_an_array_stay_what_they_are():

@@ -6,7 +6,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.data.scan import files as scans
 from pegasos_stats.data.scan import rows
-from pegasos_stats.errors import ConvergenceWarning, DataError, OptionError
+from pegasos_stats.errors import DataError
 from tests.scan.scan_files import written
 
 FORMULA = "y ~ x0 + x2 * C(k) + g"
@@ -76,27 +76,6 @@ def test_counts_go_with_the_order_of_the_files(data, files):
     check_same(there, here)
 
 
-@pytest.mark.parametrize(
-    ("solver", "shown"),
-    [
-        (ps.Pegasos(seed=1), "order='shuffle'"),
-        (ps.Pegasos.paper(steps=10), "order='replace'"),
-        (ps.Pegasos(order=[0, 1]), "A list of rows"),
-    ],
-)
-def test_other_orders_are_refused_in_one_sentence(files, solver, shown):
-    with pytest.raises(OptionError) as found:
-        ps.svm("y ~ x0", ps.scan(files), lam=1.0).fit(solver)
-    assert shown in str(found.value)
-    assert "order='sequential'" in str(found.value)
-
-
-def test_a_batch_has_no_more_rows_than_a_block(files):
-    solver = ps.Pegasos(order="sequential", batch_size=151)
-    with pytest.raises(OptionError, match=r"batch_size=151 .* 150 rows"):
-        ps.svm("y ~ x0", ps.scan(files), lam=1.0).fit(solver)
-
-
 def test_reads_are_counted_and_a_fit_is_like_any_other(data, files, tmp_path):
     # One read for the levels of g, one to measure, three epochs, and the certificate.
     model = ps.logit("y ~ x0 + g", ps.scan(files), lam=0.1)
@@ -113,19 +92,6 @@ def test_reads_are_counted_and_a_fit_is_like_any_other(data, files, tmp_path):
     assert loaded.params.equals(result.params)
     assert loaded.solver.order == "sequential"
     assert loaded.certificate == result.certificate
-
-
-def test_it_warns_of_a_tolerance_that_is_not_reached(files):
-    model = ps.svm("y ~ x0 + x2", ps.scan(files), lam=0.001)
-    solver = ps.Pegasos(epochs=2, order="sequential", tol=1e-9)
-    with pytest.warns(
-        ConvergenceWarning,
-        match=r"tol 1e-09 after 2 epochs: the relative gap is [\d.]+\. ",
-    ):
-        result = model.fit(solver)
-    assert result.converged is False
-    # Types are known and there is no factor: one read measures; each epoch is judged.
-    assert result.n_reads == 1 + 2 + 2
 
 
 def test_files_that_change_between_epochs_are_an_error(data, tmp_path, monkeypatch):

@@ -79,19 +79,6 @@ def test_files_replaced_after_the_fit_are_an_error_and_a_new_model_reads_them(
     assert abs(second.params["x2"]) > 5 * abs(second.params["x1"])
 
 
-def test_a_scan_forgets_the_columns_of_a_file_that_is_replaced(tmp_path):
-    file = tmp_path / "rows.csv"
-    written(rows_of(1), file)
-    scan = ps.scan(file)
-    fitted = ps.svm("label ~ x1 + x2", scan, lam=0.1).fit(SOLVER)
-    other = rows_of(2).assign(x1=0.5, x3=1.0)
-    other.to_csv(file, index=False)
-    assert ps.svm("label ~ x2 + x3", scan, lam=0.1).names == ("x2", "x3")
-    pd.testing.assert_series_equal(
-        fitted.decision_function(scan), fitted.decision_function(other)
-    )
-
-
 def test_a_file_replaced_while_it_is_read_is_an_error(tmp_path, monkeypatch):
     from pegasos_stats.data.scan import formats
 

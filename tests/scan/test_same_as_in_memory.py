@@ -1,7 +1,5 @@
 """Rows in files and partitions mean what they mean in memory."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,10 +8,6 @@ from scipy.special import expit
 import pegasos_stats as ps
 from pegasos_stats.errors import (
     ColumnError,
-    ColumnWarning,
-    DataError,
-    FormulaError,
-    LabelError,
 )
 
 dask = pytest.importorskip("dask")
@@ -80,17 +74,6 @@ def test_large_whole_numbers_stay_levels_where_some_lack(home, tmp_path):
     assert len(found.params) == 4
 
 
-@pytest.mark.parametrize("home", HOMES)
-def test_criteria_do_not_depend_on_what_was_asked_for_before(home, tmp_path):
-    data = data_of()
-    expected = fitted("y ~ x + g", data)
-    result = fitted("y ~ x + g", placed(data, home, tmp_path))
-    # To first order by the distance of the two fits, of some 600.
-    with dask_here():
-        assert result.aic == pytest.approx(expected.aic, abs=0.1)
-        assert result.glance()["bic"][0] == pytest.approx(expected.bic, abs=0.1)
-
-
 def test_text_in_several_chunks_is_text():
     data = data_of()
     expected = fitted("y ~ x + g", data)
@@ -136,55 +119,6 @@ def test_files_may_order_different_categories(home, ordered, tmp_path):
     np.testing.assert_allclose(found.params, expected.params, atol=CLOSE)
 
 
-@pytest.mark.parametrize("home", HOMES)
-def test_text_meant_as_numbers_is_warned_of(home, tmp_path):
-    data = data_of()
-    data["crp"] = [f"{value:.2f}" for value in data["x"]]
-    data.loc[5, "crp"] = "<5"
-    with pytest.warns(ColumnWarning, match=r"'<5' \(row 5\) is no number"):
-        ps.logit("y ~ crp", data, lam=1.0)
-    with dask_here(), pytest.warns(ColumnWarning, match="'<5' is no number: "):
-        ps.logit("y ~ crp", placed(data, home, tmp_path), lam=1.0)
-
-
-@pytest.mark.parametrize("home", HOMES)
-def test_names_of_rows_are_judged_by_all_rows(home, tmp_path):
-    data = data_of()
-    data["id"] = [f"p{i}" for i in range(len(data))]
-    data["ward"] = [f"w{i % 40}" for i in range(len(data))]
-    with dask_here(), pytest.warns(ColumnWarning, match="600 levels in 600 rows"):
-        ps.logit("y ~ id", placed(data, home, tmp_path), lam=1.0)
-    with dask_here(), warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ps.logit("y ~ ward", placed(data, home, tmp_path), lam=1.0)
-
-
-def test_what_is_not_finite_is_not_warned_of_by_numpy(tmp_path):
-    data = data_of()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = fitted("y ~ log(x) + g", placed(data, "parquet", tmp_path))
-    assert found.nobs == (data["x"] > 0).sum()
-
-
-@pytest.mark.parametrize("home", HOMES)
-@pytest.mark.parametrize("formula", ["y ~ x + o", "y ~ o + p", "y ~ x + offset(o)"])
-def test_columns_without_any_value_are_named_as_in_memory(formula, home, tmp_path):
-    data, told = data_of().assign(o=np.nan, p=np.nan), []
-    for where in (data, placed(data, home, tmp_path)):
-        with dask_here(), pytest.raises(DataError) as found:
-            ps.logit(formula, where, lam=1.0)
-        told.append(str(found.value))
-    assert told[0] == told[1] or "'o' holds no value at all" in told[1]
-
-
-@pytest.mark.parametrize("home", HOMES)
-def test_outcomes_of_more_levels_are_named(home, tmp_path):
-    data = data_of().assign(z=lambda frame: frame.index % 3)
-    with dask_here(), pytest.raises(LabelError, match="'z' has 3 levels, 0, 1, 2;"):
-        ps.logit("z ~ x", placed(data, home, tmp_path), lam=1.0)
-
-
 @pytest.mark.parametrize(("kind", "value"), [("numbers", "<5"), ("booleans", "7")])
 def test_values_that_are_not_as_stated_are_named(kind, value, tmp_path):
     data = data_of().drop(columns="g")
@@ -224,32 +158,3 @@ def test_what_needs_nothing_of_the_rows_is_as_in_memory(formula, home, tmp_path)
         there = found.decision_function(placed(data, home, tmp_path))
         there = there.compute() if home == "dask" else there
     np.testing.assert_array_equal(there, scores)
-
-
-@pytest.mark.parametrize("home", ["csv", "dask"])
-@pytest.mark.parametrize(
-    "call", ["cut(x, 3)", "bs(x, df=4)", "poly(x, 2)", "scale(x)", "ns(x, 3)"]
-)
-def test_what_needs_all_rows_is_refused(call, home, tmp_path):
-    named = rf"calls {call.partition('(')[0]}\(\)"
-    with dask_here(), pytest.raises(FormulaError, match=named):
-        ps.logit(f"y ~ {call}", placed(data_of(), home, tmp_path), lam=1.0)
-
-
-@pytest.mark.parametrize("home", ["csv", "dask"])
-@pytest.mark.parametrize(
-    "formula", ["y ~ log(g)", "y ~ I(g * 2)", "y ~ x + cut(g, c(1, 2))"]
-)
-def test_what_cannot_be_computed_is_told_as_in_memory(formula, home, tmp_path):
-    told = []
-    for data in (data_of(), placed(data_of(), home, tmp_path)):
-        with dask_here(), pytest.raises(FormulaError) as found:
-            ps.logit(formula, data, lam=1.0)
-        told.append(str(found.value))
-    assert told[0] == told[1]
-
-
-@pytest.mark.parametrize("kind", [np.int64, np.uint32])
-def test_budgets_are_whole_numbers_of_any_kind(kind, tmp_path):
-    found = placed(data_of(), "parquet", tmp_path)
-    assert ps.scan(found.files, memory=kind(2**27)).memory == 2**27

@@ -55,28 +55,6 @@ def test_effects_on_new_rows_are_those_of_the_fit_in_memory(both, data, model):
             assert found.notes == expected.notes
 
 
-NEEDS_ROWS = {
-    "margins": lambda both, scan: both[ps.logit][0].margins(),
-    "predictions": lambda both, scan: both[ps.svm][0].predictions("g"),
-    "margins of files": lambda both, scan: both[ps.logit][0].margins(data=scan),
-    "thresholds of files": lambda both, scan: both[ps.svm][0].thresholds(scan),
-    "thresholds": lambda both, scan: both[ps.svm][0].thresholds(),
-    "cross_validate": lambda both, scan: ps.cross_validate(both["model"]),
-    "lambda_path": lambda both, scan: ps.lambda_path(both["model"]),
-    "calibrate": lambda both, scan: ps.calibrate(both["model"]),
-    "compare_errors": lambda both, scan: ps.compare_errors(
-        dict.fromkeys(("a", "b"), both["model"])
-    ),
-    "augment": lambda both, scan: both[ps.logit][0].augment(),
-}
-
-
-@pytest.mark.parametrize("name", NEEDS_ROWS)
-def test_what_needs_the_rows_says_where_they_are(both, scan, name):
-    with pytest.raises(DataError, match=r"[Ff]iles"):
-        NEEDS_ROWS[name](both, scan)
-
-
 SAVED = [
     (ps.logit, "HC0", True),
     (ps.svm, "sandwich", False),  # whose shares need resamples
@@ -129,17 +107,3 @@ def test_rows_are_those_of_the_fit_by_what_they_are_not_by_their_path(
     changed = data.assign(x0=data["x0"] + 0.1)
     changed.to_parquet(tmp_path / "rows.parquet", index=False)
     assert result.confusion(ps.scan(tmp_path / "rows.parquet")).source == "new"
-
-
-@pytest.mark.parametrize("model", [ps.logit, ps.svm])
-def test_a_constant_column_of_files_has_no_error(model, data, tmp_path):
-    data.assign(one=3.0).to_parquet(tmp_path / "rows.parquet", index=False)
-    scan = ps.scan(tmp_path / "rows.parquet")
-    kind = "HC3" if model is ps.logit else "sandwich"
-    fit = model("y ~ x0 + one + x1", scan, lam=0.01).fit(cov_type=kind)
-    found = fit.tidy().set_index("term")
-    assert found.loc["one", "estimate"] == found.loc["one", "std_error"] == 0.0
-    assert np.isnan(found.loc["one", "p_value"])
-    without = model("y ~ x0 + x1", scan, lam=0.01).fit(cov_type=kind).bse
-    # Both fits are within 1e-6 of the optimum, and near it errors change smoothly.
-    np.testing.assert_allclose(found["std_error"].drop("one"), without, rtol=1e-2)

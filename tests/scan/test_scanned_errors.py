@@ -1,14 +1,12 @@
 """Standard errors of fits from files: those of the same rows in memory."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.scan import rows
 from pegasos_stats.data.scan.rows import StreamedRows
-from pegasos_stats.errors import DataError, OptionError
-from pegasos_stats.models.inference import wald
+from pegasos_stats.errors import OptionError
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.sandwich import sandwich
 from tests.scan.scan_files import frame_of, told_apart, written
@@ -109,46 +107,3 @@ def test_they_take_two_or_three_reads(fitted, files, monkeypatch):
         reads.clear()
         assert other.tidy()["p_value"].notna().all()
         assert len(reads) == number
-
-
-def test_the_summary_shows_them(fitted, data):
-    here = ps.svm("y ~ x0 + x2 + g", data, lam=0.01).fit(SOLVER, cov_type="sandwich")
-    table, expected = fitted.tidy(), here.tidy()
-    assert list(table) == list(expected)
-    numbers = table.columns[1:]
-    # The two fits are apart by their gaps, some 1e-9: sqrt(2 gap / lam).
-    np.testing.assert_allclose(table[numbers], expected[numbers], atol=2e-3)
-    assert "std err" in fitted.summary().params
-    joint = "x0 = 0, x2 = 0"
-    assert fitted.wald_test(joint).df_denom == here.wald_test(joint).df_denom
-    assert fitted.t_test("x0 = x2").pvalue.shape == (1,)
-
-
-def test_resamples_and_groups_are_refused(fitted, files):
-    model = ps.svm("y ~ x0", ps.scan(files), lam=0.01)
-    for kind in ("bootstrap", ps.Bootstrap(99)):
-        for ask in (fitted.with_covariance, lambda kind: model.fit(cov_type=kind)):
-            with pytest.raises(OptionError, match=r"bootstrap.*'sandwich'"):
-                ask(kind)
-    with pytest.raises(OptionError, match="groups="):
-        fitted.with_covariance("cluster", groups=np.ones(3))
-
-
-def test_they_are_saved_with_the_fit(fitted, tmp_path):
-    table, test = fitted.tidy(), fitted.wald_test("x0 = 0, x2 = 0")
-    ps.save(fitted, tmp_path / "fit.model")
-    loaded = ps.load(tmp_path / "fit.model")
-    pd.testing.assert_frame_equal(loaded.tidy(), table)
-    assert loaded.wald_test("x0 = 0, x2 = 0").pvalue == test.pvalue
-    ps.save(fitted.with_covariance("sandwich"), tmp_path / "none.model")
-    with pytest.raises(DataError):
-        _ = ps.load(tmp_path / "none.model").bse
-
-
-def test_many_coefficients_are_left_to_be_asked_for(files, monkeypatch):
-    monkeypatch.setattr(wald, "MOST_PRODUCTS", 1.0)
-    result = ps.logit("y ~ x0 + x2", ps.scan(files), lam=0.01).fit(SOLVER)
-    (note,) = result.notes_on_errors()
-    assert note.topic == "standard errors"
-    assert result.summary().params.columns.tolist() == ["coef"]
-    assert (result.conf_int()[0] < result.conf_int()[1]).all()

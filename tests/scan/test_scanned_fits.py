@@ -8,9 +8,7 @@ from pegasos_stats.data.scan import rows
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
-    FormulaError,
     LabelError,
-    OptionError,
 )
 from tests.scan.scan_files import LAM, SOLVER, frame_of, told_apart, written
 
@@ -108,39 +106,6 @@ def test_the_order_of_files_and_blocks_does_not_change_the_optimum(data, files):
     )
 
 
-def test_one_file_and_patterns(data, files):
-    one = ps.scan(files[0].parent / "part0.parquet")
-    rows = ps.svm("y ~ x0", one, lam=1.0).problem.n
-    assert rows == data["y"][: len(data) // 4].notna().sum()
-    pattern = ps.scan(str(files[0].parent / "*.parquet"))
-    assert pattern.files == ps.scan(files).files
-
-
-def test_what_needs_rows_in_memory_is_refused(files, data):
-    model = ps.svm("y ~ x0 + x1", ps.scan(files), lam=LAM)
-    for name, value in {"groups": "k", "trace": True, "test": data}.items():
-        with pytest.raises(OptionError, match=f"^{name}= "):
-            model.fit(**{name: value})
-    result = model.fit(SOLVER)
-    for ask in (result.predict, result.augment):
-        with pytest.raises(DataError, match="in files"):
-            ask()
-
-
-@pytest.mark.parametrize(
-    "option",
-    [
-        {"freq_weights": np.array([1, 2])},
-        {"functions": {"half": lambda x: x / 2}},
-        {"offset": np.array([1.0, 2.0])},
-        {"weights": np.ones(3)},
-    ],
-)
-def test_options_that_need_all_rows_at_once_are_refused(files, option):
-    with pytest.raises(OptionError, match=f"^{next(iter(option))}="):
-        ps.svm("y ~ x0", ps.scan(files), **option)
-
-
 def test_counts_are_those_of_rows_in_memory_or_refused_as_there(data, tmp_path):
     counts = data.assign(half=1.0, zero=0, huge=np.where(data.index == 7, 200_000, 0))
     counts.loc[7, "half"] = 0.5
@@ -157,11 +122,3 @@ def test_counts_are_those_of_rows_in_memory_or_refused_as_there(data, tmp_path):
             ps.svm("y ~ x0", ps.scan(files), freq_weights=column, lam=1.0)
     with pytest.raises(LabelError):  # one row, so often that it takes several pieces
         ps.svm("y ~ x0", ps.scan(files), freq_weights="huge", lam=1.0)
-
-
-def test_an_offset_that_cannot_be_read_block_by_block_is_refused(files):
-    for term in ("lag", "scale"):
-        with pytest.raises(FormulaError, match=rf"{term}\("):
-            ps.svm(f"y ~ x0 + offset({term}(w))", ps.scan(files), lam=1.0)
-    with pytest.raises(ColumnError, match=r"^offset='nosuch'"):
-        ps.svm("y ~ x0", ps.scan(files), offset="nosuch", lam=1.0)

@@ -11,11 +11,7 @@ from scipy.sparse import csr_array, vstack
 import pegasos_stats as ps
 from pegasos_stats.data import svmlight
 from pegasos_stats.data.scan import files
-from pegasos_stats.errors import (
-    ColumnError,
-    DataError,
-    OptionError,
-)
+from pegasos_stats.errors import ColumnError, DataError
 
 SOLVER = ps.SDCA(tol=1e-6, seed=1)
 N, P, LAM = 1500, 12, 0.01
@@ -91,13 +87,6 @@ def test_bits_are_those_of_parquet_and_the_optimum_that_of_memory(model, folder)
     assert abs(found.objective - here.objective) <= most
 
 
-def test_a_label_that_is_missing_is_dropped(tmp_path):
-    (tmp_path / "a.svm").write_text("nan 1:1\n1 1:2\n-1 1:3\n1 1:nan\n-1 2:1\n")
-    model = ps.svm("label ~ .", ps.scan(tmp_path / "a.svm"), lam=1.0)
-    assert model.problem.n == 3
-    assert model.coding.levels == (-1.0, 1.0)
-
-
 def test_columns_are_the_indices_of_all_files(tmp_path):
     (tmp_path / "a.svm").write_text("1 1:2 3:1\n-1 1:1 # x\n")
     (tmp_path / "b.svm").write_text("1 qid:3 5:1 2:4\n-1\n")
@@ -162,9 +151,3 @@ def test_packed_files_may_be_larger_than_memory_but_not_their_lines(
         packed.write(b"1 1:2 " + b"3:4 " * 2000)
     with pytest.raises(DataError, match=r"unpacks to more than 0\.0 GB"):
         ps.svm("label ~ .", ps.scan(tmp_path / "a.svm.gz"), lam=1.0)
-
-
-@pytest.mark.parametrize(("ending", "n"), [("svm", 0), ("svm", 5001), ("parquet", 3)])
-def test_options_that_do_not_hold_are_refused(folder, ending, n):
-    with pytest.raises(OptionError, match=r"^n_features="):
-        ps.scan(folder / f"part0.{ending}", n_features=n)

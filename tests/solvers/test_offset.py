@@ -9,10 +9,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from pegasos_stats.errors import OptionError
-from pegasos_stats.solvers.objective import (
-    certificate,
-    feasible,
-)
+from pegasos_stats.solvers.objective import certificate, feasible
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA

@@ -18,12 +18,7 @@ from pegasos_stats.output.cli.commands import solver_of
 from pegasos_stats.output.cli.options import Model, app, read_words
 from pegasos_stats.output.report.repeat import solver_call
 from pegasos_stats.solvers.kernel_problem import KernelFunction
-from pegasos_stats.solvers.options import (
-    declared,
-    given,
-    option,
-    values_of,
-)
+from pegasos_stats.solvers.options import declared, given, option, values_of
 from tests.persist.parts import written
 
 SOLVERS = [ps.Pegasos, ps.SDCA]

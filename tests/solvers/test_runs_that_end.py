@@ -118,11 +118,7 @@ def test_certificates_of_the_run_are_those_it_ended_by():
 
 def test_kernel_models_refuse_what_they_do_not_have():
     made = ps.kernel_svm(SOME, TRAIN, lam=1.0)
-    for name, value in {
-        "start": "random",
-        "first_step": 2,
-        "step": 0.5,
-    }.items():
+    for name, value in {"start": "random", "first_step": 2, "step": 0.5}.items():
         with pytest.raises(OptionError, match=f"^{name}={value!r} "):
             made.fit(ps.Pegasos(2, **{name: value}))
     for tolerance in ({"tol": 0.1}, {"change_tol": 0.1}):

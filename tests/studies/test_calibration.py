@@ -1,21 +1,28 @@
 """Calibrated fits and reliability: cross-fitting, tables, scikit-learn."""
 
 import itertools
+import warnings
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import expit
-from sklearn.calibration import CalibratedClassifierCV, calibration_curve
+import statsmodels.api as sm
+from scipy.special import expit, logit
+from sklearn.calibration import (
+    CalibratedClassifierCV,
+    _SigmoidCalibration,
+    calibration_curve,
+)
 from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.svm import SVC
+from statsmodels.nonparametric.smoothers_lowess import lowess
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, LabelError, OptionError
 from pegasos_stats.metrics.intervals import proportion_interval
 from pegasos_stats.studies.calibration import fit_sigmoid
-from pegasos_stats.studies.reliability import distance_by_chance
+from pegasos_stats.studies.reliability import distance_by_chance, logistic_objective
 
 mpl.use("Agg")
 
@@ -65,18 +72,6 @@ def test_probabilities_are_the_sigmoid_of_the_scores(data, calibrated):
     new = data.iloc[:3].assign(b=[0.0, np.nan, 1.0])
     assert calibrated.predict_proba(new)["yes"].isna().tolist() == [False, True, False]
     assert calibrated.predict(new).isna().tolist() == [False, True, False]
-
-
-def test_losses_are_those_of_scikit_learn(data, calibrated):
-    came = data["y"] == "yes"
-    table = calibrated.tidy().set_index("term")
-    for column, p in (
-        ("estimate", calibrated.probabilities["yes"]),
-        ("in_sample", calibrated.predict_proba()["yes"]),
-    ):
-        assert table[column]["brier_score"] == pytest.approx(brier_score_loss(came, p))
-        assert table[column]["log_loss"] == pytest.approx(log_loss(came, p))
-    assert calibrated.probabilities.index.equals(data.index)
 
 
 def test_repeats_and_weights_go_into_the_sigmoid(data):
@@ -148,11 +143,6 @@ def test_rows_that_lack_something_are_left_out_and_counted():
     assert found.n_left_out == 2
     assert found.table["n"].sum() == 2
     assert "2 of the rows" in str(found)
-
-
-def test_one_of_several_levels():
-    found = ps.reliability(list("abca"), [0.9, 0.1, 0.2, 0.6], 2, positive="a")
-    assert found.table["observed"].tolist() == [0.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -233,12 +223,6 @@ def test_tables_are_those_of_the_probabilities(data, calibrated, threshold):
     assert counted.n_classified == new["w"].sum()
 
 
-@pytest.mark.parametrize("given", [{"threshold": 1.5}, {"freq_weights": "w"}])
-def test_what_a_table_does_not_take_is_refused(calibrated, given):
-    with pytest.raises(OptionError, match=f"^{next(iter(given))}="):
-        calibrated.confusion(**given)
-
-
 @pytest.mark.parametrize(
     ("p", "rel"),
     [
@@ -267,3 +251,216 @@ def test_right_probabilities_have_the_calibration_error_that_chance_gives():
     # four standard errors of the mean of 200
     slack = 4.0 * np.std(errors) / np.sqrt(200)
     assert np.mean(errors) == pytest.approx(np.mean(expected), abs=slack)
+
+
+# ---- Platt's sigmoid: the regularised likelihood, scores of any size, scikit-learn.
+
+# scikit-learn minimises the same likelihood by L-BFGS to a gradient of 1e-6.
+PEER_ATOL = 1e-6
+
+
+def drawn(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 200))
+    scores = rng.normal(size=n) * 10 ** rng.uniform(-3, 3)
+    y = np.where(rng.random(n) < expit(scores), 1.0, -1.0)
+    y[:2] = [-1.0, 1.0]
+    return y, scores, rng.integers(1, 4, n).astype(float)
+
+
+def slope(y, scores, weights, found):
+    """Gradient in A and B of the regularised likelihood."""
+    upper, lower = weights[y > 0].sum(), weights[y < 0].sum()
+    targets = np.where(y > 0, (upper + 1) / (upper + 2), 1 / (lower + 2))
+    p = expit(found.logits(scores))
+    return weights @ ((targets - p) * scores), weights @ (targets - p)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_sigmoid_is_at_the_optimum(seed):
+    y, scores, weights = drawn(seed)
+    found = fit_sigmoid(y, scores, weights)
+    by_A, by_B = slope(y, scores, weights, found)
+    rounding = 1e-6 * weights.sum()  # the decrement is its square: 1e-14 of the loss
+    assert abs(by_A) <= rounding * np.abs(scores).max()
+    assert abs(by_B) <= rounding
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_sigmoid_is_that_of_scikit_learn(seed):
+    y, scores, weights = drawn(seed)
+    scale = np.abs(scores).max() / 5  # where their L-BFGS is well scaled
+    for w in (None, weights):
+        ours = fit_sigmoid(y, scores / scale, w)
+        theirs = _SigmoidCalibration().fit(scores / scale, y, w)
+        columns = np.column_stack([scores / scale, np.ones(len(y))])
+        losses = [
+            regularised(y, columns, w, pair)
+            for pair in ((ours.A, ours.B), (theirs.a_, theirs.b_))
+        ]
+        assert losses[0] <= losses[1] * (1 + 1e-14)
+        assert pytest.approx((theirs.a_, theirs.b_), abs=PEER_ATOL) == (ours.A, ours.B)
+
+
+def regularised(y, columns, weights, pair):
+    w = np.ones(len(y)) if weights is None else weights
+    upper, lower = w[y > 0].sum(), w[y < 0].sum()
+    targets = np.where(y > 0, (upper + 1) / (upper + 2), 1 / (lower + 2))
+    return logistic_objective(np.array(pair), columns, targets, w)
+
+
+def test_extreme_scores_give_a_finite_sigmoid():
+    y = np.resize([-1.0, 1.0], 20)
+    for scores in (y, 1e8 * y, 1e-8 * y, -y):
+        found = fit_sigmoid(y, scores)
+        # separated: the targets themselves, (10 + 1) / (10 + 2) and its complement
+        assert found.logits(scores) == pytest.approx(y * np.log(11), rel=1e-6)
+    for scores in (np.zeros(20), np.full(20, 3.0)):
+        found = fit_sigmoid(y, scores)  # ten of each: an even chance
+        assert found.logits(scores) == pytest.approx(np.zeros(20), abs=1e-6)
+    lonely = fit_sigmoid(np.ones(4), np.arange(4.0))
+    assert lonely.logits(np.zeros(1)) == pytest.approx(np.log(5), rel=1e-6)
+
+
+@pytest.mark.parametrize("power", [-300, 300])
+def test_the_unit_of_the_scores_does_not_matter(power):
+    """In units that are powers of two every bit stays."""
+    y, scores, weights = drawn(3)
+    one, other = (fit_sigmoid(y, f, weights) for f in (scores, scores * 2.0**power))
+    assert (other.A * 2.0**power, other.B) == (one.A, one.B)
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-200, 1.0, 1e200, 1.7e308])
+def test_a_sigmoid_is_finite_whatever_the_size_of_the_scores(size):
+    y = np.array([-1.0, -1.0, 1.0, 1.0])
+    scores = size * np.array([-1.0, 0.0, 0.0, 1.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = fit_sigmoid(y, scores)
+        logits = found.logits(scores)
+    assert found.A <= 0.0
+    assert np.isfinite([found.A, found.B, *logits]).all()
+    if size >= 1e-200:
+        same = fit_sigmoid(y, scores / size)
+        # Newton's steps end within 1e-12 of the likelihood, 1e-6 of a coefficient.
+        assert found.A * size == pytest.approx(same.A, rel=1e-6)
+
+
+# ---- Slope, intercept, smooth curve and ICI, against statsmodels and R.
+
+FITTED = 1e-9  # two optima, and the information at each
+ROUNDING = 1e-9  # theirs have weight 1 within a thousandth of the width
+
+
+def drawn_of_recalibration(seed, n=400):
+    rng = np.random.default_rng(seed)
+    score = 1.5 * rng.normal(size=n) - 1.0
+    happened = (rng.random(n) < expit(score)).astype(int)
+    return happened, expit(1.3 * score + 0.2)
+
+
+def of_glm(happened, columns, offset=None):
+    """The last coefficient of a logistic regression, with its interval."""
+    model = sm.GLM(happened, columns, sm.families.Binomial(), offset=offset)
+    fit = model.fit(tol=1e-14)
+    return [fit.params[-1], *fit.conf_int()[-1]]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_slope_and_intercept_are_those_of_glm(seed):
+    happened, p = drawn_of_recalibration(seed, 60 * 4**seed)
+    found = ps.reliability(happened, p)
+    slope = of_glm(happened, sm.add_constant(logit(p)))
+    intercept = of_glm(happened, np.ones(p.size), logit(p))
+    np.testing.assert_allclose([found.slope, *found.slope_interval], slope, FITTED)
+    np.testing.assert_allclose(
+        [found.intercept, *found.intercept_interval], intercept, FITTED, FITTED
+    )
+    lines = found.tidy().set_index("term")
+    assert lines.loc["slope"].tolist() == [found.slope, *found.slope_interval]
+    assert lines.loc["ici", "estimate"] == found.ici
+
+
+def test_slope_and_intercept_are_those_of_glm_in_r(r):
+    happened, p = drawn_of_recalibration(7)
+    y, q = (", ".join(map(repr, x.tolist())) for x in (happened, p))
+    expected = r.eval(
+        f"local({{y <- c({y}); z <- qlogis(c({q}))\n"
+        "tight <- glm.control(1e-14)\n"
+        "c(coef(glm(y ~ z, binomial, control = tight))[2],\n"
+        "  coef(glm(y ~ 1, binomial, offset = z, control = tight)))})"
+    )
+    found = ps.reliability(happened, p)
+    np.testing.assert_allclose([found.slope, found.intercept], expected, FITTED)
+
+
+@pytest.mark.parametrize("n", [20, 100, 900])
+@pytest.mark.parametrize("digits", [16, 2])
+def test_the_ici_is_the_mean_distance_from_lowess(n, digits):
+    happened, p = drawn_of_recalibration(3, n)
+    p = np.clip(np.round(p, digits), 0.01, 0.99)
+    smooth = lowess(happened, p, frac=2 / 3, it=0, delta=0.0, return_sorted=False)
+    found = ps.reliability(happened, p)
+    assert found.ici == pytest.approx(np.abs(smooth - p).mean(), rel=ROUNDING)
+    order = np.argsort(p)
+    curve = np.interp(found.smooth["probability"], p[order], smooth[order])
+    np.testing.assert_allclose(
+        found.smooth["observed"], np.clip(curve, 0, 1), rtol=0, atol=ROUNDING
+    )
+
+
+def test_the_curve_is_lowess_of_r(r):
+    happened, p = drawn_of_recalibration(5, 200)
+    y, q = (", ".join(map(repr, x.tolist())) for x in (happened, p))
+    expected = r.eval(
+        f"local({{p <- c({q}); s <- lowess(p, c({y}), iter = 0, delta = 0)\n"
+        "mean(abs(s$y - s$x))})"
+    )[0]
+    assert ps.reliability(happened, p).ici == pytest.approx(expected, rel=ROUNDING)
+
+
+def test_many_rows_have_nearly_the_same_ici():
+    happened, p = drawn_of_recalibration(1, 12_000)
+    smooth = lowess(happened, p, frac=2 / 3, it=0, delta=1e-3, return_sorted=False)
+    expected = np.abs(smooth - p).mean()
+    assert ps.reliability(happened, p).ici == pytest.approx(expected, rel=1e-3)
+
+
+def test_right_probabilities_have_slope_1_and_intercept_0():
+    rng = np.random.default_rng(2)
+    held = np.zeros(2)
+    for _ in range(300):
+        p = expit(rng.normal(size=150))
+        found = ps.reliability((rng.random(150) < p).astype(int), p)
+        slope, intercept = found.slope_interval, found.intercept_interval
+        held += [slope.low < 1 < slope.high, intercept.low < 0 < intercept.high]
+    assert (held / 300 > 0.91).all()  # 0.95, less 3 standard errors of 0.013
+    assert (held / 300 < 0.99).all()
+
+
+@pytest.mark.parametrize(
+    ("happened", "p", "intercept"),
+    [
+        ([0, 0, 1, 1], [0.1, 0.4, 0.6, 0.9], True),  # separated: no finite slope
+        ([0, 1, 0, 1], [0.3, 0.3, 0.3, 0.3], True),  # one probability
+        ([0, 1, 0, 1], [0.0, 0.3, 0.6, 0.9], False),  # a probability of 0
+        ([1, 1, 1, 1], [0.1, 0.3, 0.6, 0.9], False),  # events alone
+    ],
+)
+def test_what_is_not_defined_is_missing(happened, p, intercept):
+    found = ps.reliability(happened, p, positive=1)
+    assert np.isnan([found.slope, *found.slope_interval, found.ici]).all()
+    assert np.isfinite([found.intercept, *found.intercept_interval]).all() == intercept
+    assert "Slope" not in str(found)
+
+
+def test_far_probabilities_converge():
+    happened, p = drawn_of_recalibration(9)
+    far = expit(40.0 * logit(p))
+    far = np.clip(far, 1e-300, 1.0 - 1e-16)
+    found = ps.reliability(happened, far)
+    expected = of_glm(happened, sm.add_constant(logit(far)))
+    assert found.slope == pytest.approx(expected[0], rel=1e-6)
+    rare = np.full(400, 1e-12)
+    expected = logit(happened.mean()) - logit(1e-12)
+    assert ps.reliability(happened, rare).intercept == pytest.approx(expected)

@@ -12,11 +12,9 @@ from sklearn.svm import SVC
 
 import pegasos_stats as ps
 from pegasos_stats.errors import (
-    ColumnError,
     ConvergenceWarning,
     DataError,
     OptionError,
-    SeedError,
 )
 from pegasos_stats.solvers.objective import primal
 
@@ -124,25 +122,6 @@ def test_threads_change_no_number(hinge):
         pd.testing.assert_frame_equal(numbers(found), numbers(hinge), check_exact=True)
 
 
-def test_more_runs_and_more_solvers_keep_the_others_as_they_are(hinge):
-    two = {name: SOLVERS[name] for name in ("SDCA", "Pegasos")}
-    fewer = ps.compare_solvers(hinge.model, two, runs=2, test=TEST, seed=443)
-    for name in two:
-        for run in (1, 2):
-            left, right = (
-                rows_of(study, name, run).drop(columns=["solver", "cpu_seconds"])
-                for study in (fewer, hinge)
-            )
-            pd.testing.assert_frame_equal(left, right, check_exact=True)
-
-
-def test_a_seed_is_drawn_and_kept():
-    model, solvers = MODELS["hinge"](), {"one": ps.Pegasos(epochs=1)}
-    found = ps.compare_solvers(model, solvers, runs=2)
-    again = ps.compare_solvers(model, solvers, runs=2, seed=found.seed)
-    pd.testing.assert_frame_equal(numbers(found), numbers(again), check_exact=True)
-
-
 def test_no_objective_is_below_the_bound(study):
     runs, bound = study.runs, study.lower_bound
     assert (runs["objective"] >= bound * (1.0 - ROUNDING)).all()
@@ -179,19 +158,6 @@ def test_statistics_are_those_of_numpy(hinge):
             assert found[column] == pytest.approx(expected, rel=1e-12, abs=1e-300)
 
 
-def test_runs_that_ended_are_not_carried_forward(hinge):
-    runs, tidy = hinge.runs, hinge.tidy()
-    sdca = runs[runs["solver"] == "SDCA"]
-    ends = sdca.groupby("run")["epoch"].max()
-    counts = tidy[(tidy["solver"] == "SDCA") & (tidy["measure"] == "gap")]
-    for _, line in counts.iterrows():
-        assert line["n_runs"] == (ends >= line["epoch"]).sum()
-    last = sdca.groupby("run").tail(1)
-    assert (last["relative_gap"] <= 1e-3).all()
-    before = sdca.drop(last.index)
-    assert (before["relative_gap"] > 1e-3).all()
-
-
 def test_glance_is_each_solver_at_its_last_epoch(hinge):
     found = hinge.glance().set_index("solver")
     assert found["n_reached"].dropna().to_dict() == {"SDCA": 6}
@@ -213,13 +179,6 @@ def test_runs_short_of_the_tolerance_are_counted_and_do_not_warn(hinge):
     found = ps.compare_solvers(hinge.model, short, runs=4, seed=1, workers=2)
     assert warnings.filters == before
     assert found.glance()["n_reached"].tolist() == [0, 4]
-
-
-def test_times_grow_from_epoch_to_epoch(hinge):
-    for _, run in hinge.runs.groupby(["solver", "run"], observed=True):
-        times = run["cpu_seconds"].to_numpy()
-        assert times[0] >= 0.0
-        assert (np.diff(times) >= 0.0).all()
 
 
 COLD = """
@@ -290,21 +249,3 @@ def test_wrong_options_are_named(case):
     call, message = WRONG[case]
     with pytest.raises(OptionError, match=message):
         call(MODELS["hinge"]())
-
-
-def test_wrong_seeds_and_held_out_rows_are_named(hinge):
-    with pytest.raises(SeedError):
-        ps.compare_solvers(hinge.model, ONE, seed=2**31)
-    with pytest.raises(ColumnError, match="digit"):
-        ps.compare_solvers(hinge.model, ONE, test=TEST.drop(columns="digit"))
-    kernel = ps.kernel_svm("digit ~ .", TRAIN, lam=1.0)
-    solvers = {**ONE, "dual": ps.SDCA(start="sgd")}
-    with pytest.raises(OptionError, match="start='sgd' makes no sense for a kernel"):
-        ps.compare_solvers(kernel, solvers, runs=2, seed=443)
-
-
-def test_a_run_that_is_not_there_is_named(hinge):
-    with pytest.raises(OptionError, match="name='sdca' is not known"):
-        hinge.solver("sdca", 1)
-    with pytest.raises(OptionError, match="run=7 is not from 1 to 6"):
-        hinge.solver("SDCA", 7)

@@ -1,15 +1,26 @@
-"""Folds: drawn as R draws them, balanced, reused, given in several forms."""
+"""Folds: as R draws them, of whole groups, and what is learnt within them."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
+from sklearn.model_selection import (
+    GroupKFold,
+    RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+)
 
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError, LabelError, OptionError
+from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.rng import RRandom
-from pegasos_stats.studies.selection.folds import checked_folds, drawn_folds
+from pegasos_stats.studies.selection.folds import (
+    checked_folds,
+    drawn_folds,
+    grouped_folds,
+)
 from tests.parity.cases import golden
+
+# ---- Folds: drawn as R draws them, balanced, reused, given in several forms.
 
 DRAWN = golden("folds.json")  # by r_reference/golden_folds.R
 
@@ -28,10 +39,6 @@ def model():
 
 def read(folds, model, repeats=1):
     return checked_folds(folds, repeats, model._sample, RRandom(443))
-
-
-def test_parts(model):
-    assert (model.problem.n, len(model._sample.kept)) == (50, 52)
 
 
 @pytest.mark.parametrize("case", DRAWN)
@@ -158,14 +165,6 @@ def test_wrong_folds_are_refused(model, folds, error, message):
         read(folds, model)
 
 
-def test_repeats_go_with_a_number_of_folds(model):
-    for wrong in (0, 1.5, True):
-        with pytest.raises(OptionError, match="repeats"):
-            read(5, model, repeats=wrong)
-    with pytest.raises(OptionError, match="goes with a number of folds"):
-        read(np.arange(50) % 2, model, repeats=2)
-
-
 def test_every_fit_needs_both_levels(model):
     by_level = model.problem.y
     with pytest.raises(DataError, match="no row of level 'no' to fit"):
@@ -181,17 +180,303 @@ def test_every_fit_needs_both_levels(model):
         ps.cross_validate(twice, folds=3, seed=1)
 
 
-def test_labels_of_folds_to_draw_are_checked():
-    with pytest.raises(DataError, match="1 rows"):
-        ps.Folds.stratified(["a", None, "b"], 2)
-    with pytest.raises(LabelError, match="types"):
-        ps.Folds.stratified(["a", 1, "a", 1], 2)
-    with pytest.raises(OptionError, match="folds=0"):
-        ps.Folds.stratified([1, 2], 0)
+# ---- Folds of whole groups: as R draws them, as even as can be, in every study.
+
+DRAWN_OF_FOLDS = golden("group_folds.json")  # by r_reference/golden_folds.R
+SOLVER = ps.SDCA(tol=1e-3, epochs=100, seed=1)
 
 
-def test_a_drawn_seed_is_kept():
-    folds = ps.Folds.stratified([0, 1] * 10, 5)
-    again = ps.Folds.stratified([0, 1] * 10, 5, seed=folds.seed)
-    assert (folds.assignment == again.assignment).all()
-    assert f"seed {folds.seed}" in repr(folds)
+@pytest.fixture(scope="module")
+def frame():
+    """48 rows of 16 patients, whose number is no predictor; one value is missing."""
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame(rng.normal(size=(48, 2)), columns=["a", "b"])
+    data["patient"] = rng.permutation(np.repeat([f"p{i}" for i in range(16)], 3))
+    data["y"] = np.where(data["a"] + rng.normal(size=48) > 0.5, "yes", "no")
+    data.loc[3, "b"] = np.nan
+    return data
+
+
+@pytest.fixture(scope="module")
+def model_of_folds(frame):
+    return ps.svm("y ~ a + b", frame, lam=0.1)
+
+
+def apart(folds, groups):
+    groups = np.asarray(groups)
+    return all(not set(groups[train]) & set(groups[test]) for train, test in folds)
+
+
+@pytest.mark.parametrize("case", DRAWN_OF_FOLDS)
+def test_folds_are_those_that_r_wrote(case):
+    rng = RRandom(case["seed"], sample_kind=case["kind"])
+    groups = pd.factorize(np.array(case["groups"]))[0]
+    k, repeats = case["k"], len(case["folds"])
+    found = drawn_folds(np.array(case["y"]), k, repeats, rng, groups)
+    assert found.assignment.tolist() == case["folds"]
+    assert apart(found, groups)
+
+
+def spread(folds, y):
+    """How far shares of a level in the folds are apart, both levels together."""
+    return sum(
+        np.std([np.sum(y[test] == level) / np.sum(y == level) for _, test in folds])
+        for level in (0, 1)
+    )
+
+
+def test_levels_are_as_even_as_those_of_scikit_learn():
+    ours, stratified, plain = [], [], []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        groups = pd.factorize(rng.integers(0, 20, 150) ** 2 // 12)[0]
+        y = (rng.random(150) < 0.1 + 0.3 * (groups % 3 == 0)).astype(int)
+        drawn = drawn_folds(y, 4, 1, RRandom(seed), groups)
+        assert apart(drawn, groups)
+        assert sorted(np.concatenate([test for _, test in drawn])) == list(range(150))
+        assert min(len(test) for _, test in drawn) > 0
+        ours.append(spread(drawn, y))
+        given = np.zeros((150, 1)), y, groups
+        splitter = StratifiedGroupKFold(4, shuffle=True, random_state=seed)
+        stratified.append(spread(list(splitter.split(*given)), y))
+        plain.append(spread(list(GroupKFold(4).split(*given)), y))
+    assert np.mean(ours) <= 1.02 * np.mean(stratified)  # both are greedy
+    assert np.mean(ours) < 0.8 * np.mean(plain)
+
+
+def test_groups_of_one_row_are_spread_as_single_rows():
+    y = np.array([0] * 13 + [1] * 8)
+    fold = grouped_folds(y, np.arange(21), 5, RRandom(2))
+    for rows in (y == 0, y == 1, y >= 0):
+        sizes = np.bincount(fold[rows], minlength=6)[1:]
+        assert sizes.max() - sizes.min() <= 1
+
+
+def test_every_fold_has_a_group_if_there_are_as_many():
+    groups = np.repeat(np.arange(5), [20, 1, 1, 1, 1])
+    y = np.resize([0, 1, 1], 24)
+    fold = grouped_folds(y, groups, 5, RRandom(3))
+    assert sorted(pd.unique(fold)) == [1, 2, 3, 4, 5]
+
+
+def test_groups_may_be_a_column_or_labels_of_all_rows(frame, model_of_folds):
+    given = {"folds": 4, "seed": 3}
+    by_name = ps.cross_validate(model_of_folds, SOLVER, groups="patient", **given)
+    known = frame["patient"].drop(3).to_numpy()
+    assert apart(by_name.folds, known)
+    for groups in (frame["patient"], frame["patient"].to_list()):
+        found = ps.cross_validate(model_of_folds, SOLVER, groups=groups, **given)
+        assert (found.folds.assignment == by_name.folds.assignment).all()
+    y = model_of_folds.coding.decode(model_of_folds.problem.y)
+    drawn = ps.Folds.stratified(y, 4, groups=known, seed=3)
+    assert (drawn.assignment == by_name.folds.assignment).all()
+    assert by_name.folds.kind == "4, stratified by group"
+    rows = ps.cross_validate(model_of_folds, SOLVER, **given)
+    assert not apart(rows.folds, known)
+
+
+def test_all_studies_keep_groups_whole(frame, model_of_folds):
+    given = {"folds": 3, "groups": "patient", "seed": 3}
+    expected = ps.cross_validate(model_of_folds, SOLVER, **given).folds.assignment
+    path = ps.lambda_path(model_of_folds, [1.0, 0.1], SOLVER, **given)
+    assert (path.folds.assignment == expected).all()
+    nested = ps.cross_validate(model_of_folds, SOLVER, lambda_path=path, **given)
+    assert (nested.folds.assignment == expected).all()
+    again = ps.cross_validate(
+        model_of_folds, SOLVER, folds=path.folds, lambda_path=[1.0], seed=3
+    )
+    assert again.folds is path.folds
+    calibrated = ps.calibrate(model_of_folds, SOLVER, **given)
+    assert (calibrated.validation.folds.assignment == expected).all()
+    kernel = ps.kernel_svm("y ~ a + b", frame, lam=0.1)
+    tuned = ps.tune_kernel(kernel, [0.1, 1.0], [0.1], SOLVER, **given)
+    for each in tuned.paths:
+        assert (each.folds.assignment == expected).all()
+
+
+def test_inner_folds_keep_groups_whole_too(frame, model_of_folds):
+    from pegasos_stats.studies.selection.cross_validation import inner_folds
+
+    known = frame["patient"].drop(3).to_numpy()
+    outer = ps.cross_validate(
+        model_of_folds, SOLVER, folds=3, groups="patient", seed=1
+    ).folds
+    for split in outer.splits:
+        inner = inner_folds(model_of_folds, outer, split, 10, 1, RRandom(4))
+        assert inner.k == 10
+        fitted = np.sort(np.concatenate([test for _, test in inner]))
+        assert (fitted == split.train).all()
+        assert apart(inner, known)
+        many = inner_folds(model_of_folds, outer, split, 40, 1, RRandom(4))
+        assert many.k == len(set(known[split.train]))
+
+
+def test_folds_that_part_a_group_are_refused(frame, model_of_folds):
+    halves = np.arange(48) % 2
+    kept = frame.drop(3).assign(half=np.delete(halves, 3))
+    assert (kept.groupby("patient")["half"].nunique() == 2).sum() > 3
+    with pytest.raises(DataError, match="Fold 0 of repeat 1 parts groups"):
+        ps.cross_validate(
+            model_of_folds, SOLVER, seed=1, folds=halves, groups="patient"
+        )
+    whole = frame["patient"].isin([f"p{i}" for i in range(8)])
+    found = ps.cross_validate(
+        model_of_folds, SOLVER, seed=1, folds=whole, groups="patient"
+    )
+    assert found.folds.kind == "2, given by group"
+    assert (found.folds.groups == pd.factorize(frame["patient"].drop(3))[0]).all()
+
+
+# ---- What is learnt of predictors is learnt from the rows that are fitted alone.
+
+SOLVER_OF_TRANSFORMS = ps.SDCA(tol=1e-8, epochs=500, seed=1)
+FOLD_OF = pd.Series(np.arange(60) % 3)
+NEAR = 1e-3  # of scores of two fits within a relative gap of 1e-8
+
+
+@pytest.fixture(scope="module")
+def frame_of_transforms():
+    rng = np.random.default_rng(8)
+    data = pd.DataFrame({"x": rng.normal(size=60), "z": rng.gamma(2.0, size=60)})
+    data["g"] = rng.choice(["a", "b", "c"], 60)
+    signal = 2.0 * data["x"] + data["x"] ** 2 + data["z"] + (data["g"] == "b")
+    data["y"] = np.where(signal + rng.normal(size=60) > 3.5, "u", "v")
+    return data
+
+
+def near(ours, theirs):
+    np.testing.assert_allclose(ours, theirs, rtol=NEAR, atol=NEAR)
+
+
+TERMS = [
+    "scale(x)",
+    "center(x) + g",
+    "poly(x, 2)",
+    "bs(x, df=5)",
+    "cr(z, df=4)",
+    "ns(x, df=3) + ns(z, knots=[1, 2])",
+    "np.maximum(x - mean(x), 0) + z",
+    "x / sd(x)",
+    "C(cut(x, 3)) + z",
+    "scale(z):g",
+]
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize("terms", TERMS)
+def test_scores_are_those_of_a_model_of_the_other_rows(
+    frame_of_transforms, terms, standardize
+):
+    given = {"lam": 0.1, "standardize": standardize}
+    model = ps.svm(f"y ~ {terms}", frame_of_transforms, **given)
+    found = ps.cross_validate(model, SOLVER_OF_TRANSFORMS, folds=FOLD_OF, seed=1)
+    for fold in range(3):
+        test = frame_of_transforms[fold == FOLD_OF]
+        fit = ps.svm(f"y ~ {terms}", frame_of_transforms[fold != FOLD_OF], **given).fit(
+            SOLVER_OF_TRANSFORMS
+        )
+        assert fit.coef.abs().max() > 0.1  # scores are no constant
+        inside = test["x"].between(
+            *frame_of_transforms["x"][fold != FOLD_OF].agg(["min", "max"])
+        )
+        expected = fit.decision_function(test[inside])
+        ours = found.scores[expected.index]
+        near(ours, expected)
+
+
+def test_splines_go_on_beyond_the_rows_that_are_fitted_and_cuts_do_not(
+    frame_of_transforms,
+):
+    low = int(frame_of_transforms["x"].idxmin())
+    spline = ps.svm("y ~ bs(x, df=4)", frame_of_transforms, lam=0.1)
+    found = ps.cross_validate(spline, SOLVER_OF_TRANSFORMS, folds=FOLD_OF, seed=1)
+    own = frame_of_transforms[FOLD_OF[low] != FOLD_OF]
+    wide = ps.svm("y ~ bs(x, df=4, extrapolation='extend')", own, lam=0.1).fit(
+        SOLVER_OF_TRANSFORMS
+    )
+    expected = wide.decision_function(frame_of_transforms.loc[[low]]).iloc[0]
+    assert found.scores[low] == pytest.approx(expected, rel=NEAR)
+    assert found.scores.notna().all()
+    cut = ps.svm("y ~ C(cut(x, 3)) + z", frame_of_transforms, lam=0.1)
+    found = ps.cross_validate(
+        cut, SOLVER_OF_TRANSFORMS, folds=FOLD_OF, seed=1, metrics="error_rate"
+    )
+    outside = [
+        not own["x"].min() <= frame_of_transforms["x"][i] <= own["x"].max()
+        for i in frame_of_transforms.index
+        for own in [frame_of_transforms[FOLD_OF[i] != FOLD_OF]]
+    ]
+    missing = found.scores.isna()
+    assert missing[low]
+    assert set(missing.index[missing]) <= set(np.flatnonzero(outside))
+    assert found.confusion().counts.sum() == 60 - missing.sum()
+    line = ps.cross_validate(
+        cut, SOLVER_OF_TRANSFORMS, folds=FOLD_OF, seed=1
+    ).by_fold.iloc[0]
+    scores, y = found.scores[FOLD_OF == 0], cut.problem.y[FOLD_OF == 0]
+    losses = np.maximum(0.0, 1.0 - y * scores)
+    assert line["hinge_loss"] == pytest.approx(losses.mean(), rel=1e-12)  # skips NaN
+    assert line["n_test"] == 20
+    assert line["decided"] == scores.notna().sum()
+
+
+def test_a_level_that_a_fit_lacks_has_no_part_in_its_scores(frame_of_transforms):
+    data = frame_of_transforms.copy()
+    data["g"] = np.where(FOLD_OF == 2, "only", data["g"])
+    model = ps.svm("y ~ scale(x) + g", data, lam=0.1)
+    found = ps.cross_validate(model, SOLVER_OF_TRANSFORMS, folds=FOLD_OF, seed=1)
+    own = data[FOLD_OF != 2]
+    fit = ps.svm("y ~ scale(x) + g", own, lam=0.1).fit(SOLVER_OF_TRANSFORMS)
+    as_first = data[FOLD_OF == 2].assign(g="a")  # the level without a coefficient
+    expected = fit.decision_function(as_first)
+    np.testing.assert_allclose(
+        found.scores[FOLD_OF == 2], expected, rtol=NEAR, atol=NEAR
+    )
+    plain = ps.svm("y ~ x + g", data, lam=0.1)
+    found = ps.cross_validate(plain, SOLVER_OF_TRANSFORMS, folds=FOLD_OF, seed=1)
+    fit = ps.svm("y ~ x + g", own, lam=0.1).fit(SOLVER_OF_TRANSFORMS)
+    expected = fit.decision_function(as_first)
+    np.testing.assert_allclose(
+        found.scores[FOLD_OF == 2], expected, rtol=NEAR, atol=NEAR
+    )
+
+
+def test_counts_missing_rows_and_all_studies(frame_of_transforms):
+    data = frame_of_transforms.copy()
+    data.loc[[4, 30], "x"] = np.nan
+    data["n"] = np.arange(60) % 3
+    given = {"lam": 0.1, "freq_weights": "n"}
+    model = ps.svm("y ~ scale(x) + g", data, **given)
+    assert model.problem.n == 60 - data["n"][[4, 30]].sum()
+    folds = ps.cross_validate(model, SOLVER_OF_TRANSFORMS, folds=3, seed=2).folds
+    path = ps.lambda_path(model, [0.1], SOLVER_OF_TRANSFORMS, folds=folds)
+    cv = ps.cross_validate(model, SOLVER_OF_TRANSFORMS, folds=folds)
+    assert path.table["error_rate"].iloc[0] == cv.mean["error_rate"]
+    rows = data.loc[np.repeat(np.arange(60), data["n"])].dropna().reset_index(drop=True)
+    for train, test in folds:
+        fit = ps.svm("y ~ scale(x) + g", rows.iloc[train], lam=0.1).fit(
+            SOLVER_OF_TRANSFORMS
+        )
+        expected = fit.decision_function(rows.iloc[test])
+        ours = cv.scores.iloc[test]
+        near(ours, expected)
+    kernel = ps.kernel_svm("y ~ scale(x) + z", frame_of_transforms, gamma=0.5, lam=0.1)
+    found = ps.cross_validate(kernel, SOLVER_OF_TRANSFORMS, folds=FOLD_OF, seed=1)
+    own = frame_of_transforms[FOLD_OF != 0]
+    fit = ps.kernel_svm("y ~ scale(x) + z", own, gamma=0.5, lam=0.1).fit(
+        SOLVER_OF_TRANSFORMS
+    )
+    expected = fit.decision_function(frame_of_transforms[FOLD_OF == 0])
+    np.testing.assert_allclose(
+        found.scores[FOLD_OF == 0], expected, rtol=NEAR, atol=NEAR
+    )
+
+
+@pytest.mark.parametrize("term", ["scale(x)", "I((x - mean(x)) / sd(x))"])
+def test_a_fold_in_which_a_transform_has_no_value_is_named(frame_of_transforms, term):
+    data = frame_of_transforms.assign(
+        x=np.where(FOLD_OF == 1, frame_of_transforms["x"], 2.0)
+    )
+    model = ps.svm(f"y ~ {term}", data, lam=0.1)
+    with pytest.raises(DataError, match=r"^Fold 1 of repeat 1 has 40 rows to fit"):
+        ps.cross_validate(model, SOLVER_OF_TRANSFORMS, folds=FOLD_OF, seed=1)

@@ -112,19 +112,3 @@ def test_clusters_and_resamples_are_pooled_too(frames):
     np.testing.assert_allclose(hinge.cov_params(), np.mean(matrices, 0) + 1.25 * B)
     with pytest.raises(OptionError, match="odds"):
         hinge.tidy(exponentiate=True)
-
-
-def test_fits_of_different_models_are_refused(frames):
-    first, other = fits_of(frames[:1])[0], frames[1]
-    swapped = ps.logit("y ~ x + z", other, lam=1e-9, coding=(1, 0)).fit()
-    for word, fit in {
-        "terms": ps.logit("y ~ x", other, lam=1e-9).fit(),
-        "lam": ps.logit("y ~ x + z", other).fit(),
-        "loss": ps.svm("y ~ x + z", other, lam=1e-9).fit(cov_type="none"),
-        "levels": swapped,
-    }.items():
-        with pytest.raises(OptionError, match=f"differ in {word}"):
-            ps.pool([first, fit])
-    for wrong in ([first], [], 5, [first, "fit"]):
-        with pytest.raises(OptionError, match="two or more"):
-            ps.pool(wrong)

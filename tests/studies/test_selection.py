@@ -222,24 +222,6 @@ def test_gaps_that_are_too_large_warn_once(svm):
     assert caught[0].filename == __file__
 
 
-def test_what_goes_into_a_cross_validation_is_checked(svm):
-    with pytest.raises(OptionError, match="not yet fitted"):
-        ps.cross_validate(svm.fit(ps.SDCA(seed=1)))
-    with pytest.raises(OptionError, match="rows of the whole data"):
-        ps.cross_validate(svm, ps.Pegasos(order=[0, 1]))
-    with pytest.raises(OptionError, match="intercept"):
-        ps.cross_validate(svm, ps.Pegasos.homework())
-    with pytest.raises(OptionError, match="workers"):
-        ps.cross_validate(svm, workers=0)
-    with pytest.raises(OptionError, match="progress"):
-        ps.cross_validate(svm, progress="yes")
-    found = ps.cross_validate(svm, folds=5, seed=1)
-    with pytest.raises(OptionError, match="repeat=2"):
-        found.confusion(2)
-    with pytest.raises(OptionError, match="calibrate"):
-        _ = found.probabilities
-
-
 def test_many_odd_models_are_cross_validated():
     rng = np.random.default_rng(0)
     wide = rng.normal(size=(20, 100))
@@ -291,3 +273,141 @@ def seed(y, scores):
 def test_what_cannot_be_validated_is_named(call, named):
     with pytest.raises(PegasosStatsError, match=named):
         call()
+
+
+# ---- Nested cross-validation: what it chooses, and that its estimate is honest.
+
+GRID = [1.0, 0.1, 0.01]
+QUICK = ps.SDCA(tol=1e-4, epochs=200, seed=1)
+
+
+def sample(seed, n=90, effect=1.0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(n, 4)), columns=["a", "b", "c", "d"])
+    score = effect * frame["a"] + rng.normal(size=n)
+    frame["y"] = np.where(score > np.median(score), "yes", "no")
+    return frame
+
+
+def test_a_path_says_how_to_choose():
+    frame = sample(2)
+    model = ps.logit("y ~ .", frame, lam=1.0)
+    path = ps.lambda_path(
+        model, GRID, QUICK, folds=4, repeats=2, seed=1, metric="brier_score"
+    )
+    found = ps.cross_validate(
+        model, QUICK, folds=3, seed=1, lambda_path=path, rule="min", metrics="auc"
+    )
+    how = found.choosing
+    assert (how.folds, how.repeats, how.metric.name, how.rule) == (
+        4,
+        2,
+        "brier_score",
+        "min",
+    )
+    assert (how.lambdas == path.lambdas).all()
+    assert found.tidy()["term"].tolist() == ["auc"]
+    plain = found.by_fold["auc"].std() / np.sqrt(3)  # folds of 30 rows, fits of 60
+    assert found.std_error["auc"] == pytest.approx(plain * np.sqrt(2.5), rel=1e-12)
+    assert set(found.by_fold["lam"]) <= set(GRID)
+
+
+def test_undecided_rows_count_alike_in_folds_and_pooled():
+    frame = sample(8, n=80)
+    frame["a"] = np.round(frame["a"])
+    frame = frame[["a", "y"]]
+    model = ps.svm("y ~ a", frame, lam=0.5, intercept=False)
+    found = ps.cross_validate(model, QUICK, folds=7, seed=1)
+    table = found.confusion()
+    assert table.n_undecided > 0
+    assert found.by_fold["decided"].nunique() > 1
+    assert found.mean["error_rate"] == pytest.approx(table.error_rate, rel=1e-12)
+    assert found.by_fold["decided"].sum() == table.n_classified
+    assert found.by_fold["weight"].sum() == 80
+
+
+def test_the_estimate_is_right_where_there_is_nothing_to_find():
+    # Half of the labels each, dealt at random: any rule errs in half of new rows.
+    # benchmarks/nested.py does it at length, with an effect too.
+    errors, held, best = [], 0, []
+    for seed in range(1, 21):
+        rng = np.random.default_rng([3, seed])
+        model = ps.SVM(np.repeat(["a", "b"], 24), rng.normal(size=(48, 3)), lam=1.0)
+        given = {"folds": 3, "seed": seed, "workers": 1}
+        path = ps.lambda_path(model, [1.0, 0.01], QUICK, **given)
+        found = ps.cross_validate(
+            model, QUICK, lambda_path=path, rule="min", metrics="error_rate", **given
+        )
+        error = found.mean["error_rate"]
+        errors.append(error)
+        held += abs(error - 0.5) <= 1.96 * found.std_error["error_rate"]
+        best.append(path.tidy().query("term == 'error_rate'")["estimate"].min())
+    spread = np.std(errors, ddof=1) / np.sqrt(20)
+    assert abs(np.mean(errors) - 0.5) < 3.0 * spread
+    assert held >= 15  # 95% of 20 are 19; fewer than 15 has a probability of 0.03%
+    assert np.mean(best) < np.mean(errors)  # the least of a path is less
+
+
+# ---- Cross-validation over gamma and lambda of a Gaussian kernel.
+
+LAMBDAS = [1e-1, 1e-3]
+
+
+def waves(n=160, seed=3):
+    """Levels that a stiff curve does not tell apart."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2.0, 2.0, (n, 2))
+    inside = np.sin(3 * X[:, 0]) + X[:, 1] + 0.3 * rng.standard_normal(n) > 0.4
+    return X, np.where(inside, "in", "out")
+
+
+@pytest.fixture(scope="module")
+def model():
+    X, y = waves()
+    return ps.KernelSVM(y, X, gamma=2.0, lam=1.0)
+
+
+@pytest.fixture(scope="module")
+def found(model):
+    gammas = [2.0, 0.001, 300.0]
+    return ps.tune_kernel(model, gammas, LAMBDAS, folds=4, repeats=2, seed=7)
+
+
+def test_each_gamma_has_the_path_that_it_has_alone(model, found):
+    X, y = waves()
+    assert found.gammas == (0.001, 2.0, 300.0)
+    for gamma, path in zip(found.gammas, found.paths, strict=True):
+        assert path.model.problem.kernel.gamma == gamma
+        assert path.folds is found.paths[0].folds
+        alone = ps.KernelSVM(y, X, gamma=gamma, lam=1.0)
+        fits = ps.lambda_path(alone, LAMBDAS, folds=path.folds, seed=7).fits
+        np.testing.assert_allclose(fits["objective"], path.fits["objective"], rtol=1e-3)
+    assert model.problem.kernel.gamma == 2.0
+
+
+def test_the_best_pair_is_that_of_the_table(found):
+    table = found.table
+    assert table[["gamma", "lam"]].to_numpy().tolist() == [
+        [gamma, lam] for gamma in found.gammas for lam in LAMBDAS
+    ]
+    best = table.loc[table["error_rate"].idxmin()]
+    assert (found.gamma, found.lam) == (best["gamma"], best["lam"]) == (2.0, 1e-3)
+    result = found.refit()
+    assert result.problem.kernel.gamma == 2.0
+    assert result.problem.lam == 1e-3
+    assert result.relative_gap <= 1e-6
+
+
+def test_a_metric_may_be_better_the_larger_it_is(model):
+    by_area = ps.tune_kernel(
+        model, [0.001, 2.0, 300.0], LAMBDAS, folds=3, seed=7, metric="auc"
+    )
+    table = by_area.table
+    assert by_area.gamma == table.loc[table["auc"].idxmax(), "gamma"]
+    assert by_area.metric == "auc"
+
+
+def test_gammas_are_multiples_of_that_of_the_model_if_none_are_given(model):
+    found = ps.tune_kernel(model, lambdas=[0.1], folds=2, seed=1)
+    assert found.gammas == (0.125, 0.5, 2.0, 8.0, 32.0)
+    assert isinstance(found.table, pd.DataFrame)

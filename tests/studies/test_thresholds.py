@@ -8,8 +8,8 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.metrics.scores import ScoredRows, Target, cut
+from pegasos_stats.studies.calibration import fit_sigmoid
 from pegasos_stats.studies.selection.folds import drawn_folds
-from tests.output.figures import axes
 from tests.studies.threshold_rows import COST, SOLVER, frame
 
 
@@ -216,17 +216,6 @@ def test_costs_by_error_and_by_level_are_the_same(svm):
         assert ours.table.equals(theirs.table)
 
 
-def test_the_figure(found):
-    ax = found.plot(ax=axes())
-    line, *_ = ax.lines
-    table = found.table
-    inner = np.isfinite(table["threshold"])
-    assert (line.get_ydata() == table["cost"]).all()
-    assert (line.get_xdata()[inner] == table["threshold"][inner]).all()
-    ticks = next(each for each in ax.lines if each.get_marker() == "|")
-    assert (np.asarray(ticks.get_xdata()) == found.by_fold["threshold"]).all()
-
-
 def test_rows_that_choose_no_threshold_are_refused(svm, tmp_path):
     with pytest.raises(DataError, match="These are the rows of the fit"):
         svm.thresholds(frame(1))
@@ -259,3 +248,96 @@ def test_rows_that_choose_no_threshold_are_refused(svm, tmp_path):
 def test_options_that_make_no_sense(svm, given, named):
     with pytest.raises(OptionError, match=named):
         svm.thresholds(**given)
+
+
+# ---- Thresholds of calibrated probabilities: by which rows, and judged by which.
+
+
+@pytest.fixture(scope="module")
+def calibrated():
+    model = ps.svm("y ~ .", frame(1), lam=0.01, weights={"no": 1.0, "yes": 2.0})
+    return ps.calibrate(model, SOLVER, folds=3, seed=7)
+
+
+@pytest.fixture(scope="module")
+def found_of_thresholds(calibrated):
+    return calibrated.thresholds(cost=COST, seed=5)
+
+
+def paid(table):
+    return (
+        table.loc["no", "yes"] + 4 * table.loc["yes", "no"]
+    ) / table.to_numpy().sum()
+
+
+def test_it_is_that_of_least_cost_out_of_fold(calibrated, found_of_thresholds):
+    table = calibrated.confusion(threshold=found_of_thresholds.threshold).table
+    assert (
+        paid(table)
+        == found_of_thresholds.apparent
+        == found_of_thresholds.table["cost"].min()
+    )
+    assert (
+        found_of_thresholds.scale,
+        found_of_thresholds.usual,
+        found_of_thresholds.out_of_fold,
+    ) == ("probability", 0.5, True)
+    assert found_of_thresholds.folds is calibrated.validation.folds
+    # The weights of the classes are in the fits, not in what is paid: 90 rows count 90.
+    assert found_of_thresholds.by_fold["weight"].sum() == 90.0
+    usual = paid(calibrated.confusion().table)
+    assert found_of_thresholds.tidy()["estimate"].iloc[1] == pytest.approx(
+        usual, rel=1e-12
+    )
+
+
+def test_that_of_a_fold_is_chosen_within_the_rows_it_is_fitted_on(
+    calibrated, found_of_thresholds
+):
+    data, rng = frame(1), ps.RRandom(5)
+    y = calibrated.result.problem.y
+    splits = calibrated.validation.folds.splits
+    inner = [drawn_folds((y[s.train] > 0).astype(int), 5, 1, rng) for s in splits]
+    at, split = 1, splits[1]
+    part, labels = data.iloc[split.train], y[split.train]
+    scores = np.zeros(len(labels))
+    for fit, held in inner[at]:
+        weights = {"no": 1.0, "yes": 2.0}
+        model = ps.svm("y ~ .", part.iloc[fit], lam=0.01, weights=weights)
+        result = model.fit(SOLVER)
+        scores[held] = result.decision_function(part.iloc[held])
+    chances = 1.0 / (1.0 + np.exp(-fit_sigmoid(labels, scores).logits(scores)))
+    thresholds, decisions = cut(
+        ScoredRows(chances, labels > 0, np.ones(60)), True, 0.5, (0.0, 1.0)
+    )
+    chosen = thresholds[Target("cost", 1.0, 4.0).best(thresholds, decisions, 0.5)]
+    line = found_of_thresholds.by_fold.iloc[at]
+    assert line["threshold"] == pytest.approx(chosen, rel=1e-9)  # sums of other rows
+    own = calibrated.probabilities["yes"].iloc[split.test] > line["threshold"]
+    yes = data["y"].iloc[split.test] == "yes"
+    assert line["cost"] == ((own & ~yes).sum() + 4 * (yes & ~own).sum()) / 30
+
+
+def test_new_rows_have_folds_of_their_own(calibrated):
+    new = frame(2, 70)
+    found = calibrated.thresholds(new, metric="f1", positive="no", folds=4, seed=1)
+    table = calibrated.confusion(new, threshold=found.threshold, positive="no")
+    assert found.apparent == pytest.approx(table.by_class["f1"], rel=1e-12)
+    assert (found.out_of_fold, found.folds.k, found.seed) == (False, 4, 1)
+    labels = new.pop("y")
+    same = calibrated.thresholds(
+        new, labels, metric="f1", positive="no", folds=4, seed=1
+    )
+    assert same.by_fold.equals(found.by_fold)
+
+
+def test_rows_of_the_fit_are_refused_and_useless_scores_choose_nothing(calibrated):
+    with pytest.raises(DataError, match="These are the rows of the fit"):
+        calibrated.thresholds(frame(1))
+    data = frame(1)
+    data["a"] = 0.0
+    model = ps.svm("y ~ a", data, lam=0.01)
+    with pytest.warns(ps.errors.UndefinedMetricWarning):
+        flat = ps.calibrate(model, SOLVER, folds=3, seed=7)
+    found = flat.thresholds(metric="accuracy", seed=1)
+    assert found.threshold == 0.5

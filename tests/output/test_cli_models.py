@@ -1,0 +1,473 @@
+"""Models of the command line: formulas, folds, groups, offsets, SDCA, parity."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.output.cli import commands, main
+from pegasos_stats.studies.parity import ParityCheck
+from tests.models.test_groups import hospitals
+from tests.output.command_line import params_of, run, strict
+
+# ---- ``--formula``: the model of the command line, as R and Python write it.
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    train, _ = ps.datasets.load_digits56()
+    train = train.assign(id=[f"P{i:03}" for i in range(200)])
+    train.to_csv("train.csv", index=False)
+    return tmp_path
+
+
+FORMULAS = ["digit ~ p34 + p43", "digit ~ . - id", "digit ~ p34 * C(p43)"]
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_a_formula_gives_the_fit_of_python(formula, folder, capsys):
+    run_of_r = "--lambda", "1", "--epochs", "20", "--seed", "1"
+    fit = "fit", "train.csv", "--formula", formula, *run_of_r, "--json"
+    printed = run(capsys, *fit)
+    model = ps.svm(formula, pd.read_csv("train.csv"), lam=1.0)
+    expected = model.fit(ps.Pegasos(epochs=20, seed=1))
+    assert params_of(printed) == expected.params.to_dict()
+
+
+def test_a_saved_formula_predicts(folder, capsys):
+    fitting = ["--formula", FORMULAS[0], "--save", "a.model"]
+    fitted = run(capsys, "fit", "train.csv", *fitting).out
+    predicted = run(capsys, "predict", "a.model", "train.csv").err
+    # A saved model does not hold its rows, so that it cannot know them again.
+    table = fitted[fitted.index("Predicted") : fitted.index("No interval")]
+    assert table.strip() in predicted
+
+
+BAD = {
+    "both": (["train.csv", "--outcome", "digit"], "x ~ .", "digit"),
+    "svmlight": (["train.svm"], "y ~ .", "leave --formula out"),
+    "no outcome": (["train.csv"], "p34", "'outcome ~ terms'"),
+    "no column": (["train.csv"], "digit ~ p99", "p99"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_formula_that_makes_no_sense_is_one_line(case, folder, capsys):
+    (folder / "train.svm").write_text("1 1:1\n0 2:1\n")
+    arguments, formula, words = BAD[case]
+    assert main(["fit", *arguments, "--formula", formula]) == 2
+    printed = capsys.readouterr().err
+    assert words in printed
+    assert printed.count("\n") == 1
+
+
+def test_unseen_levels_of_test_data_are_an_error_or_missing(tmp_path, capsys):
+    train = pd.DataFrame({"y": ["n", "p"] * 20, "x": range(40), "g": [*"uuvv"] * 10})
+    train.to_csv(tmp_path / "train.csv", index=False)
+    test = pd.DataFrame({"y": ["n", "p", "p"], "x": [1, 2, 3], "g": ["u", "w", "v"]})
+    test.to_csv(tmp_path / "test.csv", index=False)
+    paths = tmp_path / "train.csv", "--test", tmp_path / "test.csv"
+    options = "--outcome", "y", "--solver", "sdca", "--lambda", 0.1
+    assert main([str(word) for word in ("fit", *paths, *options)]) == 2
+    assert "'w', in 1 row (1)" in capsys.readouterr().err
+    model = tmp_path / "model"
+    found = run(capsys, "fit", *paths, *options, "--unseen", "missing", "--save", model)
+    text = (
+        "1 row without a prediction, for levels that did not occur at fit: 'w' in "
+        "column 'g'"
+    )
+    assert found.err.count(text) == 1
+    given = "predict", model, tmp_path / "test.csv"
+    assert main([str(word) for word in given]) == 2
+    capsys.readouterr()
+    printed = run(capsys, *given, "--unseen", "missing")
+    assert printed.err.count(text) == 1
+    assert printed.out.splitlines()[2] == "1,,"
+    page = tmp_path / "page.html"
+    given = "report", *paths, *options, "--unseen", "missing", "-o", page
+    assert text in run(capsys, *given).err
+
+
+# ---- --cv, --lambda cv and --positive of fit and predict.
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A file of 60 rows, 24 of them a 7."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    score = frame["a"] + rng.normal(size=60)
+    frame["y"] = np.where(score >= score.nlargest(24).iloc[-1], 7, 5)
+    path = tmp_path_factory.mktemp("small") / "small.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+OPTIMUM = ["--outcome", "y", "--solver", "sdca", "--loss", "log"]
+
+
+def test_a_lambda_that_is_chosen_is_chosen_anew_in_each_fold(small, capsys):
+    frame = pd.read_csv(small)
+    given = [*OPTIMUM, "--lambda", "cv", "--cv", 3, "--seed", 2]
+    found = strict(run(capsys, "fit", small, *given, "--json").out)
+    path = ps.lambda_path(ps.logit("y ~ .", frame), folds=10, seed=1)
+    assert found["lambda"] == path.lambda_min != path.lambda_1se
+    assert "30 values" in found["lambda_chosen"]
+    assert "log_loss" in found["lambda_chosen"]
+    model = ps.logit("y ~ .", frame)
+    nested = ps.cross_validate(model, folds=3, seed=2, lambda_path=True, rule="min")
+    table = found["confusion"]["out-of-fold"]
+    assert table["table"] == nested.confusion().table.to_numpy().tolist()
+    assert (table["rows"], table["interval_exact"]) == ("out of fold", None)
+
+
+def test_a_lambda_that_is_given_is_validated(small, capsys):
+    given = [*OPTIMUM, "--cv", 3, "--lambda", 0.1, "--positive", 7]
+    printed = run(capsys, "fit", small, *given).out
+    assert "best lambda" not in printed
+    assert "y: 5 (-1) 36 rows, 7 (+1) 24 rows" in printed
+    told, folds = printed.split("Out-of-fold data\n")
+    for part in (told, folds):
+        assert part.count("'Positive' Class : 7") == 1
+        assert "Sensitivity 95% CI" not in part  # of rows that are not new
+    frame = pd.read_csv(small)
+    fit = ps.logit("y ~ .", frame, lam=0.1).fit(ps.SDCA(seed=443))
+    seen = fit.confusion(positive=7, mode="sens_spec")
+    assert str(seen) in told
+
+
+def test_predict_tells_of_the_positive_class(small, tmp_path, capsys):
+    model = tmp_path / "a.model"
+    run(capsys, "fit", small, *OPTIMUM, "--save", model)
+    other = tmp_path / "other.csv"
+    frame = pd.read_csv(small).iloc[:41]
+    frame.to_csv(other, index=False)
+    predict = ["predict", model, other, "--positive", 7]
+    found = strict(run(capsys, *predict, "--json").out)["confusion"]
+    table = ps.load(model).confusion(frame, positive=7, mode="sens_spec")
+    assert found["positive"] == "7"
+    assert found["rows"] == "new"
+    assert found["by_class"] == table.by_class.to_dict()
+    assert found["by_class"]["sensitivity"] != found["by_class"]["specificity"]
+    assert str(table) in run(capsys, *predict, "-o", tmp_path / "out.csv").out
+    assert main([str(word) for word in [*predict[:-1], "8"]]) == 2
+    assert "--positive '8'" in capsys.readouterr().err
+
+
+def test_a_saved_model_knows_its_training_rows(small, tmp_path, capsys):
+    model = tmp_path / "a.model"
+    run(capsys, "fit", small, *OPTIMUM, "--save", model)
+    printed = run(capsys, "predict", model, small, "-o", tmp_path / "out.csv").out
+    assert "No interval    the fit has seen these rows" in printed
+    assert "95% interval" not in printed
+
+
+# ---- Groups of rows on the command line, and in the report that repeats a fit.
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "h.csv"
+    hospitals().to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("given", ["--groups hospital", "--cov-type HC0"])
+def test_kernels_have_no_standard_errors(table, capsys, given):
+    words = f"--outcome died --kernel gaussian --gamma 1 {given}".split()
+    assert main(["fit", str(table), *words]) == 2
+    option = given.split()[0][2:].replace("-", "_")
+    assert option in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["--loss log", "--kernel gaussian --gamma 0.01"])
+def test_folds_of_a_report_keep_groups_whole(table, capsys, kind):
+    out = table.parent / "page.md"
+    given = f"--formula died~age --groups hospital --cv 4 --lambda 0.1 {kind}"
+    run(capsys, "report", table, *given.split(), "-o", out)
+    rows = len(hospitals())
+    assert f"4 stratified folds of {rows} rows in 24 groups" in out.read_text()
+
+
+# ---- A column as an offset, on the command line and in the report that repeats a fit.
+
+
+@pytest.fixture
+def table_of_offset(tmp_path):
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"x": rng.normal(size=40), "z": rng.normal(size=40)})
+    score = frame["x"] + frame["z"] + rng.normal(size=40)
+    frame["y"] = np.where(score > 0.4, "up", "down")
+    path = tmp_path / "d.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_a_column_is_an_offset_and_no_predictor(table_of_offset, tmp_path, capsys):
+    model = tmp_path / "fit.model"
+    given = (
+        "fit",
+        table_of_offset,
+        "--outcome",
+        "y",
+        "--offset",
+        "z",
+        "--loss",
+        "log",
+        "--json",
+    )
+    shown = run(capsys, *given[:-1], "--solver", "sdca").out
+    assert "lambda 0.025 (1/n)" in shown
+    assert re.search(r"Offset: +z ", shown)
+    printed = run(capsys, *given, "--solver", "sdca", "--save", model)
+    frame = pd.read_csv(table_of_offset)
+    alone = ps.logit("y ~ x", frame, offset="z").fit(ps.SDCA(seed=2))
+    # Two orders, each to a gap of 1e-6 by Newton steps, which end far below it.
+    params = json.loads(printed.out)["params"]
+    assert params == pytest.approx(alone.params.to_dict(), rel=1e-6)
+    found = run(capsys, "predict", model, table_of_offset, "-o", tmp_path / "p.csv")
+    assert found.err == ""
+    scores = pd.read_csv(tmp_path / "p.csv")["score"]
+    np.testing.assert_allclose(scores, alone.decision_function(frame), rtol=1e-6)
+
+
+def test_new_rows_without_the_column_are_refused(table_of_offset, tmp_path, capsys):
+    model = tmp_path / "fit.model"
+    run(
+        capsys,
+        "fit",
+        table_of_offset,
+        "--outcome",
+        "y",
+        "--offset",
+        "z",
+        "--save",
+        model,
+    )
+    pd.read_csv(table_of_offset).drop(columns="z").to_csv(
+        tmp_path / "n.csv", index=False
+    )
+    assert main(["predict", str(model), str(tmp_path / "n.csv")]) == 2
+    said = capsys.readouterr().err.strip()
+    assert said.startswith("pegasos-stats: --offset 'z' is no column of the data; ")
+
+
+def test_of_a_kernel_it_is_a_number(table_of_offset, capsys):
+    given = ["fit", str(table_of_offset), "--outcome", "y", "--kernel", "polynomial"]
+    assert main([*given, "--offset", "z"]) == 2
+    said = capsys.readouterr().err.strip()
+    assert "offset" in said
+    run_of_r = "--lambda", "1", "--epochs", "2", "--seed", "1"
+    assert main([*given, "--offset", "0.5", *run_of_r]) == 0
+    assert "offset 0.5" in capsys.readouterr().out
+
+
+# ---- The command line with SDCA, refinement, weights and scaling.
+
+
+@pytest.fixture
+def digits():
+    return ps.datasets.load_digits56()[0]
+
+
+def test_sdca_is_the_solver_of_the_package(capsys, digits):
+    options = ["--solver", "sdca", "--tol", "1e-5", "--start", "sgd", "--lambda", "0.1"]
+    printed = run(capsys, "demo", *options, "--json")
+    solver = ps.SDCA(tol=1e-5, start="sgd", seed=443)
+    result = ps.svm("digit ~ .", digits, lam=0.1).fit(solver)
+    assert params_of(printed) == result.params.to_dict()
+    facts = strict(printed.out)
+    assert facts["solver"] == "SDCA"
+    assert facts["relative_gap"] <= 1e-5
+
+
+def test_refine_goes_on_from_pegasos(capsys, digits):
+    printed = run(capsys, "demo", "--refine", "1e-6", "--json")
+    result = ps.svm("digit ~ .", digits, lam=1.0).fit(ps.Pegasos(seed=443), refine=1e-6)
+    assert params_of(printed) == result.params.to_dict()
+    assert strict(printed.out)["refine"] == 1e-6
+
+
+@pytest.mark.parametrize(
+    ("options", "solver"),
+    [
+        ([], ps.SDCA()),
+        (["--start", "zero"], ps.SDCA()),
+        (["--start", "sgd"], ps.SDCA(start="sgd")),
+        (["--start", "random", "--seed", "1"], ps.Pegasos(start="random", seed=1)),
+        (["--epochs", "2", "--seed", "1"], ps.Pegasos(2, seed=1)),
+    ],
+)
+def test_options_say_which_solver_of_a_file(capsys, digits, tmp_path, options, solver):
+    path = tmp_path / "train.csv"
+    digits.to_csv(path, index=False)
+    given = "--outcome", "digit", "--lambda", "1", *options, "--json"
+    printed = run(capsys, "fit", path, *given)
+    result = ps.svm("digit ~ .", pd.read_csv(path), lam=1.0).fit(solver)
+    assert params_of(printed) == result.params.to_dict()
+
+
+def test_weights_and_scaling(capsys, digits, tmp_path):
+    path = tmp_path / "train.csv"
+    digits.assign(w=[1, 2] * 100).to_csv(path, index=False)
+    options = [
+        "--weights",
+        "w",
+        "--standardize",
+        "--lambda",
+        "1",
+        "--epochs",
+        "20",
+        "--seed",
+        "1",
+    ]
+    printed = run(capsys, "fit", path, "--outcome", "digit", *options, "--json")
+    data = pd.read_csv(path)
+    model = ps.svm("digit ~ . - w", data, weights="w", standardize=True, lam=1.0)
+    result = model.fit(ps.Pegasos(seed=1))
+    assert params_of(printed) == result.params.to_dict()
+    facts = strict(printed.out)
+    assert facts["params_original"] == result.params_original.to_dict()
+
+
+def test_a_scaled_model_predicts_from_its_file(capsys, digits, tmp_path):
+    path, model = tmp_path / "train.csv", tmp_path / "m"
+    digits.to_csv(path, index=False)
+    fitted = ["fit", path, "--outcome", "digit", "--standardize", "--save", model]
+    table = strict(run(capsys, *fitted, "--json").out)["confusion"]["training"]
+    again = strict(run(capsys, "predict", model, path, "--json").out)
+    assert table["table"] in [t["table"] for t in tables_of(again)]
+
+
+def tables_of(facts):
+    """Every confusion table in the facts, however deep."""
+    if isinstance(facts, dict):
+        if "table" in facts and "actual" in facts:
+            yield facts
+        for value in facts.values():
+            yield from tables_of(value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--solver", "sdca", "--batch-size", "3"], "batch_size"),
+        (["--solver", "sdca", "--refine", "0.1"], "refine"),
+        (["--change-tol", "0.1", "--solver", "sdca"], "change_tol"),
+        (["--start", "sgd"], "--start 'sgd'"),
+        (["--solver", "sdca", "--tol", "2"], "--tol 2.0 is"),
+        (["--refine", "0"], "--refine 0.0 is"),
+        (["--kernel", "linear", "--solver", "sdca", "--start", "sgd"], "--start 'sgd'"),
+        (["--weights", "nothing"], "--weights"),
+    ],
+)
+def test_options_that_do_not_go_together(capsys, options, message):
+    assert main(["demo", *options]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+# ---- ``pegasos-stats parity`` and the plugin of pytest: what they say, without R.
+
+ROOT = Path(__file__).parents[2]
+
+
+def made(same):
+    table = pd.DataFrame({"python": ["3"], "r": ["4"], "same": [same]}, ["violations"])
+    parting = "" if same == "every bit" else "Step 1 visits row 2 here and 3 in R."
+    coefficients = pd.DataFrame({"python": [1.0], "r": [1.0]}, ["x"])
+    facts = {"R": "4.2.2, by Rscript"}
+    return ParityCheck(
+        table, coefficients, "Pegasos in Python and in R", parting, "", facts
+    )
+
+
+@pytest.fixture
+def file(tmp_path):
+    draw = np.random.default_rng(1)
+    labels = draw.choice(["no", "yes"], 20)
+    data = pd.DataFrame({"y": labels, "x": draw.normal(size=20)})
+    data.to_csv(tmp_path / "train.csv", index=False)
+    return str(tmp_path / "train.csv")
+
+
+@pytest.mark.parametrize(("same", "code"), [("every bit", 0), ("differs", 1)])
+def test_the_exit_code_says_whether_all_is_the_same(
+    file, monkeypatch, capsys, same, code
+):
+    asked = []
+
+    def check(model, solver, *, via):
+        asked.append((model, solver, via))
+        return made(same)
+
+    monkeypatch.setattr(commands, "check_against_r", check)
+    words = [
+        "parity",
+        file,
+        *["--outcome", "y", "--epochs", "3", "--lambda", "0.5", "--seed", "1"],
+    ]
+    assert main([*words, "--via", "Rscript"]) == code
+    out = capsys.readouterr().out
+    assert out.startswith(f"pegasos-stats: {file}\n\nPegasos in Python and in R\n")
+    model, solver, via = asked[0]
+    given = model.problem.lam, solver.epochs, solver.seed, via
+    assert given == (0.5, 3, 1, "Rscript")
+    assert main([*words, "--json"]) == code
+    found = json.loads(capsys.readouterr().out)
+    assert (found["equal"], found["table"][0]["same"]) == (code == 0, same)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ("--refine 1e-3", "--refine"),
+        ("--arithmetic fast", "--arithmetic"),
+        ("--solver sdca", "--algorithm"),
+    ],
+)
+def test_what_cannot_be_found_out_ends_with_2(file, capsys, given, named):
+    assert main(["parity", file, "--outcome", "y", *given.split()]) == 2
+    assert named in capsys.readouterr().err
+
+
+def test_the_plugin_of_pytest(tmp_path):
+    """What differs is shown; the package is loaded when a test asks for the fixture."""
+    (tmp_path / "test_mine.py").write_text(
+        "import sys\n"
+        "def test_light():\n"
+        "    assert 'pegasos_stats' not in sys.modules\n"
+        "def test_same(assert_parity, monkeypatch):\n"
+        "    import pegasos_stats as ps\n"
+        "    class Check:\n"
+        "        equal = True\n"
+        "        def __str__(self): return 'Python and R differ in: steps.'\n"
+        "    check = Check()\n"
+        "    def given(model, solver, *, via): return check\n"
+        "    monkeypatch.setattr(ps, 'check_against_r', given, raising=False)\n"
+        "    assert assert_parity(1, 2, via='Rscript') is check\n"
+        "    check.equal = False\n"
+        "    assert_parity(1)\n",
+        encoding="utf-8",
+    )
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "pegasos_stats_pytest",
+         "-p", "no:cacheprovider"],
+        cwd=tmp_path,
+        env=os.environ
+        | {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )  # fmt: skip
+    assert "1 failed, 1 passed" in run.stdout, run.stdout + run.stderr
+    assert "Python and R differ in: steps." in run.stdout

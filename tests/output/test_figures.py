@@ -1,0 +1,497 @@
+"""Numbers, lengths and places in figures beside their definitions."""
+
+from io import BytesIO
+from types import SimpleNamespace
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_rgb, to_rgba
+from matplotlib.figure import Figure
+
+import pegasos_stats as ps
+from pegasos_stats.errors import OptionError
+from pegasos_stats.output.plotting import curves
+from pegasos_stats.output.plotting.curves import draw_reliability
+from pegasos_stats.output.plotting.forest import draw_coefficients
+from pegasos_stats.output.plotting.result_plots import draw_trace
+from pegasos_stats.output.plotting.scores import ScoredRows, draw_margins, draw_roc
+from pegasos_stats.output.plotting.style import lines, pyplot
+from pegasos_stats.output.plotting.tiles import draw_image
+from pegasos_stats.output.report.figures import drawn
+from tests.output.figures import ROUNDING, axes, legend, line, panels
+from tests.output.figures import line as line_of
+
+# ---- Numbers, lengths and places in figures beside their definitions, at every limit.
+
+mpl.use("Agg")
+
+
+# Twice as many rows of one level, ties at 0 and at both marks, rows without a label or
+# a score.
+CODES = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1, -1, 1])
+SCORES = np.array([-2.0, -1.0, -0.5, 0.0, 0.0, 3.0, 1.0, -0.25, 0.0, 5.0, np.nan])
+ROWS = ScoredRows(CODES, SCORES, ("no", "yes"), SimpleNamespace(loss="hinge"))
+
+
+def test_margins_count_below_the_marks_and_not_at_them():
+    ax = draw_margins(ROWS, axes(), {})
+    # margins of no: 2, 1, .5, 0, 0, -3; of yes: 1, -.25, 0
+    assert legend(ax) == [
+        "no: 6 rows, 4 below 1, 1 below 0",
+        "yes: 3 rows, 2 below 1, 1 below 0",
+        "Margin 0",
+        "Margin 1",
+    ]
+    assert "2 rows without" in ax.get_xlabel().replace("\n", " ")
+    zero, one = line(ax, "Margin 0"), line(ax, "Margin 1")
+    assert list(zero.get_xdata()) == [0.0, 0.0]
+    assert list(one.get_xdata()) == [1.0, 1.0]
+    assert (zero.get_linestyle(), one.get_linestyle()) == ("-", "--")
+
+
+@pytest.mark.parametrize(
+    ("ties", "false", "true"),
+    [("na", 1 / 6, 1 / 3), ("negative", 1 / 6, 1 / 3), ("positive", 3 / 6, 2 / 3)],
+)
+def test_a_score_of_zero_is_marked_as_it_is_predicted(ties, false, true):
+    ax = draw_roc(ROWS._replace(ties=ties), axes(8, 8), {})
+    point = line(ax, "Score 0")
+    assert (point.get_xdata()[0], point.get_ydata()[0]) == (false, true)
+    said = f"Score 0: {true:.1%} true, {false:.1%} false positives"
+    assert said in legend(ax)
+    assert "2 rows without label or score left out" in " ".join(ax.get_xlabel().split())
+
+
+def recorded(objective, gap, **columns):
+    epoch = np.arange(1, len(objective) + 1)
+    errors = {"training_error": np.linspace(0.5, 0.25, epoch.size)}
+    return pd.DataFrame(
+        {"epoch": epoch, "objective": objective, "gap": gap, **errors, **columns}
+    )
+
+
+def test_a_bound_below_zero_is_left_out_where_the_axis_is_logarithmic():
+    trace = recorded([100.0, 20.0, 2.0, 1.5], [150.0, 20.0, 1.0, 0.1])
+    panel = draw_trace(trace, axes(), {})[0]
+    assert panel.get_yscale() == "log"
+    drawn = line(panel, "Certified").get_ydata()
+    np.testing.assert_allclose(drawn, [np.nan, np.nan, 1.0, 1.4], rtol=ROUNDING)
+    assert panel.get_ylim()[0] == pytest.approx(1.5 / 30.0)  # the least objective
+    band = panel.collections[0].get_paths()[0].vertices
+    assert band[:, 1].min() == pytest.approx(0.5 * 1.5 / 30.0)
+    assert band[:, 1].max() == 100.0
+
+
+def test_a_gap_of_zero_is_not_drawn_and_its_share_is_named():
+    panels = Figure().subplots(3)
+    trace = recorded([4.0, 3.0, 2.0], [1.0, 0.0, 0.5], test_error=[0.5, np.nan, 0.125])
+    _, gap, errors = draw_trace(trace, panels, {}, refined_from=2)
+    drawn = line(gap, "Objective less").get_ydata()
+    np.testing.assert_array_equal(drawn, [1.0, np.nan, 0.5])
+    said = "Objective less bound; relative gap 0.25 at the end"
+    assert legend(gap)[0] == said
+    assert legend(errors)[:2] == [
+        "Rows of the fit, 25.00% at the end",
+        "Held-out rows, 12.50% at the end",
+    ]
+    assert errors.get_ylim() == pytest.approx((-0.01, 0.54))  # of the largest, 0.5
+    assert [panel.get_lines()[-1].get_xdata()[0] for panel in panels] == [2, 2, 2]
+    assert legend(panels[0])[-1] == "SDCA from here"
+    assert "SDCA from here" not in legend(gap) + legend(errors)
+
+
+def test_the_same_figure_is_the_same_svg_on_any_day(monkeypatch):
+    pages = []
+    for day in ("0", "86400"):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", day)  # matplotlib takes its date
+        pages.append(drawn(lambda ax: ax.plot([1, 2]), ""))
+    assert pages[0] == pages[1]
+    assert mpl.__version__ not in pages[0].svg
+
+
+# ---- Coefficients, images, tables and reliability in figures beside their definitions.
+
+TABLE = pd.DataFrame(
+    {
+        "term": ["up", "none", "down"],
+        "estimate": [2.0, 0.0, -3.0],
+        "conf_low": [1.0, -0.5, -3.5],
+        "conf_high": [4.0, 0.5, -1.0],
+    }
+)
+
+
+def test_estimates_and_intervals_stand_on_their_own_line():
+    ax = draw_coefficients(TABLE, ("no", "yes"), axes(), {}, title="All", unit="year")
+    below, above = ax.get_lines()[1:]
+    assert (below.get_marker(), above.get_marker()) == ("o", "s")
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    place = dict(zip(names, ax.get_yticks(), strict=True))
+    assert list(below.get_xdata()) == [-3.0]
+    assert list(above.get_xdata()) == [2.0, 0.0]
+    assert list(above.get_ydata()) == [place["up"], place["none"]]
+    segments = {
+        tuple(s[:, 0]): s[0, 1] for part in ax.collections for s in part.get_segments()
+    }
+    expected = zip(TABLE.conf_low, TABLE.conf_high, strict=True)
+    assert segments == dict(zip(expected, ax.get_yticks(), strict=True))
+    low, high = ax.get_ylim()
+    assert low > place["down"] > place["none"] > place["up"] > high
+    assert ax.get_title() == "All"
+    assert ax.get_xlabel().replace("\n", " ") == (
+        "Coefficient: change of the score per year (below 0 for no, above 0 for yes)"
+    )
+
+
+def test_dots_are_where_coefficients_are_clearly_below_zero():
+    beta = np.array([-10.0, -1.0, -1.1, 1.0, 0.0, 5.0])  # a tenth of 10 has none
+    ax = draw_image(beta, (2, 3), ("no", "yes"), axes())
+    dots = ax.get_lines()[0]
+    assert list(dots.get_xdata()) == [0, 2]
+    assert list(dots.get_ydata()) == [0, 0]
+    assert ax.images[0].get_clim() == (-10.0, 10.0)
+
+
+def bins(n):
+    """A reliability table of n bins, one of them without rows."""
+    edges = np.linspace(0.0, 1.0, n + 1)
+    middle = (edges[1:] + edges[:-1]) / 2
+    return pd.DataFrame(
+        {
+            "low": edges[:-1],
+            "high": edges[1:],
+            "n": np.arange(n) * 10,
+            "mean_predicted": middle,
+            "observed": middle**2,
+            "conf_low": middle**2 - 0.125,
+            "conf_high": middle**2 + 0.25,
+        }
+    )
+
+
+def test_a_reliability_diagram_is_its_table():
+    used = bins(13).iloc[1:]
+    ax = draw_reliability(bins(13), None, "ill", 0.9, axes(), {})
+    diagonal, points = ax.get_lines()
+    np.testing.assert_array_equal(diagonal.get_xydata(), [[0.0, 0.0], [1.0, 1.0]])
+    np.testing.assert_array_equal(points.get_xdata(), used["mean_predicted"])
+    np.testing.assert_array_equal(points.get_ydata(), used["observed"])
+    assert points.get_linestyle() == "None"
+    (errors,) = ax.collections
+    spans = np.array([segment[:, 1] for segment in errors.get_segments()])
+    np.testing.assert_allclose(spans, used[["conf_low", "conf_high"]], rtol=ROUNDING)
+    heights = np.array([bar.get_height() for bar in ax.patches])
+    np.testing.assert_allclose(heights, 0.12 * used["n"] / used["n"].max())
+    assert [bar.get_x() for bar in ax.patches] == used["low"].tolist()
+    assert ax.get_xlim() == ax.get_ylim()
+    assert ax.get_aspect() == 1.0
+    assert legend(ax) == ["Observed, 90% interval"]
+
+
+@pytest.mark.parametrize("k", [2, 3, 11])
+def test_any_number_of_levels_is_drawn(k):
+    actual, predicted = np.random.default_rng(k).integers(0, k, (2, 400))
+    matrix = ps.confusion(actual, [*predicted[1:], None], levels=list(range(k)))
+    ax = matrix.plot()
+    assert len(ax.texts) == k * (k + 1)
+    assert ax.get_xticklabels()[-1].get_text() == "NA"
+    assert "1 without prediction" in ax.get_title()
+    ax.figure.savefig(BytesIO(), format="png")
+
+
+# ---- Figures of a run, of its trace, and of the losses.
+
+pytestmark = pytest.mark.usefixtures("closed")
+
+
+def test_the_trace_is_drawn_as_recorded(digits):
+    objective, gap, errors = digits.plot.trace(ax=panels(3))
+    trace = digits.trace
+    above = line_of(objective, "Objective")
+    np.testing.assert_array_equal(above.get_ydata(), trace["objective"])
+    np.testing.assert_array_equal(above.get_xdata(), trace["epoch"])
+    bound = (trace["objective"] - trace["gap"]).where(trace["gap"] < trace["objective"])
+    below = line_of(objective, "Certified").get_ydata()
+    np.testing.assert_array_equal(below, bound)
+    np.testing.assert_array_equal(gap.get_lines()[0].get_ydata(), trace["gap"])
+    assert gap.get_yscale() == "log"
+    for name, column in (("Rows", "training_error"), ("Held-out", "test_error")):
+        np.testing.assert_array_equal(line_of(errors, name).get_ydata(), trace[column])
+    assert legend(errors)[
+        1
+    ] == f"Held-out rows, {trace['test_error'].iloc[-1]:.2%} " + ("at the end")
+
+
+def test_the_trace_against_steps_has_distance_and_accuracy(digits):
+    above, gap, accuracy = digits.plot.trace("steps", ax=panels(3))
+    trace = digits.trace
+    bound = max(digits.dual_objective, (trace["objective"] - trace["gap"]).max())
+    line = line_of(above, "Objective above the optimum, at most")
+    np.testing.assert_array_equal(line.get_xdata(), trace["steps"])
+    np.testing.assert_array_equal(line.get_ydata(), trace["objective"] - bound)
+    assert above.get_yscale() == "log"
+    assert [panel.get_xlabel() for panel in (above, gap, accuracy)][-1] == "Steps"
+    np.testing.assert_array_equal(gap.get_lines()[0].get_xdata(), trace["steps"])
+    for name, column in (("Rows", "training_error"), ("Held-out", "test_error")):
+        found = line_of(accuracy, name)
+        np.testing.assert_array_equal(found.get_xdata(), trace["steps"])
+        np.testing.assert_array_equal(found.get_ydata(), 1.0 - trace[column])
+    low, high = accuracy.get_ylim()
+    assert low < 1.0 - trace["test_error"].max()
+    assert high > 1.0
+    assert legend(accuracy)[0] == (
+        f"Rows of the fit, {1.0 - trace['training_error'].iloc[-1]:.2%} at the end"
+    )
+
+
+def test_the_distance_is_from_the_optimum_that_is_given(digits):
+    least = 0.5 * digits.trace["objective"].min()
+    (above,) = digits.plot.trace("steps", optimum=least, ax=panels())
+    (line,) = above.get_lines()
+    assert line.get_label() == "Objective above the optimum"
+    np.testing.assert_array_equal(line.get_ydata(), digits.trace["objective"] - least)
+    for wrong, named in (
+        ({"x": "rows"}, "x='rows'"),
+        ({"optimum": 0.0}, "optimum="),
+        ({"x": "steps", "optimum": 1e6}, r"optimum=1000000\.0"),
+    ):
+        with pytest.raises(OptionError, match=f"^{named}"):
+            digits.plot.trace(**wrong)
+
+
+def test_losses_are_drawn_by_their_formulas():
+    ax = ps.plot_losses(ax=panels())
+    m, error = line_of(ax, "0-1: an error").get_data()
+    np.testing.assert_array_equal(error, m < 0)
+    assert m.min() < -1
+    assert m.max() > 2
+    hinge = line_of(ax, "Hinge: max(0, 1 - m)").get_ydata()
+    np.testing.assert_array_equal(hinge, [max(0.0, 1.0 - x) for x in m])
+    log = line_of(ax, "Log: log(1 + exp(-m))").get_ydata()
+    np.testing.assert_allclose(log, np.log1p(np.exp(-m)), rtol=1e-14)  # by two formulas
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("Margin m", "Loss of a row")
+
+
+def test_the_trace_needs_one_and_its_panels(digits, kernel):
+    with pytest.raises(OptionError, match=r"fit\(trace=True\)"):
+        kernel.plot.trace()
+    with pytest.raises(OptionError, match="ax holds 4 panels"):
+        digits.plot.trace(ax=panels(2, 2))
+    with pytest.raises(OptionError, match="ax is of type str"):
+        digits.plot.trace(ax="panel")
+    assert len(digits.plot.trace(ax=panels(2))) == 2
+
+
+# ---- Figures of cross-validation, paths and studies: every mark beside its numbers.
+
+mpl.use("Agg")
+
+
+LAMBDAS = np.array([4.0, 1.0, 0.25, 0.0625])
+MEAN = np.array([0.5, 0.3, 0.2, 0.35])
+ERROR = np.array([np.nan, 0.05, 0.125, 0.25])
+BOTH = {"min": 0.25, "1se": 1.0}
+
+
+def axes_of_selection():
+    return Figure().subplots()
+
+
+def words(ax):
+    legend = ax.get_legend()
+    return [] if legend is None else [text.get_text() for text in legend.get_texts()]
+
+
+def upright(ax):
+    """Place, dashes of the vertical lines."""
+    lines = (found for found in ax.get_lines() if len(set(found.get_xdata())) == 1)
+    return [
+        (found.get_xdata()[0], found.get_linestyle())
+        for found in lines
+        if len(found.get_xdata()) == 2
+    ]
+
+
+def test_a_curve_has_its_means_bars_and_marks():
+    ax = curves.draw_curve(
+        LAMBDAS, MEAN, ERROR, "error_rate", BOTH, axes_of_selection(), {}
+    )
+    (bars,) = ax.containers
+    _, caps, (stems,) = bars
+    line = ax.get_lines()[0]
+    np.testing.assert_array_equal(line.get_xdata(), LAMBDAS)
+    np.testing.assert_array_equal(line.get_ydata(), MEAN)
+    half = np.array([0.0, 0.05, 0.125, 0.25])
+    np.testing.assert_allclose(
+        [segment[:, 1] for segment in stems.get_segments()],
+        np.column_stack([MEAN - half, MEAN + half]),
+        rtol=1e-15,  # one subtraction and one sum
+    )
+    assert len(caps) == 2
+    assert upright(ax) == [(0.25, ":"), (1.0, "--")]
+    assert ax.get_xscale() == "log"
+    assert (ax.get_xlabel(), ax.get_ylabel()) == (
+        "Lambda",
+        "Error rate, cross-validated",
+    )
+
+
+def test_the_band_is_one_standard_error_about_the_best():
+    ax = curves.draw_curve(LAMBDAS, MEAN, ERROR, "auc", BOTH, axes_of_selection(), {})
+    (band,) = ax.patches
+    # A Rectangle, or in matplotlib 3.8 a Polygon.
+    corners = band.get_patch_transform().transform(band.get_path().vertices)
+    low, high = corners[:, 1].min(), corners[:, 1].max()
+    # One subtraction and one sum of decimal numbers.
+    np.testing.assert_allclose([low, high], [0.075, 0.325], rtol=1e-14)
+    assert band.get_facecolor() == to_rgba(ax.get_lines()[0].get_color(), 0.18)
+    assert sorted(words(ax)) == [
+        "Best ± standard error",
+        "lambda_1se = 1",
+        "lambda_min = 0.25",
+    ]
+    assert ax.get_ylabel() == "AUC, cross-validated"
+    without = curves.draw_curve(
+        LAMBDAS, MEAN, ERROR, "auc", {"min": 0.25}, axes_of_selection(), {}
+    )
+    assert len(without.patches) == 0
+    assert words(without) == ["lambda_min = 0.25"]
+    assert (
+        words(curves.draw_curve(LAMBDAS, MEAN, ERROR, "f", {}, axes_of_selection(), {}))
+        == []
+    )
+
+
+# The order at the smallest lambda by absolute value is c, a, d, b.
+BETA = pd.DataFrame(
+    {
+        "a": [9.0, 2.0, -2.0],
+        "b": [8.0, 9.0, 0.5],
+        "c": [0.0, 0.0, -3.0],
+        "a long name of a column": [0.0, 5.0, 1.0],
+    },
+    index=[1.0, 0.5, 0.25],
+)
+
+
+def test_the_largest_coefficients_at_the_end_have_names():
+    ax = curves.draw_path(BETA, 3, {"min": 0.5}, axes_of_selection(), {})
+    assert words(ax) == ["c", "a", "a long name of a column", "lambda_min = 0.5"]
+    drawn = {found.get_label(): found for found in ax.get_lines()}
+    for label, name in (
+        ("c", "c"),
+        ("a", "a"),
+        ("a long name of a column", BETA.columns[3]),
+    ):
+        np.testing.assert_array_equal(drawn[label].get_ydata(), BETA[name])
+        np.testing.assert_array_equal(drawn[label].get_xdata(), BETA.index)
+    grey = [x for x in ax.get_lines() if x.get_alpha() == 0.3]
+    assert len(grey) == 1
+    np.testing.assert_array_equal(grey[0].get_ydata(), BETA["b"])
+    assert ax.get_xscale() == "log"
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("Lambda", "Coefficient")
+    assert upright(ax) == [(0.5, ":")]
+
+
+FOLDS = pd.DataFrame(
+    {"error_rate": [0.25, 0.5, 0.25, np.nan, 0.25 + 1e-14], "auc": [0.75] * 5}
+)
+ESTIMATES = pd.DataFrame(
+    {
+        "term": ["error_rate", "auc"],
+        "estimate": [0.3125, 0.75],
+        "std_error": [0.0625, np.nan],
+    }
+)
+
+
+@pytest.fixture
+def folds():
+    figure = curves.draw_folds(FOLDS, ESTIMATES)
+    yield figure
+    pyplot().close(figure)
+
+
+def test_each_metric_has_a_panel_with_its_folds(folds):
+    error, auc = folds.axes
+    assert [ax.get_title("left") + ax.get_title() for ax in folds.axes] == [
+        "Error rate",
+        "AUC",
+    ]
+    rings = error.get_lines()[0]
+    np.testing.assert_allclose(rings.get_xdata(), [0.25, 0.5], rtol=1e-9)
+    assert [text.get_text() for text in error.texts] == ["×3"]
+    assert [text.get_text() for text in auc.texts] == ["×5"]
+    low, high = auc.get_xlim()
+    assert high - low >= 0.02 * 0.75  # folds that are equal are drawn equal
+    for ax, mean, spread in ((error, 0.3125, 0.0625), (auc, 0.75, 0.0)):
+        point, _, (bar,) = ax.containers[0]
+        assert point.get_xdata().tolist() == [mean]
+        assert bar.get_segments()[0][:, 0].tolist() == [mean - spread, mean + spread]
+        assert ax.get_yticks().tolist() == []
+
+
+# ---- Figures of studies: what their lines, bands, axes and legends show.
+
+TRAIN_OF_PLOT, TEST = ps.datasets.load_digits56()
+SOLVERS = {
+    "Pegasos": ps.Pegasos(epochs=12),
+    "SDCA": ps.SDCA(tol=1e-7),
+    "in $order$": ps.Pegasos(epochs=12, order="sequential"),
+    "_hidden": ps.Pegasos(epochs=1),
+}
+GREY = np.array([0.2126, 0.7152, 0.0722])  # weights of luminance, ITU-R BT.709
+
+
+@pytest.fixture(scope="module")
+def study():
+    model = ps.svm("digit ~ .", TRAIN_OF_PLOT, lam=0.1)
+    return ps.compare_solvers(model, SOLVERS, runs=12, test=TEST, seed=443)
+
+
+def axes_of_plot(rows=3):
+    return Figure().subplots(rows)
+
+
+def line_of_of_plot(ax, name):
+    (found,) = [line for line in ax.get_lines() if line.get_label() == name]
+    return found
+
+
+def quantile(study, name, measure, column="q50"):
+    found = study.tidy()
+    at = (found["solver"] == name) & (found["measure"] == measure)
+    return found.loc[at, column].to_numpy()
+
+
+def test_lines_go_through_the_medians(study):
+    loss, error, gap = study.plot(ax=axes_of_plot())
+    for ax, measure in ((loss, "objective"), (error, "test_error"), (gap, "gap")):
+        line = line_of_of_plot(ax, "Pegasos")
+        np.testing.assert_array_equal(
+            line.get_ydata(), quantile(study, "Pegasos", measure)
+        )
+    seconds = quantile(study, "Pegasos", "cpu_seconds")
+    assert "(s)" in loss.get_xlabel()
+    np.testing.assert_array_equal(line_of_of_plot(loss, "Pegasos").get_xdata(), seconds)
+    assert line_of_of_plot(gap, "Pegasos").get_xdata().tolist() == list(range(1, 13))
+
+
+def test_bands_go_from_the_5_to_the_95_percent_quantile(study):
+    _, _, gap = study.plot(ax=axes_of_plot())
+    (path,) = gap.collections[0].get_paths()
+    y = path.vertices[:, 1]
+    assert y.min() == quantile(study, "Pegasos", "gap", "q05").min()
+    assert y.max() == quantile(study, "Pegasos", "gap", "q95").max()
+
+
+def test_no_two_lines_are_alike_and_none_is_told_by_colour_alone():
+    many = lines(36)
+    assert len({(line.colour, str(line.dashes)) for line in many}) == 36
+    first = lines(6)
+    assert len({str(line.dashes) for line in first}) == 6
+    assert len({line.marker for line in first}) == 6
+    # In grey every line stands out from white: a luminance of at most 0.7.
+    assert all(GREY @ to_rgb(line.colour) <= 0.7 for line in first)

@@ -1,0 +1,278 @@
+"""Reports of the command line, with offsets and at thresholds."""
+
+import html
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+import pegasos_stats as ps
+from pegasos_stats.errors import OptionError
+from pegasos_stats.output.cli import main
+from tests.output.command_line import run
+from tests.output.figures import axes
+
+# ---- ``pegasos-stats report`` and ``demo --report``: a page from files.
+
+pytestmark = pytest.mark.usefixtures("empty_figures")
+
+
+@pytest.fixture
+def digits(tmp_path):
+    train, test = ps.datasets.load_digits56()
+    train.to_csv(tmp_path / "train.csv", index=False)
+    test.to_csv(tmp_path / "test.csv", index=False)
+    return tmp_path
+
+
+def listings(path, language):
+    text = Path(path).read_text(encoding="utf-8")
+    found = re.findall(
+        rf'<pre class="{language}"[^>]*><code>(.*?)</code>', text, re.DOTALL
+    )
+    return [html.unescape(code) for code in found]
+
+
+def test_a_page_from_two_files(digits, capsys):
+    page = digits / "a page.html"
+    options = ["--outcome", "digit", "--test", digits / "test.csv", "-o", page]
+    options += ["--lambda", "1", "--epochs", 2]
+    shown = run(capsys, "report", digits / "train.csv", *options)
+    assert f"Report     {page}" in shown.out
+    assert "Test" in shown.out
+    (command,) = listings(page, "sh")
+    assert command.replace(" \\\n   ", "").startswith("pegasos-stats report ")
+    assert f"'{page}'" in command
+
+
+def test_the_demo_ends_with_a_report(tmp_path, capsys):
+    page = tmp_path / "demo.html"
+    shown = run(capsys, "demo", "--report", page)
+    assert shown.out.endswith(f"Report     {page}\n")
+    assert "an image of 8 by 8 pixels" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["page.docx", "page.pdf"])
+def test_a_format_that_is_none_is_refused_before_the_fit(tmp_path, capsys, name):
+    page = tmp_path / name
+    assert main(["demo", "--report", str(page)]) == 2
+    assert "give one that ends in .html or .md" in capsys.readouterr().err
+    train, _ = ps.datasets.load_digits56()
+    result = ps.svm("digit ~ p34", train, lam=1.0).fit(ps.Pegasos(epochs=1, seed=1))
+    with pytest.raises(OptionError, match="ends in"):
+        result.report(path=page)
+    assert not page.exists()
+    result.report(path=page, format="html")
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def studied(tmp_path, *options):
+    """What the report of a small file says, with options."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    frame["y"] = np.where(frame["a"] + rng.normal(size=60) > 0, 6, 5)
+    frame.to_csv(tmp_path / "small.csv", index=False)
+    page = tmp_path / "page.md"
+    command = ["report", str(tmp_path / "small.csv"), "--outcome", "y"]
+    code = main([*command, "-o", str(page), *options])
+    return code, page.read_text(encoding="utf-8") if page.exists() else ""
+
+
+def test_the_positive_class_is_the_one_that_is_named(tmp_path, capsys):
+    assert "Sensitivity (6)" in studied(tmp_path, "--lambda", "0.1")[1]
+    named = studied(tmp_path, "--lambda", "0.1", "--positive", "5")[1]
+    assert "Sensitivity (5)" in named
+    (tmp_path / "page.md").unlink()
+    code, page = studied(tmp_path, "--positive", "7")
+    assert (code, page) == (2, "")
+    assert "--positive '7'" in capsys.readouterr().err
+
+
+def test_the_loss_is_logistic_unless_it_is_named(tmp_path, capsys):
+    assert "logistic regression" in studied(tmp_path, "--lambda", "0.1")[1]
+    hinge = studied(tmp_path, "--lambda", "0.1", "--loss", "hinge")[1]
+    assert "Support vector machine" in hinge
+    assert "Kernel support vector" in studied(tmp_path, "--kernel", "linear")[1]
+    capsys.readouterr()
+
+
+def test_errors_are_out_of_fold_where_there_is_no_test(tmp_path, capsys):
+    code, page = studied(tmp_path, "--cv", "3", "--lambda", "cv")
+    assert code == 0
+    assert "chosen from 30 values" in page
+    assert "Cross-validated error" in page
+    small = pd.read_csv(tmp_path / "small.csv")
+    small.assign(a=small["a"] + 0.5).to_csv(tmp_path / "new.csv", index=False)
+    _, page = studied(tmp_path, "--cv", "3", "--test", str(tmp_path / "new.csv"))
+    assert "Cross-validated error" not in page
+    capsys.readouterr()
+
+
+def test_a_page_of_the_command_line_has_no_words_of_python(tmp_path, capsys):
+    _, page = studied(tmp_path, "--loss", "hinge", "--cv", "3")
+    assert "pegasos-stats report" in page
+    assert not re.search(r"\bps\.|\w\(\w*=|=True|result\.|import ", page)
+    capsys.readouterr()
+
+
+def test_a_threshold_is_not_advised_beside_one(tmp_path, capsys):
+    rng = np.random.default_rng(4)
+    rows = pd.DataFrame({"x": rng.normal(size=200), "y": np.repeat(["no", "yes"], 100)})
+    rows = rows.drop(index=range(115, 200))
+    rows.to_csv(tmp_path / "rare.csv", index=False)
+    given = "report", tmp_path / "rare.csv", "--outcome", "y", "-o", tmp_path / "a.html"
+    assert "every row is predicted" in run(capsys, *given).out
+    assert "every row is predicted" not in run(capsys, *given, "--threshold", 0.1).out
+
+
+# ---- Reports and figures of fits whose offset was numbers: test rows bring theirs.
+
+SOLVER = ps.SDCA(seed=1)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.normal(size=(90, 2)), columns=["x", "z"])
+    noise = rng.normal(size=90)
+    data["y"] = np.where(data["x"] + 2 * data["z"] + noise > 0.8, "yes", "no")
+    return data[:60], data[60:]
+
+
+@pytest.fixture(scope="module")
+def fits(rows):
+    train, _ = rows
+    return [
+        ps.logit("y ~ x", train, lam=0.01, offset=offset).fit(SOLVER)
+        for offset in (train["z"].to_numpy(), "z")
+    ]
+
+
+def test_the_report_is_that_of_a_column(rows, fits, tmp_path):
+    _, test = rows
+    by_number, by_name = fits
+    found = by_number.report(test, offset=test["z"]).to_markdown()
+    expected = by_name.report(test).to_markdown()
+    errors = [
+        [line for line in text.splitlines() if line.startswith("| Error")]
+        for text in (found, expected)
+    ]
+    assert errors[0] == errors[1] != []
+    made = ps.report(by_number, test, tmp_path / "a.md", offset="z")
+    assert made.path == tmp_path / "a.md"
+
+
+def test_figures_take_the_offset_of_new_rows(rows, fits):
+    _, test = rows
+    for name in ("roc", "margins", "confusion"):
+        texts = []
+        for fit, offset in zip(fits, (test["z"], None), strict=True):
+            ax = getattr(fit.plot, name)(test, offset=offset, ax=Figure().subplots())
+            texts.append([text.get_text() for text in ax.findobj(match=has_text)])
+        assert texts[0] == texts[1] != []
+
+
+def has_text(artist):
+    return hasattr(artist, "get_text")
+
+
+# ---- Reports and figures at a threshold.
+
+
+def sample(n, seed):
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.normal(size=(n, 2)), columns=["x", "z"])
+    data["y"] = np.where(data["x"] + rng.normal(size=n) > 0.9, "yes", "no")
+    return data
+
+
+TRAIN, TEST = sample(120, 1), sample(80, 2)
+
+
+@pytest.fixture(scope="module")
+def logit():
+    weights = {"no": 1.0, "yes": 3.0}
+    return ps.logit("y ~ x", TRAIN, lam=0.01, weights=weights).fit(SOLVER)
+
+
+@pytest.fixture(scope="module")
+def svm():
+    return ps.svm("y ~ x", TRAIN, lam=0.01).fit(SOLVER)
+
+
+def listed(result, data, threshold):
+    """Labels of misclassified rows, the farthest beyond the threshold first."""
+    values = result.decision_function(data)
+    if result.problem.loss == "log":
+        values = result.predict_proba(data)["yes"]
+    beyond = values - threshold
+    wrong = (beyond > 0) != (data["y"] == "yes")
+    far = beyond[wrong].abs().sort_values(ascending=False, kind="stable")
+    return [str(row) for row in far.index]
+
+
+def test_tables_errors_and_rows_are_those_of_the_threshold(logit, svm):
+    for result, threshold in ((logit, 0.8), (svm, -0.4)):
+        found = result.report(TEST, threshold=threshold, positive="yes").to_markdown()
+        table = result.confusion(TEST, threshold=threshold, positive="yes")
+        assert table.n_errors != result.confusion(TEST).n_errors
+        caption = f"Test data: {table.n_errors} of 80 rows misclassified"
+        assert caption in found
+        assert f"{result.confusion(threshold=threshold).n_errors} of 120 rows" in found
+        sensitivity = f"{table.by_class['sensitivity']:.4f}"
+        (line,) = (x for x in found.splitlines() if x.startswith("| Sensitivity (yes)"))
+        assert line.split("|")[3].split()[0] == sensitivity
+        rows = found.split("## Misclassified rows")[1].splitlines()
+        names = [x.split("|")[1].strip() for x in rows if x.startswith("| ")]
+        given = listed(result, TEST, threshold)
+        assert [name for name in names if name.isdigit()][:10] == given[:10]
+
+
+@pytest.mark.parametrize("threshold", [1.2, "0.5"])
+def test_a_threshold_is_a_probability(logit, threshold):
+    with pytest.raises(OptionError, match=re.escape(f"threshold={threshold!r}")):
+        logit.report(TEST, threshold=threshold)
+
+
+def test_figures_are_those_of_the_threshold(logit, svm):
+    for result, threshold in ((logit, 0.8), (svm, -0.4)):
+        ax = result.plot.margins(TEST, threshold=threshold, ax=axes())
+        wrong = result.confusion(TEST, threshold=threshold).table
+        _, texts = ax.get_legend_handles_labels()
+        assert texts == [
+            f"no: {wrong.loc['no'].sum()} rows, {wrong.loc['no', 'yes']} below 0",
+            f"yes: {wrong.loc['yes'].sum()} rows, {wrong.loc['yes', 'no']} below 0",
+            "Threshold",
+        ]
+        assert "the score less that of the" in ax.get_xlabel().replace("\n", " ")
+        ax = result.plot.confusion(TEST, threshold=threshold, ax=axes())
+        assert ax.get_title().startswith(
+            f"{wrong.loc['no', 'yes'] + wrong.loc['yes', 'no']} of"
+        )
+    with pytest.raises(OptionError, match="threshold=1 predicts all rows alike"):
+        logit.plot.margins(TEST, threshold=1, ax=axes())
+    page = logit.report(TEST, threshold=1.0).to_markdown()
+    assert "Margins of the test rows" not in page
+    assert "ROC curve" in page
+
+
+def test_the_command_line_writes_and_prints_it(tmp_path, capsys):
+    for name, rows in (("train", TRAIN), ("test", TEST)):
+        rows.to_csv(tmp_path / f"{name}.csv", index=False)
+    page = tmp_path / "a.md"
+    out, err = run(
+        capsys,
+        *("report", tmp_path / "train.csv", "--formula", "y ~ x", "--loss", "log"),
+        *("--lambda", "0.01", "--test", tmp_path / "test.csv"),
+        *("--threshold", "0.3", "-o", page),
+    )
+    assert err == ""
+    result = ps.logit("y ~ x", TRAIN, lam=0.01).fit(SOLVER)
+    errors = result.confusion(TEST, threshold=0.3).n_errors
+    assert f"Test       {errors} of 80 wrong" in out
+    assert "Threshold  0.3\n" in out
+    assert f"Test data: {errors} of 80 rows misclassified" in page.read_text()
+    assert "--threshold 0.3" in page.read_text()
