@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import ColumnError, DataError, OptionError
 
 LEVELS = {
     "Class": ("1st", "2nd", "3rd", "Crew"),
@@ -144,34 +143,3 @@ def test_held_out_rows_are_counted_in_the_trace(table, rows):
     )
     told = ["objective", "training_error", "test_error"]
     assert one.trace[told].equals(two.trace[told])
-
-
-@pytest.mark.parametrize(
-    ("given", "error", "named"),
-    [
-        ("Count", ColumnError, "freq_weights='Count'"),
-        ([0.5] + [1] * 31, DataError, "0.5 in the rows 0;"),
-        ([-1] + [1] * 31, DataError, "-1.0 in the rows 0;"),
-        ([0] * 32, DataError, "0 in all of 32 rows"),
-        ([1, 2], DataError, r"\(2,\) and there are 32 rows"),
-        ("Sex", DataError, "not numbers"),
-        (pd.Series([1] * 32, range(1, 33)), DataError, "row labels"),
-    ],
-)
-def test_counts_that_are_none(table, given, error, named):
-    with pytest.raises(error, match=named):
-        ps.svm(FORMULA, table, freq_weights=given, lam=1.0)
-    if not isinstance(given, str):
-        with pytest.raises(error, match=named):
-            ps.SVM(table["Survived"], table[["Freq"]], freq_weights=given, lam=1.0)
-
-
-def test_counts_beyond_memory(table):
-    with pytest.raises(DataError, match="A table of 32 rows that stand for 32,000,0"):
-        ps.svm(FORMULA, table, freq_weights=[10**12] * 32, lam=1.0)
-
-
-def test_a_precomputed_kernel_takes_no_counts():
-    given = {"kernel": "precomputed", "freq_weights": [2, 3], "lam": 1.0}
-    with pytest.raises(OptionError, match=r"^freq_weights "):
-        ps.KernelSVM([0, 1], np.eye(2), **given)

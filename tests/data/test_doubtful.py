@@ -75,18 +75,6 @@ def test_a_doubtful_column_is_named_until_it_is_cured(case, tmp_path):
         assert {note.topic for note in model.fit().notes} & {"columns"} == set()
 
 
-@pytest.mark.parametrize("word", ["<5", "n/a ", "12%"])
-def test_a_word_in_a_row_that_is_left_out_is_why_a_column_is_text(word):
-    values = [*NUMBERS[:17], word, *NUMBERS[18:]]
-    data = frame(x=values)
-    data.loc["r17", "z"] = np.nan
-    (said,), model = told(data)
-    assert model.dropped.predictors == 1
-    assert f"'x' is text, as {word!r} (row r17) is no number: 59 levels" in said
-    cured = data.assign(x=pd.to_numeric(data["x"], errors="coerce"))
-    assert told(cured)[0] == []
-
-
 ORDINARY = {
     "few levels": ["u", "v", "w"] * 20,
     "ages": ["25-34", "35-44", "45+"] * 20,
@@ -101,27 +89,6 @@ ORDINARY = {
 @pytest.mark.parametrize("case", ORDINARY)
 def test_what_is_meant_is_not_said(case):
     assert told(frame(x=ORDINARY[case]))[0] == []
-
-
-def test_eleven_levels_are_many_in_thirty_two_rows():
-    data = frame(x=[f"t{i % 11}" for i in range(N)])
-    assert told(data[:33])[0] == []
-    assert len(told(data[:32])[0]) == 1
-
-
-def test_missing_values_are_counted_by_column():
-    data = frame(x=np.arange(N) / 2, g=["u", "v"] * 30)
-    data.iloc[3:6, data.columns.get_loc("x")] = np.nan
-    data.iloc[5:7, data.columns.get_loc("g")] = None
-    data.iloc[9, data.columns.get_loc("y")] = None
-    model = ps.svm("y ~ x + g", data, lam=0.01)
-    assert model.dropped.missing == (("y", 1), ("g", 2), ("x", 3))
-    assert (model.dropped.outcome, model.dropped.predictors) == (1, 4)
-    assert model.dropped.by_column == "3 in 'x', 2 in 'g', 1 in 'y'"
-    result = model.fit(ps.SDCA(seed=1))
-    (note,) = (note for note in result.notes if note.topic == "rows")
-    assert note.severity == "note"
-    assert "3 in 'x', 2 in 'g', 1 in 'y'" in note.text
 
 
 def test_missing_values_of_terms_arrays_and_weights_are_counted_too():
@@ -169,19 +136,3 @@ def test_unseen_levels_are_an_error_or_missing(scaled):
     assert table.n_undecided == 3
     with pytest.raises(ps.errors.OptionError, match=r"^unseen='no' is not known; give"):
         result.predict(NEW, unseen="no")
-
-
-def test_unseen_levels_of_other_types_are_missing_too():
-    data = frame(c=pd.Categorical(["u", "v"] * 30), n=[1, 2, 4] * 20, b=[True] * N)
-    data["b"] = data["z"] > 3
-    result = ps.svm("y ~ c + C(n) + C(b)", data, lam=0.01).fit(ps.SDCA(seed=1))
-    new = data.iloc[:3].assign(
-        c=pd.Categorical(["u", "w", "v"]), n=[1.0, 1.0, 3.0], b=[1, 0, 1]
-    )
-    with pytest.warns(ColumnWarning, match=r"^2 rows .* column 'c'; 3.0 in column 'n'"):
-        found = result.decision_function(new, unseen="missing")
-    assert found.isna().tolist() == [False, True, True]
-    plain = ps.SVM(Y, data[["z"]], lam=1.0).fit(ps.SDCA(seed=1))
-    assert plain.predict(data[["z"]], unseen="missing").equals(
-        plain.predict(data[["z"]])
-    )

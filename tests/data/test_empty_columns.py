@@ -113,12 +113,3 @@ def test_a_column_of_blank_text_holds_no_value_either(blank, tmp_path, capsys):
         )
         assert "'e' holds no value" in found.err
         assert "Misclassified  10 of 40" in found.out
-
-
-def test_text_that_is_blank_in_some_rows_is_a_factor(tmp_path, recwarn):
-    data = DATA.assign(e=[" ", "k"] * 20)
-    data.to_csv(tmp_path / "rows.csv", index=False)
-    for source in (data, ps.scan(tmp_path / "rows.csv")):
-        result = ps.svm("y ~ .", source, lam=0.1).fit(ps.SDCA(seed=1))
-        assert list(result.params.index) == [*FITTED, "e[T.k]"]
-    assert not [each for each in recwarn if each.category is ColumnWarning]

@@ -50,15 +50,6 @@ def test_categories_of_numbers_are_read_from_numbers(new):
     np.testing.assert_array_equal(found, expected)
 
 
-def test_levels_may_be_tuples():
-    pairs = pd.Series([(int(one), "of two") for one in BASE])
-    found = scores_of("y ~ x + g", pairs, pairs)
-    expected = scores_of("y ~ x + C(g)", BASE, BASE)
-    np.testing.assert_array_equal(found, expected)
-    with pytest.raises(ColumnError, match="levels that did not occur at fit"):
-        scores_of("y ~ x + g", pairs, pairs.where(BASE == 1, pd.Series([(7,)] * N)))
-
-
 @pytest.mark.parametrize("fitted", ["bool", "int", "categories"])
 def test_missing_levels_are_missing_scores(fitted):
     new = pd.Series(BASE).astype(object).where(np.arange(N) > 4)
@@ -84,8 +75,3 @@ def test_a_factor_whose_name_ends_in_a_backtick(name, tmp_path):
     ps.save(result, tmp_path / "fit.pegasos")
     scores = ps.load(tmp_path / "fit.pegasos").decision_function(data)
     assert scores.equals(result.decision_function(data))
-
-
-def test_a_level_that_is_new_is_named_behind_contrasts_too():
-    with pytest.raises(ColumnError, match=r"did not occur at fit, 2, in 1 row"):
-        scores_of(FORMULAS[2], BASE, np.where(np.arange(N) == 3, 2, BASE))

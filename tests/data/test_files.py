@@ -1,7 +1,6 @@
 """Files that are no CSV: one sentence that says what to do."""
 
 import bz2
-import errno
 import gzip
 import lzma
 import os
@@ -13,10 +12,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.data import design, files, user_data
+from pegasos_stats.data import files
 from pegasos_stats.data.files import read_csv
 from pegasos_stats.data.svmlight import looks_like_svmlight, read_svmlight
 from pegasos_stats.errors import ColumnWarning, DataError, OptionError
@@ -121,23 +119,8 @@ def test_a_number_that_no_float_holds_is_infinite_to_a_fit(folder, capsys):
     assert "Column 'a' holds infinite values in 1 row (1); " in capsys.readouterr().err
 
 
-def test_text_with_one_number_stays_text(folder):
-    Path("text.csv").write_text(f"a,b\n{'9' * 30},1_000\nx,1.5.2\n")
-    found = read_csv("text.csv")
-    assert found["a"].tolist() == ["9" * 30, "x"]
-    assert found["b"].tolist() == ["1_000", "1.5.2"]
-
-
 def test_a_byte_order_mark_is_no_part_of_a_name(folder):
     assert list(read_csv("mark.csv")) == ["größe", "y"]
-
-
-@pytest.mark.parametrize(("name", "sign"), [("semi", "';'"), ("tabs", r"'\t'")])
-def test_another_separator_is_named(name, sign, folder, capsys):
-    assert main(["fit", f"{name}.csv", "--outcome", "y"]) == 2
-    printed = capsys.readouterr().err
-    assert f"--sep {sign}" in printed
-    assert printed.count("\n") == 1
 
 
 READERS = [read_csv, read_svmlight, looks_like_svmlight]
@@ -165,21 +148,6 @@ def test_a_path_that_leads_to_no_file_is_named(reader, folder, tmp_path):
             reader(path)
 
 
-@pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO, errno.ESTALE])
-@pytest.mark.parametrize("name", ["stat", "open"])
-def test_what_the_system_refuses_is_said(reader, number, name, folder, monkeypatch):
-    def refused(*args, **options):
-        raise OSError(number, os.strerror(number), "mark.csv")
-
-    place = files.os if name == "stat" else files
-    monkeypatch.setattr(place, name, refused, raising=False)
-    with pytest.raises(DataError) as error:
-        reader("mark.csv")
-    said = f"The file mark.csv cannot be read: {os.strerror(number)}."
-    assert str(error.value) == said
-
-
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
 @pytest.mark.parametrize("reader", READERS[:2])
 def test_a_small_file_that_unpacks_to_a_huge_one(reader, pack, tmp_path, monkeypatch):
@@ -188,21 +156,6 @@ def test_a_small_file_that_unpacks_to_a_huge_one(reader, pack, tmp_path, monkeyp
     monkeypatch.setattr(files, "limit", lambda: 10.0**7)
     with pytest.raises(DataError, match=r"unpacks to more than 0\.0 GB, half of the"):
         reader(str(path))
-
-
-def test_a_file_of_half_of_the_memory_is_read(tmp_path, monkeypatch):
-    path = tmp_path / "d.csv"
-    path.write_text("a,y\n1,n\n" * 9)
-    monkeypatch.setattr(files, "limit", lambda: 2.0)
-    assert len(read_csv(str(path))) == 17  # what lies there unpacked has its room
-
-
-def test_a_model_that_no_memory_holds_is_refused(monkeypatch):
-    monkeypatch.setattr(user_data, "limit", lambda: 99.0)
-    with pytest.raises(DataError, match=r"takes about 0\.0 GB .* leave out"):
-        design.FrameDesign.from_data(csr_array((2, 1)))
-    monkeypatch.setattr(user_data, "limit", lambda: 100.0)
-    assert design.FrameDesign.from_data(csr_array((2, 1))).names == ("x1",)
 
 
 WIDE = """
@@ -228,16 +181,6 @@ def test_an_index_of_300_million_under_a_limit_of_memory(tmp_path):
     one, two = done.stderr.splitlines()
     assert "A model of 300,000,000 columns takes about 30.0 GB of memory" in one
     assert "A model of 2,147,483,646 columns" in two
-
-
-@pytest.mark.parametrize("index", [2**31 - 1, 2**53, 2**63, 10**30, "1" * 5000, "1.5"])
-def test_an_index_beyond_all_is_shown(index, tmp_path):
-    path = tmp_path / "d.svm"
-    path.write_text(f"-1 1:2\n+1 {index}:1\n")
-    with pytest.raises(
-        DataError, match=f"^Line 2 of .* holds '{str(index)[:9]}.*up to"
-    ):
-        read_svmlight(path)
 
 
 @pytest.mark.parametrize("pack", [None, gzip.compress])

@@ -136,30 +136,12 @@ def test_a_model_of_what_is_missing_has_all_rows_and_the_coefficient_of_statsmod
     np.testing.assert_allclose(scores, [odds[1], odds[0]], atol=1e-4)
 
 
-def test_counts_of_what_is_left_out_are_of_the_rows_that_are():
-    assert sample_of("is.na(x)").dropped.missing == (("y", 1),)
-    assert sample_of("I((x > 0) | (s > 2))").dropped.missing == (("y", 1), ("x", 1))
-    assert sample_of("scale(x) + s").dropped.missing == (("y", 1), ("s", 2), ("x", 2))
-
-
 def test_an_outcome_and_an_offset_have_the_same_rule():
     assert outcome_of("is.na(x) ~ s", DATA).tolist() == DATA.x.isna().tolist()
     found = outcome_of("ifelse(is.na(x), 'none', 'some') ~ s", DATA)
     assert found.tolist() == np.where(DATA.x.isna(), "none", "some").tolist()
     offset = Offset(terms=("ifelse(is_na(x), 0, x)",)).of(DATA)
     assert offset.tolist() == DATA.x.fillna(0.0).tolist()
-
-
-def test_levels_are_those_of_the_rows_that_stay():
-    found = sample_of("relevel(C(addNA(g)), 'b') + is.na(x)")
-    assert len(found.design.names) == 3  # 'c' is in a row without an outcome
-    with pytest.raises(ps.errors.ColumnError, match="did not occur"):
-        sample_of("addNA(g)").design.matrix(DATA)
-
-
-def test_functions_of_the_caller_get_all_rows():
-    model = ps.svm("y ~ none(x)", DATA, lam=0.1, functions={"none": np.isnan})
-    assert model.problem.X[:, 0].tolist() == list(UNKNOWN.values())
 
 
 def test_rows_from_files_have_the_same_rule(tmp_path):

@@ -200,32 +200,6 @@ def test_a_tree_holds_constants_columns_and_calls_of_the_vocabulary(formula):
         assert not isinstance(node, ast.Name) or node.id in known
 
 
-def test_what_is_refused_is_named_with_what_is_allowed(data):
-    message = refused("y ~ x.to_csv('canary')", data, FormulaError)
-    assert "'to_csv', which is not known" in message
-    assert "functions={'name': f}" in message
-
-
-@pytest.mark.parametrize(
-    ("payload", "named"),
-    [
-        ("np.sqrtt(x)", "'np.sqrtt', .*did you mean 'np.sqrt'"),
-        ("lgo(x)", "did you mean 'log'?"),
-        ("x.clp(0)", "did you mean 'clip'?"),
-        ("np.linalg.norm(x)", "'np.linalg.norm', which is not known"),
-        ("I(x[0])", r"x\[0\]"),
-        ("log(x, y=2)", r"log\(\) takes x, base: .* 'y'"),
-        ("poly(x, z)", r"degree of poly\(\) is a column"),
-        ("poly(x, 5000)", r"degree of poly\(\) is 5000; .* 1,000"),
-        ("I(x > 1 & z < 1)", r"in brackets .*\(x > 1\) & \(z < 2\)"),
-        ("I(10**10**10)", "cannot be used"),
-    ],
-)
-def test_messages_name_what_is_wrong(payload, named, data):
-    with pytest.raises(FormulaError, match=named):
-        ps.svm(f"y ~ {payload}", data, lam=1.0)
-
-
 HALF = {"half": lambda x: x / 2, "above": lambda x, bound=0.0: x > bound}
 
 
@@ -269,12 +243,6 @@ def test_functions_shadow_nothing(name, data):
         ps.svm("y ~ x", data, functions={name: abs}, lam=1.0)
 
 
-@pytest.mark.parametrize("functions", [{"f": 1}, [abs]])
-def test_functions_are_a_dictionary_of_functions(functions, data):
-    with pytest.raises(OptionError, match="not allowed"):
-        ps.svm("y ~ x", data, functions=functions, lam=1.0)
-
-
 @pytest.mark.parametrize("found", ["text", [1.0], None, object(), np.ones((N, 2, 2))])
 def test_what_a_function_of_the_caller_returns_is_checked(found, data):
     with pytest.raises(FormulaError, match="one number for each row"):
@@ -287,25 +255,3 @@ def test_an_error_of_a_function_of_the_caller_is_named(data):
 
     with pytest.raises(FormulaError, match="no such thing"):
         ps.svm("y ~ fails(x)", data, functions={"fails": fails}, lam=1.0)
-
-
-@pytest.mark.parametrize("index", ["abcdef", [5, 3, 1, 0, 2, 4]])
-def test_what_a_function_gives_without_labels_is_that_of_the_rows_in_order(index):
-    functions = {"twice": lambda x: pd.Series(2.0 * np.asarray(x))}
-    data = pd.DataFrame({"y": list("ababab"), "x": [1.0, 4.0, 2.0, np.nan, 0.5, 3.0]})
-    data.index = list(index)
-    model = ps.svm("y ~ twice(x) + x", data, functions=functions, lam=1.0)
-    assert model.problem.X.tolist() == [[2.0 * x, x] for x in (1.0, 4.0, 2.0, 0.5, 3.0)]
-    outcome = ps.svm("twice(x) > 3 ~ x", data, functions=functions, lam=1.0)
-    assert outcome.problem.y.tolist() == [-1.0, 1.0, 1.0, -1.0, 1.0]
-
-
-def test_a_function_that_gives_a_cube_gives_no_column(data):
-    cube = {"cube": lambda x: np.zeros((len(x), 1, 1))}
-    with pytest.raises(FormulaError, match="does not give one number for each row"):
-        ps.svm("y ~ cube(z)", data, functions=cube, lam=1.0)
-
-
-def test_columns_of_different_widths_are_not_added(data):
-    with pytest.raises(FormulaError, match="joins terms of several columns"):
-        ps.svm("y ~ I(poly(z, 2) + z)", data, lam=1.0)

@@ -6,9 +6,8 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.labels import LabelCoding, factor_levels, positions, signs_of
-from pegasos_stats.data.user_data import column_of_labels
-from pegasos_stats.errors import DataError, LabelError, OptionError
-from tests.nasty import Long, Raising
+from pegasos_stats.errors import LabelError
+from tests.nasty import Raising
 
 NA = None
 
@@ -70,13 +69,6 @@ def test_an_undecided_label_is_missing_in_the_nullable_dtype(labels, dtype):
     assert decoded.isna().tolist() == [False, True]
 
 
-def test_first_seen_codes_the_first_label_as_minus_one():
-    labels = pd.Series([NA, "b", "a", "b"])
-    coding = LabelCoding.from_labels(labels, "first-seen")
-    assert coding.levels == ("b", "a")
-    np.testing.assert_array_equal(coding.encode(labels), [np.nan, -1.0, 1.0, -1.0])
-
-
 @pytest.mark.parametrize(
     ("labels", "named"),
     [
@@ -90,17 +82,6 @@ def test_first_seen_codes_the_first_label_as_minus_one():
 def test_other_than_two_levels_are_named(labels, named):
     with pytest.raises(LabelError, match=f"^The outcome 'y' .*{named}"):
         LabelCoding.from_labels(pd.Series(labels, dtype=object))
-
-
-def test_a_level_beside_the_given_pair_is_an_error():
-    with pytest.raises(LabelError, match=r"levels 1, 2, 3 and coding=\(1, 2\)"):
-        LabelCoding.from_labels(pd.Series([1, 2, 3]), (1, 2))
-
-
-@pytest.mark.parametrize("coding", ["last-seen", (1, 1), (1, 2, 3)])
-def test_unknown_codings_are_option_errors(coding):
-    with pytest.raises(OptionError, match="coding="):
-        LabelCoding.from_labels(pd.Series([1, 2]), coding)
 
 
 def test_unknown_labels_are_named_with_their_rows():
@@ -131,24 +112,6 @@ def test_a_missing_label_is_missing_in_every_dtype(labels):
     coding = LabelCoding.from_labels(labels)
     decoded = coding.decode(np.array([np.nan, 1.0]))
     assert decoded.isna().tolist() == [True, False]
-
-
-@pytest.mark.parametrize("coding", [{1, 2}, {1: 0, 2: 1}, None, 3, (1, None)])
-def test_a_pair_has_an_order(coding):
-    with pytest.raises(OptionError, match="coding="):
-        LabelCoding.from_labels(pd.Series([1, 2]), coding)
-
-
-def test_lists_are_no_labels():
-    with pytest.raises(LabelError, match="type list"):
-        LabelCoding.from_labels(pd.Series([[1], [2]]))
-
-
-def test_a_list_with_another_length_than_it_says_is_no_column():
-    with pytest.raises(DataError, match=r"^Labels of type Long are not in one col"):
-        column_of_labels(Long([1, 2]))
-    with pytest.raises(DataError, match=r"^Labels of type Long are not in one col"):
-        ps.Folds.stratified(Long([1, 2]), 2)
 
 
 def test_labels_are_found_without_being_compared():

@@ -87,32 +87,8 @@ def test_rows_that_lack_it_are_left_out_and_counted(data):
     assert again.dropped.by_column == "2 in 'z', 1 in 'a'"
 
 
-def test_levels_of_rows_that_lack_it_are_no_levels(data):
-    frame = data.assign(z=data["z"].where(data["g"] != "w"))
-    assert ps.svm("y ~ a + g + offset(z)", frame, lam=1.0).names == ("a", "g[T.v]")
-
-
 def fitted(data):
     return ps.svm(FORMULA, data, offset="z", lam=1.0).fit(ps.SDCA(seed=1))
-
-
-VALUES = [
-    ("zz", "offset='zz'"),
-    ("g", "not numbers"),
-    (pd.Series(list("uvw") * 4, dtype="category"), "not numbers"),
-    (pd.Series([1, 2] * 6, dtype="category"), "not numbers"),
-    ([0.0] * 5, r"\(5,\) and there are 12 rows"),
-    (2.0, r"\(\) and there are 12 rows"),
-    (np.where(np.arange(N) == 3, -np.inf, 1.0), "-inf in the rows 3"),
-    (pd.Series(0.0, range(1, N + 1)), "row labels of offset"),
-    (np.full(N, np.nan), "missing in all of 12 rows"),
-]
-
-
-@pytest.mark.parametrize(("offset", "named"), VALUES)
-def test_values_that_are_no_offset_are_refused(data, offset, named):
-    with pytest.raises(PegasosStatsError, match=named):
-        ps.svm(FORMULA, data, offset=offset, lam=1.0)
 
 
 @pytest.mark.parametrize(

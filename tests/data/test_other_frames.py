@@ -270,19 +270,6 @@ def test_frames_of_pandas_in_narwhals_keep_their_labels():
         ps.SVM(nw.from_native(y, series_only=True), nw.from_native(X), lam=1.0)
 
 
-def test_probabilities_are_known_by_the_text_of_their_levels():
-    data = X_OF_7.with_columns(y=pl.Series([6, 5, 6, 5, 5, 5, 6]))
-    result = ps.logit("y ~ a + b", data, lam=1.0).fit(ps.SDCA(seed=1))
-    chances = result.predict_proba(data)
-    assert chances.columns == ["5", "6"]
-    other, last = result.predict_proba(data.to_pandas()), data["y"].reverse()
-    for given in (chances, chances.select("6", "5")):
-        found = ps.confusion(data["y"], last, probabilities=given)
-        expected = ps.confusion(data["y"], last, probabilities=other)
-        assert found.overall["log_loss"] == expected.overall["log_loss"]
-        assert ps.reliability(data["y"], given).positive == int(given.columns[1])
-
-
 @pytest.mark.parametrize("made", [SVMClassifier, LogitClassifier, KernelSVMClassifier])
 def test_a_pipeline_whose_steps_give_frames_of_polars(made):
     data, y = POLARS.select("x", "site").drop_nulls(), POLARS.drop_nulls(["x", "site"])
@@ -301,22 +288,6 @@ def test_a_pipeline_whose_steps_give_frames_of_polars(made):
     )
     assert np.array_equal(pipe.decision_function(data), same.decision_function(inner))
     assert pipe.predict(data).tolist() == same.predict(inner.to_pandas()).tolist()
-
-
-def test_batches_and_arrays_of_arrow():
-    (batch,) = ARROW.to_batches()
-    assert fit(batch).params.equals(fit(PANDAS).params)
-    half = pa.array([-2.5, 1.5, -1.0, 2.0]).cast(pa.float16())
-    result = ps.SVM(pa.array(["n", "p", "n", "p"]), half, lam=1.0).fit(ps.SDCA(seed=1))
-    assert result.predict(half).to_pylist() == ["n", "p", "n", "p"]
-    assert (
-        ps.confusion(
-            pa.array([0, 1]),
-            [0, 0],
-            weights=half.slice(1, 3).filter([True, False, True]),
-        ).error_rate
-        == 2 / 3.5
-    )
 
 
 def test_frames_of_pandas_need_nothing_that_reads_others(monkeypatch):

@@ -103,13 +103,6 @@ def test_what_cannot_be_used_is_named(door, named):
         door()
 
 
-def test_names_that_occur_twice_are_kept_where_nobody_asks_for_them():
-    twice = TWICE.append_column("z", pa.array([0.5, 0.25]))
-    result = ps.svm("y ~ z", twice, lam=1.0).fit(ps.SDCA(seed=1))
-    assert result.augment(twice).column_names[:4] == ["y", "x", "x", "z"]
-    assert result.augment(twice)[1].to_pylist() == [1, 2]
-
-
 def test_levels_of_a_dictionary_that_occur_twice_or_are_missing():
     codes = pa.array([0, 1, 2, 3, None, 0])
     levels = pa.array(["b", "a", "b", None])

@@ -73,8 +73,3 @@ def test_a_missing_value_of_a_variable_leaves_the_row_out():
         (("I(affairs > 0)", 4),),
     )
     assert model.coding.levels == (False, True)
-
-
-def test_numbers_with_many_values_say_so():
-    with pytest.raises(ps.errors.LabelError, match=r"has 60 levels"):
-        ps.svm("sqrt(age) ~ affairs", DATA, lam=1.0)

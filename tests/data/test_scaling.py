@@ -8,7 +8,6 @@ from scipy.sparse import coo_array, csr_array
 
 import pegasos_stats as ps
 from pegasos_stats.data.scaling import Scaling
-from pegasos_stats.errors import ConvergenceWarning, DataError
 
 # Scores are sums of four terms of about 10; two ways of summing them.
 ROUNDING = 1e-11
@@ -70,17 +69,6 @@ def test_sparse_columns_stay_sparse_and_constant_ones_stay(data):
     assert Scaling.of(data[["same"]].to_numpy()).scale.tolist() == [1.0]
 
 
-def test_a_scaled_fit_is_saved(data, tmp_path):
-    result = ps.svm("y ~ a + C(b > -200)", data, standardize=True, lam=1.0).fit(
-        ps.SDCA(seed=1)
-    )
-    ps.save(result, tmp_path / "m")
-    again = ps.load(tmp_path / "m")
-    assert (again.predict(data) == result.predict(data)).all()
-    assert (again.params_original == result.params_original).all()
-    assert (again.decision_function(data) == result.decision_function(data)).all()
-
-
 def test_original_estimates_and_errors_are_those_of_logit():
     """Without a penalty scaling changes nothing: as by statsmodels' Logit, HC0."""
     table = sm.datasets.spector.load_pandas().data
@@ -110,15 +98,6 @@ def test_the_bootstrap_has_original_coefficients_too(data):
     np.testing.assert_allclose(found["std_error"][1:], slopes, rtol=1e-10)
 
 
-def test_original_is_what_is_fitted_where_nothing_was_scaled(data):
-    result = ps.svm("y ~ a + b", data, lam=0.1).fit(ps.SDCA(tol=1e-10, seed=1))
-    assert result.tidy(original=True).equals(result.tidy())
-    without = ps.svm("y ~ a", data, standardize=True, lam=1.0).fit(cov_type="none")
-    table = without.tidy(original=True)
-    assert table["estimate"].tolist() == without.params_original.tolist()
-    assert table["std_error"].isna().all()
-
-
 @pytest.mark.parametrize("storage", [csr_array, coo_array])
 def test_sparse_rows_are_centred_as_the_dense_rows_of_the_fit(data, storage):
     columns = data[["a", "b", "c", "d"]]
@@ -138,18 +117,3 @@ def test_units_do_not_matter_where_squares_leave_the_range(data, storage, power)
     found = Scaling.of(storage(np.ldexp(columns, power)))
     np.testing.assert_array_equal(found.scale, np.ldexp(plain.scale, power))
     np.testing.assert_array_equal(found.centre, np.ldexp(plain.centre, power))
-
-
-@pytest.mark.parametrize("storage", [np.asarray, csr_array])
-def test_sums_that_overflow_are_an_error(storage):
-    columns = storage(np.array([[1.5e308, 1.0], [1.5e308, 2.0], [-1e308, 4.0]]))
-    with pytest.raises(DataError, match="overflows"):
-        ps.SVM(["a", "b", "a"], columns, standardize=True, lam=1.0)
-
-
-def test_a_tolerance_below_the_rounding_of_sums_is_named_as_such(data):
-    model = ps.svm("y ~ a + b", data, lam=0.1, standardize=True)
-    with pytest.warns(ConvergenceWarning, match="as near as rounding lets"):
-        model.fit(ps.SDCA(tol=1e-17, epochs=200, seed=1))
-    with pytest.warns(ConvergenceWarning, match="after 1 epoch: the relative"):
-        model.fit(ps.SDCA(tol=1e-17, epochs=1, seed=1))

@@ -40,44 +40,6 @@ def test_columns_of_a_formula_in_the_other_byte_order(formula, dtype):
     assert one.augment(plain)["score"].equals(two.augment(other)["score"])
 
 
-def test_data_that_need_no_change_are_returned_as_they_are():
-    frame = pd.DataFrame({"a": X[:, 0], "g": ["u"] * 30})
-    assert in_known_types(frame) is frame
-    column = frame["a"]
-    assert in_known_types(column) is column
-
-
-class Frame:
-    """As a frame of polars: an array to numpy, names that numpy does not see."""
-
-    columns = ("b", "a")
-    shape = X.shape
-
-    def __len__(self):
-        return len(X)
-
-    def __array__(self, dtype=None, copy=None):
-        return X[:, ::-1]
-
-    def to_pandas(self):
-        return pd.DataFrame(X[:, ::-1], columns=list(self.columns))
-
-
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda: ps.SVM(Y, Frame(), lam=1.0),
-        lambda: ps.SVM(Frame(), X, lam=1.0),
-        lambda: ps.svm("y ~ a", Frame(), lam=1.0),
-        lambda: ps.SVM(Y, X, lam=1.0).fit(ps.Pegasos(seed=1)).predict(Frame()),
-        lambda: ps.confusion(Y, Frame()),
-    ],
-)
-def test_frames_of_other_libraries_would_lose_their_names(use):
-    with pytest.raises(DataError, match=r"Frame of .*data\.to_pandas\(\)"):
-        use()
-
-
 def test_an_object_whose_attributes_raise_is_named_by_its_type():
     data = pd.DataFrame({"y": list("abab"), "x": [1.0, 2.0, 3.0, 4.0]})
     model = ps.svm("y ~ x", data, lam=1.0)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import ColumnError, DataError, OptionError, PegasosStatsError
+from pegasos_stats.errors import ColumnError, DataError, OptionError
 from pegasos_stats.solvers.objective import best_intercept
 
 # Two optima, each found to this relative gap, differ by no more in their objective.
@@ -82,17 +82,6 @@ def test_weights_of_any_size_are_their_ratios(data, power):
     assert other.gap == usual.gap > 0.0
 
 
-def test_weights_beyond_the_largest_sum_keep_their_mean(data):
-    weights = np.resize([1e308, 1e308, 1e308, 5e307, 0.0], 80)
-    model = ps.svm("y ~ a + b", data, lam=0.1, weights=weights)
-    small = ps.svm("y ~ a + b", data, lam=0.1, weights=weights / 1e308)
-    # 1e308 is rounded, and so is a quotient by it.
-    np.testing.assert_allclose(model.problem.weights, small.problem.weights, rtol=1e-15)
-    assert model.problem.weights.mean() == pytest.approx(1.0, rel=1e-15)
-    found, expected = optimum(model), optimum(small)
-    assert found.objective == pytest.approx(expected.objective, rel=2 * TOL)
-
-
 @pytest.mark.parametrize(
     "weights",
     [
@@ -111,13 +100,6 @@ def test_weights_beyond_the_largest_sum_keep_their_mean(data):
 def test_numbers_of_every_type_weigh_the_same(data, weights):
     found = ps.svm("y ~ a + b", data, weights=weights, lam=1.0).problem.weights
     assert found.tolist() == [0.4, 0.8, 1.2, 1.6] * 20
-
-
-def test_true_counts_and_false_does_not(data):
-    found = ps.svm(
-        "y ~ a + b", data, weights=[True, False] * 40, lam=1.0
-    ).problem.weights
-    assert found.tolist() == [2.0, 0.0] * 40
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
@@ -150,16 +132,6 @@ def test_a_row_of_weight_zero_does_not_count(data):
     kept = optimum(ps.svm("y ~ a + b", data[20:], lam=0.1))
     weighted = optimum(ps.svm("y ~ a + b", data, lam=0.1, weights=weights))
     assert weighted.objective == pytest.approx(kept.objective, rel=2 * TOL)
-
-
-def test_rows_without_a_weight_are_dropped(data):
-    data["w"] = data["w"].astype(float)
-    data.loc[[3, 7], "w"] = np.nan
-    model = ps.svm("y ~ a + b", data, weights="w", lam=1.0)
-    assert model.problem.n == 78
-    assert model.dropped.predictors == 2
-    with pytest.raises(DataError, match="missing values in 2 rows"):
-        ps.svm("y ~ a + b", data, weights="w", na_action="raise", lam=1.0)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "log"])
@@ -203,15 +175,3 @@ def test_the_best_intercept_of_weighted_rows(loss):
 def test_wrong_weights_are_refused(data, weights, error, message):
     with pytest.raises(error, match=message):
         ps.svm("y ~ a + b", data, weights=weights, lam=1.0)
-
-
-@pytest.mark.parametrize("kind", [pd.Series, pd.Index, np.array, list])
-@pytest.mark.parametrize("which", ["weights", "freq_weights", "offset", "a"])
-def test_numbers_of_wider_floats_are_refused_without_a_warning(kind, which):
-    wide = [1.0] * 11 + [np.longdouble("1e4000")]  # infinite in double precision
-    given = kind(wide) if kind is list else kind(wide, dtype=object)
-    rows = pd.DataFrame({"y": [0, 1] * 6, "a": np.arange(12.0)})
-    more = {} if which == "a" else {which: given}
-    rows = rows.assign(a=given) if which == "a" else rows
-    with pytest.raises(PegasosStatsError, match="inf"):
-        ps.svm("y ~ a", rows, **more)

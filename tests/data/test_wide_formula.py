@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import FormulaError, LabelError
+from pegasos_stats.errors import FormulaError
 from tests.data.formula_frames import design_of
 
 N, WIDE = 12, 5_000
@@ -81,24 +81,6 @@ def test_thousands_of_columns_take_seconds_from_the_formula_to_new_data(tmp_path
     assert len(result.params) == WIDE + 1 + 2
 
 
-def test_columns_may_have_any_name_that_a_formula_can_hold(data):
-    """Names of parameters of Python functions are names as others are."""
-    for name in ("self", "data", "frame", "columns", "axis", "kwargs", "state"):
-        named = data[["y", "a", "g"]].rename(columns={"g": name})
-        result = ps.svm(f"y ~ {name} + a", named, lam=1.0).fit(
-            ps.Pegasos(epochs=2, seed=1)
-        )
-        assert result.predict(named).tolist() == result.predict().tolist()
-
-
-def test_products_of_factors_have_a_limit(data, monkeypatch):
-    limit = "pegasos_stats.data.language.formula_design.MOST_COLUMNS"
-    monkeypatch.setattr(limit, 4)
-    assert ps.svm("y ~ a + g:h - 1", data.assign(h=1.0 * (data["h"] == "p")), lam=1.0)
-    with pytest.raises(FormulaError, match="products of factors have more than 4 col"):
-        ps.svm("y ~ hashed(a, levels=3):hashed(b, levels=2)", data, lam=1.0)
-
-
 @pytest.mark.parametrize(
     ("levels", "terms", "words"),
     [
@@ -122,21 +104,3 @@ def test_products_that_are_too_large_are_refused_before_they_are_made(
     message = str(caught.value)
     assert words in message
     assert message.count("cannot be used") == 1
-
-
-def test_a_factorial_of_ten_factors_has_all_its_products():
-    rows = {f"f{i}": ["lh"[(k >> i) % 2] for k in range(1024)] for i in range(10)}
-    terms = "*".join(rows)
-    model = ps.svm(f"y ~ {terms}", rows | {"y": [0, 1] * 512}, lam=1.0)
-    assert len(model.names) == 1023
-
-
-def test_a_formula_without_terms_is_no_predictor(data):
-    with pytest.raises(FormulaError, match="has no predictor; add one"):
-        ps.svm("y ~ 1", data, lam=1.0)
-
-
-def test_a_long_outcome_is_cut_in_messages(data):
-    with pytest.raises(LabelError) as caught:
-        ps.svm(f"I({'<'.join(['b'] * 2000)}) ~ a", data, lam=1.0)
-    assert len(str(caught.value)) < 1000

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError, FormulaError, OptionError
+from pegasos_stats.errors import FormulaError
 
 SOLVER = ps.SDCA(seed=1)
 
@@ -32,15 +32,6 @@ def test_rows_beyond_a_spline_are_refused():
     far = clipped.decision_function(data.assign(x=7.0))
     at_end = clipped.decision_function(data.assign(x=high))
     assert far.tolist() == at_end.tolist()
-
-
-@pytest.mark.parametrize(
-    ("term", "kind", "named"),
-    [("lag(x)", DataError, "lag"), ("hashed(g, levels=4)", OptionError, "'g'")],
-)
-def test_terms_without_effects_are_refused(term, kind, named):
-    with pytest.raises(kind, match=named):
-        fitted(f"y ~ {term}", rows()).margins()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
-from pegasos_stats.errors import ConvergenceWarning, DataError, OptionError, SeedError
+from pegasos_stats.errors import ConvergenceWarning, DataError, OptionError
 from pegasos_stats.models.inference import bootstrap as module
 from pegasos_stats.models.inference.bootstrap import (
     DISTANCE,
@@ -273,22 +273,3 @@ def test_intervals_follow_from_the_replicates():
             found.conf_int(wrong)
     with pytest.raises(OptionError, match="interval"):
         found.conf_int(0.9, "bca")
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"replicates": 1},
-        {"replicates": 2.5},
-        {"interval": "bca"},
-        {"tol": 0.0},
-        {"tol": 1.0},
-        {"workers": 0},
-        {"sample_kind": "walker"},
-    ],
-)
-def test_options_are_checked_where_they_are_given(wrong):
-    with pytest.raises(OptionError, match=next(iter(wrong))):
-        Bootstrap(**wrong)
-    with pytest.raises(SeedError):
-        Bootstrap(seed=2**31)

@@ -104,17 +104,6 @@ def facts(model, result, new):
     ]
 
 
-def kernel_facts(model, result, new):
-    return [
-        result.counts.to_list(),
-        result.gap,
-        str(result.confusion()),
-        result.predict(new).tolist(),
-        result.decision_function().tolist(),
-        model.fit(result.solver).counts.to_list(),
-    ]
-
-
 @pytest.mark.parametrize(
     ("loss", "solver"),
     [(ps.SVM, SOLVERS["Pegasos"]), (ps.Logit, SOLVERS["SDCA"])],
@@ -143,17 +132,6 @@ def test_data_that_change_before_the_fit_change_nothing(given):
     assert found.params.to_list() == expected.params.to_list()
     assert found.gap == expected.gap
     assert found.bse.to_list() == expected.bse.to_list()
-
-
-def test_a_precomputed_kernel_is_held_too():
-    X, y = numbers()
-    K = X @ X.T
-    model = ps.KernelSVM(y, K, lam=0.1, kernel="precomputed")
-    result = model.fit(ps.Pegasos(epochs=3, seed=1))
-    new = K.copy()
-    before = kernel_facts(model, result, new)
-    K[...] = 0.0
-    assert kernel_facts(model, result, new) == before
 
 
 @pytest.mark.filterwarnings("ignore::pegasos_stats.errors.ConvergenceWarning")

@@ -9,7 +9,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
 from pegasos_stats.output.cli.program import main
-from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
+from pegasos_stats.sklearn import SVMClassifier
 
 N = 90
 RNG = np.random.default_rng(3)
@@ -88,14 +88,6 @@ def test_calibration_is_of_scores_at_lambdas_of_the_folds():
     )
     assert np.array_equal(found.validation.scores, nested.scores)
     assert found.result.problem.lam_rule == "cv"
-
-
-@pytest.mark.parametrize(
-    "classifier", [SVMClassifier, LogitClassifier, KernelSVMClassifier]
-)
-def test_classifiers_take_it(classifier):
-    found = classifier(lam="cv").fit(X, Y).result_
-    assert found.problem.lam == found.lambda_path.lambda_min
 
 
 def test_the_command_line(tmp_path, capsys):

@@ -1,7 +1,5 @@
 """Standard errors by default: by the loss alone, with their intervals and tests."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,10 +8,8 @@ from scipy.stats import f as law_of_f
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError, UndefinedMetricWarning
-from pegasos_stats.models.inference import wald
 from pegasos_stats.models.inference.covariance import OFTEN
 from pegasos_stats.models.inference.options import chosen_options
-from pegasos_stats.models.inference.wald import resampled_test
 from pegasos_stats.solvers.problem import Problem
 from tests.models.made_resamples import resampled
 
@@ -73,18 +69,6 @@ def test_the_number_of_resamples_follows_from_the_size(n, p, replicates):
     assert chosen_options("bootstrap", problem).replicates == 999
     sparse = Problem(csr_array(X), problem.y, lam=0.01)
     assert chosen_options("default", sparse).replicates == 999
-
-
-def test_what_takes_long_is_left_out_unless_it_is_asked_for():
-    for p, quick in ((1000, True), (1001, False)):
-        X = np.random.default_rng(1).standard_normal((12, p))
-        result = ps.Logit([0, 1] * 6, X, lam=1.0).fit(TIGHT)
-        result.summary()
-        assert result.has_covariance == quick
-    assert result.conf_int().shape == (1002, 2)
-    assert "std err" in result.summary().params
-    for n, quick in ((10_000, True), (10_001, False)):
-        assert wald.is_quick(SimpleNamespace(n=n, p=1000)) == quick
 
 
 REFUSED = [
@@ -164,21 +148,6 @@ def test_joint_tests_of_resamples_are_distances_in_the_metric_of_the_rows(far):
     assert 0 < count < 99
     assert found.pvalue == (1 + count) / 100.0
     assert (found.distribution, found.df_num) == ("bootstrap", 2)
-
-
-def test_the_coding_of_a_factor_does_not_matter():
-    rng = np.random.default_rng(5)
-    draws, theta = (
-        rng.normal(size=(99, 3)) @ rng.normal(size=(3, 3)),
-        rng.normal(size=3),
-    )
-    S = np.cov(rng.normal(size=(6, 3)), rowvar=False)
-    C = np.array([[1.0, 0.0, 0.0], [-1.0, 1.0, 0.0], [0.5, 0.0, 2.0]])
-    one = resampled(theta + draws, theta, reference=S)
-    two = resampled((theta + draws) @ C.T, C @ theta, reference=C @ S @ C.T)
-    plain, other = (resampled_test(each, np.eye(3), np.zeros(3)) for each in (one, two))
-    assert plain.pvalue == other.pvalue
-    assert plain.statistic == pytest.approx(other.statistic, rel=1e-9)
 
 
 def test_joint_tests_of_the_log_loss_are_hotellings():

@@ -96,11 +96,6 @@ def test_names_of_logit_have_its_numbers(data, result):
     assert (found.df_num, found.df_denom) == (expected.df_num, expected.df_denom)
 
 
-def test_a_test_by_f_takes_the_degrees_of_the_clusters(data):
-    fit = ps.logit(FORMULA, data, lam=1e-10).fit(EXACT, groups=data["k"] * 7 % 20)
-    assert fit.f_test("x = 0").df_denom == fit.covariance.df
-
-
 def test_inflation_factors_are_those_of_car(data, result):
     """``car::vif(glm(...))``, by its formula: correlations of the coefficients."""
     correlation = glm(data).cov_params().drop(index="Intercept", columns="Intercept")
@@ -212,42 +207,6 @@ def test_fits_are_of_the_same_rows(data, result):
     for word, other in others.items():
         with pytest.raises(DataError, match=word):
             ps.anova(other, result)
-
-
-def of_rows(fit, other):
-    """What takes the rows of a logistic fit."""
-    return [
-        lambda: fit.fittedvalues,
-        lambda: fit.resid_deviance,
-        lambda: fit.resid_pearson,
-        fit.pred_table,
-        fit.get_influence,
-        fit.vif,
-        lambda: ps.anova(fit, other),
-    ]
-
-
-def test_the_hinge_has_no_likelihood(data, result):
-    fit = ps.svm("y ~ x", data).fit()
-    assert np.isnan([fit.deviance, fit.null_deviance, fit.llr, fit.llr_pvalue]).all()
-    for ask in of_rows(fit, result):
-        with pytest.raises(OptionError, match="hinge"):
-            ask()
-    assert "resid" not in fit.augment()
-    assert fit.f_test("x = 0").df_denom == 248
-
-
-def test_fits_without_rows(data, result, tmp_path):
-    path = tmp_path / "fit.npz"
-    ps.save(result, path)
-    data.to_csv(tmp_path / "data.csv", index=False)
-    scanned = ps.logit(FORMULA, ps.scan(tmp_path / "data.csv"), lam=1e-10).fit()
-    for fit in (ps.load(path), scanned):
-        assert fit.deviance == pytest.approx(result.deviance, rel=1e-4)
-        assert fit.llr_pvalue == pytest.approx(result.llr_pvalue, rel=1e-2)
-        for ask in of_rows(fit, result):
-            with pytest.raises(DataError, match="rows of the fit"):
-                ask()
 
 
 def test_likelihood_ratios_do_not_allow_for_weights_and_groups(data):

@@ -55,43 +55,6 @@ def test_the_limit_is_1e_5_of_a_score_for_a_standard_deviation(make, cov_type):
     assert above.tidy()["estimate"].iloc[2] == above.params["b"]
 
 
-@pytest.mark.parametrize("cov_type", ["nonrobust", ps.Bootstrap(99, seed=1)])
-def test_tables_of_tests_and_effects_show_it_too(cov_type, tmp_path):
-    result = ps.logit("y ~ a + b", DATA, lam=0.01).fit(SOLVER, cov_type=cov_type)
-    deviation = DATA["b"].std(ddof=0)
-    small, large = (moved(result, f * 1e-5 / deviation) for f in (0.9, 1.1))
-    test = small.t_test(["b = 0", "a = 0", "a + b = 0"])
-    assert test.effect[0] == small.params["b"] != 0.0
-    assert test.tidy()["estimate"].iloc[0] == 0.0
-    assert test.summary_frame()["coef"].iloc[0] == 0.0
-    assert (test.tidy()["estimate"].iloc[1:] == test.effect[1:]).all()
-    assert row_of(str(large.t_test("b = 0"))).split()[3] != "0.0000"
-    # dP/db is b times the mean of P (1 - P), and moves by as much as b does.
-    link, response = (
-        small.margins(scale=scale).tidy().set_index("term")["estimate"]
-        for scale in ("link", "response")
-    )
-    assert link["b"] == 0.0
-    assert response["b"] == 0.0
-    assert link["a"] == pytest.approx(small.params["a"], rel=1e-12)
-    assert large.margins().tidy().set_index("term")["estimate"]["b"] != 0.0
-
-
-@pytest.mark.parametrize("cov_type", ["none", "HC3", ps.Bootstrap(99, seed=1)])
-def test_a_loaded_fit_shows_the_same(cov_type, tmp_path):
-    result = ps.logit("y ~ a + b", DATA, lam=0.01).fit(SOLVER, cov_type=cov_type)
-    small = moved(result, 0.9e-5 / DATA["b"].std(ddof=0))
-    if cov_type != "none":
-        assert small.bse["b"] > 0.0  # without it resamples are not saved
-    ps.save(small, tmp_path / "fit.npz")
-    loaded = ps.load(tmp_path / "fit.npz")
-    assert loaded.tidy()["estimate"].iloc[2] == 0.0
-    assert row_of(str(loaded.summary())).split()[1] == "0.0000"
-    assert loaded.params["b"] == small.params["b"]
-    if cov_type != "none":
-        assert loaded.t_test("b = 0").tidy()["estimate"].iloc[0] == 0.0
-
-
 @pytest.mark.parametrize("make", [ps.svm, ps.logit])
 def test_a_zero_has_the_statistic_0_and_its_interval_everywhere(make, tmp_path, capsys):
     data = DATA.assign(tiny=1e-7 * np.random.default_rng(6).normal(size=len(DATA)))

@@ -7,8 +7,6 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.errors import ColumnError, DataError, OptionError
 
-# At lam = 1e-10 the optimum is that far from the one without penalty: 3e-9 measured.
-TINY, PEER = 1e-10, 1e-6
 # Sums of the same numbers in another order, divided by pivots of about 1.
 ROUNDING = 1e-10
 
@@ -158,26 +156,6 @@ def test_resamples_are_of_whole_groups():
         rows = pd.concat([data[data["hospital"] == names[g]] for g in drawn])
         again = fit(rows.reset_index())
         np.testing.assert_allclose(estimate, again.params, atol=1e-5)
-
-
-def test_few_groups_are_warned_of():
-    few, many = (fit(hospitals(number=m), groups="hospital") for m in (6, 24))
-    assert "HC1, 6 groups of hospital" in few.summary().as_text()
-    (warned,) = [n for n in few.notes_on_errors() if n.severity == "warning"]
-    assert warned.topic == "few events"
-    assert "6 groups of hospital" in warned.text
-    assert not [n for n in many.notes_on_errors() if n.severity == "warning"]
-
-
-def test_another_covariance_keeps_the_groups_or_leaves_them():
-    result = fit(groups="hospital")
-    assert str(result.with_covariance("bootstrap").groups) == "24 groups of hospital"
-    by_name = fit().with_covariance("cluster", groups="hospital")
-    assert str(by_name.groups) == "24 groups of hospital"
-    assert by_name.bse.equals(result.bse)
-    assert result.with_covariance(ps.Cluster(use_t=False)).groups is result.groups
-    for name in ("HC3", "nonrobust", "none"):
-        assert result.with_covariance(name).groups is None
 
 
 @pytest.mark.parametrize("cov_type", ["cluster", ps.Bootstrap(5, seed=1)])

@@ -68,9 +68,3 @@ def test_a_notebook_computes_no_standard_errors_by_itself(logit):
     assert not result.has_covariance
     result.bse  # noqa: B018
     assert "std err" in shown(result)
-
-
-def test_what_is_public_is_listed():
-    assert dir(ps) == sorted(ps.__all__)
-    assert "KernelSVM" in dir(ps)
-    assert "sys" not in dir(ps)

@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.errors import ColumnError, DataError, OptionError
+from pegasos_stats.errors import DataError, OptionError
 
 SOLVER = ps.Pegasos(epochs=10, seed=443)
 
@@ -66,19 +66,6 @@ def test_a_precomputed_kernel_is_the_kernel():
     )
 
 
-def test_a_row_without_label_leaves_a_precomputed_kernel_on_both_sides():
-    X, y = rings()
-    labels = pd.Series(y).where(np.arange(100) != 7)
-    kept = np.arange(100) != 7
-    full = ps.KernelSVM(labels, X @ X.T, kernel="precomputed", lam=0.1).fit(SOLVER)
-    part = ps.KernelSVM(
-        y[kept], (X @ X.T)[np.ix_(kept, kept)], kernel="precomputed", lam=0.1
-    ).fit(SOLVER)
-    assert full.counts.tolist() == part.counts.tolist()
-    new, _ = rings(seed=1)
-    assert full.predict(new @ X.T).tolist() == part.predict(new @ X[kept].T).tolist()
-
-
 def test_results_do_not_depend_on_the_memory():
     X, y = rings(300)
     fits = [
@@ -119,17 +106,6 @@ def test_options_that_make_no_sense_for_the_solver(solver):
     X, y = rings(20)
     with pytest.raises(OptionError, match="makes no sense for a kernel"):
         ps.KernelSVM(y, X, lam=1.0).fit(solver)
-
-
-def test_data_that_kernels_do_not_take():
-    X, y = rings(20)
-    with pytest.raises(DataError, match="square"):
-        ps.KernelSVM(y, X, kernel="precomputed", lam=1.0)
-    with pytest.raises(DataError, match="not symmetric"):
-        ps.KernelSVM(y, np.triu(np.ones((20, 20))), kernel="precomputed", lam=1.0)
-    result = ps.KernelSVM(y, X, lam=1.0).fit(SOLVER)
-    with pytest.raises(ColumnError, match="fitted on 2"):
-        result.predict(np.ones((3, 3)))
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "linear", "precomputed"])

@@ -56,14 +56,6 @@ def test_the_outcome_and_the_baseline_are_named(make):
     assert not notes_on_order(make("dx ~ x + ward", PLAIN, lam=0.1).fit())
 
 
-def test_levels_in_an_order_of_their_own_have_no_note():
-    order = pd.CategoricalDtype(["Malignant", "benign"], ordered=True)
-    data = DATA.assign(dx=DATA["dx"].astype(order), ward=DATA["ward"].str.title())
-    assert not notes_on_order(ps.svm("dx ~ x + ward", data, lam=0.1).fit())
-    data["ward"] = pd.Categorical(DATA["ward"], ["aarau", "Zürich", "Bern"])
-    assert not notes_on_order(ps.svm("dx ~ x + ward", data, lam=0.1).fit())
-
-
 def test_arrays_files_dask_and_the_command_line_have_the_note(tmp_path, capsys):
     of_arrays = ps.SVM(DATA["dx"], DATA[["x"]], lam=0.1).fit()
     assert len(notes_on_order(of_arrays)) == 1

@@ -10,7 +10,6 @@ import statsmodels.api as sm
 from scipy.special import expit
 
 import pegasos_stats as ps
-from pegasos_stats.errors import OptionError
 
 REFERENCE = Path(__file__).parents[2] / "r_reference"
 # At lam = 1e-10 the optimum is that far from the one without penalty; R's derivatives
@@ -326,18 +325,6 @@ def test_predictions_are_at_each_of_few_values_once():
     assert result.predictions("treated").tidy()["value"].tolist() == ["0", "1"]
     assert result.predictions("k").tidy()["value"].tolist() == ["0", "1", "2"]
     assert len(result.predictions("x").tidy()) == 5
-
-
-def test_a_predictor_is_not_varied_and_set_at_once():
-    result = of_few_values()
-    for ask in (
-        lambda: result.predictions("treated", at={"treated": 1}),
-        lambda: result.predictions("g", at={"g": "a"}),
-        lambda: result.margins("g", at={"g": "a"}),
-    ):
-        with pytest.raises(OptionError, match="set to each of its values already"):
-            ask()
-    assert len(result.margins("x", at={"x": [0, 1]}).tidy()) == 2
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import ColumnError, DataError, OptionError
+from pegasos_stats.errors import OptionError
 
 SOLVER = ps.SDCA(tol=1e-9, seed=1)
 
@@ -41,20 +41,6 @@ def test_columns_are_those_of_tidy(fit):
     head = str(found.summary(alpha=0.1))
     assert "[0.05" in head
     assert "0.95]" in head
-
-
-def test_levels_of_booleans_are_found_by_numbers(fit):
-    found = fit.margins("x", at={"b": [1, 0.0]})
-    assert found.keys["at_b"].tolist() == [True, False]
-    assert found.estimates.hypotheses[0] == "x: dY/dX at b = True"
-
-
-def test_without_covariance_there_are_effects_alone(fit):
-    none = fit.with_covariance("none")
-    for shown in (none.margins("x"), none.predictions("g")):
-        found = shown.tidy()
-        assert found["estimate"].notna().all()
-        assert found.loc[:, "std_error":].isna().all(axis=None)
 
 
 def test_arrays_and_sparse_rows_have_effects_by_position(data):
@@ -96,17 +82,6 @@ def test_what_is_not_allowed_is_named(fit, asked, kind, named):
         fit.margins(**asked)
 
 
-def test_new_rows_that_have_no_effects_are_refused(fit, data):
-    with pytest.raises(ColumnError, match="weights='n'"):
-        fit.margins(data=data, weights="n")
-    for given in ({"data": data.assign(x=np.nan)}, {"weights": np.zeros(90)}):
-        with pytest.raises(DataError, match="complete"):
-            fit.margins(**{"data": data} | given)
-    result = ps.logit("y ~ sqrt(x + 3) + b", data, lam=0.01).fit(SOLVER)
-    with pytest.raises(DataError, match=r"x = -4\.5, b = False, in 90 rows"):
-        result.predictions("b", at={"x": [0, -4.5]})
-
-
 @pytest.mark.parametrize("term", ["I(x > 2)", "C(x > 2)", "floor(x / 2)"])
 def test_a_step_has_no_derivative(data, term):
     result = ps.logit(f"y ~ {term} + b", data, lam=0.01).fit(SOLVER, cov_type="HC0")
@@ -117,9 +92,3 @@ def test_a_step_has_no_derivative(data, term):
     assert found.tidy()["estimate"].iloc[0] == pytest.approx(higher.mean(), abs=1e-14)
     by_name = result.margins("x", change={"x": 3}).tidy()["contrast"]
     assert by_name.tolist() == ["+ 3"]
-
-
-@pytest.mark.parametrize("term", ["I(x ** 2)", "bs(x, df=4)", "pmax(x, 0.5)"])
-def test_smooth_terms_and_kinks_have_one(data, term):
-    result = ps.logit(f"y ~ {term} + b", data, lam=0.01).fit(SOLVER, cov_type="none")
-    assert result.margins("x").tidy()["contrast"].tolist() == ["dY/dX"]
