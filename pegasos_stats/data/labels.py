@@ -12,7 +12,7 @@ from pandas.api.types import pandas_dtype
 
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_choice, number_of
-from pegasos_stats.data.language.expressions import Call, literal, refused
+from pegasos_stats.data.language.expressions import Call, refused
 from pegasos_stats.data.language.formula import read_outcome, split_formula
 from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.data.user_data import (
@@ -245,14 +245,14 @@ def as_in_formula(
     if formula is None or not outcome.startswith(FACTORS):
         return coding
     read = read_outcome(formula, (), functions)
-    call = Call.of(read.tree, read.functions)
-    if call is None or call.name not in ("C", "relevel") or len(call.given) == 1:
+    known = isinstance(read, Call) and read.name in ("C", "relevel")
+    if not isinstance(read, Call) or not known or len(read.given) == 1:
         return coding
-    level = literal(list(call.given.values())[1])
+    level = getattr(list(read.given.values())[1], "value", None)
     at = position_of(level, coding.levels)
     if at < 0 and isinstance(level, str):  # as R names the levels of numbers
         at = position_of(level, [str(each) for each in coding.levels])
-    if call.name == "C" or at < 0:
+    if read.name == "C" or at < 0:
         raise refused(
             formula,
             f"has the outcome {outcome} of the levels {listing(coding.levels)}; give "

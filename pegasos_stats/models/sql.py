@@ -1,6 +1,5 @@
 """Linear fits as one SQL expression, and as JSON for other languages."""
 
-import ast
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -14,12 +13,11 @@ import numpy as np
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.language.expressions import (
-    COMPARED,
     Call,
+    Column,
+    Constant,
     Expression,
-    column_name,
-    column_node,
-    literal,
+    Operation,
     read_expression,
 )
 from pegasos_stats.data.language.formula_design import FormulaDesign, parts_of
@@ -55,6 +53,8 @@ WITH_NAN = ("duckdb", "postgresql")  # which is equal to itself there, and the l
 WITH_BOOLEANS = ("ansi", "duckdb", "postgresql")
 
 CONDITIONS = {"==", "!=", "<", "<=", ">", ">=", "in", "and", "or", "not"}
+
+COMPARISONS = {"==", "!=", "<", "<=", ">", ">=", "in", "not_in"}
 
 CONNECTIVES = {"&": "and", "|": "or"}
 
@@ -175,60 +175,52 @@ class Lowering:
     ----------
     state : mapping
         What transformations found at fit, by the text of their calls.
-    expression : Expression
-        That of the trees.
     """
 
     state: Mapping[str, Mapping[str, object]]
-    expression: Expression
 
-    def call(self, node: ast.expr) -> Call | None:
-        """The call that a node is, if it is one."""
-        return Call.of(node, self.expression.functions)
-
-    def number(self, node: ast.expr) -> Tree:
+    def number(self, node: Expression) -> Tree:
         """A tree that gives a number; of a condition 1 or 0."""
         tree = self.factor(node)
         if tree[0] == "text":
             raise cannot(f"text {tree[1]!r} as a number")
         return tree
 
-    def factor(self, node: ast.expr) -> Tree:
+    def factor(self, node: Expression) -> Tree:
         """A tree that gives a level: a column as it is, or 1 and 0 of a condition."""
         tree = self._tree(node)
         return ["if", tree, ONE, ZERO] if tree[0] in CONDITIONS else tree
 
-    def condition(self, node: ast.expr, operation: str) -> Tree:
+    def condition(self, node: Expression, operation: str) -> Tree:
         """A tree that gives a condition."""
         tree = self._tree(node)
         if tree[0] not in CONDITIONS:
             raise cannot(f"{operation} of what is no comparison")
         return tree
 
-    def _tree(self, node: ast.expr) -> Tree:
-        if (column := column_name(node)) is not None:
-            return ["column", column]
-        if (call := self.call(node)) is not None:
-            return self._call(call)
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
-            return constant(literal(node))
-        name = node.func.id
-        if name == COMPARED:
-            return self._comparison(node.args)
-        if name == "not":
-            return ["not", self.condition(node.args[0], "'not'")]
-        if name in CONNECTIVES:
-            parts = [self.condition(each, f"'{name}'") for each in node.args]
-            return joined(CONNECTIVES[name], parts)
-        if name not in OPERATIONS:
-            raise cannot(f"'{name}'")
-        return OPERATIONS[name](*map(self.number, node.args))
+    def _tree(self, node: Expression) -> Tree:
+        match node:
+            case Column(name):
+                return ["column", name]
+            case Constant(value):
+                return constant(value)
+            case Call():
+                return self._call(node)
+            case Operation("not", (inner,)):
+                return ["not", self.condition(inner, "'not'")]
+            case Operation(name, parts) if name in CONNECTIVES:
+                each = [self.condition(part, f"'{name}'") for part in parts]
+                return joined(CONNECTIVES[name], each)
+            case Operation(name, parts) if name in OPERATIONS:
+                return OPERATIONS[name](*map(self.number, parts))
+            case Operation(name, parts) if name.split()[0] in COMPARISONS:
+                return self._comparison(name.split(), parts)
+        raise cannot(f"'{getattr(node, 'name', node)}'")
 
-    def _comparison(self, parts: list[ast.expr]) -> Tree:
+    def _comparison(self, names: list[str], parts: tuple[Expression, ...]) -> Tree:
         found: list[Tree] = []
-        names = str(literal(parts[0])).replace("not in", "not_in").split()
-        for name, (left, right) in zip(names, pairwise(parts[1:]), strict=True):
-            known = literal(right)
+        for name, (left, right) in zip(names, pairwise(parts), strict=True):
+            known = getattr(right, "value", None)
             if isinstance(known, list):
                 inside = ["in", self.factor(left), [plain_level(v) for v in known]]
                 found.append(inside if name in ("in", "==") else ["not", inside])
@@ -412,7 +404,7 @@ def _known(offset: Offset) -> Iterator[Term]:
     trees = list[Tree]([["column", offset.column]] if offset.column else [])
     for term in offset.terms:
         read = read_expression(term, (), term, offset.functions)
-        trees.append(Lowering({}, read).number(read.tree))
+        trees.append(Lowering({}).number(read))
     for name, tree in zip(offset.parts, trees, strict=True):
         yield _term(name, 1.0, 0.0, 1.0, [tree])
 
@@ -436,19 +428,18 @@ def _products(design: Design) -> Iterator[list[Tree]]:
 def _factor(design: FormulaDesign, text: str, reduced: bool) -> list[Tree]:
     """The columns of a factor: a number, or the contrasts of its levels."""
     if text in design.variables:  # by its name alone, which may be one that is no word
-        read = Expression(text, column_node(text))
+        node: Expression = Column(text)
     else:
         functions = design.functions
-        read = read_expression(text, design.variables, design.formula, functions)
-    lowering, coding = Lowering(design.state, read), design.codings.get(text)
+        node = read_expression(text, design.variables, design.formula, functions)
+    lowering, coding = Lowering(design.state), design.codings.get(text)
     if coding is None:
-        tree = lowering.number(read.tree)
+        tree = lowering.number(node)
         if text in design.fields:
             raise cannot(f"the term {text}")
         return [tree]
-    node = read.tree
-    while (call := lowering.call(node)) and call.name in ("C", "relevel", "I"):
-        node = next(iter(call.given.values()))
+    while isinstance(node, Call) and node.name in ("C", "relevel", "I"):
+        node = next(iter(node.given.values()))
     levels = [plain_level(level) for level in coding.levels]
     inner = lowering.factor(node)
     return [

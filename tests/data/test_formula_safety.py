@@ -1,6 +1,5 @@
 """A formula computes with columns, whoever wrote it and wherever it stands."""
 
-import ast
 import builtins
 import contextlib
 import copy
@@ -13,14 +12,14 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.language.expressions import COMPARED
+from pegasos_stats.data.language.expressions import Call, Column, Constant, Operation
 from pegasos_stats.data.language.formula import (
     factors_of,
     outcome_of,
     read_outcome,
     read_terms,
 )
-from pegasos_stats.data.language.values import CONNECTIVES, OPERATORS
+from pegasos_stats.data.language.values import COMPARISONS, CONNECTIVES, OPERATORS
 from pegasos_stats.data.language.vocabulary import ATTRIBUTES, VOCABULARY
 from pegasos_stats.errors import (
     ColumnError,
@@ -189,15 +188,15 @@ def test_no_formula_reaches_an_evaluator_of_text(monkeypatch):
 def test_a_tree_holds_constants_columns_and_calls_of_the_vocabulary(formula):
     data = everything()
     text = formula.partition(" ~ ")[2]
-    known = {*VOCABULARY, *ATTRIBUTES, *OPERATORS, *CONNECTIVES, COMPARED}
-    known |= {f"`{name}`" for name in data.columns}
-    trees = [read_outcome(formula, data.columns).tree]
+    operators = {*OPERATORS, *CONNECTIVES, *COMPARISONS, "in", "not_in"}
     terms = read_terms(f"y ~ {text}", data, True)
-    trees += [e.tree for e in factors_of(terms, formula, data)[2].values()]
-    for node in (node for tree in trees for node in ast.walk(tree)):
-        kinds = ast.Call, ast.Name, ast.Constant, ast.List, ast.Dict, ast.keyword
-        assert isinstance(node, (*kinds, ast.Load))
-        assert not isinstance(node, ast.Name) or node.id in known
+    found = factors_of(terms, formula, data)[2].values()
+    for tree in (read_outcome(formula, data.columns), *found):
+        for node in tree.walk():
+            assert type(node) in (Column, Constant, Operation, Call)
+            assert not isinstance(node, Column) or node.name in data
+            assert not isinstance(node, Operation) or {*node.name.split()} <= operators
+            assert not isinstance(node, Call) or node.name in {*VOCABULARY, *ATTRIBUTES}
 
 
 HALF = {"half": lambda x: x / 2, "above": lambda x, bound=0.0: x > bound}

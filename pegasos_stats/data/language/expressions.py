@@ -1,15 +1,15 @@
 """Expressions of a formula: the whitelist that they pass, and their values.
 
-`ast.parse` reads the text. What is on the whitelist is written as calls of the
-vocabulary, and the tree so made, in which there are constants, columns and calls alone,
-is walked to compute: nothing of it is given to Python.
+`ast.parse` reads the text. What is on the whitelist becomes an `Expression`, of
+constants, columns, operators and calls of the vocabulary alone, which computes itself:
+nothing of the text is given to Python.
 """
 
 import ast
 import re
 import warnings
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Hashable, Iterator
+from dataclasses import dataclass
 from keyword import iskeyword
 from numbers import Number
 
@@ -51,7 +51,6 @@ DEEPEST = 60
 NESTED = "it has too many parts in each other"
 LARGEST_INTEGER = 2**63
 ALIKE = 0.6  # names of functions are short
-COMPARED = "<=>"  # a chain of comparisons; no word, which a function may be
 LITERAL = r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\""
 QUOTED = re.compile(rf"({LITERAL}|`[^`]*`)")
 OPENING, CLOSING = "([{", ")]}"
@@ -64,49 +63,36 @@ OPERATOR_NAMES = {
     "Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%",
     "Pow": "**", "BitAnd": "&", "BitOr": "|", "And": "&", "Or": "|", "USub": "negative",
     "UAdd": "positive", "Invert": "not", "Not": "not", "Eq": "==", "NotEq": "!=",
-    "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=", "In": "in", "NotIn": "not in",
+    "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=", "In": "in", "NotIn": "not_in",
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
 class Expression:
-    """An expression that passed the whitelist.
+    """An expression that passed the whitelist: a tree of the classes below."""
 
-    Attributes
-    ----------
-    text : str
-        As it is written.
-    tree : ast.expr
-        Of constants, lists of them, names and calls: the name of a column stands in
-        backticks, every other name is of the vocabulary.
-    functions : dict of str to callable
-        Further functions, of the caller.
-    """
+    @property
+    def parts(self) -> Collection["Expression"]:
+        """What it is computed from."""
+        return ()
 
-    text: str
-    tree: ast.expr
-    functions: Functions = field(default_factory=dict)
+    def walk(self) -> Iterator["Expression"]:
+        """It and all that is within it."""
+        yield self
+        for part in self.parts:
+            yield from part.walk()
 
     @property
     def columns(self) -> set[str]:
         """Names of the columns that it uses."""
-        names = map(column_name, ast.walk(self.tree))
-        return {name for name in names if name is not None}
+        return {node.name for node in self.walk() if isinstance(node, Column)}
 
     @property
-    def column(self) -> str | None:
-        """Name of the column that it is; None of anything else."""
-        return column_name(self.tree)
-
-    @property
-    def calls(self) -> Iterator["Call"]:
+    def calls(self) -> "list[Call]":
         """Calls of functions within it, operators left out."""
-        for node in ast.walk(self.tree):
-            if (call := Call.of(node, self.functions)) is not None:
-                yield call
+        return [node for node in self.walk() if isinstance(node, Call)]
 
-    def value(
-        self, frame: pd.DataFrame, state: dict[str, State] | None = None
+    def evaluate(
+        self, frame: pd.DataFrame, states: dict[str, State] | None = None
     ) -> Value:
         """A number, or one entry for each row, missing where it has none.
 
@@ -114,7 +100,7 @@ class Expression:
         ----------
         frame : DataFrame, n rows
             In plain dtypes.
-        state : dict, optional
+        states : dict, optional
             What transformations found at fit, by the text of their calls. New ones are
             added.
 
@@ -127,45 +113,59 @@ class Expression:
         --------
         >>> frame = pd.DataFrame({"x": [1.0, 4.0]})
         >>> read = read_expression("np.sqrt(x) + 1", frame.columns, "y ~ x")
-        >>> read.value(frame).tolist()
+        >>> read.evaluate(frame).tolist()
         [2.0, 3.0]
         """
-        found = self._value(self.tree, frame, {} if state is None else state)
+        found = self._value(frame, {} if states is None else states)
         columns = pd.Series | pd.DataFrame | Number | np.bool_
         if not isinstance(unwrapped_value(found), columns):
             raise TypeError("an expression does not give one number for each row")
         return without_nullable(found)
 
-    def _value(
-        self, node: ast.AST, frame: pd.DataFrame, states: dict[str, State]
-    ) -> Value:
-        """Value of a node of the tree."""
-        if (column := column_name(node)) is not None:
-            return widened(frame[column])
-        if (call := Call.of(node, self.functions)) is not None:
-            names, nodes = call.given.keys(), call.given.values()
-            values = [self._value(each, frame, states) for each in nodes]
-            if call.name != "I":
-                values = [unwrapped_value(value) for value in values]
-
-            def compute(*values: Value) -> Value:
-                given = dict(zip(names, values, strict=True))
-                return _called(call, given, states)
-
-            if call.function.all_rows:
-                return on_rows(compute(*map(plain_numbers, values)), frame.index)
-            return where_present(compute, values, frame.index)
-        if not isinstance(node, ast.Call):
-            return literal(node)
-        name = node.func.id  # type: ignore[attr-defined]
-        values = [unwrapped_value(self._value(a, frame, states)) for a in node.args]
-        if name == COMPARED:
-            return compared(*values, index=frame.index)
-        return operated(name, *values, index=frame.index)
+    def _value(self, frame: pd.DataFrame, states: dict[str, State]) -> Value:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Call:
+class Column(Expression):
+    """A column of the data."""
+
+    name: str
+
+    def _value(self, frame: pd.DataFrame, states: dict[str, State]) -> Value:
+        return widened(frame[self.name])
+
+
+@dataclass(frozen=True)
+class Constant(Expression):
+    """A number, text, true, false, None, or a list or dictionary of such."""
+
+    value: Value
+
+    def _value(self, frame: pd.DataFrame, states: dict[str, State]) -> Value:
+        return self.value
+
+
+@dataclass(frozen=True)
+class Operation(Expression):
+    """An operator, or a chain of comparisons: their signs with blanks between."""
+
+    name: str
+    operands: tuple[Expression, ...]
+
+    @property
+    def parts(self) -> Collection[Expression]:
+        """What the operator stands between."""
+        return self.operands
+
+    def _value(self, frame: pd.DataFrame, states: dict[str, State]) -> Value:
+        values = [unwrapped_value(part._value(frame, states)) for part in self.operands]
+        is_one = self.name in OPERATORS or self.name in CONNECTIVES
+        return (operated if is_one else compared)(self.name, *values, index=frame.index)
+
+
+@dataclass(frozen=True)
+class Call(Expression):
     """A call of a function.
 
     Attributes
@@ -173,7 +173,7 @@ class Call:
     name : str
         As the vocabulary has it.
     function : Function
-    given : dict of str to ast.expr
+    given : dict of str to Expression
         Its arguments, by the names of the parameters; by position where it has none.
     key : str
         Under which it keeps what it found at fit.
@@ -181,69 +181,46 @@ class Call:
 
     name: str
     function: Function
-    given: dict[str, ast.expr]
-    key: str
+    given: dict[str, Expression]
+    key: str = ""
 
-    @classmethod
-    def of(cls, node: ast.AST, functions: Functions) -> "Call | None":
-        """The call that a node of a tree is; None of operators and anything else."""
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
-            return None
-        name = node.func.id
-        if name in OPERATORS or name in CONNECTIVES or name == COMPARED:
-            return None
-        function = function_of(name, functions)
-        keywords = {str(k.arg): k.value for k in node.keywords}
-        key = literal(keywords.pop("_state", ast.Constant("")))
-        return cls(name, function, function.given(name, node.args, keywords), str(key))
+    @property
+    def parts(self) -> Collection[Expression]:
+        """Its arguments."""
+        return self.given.values()
 
+    def _value(self, frame: pd.DataFrame, states: dict[str, State]) -> Value:
+        values = [part._value(frame, states) for part in self.given.values()]
+        if self.name != "I":
+            values = [unwrapped_value(value) for value in values]
 
-def _called(call: Call, given: dict[str, Value], states: dict[str, State]) -> Value:
-    """Call a function, whose arguments are checked."""
-    function = call.function
-    if function.open:
-        places = [given.pop(name) for name in [*given] if name.isdigit()]
-        return function.resolved(*places, **given)
-    ufunc = isinstance(function.call, np.ufunc)
-    if ufunc:
-        given = {name: as_numbers(value) for name, value in given.items()}
-    check_arguments(call.name, function, given)
-    if ufunc:
-        return in_range(function.resolved, *given.values())
-    if function.state:
-        state = states.setdefault(call.key, {})
-        given = {word: as_real(value) for word, value in given.items()}
-        given[function.state] = state
-        if call.name == "bs" and BEYOND in state:
-            given.setdefault("extrapolation", state[BEYOND])
-    first = [given.pop(next(iter(given)))] if given else []
-    return function.resolved(*first, **given)
+        def compute(*values: Value) -> Value:
+            return self._called(dict(zip(self.given, values, strict=True)), states)
 
+        if self.function.all_rows:
+            return on_rows(compute(*map(plain_numbers, values)), frame.index)
+        return where_present(compute, values, frame.index)
 
-def function_of(name: str, functions: Functions) -> Function:
-    """A function of the caller, or of the vocabulary."""
-    if name in functions:
-        return Function(functions[name], all_rows=True, open=True)
-    return VOCABULARY.get(name) or ATTRIBUTES[name]
-
-
-def column_node(name: str) -> ast.Name:
-    """What stands for a column in a tree."""
-    return ast.Name(f"`{name}`", ast.Load())
-
-
-def column_name(node: ast.AST) -> str | None:
-    """Name of the column that a node of a tree is; None of anything else."""
-    column = isinstance(node, ast.Name) and node.id.startswith("`")
-    return node.id[1:-1] if column else None  # type: ignore[attr-defined]
-
-
-def literal(node: ast.AST) -> Value:
-    """Value of a constant of a tree, or of a list of them; the tree itself if none."""
-    try:
-        return ast.literal_eval(node)
-    except ValueError:
-        return node
+    def _called(self, given: dict[str, Value], states: dict[str, State]) -> Value:
+        """Call the function with values."""
+        function = self.function
+        if function.open:
+            places = [given.pop(name) for name in [*given] if name.isdigit()]
+            return function.resolved(*places, **given)
+        ufunc = isinstance(function.call, np.ufunc)
+        if ufunc:
+            given = {name: as_numbers(value) for name, value in given.items()}
+        check_arguments(self.name, function, given)
+        if ufunc:
+            return in_range(function.resolved, *given.values())
+        if function.state:
+            state = states.setdefault(self.key, {})
+            given = {word: as_real(value) for word, value in given.items()}
+            given[function.state] = state
+            if self.name == "bs" and BEYOND in state:
+                given.setdefault("extrapolation", state[BEYOND])
+        first = [given.pop(next(iter(given)))] if given else []
+        return function.resolved(*first, **given)
 
 
 def plain_numbers(value: Value) -> Value:
@@ -286,9 +263,8 @@ def read_expression(
     (['a.b', 'x'], ['log'])
     """
     tree, quoted = parsed(text, formula)
-    reader = _Whitelist(columns, formula, functions or {}, quoted)
     try:
-        return Expression(text, reader.read(tree), functions or {})
+        return _Whitelist(columns, formula, functions or {}, quoted).read(tree)
     except RecursionError:
         raise unusable(formula, NESTED) from None
 
@@ -359,26 +335,27 @@ def written(node: ast.AST, quoted: dict[str, str]) -> str:
 
 @dataclass(frozen=True)
 class _Whitelist:
-    """Writes what `ast.parse` read as calls of the vocabulary, and refuses the rest."""
+    """Makes an `Expression` of what `ast.parse` read, and refuses the rest."""
 
     columns: Collection[object]
     formula: str
     functions: Functions
     quoted: dict[str, str]
 
-    def read(self, node: ast.expr) -> ast.expr:
-        """The same with constants, columns and calls alone."""
+    def read(self, node: ast.expr) -> Expression:
+        """The expression of a node of the tree."""
         match node:
             case ast.Constant(value=value):
                 return self._constant(value)
             case ast.Name() | ast.Attribute():
                 return self._name(node)
             case ast.List() | ast.Tuple() | ast.Set():
-                return self._constants(node.elts)
+                return Constant(self._constants(node.elts))
             case ast.Dict():
-                keys, values = self._constants(node.keys), self._constants(node.values)
-                if all(isinstance(key, ast.Constant) for key in keys.elts):
-                    return ast.Dict(list(keys.elts), values.elts)
+                keys = self._constants(node.keys)
+                values = self._constants(node.values)
+                if all(isinstance(key, Hashable) for key in keys):
+                    return Constant(dict(zip(keys, values, strict=True)))
             case ast.UnaryOp():
                 return self._operator(node.op, [node.operand])
             case ast.BinOp():
@@ -398,103 +375,100 @@ class _Whitelist:
     def _written(self, node: ast.AST) -> str:
         return written(node, self.quoted)[:60]
 
-    def _constant(self, value: object) -> ast.expr:
+    def _constant(self, value: object) -> Expression:
         if isinstance(value, int) and abs(value) >= LARGEST_INTEGER:
             return self._folded("positive", [value])
         if value is None or isinstance(value, bool | int | float | str):
-            return ast.Constant(value)
+            return Constant(value)
         raise self._refusal(f"has {value!r} ({type(value).__name__})")
 
-    def _constants(self, items: "Collection[ast.expr | None]") -> ast.List:
+    def _constants(self, items: "Collection[ast.expr | None]") -> list[Value]:
         found = [self.read(item) for item in items if item is not None]
-        fixed = all(isinstance(i, ast.Constant | ast.List | ast.Dict) for i in found)
-        if len(found) < len(items) or not fixed:
+        values = [each.value for each in found if isinstance(each, Constant)]
+        if len(values) < len(items):
             raise self._refusal("has a list of other things than constants")
-        return ast.List(found, ast.Load())
+        return values
 
-    def _name(self, node: ast.Name | ast.Attribute) -> ast.expr:
+    def _name(self, node: ast.Name | ast.Attribute) -> Expression:
         """A column, ``np.pi``, ``contr.sum``, ``x.dt.year``."""
         name = _dotted(node)
         if name in self.quoted:
-            return column_node(self.quoted[name])
+            return Column(self.quoted[name])
         if name is not None and name not in self.columns:
             if name in CONSTANTS:
-                return ast.Constant(CONSTANTS[name])
+                return Constant(CONSTANTS[name])
             if name in CONTRASTS:
-                return _call_of(name, [])
+                return Call(name, CONTRASTS[name], {})
         if isinstance(node, ast.Attribute):
             path, owner = _path(node)
             if path in ATTRIBUTES:
-                return _call_of(path, [self.read(owner)])
+                return Call(path, ATTRIBUTES[path], {"x": self.read(owner)})
             if name is None:
                 raise self._unknown(path)
-        return column_node(str(name))
+        return Column(str(name))
 
-    def _operator(self, operator: ast.AST, operands: list[ast.expr]) -> ast.expr:
+    def _operator(self, operator: ast.AST, operands: list[ast.expr]) -> Expression:
         kind = type(operator).__name__
         if (name := OPERATOR_NAMES.get(kind)) is None:
             power = "; write powers as x**2, not x^2" if kind == "BitXor" else ""
             raise self._refusal(f"has the operator {kind.lower()}{power}")
         parts = [self.read(operand) for operand in operands]
-        if name in OPERATORS and all(isinstance(p, ast.Constant) for p in parts):
-            return self._folded(name, [literal(part) for part in parts])
-        return _call_of(name, parts)
+        values = [part.value for part in parts if isinstance(part, Constant)]
+        if name in OPERATORS and len(values) == len(parts):
+            return self._folded(name, values)
+        return Operation(name, tuple(parts))
 
-    def _folded(self, name: str, values: list[Value]) -> ast.Constant:
+    def _folded(self, name: str, values: list[Value]) -> Constant:
         """Compute with constants."""
         try:
-            return ast.Constant(folded(name, values))
+            return Constant(folded(name, values))
         except (ArithmeticError, TypeError, ValueError) as error:
             raise unusable(self.formula, str(error)) from None
 
-    def _comparison(self, node: ast.Compare) -> ast.expr:
+    def _comparison(self, node: ast.Compare) -> Expression:
         parts = [node.left, *node.comparators]
-        names = [OPERATOR_NAMES.get(type(op).__name__) for op in node.ops]
+        names = [OPERATOR_NAMES.get(type(op).__name__, "") for op in node.ops]
         bitwise = [p for p in parts if isinstance(getattr(p, "op", None), BITWISE)]
-        if None in names or (len(names) > 1 and bitwise):
+        if "" in names or (len(names) > 1 and bitwise):
             raise self._refusal(
                 f"has {self._written(node)!r}; comparisons by ==, !=, <, <=, >, >= and "
                 "in stand in brackets where & and | join them: (x > 1) & (z < 2)"
             )
-        signs = ast.Constant(" ".join(map(str, names)))
-        return _call_of(COMPARED, [signs, *map(self.read, parts)])
+        return Operation(" ".join(names), tuple(map(self.read, parts)))
 
-    def _call(self, node: ast.Call) -> ast.expr:
+    def _call(self, node: ast.Call) -> Expression:
         name = _dotted(node.func) or ""
         if name == "c" and not node.keywords:
-            return self._constants(node.args)
+            return Constant(self._constants(node.args))
         if name == "Q" and len(node.args) == 1 and not node.keywords:
-            column = self.read(node.args[0])
-            if isinstance(literal(column), str):
-                return column_node(literal(column))
+            inner = self.read(node.args[0])
+            if isinstance(inner, Constant) and isinstance(inner.value, str):
+                return Column(inner.value)
         path, arguments = name or self._written(node.func), node.args
         if name not in VOCABULARY and name not in self.functions:
             # np.name and contr.name are functions, unless the data have such a column.
             first = name.partition(".")[0]
             module = first in ("np", "contr") and first not in self.columns
             if isinstance(node.func, ast.Attribute) and not module:
-                path, inner = _path(node.func)
-                arguments = [inner, *node.args]
+                path, owner = _path(node.func)
+                arguments = [owner, *node.args]
             if path not in VOCABULARY or suggestion(name, ("formula",)):  # of pd.cut
                 raise self._unknown(path, name)
-        return self._called(path, arguments, node)
-
-    def _called(self, name: str, given: list[ast.expr], node: ast.Call) -> ast.expr:
-        function = function_of(name, self.functions)
+        if path in self.functions:
+            function = Function(self.functions[path], all_rows=True, open=True)
+        else:
+            function = VOCABULARY[path]
         words = {str(each.arg): self.read(each.value) for each in node.keywords}
-        arguments = [self.read(item) for item in given]
         if any(word == "None" or word.startswith("_") for word in words):
             raise self._refusal(f"has {self._written(node)!r}")
         try:
-            function.given(name, arguments, words)
+            given = function.given(path, [self.read(item) for item in arguments], words)
         except TypeError as error:
-            habits = (suggestion(word, ("options", name)) for word in words)
+            habits = (suggestion(word, ("options", path)) for word in words)
             instead = next(filter(None, habits), "")
-            text = f"{name}(): {instead}" if instead else str(error)
+            text = f"{path}(): {instead}" if instead else str(error)
             raise unusable(self.formula, text) from None
-        if function.state:
-            words["_state"] = ast.Constant(written(node, self.quoted))
-        return _call_of(name, arguments, words)
+        return Call(path, function, given, written(node, self.quoted))
 
     def _unknown(self, path: str, name: str = "") -> FormulaError:
         """The error for a function that is not known, or a method, by its path."""
@@ -508,13 +482,6 @@ class _Whitelist:
 
 
 BITWISE = ast.BitAnd | ast.BitOr
-
-
-def _call_of(
-    name: str, arguments: list[ast.expr], words: dict[str, ast.expr] | None = None
-) -> ast.Call:
-    keywords = [ast.keyword(word, value) for word, value in (words or {}).items()]
-    return ast.Call(ast.Name(name, ast.Load()), arguments, keywords)
 
 
 def _dotted(node: ast.AST) -> str | None:

@@ -28,6 +28,7 @@ from pegasos_stats.data.language.expressions import (
     NESTED,
     OPENING,
     QUOTED,
+    Column,
     Expression,
     parsed,
     read_expression,
@@ -322,11 +323,12 @@ def outcome_of(
     name = factored(expression)
     if name not in data.columns or name != expression.strip("`"):
         outcome = read_outcome(formula, data.columns, functions)
-        if name not in data.columns and outcome.column is None:
+        if isinstance(outcome, Column):
+            name = outcome.name
+        elif name not in data.columns:
             check_names(outcome.columns)
             check_columns(data, sorted(outcome.columns) or [expression])
             return values_of_rows(outcome, data, formula).rename(expression)
-        name = outcome.column or name
     check_columns(data, [name])
     column: DataColumn = data[name]
     return column
@@ -366,7 +368,7 @@ def values_of_rows(
     """
     rows = data[sorted(expression.columns)].reset_index(drop=True).apply(plain_column)
     try:
-        found = unwrapped_value(expression.value(rows))
+        found = unwrapped_value(expression.evaluate(rows))
         values: DataColumn = pd.Series(found, index=rows.index)
     except Exception as error:
         raise unusable(formula, one_line(error, 1000)) from None

@@ -807,7 +807,7 @@ class FormulaRows:
         absent = {v: rows for v, rows in lacks.items() if v in names}
         for expr, expression in expressions.items():
             with errors_of(formula, rows, expr):
-                values[expr] = as_real(expression.value(rows, found))
+                values[expr] = as_real(expression.evaluate(rows, found))
             missing = missing_in(values[expr])
             if levels and expr in levels:
                 missing = codes_of(unwrapped_value(values[expr]), levels[expr]) < 0

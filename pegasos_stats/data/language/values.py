@@ -181,7 +181,7 @@ def compared(names: str, *values: Value, index: pd.Index) -> Value:
     _check_width(values)
     parts = [
         _compared(name, values[i], values[i + 1], index)
-        for i, name in enumerate(names.replace("not in", "not_in").split())
+        for i, name in enumerate(names.split())
     ]
     return parts[0] if len(parts) == 1 else _connected("&", parts, index)
 

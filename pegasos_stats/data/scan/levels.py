@@ -13,7 +13,6 @@ from pegasos_stats.data.labels import Coding, LabelCoding, as_in_formula
 from pegasos_stats.data.language.expressions import (
     Call,
     Expression,
-    literal,
     read_expression,
     refused,
 )
@@ -88,7 +87,7 @@ def learns(call: Call) -> bool:
     >>> [learns(call) for calls in found for call in calls]
     [True, False, True, False]
     """
-    given = {name: literal(node) for name, node in call.given.items()}
+    given = {name: getattr(node, "value", None) for name, node in call.given.items()}
     stated = {
         "bs": all(given.get(k) is not None for k in ("lower_bound", "upper_bound"))
         and isinstance(given.get("knots"), list),
