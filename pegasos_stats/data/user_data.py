@@ -17,7 +17,6 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
@@ -46,8 +45,6 @@ if TYPE_CHECKING:
 GIVE = "give a data frame, an array or a list"
 
 Data = TypeVar("Data", DataColumn, pd.DataFrame)
-
-PIECE = ContextVar("PIECE", default=False)  # whether a piece of all rows is looked at
 
 
 class FileName(str):
@@ -431,33 +428,15 @@ def check_memory(needed: float, what: str, cure: str) -> None:
         )
 
 
-@contextmanager
-def in_a_piece() -> Iterator[None]:
-    """What is counted inside is counted in a piece of all rows."""
-    token = PIECE.set(True)
-    try:
-        yield
-    finally:
-        PIECE.reset(token)
-
-
 def in_the_rows(labels: pd.Index) -> str:
-    """Write how many rows these are, and which.
-
-    Parameters
-    ----------
-    labels : Index
+    """Write in which rows something is.
 
     Examples
     --------
-    >>> in_the_rows(pd.RangeIndex(3))
-    'in 3 rows (0, 1, 2)'
-    >>> with in_a_piece():
-    ...     in_the_rows(pd.Index(["a"]))
-    "in at least 1 row ('a')"
+    >>> in_the_rows(pd.RangeIndex(3)), in_the_rows(pd.Index(["a"]))
+    ('in the rows 0, 1, 2', "in row 'a'")
     """
-    least = "at least " if PIECE.get() else ""
-    return f"in {least}{counted(len(labels), 'row')} ({rows_listed(labels)})"
+    return f"{'in row' if len(labels) == 1 else 'in the rows'} {rows_listed(labels)}"
 
 
 def rows_listed(labels: pd.Index) -> str:

@@ -27,7 +27,6 @@ from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.files import Scan, scanned_frames
 from pegasos_stats.data.user_data import (
     as_data,
-    in_a_piece,
     in_rows,
     is_sparse,
     is_valid_text,
@@ -459,8 +458,7 @@ def by_rule(
     frame: pd.DataFrame,
 ) -> Any:
     """What a method gives for the rows of one partition, or of a piece of files."""
-    with in_a_piece():
-        return getattr(result, method)(frame, **options)
+    return getattr(result, method)(frame, **options)
 
 
 def without_rows(frame: "DaskFrame") -> pd.DataFrame:

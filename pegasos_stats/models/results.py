@@ -19,7 +19,6 @@ from pegasos_stats.data.scan.files import Scan, joined, scanned_frames
 from pegasos_stats.data.scan.levels import columns_of_outcome
 from pegasos_stats.data.scan.partitions import Partitions, compute_tasks
 from pegasos_stats.data.scan.rows import Block, StreamedRows, Values, added
-from pegasos_stats.data.user_data import in_a_piece
 from pegasos_stats.data.weights import Counts, column_named, column_of_counts
 from pegasos_stats.errors import DataError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
@@ -76,10 +75,9 @@ def _asked(
     frame: pd.DataFrame,
 ) -> tuple["pd.Series[float]", pd.Series, pd.DataFrame]:
     """Scores of some rows, labels or missing values, and other columns."""
-    with in_a_piece():
-        f = result.decision_function(frame, unseen=unseen, offset=offset)
-        labels = result._labels(frame) if labelled else pd.Series(None, frame.index)
-        return f, labels, frame[names]
+    f = result.decision_function(frame, unseen=unseen, offset=offset)
+    labels = result._labels(frame) if labelled else pd.Series(None, frame.index)
+    return f, labels, frame[names]
 
 
 @suggest_names("result")

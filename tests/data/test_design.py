@@ -35,12 +35,12 @@ def test_rows_with_missing_values_are_left_out_and_come_back_as_nan():
 @pytest.mark.parametrize(
     ("column", "words"),
     [
-        ([1, "?", "?"], r"'u' is not numeric: it holds '\?' in 2 rows \('b', 'c'\)"),
-        (["x", "y", "z"], "holds 'x', 'y', 'z' in 3 rows"),
+        ([1, "?", "?"], r"'u' is not numeric: it holds '\?' in the rows 'b', 'c'"),
+        (["x", "y", "z"], "holds 'x', 'y', 'z' in the rows"),
         (pd.Categorical(["1", "2", "1"]), "'u' is not numeric"),
         (pd.to_datetime(["2020-01-01"] * 3), "'u' is not numeric"),
         ([1j, 2j, 3j], "'u' is not numeric"),
-        ([1.0, np.inf, -np.inf], r"infinite values in 2 rows \('b', 'c'\)"),
+        ([1.0, np.inf, -np.inf], r"infinite values in the rows 'b', 'c'"),
     ],
 )
 def test_what_is_not_a_finite_number_is_named_with_its_rows(column, words):

@@ -116,7 +116,7 @@ def test_whole_numbers_beyond_64_bits_are_numbers(long, other, turned, folder):
 def test_a_number_that_no_float_holds_is_infinite_to_a_fit(folder, capsys):
     Path("far.csv").write_text("y,a\n" + f"n,1\np,{'9' * 400}\n")
     assert main(["fit", "far.csv", "--outcome", "y"]) == 2
-    assert "Column 'a' holds infinite values in 1 row (1); " in capsys.readouterr().err
+    assert "Column 'a' holds infinite values in row 1; " in capsys.readouterr().err
 
 
 def test_a_byte_order_mark_is_no_part_of_a_name(folder):

@@ -71,10 +71,10 @@ def test_levels_that_occur_only_in_incomplete_rows_do_not_count(data):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"g": "q"}, r"'g' holds levels .* 'q', in 4 rows \('r1', 'r2'"),
+        ({"g": "q"}, r"'g' holds levels .* 'q', in the rows 'r1', 'r2'"),
         ({"c": "z"}, "'c' holds levels that did not occur at fit"),
         ({"x": "1"}, "'x' is not numeric: it holds '1'"),
-        ({"x": np.inf}, "'x' holds infinite values in 5 rows"),
+        ({"x": np.inf}, "'x' holds infinite values in the rows 'r1'"),
         ({"x": -np.inf, "g": "q"}, "'x' holds infinite"),
     ],
 )

@@ -100,7 +100,7 @@ def test_outcomes_without_two_levels(parts, scanned):
     with pytest.raises(LabelError, match="has 1 level, 'no'; exactly two are needed: "):
         ps.svm("y ~ x0", one, lam=1.0)
     three = scanned([parts[0], parts[1], parts[2].assign(y="maybe")])
-    several = r"holds 'maybe' in at least \d+ rows \(0, 1, 2, 3, 4 and .*/c\.parquet"
+    several = r"holds 'maybe' in the rows 0, 1, 2, 3, 4 and .*/c\.parquet"
     with pytest.raises(LabelError, match=several):
         ps.svm("y ~ x0", three, lam=1.0)
     with pytest.raises(LabelError, match=r"has 3 levels, 'maybe', 'no', 'yes'; "):
@@ -136,7 +136,7 @@ def test_values_lacking_in_every_row_of_a_file_are_counted(tmp_path):
 
 def test_infinite_values_are_refused_by_name_and_row(parts, scanned):
     parts[1] = parts[1].assign(x0=np.where(np.arange(400) == 7, np.inf, 1.0))
-    with pytest.raises(ColumnError, match=r"^Column 'x0' holds infinite .*\(7 of .*/b"):
+    with pytest.raises(ColumnError, match=r"^Column 'x0' holds infinite .* 7 of .*/b"):
         ps.svm("y ~ x0", scanned(parts), lam=1.0)
 
 

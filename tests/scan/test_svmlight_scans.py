@@ -93,8 +93,8 @@ def test_columns_are_the_indices_of_all_files(tmp_path):
     scan = ps.scan(tmp_path / "*.svm")
     assert list(scan.kinds) == ["label", "x1", "x2", "x3", "x4", "x5"]
     scan = ps.scan(tmp_path / "b.svm")
-    ((_, piece),) = scan.labelled(["x5", "label", "x2", "x1"])
-    assert piece.to_pydict() == {
+    (piece,) = scan.frames(["x5", "label", "x2", "x1"])
+    assert piece.to_dict("list") == {
         **{"x5": [1.0, 0.0], "label": [1, -1]},
         **{"x2": [4.0, 0.0], "x1": [0.0, 0.0]},
     }

@@ -343,14 +343,14 @@ class Scan:
                         found[name] = max(width, found.get(name, 0.0))
         return found
 
-    def labelled(
+    def frames(
         self, columns: Sequence[str], rows: int | None = None
-    ) -> Iterator[tuple[pd.Index, "pa.RecordBatch"]]:
+    ) -> Iterator[pd.DataFrame]:
         """Read all files once, some rows at a time, the same each time.
 
-        With each piece goes what its rows are called in an error: their number in the
-        file, and the file if there are several. Pieces of the same rows are the same
-        whatever the format of their files.
+        Labels are what rows are called in an error: their number in the file, and the
+        file if there are several. Pieces of the same rows are the same whatever the
+        format of their files.
 
         Parameters
         ----------
@@ -366,19 +366,17 @@ class Scan:
         names, size = list(columns), rows or self.rows_at_once(columns)
         for file in self.files:
             (how, types), first = self.format_of(file), 0
+            title = FileName(shown_path(file)) if len(self.files) > 1 else None
             try:
                 found = how.batches(file, names, size, types)
                 for piece in formats.of_equal_size(found, size):
-                    yield self._labels(file, first, piece.num_rows), piece.select(names)
+                    labels = pd.RangeIndex(first, first + piece.num_rows, name=title)
+                    yield frame_of(piece.select(names)).set_axis(labels)
                     first += piece.num_rows
             except DataError:
                 raise
             except Exception as error:  # of pyarrow, in the middle of a file
                 raise formats.unreadable(file, error) from None
-
-    def _labels(self, file: str, first: int, count: int) -> pd.Index:
-        name = FileName(shown_path(file)) if len(self.files) > 1 else None
-        return pd.RangeIndex(first, first + count, name=name)
 
     def __repr__(self) -> str:
         first = self.files[0]
@@ -669,7 +667,7 @@ def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
         for column in piece.columns
     ]
     plain = pa.RecordBatch.from_arrays(columns, names=piece.schema.names)
-    found: pd.DataFrame = plain.to_pandas(ignore_metadata=True)
+    found: pd.DataFrame = plain.to_pandas(ignore_metadata=True, split_blocks=True)
     for name, column in zip(piece.schema.names, columns, strict=True):
         if pa.types.is_integer(column.type) and column.null_count:
             numbers = column.fill_null(0).to_numpy(zero_copy_only=False).copy()
@@ -758,9 +756,9 @@ def scanned_frames(
         )
     scan.check(used)
     empty = True
-    for labels, piece in scan.labelled(used):
+    for frame in scan.frames(used):
         empty = False
-        yield frame_of(piece).set_axis(labels)
+        yield frame
     if scan.renewed() != stamps:
         raise DataError("The files have changed while they were read; read them again.")
     if empty:

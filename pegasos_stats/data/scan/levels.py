@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,15 +37,11 @@ from pegasos_stats.data.language.formula_design import (
 )
 from pegasos_stats.data.language.values import unwrapped_value
 from pegasos_stats.data.sample import no_rows
-from pegasos_stats.data.scan.files import Scan, frame_of, joined_frames, rows_of_piece
+from pegasos_stats.data.scan.files import Scan, joined_frames, rows_of_piece
 from pegasos_stats.data.scan.formats import ALLOWED, BOOLEANS, NUMBERS, OBJECTS, TEXT
 from pegasos_stats.data.scan.partitions import Partition, Partitions, compute_tasks
-from pegasos_stats.data.user_data import in_a_piece
 from pegasos_stats.data.weights import Offset, all_zero, whole_counts
 from pegasos_stats.errors import ColumnError, listing, shown
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Source = Scan | Partitions
 
@@ -97,30 +93,16 @@ def learns(call: Call) -> bool:
     return bool(call.function.state) and not stated.get(call.name, False)
 
 
-class CountedPiece(NamedTuple):
-    """Some rows, each as often as it counts.
-
-    Attributes
-    ----------
-    labels : Index
-        What its rows are called.
-    table : RecordBatch
-    lines : int
-        Rows of the data that begin here, before each was repeated.
-    """
-
-    labels: pd.Index
-    table: "pa.RecordBatch"
-    lines: int
-
-
 def counted_pieces(
     scan: Scan | Partition,
     columns: Collection[str],
     counts: str | None,
     rows: int | None = None,
-) -> Iterator[CountedPiece]:
+) -> Iterator[tuple[pd.DataFrame, int]]:
     """Read all rows once, so many at a time, the same each time.
+
+    Each row is there as often as it counts; beside a piece stands how many rows of the
+    data begin in it, before each was repeated.
 
     Parameters
     ----------
@@ -135,25 +117,21 @@ def counted_pieces(
     DataError
         If a file cannot be read to its end, or a count is no whole number.
     """
-    import pyarrow as pa
-
     names = list(columns)
     step = rows or rows_of_piece(scan.memory, scan.width(names))
     wanted = names if counts is None else [*dict.fromkeys([*names, counts])]
-    for index, piece in scan.labelled(wanted, step):
+    for piece in scan.frames(wanted, step):
         if counts is None:
-            yield CountedPiece(index, piece, piece.num_rows)
+            yield piece, len(piece)
             continue
-        column = piece.column(counts).to_pandas().set_axis(index)
-        each = whole_counts(column, None, index)
+        each = whole_counts(piece[counts], None, piece.index)
         each[np.isnan(each)] = 1.0  # a row that is then left out
         ends = np.cumsum(each.astype(np.int64))
-        few, there = piece.select(names), int(ends[-1])
+        few, there = piece[names], int(ends[-1])
         for first in range(0, max(1, there), step):
             numbers = np.arange(first, min(there, first + step))
             places = np.searchsorted(ends, numbers, side="right")
-            lines = 0 if first else piece.num_rows
-            yield CountedPiece(index.take(places), few.take(pa.array(places)), lines)
+            yield few.iloc[places], 0 if first else len(piece)
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,10 +233,9 @@ def resolve_formula(
     if levels.rule == "factor":
         levels = as_in_formula(levels, formula)
     everything = np.ones(len(pattern), dtype=bool)
-    with in_a_piece():
-        design, _ = FormulaDesign.from_terms(
-            formula, found.terms, pattern, everything, every_row=False
-        )
+    design, _ = FormulaDesign.from_terms(
+        formula, found.terms, pattern, everything, every_row=False
+    )
     return ResolvedFormula(
         design=design,
         coding=levels,
@@ -300,15 +277,15 @@ def _looked_at(scan: Source, found: "LevelCollector", given: Given) -> Iterator[
         for some in (tasks[:1], tasks[1:]):  # the first may be enough
             yield from compute_tasks(some)
         return
-    for index, table, lines in counted_pieces(scan, found.columns, found.counts):
-        yield Rows(frame_of(table).set_axis(index), lines, table.num_rows)
+    for frame, lines in counted_pieces(scan, found.columns, found.counts):
+        yield Rows(frame, lines, len(frame))
 
 
 def _telling_rows(sent: tuple[Given, int], frame: pd.DataFrame) -> Rows:
     given, memory = sent
     found, there = LevelCollector(*given), Partition(frame, memory)
-    for index, table, lines in counted_pieces(there, found.columns, found.counts):
-        found.add(Rows(frame_of(table).set_axis(index), lines, table.num_rows))
+    for piece, lines in counted_pieces(there, found.columns, found.counts):
+        found.add(Rows(piece, lines, len(piece)))
     rows = found.rows or [frame[found.columns].head(0)]
     few = joined_frames(rows, found.columns)
     return Rows(few, found.lines, found.total, frozenset(found.held))
@@ -398,10 +375,7 @@ class LevelCollector:
             usable = usable & frame[self.counts].notna().to_numpy(dtype=bool)
         if self.offsets is not None:
             usable = usable & ~np.isnan(self.offsets.of(frame))
-        with in_a_piece():
-            rows = FormulaRows.of(
-                self._formula, self.terms, frame, usable, {}, state={}
-            )
+        rows = FormulaRows.of(self._formula, self.terms, frame, usable, {}, state={})
         complete = rows.used.index
         if len(complete) == 0:
             return

@@ -18,20 +18,19 @@ from pegasos_stats.data.user_data import check_hashable, in_known_types, plain_c
 from pegasos_stats.errors import ColumnError, DataError, PegasosStatsError, listing
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from dask.dataframe import DataFrame as DaskFrame
     from dask.delayed import Delayed
 
 
-PLAIN = ("string", "bytes", "date", "empty")  # objects that arrow holds as they are
+PLAIN = ("string", "bytes", "date", "empty")  # objects that stay as they are
 
 
-def for_arrow(column: DataColumn) -> DataColumn:
+def of_one_kind(column: DataColumn) -> DataColumn:
     """A column of numbers, booleans, text or categories, all of one kind.
 
-    Objects that are numbers or booleans become these, as in memory; sparse columns
-    become dense, and categories that are neither text nor numbers, such as intervals,
-    text.
+    Objects that are numbers or booleans become these, as in memory, and so do numbers
+    of pandas' own types where none is missing; sparse columns become dense, and
+    categories that are neither text nor numbers, such as intervals, text.
 
     Raises
     ------
@@ -40,20 +39,20 @@ def for_arrow(column: DataColumn) -> DataColumn:
 
     Examples
     --------
-    >>> for_arrow(pd.Series([1, None, 2.5], dtype=object)).tolist()
+    >>> of_one_kind(pd.Series([1, None, 2.5], dtype=object)).tolist()
     [1.0, nan, 2.5]
-    >>> for_arrow(pd.Series(pd.arrays.SparseArray([0, 1]))).dtype
+    >>> of_one_kind(pd.Series(pd.arrays.SparseArray([0, 1]))).dtype
     dtype('int64')
     """
     column = named_levels(in_known_types(column))
     if isinstance(column.dtype, pd.SparseDtype):
         column = column.sparse.to_dense()  # type: ignore[attr-defined]
-    if column.dtype == np.longdouble:
-        with np.errstate(over="ignore"):  # infinity is refused later
-            return column.astype(np.float64)
+    of_pandas = not isinstance(column.dtype, np.dtype)
+    if of_pandas and pd.api.types.is_numeric_dtype(column):
+        return plain_column(column)
     if column.dtype != object or pd.api.types.infer_dtype(column) in PLAIN:
         return column
-    plain = plain_column(column.reset_index(drop=True))
+    plain = plain_column(column)
     if plain.dtype == object:
         check_hashable(column.name, plain)
         found = sorted({type(value).__name__ for value in plain})
@@ -110,18 +109,13 @@ class Partition:
         """As that of `Scan`; all rows are in memory already."""
         return len(columns)
 
-    def labelled(
-        self, columns: Sequence[str], rows: int
-    ) -> Iterator[tuple[pd.Index, "pa.RecordBatch"]]:
-        """The rows, some at a time, the same each time, and their labels."""
-        import pyarrow as pa
-
-        whole = {name: for_arrow(self.frame[name]).array for name in columns}
-        for first in range(0, len(self.frame), rows):
-            places = slice(first, first + rows)
-            part = pd.DataFrame({name: each[places] for name, each in whole.items()})
-            table = pa.Table.from_pandas(part, preserve_index=False).combine_chunks()
-            yield self.frame.index[places], table.to_batches()[0]
+    def frames(self, columns: Sequence[str], rows: int) -> Iterator[pd.DataFrame]:
+        """The rows, some at a time, the same each time."""
+        bare = self.frame.reset_index(drop=True)
+        whole = pd.DataFrame({name: of_one_kind(bare[name]) for name in columns})
+        for first in range(0, len(whole), rows):
+            labels = self.frame.index[first : first + rows]
+            yield whole.iloc[first : first + rows].set_axis(labels)
 
 
 @dataclass(frozen=True, eq=False)

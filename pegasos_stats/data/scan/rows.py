@@ -21,11 +21,9 @@ from pegasos_stats.data.language.factors import of_all_rows
 from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.sample import Dropped, NaAction, no_rows, some_missing
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, overflow, power_of_two
-from pegasos_stats.data.scan import formats
 from pegasos_stats.data.scan.files import (
     Scan,
     Stamps,
-    frame_of,
     rows_of_piece,
     stamp_of,
 )
@@ -36,7 +34,7 @@ from pegasos_stats.data.scan.partitions import (
     compute_tasks,
     of_partitions,
 )
-from pegasos_stats.data.user_data import are_finite, in_a_piece
+from pegasos_stats.data.user_data import are_finite
 from pegasos_stats.data.weights import (
     ALLOWED,
     RowOptions,
@@ -55,7 +53,6 @@ from pegasos_stats.errors import (
 from pegasos_stats.parallel import map_in_order, one_ahead
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from dask.delayed import Delayed
 
 
@@ -165,24 +162,23 @@ class Matrices:
         self.single = single and agreed.plain
         self.dtype = np.dtype(np.float32 if self.single else np.float64)
 
-    def columns(self, piece: "pa.RecordBatch") -> list[Vector] | None:
+    def columns(self, piece: pd.DataFrame) -> list[Vector] | None:
         """Columns of numbers, before any scaling, that are the matrix as they are.
 
-        None if a value is missing, or is no number, or the matrix is computed.
+        None if one holds other things, or the matrix is computed.
         """
-        columns = [piece.column(name) for name in self._names or ()]
-        kinds = formats.NUMBERS, formats.BOOLEANS
-        if not columns or any(
-            formats.kind_of(c.type) not in kinds or c.null_count for c in columns
-        ):
+        columns = [piece[name] for name in self._names or ()]
+        plain = (
+            isinstance(c.dtype, np.dtype) and c.dtype.kind in "fiub" for c in columns
+        )
+        if not columns or not all(plain):
             return None
-        return [_numbers(column).astype(self.dtype, copy=False) for column in columns]
+        return [column.to_numpy().astype(self.dtype, copy=False) for column in columns]
 
-    def ends(self, piece: "pa.RecordBatch") -> int:
+    def ends(self, piece: pd.DataFrame) -> int:
         """A checksum of the predictors in the first and the last row of a piece."""
-        few, last = piece.select(list(self.variables)), piece.num_rows - 1
-        rows = [few.slice(at, 1).to_pylist() for at in (0, last)]
-        return crc32(repr(rows).encode())
+        few = piece.iloc[[0, -1]][list(self.variables)]
+        return crc32(repr(few.to_dict("list")).encode())
 
     def rows(self, numbers: Sequence[Vector]) -> Dense:
         """Rows, C-contiguous, of some columns that `columns` gave."""
@@ -195,9 +191,9 @@ class Matrices:
         return X
 
     def matrix(
-        self, piece: "pa.RecordBatch", index: pd.Index, usable: Mask
+        self, piece: pd.DataFrame, usable: Mask
     ) -> tuple[Dense, Mask, dict[str, Mask]]:
-        """Rows of any piece with these labels: those usable ones that lack no value.
+        """Rows of any piece: those usable ones that lack no value.
 
         Values of the other rows may be any, as levels that no other row has.
 
@@ -209,7 +205,7 @@ class Matrices:
         dict
             In which rows a column has no value.
         """
-        frame = frame_of(piece.select(list(self.variables))).set_axis(index)
+        frame = piece[list(self.variables)]
         found = self.design.matrix(frame if usable.all() else frame[usable])
         rows, kept = np.flatnonzero(usable), np.zeros(len(frame), dtype=bool)
         kept[rows[found.kept]] = True
@@ -221,16 +217,6 @@ class Matrices:
             lacking[name] = lacking.get(name, np.zeros(len(frame), dtype=bool))
             lacking[name][rows[places]] = True
         return np.ascontiguousarray(found.values, dtype=self.dtype), kept, lacking
-
-
-def _numbers(column: "pa.Array") -> Vector:
-    """Numbers of a column without missing values; booleans and decimals too."""
-    import pyarrow as pa
-
-    if pa.types.is_decimal(column.type):
-        column = column.cast(pa.float64())
-    found: Vector = column.to_numpy(zero_copy_only=False)
-    return found
 
 
 WAITING = 0.25  # of the sample, rows that wait
@@ -432,15 +418,14 @@ class CountingRule:
     ) -> Iterator[Counted]:
         """Count each piece of files or a partition; sample rows of -1 and of +1."""
         pieces = counted_pieces(scan, self.wanted, self.agreed.counts, self.step(scan))
-        found = ((*piece, self.matrices.columns(piece.table)) for piece in pieces)
+        found = ((*piece, self.matrices.columns(piece[0])) for piece in pieces)
         number = n = 0
         yield NOTHING
-        for labels, table, lines, columns in one_ahead(found):
-            if not table.num_rows:
+        for frame, lines, columns in one_ahead(found):
+            if not len(frame):
                 yield NOTHING._replace(lines=lines)
                 continue
-            with in_a_piece():
-                part, columns = self._counted(labels, table, columns)
+            part, columns = self._counted(frame, columns)
             y = part.y[0]
             keys = np.random.default_rng([SEED, number]).random(y.size)
             for sampling, sign in zip(samples, (-1, 1), strict=False):
@@ -451,12 +436,13 @@ class CountingRule:
             yield part._replace(lines=lines)
 
     def _counted(
-        self, index: pd.Index, table: "pa.RecordBatch", columns: list[Vector] | None
+        self, frame: pd.DataFrame, columns: list[Vector] | None
     ) -> tuple[Counted, list[Vector]]:
         """Count a piece and find the columns of its rows that are used."""
         agreed = self.agreed
-        frame = frame_of(table.select(self.beside)).set_axis(index)
-        given = RowOptions.of(self.weights, None, frame, index, None, agreed.offsets)
+        given = RowOptions.of(
+            self.weights, None, frame, frame.index, None, agreed.offsets
+        )
         labels = outcome_of(str(agreed.design.formula), frame)
         without = labels.isna().to_numpy(dtype=bool)
         lacking = {agreed.coding.name: without} | given.lacking
@@ -468,7 +454,7 @@ class CountingRule:
             if not usable.all():
                 columns = [column[usable] for column in columns]
         else:
-            X, kept, further = self.matrices.matrix(table, index, usable)
+            X, kept, further = self.matrices.matrix(frame, usable)
             columns, lacking = [*np.ascontiguousarray(X.T)], lacking | further
         y = agreed.coding.encode(labels[kept]).astype(np.int8)
         each = given.weights[kept] if isinstance(given.weights, np.ndarray) else None
@@ -479,12 +465,12 @@ class CountingRule:
             return Columns.of([column[rows] for column in columns], here)
 
         some = None if usable.all() else usable
-        ends = self.matrices.ends(table)
+        ends = self.matrices.ends(frame)
         found = Counted(
             columns=Columns.of(columns),
             negative=of_class(-1) if self.by_class else NO_COLUMNS,
             positive=of_class(1) if self.by_class else NO_COLUMNS,
-            pieces=[Piece(table.num_rows, len(y), clean, some, ends)],
+            pieces=[Piece(len(frame), len(y), clean, some, ends)],
             y=[y],
             weights=[] if each is None else [each],
             offset=[] if given.offset is None else [given.offset[kept]],
@@ -738,7 +724,7 @@ class StreamedRows:
 
     def _tables(
         self,
-    ) -> Iterator[tuple[Piece, int, "pa.RecordBatch", list[Vector] | None]]:
+    ) -> Iterator[tuple[Piece, int, pd.DataFrame, list[Vector] | None]]:
         """Read the predictors once: each piece, its first row, itself, its columns.
 
         Raises
@@ -749,15 +735,13 @@ class StreamedRows:
         assert not isinstance(self.scan, Partitions)  # each of them reads its own
         self.check_unchanged()
         first, known, names = 0, iter(self.pieces), self.matrices.variables
-        for _, table, _ in counted_pieces(
-            self.scan, names, self.agreed.counts, self.step
-        ):
-            if not table.num_rows:
+        for table, _ in counted_pieces(self.scan, names, self.agreed.counts, self.step):
+            if not len(table):
                 continue
             piece = next(known, None)
             if (
                 piece is None
-                or piece.size != table.num_rows
+                or piece.size != len(table)
                 or piece.ends != self.matrices.ends(table)
             ):
                 raise self._changed()
@@ -771,7 +755,7 @@ class StreamedRows:
         self.check_unchanged()
 
     def _rows_used(
-        self, piece: Piece, table: "pa.RecordBatch", columns: list[Vector] | None
+        self, piece: Piece, table: pd.DataFrame, columns: list[Vector] | None
     ) -> Dense:
         """Rows of a piece that are used.
 
@@ -785,7 +769,7 @@ class StreamedRows:
             X = self.matrices.rows(columns)[usable]
         else:
             try:
-                X, *_ = self.matrices.matrix(table, pd.RangeIndex(piece.size), usable)
+                X, *_ = self.matrices.matrix(table, usable)
             except PegasosStatsError:  # of values that there were none of
                 raise self._changed() from None
         if len(X) != piece.used or not are_finite(X):

@@ -21,7 +21,6 @@ from scipy.sparse import csr_array
 from pegasos_stats.data import datasets
 from pegasos_stats.data.scan.files import MEMORY, Scan, scan, scanned_frames
 from pegasos_stats.data.scan.formats import SVMLIGHT, ending_of
-from pegasos_stats.data.user_data import in_a_piece
 from pegasos_stats.errors import (
     DataError,
     FormulaError,
@@ -407,8 +406,7 @@ def _predictions(
     also = [] if offsets is None else offsets.columns(rows.columns)
     also = also if reading.id is None else [*also, reading.id]
     for frame in scanned_frames(rows.data, result.design, also):
-        with in_a_piece():
-            found = of(Rows(rows.path, frame).named_by(reading.id).data)
+        found = of(Rows(rows.path, frame).named_by(reading.id).data)
         if reading.id is None:  # numbered over all files
             found = found.set_axis(pd.RangeIndex(n, n + len(frame)))
         yield found
