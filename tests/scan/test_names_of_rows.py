@@ -82,4 +82,4 @@ def test_predictions_of_pieces_count_what_they_saw(home, tmp_path):
             if home == "dask"
             else f"{WRONG - 300}, {WRONG - 299} of {tmp_path}/part1.csv"
         )
-        assert f"in at least 2 rows ({called})" in str(found.value), name
+        assert f"in the rows {called}" in str(found.value), name
