@@ -17,9 +17,9 @@ from pegasos_stats.models.diagnostics import anova as anova
 from pegasos_stats.models.inference.options import Bootstrap as Bootstrap
 from pegasos_stats.models.inference.options import Cluster as Cluster
 from pegasos_stats.models.inference.options import Sandwich as Sandwich
+from pegasos_stats.models.kernel import KernelResults as KernelResults
 from pegasos_stats.models.kernel import KernelSVM as KernelSVM
 from pegasos_stats.models.kernel import kernel_svm as kernel_svm
-from pegasos_stats.models.kernel_results import KernelResults as KernelResults
 from pegasos_stats.models.linear import SVM as SVM
 from pegasos_stats.models.linear import Logit as Logit
 from pegasos_stats.models.linear import logit as logit

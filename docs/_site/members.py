@@ -84,7 +84,7 @@ MANY = 15  # members, from which a class has a list of them
 BARE = {"Results", "SDCA"}  # their docstrings say it all
 SHORT = {  # titles of what users reach by another name
     "output.plotting.result_plots.LinearPlots": "result.plot",
-    "models.effects.margins.Margins": "Margins",
+    "models.effects.averages.Margins": "Margins",
     "models.effects.row_predictions.RowPredictions": "RowPredictions",
     "models.diagnostics.Influence": "Influence",
     "models.diagnostics.LikelihoodRatioTest": "LikelihoodRatioTest",

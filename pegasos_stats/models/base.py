@@ -15,10 +15,10 @@ from pegasos_stats.data.design import Design
 from pegasos_stats.data.labels import LabelCoding, Ties, signs_of
 from pegasos_stats.data.sample import Dropped, Groups, Sample, aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
-from pegasos_stats.data.weights import Counts, Offset, column_of_counts, repeated
+from pegasos_stats.data.weights import Counts, Offset, column_of_counts
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
-from pegasos_stats.models.predicting import outcome_column
+from pegasos_stats.models.results import labelled_rows, outcome_column
 from pegasos_stats.models.summaries import problem_lines
 from pegasos_stats.solvers.options import Solver
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -280,17 +280,12 @@ class Model(ABC):
         if self.offsets is not None:
             matrix = self.offsets.on(matrix, X, None)
         counts = column_of_counts(None, self.counted, X)
-        if counts is not None:
-            rows = repeated(counts, X, matrix.index)
-            labels, matrix = labels.iloc[rows], matrix.taken(rows)
-        y = self.coding.encode(labels)[matrix.kept]
-        known = ~np.isnan(y)
-        if not known.any():
+        rows, labels, offset = labelled_rows(matrix, labels, counts)
+        if not len(labels):
             raise DataError(
                 "No held-out row is complete; give test rows with labels and values."
             )
-        offset = None if matrix.offset is None else matrix.offset[known]
-        return matrix.values[known], y[known], offset
+        return rows, self.coding.encode(labels), offset
 
 
 def checked_solver(

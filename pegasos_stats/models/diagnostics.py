@@ -15,9 +15,8 @@ from pegasos_stats.errors import (
     warn_caller,
 )
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
-from pegasos_stats.models.inference.covariance import whitening
 from pegasos_stats.models.inference.sandwich import bread_at, hat_values, inverse_of
-from pegasos_stats.models.inference.wald import is_quick
+from pegasos_stats.models.inference.wald import is_quick, whitening
 from pegasos_stats.models.results import Results
 from pegasos_stats.tables import significant
 

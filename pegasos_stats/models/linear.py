@@ -23,10 +23,7 @@ from pegasos_stats.data.scan.rows import StreamedRows, in_memory_only, streamed_
 from pegasos_stats.data.weights import Counts, kind_of
 from pegasos_stats.errors import (
     OptionError,
-    PegasosStatsWarning,
-    counted,
     shown,
-    warn_caller,
 )
 from pegasos_stats.foreign_names import renamed, suggest_arguments
 from pegasos_stats.metrics.confusion import ConfusionMatrix
@@ -44,12 +41,10 @@ from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer, with_progress
 from pegasos_stats.solvers.problem import Lam, LossName, Problem, Solution, penalty_of
-from pegasos_stats.solvers.reads.few_reads import few_reads
+from pegasos_stats.solvers.reads.few_reads import Reads, few_reads
 from pegasos_stats.solvers.reads.steps import run_over_files
 from pegasos_stats.solvers.sdca import SDCA, near_enough, warn_of
 from pegasos_stats.solvers.solver_runs import checked_refinement, run_refined
-
-MATRICES = 6  # of the products of all pairs of columns, that a step takes
 
 
 class LinearModel(Model):
@@ -147,7 +142,9 @@ class LinearModel(Model):
         if is_dask(data):
             data = Partitions(data)
         if isinstance(data, Scan | Partitions):
-            check_rows_in_memory(lam, data.title)
+            if isinstance(lam, str):
+                why = f"needs the rows in memory and does not go with {data.title}."
+                raise OptionError(why, "lam", lam)
             sample, kept = sample_of_scan(formula, data, *given)
         else:
             sample, kept = samples.sample_of_formula(formula, data, *given)
@@ -252,21 +249,26 @@ class LinearModel(Model):
         """
         solver = self.in_columns(checked_solver(solver, SDCA))
         check_flag("progress", progress)
-        if isinstance(self.problem.X, StreamedRows):
+        X, lines = self.problem.X, self._sample.lines
+        streamed = isinstance(X, StreamedRows)
+        if isinstance(X, StreamedRows):
             others = {"refine": refine, "groups": groups, "trace": trace, "test": test}
-            solver = check_fit(solver, others, self.problem.X)
-            return fit_from_files(
-                self.problem, self._sample, solver, cov_type, progress
-            )
+            check_streamed_fit(solver, others, X)
         refinement = checked_refinement(refine, solver)
         began = time.perf_counter()
-        lines = self._sample.lines
         found = None if groups is None or lines is None else lines.groups(groups)
         model = self.at_chosen_lambda(found)
         recorder = model._recorder(trace, test, solver.ties)
         chosen_options(cov_type, model.problem, found)  # or refuse it before the fit
-        solution = run_refined(model.problem, solver, refinement, recorder, progress)
-        return LinearResults(
+        reads = None
+        if streamed:
+            reads = run_reads(model.problem, solver, progress)
+            solution = reads.solution
+        else:
+            solution = run_refined(
+                model.problem, solver, refinement, recorder, progress
+            )
+        result = LinearResults(
             problem=model.problem,
             solver=solver,
             solution=solution,
@@ -282,9 +284,12 @@ class LinearModel(Model):
             seconds=time.perf_counter() - began,
             counted=self.counted,
             unread=unread_columns(self.design, lines),
-            model=model,
+            model=None if streamed else model,
             offsets=self.offsets,
         )
+        if reads is not None:
+            keep_reads(result, reads)
+        return result
 
     def solve(
         self, solver: Pegasos | SDCA, observe: Observer | None = None
@@ -424,15 +429,6 @@ _document(svm, "support vector machine")
 _document(logit, "logistic regression")
 
 
-def check_rows_in_memory(lam: object, title: str) -> None:
-    """Raise `OptionError` if lambda is to be chosen by folds of rows elsewhere."""
-    if isinstance(lam, str):
-        raise OptionError(
-            f"lam={shown(lam)} needs the rows in memory and does not go with {title}; "
-            "give a number, or leave it out for 1/n."
-        )
-
-
 def sample_of_scan(
     formula: str,
     scan: Source,
@@ -478,7 +474,6 @@ def sample_of_scan(
     counts, known = cast("list[str | None]", [freq_weights, offset])
     stamps = scan.renewed()
     agreed = resolve_formula(scan, formula, intercept, coding, counts, known)
-    warn_of_products(scan, len(agreed.design.names))
     found = streamed_rows(scan, agreed, weights, standardize, na_action, stamps)
     warn_of_columns(doubtful_in(found.matrices.design))
     n = found.y.size
@@ -499,21 +494,10 @@ def sample_of_scan(
     return sample, agreed.intercept
 
 
-def warn_of_products(scan: Source, p: int) -> None:
-    """Warn of products of pairs of columns that take more than the budget."""
-    if (size := 8 * MATRICES * (p + 1) ** 2) > scan.memory:
-        warn_caller(
-            f"Products of pairs of {counted(p, 'coefficient')} take "
-            f"{size / 2**20:,.0f} MiB, more than {scan.more}; leave columns out, or "
-            "give more.",
-            PegasosStatsWarning,
-        )
-
-
-def check_fit(
+def check_streamed_fit(
     solver: Pegasos | SDCA, given: dict[str, object], rows: StreamedRows
-) -> Pegasos | SDCA:
-    """Return the solver of a fit from files, or refuse what needs rows in memory.
+) -> None:
+    """Refuse what a fit from files cannot have, as it needs rows in memory.
 
     Parameters
     ----------
@@ -521,29 +505,19 @@ def check_fit(
     given : dict
         Options of ``fit`` that rows in memory have, by name; None or False if not
         asked for.
+    rows : StreamedRows
     """
+    title = rows.scan.title
     if isinstance(solver, Pegasos) and not isinstance(rows.scan, Scan):
-        raise OptionError(
-            f"{solver.name} does not go with {rows.scan.title}; give ps.SDCA()."
-        )
+        raise OptionError(f"{solver.name} does not go with {title}; give ps.SDCA().")
     if isinstance(solver, SDCA) and solver.algorithm != "newton":
-        raise OptionError(
-            f"algorithm={solver.algorithm!r} takes its rows in random order and does "
-            f"not go with {rows.scan.title}; leave it out."
-        )
+        raise in_memory_only("algorithm", title)
     for name, value in given.items():
         if value is not None and value is not False:
-            raise in_memory_only(name, rows.scan.title)
-    return solver
+            raise in_memory_only(name, title)
 
 
-def fit_from_files(
-    problem: Problem,
-    sample: samples.Sample,
-    solver: Pegasos | SDCA,
-    cov_type: CovType | CovName,
-    progress: bool,
-) -> LinearResults:
+def run_reads(problem: Problem, solver: Pegasos | SDCA, progress: bool) -> Reads:
     """Fit rows in files.
 
     Warns
@@ -552,43 +526,36 @@ def fit_from_files(
         If the tolerance is not reached.
     """
     assert isinstance(problem.X, StreamedRows)
-    chosen_options(cov_type, problem)
-    rows, began = problem.X, time.perf_counter()
     if isinstance(solver, Pegasos):
         told = partial(with_progress, total=solver.epochs, unit="epoch")
-        shown = told if progress else iter
-        found = run_over_files(problem, solver, shown)
+        found = run_over_files(problem, solver, told if progress else iter)
     else:
         found = few_reads(problem, solver, shown_reads() if progress else None)
-        at, reached = found.certificate, found.reached
-        if solver.stops and not (reached or near_enough(at, solver)):
+        if solver.stops and not (
+            found.reached or near_enough(found.certificate, solver)
+        ):
             # Where rows near the margin find no room, reads may come to no end.
-            lacks_room = problem.loss == "hinge" and rows.most_kept < problem.n
-            hint = f"; more memory may help: {rows.scan.more}" if lacks_room else ""
+            lacks_room = problem.loss == "hinge" and problem.X.most_kept < problem.n
+            more = f"; more memory may help: {problem.X.scan.more}" * lacks_room
             epochs = found.solution.n_epochs
-            warn_of(at, solver, False, "tol", epochs=epochs, hint=hint)
+            warn_of(found.certificate, solver, False, "tol", epochs=epochs, hint=more)
     problem.X.check_unchanged()
-    result = LinearResults(
-        problem=problem,
-        solver=solver,
-        solution=found.solution,
-        design=sample.design,
-        coding=sample.coding,
-        index=sample.index,
-        dropped=sample.dropped,
-        errors_by=checked_cov_type(cov_type),
-        seconds=time.perf_counter() - began,
-        counted=sample.counted,
-        offsets=sample.offsets,
-    )
-    vars(result)["certificate"] = found.certificate
+    return found
+
+
+def keep_reads(result: LinearResults, reads: Reads) -> None:
+    """Keep what the reads of a fit from files have found, for it to be read no more."""
+    problem, levels = result.problem, result.coding.levels
+    assert isinstance(problem.X, StreamedRows)
     none = pd.DataFrame(columns=["actual", "predicted"])
     # The reads count all rows; one more counts them without those of weight 0.
-    counts = result.confusion().counts if problem.n_weightless else found.table
-    table = ConfusionMatrix(sample.coding.levels, counts, none, source="training")
-    vars(result)["training_table"] = table
-    vars(result)["n_reads"] = problem.X.first_reads + found.n_reads
-    return result
+    counts = result.confusion().counts if problem.n_weightless else reads.table
+    table = ConfusionMatrix(levels, counts, none, source="training")
+    vars(result).update(
+        certificate=reads.certificate,
+        training_table=table,
+        n_reads=problem.X.first_reads + reads.n_reads,
+    )
 
 
 def shown_reads() -> Callable[[int, Certificate], None]:

@@ -18,24 +18,23 @@ from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models import diagnostics, summaries
-from pegasos_stats.models import notes as about
 from pegasos_stats.models.effects import averages, row_predictions
 from pegasos_stats.models.inference import options, wald
 from pegasos_stats.models.inference.bootstrap import bootstrap
-from pegasos_stats.models.inference.covariance import Estimate
 from pegasos_stats.models.inference.options import SANDWICH, Bootstrap, Sandwich
 from pegasos_stats.models.inference.sandwich import bread_at, inverse_of, sandwich
 from pegasos_stats.models.inference.wald import (
     NOISE,
     TIDY_COLUMNS,
     ContrastTests,
+    Estimate,
     JointTest,
     Uncertainty,
     without_noise,
 )
-from pegasos_stats.models.notes import Note
 from pegasos_stats.models.results import Results, varies
 from pegasos_stats.models.sql import Dialect, json_of, sql_of
+from pegasos_stats.models.summaries import Note
 from pegasos_stats.solvers.objective import zero_model
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.tables import (
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
     from pegasos_stats.output.plotting.result_plots import LinearPlots
 
 LARGEST = 1e300  # of noise, where a column is 0 in all rows
-UNKNOWN = "separated", "unbounded", "collinear"  # of a bootstrap
 MOST_REFERENCES = 6  # factors whose reference level a summary names
 # What another covariance does not change.
 CARRIED = (
@@ -233,8 +231,7 @@ class LinearResults(Results):
             resamples; or as for `bse`.
         """
         level = 1.0 - check_fraction("alpha", alpha)
-        table = self._without_noise(self._errors.frame(level))
-        limits = table[["conf_low", "conf_high"]]
+        limits = self._table(level, self._errors)[["conf_low", "conf_high"]]
         return limits.set_axis([0, 1], axis=1).set_axis(self.params.index)
 
     def t_test(self, r_matrix: object) -> ContrastTests:
@@ -410,11 +407,11 @@ class LinearResults(Results):
             gap = self.relative_gap
             return sandwich(problem, solution, self.cov_type, scaling, groups, gap)
         resampled = bootstrap(problem, solution, self.cov_type, scaling, groups)
-        if problem.p > wald.MOST_COEFFICIENTS:
+        if problem.loss == "hinge" or problem.p > wald.MOST_COEFFICIENTS:
             return resampled
         plain = sandwich(problem, solution, SANDWICH)
-        known = {name: getattr(plain, name) for name in UNKNOWN}
-        return replace(resampled, **known)
+        separated, unbounded = plain.separated, plain.unbounded
+        return replace(resampled, separated=separated, unbounded=unbounded)
 
     @property
     def has_covariance(self) -> bool:
@@ -738,15 +735,8 @@ class LinearResults(Results):
         level = check_fraction("conf_level", conf_level)
         check_flag("original", original)
         check_flag("exponentiate", exponentiate)
-        if self.cov_type is None:
-            chosen = self.params_original if original else self.params
-            table = self._plain_table().assign(estimate=chosen.to_numpy())
-        elif original and self.scaling is not None:
-            undone = self.scaling.undoing(self.problem.intercept)
-            table = self._errors.original(undone).frame(level)
-        else:
-            table = self._errors.frame(level)
-        table = self._without_noise(table, original)
+        errors = None if self.cov_type is None else self._errors
+        table = self._table(level, errors, original)
         if not exponentiate:
             return table
         if self.problem.loss != "log":
@@ -931,14 +921,27 @@ class LinearResults(Results):
     def _repr_html_(self) -> str:
         if self.has_covariance:
             return self.summary().to_html()
-        table = self.displayed(self._plain_table())
+        table = self.displayed(self._table(0.95, None))
         return summaries.without_errors(self, table).to_html()
 
     def coefficient_table(self, level: float = 0.95) -> pd.DataFrame:
         """The columns of `tidy`; NaN if standard errors are off or would take long."""
-        known = not self._missing()
-        table = self._uncertainty.frame(level) if known else self._plain_table()
-        return self._without_noise(table)
+        return self._table(level, None if self._missing() else self._uncertainty)
+
+    def _table(
+        self, level: float, errors: Uncertainty | None, original: bool = False
+    ) -> pd.DataFrame:
+        """The columns of `tidy`, without errors where there are none."""
+        if errors is None:
+            chosen = self.params_original if original else self.params
+            cells = {"term": self.params.index, "estimate": chosen.to_numpy()}
+            table = pd.DataFrame(cells).reindex(columns=TIDY_COLUMNS)
+        elif original and self.scaling is not None:
+            undone = self.scaling.undoing(self.problem.intercept)
+            table = errors.original(undone).frame(level)
+        else:
+            table = errors.frame(level)
+        return self._without_noise(table, original)
 
     def displayed(self, table: pd.DataFrame, original: bool = False) -> pd.DataFrame:
         """The same table without noise, and without constant columns of 0.
@@ -994,11 +997,11 @@ class LinearResults(Results):
     @cached_property
     def _on_predictors(self) -> tuple[float, list[Note]]:
         problem, names = self.problem, self.design.names
-        found = about.constant([names[j] for j in np.flatnonzero(self.constants)])
+        found = summaries.constant([names[j] for j in np.flatnonzero(self.constants)])
         if problem.has_rows and self._moments is not None and self.scaling is None:
             spread = np.where(varies(*self._moments), self._moments[1], 0.0)
             by_default = problem.lam_rule == "1/n"
-            found += about.held_back(problem.lam, spread, names, by_default)
+            found += summaries.held_back(problem.lam, spread, names, by_default)
         return np.inf, found
 
     def notes_on_errors(self) -> list[Note]:
@@ -1008,7 +1011,7 @@ class LinearResults(Results):
         hinge = self.problem.loss == "hinge"
         if separated or hinge or self.problem.offset is not None:
             return found
-        return [*found, *about.all_right(self.training_table, len(self.params))]
+        return [*found, *summaries.all_right(self.training_table, len(self.params))]
 
     def _columns_beside(
         self, data: object, unseen: Unseen, offset: object, se_fit: bool
@@ -1067,11 +1070,6 @@ class LinearResults(Results):
         from pegasos_stats.output.plotting.result_plots import LinearPlots
 
         return LinearPlots(self)
-
-    def _plain_table(self) -> pd.DataFrame:
-        """Coefficients without standard errors."""
-        given = {"term": self.params.index, "estimate": self.params.to_numpy()}
-        return pd.DataFrame(given).reindex(columns=TIDY_COLUMNS)
 
     def _size(self) -> str:
         return counted(len(self.coef), "coefficient")

@@ -1,94 +1,111 @@
 """Results that all models have: predictions, tables, data frames, reports."""
 
-from abc import abstractmethod
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from os import PathLike
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Mask, Vector
-from pegasos_stats.data.labels import Ties
-from pegasos_stats.data.language.formula_design import Unseen
-from pegasos_stats.data.sample import Dropped
+from pegasos_stats.arrays import Mask, Predictors, Vector
+from pegasos_stats.checks import check_choice, check_flag, number_of
+from pegasos_stats.data.design import (
+    Design,
+    FrameDesign,
+    ModelMatrix,
+    as_frame,
+    row_labels,
+)
+from pegasos_stats.data.digests import digest_of, digests_by_row, rows_digest
+from pegasos_stats.data.labels import LabelCoding, Ties
+from pegasos_stats.data.language.formula import outcome_of
+from pegasos_stats.data.language.formula_design import UNSEEN, Unseen, without_unseen
+from pegasos_stats.data.sample import Dropped, aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, moments
 from pegasos_stats.data.scan.files import Scan, joined, scanned_frames
 from pegasos_stats.data.scan.levels import columns_of_outcome
 from pegasos_stats.data.scan.partitions import Partitions, compute_tasks
 from pegasos_stats.data.scan.rows import Block, StreamedRows, Values, added
-from pegasos_stats.data.weights import Counts, column_named, column_of_counts
-from pegasos_stats.errors import DataError, counted
+from pegasos_stats.data.user_data import (
+    as_data,
+    column_of_labels,
+    in_rows,
+    is_sparse,
+    is_valid_text,
+    selected,
+)
+from pegasos_stats.data.weights import (
+    Counts,
+    Offset,
+    column_named,
+    column_of_counts,
+    repeated,
+)
+from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
+    OptionError,
+    counted,
+    listing,
+    shown,
+)
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.inputs import EventLevel, Mode
-from pegasos_stats.models import notes as about
-from pegasos_stats.models.notes import Note
-from pegasos_stats.models.predicting import Predictor, light, predicted
-from pegasos_stats.models.row_sources import row_source
+from pegasos_stats.models import summaries as about
+from pegasos_stats.models.summaries import Note
 from pegasos_stats.other_frames import is_dask, partitioned
+from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.reads.risk_and_bound import Point, scores
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solutions import certificate_of
+from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
 from pegasos_stats.solvers.solver_runs import Shortfall, shortfall_of
 from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:
+    from dask.dataframe import DataFrame as DaskFrame
+
     from pegasos_stats.models.base import Model
     from pegasos_stats.output.report.output_path import Format
     from pegasos_stats.output.report.report import Report
     from pegasos_stats.studies.selection.lambda_path import LambdaPath
     from pegasos_stats.studies.thresholds import Thresholds
 
-SOME, SAME = 100, 1e-6  # rows that are compared; of the range of their scores
+FEW = 0.05  # of the rows: their errors are off by a twentieth of themselves at most
+CHANCE = 1e-6  # that so many new rows are equal to rows of the fit
+SAME = 1e-6  # of the range of scores
+SOME = 100  # rows of a fit from files, by which all in their order are known again
 
-
-class ReadRows(NamedTuple):
-    """Rows of files, read once.
-
-    Attributes
-    ----------
-    scores : Series, shape (n,)
-    labels : Series, shape (n,)
-    beside : DataFrame, shape (n, m), or None
-        Further columns that were asked for; None for the rows of the fit.
-    seen : bool
-        Whether the rows are those of the fit.
-    """
-
-    scores: "pd.Series[float]"
-    labels: pd.Series
-    beside: pd.DataFrame | None
-    seen: bool
-
-
-def _asked(
-    unseen: Unseen,
-    offset: object,
-    names: list[str],
-    labelled: bool,
-    result: "Results",
-    frame: pd.DataFrame,
-) -> tuple["pd.Series[float]", pd.Series, pd.DataFrame]:
-    """Scores of some rows, labels or missing values, and other columns."""
-    f = result.decision_function(frame, unseen=unseen, offset=offset)
-    labels = result._labels(frame) if labelled else pd.Series(None, frame.index)
-    return f, labels, frame[names]
+ReadRows = tuple["pd.Series[float]", pd.Series, pd.DataFrame]
 
 
 @suggest_names("result")
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
-class Results(Predictor):
+class Results(ABC):
     """A fitted model; made by the `fit` method of a model.
 
     Attributes
     ----------
-    problem, solver, solution, design, coding, index, offsets
-        As of `Predictor`.
+    problem : Problem
+        The rows used, as numbers.
+    solver : Pegasos or SDCA
+    solution : Solution or KernelSolution
+    design : Design
+        How data become a matrix; used again for new data.
+    coding : LabelCoding
+        Which level is -1 and which +1.
+    index : Index, shape (n,)
+        Row labels of the rows used.
+    offsets : Offset or None
+        Where the offset is from, if the fit has one.
     dropped : Dropped
         Counts of the rows left out for missing values.
     trace : DataFrame or None
@@ -103,6 +120,13 @@ class Results(Predictor):
         What was fitted; None for a loaded fit.
     """
 
+    problem: Problem
+    solver: Pegasos | SDCA
+    solution: AnySolution
+    design: Design
+    coding: LabelCoding
+    index: pd.Index
+    offsets: Offset | None
     dropped: Dropped
     trace: pd.DataFrame | None = None
     refinement: SDCA | None = None
@@ -275,6 +299,329 @@ class Results(Predictor):
 
     @suggest_arguments
     @partitioned
+    def decision_function(
+        self, data: object = None, *, unseen: Unseen = "error", offset: object = None
+    ) -> "pd.Series[float]":
+        """Scores ``x'beta + alpha``; a score above 0 predicts the second level.
+
+        The offset is added, if the fit has one.
+
+        Parameters
+        ----------
+        data : DataFrame or array, a Scan, or a frame of Dask; optional
+            New rows; those of the fit if omitted. Files are read block by block, and
+            their rows are numbered from 0. A Dask frame gives a lazy result, which
+            scores each partition where it is.
+        unseen : "error" or "missing"
+            Factor levels not seen in the fit raise an error, or count as missing
+            values: their rows have no prediction, and a warning gives their number.
+        offset : Series or array, shape (n,), or a column's name; optional
+            Offset of new rows, if that of the fit was given as numbers; or instead of
+            the column that the fit used.
+
+        Returns
+        -------
+        Series, on the index of `data`; NaN in rows with missing values. For a Dask
+        frame it is a Dask series; so are labels and probabilities
+
+        Raises
+        ------
+        ColumnError
+            If `data` lacks a column, or has values that the model cannot use.
+        OptionError
+            If new rows need an offset that is not given, or must not have one.
+        """
+        if isinstance(data, Scan) or is_dask(data):
+            options = {"unseen": unseen, "offset": offset}
+            return of_blocks(self, data, "decision_function", options)  # type: ignore[no-any-return]
+        return self._scores(self._matrix(data, unseen, offset))
+
+    @suggest_arguments
+    @partitioned
+    def predict(
+        self,
+        data: object = None,
+        ties: Ties | None = None,
+        unseen: Unseen = "error",
+        *,
+        threshold: float | None = None,
+        offset: object = None,
+    ) -> pd.Series:
+        """Labels by the sign of the score, or by a threshold.
+
+        Parameters
+        ----------
+        data : optional
+            As for `decision_function`.
+        ties : "na", "positive" or "negative", optional
+            Label of a row whose score is exactly 0, or exactly at the threshold:
+            missing, the second level or the first. By default the `ties` of the solver,
+            ``"na"`` unless set there.
+        unseen, offset : optional
+            As for `decision_function`.
+        threshold : float, optional
+            Rows above it get the second level, rows below it the first. With the log
+            loss it is a probability of the second level, as in `predict_proba`; with
+            the hinge, which has no probabilities, a score. `thresholds` chooses one. By
+            default the score is compared with 0, which is a probability of 0.5 unless
+            classes were weighted.
+
+        Returns
+        -------
+        Series of the original labels, on the index of `data`; missing in rows with
+        missing values
+
+        Raises
+        ------
+        OptionError
+            If `threshold` is not such a number.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> model = ps.logit("digit ~ p34 + p43", train, lam=0.01)
+        >>> result = model.fit(ps.SDCA(seed=1))
+        >>> sixes = [result.predict(test, threshold=t).eq(6).sum() for t in (0.5, 0.9)]
+        >>> bool(sixes[0] > sixes[1])
+        True
+        """
+        if is_dask(data):
+            options = {"ties": ties, "unseen": unseen, "offset": offset}
+            options["threshold"] = threshold
+            return of_blocks(self, data, "predict", options)  # type: ignore[no-any-return]
+        scores = self.decision_function(data, unseen=unseen, offset=offset)
+        return predicted(scores, self.problem, self.coding, self._ties(ties), threshold)
+
+    @suggest_arguments
+    @partitioned
+    def predict_proba(
+        self, data: object = None, *, unseen: Unseen = "error", offset: object = None
+    ) -> pd.DataFrame:
+        """Probabilities of both levels, ``1 / (1 + exp(-z))`` for the second.
+
+        ``z`` is the score. With weights of the levels, ``"balanced"`` or a dictionary,
+        ``log(w+ / w-)`` is subtracted from it, so that probabilities are for levels as
+        frequent as in the training data. With weights of rows they are for the
+        population that these make, as those of ``glm()``.
+        `predict` uses the sign of the score.
+
+        Parameters
+        ----------
+        data, unseen, offset : optional
+            As for `decision_function`.
+
+        Returns
+        -------
+        DataFrame, on the index of `data`
+            A column for each level, such as ``["yes"]``; NaN in rows with missing
+            values.
+
+        Raises
+        ------
+        OptionError
+            If the model has the hinge loss, which gives no probabilities.
+        """
+        if self.problem.loss != "log":
+            raise OptionError(
+                "The hinge loss gives no probabilities; ps.calibrate(model) makes them "
+                "of its scores, ps.logit() fits them, decision_function() has scores."
+            )
+        if is_dask(data):
+            options = {"unseen": unseen, "offset": offset}
+            return of_blocks(self, data, "predict_proba", options)  # type: ignore[no-any-return]
+        scores = self.decision_function(data, unseen=unseen, offset=offset)
+        return self.coding.probabilities(scores - self.problem.prior_shift)
+
+    @suggest_arguments
+    @partitioned
+    def augment(
+        self,
+        data: object = None,
+        actual: object = None,
+        *,
+        ties: Ties | None = None,
+        unseen: Unseen = "error",
+        prefix: str = "",
+        threshold: float | None = None,
+        offset: object = None,
+        se_fit: bool = False,
+    ) -> pd.DataFrame:
+        """The data with columns of predictions added, as by broom's ``augment``.
+
+        Parameters
+        ----------
+        data : DataFrame or array, or a frame of Dask; optional
+            New rows. If omitted, the rows of the fit: the outcome and the columns of
+            the design matrix, factors as columns of 0 and 1. The partitions of a Dask
+            frame are augmented where they are, once the result is computed.
+        actual, ties, unseen : optional
+            As for `confusion`; without labels there are no margins and losses. Labels
+            of a Dask frame must be its column.
+        prefix : str, default ""
+            Prefix of the new names, for data that have columns of these names already.
+        threshold : float, optional
+            Threshold for ``predicted``, as for `predict`.
+        offset : optional
+            As for `decision_function`.
+        se_fit : bool, default False
+            Whether to add standard errors, ``score_se`` and for the log loss
+            ``probability_se``, see `get_prediction`.
+
+        Returns
+        -------
+        DataFrame, on the index of `data`
+            All columns of the data, then ``predicted``, ``score``, for the log loss
+            ``probability`` (of the second level; broom's ``.fitted``), and where the
+            labels are known ``margin = y score`` and ``loss``. For the rows of a
+            logistic fit ``resid`` (the deviance residual), ``hat`` and ``cooks_d``,
+            see `get_influence`. Rows with a missing value keep their place, with
+            missing predictions.
+
+        Raises
+        ------
+        ColumnError
+            If the data already have a column of one of these names.
+        OptionError
+            If labels are given for a Dask frame.
+        """
+        check_flag("se_fit", se_fit)
+        if is_dask(data):
+            if se_fit or actual is not None:
+                raise OptionError(
+                    "se_fit=True and actual= do not go with a frame of Dask, whose "
+                    f"labels are its column {shown(self.coding.name)}; leave them out."
+                )
+            options: dict[str, object] = {"ties": ties, "unseen": unseen}
+            options |= {"prefix": prefix, "threshold": threshold, "offset": offset}
+            return of_blocks(self, data, "augment", options)  # type: ignore[no-any-return]
+        problem, coding = self.problem, self.coding
+        scores = self.decision_function(data, unseen=unseen, offset=offset)
+        labels = self._known_labels(data, actual)
+        columns = {
+            "predicted": predicted(
+                scores, problem, coding, self._ties(ties), threshold
+            ),
+            "score": scores,
+        }
+        if problem.loss == "log":
+            both = coding.probabilities(scores - problem.prior_shift)
+            columns["probability"] = both.iloc[:, 1]
+        added = pd.DataFrame(columns, index=scores.index)
+        if labels is not None:
+            margin = coding.encode(labels) * scores.to_numpy()
+            added["margin"], added["loss"] = margin, losses(problem.loss, margin)
+        added = added.assign(**self._columns_beside(data, unseen, offset, se_fit))
+        return with_columns(self._frame(data), added, prefix)
+
+    def _columns_beside(
+        self, data: object, unseen: Unseen, offset: object, se_fit: bool
+    ) -> "dict[str, pd.Series[float]]":
+        """Further columns that `augment` adds; a linear fit has some."""
+        if se_fit:
+            raise OptionError("se_fit=True needs standard errors, which kernels lack.")
+        return {}
+
+    def _scores(self, matrix: ModelMatrix) -> "pd.Series[float]":
+        """Scores of the rows of a matrix; NaN in those that are not complete."""
+        return matrix.spread(
+            scores_of(self.problem, self.solution, matrix.values, matrix.offset)
+        ).rename("score")
+
+    def _matrix(
+        self, data: object = None, unseen: Unseen = "error", offset: object = None
+    ) -> ModelMatrix:
+        """The matrix of `data`; that of the fit for None.
+
+        Raises
+        ------
+        OptionError
+            If there is an offset that the fit does not ask for.
+
+        Warns
+        -----
+        ColumnWarning
+            With ``unseen="missing"``, the number of rows with unseen levels.
+        """
+        check_choice("unseen", unseen, UNSEEN)
+        if offset is not None and (data is None or self.offsets is None):
+            has = "rows of the fit have theirs" if data is None else "fit has none"
+            raise OptionError(f"offset= was given, and the {has}; leave it out.")
+        if data is not None:
+            missing = unseen == "missing"
+            known = without_unseen(self.design, data) if missing else data
+            matrix = self.design.matrix(known)
+            if self.offsets is None:
+                return matrix
+            return self.offsets.on(matrix, data, offset)
+        everything = np.ones(self.problem.n, dtype=bool)
+        return ModelMatrix(
+            self.problem.X, everything, self.index, offset=self.problem.offset
+        )
+
+    def _labels(self, data: object = None) -> pd.Series:
+        """Labels in the outcome's column of `data`; those of the fit for None.
+
+        Raises
+        ------
+        ColumnError
+            If there is no such column, or it is a predictor of the same name.
+        """
+        if data is None:
+            return self.coding.decode(self.problem.y, self.index)
+        return outcome_column(data, self.design, self.coding, "actual=labels")
+
+    def _known_labels(self, data: object, actual: object) -> pd.Series | None:
+        """Labels that were given, or are among the data; None if they are not known."""
+        if actual is not None:
+            index = self.index.to_frame() if data is None else data
+            return aligned_labels(actual, index)
+        with suppress(ColumnError):
+            return self._labels(data)
+        return None
+
+    def _frame(self, data: object) -> pd.DataFrame:
+        """View data as a frame; for None, outcome and predictors of the fit."""
+        if data is None:
+            return self._training_frame()
+        if self.design.formula is not None:
+            return as_data(data)
+        if is_sparse(data) and not isinstance(data, pd.DataFrame):
+            return sparse_frame(data, row_labels(data))
+        return as_frame(data)
+
+    def _training_frame(self) -> pd.DataFrame:
+        """Outcome and predictors of the rows used, on their original scale.
+
+        A factor stands there as its columns of 0 and 1. A precomputed kernel has no
+        predictors.
+
+        Raises
+        ------
+        ColumnError
+            If the outcome and a predictor have the same name.
+        """
+        outcome, X, design = self._labels().to_frame(), self.problem.X, self.design
+        problem = self.problem
+        if isinstance(problem, KernelProblem) and problem.kernel.name == "precomputed":
+            return outcome
+        if isinstance(design, ScaledDesign):
+            X, design = design.scaling.unapply(X), design.design
+        names = design.columns if isinstance(design, FrameDesign) else design.names
+        columns = pd.Index(list(names), tupleize_cols=False)
+        if is_sparse(X):
+            predictors = sparse_frame(X, self.index).set_axis(columns, axis=1)
+        else:
+            predictors = pd.DataFrame(np.array(X), index=self.index, columns=columns)
+        if self.coding.name in columns:
+            raise same_name(self.coding.name, "data and actual=labels")
+        return pd.concat([outcome, predictors], axis=1)
+
+    def _ties(self, given: Ties | None) -> Ties:
+        return self.solver.ties if given is None else given
+
+    @suggest_arguments
+    @partitioned
     def confusion(
         self,
         data: object = None,
@@ -323,43 +670,42 @@ class Results(Predictor):
             says which rows they are. A fit from files, or loaded, knows its rows all
             together in their order alone.
         """
-        read = matrix = None
+        problem, matrix = self.problem, None
         if isinstance(data, tuple) and len(data) == 2 and actual is None:
             actual, data = data  # y and X, as test= of fit()
         if getattr(actual, "ndim", 1) == 2 and getattr(data, "ndim", 1) < 2:
             raise DataError("Rows come first, labels second: write confusion(X, y).")
-        if are_in_files(self.problem, data):
+        is_training = data is None
+        if data is None and isinstance(problem.X, StreamedRows):
+            assert isinstance(self.solution, Solution)
+            f = pd.Series(scores_of_fit(problem, self.solution), self.index)
+            own: object = self._labels()
+        elif are_in_files(problem, data):
             known = None if self.counted is None else self.counted.column
-            read = read_rows(
-                self,
-                data,
-                unseen,
-                offset,
-                [freq_weights, weights, known],
-                actual is None,
-            )
-            scores, data = read.scores, read.beside
+            columns, labelled = [freq_weights, weights, known], actual is None
+            f, own, beside = read_rows(self, data, unseen, offset, columns, labelled)
+            is_training = labelled and are_of_fit(self, data, f, own)
+            data = beside
         else:
             matrix = self._matrix(data, unseen, offset)
-            scores = self._scores(matrix)
-        logistic = self.problem.loss == "log"
-        odds = scores - self.problem.prior_shift
-        if actual is not None:
-            labels = actual
-        else:
-            labels = self._labels(data) if read is None else read.labels
+            f = self._scores(matrix)
+            own = self._labels(data) if actual is None else None
+        labels = own if actual is None else actual
         counts = column_of_counts(freq_weights, self.counted, data)
         if data is None and counts is None:
-            counts = self.problem.counting
+            counts = problem.counting
         if isinstance(weights, str):
             weights = column_named("weights", weights, data, "one number for each row")
+        probabilities = None
+        if problem.loss == "log":
+            probabilities = self.coding.probabilities(f - problem.prior_shift)
         found = confusion(
             labels,
-            predicted(scores, self.problem, self.coding, self._ties(ties), threshold),
+            predicted(f, problem, self.coding, self._ties(ties), threshold),
             positive,
             levels=self.coding.levels,
-            scores=scores,
-            probabilities=self.coding.probabilities(odds) if logistic else None,
+            scores=f,
+            probabilities=probabilities,
             event_level=event_level,
             mode=mode,
             prevalence=prevalence,
@@ -367,11 +713,11 @@ class Results(Predictor):
             freq_weights=counts,
             weights=weights,
         )
-        if data is None or (read is not None and read.seen):
+        if is_training:
             return replace(found, source="training")
         if matrix is None:
             return found
-        return row_source(self, matrix, labels, counts).marked(found)
+        return with_source(found, self, matrix, labels, counts)
 
     @suggest_arguments
     def thresholds(
@@ -567,8 +913,213 @@ def varies(means: Vector, deviations: Vector) -> Mask:
     return np.asarray(deviations > 1e-12 * np.abs(means))
 
 
+def light(result: "Results") -> "Results":
+    """A linear fit as a rule for new rows: without anything that there is of each row.
+
+    It is what is sent to the partitions.
+    """
+    problem, found = result.problem, result.solution
+    if not isinstance(problem, Problem) or not isinstance(found, Solution):
+        return result
+    offset = None if problem.offset is None else np.zeros(1)
+    few = Problem(
+        np.zeros((1, problem.p)),
+        np.ones(1),
+        problem.lam,
+        problem.loss,
+        problem.intercept,
+        offset=offset,
+    )
+    vars(few)["prior_shift"] = problem.prior_shift
+    solution = replace(found, dual=np.zeros(1))
+    return replace(result, problem=few, solution=solution, index=pd.RangeIndex(1))
+
+
+def of_block(
+    result: "Results",
+    method: str,
+    options: Mapping[str, object],
+    frame: pd.DataFrame,
+) -> Any:
+    """What a method gives for the rows of one partition, or of a piece of files."""
+    return getattr(result, method)(frame, **options)
+
+
+def of_blocks(
+    result: "Results",
+    data: "Scan | DaskFrame",
+    method: str,
+    options: Mapping[str, object],
+) -> Any:
+    """What a method gives for rows in files, or, not computed yet, for a frame of Dask.
+
+    Raises
+    ------
+    OptionError
+        If offsets are given as numbers, of which no block knows its own.
+    ColumnError
+        If a column of the offset is not there.
+    """
+    names = data.kinds if isinstance(data, Scan) else data.columns
+    offsets, offset = result.offsets, options["offset"]
+    also = [] if offsets is None else offsets.columns([*names], offset)
+    rule = partial(of_block, light(result), method, options)
+    if not isinstance(data, Scan):
+        return data.map_partitions(rule, meta=rule(data._meta))
+    frames = scanned_frames(data, result.design, also)
+    return pd.concat([rule(frame) for frame in frames], ignore_index=True)
+
+
+def outcome_column(
+    data: object, design: Design, coding: LabelCoding, cure: str
+) -> pd.Series:
+    """The outcome in data that may lack it; without a formula a column of its name.
+
+    Raises
+    ------
+    ColumnError
+        If there is no such column, or it is a predictor of the same name; the `cure`
+        names what to give instead.
+    """
+    if design.formula is not None:
+        return outcome_of(design.formula, data, design.functions)
+    if coding.name in design.names:
+        raise same_name(coding.name, cure)
+    if isinstance(data, pd.DataFrame) and coding.name in data.columns:
+        return data[coding.name]
+    raise ColumnError(
+        f"The outcome {coding.name!r} is not among the data; give {cure}."
+    )
+
+
+def same_name(name: str, cure: str) -> ColumnError:
+    """The error for an outcome that is called as a predictor is."""
+    return ColumnError(
+        f"The outcome and a predictor are both called {name!r}; give {cure}."
+    )
+
+
+def predicted(
+    scores: "pd.Series[float]",
+    problem: Problem,
+    coding: LabelCoding,
+    ties: Ties,
+    threshold: float | None = None,
+) -> pd.Series:
+    """Labels of scores: by their sign, or by a threshold, see `Predictor.predict`.
+
+    Raises
+    ------
+    OptionError
+        If the threshold is no number, or no probability where it has to be one.
+    """
+    if threshold is None:
+        return coding.predicted(scores, ties)
+    cut = checked_threshold(threshold, problem)
+    values = thresholded(np.asarray(scores, dtype=np.float64), problem)
+    return coding.predicted(pd.Series(values, scores.index), ties, cut)
+
+
+def checked_threshold(threshold: object, problem: Problem) -> float:
+    """A threshold on the scale of `thresholded`, or `OptionError`."""
+    if problem.loss == "log":
+        return probability_of(threshold)
+    found = number_of(threshold)
+    if np.isnan(found):
+        raise OptionError("is not allowed; give a score.", "threshold", threshold)
+    return found
+
+
+def probability_of(threshold: object) -> float:
+    """A threshold that is compared with probabilities of the second level.
+
+    Raises
+    ------
+    OptionError
+        If it is no number from 0 to 1.
+    """
+    found = number_of(threshold)
+    if not 0.0 <= found <= 1.0:
+        why = "is not allowed; give a probability of the second level, from 0 to 1."
+        raise OptionError(why, "threshold", threshold)
+    return found
+
+
+def thresholded(scores: NDArray[np.float64], problem: Problem) -> NDArray[np.float64]:
+    """What a threshold is compared with: the score, or the probability it gives."""
+    if problem.loss != "log":
+        return scores
+    from scipy.special import expit
+
+    return np.asarray(expit(scores - problem.prior_shift))
+
+
+def score_at(threshold: float, problem: Problem) -> float:
+    """The score that a threshold is, the inverse of `thresholded`; may be infinite."""
+    if problem.loss != "log":
+        return threshold
+    from scipy.special import logit
+
+    return float(logit(threshold)) + problem.prior_shift
+
+
+def losses(loss: str, margin: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Loss of every row at its margin.
+
+    Examples
+    --------
+    >>> losses("hinge", np.array([-1.0, 2.0])), losses("log", np.zeros(1)).round(4)
+    (array([2., 0.]), array([0.6931]))
+    """
+    if loss == "hinge":
+        return np.maximum(0.0, 1.0 - margin)
+    from scipy.special import log_expit
+
+    return np.asarray(-log_expit(margin))
+
+
+def with_columns(
+    data: pd.DataFrame, added: pd.DataFrame, prefix: object
+) -> pd.DataFrame:
+    """Data with columns at their end, none of which may be there already.
+
+    Raises
+    ------
+    OptionError
+        If the prefix is not text.
+    ColumnError
+        If `data` have a column of one of the names.
+    """
+    if not (isinstance(prefix, str) and is_valid_text(prefix)):
+        raise OptionError(
+            f"prefix={shown(prefix)} is not allowed; give text, such as prefix='.'."
+        )
+    added = added.add_prefix(prefix)
+    taken = [name for name in added.columns if name in data.columns]
+    if taken:
+        raise ColumnError(
+            f"The data have columns called {listing(taken)}, which augment() adds; "
+            f"give a prefix, such as prefix={'.' + prefix!r}."
+        )
+    if data.columns.nlevels > 1:
+        rest = [""] * (data.columns.nlevels - 1)
+        added.columns = pd.MultiIndex.from_tuples([(c, *rest) for c in added.columns])
+    return pd.concat([data, added.set_axis(data.index)], axis=1)
+
+
+def sparse_frame(X: object, index: pd.Index) -> pd.DataFrame:
+    """Sparse rows as a frame, with the columns ``x1, x2, ...``."""
+    from scipy.sparse import csr_matrix
+
+    matrix = csr_matrix(in_rows(X))
+    names = [f"x{j + 1}" for j in range(matrix.shape[1])]
+    sparse = pd.DataFrame.sparse.from_spmatrix  # type: ignore[attr-defined]
+    found: pd.DataFrame = sparse(matrix, index, names)
+    return found
+
+
 def are_in_files(problem: object, data: object) -> bool:
-    """Whether rows are in files: these data, or those of the fit for None."""
+    """Whether data, or for None the rows of the fit, are in files or partitions."""
     if data is None:
         return isinstance(getattr(problem, "X", None), StreamedRows)
     return isinstance(data, Scan) or is_dask(data)
@@ -579,76 +1130,71 @@ def read_rows(
     data: object,
     unseen: Unseen,
     offset: object,
-    columns: Sequence[object] = (),
-    labelled: bool = True,
+    columns: list[object],
+    labelled: bool,
 ) -> ReadRows:
-    """Read rows once, block by block.
+    """Read rows in files or partitions once: their scores, labels and some columns.
 
     Parameters
     ----------
     result : Results
-    data : Scan, frame of Dask, or None
-        None for the rows of a fit from files.
+    data : Scan or dask.dataframe.DataFrame
     unseen, offset
-        As for `decision_function`.
-    columns : sequence
-        Names of further columns; what is no name is passed over.
+        As for ``decision_function``.
+    columns : list
+        Further columns; what is no name of one is left out.
     labelled : bool
-        Whether labels are read too; else they are missing.
-
-    Raises
-    ------
-    ColumnError
-        If a file lacks a column.
+        Whether to read the outcome; labels are missing otherwise.
     """
-    of_fit, solution = result.problem, result.solution
-    if data is None:
-        assert isinstance(of_fit, Problem)
-        assert isinstance(solution, Solution)
-        found = scores_of_fit(of_fit, solution)
-        f = pd.Series(found, result.index, name="score")
-        return ReadRows(f, result._labels(), None, seen=True)
     source = data if isinstance(data, Scan) else Partitions(data)
-    if isinstance(source, Scan):
-        source.renewed()
     names = [name for name in columns if isinstance(name, str) and name in source.kinds]
-    outcome: list[str] = []
+    also = list(names)
+    if result.offsets is not None:
+        also += result.offsets.columns([*source.kinds], offset)
     if labelled and result.design.formula is not None:
         nothing = pd.DataFrame({name: [] for name in source.kinds})
         formula = str(result.design.formula)
-        outcome = columns_of_outcome(formula, nothing, source.noun)
+        also += columns_of_outcome(formula, nothing, source.noun)
     elif labelled:
-        outcome = [result.coding.name]
-    offsets = result.offsets
-    also = [] if offsets is None else offsets.columns([*source.kinds], offset)
-    asked = partial(_asked, unseen, offset, names, labelled)
+        also.append(result.coding.name)
+    work = partial(_read_block, unseen, offset, names, labelled)
     if isinstance(source, Scan):
-        frames = scanned_frames(source, result.design, [*outcome, *names, *also])
-        parts = [asked(result, frame) for frame in frames]
+        source.renewed()
+        frames = scanned_frames(source, result.design, also)
+        parts = [work(result, frame) for frame in frames]
     else:
-        parts = compute_tasks(source.tasks(asked, light(result)))
-    of_files = isinstance(source, Scan)  # whose rows are numbered over all of them
-    f = pd.concat([part[0] for part in parts], ignore_index=of_files)
-    beside = pd.concat([part[2] for part in parts]).set_axis(f.index)
+        parts = compute_tasks(source.tasks(work, light(result)))
+    # Rows of files are numbered over all of them.
+    f = pd.concat([part[0] for part in parts], ignore_index=isinstance(source, Scan))
     labels = joined([part[1] for part in parts]).set_axis(f.index)
-    same = labelled and isinstance(of_fit, Problem) and isinstance(solution, Solution)
-    return ReadRows(f, labels, beside, same and are_of_fit(result, data, f, labels))
+    return f, labels, pd.concat([part[2] for part in parts]).set_axis(f.index)
+
+
+def _read_block(
+    unseen: Unseen,
+    offset: object,
+    names: list[str],
+    labelled: bool,
+    result: "Results",
+    frame: pd.DataFrame,
+) -> ReadRows:
+    f = result.decision_function(frame, unseen=unseen, offset=offset)
+    labels = result._labels(frame) if labelled else pd.Series(None, frame.index)
+    return f, labels, frame[names]
 
 
 def are_of_fit(
     result: "Results", data: object, f: "pd.Series[float]", labels: pd.Series
 ) -> bool:
-    """Whether scores are those of the rows of a fit from files, in their order.
+    """Whether rows that were read are those of a fit from files, in their order.
 
-    Its files may hold other rows by now, and other files its rows. What scores that
-    are all the same do not tell, and what a weight may have left out, the paths do.
+    They are by the scores of some, or where all have one by the files they are in.
     """
     X, found = result.problem.X, result.solution
-    assert isinstance(found, Solution)
-    if not isinstance(X, StreamedRows):
+    if not (isinstance(X, StreamedRows) and isinstance(found, Solution)):
         return False
     complete = (f.notna() & labels.notna()).to_numpy(dtype=bool)
-    some = result.problem.X.sample(SOME)
+    some = X.sample(SOME)
     expected = scores(some.X, Point(found.beta, found.alpha), some.offset)
     spread = float(np.ptp(expected))
     if complete.sum() != X.shape[0] or spread == 0.0:
@@ -658,10 +1204,105 @@ def are_of_fit(
 
 
 def scores_of_fit(problem: Problem, solution: Solution) -> Vector:
-    """Read the rows of a fit from files, and return their scores, shape (n,)."""
+    """Scores of the rows of a fit from files, which are read once."""
     work = partial(_scores, Point(solution.beta, solution.alpha))
     return np.concatenate(added(problem.X.read(work)))
 
 
 def _scores(at: Point, block: Block, values: Values) -> list[Vector]:
     return [scores(block.X, at, block.offset)]
+
+
+def labelled_rows(
+    matrix: ModelMatrix, labels: object, counts: object = None
+) -> tuple[Predictors, pd.Series, Vector | None]:
+    """Complete rows with a label, each as often as it counts, and their offset."""
+    column = column_of_labels(labels)
+    if counts is not None:
+        taken = repeated(counts, column, matrix.index)
+        column, matrix = column.iloc[taken], matrix.taken(taken)
+    column = column[matrix.kept]
+    known = column.notna().to_numpy(dtype=bool)
+    offset = None if matrix.offset is None else matrix.offset[known]
+    return selected(matrix.values, known), column[known], offset
+
+
+def with_source(
+    table: ConfusionMatrix,
+    result: "Results",
+    matrix: ModelMatrix,
+    labels: object,
+    counts: object = None,
+) -> ConfusionMatrix:
+    """A table that says whether its rows are those of the fit, or some of them are.
+
+    Rows of the fit are known by their digests, in any order. A fit that was loaded has
+    a digest of them all, one from files a sample, and both know no other order.
+
+    Parameters
+    ----------
+    table : ConfusionMatrix
+    result : Results
+        The fit.
+    matrix : ModelMatrix
+        Of the rows of the table.
+    labels : Series or array, shape (n,)
+        One for each row, also for incomplete ones.
+    counts : Series or array, shape (n,), optional
+        How many rows each stands for.
+    """
+    problem, kept = result.problem, vars(result)
+    values, column, offset = labelled_rows(matrix, labels, counts)
+    offset = np.zeros(len(column)) if offset is None else offset
+    if not problem.has_rows:
+        same = values.shape == problem.X.shape and _in_order(problem, values)
+        same = same and np.array_equal(offset, problem.row_offsets)
+        return replace(table, source="training") if same else table
+    if type(values) is not type(problem.X) or not len(column):
+        return table
+    if "_digests" not in kept:
+        kept["_digests"] = digests_by_row(problem.X, problem.y, problem.row_offsets)
+    found = digests_by_row(values, result.coding.encode(column), offset)
+    known: NDArray[np.uint64] = kept["_digests"]
+    is_seen = np.isin(found, known)
+    number = int(is_seen.sum())
+    if number <= FEW * len(found):
+        return table
+    if len(found) == len(known) and (np.sort(found) == np.sort(known)).all():
+        return replace(table, source="training")
+    if result.counted is not None:  # copies of a row that counts for several are one
+        pairs = pd.DataFrame({"row": known, "label": result.index.factorize()[0]})
+        known = pairs.drop_duplicates()["row"].to_numpy()
+    if not _is_no_chance(np.unique(found[is_seen]).size, np.unique(found).size, known):
+        return table
+    if number == len(found):
+        return replace(table, source="training")
+    return replace(table, source="partly training", n_seen=number)
+
+
+def _in_order(problem: Problem, values: Predictors) -> bool:
+    """Whether these are all rows of a fit that has none in memory, in their order."""
+    if not isinstance(problem.X, StreamedRows):  # of a loaded fit
+        return rows_digest(problem.X) == digest_of(values)
+    some = problem.X.sample(SOME)
+    if not isinstance(values, np.ndarray):
+        return False
+    return np.array_equal(values[some.numbers].astype(some.X.dtype), some.X)
+
+
+def _is_no_chance(number: int, n: int, known: NDArray[np.uint64]) -> bool:
+    """Whether so many of `n` different new rows are hardly equal to rows of the fit.
+
+    New ones are as often as a row of the fit is equal to another of them, as far as
+    these tell. Where none is, it may be in 3 of all rows (the rule of three).
+
+    References
+    ----------
+    Good, The population frequencies of species, Biometrika 40 (1953), equation (9);
+    Hanley & Lippman-Hand, JAMA 249 (1983).
+    """
+    from scipy.stats import binom
+
+    alone = int((~pd.Series(known).duplicated(keep=False)).sum())
+    equal = (len(known) - alone + 3) / len(known)
+    return bool(binom.sf(number - 1, n, min(equal, 1.0)) < CHANCE)

@@ -124,47 +124,39 @@ def cannot(what: str) -> OptionError:
     )
 
 
-def _named(name: str) -> Callable[..., Tree]:
-    return lambda *parts: [name, *parts]
-
-
-def _folded(name: str) -> Callable[..., Tree]:
-    return lambda *parts: joined(name, [*parts])
-
-
 ONE, ZERO, TWO = (constant(value) for value in (1.0, 0.0, 2.0))
 
-OPERATIONS: dict[str, Callable[..., Tree]] = {
-    **{name: _folded(name) for name in ("+", "-", "*", "/", "**")},
-    "negative": _named("negative"),
-    "positive": lambda x: x,
+# Operations of numbers by the names that they have in trees, and other names of them.
+FUNCTIONS = {"abs", "sqrt", "exp", "log10", "floor", "ceiling", "negative"}
+FUNCTIONS |= {"sin", "cos", "tan", "asin", "acos", "atan"}
+FOLDED = {"+", "-", "*", "/", "**", "least", "greatest"}
+SAME_AS = {
+    **{"add": "+", "subtract": "-", "multiply": "*", "power": "**", "pow": "**"},
+    **{"divide": "/", "true_divide": "/", "ceil": "ceiling"},
+    **{"absolute": "abs", "fabs": "abs"},
+    **{"arcsin": "asin", "arccos": "acos", "arctan": "atan"},
+    **{"pmin": "least", "minimum": "least", "pmax": "greatest", "maximum": "greatest"},
 }
-
-# Functions of numbers.
-FUNCTIONS: dict[str, Callable[..., Tree]] = {
-    **{
-        name: _named(name)
-        for name in (
-            *("abs", "sqrt", "exp", "log10", "sin", "cos", "tan", "asin", "acos"),
-            *("atan", "floor", "ceiling", "negative"),
-        )
-    },
-    **{name: _named("abs") for name in ("absolute", "fabs")},
-    **{f"arc{name}": _named(f"a{name}") for name in ("sin", "cos", "tan")},
-    "ceil": _named("ceiling"),
+COMPOSED: dict[str, Callable[..., Tree]] = {
+    "positive": lambda x: x,
     "log": lambda x, *base: joined("/", [["ln", each] for each in (x, *base)]),
     "log2": lambda x: ["/", ["ln", x], constant(math.log(2.0))],
     "log1p": lambda x: ["ln", ["+", ONE, x]],
     "expm1": lambda x: ["-", ["exp", x], ONE],
     "square": lambda x: ["*", x, x],
-    "add": _named("+"),
-    "subtract": _named("-"),
-    "multiply": _named("*"),
-    **{name: _named("/") for name in ("divide", "true_divide")},
-    **{name: _named("**") for name in ("power", "pow")},
-    **{name: _folded("least") for name in ("pmin", "minimum")},
-    **{name: _folded("greatest") for name in ("pmax", "maximum")},
 }
+
+
+def applied(name: str, parts: Iterator[Tree], written: str) -> Tree:
+    """The tree of an operation on numbers, or `OptionError` if it is not known."""
+    name = SAME_AS.get(name, name)
+    if name in COMPOSED:
+        return COMPOSED[name](*parts)
+    if name in FOLDED:
+        return joined(name, [*parts])
+    if name in FUNCTIONS:
+        return [name, *parts]
+    raise cannot(written)
 
 
 @dataclass(frozen=True)
@@ -211,10 +203,10 @@ class Lowering:
             case Operation(name, parts) if name in CONNECTIVES:
                 each = [self.condition(part, f"'{name}'") for part in parts]
                 return joined(CONNECTIVES[name], each)
-            case Operation(name, parts) if name in OPERATIONS:
-                return OPERATIONS[name](*map(self.number, parts))
             case Operation(name, parts) if name.split()[0] in COMPARISONS:
                 return self._comparison(name.split(), parts)
+            case Operation(name, parts):
+                return applied(name, map(self.number, parts), f"'{name}'")
         raise cannot(f"'{getattr(node, 'name', node)}'")
 
     def _comparison(self, names: list[str], parts: tuple[Expression, ...]) -> Tree:
@@ -246,9 +238,7 @@ class Lowering:
         if name in ("ifelse", "where"):
             test = self.condition(given[0], "ifelse()")
             return ["if", test, *map(self.factor, given[1:])]
-        if name not in FUNCTIONS:
-            raise cannot(f"{call.name}()")
-        return FUNCTIONS[name](*map(self.number, given))
+        return applied(name, map(self.number, given), f"{call.name}()")
 
 
 @dataclass(frozen=True)

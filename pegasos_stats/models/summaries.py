@@ -1,18 +1,31 @@
-"""The summary of a fit: header lines, coefficients, notes; and the details."""
+"""What a summary shows: header, coefficients, and notes on the fit."""
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
 
+import numpy as np
 import pandas as pd
 
+from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_count
-from pegasos_stats.errors import counted
+from pegasos_stats.data.design import Design
+from pegasos_stats.data.labels import LabelCoding
+from pegasos_stats.data.language.formula import factored
+from pegasos_stats.data.language.formula_design import FormulaDesign, doubtful_in
+from pegasos_stats.data.sample import Dropped, Groups
+from pegasos_stats.data.scaling import unscaled
+from pegasos_stats.errors import counted, listing, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.notes import TINY, Note, most_important, ranked
-from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.kernel_problem import KernelProblem
+from pegasos_stats.solvers.objective import zero_objective
+from pegasos_stats.solvers.options import Solver
 from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solver_runs import Shortfall
 from pegasos_stats.tables import (
     WIDTH,
     Fields,
@@ -25,6 +38,452 @@ from pegasos_stats.tables import (
 
 if TYPE_CHECKING:
     from pegasos_stats.models.base import Model
+    from pegasos_stats.models.results import Results
+
+Topic = Literal[
+    "predictions",  # one level for all rows
+    "separation",
+    "run",  # not converged
+    "resamples",  # that coincide
+    "few events",
+    "level order",
+    "columns",  # of no use, or probably misread
+    "penalty",  # that is strong
+    "standard errors",  # which estimate the table has, or why it has none
+    "certificate",
+    "inference",  # what standard errors, intervals and tests assume
+    "probabilities",
+    "rows",
+]
+Severity = Literal["note", "warning"]
+
+# Topics that a summary shows, the most important first; others are among its details.
+RANKED: tuple[Topic, ...] = get_args(Topic)[:9]
+MOST = 3  # notes of a summary
+
+
+@dataclass(frozen=True)
+class Note:
+    """A fact about a fit that its numbers alone do not say.
+
+    Attributes
+    ----------
+    topic : str
+        What it is about; who shows notes chooses them by it.
+    severity : "note" or "warning"
+        A warning is a reason not to trust the numbers.
+    text : str
+        Sentences. That of a warning begins with a small letter, as it goes on after a
+        word such as ``WARNING:``.
+    """
+
+    topic: Topic
+    severity: Severity
+    text: str
+
+    @property
+    def sentence(self) -> str:
+        """The text, beginning with a capital."""
+        return self.text[:1].upper() + self.text[1:]
+
+
+def most_important(notes: Iterable[Note], most: int = MOST) -> list[Note]:
+    """The notes of a summary: one for each topic, in the order of `RANKED`.
+
+    The estimate of the standard errors is always among them, as the table cannot be
+    read without it.
+
+    Examples
+    --------
+    >>> found = [Note("rows", "note", "1"), Note("penalty", "note", "2")]
+    >>> found += [Note("separation", "warning", "3"), Note("penalty", "note", "4")]
+    >>> [note.text for note in most_important(found)]
+    ['3', '2']
+    """
+    first: dict[Topic, Note] = {}
+    for note in notes:
+        first.setdefault(note.topic, note)
+    found = [first[topic] for topic in RANKED if topic in first]
+    *others, last = RANKED
+    if last not in first:
+        return found[:most]
+    return [*[note for note in found if note.topic in others][: most - 1], first[last]]
+
+
+def ranked(notes: Iterable[Note]) -> list[Note]:
+    """All notes, those of the topics in `RANKED` first."""
+    return sorted(
+        notes, key=lambda n: RANKED.index(n.topic) if n.topic in RANKED else len(RANKED)
+    )
+
+
+CHANCE = 1.96  # standard errors of the number of errors, within which rows do not count
+TINY = 1e-4  # of the objective, about which there is no more to say
+APART = 100.0  # ratio of standard deviations
+HALF = 2.0  # a logistic coefficient is halved at least where spread < 2 sqrt(lam)
+FEW = 10  # rows of the rarer level to a coefficient, or groups
+LISTED = 3  # names in a note
+UNCERTIFIED = (
+    "Nothing is certified: the numbers are so large that rounding could hide any gap; "
+    "bring the predictors to a common scale."
+)
+
+
+def about_fit(result: "Results") -> list[Note]:
+    """Notes on a fit, and on its table of the training rows."""
+    objective = result.certificate.objective
+    return [
+        certified(objective, result.shortfall),
+        *probabilities(result.problem),
+        *not_converged(result.problem, objective, result.solver, result.shortfall),
+        *constant_prediction(result.problem, result.training_table),
+    ]
+
+
+def certified(objective: float, shortfall: Shortfall) -> Note:
+    """How far the objective of a fit is from its minimum."""
+    if shortfall.at_most == math.inf:
+        return Note("certificate", "note", UNCERTIFIED)
+    text = (
+        f"Certified by duality: the objective is {above(objective, shortfall)}, which "
+        f"is at least {significant(shortfall.lower, 6)}."
+    )
+    return Note("certificate", "note", text)
+
+
+def above(objective: float, shortfall: Shortfall) -> str:
+    """How far an objective is above its minimum, in words.
+
+    Examples
+    --------
+    >>> above(0.271, Shortfall(0.26779, 0.26781, 0.003465, 0.003471))
+    '0.2678 above its minimum'
+    >>> above(0.271, Shortfall(0.25, 0.2678, 0.0032, 0.021))
+    'between 0.25 and 0.2678 above its minimum'
+    >>> above(0.271, Shortfall(0.0, 0.02, 0.251, 0.271))
+    'at most 0.02 above its minimum'
+    """
+    if shortfall.at_most < TINY * objective:
+        return "less than 0.01% above its minimum"
+    ends = shortfall.at_least, shortfall.at_most
+    low, high = (significant(end, 4) for end in ends)
+    if low == high:
+        return f"{low} above its minimum"
+    if shortfall.at_least > 0.1 * shortfall.at_most:
+        return f"between {low} and {high} above its minimum"
+    return f"at most {high} above its minimum"
+
+
+def probabilities(problem: Problem) -> list[Note]:
+    """For which population probabilities are, where weights make a difference."""
+    if problem.loss != "log" or problem.weights is None:
+        return []
+    text = "Probabilities are for a population in which rows count by their weights."
+    if problem.prior_shift:
+        usual = significant(1.0 / (1.0 + math.exp(problem.prior_shift)), 3)
+        text = (
+            "Probabilities are for levels as frequent as in the data. Labels follow "
+            f"the sign of the weighted score: +1 for a probability above {usual}."
+        )
+    return [Note("probabilities", "note", text)]
+
+
+def not_converged(
+    problem: Problem, objective: float, solver: Solver, shortfall: Shortfall
+) -> list[Note]:
+    """Note that predictions are not those at the minimum, if many are not.
+
+    Many are more than the number of errors may vary by chance: that has a standard
+    error of ``sqrt(e (1 - e / n))``, for ``e`` errors of ``n``; with none or one it is
+    taken as 1. A fit that is worse than the model that is all zero has diverged.
+    """
+    n, errors, zero = problem.n, max(1, shortfall.errors), zero_objective(problem)
+    if objective > zero:
+        text = (
+            f"the objective is above {zero:.4g}, that of the model that is all zero: "
+            "the steps were too large."
+        )
+    elif shortfall.changed > CHANCE * math.sqrt(errors * (1.0 - errors / n)):
+        text = (
+            f"not converged: at the minimum or nearer to it {shortfall.changed:,} of "
+            f"{counted(n, 'training row')} would be predicted otherwise."
+        )
+    else:
+        return []
+    cure = "Leave the solver out for the optimum, or give refine=1e-6."
+    if isinstance(solver, SDCA):
+        cure = "Give more epochs, tol=1e-6 and the default algorithm."
+    return [Note("run", "warning", f"{text} {cure}")]
+
+
+def constant_prediction(problem: Problem, training: ConfusionMatrix) -> list[Note]:
+    """Note that all training rows are predicted as one level, if they are."""
+    answers = training.counts.sum(axis=0)
+    if (answers > 0).sum() != 1 or answers[-1]:
+        return []
+    text = f"every row is predicted {str(training.levels[int(answers.argmax())])!r}"
+    if problem.lam_rule == "cv":
+        text = f"in the best fit by cross-validation {text}"
+    if problem.loss == "hinge":
+        text += ". For probabilities or a ranking use the log loss (ps.logit)"
+    else:
+        text += ". Probabilities rank the rows all the same; for labels give threshold="
+    if not problem.weighted:
+        text += ", for a balanced rule weights='balanced'"
+    return [Note("predictions", "warning", f"{text}.")]
+
+
+def no_predictor_helps(metric: str) -> Note:
+    """Note that the best lambda of a path is one at which no predictor is used."""
+    text = (
+        "Cross-validation found no use for the predictors: at no lambda of the path is "
+        f"the mean {metric.replace('_', ' ')} smaller than without them."
+    )
+    return Note("penalty", "warning", text)
+
+
+def about_data(dropped: Dropped, design: Design) -> list[Note]:
+    """Notes on the columns that a fit was given."""
+    found = [Note("columns", "warning", column.text) for column in doubtful_in(design)]
+    if dropped.missing:
+        text = (
+            f"{counted(dropped.total, 'row')} with missing values were left out: "
+            f"{dropped.by_column}."
+        )
+        found.append(Note("rows", "note", text))
+    return found
+
+
+def constant(names: Sequence[str]) -> list[Note]:
+    """Note that predictors with one value do nothing that the intercept does not.
+
+    Examples
+    --------
+    >>> constant(["c"])[0].text
+    "Constant, with coefficients of 0 at the optimum: 'c'."
+    """
+    if not names:
+        return []
+    text = f"Constant, with coefficients of 0 at the optimum: {listing(names, LISTED)}."
+    return [Note("columns", "note", text)]
+
+
+def held_back(
+    lam: float, spread: Vector, names: tuple[str, ...], by_default: bool
+) -> list[Note]:
+    """Note that predictors of a small spread are held back beside those of a large.
+
+    With the default lambda those are large that are not held back, such as others
+    beside the columns of ``poly()``, of length 1; else those of `APART` times a spread.
+
+    Of many predictors some may be constant but for a few rows: the tenth of them that
+    vary least is left out of account.
+    """
+    ordered = np.argsort(spread, kind="stable")
+    ordered = ordered[spread[ordered] > 0.0]
+    if not ordered.size:
+        return []
+    least, most = ordered[ordered.size // 10], ordered[-1]
+    small = HALF * math.sqrt(lam)
+    held = int((spread[ordered] < small).sum())
+    large = small if by_default else APART * spread[least]
+    if not spread[least] < small or not large <= spread[most] < math.inf:
+        return []
+    text = (
+        "Predictors differ in scale (standard deviation "
+        f"{significant(spread[least], 2)} for {names[least]}, "
+        f"{significant(spread[most], 2)} for {names[most]}), so that the penalty "
+        f"shrinks {held} of {counted(len(spread), 'predictor')} strongly. "
+        "Try standardize=True."
+    )
+    return [Note("penalty", "note", text)]
+
+
+def level_order(coding: LabelCoding, design: Design) -> list[Note]:
+    """Note levels that R's usual locale has in another order than code points.
+
+    Levels of the outcome, and first levels of factors whose baseline no `relevel` or
+    contrast names.
+    """
+    inner = unscaled(design)
+    variables = inner.variables if isinstance(inner, FormulaDesign) else ()
+    factors = [
+        (name, levels, f"relevel({name}, ref={other_first(levels)!r})")
+        for name, levels in factor_levels(inner).items()
+        if name in variables
+    ]
+    ordered = isinstance(coding.dtype, pd.CategoricalDtype) and coding.dtype.ordered
+    if coding.rule == "factor" and not ordered:
+        levels = [*coding.levels]
+        factors.insert(0, (coding.name, levels, f"coding={coding.levels[::-1]}"))
+    return [
+        Note(
+            "level order",
+            "note",
+            f"{shown(name)} has {shown(levels[0])} first, by code points; R's usual "
+            f"locale has {shown(first)} first. For that give {cure}.",
+        )
+        for name, levels, cure in factors
+        if (first := other_first(levels))
+    ]
+
+
+def other_first(levels: Sequence[object]) -> str:
+    """The level that is first by letters, if by code points another one is; or "".
+
+    Examples
+    --------
+    >>> other_first(["Malignant", "benign"]), other_first(["Zoe", "\u00c9va"])
+    ('benign', '\u00c9va')
+    >>> other_first(["a", "b"]), other_first(["b", "A"])  # an order of categories
+    ('', '')
+    """
+    if not len(levels) or not all(isinstance(level, str) for level in levels):
+        return ""
+    texts = [str(level) for level in levels]
+    first = min(texts, key=_by_letters)
+    return "" if texts != sorted(texts) or first == texts[0] else first
+
+
+def _by_letters(text: str) -> tuple[str, str, str]:
+    """Letters without case and accents, then with accents, small ones first."""
+    apart = unicodedata.normalize("NFD", text)
+    letters = "".join(c for c in apart if not unicodedata.combining(c))
+    return letters.casefold(), apart.casefold(), apart.swapcase()
+
+
+def factor_levels(design: Design) -> dict[str, list[object]]:
+    """Levels of each column that became a factor, the reference level first."""
+    inner = unscaled(design)
+    if not isinstance(inner, FormulaDesign):
+        return {}
+    return {
+        factored(text, inner.variables) if coding.base == 0 else text: [*coding.levels]
+        for text, coding in inner.codings.items()
+    }
+
+
+def too_far(to_optimum: bool) -> Note:
+    """Note that a fit is too far from its optimum for these standard errors.
+
+    A solver that goes to the optimum takes a smaller tolerance.
+    """
+    text = (
+        "the fit is too far from its optimum for these standard errors; "
+        f"{'tol' if to_optimum else 'refine'}=1e-8 goes on to the optimum."
+    )
+    return Note("run", "warning", text)
+
+
+def few_rows(rarer: int, n: int, k: int) -> list[Note]:
+    """Note that the rows of the rarer level are few for k coefficients."""
+    if rarer >= FEW * k:
+        return []
+    text = (
+        f"there are {counted(n, 'row')}, {rarer:,} of the rarer level, for "
+        f"{counted(k, 'coefficient')}: with fewer than {FEW} of that level for each, "
+        "estimates and intervals are rough. Use fewer predictors."
+    )
+    return [Note("few events", "warning", text)]
+
+
+def few_groups(groups: Groups | None) -> list[Note]:
+    """Note that groups are few."""
+    if groups is None or groups.fewest >= FEW:
+        return []
+    text = (
+        f"there are {groups}: with fewer than {FEW} groups standard errors are rough "
+        "and may be far too small."
+    )
+    return [Note("few events", "warning", text)]
+
+
+def separated(names: Sequence[str], n_rows: int, n: int) -> list[Note]:
+    """Note that coefficients without penalty would have no limit."""
+    if not n_rows:
+        return []
+    text = (
+        f"{counted(n_rows, 'row')} can be predicted with certainty (separation), as "
+        "where all rows of a level have one outcome. Only the penalty limits "
+        f"{listing(names, LISTED)}: no standard errors. Merge or drop such a level."
+    )
+    if n_rows == n:
+        text = (
+            "the predictors separate the levels perfectly (complete separation): only "
+            "the penalty limits the coefficients, which have no standard errors. Check "
+            "whether a predictor contains the outcome."
+        )
+    return [Note("separation", "warning", text)]
+
+
+def all_right(table: ConfusionMatrix, k: int) -> list[Note]:
+    """Note that no training row of the log loss is on the wrong side.
+
+    There are none by chance where rows are fewer than twice the k coefficients (Cover,
+    IEEE Transactions on Electronic Computers, 1965).
+
+    Examples
+    --------
+    >>> from pegasos_stats.metrics.confusion import confusion
+    >>> y = [0, 1] * 50
+    >>> len(all_right(confusion(y, y), 3)), len(all_right(confusion(y, y), 60))
+    (1, 0)
+    """
+    if table.n_errors or table.n_undecided or table.n_classified <= 2 * k:
+        return []
+    text = "Every row is on its right side: does a predictor contain the outcome?"
+    return [Note("separation", "note", text)]
+
+
+COINCIDE = Note(
+    "resamples",
+    "warning",
+    "resamples coincide: rows tie at the margin, and estimates jump between corners. "
+    "No theory covers this; simulated coverage is 0.69 to 1.",
+)
+
+
+def estimate(kind: str, for_glm: bool = False, lam_by_cv: bool = False) -> Note:
+    """Which standard errors and intervals a table has, in a line.
+
+    Parameters
+    ----------
+    kind : str
+    for_glm : bool
+        Whether to name those that R's ``glm`` prints.
+    lam_by_cv : bool
+        Whether lambda was chosen by cross-validation.
+
+    Examples
+    --------
+    >>> print(estimate("Standard errors: HC3", for_glm=True).text)
+    Standard errors: HC3, for penalised coefficients at this lambda (those ...
+    """
+    glm = " (those of glm and Logit: lam=1e-9, cov_type='nonrobust')" if for_glm else ""
+    fixed = ", taken as fixed" if lam_by_cv else ""
+    what = f"for penalised coefficients at this lambda{fixed}"
+    return Note("standard errors", "note", f"{kind}, {what}{glm}.")
+
+
+def assumptions(groups: Groups | None, counts_scaling: bool) -> list[Note]:
+    """Which rows an estimate takes as independent.
+
+    Parameters
+    ----------
+    groups : Groups, optional
+        Which are independent, instead of the rows.
+    counts_scaling : bool
+        Whether means and deviations of standardized predictors are estimates too.
+    """
+    text = "Intervals and tests are about penalised coefficients. "
+    if groups is None:
+        text += "Rows are taken as independent; otherwise give their groups."
+    else:
+        text += "Groups are taken as independent of each other, rows of one are not."
+    if counts_scaling:
+        text += " Means and standard deviations of predictors count as estimated."
+    return [Note("inference", "note", text)]
+
 
 INTERCEPT = "Intercept"
 TITLES = {
@@ -35,7 +494,7 @@ MORE = "More: summary(details=True)"
 
 
 def summary_of(
-    result: Results,
+    result: "Results",
     table: pd.DataFrame,
     notes: Sequence[Note] = (),
     *,
@@ -74,7 +533,7 @@ def summary_of(
     )
 
 
-def without_errors(result: Results, tidy: pd.DataFrame) -> Summary:
+def without_errors(result: "Results", tidy: pd.DataFrame) -> Summary:
     """The summary of a fit whose standard errors were not computed yet."""
     shown, footer = largest(tidy, 30)
     text = "For standard errors, p-values and intervals see summary()."
@@ -83,7 +542,7 @@ def without_errors(result: Results, tidy: pd.DataFrame) -> Summary:
 
 
 def header_lines(
-    result: Results, likelihood: Sequence[str] = (), addition: str = ""
+    result: "Results", likelihood: Sequence[str] = (), addition: str = ""
 ) -> list[str]:
     """Model, outcome, rows, training error, penalty and convergence, in lines.
 
@@ -115,7 +574,7 @@ def header_lines(
     return min(written, key=len)
 
 
-def outcome(result: Results, width: int = WIDTH) -> str:
+def outcome(result: "Results", width: int = WIDTH) -> str:
     """The outcome and the counts of its levels; long names are cut in the middle."""
     names = [str(result.coding.name), *map(str, result.coding.levels)]
     numbers = [counted(n, "row") for n in result.problem.label_counts]
@@ -138,14 +597,14 @@ def always(table: ConfusionMatrix) -> str:
     return f'always "{cut(str(level), 20)}" {1.0 - share:.1%}'
 
 
-def is_converged(result: Results) -> bool:
+def is_converged(result: "Results") -> bool:
     """Whether the fit is at its optimum: to its tolerance, or certified to 0.01%."""
     if result.converged is not None:
         return result.converged
     return result.shortfall.at_most < TINY * result.objective
 
 
-def convergence(result: Results) -> str:
+def convergence(result: "Results") -> str:
     """Whether the fit is at its optimum, and if not how far it is, certified."""
     if is_converged(result):
         return "converged"
@@ -159,7 +618,7 @@ def convergence(result: Results) -> str:
     return f"not converged: objective {most}{high} above its minimum"
 
 
-def model_lines(result: Results) -> Fields:
+def model_lines(result: "Results") -> Fields:
     """What was minimised, on which rows, and the errors on them."""
     errors = errors_of(result.training_table)
     return [*problem_lines(result), ("Training errors:", errors)]
@@ -193,7 +652,7 @@ def problem_lines(of: "Results | Model") -> Fields:
     return [*lines, ("Rows dropped (NA):", str(of.dropped))]
 
 
-def solver_lines(result: Results) -> Fields:
+def solver_lines(result: "Results") -> Fields:
     """How it was minimised, and how near the fit is to the optimum."""
     solver, drawn = result.solver, result.solver.uses_random_numbers
     kind = solver.sample_kind.capitalize()

@@ -33,14 +33,13 @@ from pegasos_stats.metrics.confusion import ConfusionMatrix, Scored
 from pegasos_stats.metrics.inputs import positive_position
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.inference import wald
-from pegasos_stats.models.inference.covariance import (
+from pegasos_stats.models.inference.options import Bootstrap, Cluster, seconds_of
+from pegasos_stats.models.inference.wald import (
     BootstrapResult,
     Covariance,
     Estimate,
 )
-from pegasos_stats.models.inference.options import Bootstrap, Cluster, seconds_of
-from pegasos_stats.models.kernel import KernelSVM
-from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.kernel import KernelResults, KernelSVM
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
@@ -467,12 +466,9 @@ def _of_variances(matrix: Matrix) -> Conditions:
 
 def _of_directions(found: Estimate) -> Conditions:
     """Directions are not 0, and there for a reason."""
-    free, alike = (
-        np.zeros((1, 0)) if each is None else each
-        for each in (found.unbounded, found.collinear)
-    )
-    yield free.any(axis=0).all() and alike.any(axis=0).all()
-    yield free.size if found.separated else alike.size or not free.size
+    free = np.zeros((1, 0)) if found.unbounded is None else found.unbounded
+    yield free.any(axis=0).all()
+    yield free.size or not found.separated
 
 
 def of_fit(result: Results, computed: tuple[str, ...]) -> Conditions:
@@ -632,13 +628,14 @@ RULES |= {
     BootstrapResult: Rule(
         of_bootstrap,
         "estimate k, estimates mk, covariance kk, tolerance k, fixed mk, reference kk, "
-        "priors m, unbounded kq, collinear kr",
+        "priors m, unbounded kq",
         {
-            FINITE: "estimate estimates reference unbounded collinear",
+            FINITE: "estimate estimates reference unbounded",
             COUNT: "n_left_out separated",
             SEED: "seed",
             SHARE: "agreeing",
         },
+        gone=("collinear",),
     ),
     CalibratedResults: Rule(prepared=with_losses, computed=("_losses",)),
     Certificate: Rule(
@@ -653,12 +650,13 @@ RULES |= {
     Counts: Rule(bounds={ONE_OR_MORE: "lines"}),
     Covariance: Rule(
         of_covariance,
-        "matrix kk, bread kk, newton_step k, fixed kk, unbounded kq, collinear kr",
+        "matrix kk, bread kk, newton_step k, fixed kk, unbounded kq",
         {
-            FINITE: "unbounded collinear",
+            FINITE: "unbounded",
             COUNT: "separated bandwidth",
             NOT_NEGATIVE: "rows",
         },
+        gone=("collinear",),
     ),
     Doubtful: Rule(gone=("outcome",)),
     Dropped: Rule(

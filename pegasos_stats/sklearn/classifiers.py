@@ -38,8 +38,7 @@ from pegasos_stats.foreign_names import (
     suggest_names,
     suggestion,
 )
-from pegasos_stats.models.kernel import MEMORY, KernelSVM
-from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.kernel import MEMORY, KernelResults, KernelSVM
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +23,7 @@ from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.scores import ScoredRows
 from pegasos_stats.models.base import Model
-from pegasos_stats.models.predicting import probability_of
-from pegasos_stats.models.results import Results
-from pegasos_stats.models.row_sources import RowSource, row_source
+from pegasos_stats.models.results import Results, probability_of, with_source
 from pegasos_stats.models.summaries import MORE, header_lines, solver_lines
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.objective import zero_model
@@ -446,7 +444,7 @@ class CalibratedResults(Summarised):
             If `threshold` is not a probability, or an argument for new rows is given
             without `data`.
         """
-        result, counts, seen = self.result, None, RowSource("out of fold")
+        result, counts, matrix = self.result, None, None
         labels: object = actual
         if data is None:
             check_rows_have_own(actual=actual, freq_weights=freq_weights, offset=offset)
@@ -456,7 +454,6 @@ class CalibratedResults(Summarised):
             chances = self._chances(result._scores(matrix))
             labels = result._labels(data) if actual is None else actual
             counts = column_of_counts(freq_weights, result.counted, data)
-            seen = row_source(result, matrix, labels, counts)
         table = confusion(
             labels,
             result.coding.predicted(
@@ -468,7 +465,9 @@ class CalibratedResults(Summarised):
             probabilities=chances,
             freq_weights=counts,
         )
-        return seen.marked(table)
+        if matrix is None:
+            return replace(table, source="out of fold")
+        return with_source(table, result, matrix, labels, counts)
 
     @suggest_arguments
     def thresholds(

@@ -29,8 +29,7 @@ from pegasos_stats.metrics.scores import (
     Target,
     cut,
 )
-from pegasos_stats.models.predicting import thresholded
-from pegasos_stats.models.results import Results
+from pegasos_stats.models.results import Results, thresholded
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pegasos_stats.models.inference.covariance import BootstrapResult
 from pegasos_stats.models.inference.options import Bootstrap
+from pegasos_stats.models.inference.wald import BootstrapResult
 
 
 def resampled(estimates, estimate=0.0, tolerance=0.0, reference=None):

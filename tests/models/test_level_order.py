@@ -9,7 +9,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import ColumnError, ColumnWarning, FormulaError
-from pegasos_stats.models.notes import other_first
+from pegasos_stats.models.summaries import other_first
 from tests.output.command_line import run
 
 

@@ -190,15 +190,9 @@ def test_a_column_that_is_the_sum_of_others_has_no_standard_error(loss):
     problem = problem_of(loss, lam=1e-18)
     found = beside(replace(problem, lam=0.05))
     sums = replace(problem, X=np.column_stack([problem.X, problem.X.sum(axis=1)]))
-    twice = estimated(sums, at([*found.beta, 0.0], found.alpha), bandwidth=2.0)
-    assert twice.unbounded.ravel() == pytest.approx([0.0] + [-1.0] * problem.p + [1.0])
-    V = estimated(problem, found, bandwidth=2.0)
-    np.testing.assert_allclose(twice.matrix[:-1, :-1], V.matrix, rtol=1e-9)
-    assert V.collinear is None
-    assert V.notes == ()
+    undefined(sums, at([*found.beta, 0.0], found.alpha), "collinear", bandwidth=2.0)
     strong = estimated(replace(sums, lam=0.05), at([*found.beta, 0.0]), bandwidth=2.0)
-    assert strong.unbounded is None
-    assert strong.collinear.shape == (problem.p + 2, 1)
+    assert np.isfinite(strong.matrix).all()
 
 
 def test_options_are_checked():

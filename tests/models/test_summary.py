@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.models.notes import most_important
+from pegasos_stats.models.summaries import most_important
 
 CLOSE = ps.SDCA(tol=1e-10, seed=1)
 N = 90

@@ -1,13 +1,14 @@
 """Tests of linear hypotheses: against statsmodels, and how hypotheses are read."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import statsmodels.api as sm
 
+import pegasos_stats as ps
 from pegasos_stats.data.language.hypotheses import constraints
 from pegasos_stats.errors import OptionError
-from pegasos_stats.models.inference.covariance import whitening
-from pegasos_stats.models.inference.wald import estimates, wald_test
+from pegasos_stats.models.inference.wald import estimates, wald_test, whitening
 from tests.models.peers import t_test
 
 # The same sums in another order.
@@ -208,3 +209,18 @@ def test_hotellings_test_needs_more_rows_than_hypotheses():
     assert (found.statistic, found.df_denom) == (pytest.approx(1.0 / 3.0), 1.0)
     one = wald_test(np.ones(1), np.eye(1), np.eye(1), rows=3.0)
     assert (one.statistic, one.df_denom) == (1.0, np.inf)
+
+
+@pytest.mark.parametrize("offset", [0.0, 2e3, 1.7e9])
+def test_a_mean_far_from_the_origin_has_an_error(offset):
+    """``alpha + mean b`` is known well where both are known badly."""
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"x": rng.normal(size=80)})
+    data["y"] = np.where(data["x"] + rng.logistic(size=80) > 0.0, "q", "p")
+    far = data.assign(t=offset + 1e3 * data["x"])
+    fit = ps.logit("y ~ t", far, lam=1e3).fit(ps.SDCA(tol=1e-10, seed=1))
+    found = fit.t_test(np.array([1.0, far["t"].mean()]))
+    near = ps.logit("y ~ x", data, lam=1e-3).fit(ps.SDCA(tol=1e-10, seed=1))
+    expected = near.t_test(np.array([1.0, data["x"].mean()]))
+    # Digits are lost as products of 1e9 cancel.
+    assert found.sd[0] == pytest.approx(expected.sd[0], rel=1e-3)

@@ -129,8 +129,11 @@ COVARIANCES = {
     "estimated.bandwidth": [0.0, -1.0, NAN],
     "estimated.df": [0.0, NAN, "3"],
     "estimated.rows": [-1.0],
-    "estimated.unbounded": [np.empty((0, 10**9)), np.ones((3, 1)), np.zeros((3, 1))],
-    "estimated.collinear": [np.full((3, 1), NAN), np.empty((10**17, 0))],
+    "estimated.unbounded": [
+        np.empty((0, 10**9)),
+        np.zeros((3, 1)),
+        np.empty((10**17, 0)),
+    ],
     "estimated.separated": [-1, 1],
     "estimated.notes": ["word", (1,)],
 }

@@ -1,17 +1,25 @@
 """Average effects and average predictions of a linear fit."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Vector
-from pegasos_stats.checks import check_choice, check_flag, check_positive, number_of
-from pegasos_stats.data.labels import Level
+from pegasos_stats import tables
+from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.checks import (
+    check_choice,
+    check_flag,
+    check_fraction,
+    check_positive,
+    number_of,
+)
+from pegasos_stats.data.labels import AT_ZERO, Level
 from pegasos_stats.data.weights import column_of_counts, numbers_of_rows
 from pegasos_stats.errors import (
     DataError,
@@ -21,9 +29,7 @@ from pegasos_stats.errors import (
     plain,
     shown,
 )
-from pegasos_stats.foreign_names import suggest_arguments
-from pegasos_stats.models.effects.estimands import Estimand, Heights, tested
-from pegasos_stats.models.effects.margins import SLOPE, Margins
+from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.effects.rows import (
     Place,
     Rows,
@@ -34,13 +40,25 @@ from pegasos_stats.models.effects.rows import (
     written,
 )
 from pegasos_stats.models.inference.options import Bootstrap, Sandwich
-from pegasos_stats.models.inference.wald import why_none
-from pegasos_stats.models.notes import Note
+from pegasos_stats.models.inference.separation import MOSTLY, is_unbounded
+from pegasos_stats.models.inference.wald import (
+    BootstrapResult,
+    ContrastTests,
+    Covariance,
+    Estimate,
+    why_none,
+)
+from pegasos_stats.models.summaries import Note
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from pegasos_stats.models.linear_results import LinearResults
 
 
+SLOPE = "dY/dX"
+TESTS = ["statistic", "p_value"]
+LIMITS = ["conf_low", "conf_high"]
 OVER_ROWS = "Means over the rows, in which other predictors have their own values."
 OF_PENALISED = (
     "Estimates, errors and intervals are of the penalised fit, with lambda taken as "
@@ -72,8 +90,357 @@ CONTRASTS: tuple[Contrasts, ...] = ("reference", "pairwise")
 CENTRAL = float(np.cbrt(np.finfo(float).eps))  # of x: best for central differences
 ONE_SIDED = float(np.sqrt(np.finfo(float).eps))  # and for those at an end of the range
 JUMP = 1e-3  # of a term, where its predictor moves by some 1e-5 of itself
-SMOOTH = 0.75  # of its move is more than a smooth term makes half the way
-ROUNDING = 1e-12  # of a term
+
+
+Curve = Literal["probability", "share", "score"]
+
+SCORES = 1e7  # scores that are held at once
+
+
+@dataclass(frozen=True, eq=False)
+class Heights:
+    """What a prediction is, from the score of a row.
+
+    Attributes
+    ----------
+    curve : "probability", "share" or "score"
+        ``1 / (1 + exp(-(f - shift)))`` of a score ``f``; whether it is above 0; or the
+        score itself.
+    shift : float, or float64 array, shape (b,)
+        What weights of the classes have added to scores; of several fits each.
+    tie : float
+        The share of a score that is 0, to within 1e-5, as ties hold it there.
+    """
+
+    curve: Curve
+    shift: float | Vector = 0.0
+    tie: float = 0.5
+
+    def of(self, scores: Matrix) -> Matrix:
+        """Predictions."""
+        if self.curve == "probability":
+            return self._chances(scores)
+        if self.curve == "share":
+            at_zero = np.abs(scores) <= AT_ZERO
+            return np.where(at_zero, self.tie, scores > 0.0)
+        return scores
+
+    def slope(self, scores: Matrix) -> Matrix:
+        """Their derivative by the score; 0 for shares, which are steps."""
+        if self.curve == "probability":
+            chance = self._chances(scores)
+            return chance * (1.0 - chance)
+        return np.full_like(scores, float(self.curve == "score"))
+
+    def bend(self, scores: Matrix) -> Matrix:
+        """Their second derivative."""
+        if self.curve == "probability":
+            chance = self._chances(scores)
+            return chance * (1.0 - chance) * (1.0 - 2.0 * chance)
+        return np.zeros_like(scores)
+
+    def _chances(self, scores: Matrix) -> Matrix:
+        from scipy.special import expit
+
+        return np.asarray(expit(scores - self.shift))
+
+
+@dataclass(frozen=True, eq=False)
+class Estimand:
+    """A mean over rows: of predictions, of their difference, or of their slope.
+
+    Attributes
+    ----------
+    shares : float64 array, shape (n,)
+        Weights of the rows, whose sum is 1.
+    rows : float64 array, shape (n, k)
+        Where predictions, or slopes, are taken.
+    other : float64 array, shape (n, k), optional
+        Rows whose predictions are subtracted.
+    direction : float64 array, shape (n, k), optional
+        Derivative of `rows` by a predictor: then the mean is of ``dP/df D'theta``.
+    offset : float64 array, shape (n,), optional
+        Known part of the scores of the rows, whatever becomes of a predictor.
+    """
+
+    shares: Vector
+    rows: Matrix
+    other: Matrix | None = None
+    direction: Matrix | None = None
+    offset: Vector | None = None
+
+    def values(
+        self, thetas: Matrix, heights: Heights, shifts: Vector | None = None
+    ) -> Vector:
+        """The mean by each of several fits, shape (b,).
+
+        Parameters
+        ----------
+        thetas : float64 array, shape (b, k)
+        heights : Heights
+        shifts : float64 array, shape (b,), optional
+            Of each fit, in the place of that of `heights`.
+        """
+        size = max(1, int(SCORES / len(self.rows)))
+        parts = []
+        for first in range(0, len(thetas), size):
+            some = slice(first, first + size)
+            at = heights if shifts is None else replace(heights, shift=shifts[some])
+            parts.append(self._some(thetas[some].T, at))
+        return np.concatenate(parts)
+
+    def _some(self, thetas: Matrix, heights: Heights) -> Vector:
+        if self.direction is not None:
+            slope = heights.slope(self._scores(self.rows, thetas))
+            return np.asarray(self.shares @ (slope * (self.direction @ thetas)))
+        each = heights.of(self._scores(self.rows, thetas))
+        if self.other is not None:
+            each = each - heights.of(self._scores(self.other, thetas))
+        return np.asarray(self.shares @ each)
+
+    def gradient(self, theta: Vector, heights: Heights) -> Vector:
+        """Derivatives by ``theta`` and, last, by the shift of probabilities."""
+        scores = self._scores(self.rows, theta)
+        slope = self.shares * heights.slope(scores)
+        if self.direction is not None:
+            bend = self.shares * heights.bend(scores) * (self.direction @ theta)
+            by_theta = bend @ self.rows + slope @ self.direction
+            return np.append(by_theta, -bend.sum())
+        found = np.append(slope @ self.rows, -slope.sum())
+        if self.other is not None:
+            scores = self._scores(self.other, theta)
+            slope = self.shares * heights.slope(scores)
+            found -= np.append(slope @ self.other, -slope.sum())
+        return found
+
+    def is_apart(self, unbounded: Matrix) -> bool:
+        """Whether most of its rows, or of the others, have scores without limit."""
+        taken = [self.rows] if self.other is None else [self.rows, self.other]
+        grow = [self.shares @ is_unbounded(rows, unbounded) for rows in taken]
+        return bool(max(grow) >= MOSTLY)
+
+    def _scores(self, rows: Matrix, thetas: Matrix) -> Matrix:
+        """Scores by one fit, or by several, a column for each."""
+        scores = np.asarray(rows @ thetas)
+        if self.offset is None:
+            return scores
+        return scores + (self.offset if thetas.ndim == 1 else self.offset[:, None])
+
+
+def tested(
+    theta: Vector,
+    errors: Estimate | None,
+    estimands: Iterable[tuple[str, Estimand]],
+    heights: Heights,
+    solver_noise: Vector | None,
+) -> ContrastTests:
+    """Estimate each mean, with its error.
+
+    The rows are taken as they are: errors are those of the coefficients. By the delta
+    method the variance is ``g' V g``, with the gradient ``g`` of the mean and the
+    covariance ``V`` of the coefficients; from resamples it is that of the mean by the
+    coefficients of each resample, and so are intervals. Where balanced weights were
+    taken off, both allow for what that depends on, the shares of the classes. There is
+    none of predictions for separated rows, which vary by chance but not with the
+    coefficients.
+
+    Parameters
+    ----------
+    theta : float64 array, shape (k,)
+    errors : Covariance, BootstrapResult or None
+        Of `theta`, for the predictors as the rows of the estimands have them.
+    estimands : iterable of pairs (name, Estimand)
+    heights : Heights
+    solver_noise : float64 array, shape (k,), or None
+        What of each coefficient is the solver's.
+
+    Examples
+    --------
+    >>> one = Estimand(np.array([0.5, 0.5]), np.array([[1.0, 0.0], [1.0, 2.0]]))
+    >>> tested(np.zeros(2), None, [("mean", one)], Heights("probability"), None).effect
+    array([0.5])
+    """
+    resampled = errors if isinstance(errors, BootstrapResult) else None
+    priors = None if resampled is None else resampled.priors
+    free = None if errors is None else errors.unbounded
+    names, values, gradients, replicates, apart = [], [], [], [], []
+    for name, estimand in estimands:
+        names.append(name)
+        values.append(estimand.values(theta[None], heights)[0])
+        gradients.append(estimand.gradient(theta, heights))
+        apart.append(free is not None and estimand.is_apart(free))
+        if resampled is not None:
+            replicates.append(estimand.values(resampled.estimates, heights, priors))
+    effect, (J, by_shift) = np.array(values), np.hsplit(np.array(gradients), [-1])
+    sd, df = np.full(len(effect), np.nan), np.inf
+    if resampled is not None:
+        each = np.column_stack(replicates)
+        covariance = np.atleast_2d(np.cov(each, rowvar=False))
+        resampled = resampled.mapped(effect, each, covariance, J)
+        sd = resampled.std_error
+    elif isinstance(errors, Covariance):
+        variances = np.einsum("ij,jk,ik->i", J, errors.matrix, J)
+        if errors.prior is not None and heights.curve == "probability":
+            mixed, variance = errors.prior[:-1], errors.prior[-1]
+            slope = by_shift[:, 0]
+            variances += slope * (2.0 * J @ mixed + slope * variance)
+        sd, df = np.sqrt(np.maximum(variances, 0.0)), errors.df
+    sd = np.where(apart, np.nan, sd)
+    least = None if solver_noise is None else np.abs(J) @ solver_noise
+    return ContrastTests(
+        names, effect, sd, np.zeros(len(effect)), df, resampled, noise=least
+    )
+
+
+@suggest_names("margins")
+@dataclass(frozen=True, repr=False, eq=False)
+class Margins:
+    """Average effects or predictions; made by ``result.margins()`` or `predictions`.
+
+    Attributes
+    ----------
+    keys : DataFrame
+        What each is of: columns ``term, contrast`` (``term, value`` of predictions),
+        and ``at_`` with the name of each predictor that ``at=`` names.
+    estimates : ContrastTests
+        With ``effect, sd, pvalue, conf_int()``.
+    title : str
+    header : list of pairs of str
+    notes : list of str
+    are_shares : bool
+        Whether these are of probabilities or shares, whose intervals end at 0 and 1, of
+        differences at -1 and 1; those of slopes have no end.
+    observed : dict of name to float64 array
+        Values in the rows of the numeric predictors that predictions are at.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> result = ps.logit("digit ~ p34 + p43", train, lam=0.01).fit(ps.SDCA(seed=1))
+    >>> print(result.margins().tidy().iloc[:, :4].round(4))
+      term contrast  estimate  std_error
+    0  p34    dY/dX   -0.0...
+    1  p43    dY/dX    0.0...
+    """
+
+    keys: pd.DataFrame
+    estimates: ContrastTests
+    title: str
+    header: list[tuple[str, str]]
+    notes: list[str]
+    are_shares: bool = False
+    observed: dict[str, Vector] = field(default_factory=dict)
+
+    @property
+    def are_predictions(self) -> bool:
+        """Whether these are predictions, which are not tested."""
+        return "value" in self.keys.columns
+
+    def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
+        """A row for each estimate.
+
+        Parameters
+        ----------
+        conf_level : float, default 0.95
+
+        Returns
+        -------
+        DataFrame
+            The columns of `keys`, then ``estimate, std_error, statistic, p_value,
+            conf_low, conf_high``; predictions have neither statistic nor p-value.
+            Without standard errors, as with ``cov_type="none"``, these are NaN.
+
+        Raises
+        ------
+        OptionError
+            If `conf_level` is not between 0 and 1.
+        """
+        level = check_fraction("conf_level", conf_level)
+        numbers = self._frame(level, self.keys["term"]).drop(columns="term")
+        if self.are_predictions:
+            numbers = numbers.drop(columns=TESTS)
+        return pd.concat([self.keys, numbers], axis=1)
+
+    def summary(self, alpha: float = 0.05) -> tables.Summary:
+        """Header, estimates and notes; ``print()`` shows text, a notebook HTML.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Intervals have level ``1 - alpha``.
+        """
+        alpha, headings = check_fraction("alpha", alpha), self.estimates.headings
+        unknown = bool(np.isnan(self.estimates.sd).all())
+        table = self._frame(1.0 - alpha, self.estimates.hypotheses)
+        cells = tables.estimate_cells(table, () if unknown else headings, alpha)
+        cells = cells.rename(columns={"coef": "estimate"})
+        if self.are_predictions and not unknown:
+            cells = cells.drop(columns=headings)
+        half = (len(self.header) + 1) // 2
+        sides = self.header[:half], self.header[half:]
+        return tables.Summary([self.title], cells, self.notes, *sides)
+
+    def plot(
+        self, *, conf_level: float = 0.95, ax: "Axes | None" = None, **line: object
+    ) -> "Axes":
+        """Draw predictions against a numeric predictor, or estimates a row each.
+
+        Predictions at several values of a number are a line with its band, and a rug of
+        the values in the rows; each value of other predictors has a line of its own.
+
+        Parameters
+        ----------
+        conf_level : float, default 0.95
+        ax : Axes, optional
+            By default those of a new figure.
+        **line
+            Properties of the lines, such as ``color`` or ``label``.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        DependencyError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> result = ps.logit("digit ~ p34 + p43", train, lam=0.01).fit()
+        >>> from matplotlib.figure import Figure
+        >>> ax = result.predictions("p34").plot(ax=Figure().subplots())
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('p34', 'Probability of 6')
+        """
+        from pegasos_stats.output.plotting.forest import draw_averages
+
+        return draw_averages(self, conf_level, ax, line)
+
+    def _frame(self, level: float, terms: Iterable[str]) -> pd.DataFrame:
+        """Estimates with intervals; those of a share end at 0 and 1."""
+        found = self.estimates.frame(level, list(terms))
+        lowest, bounded = (0.0 if self.are_predictions else -1.0), self._bounded
+        found.loc[bounded, LIMITS] = found.loc[bounded, LIMITS].clip(lowest, 1.0)
+        return found
+
+    @property
+    def _bounded(self) -> NDArray[np.bool_]:
+        """Which are shares, or differences of them."""
+        if self.are_predictions:
+            return np.full(len(self.keys), self.are_shares)
+        return self.are_shares & (self.keys["contrast"] != SLOPE).to_numpy(dtype=bool)
+
+    def _repr_html_(self) -> str:
+        return self.summary().to_html()
+
+    def __str__(self) -> str:
+        return self.summary().as_text()
+
+    __repr__ = __str__
 
 
 @suggest_arguments
@@ -449,16 +816,13 @@ def without_slopes(rows: Rows, names: Sequence[Level]) -> list[Level]:
             continue
         x = rows.numbers(name)
         others = np.where(rows.valued({name: np.roll(x, 1)}), np.roll(x, 1), x)
-        below, above = around(rows, rows, name)
-        each = [x, others, below, above, (below + x) / 2.0, (x + above) / 2.0]
-        frames = (rows.at({name: values}).frame for values in each)
-        base, other, *near = rows.batches(frames)
-        size = np.abs(other - base).max(axis=0)
-        move, half = (np.abs(b - a).max(axis=0) for a, b in (near[:2], near[2:]))
-        stays = (size > 0.0) & (move == 0.0)
-        constant = (half > SMOOTH * move) & (move > ROUNDING)
-        jumps = np.where(size > 0.0, move > JUMP * size, constant)
-        if (stays | jumps).any():
+        each = [x, others, *around(rows, rows, name)]
+        Z, other, below, above = rows.batches(
+            rows.at({name: values}).frame for values in each
+        )
+        size = np.abs(other - Z).max(axis=0)
+        move = np.abs(above - below).max(axis=0)
+        if ((size > 0.0) & ((move == 0.0) | (move > JUMP * size))).any():
             found.append(name)
     return found
 
@@ -477,46 +841,46 @@ def effects(
     here : Rows
         Where effects are taken.
     whole : Rows
-        The same rows with their own values, whose range is not left.
+        The same rows with their own values.
     names : list
     changes : dict
         Of numeric predictors, see `checked_changes`.
     contrasts : "reference" or "pairwise"
     """
-    pairs: dict[Level, tuple[Vector, Vector]] = {}
+    values: dict[Level, Sequence[object]] = dict(here.levels)
     for name, (words, change) in changes.items():
+        x = here.numbers(name)
         if change is None:
-            pairs[name] = around(here, whole, name)
-        else:
-            pairs[name] = _changed(here, name, words, change)
+            values[name] = [x, *around(here, whole, name)]
+        else:  # up, but where a term has no value for what is larger
+            up = here.valued({name: x + change})
+            low, high = np.where(up, x, x - change), np.where(up, x + change, x)
+            here.at_known({name: low}, f"for {name} {words} nor the other way")
+            values[name] = [low, high]
     estimand = partial(Estimand, here.shares, offset=here.offset)
     stream = here.batches(
-        frame for name in names for frame in _frames(here, name, changes, pairs)
+        here.at({name: value}).frame for name in names for value in values[name]
     )
     for name in names:
+        Z = [next(stream) for _ in values[name]]
         if name in here.levels:
-            levels = here.levels[name]
-            found = [next(stream) for _ in levels]
-            for a, b in combinations(range(len(levels)), 2):
+            texts = [value_text(level) for level in here.levels[name]]
+            for a, b in combinations(range(len(Z)), 2):
                 if a == 0 or contrasts == "pairwise":
-                    contrast = f"{value_text(levels[b])} - {value_text(levels[a])}"
-                    yield name, contrast, estimand(found[b], found[a])
+                    yield name, f"{texts[b]} - {texts[a]}", estimand(Z[b], Z[a])
             continue
         contrast, change = changes[name]
         if change is not None:
-            low, high = next(stream), next(stream)
-            yield name, contrast, estimand(high, low)
+            yield name, contrast, estimand(Z[1], Z[0])
             continue
-        base, low, high = (next(stream) for _ in range(3))
-        width = pairs[name][1] - pairs[name][0]
-        if here.averaged:
-            width = width[:1]  # the same in all rows
-        direction = (high - low) / width[:, None]
-        yield name, contrast, estimand(base, direction=direction)
+        _, low, high = np.array(values[name], dtype=np.float64)
+        width = (high - low)[: len(Z[0])]  # of one mean row the same in all
+        direction = (Z[2] - Z[1]) / width[:, None]
+        yield name, contrast, estimand(Z[0], direction=direction)
 
 
 def around(here: Rows, whole: Rows, name: Level) -> tuple[Vector, Vector]:
-    """Values just below and above those of a predictor, within its range.
+    """Values just below and above those of a predictor, or on that side with a value.
 
     Steps are relative where all values have one sign, so that ``log(x)`` stays defined;
     else they are relative to the standard deviation too.
@@ -527,47 +891,7 @@ def around(here: Rows, whole: Rows, name: Level) -> tuple[Vector, Vector]:
     small = np.abs(x) if one_sign else np.maximum(np.abs(x), spread)
     size = np.where(small > 0.0, small, spread)
     low, high = x - CENTRAL * size, x + CENTRAL * size
-    least, most = float(known.min()), float(known.max())
-    if least < most:
-        at_start = (x >= least) & (low < least)
-        at_end = (x <= most) & (high > most) & ~at_start
-        low = np.where(at_start, x, low)
-        high = np.where(at_start, x + ONE_SIDED * size, high)
-        low = np.where(at_end, x - ONE_SIDED * size, low)
-        high = np.where(at_end, x, high)
     down, up = (here.valued({name: values}) for values in (low, high))
     low = np.where(up, low, x - ONE_SIDED * size)
     high = np.where(down, high, x + ONE_SIDED * size)
     return np.where(down, low, x), np.where(up, high, x)
-
-
-def _changed(
-    here: Rows, name: Level, words: str, change: float
-) -> tuple[Vector, Vector]:
-    """Values before and after a change.
-
-    It is one from ``x``, but where a term has no value for what is larger.
-    """
-    x = here.numbers(name)
-    up = here.valued({name: x + change})
-    low, high = np.where(up, x, x - change), np.where(up, x + change, x)
-    without = int((~here.valued({name: low})).sum())
-    if without:
-        much = words.removeprefix("+ ")
-        raise DataError(
-            f"A term of the formula has no value for {name} + {much} nor for {name} - "
-            f"{much}, in {counted(without, 'row')}; give a smaller change=."
-        )
-    return low, high
-
-
-def _frames(
-    here: Rows,
-    name: Level,
-    changes: Mapping[Level, tuple[str, Change]],
-    pairs: Mapping[Level, tuple[Vector, Vector]],
-) -> list[pd.DataFrame]:
-    if name in here.levels:
-        return [here.at_known({name: v}).frame for v in here.levels[name]]
-    each = [here.at({name: values}).frame for values in pairs[name]]
-    return each if changes[name][1] is not None else [here.frame, *each]

@@ -14,11 +14,9 @@ from pegasos_stats.data.language.formula_design import Unseen
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.foreign_names import suggest_names
-from pegasos_stats.models.effects.averages import Scale, heights_of
-from pegasos_stats.models.effects.estimands import Heights
-from pegasos_stats.models.inference.covariance import BootstrapResult, Estimate
+from pegasos_stats.models.effects.averages import Heights, Scale, heights_of
 from pegasos_stats.models.inference.separation import is_unbounded
-from pegasos_stats.models.inference.wald import ContrastTests
+from pegasos_stats.models.inference.wald import BootstrapResult, ContrastTests, Estimate
 
 if TYPE_CHECKING:
     from pegasos_stats.models.linear_results import LinearResults

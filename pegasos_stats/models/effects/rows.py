@@ -149,19 +149,19 @@ class Rows:
             )
             values = list(given) if several else [given]
             levels = self.levels.get(self._found(name))
-            known = (
-                all(np.isfinite(number_of(value)) for value in values)
-                if levels is None
-                else all(position_of(value, levels) >= 0 for value in values)
-            )
-            if not (values and known):
-                cure = "finite numbers" if levels is None else f"of {listing(levels)}"
+            if levels is None:
+                cure = "finite numbers"
+                known = [np.isfinite(number_of(value)) for value in values]
+            else:
+                cure = f"of {listing(levels)}"
+                positions = [position_of(value, levels) for value in values]
+                known = [position >= 0 for position in positions]
+                values = [levels[position] for position in positions]
+            if not (values and all(known)):
                 raise OptionError(
                     f"at= has {shown(given)} for {shown(name)}; give one or several "
                     f"{cure}."
                 )
-            if levels is not None:
-                values = [levels[position_of(value, levels)] for value in values]
             each[self._found(name)] = values
         if both := [name for name in each if name in varied]:
             raise OptionError(
@@ -211,13 +211,13 @@ class Rows:
             return np.ones(len(self.frame), dtype=bool)
         return inner.valued(self.at(place).frame)
 
-    def at_known(self, place: Place) -> "Rows":
+    def at_known(self, place: Place, what: str = "") -> "Rows":
         """The same rows with these values, or `DataError` if a term has none there."""
-        without = int((~self.valued(place)).sum())
-        if without:
+        if without := int((~self.valued(place)).sum()):
+            what = what or f"at {written(place) or 'means'}"
             raise DataError(
-                f"A term of the formula has no value at {written(place) or 'means'}, "
-                f"in {counted(without, 'row')}; give others."
+                f"A term of the formula has no value {what}, in "
+                f"{counted(without, 'row')}; give others."
             )
         return self.at(place)
 

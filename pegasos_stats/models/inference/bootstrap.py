@@ -11,14 +11,14 @@ from pegasos_stats.arrays import Matrix, Predictors, Rows, Vector, dense_rows
 from pegasos_stats.data.sample import Groups
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
-from pegasos_stats.models.inference.covariance import (
+from pegasos_stats.models.inference.options import Bootstrap
+from pegasos_stats.models.inference.sandwich import cross
+from pegasos_stats.models.inference.wald import (
     BootstrapResult,
     agreeing,
     whitening,
 )
-from pegasos_stats.models.inference.options import Bootstrap
-from pegasos_stats.models.inference.sandwich import cross
-from pegasos_stats.models.notes import Note
+from pegasos_stats.models.summaries import Note
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.centring import centre_for_errors, centred, moved
@@ -111,38 +111,79 @@ def bootstrap(
            [1.   ]])
     """
     rng = RRandom(options.seed, sample_kind=options.sample_kind)
-    centre = centre_for_errors(problem)
-    how = options.tol, scaling is not None
-    inner, start = problem, solution
+    inner, start, centre = problem, solution, centre_for_errors(problem)
     if centre is not None:
         inner, start = centred(problem, centre), moved(solution, -centre)
-    refit = Refit(inner, start, *how)
-    tasks = (
-        resampled_rows(problem.n, options.replicates, rng)
-        if groups is None
-        else resampled_groups(groups, options.replicates, rng)
-    )
-    first = list(islice(tasks, -(-PILOT // in_a_task(problem.n, options.replicates))))
-    with one_thread():
-        known = list(map_in_order(refit, first, options.workers))
-        refit.look_near_the_margin(*map(np.concatenate, zip(*known, strict=True)))
-        known += map_in_order(refit, tasks, options.workers)
-    pairs = (pair for part in known for pair in zip(*part, strict=True))
-    estimates, found = map(np.array, zip(*pairs, strict=True))
+    estimates, found = refits(inner, start, options, scaling is not None, groups, rng)
+    reference = reference_of(inner)
     if centre is not None:
         estimates[:, 0] -= estimates[:, 1:] @ centre
         if scaling is not None:
             found[:, KNOWN : KNOWN + problem.p] += centre
-    reference = reference_of(inner)
-    if centre is not None and reference is not None:
-        back = Scaling(centre, np.ones(centre.size)).undoing(problem.intercept)
-        reference = back @ reference @ back.T
-    return replace(
-        summarised(
-            problem, solution, options, int(rng.seed or 0), estimates, found, scaling
-        ),
+        if reference is not None:
+            back = Scaling(centre, np.ones(centre.size)).undoing(problem.intercept)
+            reference = back @ reference @ back.T
+    kept = found[:, STATUS] != NO_OPTIMUM
+    estimates, found, n_left_out = estimates[kept], found[kept], int((~kept).sum())
+    notes, gaps = left_out(n_left_out, options.replicates), found[:, GAP]
+    if beyond := int((gaps > options.tol).sum()):
+        warn_caller(
+            f"{counted(beyond, 'resample')} of {options.replicates:,} have not reached "
+            f"the relative gap of {options.tol:g}: the largest is {gaps.max():.2g}.",
+            ConvergenceWarning,
+        )
+    first, fixed = 0 if problem.intercept else 1, None
+    if scaling is not None:
+        fixed = estimates[:, first:].copy()
+        means, deviations = np.hsplit(found[:, KNOWN:], 2)
+        if scaling.centre.any():
+            estimates[:, 0] += (estimates[:, 1:] * means).sum(axis=1)
+        estimates[:, 1:] *= deviations
+    estimates = np.ascontiguousarray(estimates[:, first:])
+    tolerance = tolerance_of(problem)[first:]
+    with np.errstate(over="ignore", invalid="ignore"):
+        covariance = np.atleast_2d(np.cov(estimates, rowvar=False))
+    if not np.isfinite(covariance).all():
+        covariance = np.full_like(covariance, np.nan)
+    return BootstrapResult(
+        estimate=np.concatenate([[solution.alpha], solution.beta])[first:],
+        estimates=estimates,
+        covariance=covariance,
+        seed=int(rng.seed or 0),
+        n_left_out=n_left_out,
+        relative_gap=float(gaps.max()),
+        distance=float(found[:, DISTANCE].max()),
+        options=options,
+        notes=notes,
+        tolerance=tolerance,
+        fixed=fixed,
         reference=reference,
+        priors=found[:, PRIOR].copy() if problem.balanced else None,
+        agreeing=agreeing(estimates, tolerance) if problem.loss == "hinge" else 0.0,
     )
+
+
+def refits(
+    problem: Problem,
+    solution: Solution,
+    options: Bootstrap,
+    standardizes: bool,
+    groups: Groups | None,
+    rng: RRandom,
+) -> tuple[Matrix, Matrix]:
+    """Coefficients of all resamples and facts about their fits, a row each."""
+    refit, B = Refit(problem, solution, options.tol, standardizes), options.replicates
+    if groups is None:
+        tasks = resampled_rows(problem.n, B, rng)
+    else:
+        tasks = resampled_groups(groups, B, rng)
+    first = list(islice(tasks, -(-PILOT // in_a_task(problem.n, B))))
+    with one_thread():
+        known = list(map_in_order(refit, first, options.workers))
+        refit.look_near_the_margin(*map(np.concatenate, zip(*known, strict=True)))
+        known += map_in_order(refit, tasks, options.workers)
+    estimates, found = map(np.concatenate, zip(*known, strict=True))
+    return estimates, found
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -163,53 +204,6 @@ def reference_of(problem: Problem) -> Matrix | None:
     whiten = whitening(cross(Z, problem.row_weights) / problem.n)
     found = whiten.T @ whiten
     return found if np.isfinite(found).all() else None
-
-
-def summarised(
-    problem: Problem,
-    solution: Solution,
-    options: Bootstrap,
-    seed: int,
-    estimates: Matrix,
-    found: Matrix,
-    scaling: Scaling | None,
-) -> BootstrapResult:
-    """Put the result together; warn of resamples that are not at their optimum."""
-    kept = found[:, STATUS] != NO_OPTIMUM
-    n_left_out = int((~kept).sum())
-    notes = left_out(n_left_out, options.replicates)
-    gaps = found[kept, GAP]
-    warn_of_gaps(gaps, options)
-    first, fixed = 0 if problem.intercept else 1, None
-    estimates, found = estimates[kept], found[kept]
-    if scaling is not None:
-        fixed = estimates[:, first:].copy()
-        means, deviations = np.hsplit(found[:, KNOWN:], 2)
-        if scaling.centre.any():
-            estimates[:, 0] += (estimates[:, 1:] * means).sum(axis=1)
-        estimates[:, 1:] *= deviations
-    estimates = np.ascontiguousarray(estimates[:, first:])
-    tolerance = tolerance_of(problem)[first:]
-    hinge = problem.loss == "hinge"
-    with np.errstate(over="ignore", invalid="ignore"):
-        covariance = np.atleast_2d(np.cov(estimates, rowvar=False))
-    if not np.isfinite(covariance).all():
-        covariance = np.full_like(covariance, np.nan)
-    return BootstrapResult(
-        estimate=np.concatenate([[solution.alpha], solution.beta])[first:],
-        estimates=estimates,
-        covariance=covariance,
-        seed=seed,
-        n_left_out=n_left_out,
-        relative_gap=float(gaps.max()),
-        distance=float(found[:, DISTANCE].max()),
-        options=options,
-        notes=notes,
-        tolerance=tolerance,
-        fixed=fixed,
-        priors=found[:, PRIOR].copy() if problem.balanced else None,
-        agreeing=agreeing(estimates, tolerance) if hinge else 0.0,
-    )
 
 
 def tolerance_of(problem: Problem) -> Vector:
@@ -367,14 +361,3 @@ def left_out(n_left_out: int, replicates: int) -> tuple[Note, ...]:
         raise DataError(f"{said}, and fewer than two are left; take more rows of it.")
     text = f"{said}, where no intercept is the best: they are left out."
     return (Note("standard errors", "note", text),)
-
-
-def warn_of_gaps(gaps: Vector, options: Bootstrap) -> None:
-    """Warn of resamples whose gap is above the tolerance."""
-    beyond = int((gaps > options.tol).sum())
-    if beyond:
-        warn_caller(
-            f"{counted(beyond, 'resample')} of {options.replicates:,} have not reached "
-            f"the relative gap of {options.tol:g}: the largest is {gaps.max():.2g}.",
-            ConvergenceWarning,
-        )

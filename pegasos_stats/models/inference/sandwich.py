@@ -22,7 +22,6 @@ from pegasos_stats.data.sample import Groups
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.scan.rows import NO_VALUES, Block, StreamedRows, Values, added
 from pegasos_stats.errors import DataError
-from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.options import OF_LEVERAGES, Cluster, Sandwich
 from pegasos_stats.models.inference.separation import (
     MOST_COLUMNS,
@@ -32,7 +31,8 @@ from pegasos_stats.models.inference.separation import (
     pass_over,
     separated_by,
 )
-from pegasos_stats.models.notes import Note
+from pegasos_stats.models.inference.wald import Covariance
+from pegasos_stats.models.summaries import Note
 from pegasos_stats.solvers.centring import centre_for_errors, centre_of
 from pegasos_stats.solvers.dense.sums import solved
 from pegasos_stats.solvers.dense.threads import one_thread
@@ -50,7 +50,6 @@ FORWARD = 1.0 - 1e-6  # of a margin, see `separation`
 SAME = 1e-6  # a smaller spread of margins is none: fits are not more accurate
 FEWEST_ROWS = 0.5  # at the margin, for a curvature in the intercept
 ROUNDING = 1e-13  # of a pivot of H that is 1 before elimination, or an eigenvalue
-COLLINEAR = 1e-10  # of a pivot, where some eigenvalue is 0 to rounding
 NEGLIGIBLE = 1e-6  # a penalty, beside H: the square of it is above its rounding
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
 SeparatedRows = tuple[int, IdentifiedPart, "Fitted", "Sums"]
@@ -344,8 +343,7 @@ def sandwich(
     -------
     Covariance
         NaN, with a note, if it is not defined, as without a row at the margin or beyond
-        it. Where predictors are collinear and `lam` tiny that of their coefficients is
-        not: see `Covariance.unbounded`.
+        it, or where predictors are collinear and `lam` tiny.
 
     Raises
     ------
@@ -368,13 +366,10 @@ def sandwich(
     sums: Sums = rows.read(rows.fitted.sums)
     whole = rows.covariance(sums)
     known = None if np.isnan(whole.matrix).all() else rows.separation(sums)
-    if known is None and (part := rows.collinear(sums)):
-        whole = replace(whole, collinear=part.unbounded)
-        penalty = penalty_of(problem, len(sums.H)) * problem.n
-        excess = np.diag(penalty - NEGLIGIBLE * sums.H)
-        if (excess @ np.square(part.unbounded) < 0.0).any():
-            known = 0, part, rows.fitted, sums
     if known is None:
+        if rows.is_collinear(sums):
+            reason = f"predictors are collinear, and lam={problem.lam:g} is too small"
+            whole = undefined(whole, reason)
         return rows.uncentred(whole)
     number, part, fitted, sums = known
     first = int(problem.intercept)
@@ -494,19 +489,14 @@ class Rows:
             sums = sums._replace(H=np.zeros_like(sums.H))
         return known.number, IdentifiedPart.by(sums.H), fitted, sums
 
-    def collinear(self, sums: Sums) -> IdentifiedPart | None:
-        """Which columns are linear combinations of others, if any.
-
-        Not of constant columns, or where there are more coefficients than rows.
-        """
-        H = sums.H + np.diag(np.diag(sums.H) == 0.0)
-        scale, most = np.sqrt(np.diag(H)), min(MOST_COLUMNS, self.problem.n_weighed)
-        if len(H) > most or not np.isfinite(H).all():
-            return None
-        if np.linalg.eigvalsh(H / scale / scale[:, None])[0] > ROUNDING * len(H):
-            return None
-        part = IdentifiedPart.by(H, COLLINEAR)
-        return part if part.unbounded.size else None
+    def is_collinear(self, sums: Sums) -> bool:
+        """Whether predictors are combinations of others, up to a negligible penalty."""
+        H, k = sums.H + np.diag(np.diag(sums.H) == 0.0), len(sums.H)
+        penalty = np.diag(penalty_of(self.problem, k)) * self.problem.n
+        if k > min(MOST_COLUMNS, self.problem.n_weighed) or not np.isfinite(H).all():
+            return False
+        negligible = bool((penalty < NEGLIGIBLE * np.diag(H))[-self.problem.p :].any())
+        return negligible and bool(np.isnan(inverse_of(H)).any())
 
     def _may_be_separated(self, sums: Sums) -> bool:
         """Whether Newton's step without the penalty raises a margin by 1 or more."""
@@ -542,11 +532,6 @@ class Rows:
         prior, matrix = matrix[k] if len(matrix) > k else None, matrix[:k, :k]
         if not reason and not np.isfinite(matrix).all():
             reason = "variances overflow"
-        notes = (BELOW,) if below else ()
-        if reason:
-            matrix = fixed = np.full((k, k), np.nan)
-            text = f"The covariance of the coefficients is not defined: {reason}."
-            notes = (Note("standard errors", "note", text),)
         gradient = sums.scores.sum(axis=0) / n
         gradient[first:] += problem.lam * slopes
         is_cluster = isinstance(options, Cluster)
@@ -554,17 +539,18 @@ class Rows:
         df = np.inf
         if isinstance(options, Cluster) and options.use_t and groups:
             df = groups.fewest - 1.0
-        return Covariance(
+        V = Covariance(
             matrix=(matrix + matrix.T) / 2.0,
             bread=H,
             df=df,
             rows=max(0.0, used - k) if by_rows and not is_cluster else np.inf,
             bandwidth=width,
             newton_step=None if problem.loss == "hinge" else -inverse @ gradient,
-            notes=notes,
+            notes=(BELOW,) if below else (),
             fixed=None if self.scaling is None else (fixed + fixed.T) / 2.0,
             prior=prior,
         )
+        return undefined(V, reason) if reason else V
 
     def hinge_curvature(self, sums: Sums) -> tuple[float, Curvature]:
         """Width of the kernel, and the curvature with it; all 0 without a width."""
@@ -606,16 +592,12 @@ class Rows:
         if self.groups is None:
             found: Products = self.read(partial(self.fitted.products, given))
             return found
-        ways = []
-        for factor, indicator in ways_of(self.groups):
-            blocks = []
-            for block, dual in self.blocks():
-                some = indicator[:, block.first : block.first + block.y.size]
-                each = self.fitted.influence(given, block, dual)
-                blocks.append(Products(*(some @ rows for rows in each)))
-            summed = added(blocks)
-            ways.append(Products(*(factor * (S.T @ S) for S in summed)))
-        products: Products = added(ways)
+        each = [self.fitted.influence(given, *block) for block in self.blocks()]
+        rows = [np.concatenate(part) for part in zip(*each, strict=True)]
+        products: Products = added(
+            Products(*(factor * (S.T @ S) for S in (indicator @ psi for psi in rows)))
+            for factor, indicator in ways_of(self.groups)
+        )
         return products
 
     def uncentred(self, found: Covariance) -> Covariance:
@@ -634,6 +616,18 @@ class Rows:
             newton_step=None if step is None else back @ step,
             fixed=None if fixed is None else back @ fixed @ back.T,
         )
+
+
+def undefined(V: Covariance, reason: str) -> Covariance:
+    """The covariance without its numbers, and a note that says why."""
+    nothing = np.full_like(V.matrix, np.nan)
+    text = f"The covariance of the coefficients is not defined: {reason}."
+    return replace(
+        V,
+        matrix=nothing,
+        fixed=None if V.fixed is None else nothing,
+        notes=(Note("standard errors", "note", text),),
+    )
 
 
 def why_undefined(problem: Problem, width: float, at: Curvature) -> str:

@@ -15,35 +15,337 @@ import pandas as pd
 
 from pegasos_stats import tables
 from pegasos_stats.arrays import Mask, Matrix, Vector
-from pegasos_stats.checks import check_fraction
+from pegasos_stats.checks import check_choice, check_fraction
 from pegasos_stats.data.language import hypotheses as linear
 from pegasos_stats.data.sample import Groups
 from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.errors import (
     ConvergenceWarning,
+    OptionError,
     UndefinedMetricWarning,
     counted,
-    listing,
     warn_caller,
 )
 from pegasos_stats.foreign_names import suggest_names
-from pegasos_stats.models import notes
-from pegasos_stats.models.inference.covariance import (
-    BootstrapResult,
-    Covariance,
-    Estimate,
-    whitening,
-)
+from pegasos_stats.models import summaries as notes
 from pegasos_stats.models.inference.options import (
+    INTERVALS,
     MOST_SECONDS,
     Bootstrap,
     CovType,
+    Interval,
     Sandwich,
     seconds_of,
 )
-from pegasos_stats.models.inference.separation import is_unbounded
-from pegasos_stats.models.notes import Note
+from pegasos_stats.models.inference.separation import images, is_unbounded
+from pegasos_stats.models.summaries import Note
 from pegasos_stats.solvers.problem import Problem
+
+RANK_ROUNDING = 1e-9
+USUAL = 0.95  # level of intervals
+OFTEN = 0.002  # share of the pairs of resamples that coincide
+
+
+@dataclass(frozen=True, eq=False)
+class Covariance:
+    """Covariance of ``k`` coefficients by the sandwich, the intercept first.
+
+    Attributes
+    ----------
+    matrix : float64 array, shape (k, k)
+        ``(1/n) H^-1 G H^-1``; NaN where it is not defined.
+    bread : float64 array, shape (k, k)
+        ``H``, the curvature of the risk, penalty included.
+    df : float
+        Degrees of freedom of Student's t; infinite for the normal distribution.
+    rows : float
+        ``n - k`` where joint tests are Hotelling's; infinite where they are Wald's.
+    bandwidth : float or None
+        ``h`` of the kernel at the margin, for the hinge.
+    newton_step : float64 array, shape (k,), or None
+        ``-H^-1 grad P`` for the log loss: how far the optimum is, very nearly.
+    notes : tuple of Note
+        Why it is not defined.
+    fixed : float64 array, shape (k, k), optional
+        Of standardized predictors: the covariance for the predictors as the fit
+        standardized them, which become those on the original scale.
+    prior : float64 array, shape (k + 1,), optional
+        Of balanced weights with the log loss: covariances of the coefficients with
+        ``log(n- / n+)``, and its variance.
+    separated : int
+        Rows whose scores nothing but the penalty limits.
+    unbounded : float64 array, shape (k, q), optional
+        Directions of ``theta`` that nothing but the penalty limits, and it not enough
+        for a standard error.
+    """
+
+    matrix: Matrix
+    bread: Matrix
+    df: float = np.inf
+    rows: float = np.inf
+    bandwidth: float | None = None
+    newton_step: Vector | None = None
+    notes: tuple[Note, ...] = ()
+    fixed: Matrix | None = None
+    prior: Vector | None = None
+    separated: int = 0
+    unbounded: Matrix | None = None
+
+    def __post_init__(self) -> None:
+        for array in vars(self).values():
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+
+    @property
+    def std_error(self) -> Vector:
+        """Standard errors, shape (k,): roots of the diagonal of `matrix`."""
+        return np.asarray(np.sqrt(np.maximum(np.diag(self.matrix), 0.0)))
+
+    @property
+    def counts_scaling(self) -> bool:
+        """Whether means and deviations of standardized predictors are estimates too."""
+        return self.fixed is not None and not np.allclose(self.fixed, self.matrix)
+
+    def combined(self, R: Matrix) -> "Covariance":
+        """The covariance of the linear combinations ``R theta``."""
+        prior = self.prior
+        return replace(
+            self,
+            matrix=R @ self.matrix @ R.T,
+            fixed=None,
+            prior=None if prior is None else np.append(R @ prior[:-1], prior[-1]),
+            unbounded=images(R, self.unbounded),
+        )
+
+    def original(self, R: Matrix) -> "Covariance":
+        """Covariance of ``R theta`` on the original scale of the predictors."""
+        if self.fixed is None:
+            return self.combined(R)
+        return replace(self, matrix=self.fixed).combined(R)
+
+
+@dataclass(frozen=True, eq=False)
+class BootstrapResult:
+    """Coefficients of the resamples, ``k`` of them, the intercept first.
+
+    Attributes
+    ----------
+    estimate : float64 array, shape (k,)
+        Those of the fit.
+    estimates : float64 array, shape (m, k)
+        Those of the resamples that have an optimum.
+    covariance : float64 array, shape (k, k)
+        Of `estimates`, with the divisor ``m - 1``.
+    seed : int
+    n_left_out : int
+        Resamples without an optimum: of one level alone, with an intercept.
+    relative_gap, distance : float
+        The largest relative gap, and the largest ``sqrt(2 gap / lam)``, which bounds
+        how far the ``beta`` of a resample is from its optimum.
+    options : Bootstrap
+    notes : tuple of Note
+        How many resamples were left out.
+    tolerance : float64 array, shape (k,), optional
+        Differences between estimates that are the solver's: 1e-5 in the score, for a
+        standard deviation of the column.
+    fixed : float64 array, shape (m, k), optional
+        Where predictors were standardized, and so in every resample anew: the estimates
+        for predictors as the fit standardized them.
+    reference : float64 array, shape (k, k), optional
+        ``S = ((1/n) sum_i w_i z_i z_i')^-1`` with ``z = (1, x)``.
+    priors : float64 array, shape (m,), optional
+        With balanced weights ``log(n- / n+)`` of each resample.
+    agreeing : float
+        Share of the pairs of resamples whose coefficients coincide.
+    separated, unbounded
+        As of `Covariance`.
+    """
+
+    estimate: Vector
+    estimates: Matrix
+    covariance: Matrix
+    seed: int
+    n_left_out: int
+    relative_gap: float
+    distance: float
+    options: Bootstrap
+    notes: tuple[Note, ...] = ()
+    tolerance: Vector | None = None
+    fixed: Matrix | None = None
+    reference: Matrix | None = None
+    priors: Vector | None = None
+    agreeing: float = 0.0
+    separated: int = 0
+    unbounded: Matrix | None = None
+
+    @property
+    def matrix(self) -> Matrix:
+        """The same as `covariance`."""
+        return self.covariance
+
+    @property
+    def std_error(self) -> Vector:
+        """Standard deviations of the resamples, shape (k,); 0 for those `pinned`."""
+        found = np.sqrt(np.clip(np.diag(self.covariance), 0.0, None))
+        return np.where(self.pinned, 0.0, found)
+
+    @property
+    def df(self) -> float:
+        """Infinite, as for the normal distribution."""
+        return float("inf")
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether p-values are counted from the resamples, as envelopes are."""
+        return self.options.interval == "envelope"
+
+    @property
+    def counts_scaling(self) -> bool:
+        """Whether predictors were standardized in every resample anew."""
+        return self.fixed is not None
+
+    @property
+    def coincide(self) -> bool:
+        """Whether resamples coincide, as where rows tie at the margin of the hinge."""
+        return self.agreeing > OFTEN
+
+    @property
+    def solver_noise(self) -> Vector:
+        """`tolerance`, or 0 where it is not known, shape (k,)."""
+        unknown = np.zeros(len(self.estimate))
+        return unknown if self.tolerance is None else self.tolerance
+
+    @property
+    @np.errstate(over="ignore", invalid="ignore")
+    def pinned(self) -> Mask:
+        """Coefficients that are the same in all resamples, but for the solver."""
+        return np.asarray(np.ptp(self.estimates, axis=0) <= self.solver_noise)
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def combined(self, R: Matrix) -> "BootstrapResult":
+        """The bootstrap of the linear combinations ``R theta``."""
+        covariance = R @ self.covariance @ R.T
+        found = self.mapped(R @ self.estimate, self.estimates @ R.T, covariance, R)
+        reference = None if self.reference is None else R @ self.reference @ R.T
+        return replace(found, reference=reference, unbounded=images(R, self.unbounded))
+
+    def mapped(
+        self, estimate: Vector, estimates: Matrix, covariance: Matrix, J: Matrix
+    ) -> "BootstrapResult":
+        """That of functions of the coefficients, with their derivatives ``J``."""
+        return replace(
+            self,
+            estimate=estimate,
+            estimates=estimates,
+            covariance=covariance,
+            tolerance=np.abs(J) @ self.solver_noise,
+            fixed=None,
+            reference=None,
+        )
+
+    def original(self, R: Matrix) -> "BootstrapResult":
+        """The bootstrap of ``R theta`` on the original scale of the predictors."""
+        if self.fixed is None:
+            return self.combined(R)
+        covariance = np.atleast_2d(np.cov(self.fixed, rowvar=False))
+        return replace(self, estimates=self.fixed, covariance=covariance).combined(R)
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def conf_int(self, level: float = 0.95, interval: Interval | None = None) -> Matrix:
+        """Intervals, shape (k, 2); see `Bootstrap` for the kinds.
+
+        An envelope needs ``2 / (1 - level) - 1`` resamples; that of 95%, which tables
+        show unasked, is NaN with fewer.
+
+        Raises
+        ------
+        OptionError
+            If the level is not between 0 and 1, or too high for so few resamples, or
+            the kind is not known.
+        """
+        level = check_fraction("level", level)
+        kind = self.options.interval if interval is None else interval
+        check_choice("interval", kind, INTERVALS)
+        shares = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
+        m, centre = len(self.estimates), self.estimate[:, None]
+        if kind == "envelope":
+            rank = int(shares[0] * (m + 1) + RANK_ROUNDING)
+            if rank < 1 and abs(level - USUAL) > RANK_ROUNDING:
+                raise too_few(level, m)
+            if rank < 1:
+                return np.full((len(centre), 2), np.nan)
+            apart = np.sort(self.estimates - self.estimate, axis=0)
+            reach = np.maximum(-apart[rank - 1], apart[m - rank]) + self.solver_noise
+            return np.asarray(centre + np.outer(reach, [-1.0, 1.0]), dtype=np.float64)
+        if kind == "normal":
+            from scipy.special import ndtri
+
+            return np.asarray(centre + np.outer(self.std_error, ndtri(shares)))
+        ends: Matrix = np.quantile(self.estimates, shares, axis=0).T
+        return ends if kind == "percentile" else 2.0 * centre - ends[:, ::-1]
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def p_values(self, null: Vector | float) -> Vector:
+        """``2 (1 + c) / (1 + m)`` of ``theta = null``, at most 1, shape (k,).
+
+        ``c`` resamples are as far from the estimate as `null` is, on the side where
+        there are more: the level at which the envelope ends at `null`.
+        """
+        reach = np.abs(null - self.estimate) - self.solver_noise
+        apart = self.estimates - self.estimate
+        c = np.maximum((apart >= reach).sum(axis=0), (-apart >= reach).sum(axis=0))
+        found: Vector = 2.0 * (1.0 + c) / (1.0 + len(apart))
+        return np.minimum(1.0, found)
+
+
+Estimate = Covariance | BootstrapResult
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def agreeing(estimates: Matrix, tolerance: Vector) -> float:
+    """Share of the pairs of resamples with the same coefficients, but for a tolerance.
+
+    Examples
+    --------
+    >>> agreeing(np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0]]), np.full(2, 1e-5))
+    0.3333333333333333
+    """
+    m = len(estimates)
+    steps = np.round(estimates / np.where(tolerance > 0.0, tolerance, 1.0))
+    counts = np.unique(steps, axis=0, return_counts=True)[1]
+    return float((counts * (counts - 1)).sum() / (m * (m - 1)))
+
+
+def too_few(level: float, m: int) -> OptionError:
+    """The error for a level of which m resamples have no envelope."""
+    needed = int(np.ceil(2.0 / (1.0 - level) - 1.0 - RANK_ROUNDING))
+    return OptionError(
+        f"An interval of level {level:.15g} takes {needed:,} resamples, and there are "
+        f"{m:,}; give a lower level, or Bootstrap({needed})."
+    )
+
+
+def whitening(middle: Matrix) -> Matrix:
+    """``A`` of full row rank with ``A'A`` the inverse of a covariance.
+
+    Directions without variance, on the scale of each diagonal element, are left out; of
+    numbers that are not finite all are.
+
+    Examples
+    --------
+    >>> whitening(np.array([[4.0, 0.0], [0.0, 0.0]]))
+    array([[0.5, 0. ]])
+    """
+    varies = np.diag(middle) > 0.0  # and not below, by rounding
+    scale = np.sqrt(np.where(varies, np.diag(middle), 1.0))  # to unit variances
+    with np.errstate(all="ignore"):
+        scaled = middle / scale / scale[:, None] * np.outer(varies, varies)
+    if not np.isfinite(scaled).all():
+        return np.zeros((0, len(middle)))
+    values, vectors = np.linalg.eigh(scaled)
+    kept = values > 1e-10 * len(values)
+    return np.asarray((vectors[:, kept] / np.sqrt(values[kept])).T / scale)
+
 
 TIDY_COLUMNS = ["term", "estimate", "std_error", "statistic", "p_value"]
 TIDY_COLUMNS += ["conf_low", "conf_high"]
@@ -51,7 +353,6 @@ TIDY_COLUMNS += ["conf_low", "conf_high"]
 SAME = 1e-5  # of scores, what is the solver's: sqrt(D) is their mean change
 NOISE = 1e-5  # of a score: estimates that move it by less are 0 in tables
 SHOWN = ["estimate", "std_error", "conf_low", "conf_high"]
-ROUNDING = 1e-14  # of sums over the rows
 SMALL = 0.25  # of a standard error: 95% intervals then cover 94.3%
 FAR = 1e-4  # relative gap of a hinge fit that is not at its optimum
 MOST_COEFFICIENTS, MOST_PRODUCTS = 1000, 1e10  # some two seconds
@@ -368,6 +669,8 @@ def wald_test(
         return undefined(R, df, hypotheses)
     image = whitening(middle) @ apart
     m, W = len(image), float(image @ image)
+    if not m:
+        return undefined(R, df, hypotheses)
     if np.isinf(rows) or m < 2:
         statistic = W if np.isinf(df) else W / max(1, m)
     else:
@@ -539,20 +842,6 @@ class Uncertainty:
         free = self.covariance.unbounded
         return np.zeros(len(R), dtype=bool) if free is None else is_unbounded(R, free)
 
-    def _errors(self, R: Matrix) -> Vector:
-        """Standard errors of ``R theta``; 0 of what is the same in all samples."""
-        V = self.covariance
-        variances = np.einsum("ij,ij->i", R @ V.matrix, R)
-        if isinstance(V, BootstrapResult):
-            same = V.combined(R).pinned
-        else:  # r'H r is the penalty's alone, but for rounding: X r = 0
-            penalised = np.where(self.theta.index == "Intercept", 0.0, self.problem.lam)
-            most = np.einsum("ij,ij->i", np.abs(R) @ np.abs(V.bread), np.abs(R))
-            forms = np.einsum("ij,ij->i", R @ V.bread, R)
-            same = forms - np.square(R) @ penalised <= ROUNDING * most
-        found = np.sqrt(np.maximum(variances, 0.0))
-        return np.where(same, 0.0, found)
-
     @property
     def is_far(self) -> bool:
         """Whether the fit is too far from its optimum for its errors.
@@ -577,7 +866,7 @@ class Uncertainty:
             If the covariance is not defined, resamples were left out, or only the
             penalty limits coefficients.
         """
-        for note in (*self.covariance.notes, *self.separated(), *self.collinear(True)):
+        for note in (*self.covariance.notes, *self.separated()):
             warn_caller(note.sentence, UndefinedMetricWarning)
         if self.is_far:
             note = notes.too_far(self.to_optimum)
@@ -596,45 +885,36 @@ class Uncertainty:
         return replace(self, theta=theta, covariance=self.covariance.original(R))
 
     def t_test(self, hypotheses: object) -> ContrastTests:
-        """Test each of the hypotheses ``R theta = q`` alone."""
-        names, resampled = list(self.theta.index), self._resampled
-        R, q = linear.constraints(hypotheses, names)
-        written = linear.written_hypotheses(R, q, names)
-        self._warn_of_constant(R, written)
-        errors = np.where(self._unlimited(R), np.nan, self._errors(R))
-        combined = None if resampled is None else resampled.combined(R)
-        given = written, R @ self._theta, errors, q, self.covariance.df
+        """Estimate and test linear combinations of coefficients, each alone."""
+        R, q, written = self._hypotheses(hypotheses)
+        V = self.covariance
+        variances = np.einsum("ij,ij->i", R @ V.matrix, R)
+        errors, resampled = np.sqrt(np.maximum(variances, 0.0)), None
+        if isinstance(V, BootstrapResult):
+            resampled = V.combined(R)
+            errors = resampled.std_error
+        errors = np.where(self._unlimited(R), np.nan, errors)
         noise = None if self.noise is None else np.abs(R) @ self.noise
-        return ContrastTests(*given, combined, noise)
+        return ContrastTests(
+            written, R @ self._theta, errors, q, V.df, resampled, noise
+        )
 
     def wald_test(self, hypotheses: object, df: float | None = None) -> JointTest:
-        """Test the hypotheses ``R theta = q`` together; by F on `df`, if given."""
-        names, V = list(self.theta.index), self.covariance
-        R, q = linear.constraints(hypotheses, names)
-        written = linear.written_hypotheses(R, q, names)
-        constant = self._warn_of_constant(R, written)
-        if self._unlimited(R).any() or constant.all():
+        """Test linear combinations together; with `df` by F."""
+        (R, q, written), V = self._hypotheses(hypotheses), self.covariance
+        if self._unlimited(R).any():
             return undefined(R, V.df, written)
-        R, q = R[~constant], q[~constant]
-        written = [each for each, c in zip(written, constant, strict=True) if not c]
-        if df is not None:
-            return wald_test(self._theta, V.matrix, R, q, df, written)
-        if isinstance(V, BootstrapResult) and V.is_counted:
+        if isinstance(V, BootstrapResult) and V.is_counted and df is None:
             return resampled_test(V, R, q, written)
-        rows = V.rows if isinstance(V, Covariance) else np.inf
-        return wald_test(self._theta, V.matrix, R, q, V.df, written, rows)
+        rows = V.rows if isinstance(V, Covariance) and df is None else np.inf
+        df = V.df if df is None else df
+        return wald_test(self._theta, V.matrix, R, q, df, written, rows)
 
-    def _warn_of_constant(self, R: Matrix, written: list[str]) -> Mask:
-        """Hypotheses about what is the same in all samples; warns of them."""
-        constant = (self._errors(R) == 0.0) & ~self._unlimited(R)
-        if constant.any():
-            named = [each for each, c in zip(written, constant, strict=True) if c]
-            warn_caller(
-                f"There is no test of {listing(named)}: it is the same in all samples, "
-                "up to rounding, and has no standard error.",
-                UndefinedMetricWarning,
-            )
-        return np.asarray(constant)
+    def _hypotheses(self, given: object) -> tuple[Matrix, Vector, list[str]]:
+        """Matrix and values of linear hypotheses, and how they are written."""
+        names = list(self.theta.index)
+        R, q = linear.constraints(given, names)
+        return R, q, linear.written_hypotheses(R, q, names)
 
     def remarks(self) -> list[Note]:
         """Notes on the standard errors: which they are, and whether to trust them."""
@@ -645,7 +925,6 @@ class Uncertainty:
         first = [
             *[notes.too_far(self.to_optimum)] * far,
             *self.separated(),
-            *self.collinear(),
             *notes.few_groups(self.groups),
         ]
         if self.unlimited.all():  # there are no errors to speak of
@@ -678,16 +957,6 @@ class Uncertainty:
         """Which coefficients only the penalty limits, if any."""
         names = list(self.theta.index[self.unlimited])
         return notes.separated(names, self.covariance.separated, self.problem.n_weighed)
-
-    def collinear(self, without_errors: bool = False) -> list[Note]:
-        """Which predictors are linear combinations of others, if any."""
-        B, names = self.covariance.collinear, self.theta.index
-        if B is None or (without_errors and not self.unlimited.any()):
-            return []
-        last = np.array([np.flatnonzero(b)[-1] for b in B.T], dtype=np.intp)
-        others = np.setdiff1d(np.flatnonzero(B.any(axis=1)), last)
-        lack = bool(self.unlimited[last].any())
-        return [notes.collinear(list(names[last]), list(names[others]), lack)]
 
     @property
     def _resampled(self) -> BootstrapResult | None:

@@ -30,8 +30,7 @@ from pegasos_stats.errors import (
     listing,
 )
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.kernel import KernelSVM
-from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.kernel import KernelResults, KernelSVM
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.results import Results
 from pegasos_stats.output.cli import options as groups

@@ -10,11 +10,10 @@ import pandas as pd
 
 from pegasos_stats.errors import UndefinedMetricWarning, counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.kernel import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.notes import factor_levels
 from pegasos_stats.models.results import Results
-from pegasos_stats.models.summaries import header_lines, summary_of
+from pegasos_stats.models.summaries import factor_levels, header_lines, summary_of
 from pegasos_stats.output.cli.options import as_options
 from pegasos_stats.output.report.facts import Fitted
 from pegasos_stats.solvers.options import declared

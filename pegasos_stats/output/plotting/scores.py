@@ -11,7 +11,7 @@ from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix, Source
 from pegasos_stats.metrics.intervals import auc_interval
 from pegasos_stats.metrics.scores import RocCurve, area_under_curve, roc_curve
-from pegasos_stats.models.predicting import checked_threshold, score_at, thresholded
+from pegasos_stats.models.results import checked_threshold, score_at, thresholded
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.style import Axes, Floats, Style
 from pegasos_stats.solvers.problem import Problem

@@ -23,10 +23,10 @@ from pegasos_stats.metrics.curves import PrecisionRecall, precision_recall
 from pegasos_stats.metrics.inputs import checked_choices
 from pegasos_stats.metrics.intervals import Interval
 from pegasos_stats.metrics.rates import mcnemar_exact
-from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.kernel import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.notes import Note, factor_levels
-from pegasos_stats.models.predicting import thresholded
+from pegasos_stats.models.results import thresholded
+from pegasos_stats.models.summaries import Note, factor_levels
 from pegasos_stats.output.plotting.style import metric_name
 from pegasos_stats.output.report.formatting import NBSP, bracketed, number, p_value
 from pegasos_stats.solvers.kernel_problem import KernelFunction, KernelProblem

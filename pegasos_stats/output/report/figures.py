@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from io import StringIO
 
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.predicting import score_at
+from pegasos_stats.models.results import score_at
 from pegasos_stats.output.plotting.scores import draw_margins, draw_roc, scored_rows
 from pegasos_stats.output.plotting.style import Axes, dress, pyplot
 from pegasos_stats.output.report.facts import Facts

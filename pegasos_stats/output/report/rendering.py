@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from pegasos_stats.errors import DependencyError, counted
-from pegasos_stats.models.notes import UNCERTIFIED, above
+from pegasos_stats.models.summaries import UNCERTIFIED, above
 from pegasos_stats.output.cli.options import as_options
 from pegasos_stats.output.report import formatting
 from pegasos_stats.output.report.facts import Facts

@@ -18,10 +18,9 @@ from pegasos_stats.errors import (
     listing,
 )
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
-from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.kernel import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.predicting import checked_threshold
-from pegasos_stats.models.results import Results
+from pegasos_stats.models.results import Results, checked_threshold
 from pegasos_stats.output.plotting.tiles import checked_shape
 from pegasos_stats.output.report import facts as rows_of
 from pegasos_stats.output.report import rendering

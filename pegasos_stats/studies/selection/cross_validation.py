@@ -15,7 +15,7 @@ from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.models.base import Model
-from pegasos_stats.models.predicting import predicted
+from pegasos_stats.models.results import predicted
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, SDCA

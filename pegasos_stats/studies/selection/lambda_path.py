@@ -25,8 +25,7 @@ from pegasos_stats.data.user_data import refusing
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.base import Model
-from pegasos_stats.models.kernel import KernelSVM
-from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.kernel import KernelResults, KernelSVM
 from pegasos_stats.models.results import Results
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.kernel_problem import (
