@@ -4,6 +4,10 @@ Arrays of numbers stand one after the other, by type, in the arrays of the file:
 has their type, shape and order. What is wrong raises ValueError or another exception,
 of which `archive.opened` makes one sentence.
 
+`Form.out` is strict, `Form.back` is not: what `Form.back` makes of a file is written
+again, and has to be what stands there (`rebuilt`). So back asks for no more than that
+reading does no harm.
+
 A dataclass is described once, where it is declared. What hints alone do not say stands
 in two tables: `FORMS` has types that are written in a way of their own, `RULES` what a
 class has beside its fields. Fields that computed properties keep are of the types that
@@ -12,6 +16,7 @@ these properties return.
 
 import dataclasses
 import datetime
+import json
 import math
 import re
 import types
@@ -23,6 +28,7 @@ from typing import (
     Any,
     Literal,
     NamedTuple,
+    TypeAlias,
     Union,
     get_args,
     get_origin,
@@ -35,11 +41,10 @@ from pandas.api.types import pandas_dtype
 
 from pegasos_stats.data.labels import Dtype
 from pegasos_stats.errors import DataError, plain, shown
-from pegasos_stats.persist.archive import Arrays, Json, Value, json_text
+from pegasos_stats.persist.archive import Arrays, Json, Value
 
 PLAIN = (bool, int, str, type(None))
 NUMPY = re.compile(r"[<>|=][biufUOmM][0-9]*(\[[0-9]*[a-zA-Z]+\])?", re.ASCII)
-UNITS = ("s", "ms", "us", "ns")
 ZONE = re.compile(r"(?!dateutil)[A-Za-z][\w+:/-]*", re.ASCII)  # no path of a file
 LONGEST = 200  # characters of the name of a type
 LARGEST = 2**62  # whole number
@@ -123,22 +128,19 @@ class ArrayReader:
         ValueError
             If it is not there.
         """
-        name, shape, by_columns = items(stored, "an array", 3)
-        if type(by_columns) is not bool or type(name) is not str:
-            raise ValueError(f"an array is {stored!r}")
-        sizes = [self.length(size) for size in items(shape, "a shape")]
-        pool = self._arrays.get(name)
-        if name not in TYPES or pool is None or pool.dtype.str[1:] != name:
-            raise ValueError(f"it has no arrays of type {name!r}")
-        at, size = self._taken.get(name, 0), math.prod(sizes)
-        if pool.ndim != 1 or size > len(pool) - at:
+        name, shape, by_columns = stored
+        for size in shape:
+            self.check_length(size)
+        pool, at, size = self._arrays[name], self._taken.get(name, 0), math.prod(shape)
+        if size > pool.size - at:
             raise ValueError(f"its array {name} has the shape {pool.shape}")
         self._taken[name] = at + size
-        return pool[at : at + size].reshape(sizes, order="F" if by_columns else "C")
+        return pool[at : at + size].reshape(shape, order="F" if by_columns else "C")
 
-    def length(self, value: Json) -> int:
-        """Read the length of something, which the file has numbers for."""
-        return whole(value, "a length", 0, self._longest)
+    def check_length(self, length: int) -> None:
+        """Raise ValueError for a length of something that the file has no room for."""
+        if not 0 <= length <= self._longest:
+            raise ValueError(f"a length is {length}")
 
     def function(self, name: Json) -> Callable[..., object]:
         """A function of the user.
@@ -148,12 +150,10 @@ class ArrayReader:
         DataError
             If it is not given.
         """
-        if type(name) is not str or not name.isidentifier():
-            raise ValueError(f"a function is called {name!r}")
         if name not in self._functions:
             raise DataError(
-                f"The file calls the function {name!r}, which no file holds; give "
-                f"load(path, functions={{{name!r}: {name}}})."
+                f"The file calls the function {shown(name)}, which no file holds; give "
+                "load(path, functions={name: function})."
             )
         return self._functions[name]
 
@@ -164,25 +164,21 @@ class ArrayReader:
                 raise ValueError(f"its array {name} is longer than what is in it")
 
 
+Out: TypeAlias = Callable[[Value, ArrayWriter], Json]
+Back: TypeAlias = Callable[[Json, ArrayReader], Value]
+
+
 class Form(NamedTuple):
     """How values of a type are written, and how they are read."""
 
-    out: Callable[[Value, ArrayWriter], Json]
-    back: Callable[[Json, ArrayReader], Value]
+    out: Out
+    back: Back
 
 
-def items(value: Json, name: str, length: int | None = None) -> list[Json]:
-    """Return a list, of a length if one is given; or raise ValueError."""
-    if type(value) is not list or (length is not None and len(value) != length):
-        raise ValueError(f"{name} is {value!r}")
-    return value
-
-
-def whole(value: Json, name: str, low: int = -LARGEST, high: int = LARGEST) -> int:
-    """Return a whole number within bounds, or raise ValueError."""
-    if type(value) is not int or not low <= value <= high:
-        raise ValueError(f"{name} is {value!r}")
-    return value
+def check_same(stored: Json, again: Json) -> None:
+    """Raise ValueError unless what was read is written as it stands in the file."""
+    if json.dumps(stored, sort_keys=True) != json.dumps(again, sort_keys=True):
+        raise ValueError("a field is not as it would be written")
 
 
 def cannot_hold(value: object) -> DataError:
@@ -227,30 +223,15 @@ def any_out(value: Value, writer: ArrayWriter) -> Json:
 
 
 def any_back(stored: Json, reader: ArrayReader) -> Value:
-    """Undo `any_out`, made sure that nothing else is meant.
-
-    Raises
-    ------
-    ValueError and others
-        If it is not what `any_out` writes.
-    """
-    if not isinstance(stored, list | dict):
-        return stored
-    value = _restored(stored, reader)
-    if json_text(any_out(value, ArrayWriter())) != json_text(stored):
-        raise ValueError(f"{stored!r} is not as it was written")
-    return value
-
-
-def _restored(stored: Json, reader: ArrayReader) -> Value:
+    """Undo `any_out`."""
     if isinstance(stored, list):
-        return [_restored(item, reader) for item in stored]
+        return [any_back(item, reader) for item in stored]
     if not isinstance(stored, dict):
         return stored
     ((name, parts),) = stored.items()
     if name == "array":
         return reader.take(parts)
-    return TAGGED[name][2](_restored(parts, reader))
+    return TAGGED[name][2](any_back(parts, reader))
 
 
 def _numpy_parts(value: np.generic) -> list[Json]:
@@ -264,8 +245,6 @@ def _numpy_parts(value: np.generic) -> list[Json]:
 
 def _numpy_of(parts: Json) -> Value:
     name, value = parts
-    if not isinstance(value, bool | int | float | str):
-        raise ValueError(f"{value!r} is no single value")
     longest = len(value) if isinstance(value, str) else 0
     return np.array(value).astype(_numpy_dtype(name, "biufUmM", longest))[()]
 
@@ -308,21 +287,18 @@ def _time_parts(value: pd.Timestamp | pd.Timedelta) -> list[Json]:
 
 
 def _time_of(parts: Json) -> pd.Timestamp:
-    count, unit, zone = _checked_time(parts)
+    count, unit, zone = parts
     found = pd.Timestamp(np.datetime64(count, unit)).as_unit(unit)
-    return found if zone is None else found.tz_localize("UTC").tz_convert(zone)
+    if zone is None:
+        return found
+    if not ZONE.fullmatch(zone):
+        raise ValueError(f"{zone!r} is no time zone")
+    return found.tz_localize("UTC").tz_convert(zone)
 
 
 def _timedelta_of(parts: Json) -> pd.Timedelta:
-    count, unit, _ = _checked_time(parts)
+    count, unit, _ = parts
     return pd.Timedelta(np.timedelta64(count, unit)).as_unit(unit)
-
-
-def _checked_time(parts: Json) -> Json:
-    count, unit, zone = parts
-    if unit not in UNITS or not (zone is None or ZONE.fullmatch(zone)):
-        raise ValueError(f"{parts!r} is no point in time")
-    return count, unit, zone
 
 
 # Types that JSON does not have: their parts, and the value of these. A type stands
@@ -385,21 +361,19 @@ def dtype_out(dtype: Dtype, writer: ArrayWriter) -> Json:
 def dtype_back(stored: Json, reader: ArrayReader) -> Dtype:
     """Undo `dtype_out`; text kept by pyarrow is kept by Python if it is missing."""
     ((form, name),) = stored.items()
-    if form == "string":
-        return _string_dtype(*name)
-    if form == "levels":
-        levels, ordered = items(name, "levels", 2)
-        if type(ordered) is not bool:
-            raise ValueError(f"levels are ordered by {ordered!r}")
-        return pd.CategoricalDtype(index_back(levels, reader), ordered=ordered)
     if form == "numpy":
         return _numpy_dtype(name, "biufOmM")
-    if form != "pandas" or len(name) > LONGEST or "dateutil" in name:
+    if form == "levels":
+        levels, ordered = name
+        return pd.CategoricalDtype(index_back(levels, reader), ordered=ordered)
+    if form == "string":
+        found = _string_dtype(*name)
+        stored.clear()
+        stored.update(dtype_out(found, ArrayWriter()))
+        return found
+    if len(name) > LONGEST or "dateutil" in name:
         raise ValueError(f"{name!r} is no type of labels")
-    found = pandas_dtype(name)
-    if dtype_out(found, ArrayWriter()) != stored:
-        raise ValueError(f"{name!r} is no type of labels")
-    return found
+    return pandas_dtype(name)
 
 
 def _string_dtype(storage: Json, na: Json) -> Dtype:
@@ -429,13 +403,10 @@ def frame_out(frame: pd.DataFrame, writer: ArrayWriter) -> Json:
 
 def frame_back(stored: Json, reader: ArrayReader) -> pd.DataFrame:
     """Undo `frame_out`."""
-    rows, names, columns = items(stored, "a table", 3)
-    index, labels = index_back(rows, reader), index_back(names, reader)
-    each = [column_back(column, reader) for column in items(columns, "columns")]
-    if len(each) != len(labels) or any(len(found) != len(index) for found in each):
-        raise ValueError(f"a table has not {len(labels)} columns, or others")
-    frame = pd.DataFrame(dict(enumerate(each)), index)
-    frame.columns = labels
+    rows, names, columns = stored
+    each = [column_back(column, reader) for column in columns]
+    frame = pd.DataFrame(dict(enumerate(each)), index_back(rows, reader))
+    frame.columns = index_back(names, reader)
     return frame
 
 
@@ -455,28 +426,22 @@ def index_out(index: pd.Index, writer: ArrayWriter) -> Json:
 
 def index_back(stored: Json, reader: ArrayReader) -> pd.Index:
     """Undo `index_out`."""
-    form, names, value = items(stored, "labels", 3)
+    form, names, value = stored
     found: Value
     if form == "range":
-        start, stop, step = (whole(n, "a range") for n in items(value, "a range", 3))
-        found = pd.RangeIndex(start, stop, step)
-        reader.length(len(found))
+        found = pd.RangeIndex(*value)
+        reader.check_length(len(found))
     elif form == "several":
-        codes, levels = items(value, "labels", 2)
-        placed: Value = [reader.take(code) for code in items(codes, "labels")]
-        of: Value = [
-            index_back(level, reader) for level in items(levels, "labels", len(codes))
-        ]
+        codes, levels = value
+        placed: Value = [reader.take(code) for code in codes]
+        of: Value = [index_back(level, reader) for level in levels]
         found = pd.MultiIndex(of, placed)
-    elif form == "labels":
-        column, every = items(value, "labels", 2)
+    else:
+        column, every = value
         found = pd.Index(column_back(column, reader))
         if every is not None:
             found.freq = every
-    else:
-        raise ValueError(f"labels are of the form {form!r}")
-    each = items(names, "names", found.nlevels)
-    found.names = [any_back(name, reader) for name in each]
+    found.names = [any_back(name, reader) for name in names]
     labels: pd.Index = found
     return labels
 
@@ -496,21 +461,15 @@ def column_out(column: Value, writer: ArrayWriter) -> Json:
 
 def column_back(stored: Json, reader: ArrayReader) -> Value:
     """Undo `column_out`."""
-    form, value = items(stored, "a column", 2)
+    form, value = stored
     if form == "numbers":
-        array = reader.take(value)
-        if array.ndim != 1:
-            raise ValueError(f"a column has the shape {array.shape}")
-        return array
-    each, name = items(value, "a column", 2)
+        return reader.take(value)
+    each, name = value
     if form == "levels":
         codes = reader.take(each)
         levelled: Value = dtype_back(name, reader)
         return pd.Categorical.from_codes(codes, dtype=levelled)
-    if form != "values":
-        raise ValueError(f"a column is of the form {form!r}")
-    values = any_back(items(each, "a column"), reader)
-    dtype = dtype_back(name, reader)
+    values, dtype = any_back(each, reader), dtype_back(name, reader)
     if dtype == np.dtype(object):
         return objects(values)
     return pd.Series(values, dtype=dtype).array
@@ -619,9 +578,9 @@ def form_of(hint: object) -> Form:
     if origin in (Union, types.UnionType):
         return _union(inner)
     if origin is Literal or hint in (str, *NUMBERS):
-        return _single(hint)
+        return _strict(hint, any_out, any_back)
     if origin is np.ndarray:
-        return _array(hint)
+        return _strict(hint, lambda v, w: w.put(v), lambda s, r: r.take(s))
     if origin is tuple:
         return _items(inner, tuple)
     if origin is list:
@@ -663,7 +622,8 @@ def _is_of(value: object, hint: Any) -> bool:
         return any(type(value) is type(a) and value == a for a in get_args(hint))
     if origin in NUMBERS:
         is_flag = isinstance(value, bool) and hint is not bool
-        return isinstance(value, NUMBERS[hint]) and not is_flag
+        is_huge = isinstance(value, int) and abs(value) > LARGEST
+        return isinstance(value, NUMBERS[hint]) and not is_flag and not is_huge
     if origin is np.ndarray:
         (declared,) = get_args(get_args(hint)[1])
         return isinstance(value, np.ndarray) and np.issubdtype(value.dtype, declared)
@@ -674,29 +634,15 @@ def _is_of(value: object, hint: Any) -> bool:
     return type(value) is origin
 
 
-def _single(hint: object) -> Form:
-    """A number, text, or one of some words."""
+def _strict(hint: object, out: Out, back: Back) -> Form:
+    """A form that writes nothing but values of a type."""
 
-    def back(stored: Json, reader: ArrayReader) -> Value:
-        found = any_back(stored, reader)
-        is_huge = isinstance(found, int) and abs(found) > LARGEST
-        if not _is_of(found, hint) or is_huge:
-            raise ValueError(f"{stored!r} is not {hint}")
-        return found
+    def checked(value: Value, writer: ArrayWriter) -> Json:
+        if not _is_of(value, hint):
+            raise cannot_hold(value)
+        return out(value, writer)
 
-    return Form(any_out, back)
-
-
-def _array(hint: object) -> Form:
-    """An array of numbers of one type."""
-
-    def back(stored: Json, reader: ArrayReader) -> Value:
-        found = reader.take(stored)
-        if not _is_of(found, hint):
-            raise ValueError(f"an array is of type {found.dtype}")
-        return found
-
-    return Form(lambda value, writer: writer.put(value), back)
+    return Form(checked, back)
 
 
 def _union(hints: tuple[object, ...]) -> Form:
@@ -753,8 +699,7 @@ def _items(hints: tuple[object, ...], kind: Callable[[list[Value]], Value]) -> F
         return [form.out(item, writer) for form, item in each]
 
     def back(stored: Json, reader: ArrayReader) -> Value:
-        given = items(stored, "a list", None if several else len(hints))
-        each = zip(of(len(given)), given, strict=True)
+        each = zip(of(len(stored)), stored, strict=True)
         return kind([form.back(item, reader) for form, item in each])
 
     return Form(out, back)
@@ -764,14 +709,10 @@ def _pairs(key: object, value: object) -> Form:
     """A dictionary, in its order."""
     inner = _items((types.GenericAlias(tuple, (key, value)), Ellipsis), list)
 
-    def back(stored: Json, reader: ArrayReader) -> Value:
-        pairs = inner.back(stored, reader)
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            raise ValueError("a dictionary has one name twice")
-        return found
-
-    return Form(lambda given, writer: inner.out(list(given.items()), writer), back)
+    return Form(
+        lambda given, writer: inner.out(list(given.items()), writer),
+        lambda stored, reader: dict(inner.back(stored, reader)),
+    )
 
 
 def _functions() -> Form:
@@ -783,7 +724,7 @@ def _functions() -> Form:
         return sorted(given)
 
     def back(stored: Json, reader: ArrayReader) -> Value:
-        return {name: reader.function(name) for name in items(stored, "functions")}
+        return {name: reader.function(name) for name in stored}
 
     return Form(out, back)
 
@@ -816,18 +757,17 @@ def _fields(kind: type) -> Form:
         return stored
 
     def back(stored: Json, reader: ArrayReader) -> Value:
+        for name in rule.gone:
+            stored.pop(name, None)
         every = hints | computed
-        if type(stored) is dict:
-            stored = {k: v for k, v in stored.items() if k not in rule.gone}
-        if (
-            type(stored) is not dict
-            or not hints.keys() - rule.later <= stored.keys() <= every.keys()
-        ):
-            raise ValueError(f"a {kind.__name__} has not its fields")
+        for name in rule.later:
+            if name not in stored:
+                default = form_of(hints[name]).out(getattr(kind, name), ArrayWriter())
+                stored[name] = default
         # Arrays stand in the order of the file.
         values = {k: form_of(every[k]).back(v, reader) for k, v in stored.items()}
-        found = kind(**{name: values.pop(name) for name in hints if name in values})
-        if computed:
+        found = kind(**{name: values.pop(name) for name in hints})
+        if values:
             vars(found).update(values)
         rule.verify(found)
         return found

@@ -54,7 +54,6 @@ from pegasos_stats.persist.codec import (
     Form,
     Rule,
     form_of,
-    items,
 )
 from pegasos_stats.solvers.kernel_problem import (
     KernelFunction,
@@ -192,7 +191,7 @@ def signs_out(y: NDArray[np.float64], writer: ArrayWriter) -> Json:
 def signs_back(stored: Json, reader: ArrayReader) -> NDArray[np.float64]:
     """Undo `signs_out`."""
     y = reader.take(stored)
-    if y.dtype != np.int8 or y.ndim != 1 or set(np.unique(y).tolist()) != {-1, 1}:
+    if set(y.ravel().tolist()) != {-1, 1}:
         raise ValueError("y holds other numbers than -1 and 1")
     return y.astype(np.float64)
 
@@ -238,14 +237,13 @@ def model_out(model: Model, writer: ArrayWriter) -> Json:
 
 def model_back(stored: Json, reader: ArrayReader) -> Model:
     """Undo `model_out`."""
-    name, parts = items(stored, "a model", 2)
+    name, parts = stored
     kind, saved = MODELS[name], form_of(SavedModel).back(parts, reader)
     problem = saved.problem
     is_kernel = isinstance(problem, KernelProblem)
-    if is_kernel != (kind is KernelSVM):
-        raise ValueError(f"a {name} has a {type(problem).__name__}")
-    if problem.loss != getattr(kind, "loss", "hinge"):
-        raise ValueError(f"a {name} has the loss {problem.loss}")
+    loss = getattr(kind, "loss", "hinge")
+    if is_kernel != (kind is KernelSVM) or problem.loss != loss:
+        raise ValueError(f"a {name} has another problem")
     model: Value = kind.__new__(kind)
     model.problem = problem
     if is_kernel:
@@ -277,11 +275,9 @@ def metric_out(metric: Metric, writer: ArrayWriter) -> Json:
 
 def metric_back(stored: Json, reader: ArrayReader) -> Metric:
     """Undo `metric_out`."""
-    name, own = items(stored, "a metric", 2)
-    if own is True:
+    name, own = stored
+    if own:
         return Metric(name, reader.function(name), own=True)
-    if own is not False:
-        raise ValueError(f"a metric is {stored!r}")
     return Metric(name, MEASURES[name], name in LARGER_IS_BETTER)
 
 

@@ -29,6 +29,7 @@ from pegasos_stats.persist.codec import (
     ArrayWriter,
     any_back,
     any_out,
+    check_same,
     form_of,
 )
 from pegasos_stats.writing import checked_place, outputs
@@ -225,8 +226,7 @@ def load_saved(path: str | PathLike[str], functions: object = None) -> Saved:
     with archive.opened(path) as (header, arrays):
         found = _rebuilt(header, arrays, known)
         about = any_back(header["about"], ArrayReader({}, {}))
-        if type(about) is not dict:
-            raise ValueError("about is no dictionary")
+        check_same(header["about"], any_out(dict(about), ArrayWriter()))
         return Saved(found, about, header["package"])
 
 
@@ -262,10 +262,7 @@ def _content_of(kept: object, kind: str, facts: Json) -> bytes:
     """The content of a file, which can be loaded and is then written the same."""
     try:
         content, functions = _packed(kept, kind, facts)
-        header, arrays = archive.unpack(io.BytesIO(content))
-        again, _ = _packed(_rebuilt(header, arrays, functions), kind, facts)
-        if again != content:
-            raise ValueError("a field would be another one")
+        _rebuilt(*archive.unpack(io.BytesIO(content)), functions)
     except DataError:
         raise
     except Exception as error:
@@ -296,8 +293,10 @@ def _rebuilt(header: Header, arrays: Arrays, functions: Functions) -> Value:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            found = form_of(cls).back(header["object"], reader)
+            form = form_of(cls)
+            found = form.back(header["object"], reader)
             reader.check_all_taken()
+            check_same(header["object"], form.out(found, ArrayWriter()))
             if not isinstance(found, Results):
                 _use(found)
     except DataError:
