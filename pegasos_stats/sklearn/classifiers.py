@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -334,23 +334,18 @@ def check_labels(y: object) -> None:
         ...
     pegasos_stats.errors.LabelError: Input y contains NaN: 1 label missing, ...
     """
-    if isinstance(y, list | tuple):
-        if any(np.ndim(label) for label in y):
-            return
+    if isinstance(y, list | tuple) and not any(map(np.ndim, y)):
         y = pd.Series(y, dtype=object)
     if not isinstance(y, pd.Series | np.ndarray) or y.ndim != 1:
         return
-    column = pd.Series(y)
-    missing = np.flatnonzero(column.isna())
+    missing = np.flatnonzero(pd.isna(y))
     if missing.size:
         raise LabelError(
             f"Input y contains NaN: {counted(missing.size, 'label')} missing, first at "
             f"index {missing[0]}; leave such rows out."
         )
-    if column.dtype == object:
-        kinds = {isinstance(label, str): label for label in column}
-        if len(kinds) == 2:
-            raise LabelError(f"y has text beside others: {listing(kinds.values())}.")
+    if y.dtype == object and len({isinstance(label, str) for label in y}) == 2:
+        raise LabelError(f"y has text beside others: {listing(pd.unique(y))}.")
 
 
 def checked_weights(weights: ArrayLike | None, rows: Rows) -> Vector | None:
@@ -426,32 +421,21 @@ def step_solver(classifier: "LinearClassifier") -> Pegasos:
 
 
 @suggest_arguments
+@dataclass(kw_only=True, repr=False, eq=False)
 class LinearClassifier(TwoClassClassifier):
     """What `SVMClassifier` and `LogitClassifier` have in common."""
 
     model: ClassVar[type[SVM] | type[Logit]]
-    result_: LinearResults
 
-    def __init__(
-        self,
-        *,
-        lam: Lam = None,
-        intercept: bool = True,
-        standardize: bool = False,
-        class_weight: str | Mapping[object, float] | None = None,
-        solver: str | Pegasos | SDCA = "sdca",
-        epochs: int | None = None,
-        tol: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.lam = lam
-        self.intercept = intercept
-        self.standardize = standardize
-        self.class_weight = class_weight
-        self.solver = solver
-        self.epochs = epochs
-        self.tol = tol
-        self.random_state = random_state
+    lam: Lam = None
+    intercept: bool = True
+    standardize: bool = False
+    class_weight: str | Mapping[object, float] | None = None
+    solver: str | Pegasos | SDCA = "sdca"
+    epochs: int | None = None
+    tol: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    result_: LinearResults = field(init=False)
 
     @available_if(takes_steps)
     def partial_fit(
@@ -677,6 +661,7 @@ class LogitClassifier(LinearClassifier):
 
 
 @suggest_arguments
+@dataclass(kw_only=True, repr=False, eq=False)
 class KernelSVMClassifier(TwoClassClassifier):
     """Support vector machine with a kernel and an intercept that is not penalised.
 
@@ -733,38 +718,21 @@ class KernelSVMClassifier(TwoClassClassifier):
     solvers = TwoClassClassifier.solvers | {"sdca": SDCA(tol=1e-9, gap_tol=1e-9)}
 
     model = KernelSVM
-    result_: KernelResults
 
-    def __init__(
-        self,
-        *,
-        lam: Lam = None,
-        intercept: bool = True,
-        kernel: KernelName = "gaussian",
-        degree: int | None = None,
-        offset: float | None = None,
-        gamma: float | None = None,
-        memory: int = MEMORY,
-        standardize: bool = False,
-        class_weight: str | Mapping[object, float] | None = None,
-        solver: str | Pegasos | SDCA = "sdca",
-        epochs: int | None = None,
-        tol: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.lam = lam
-        self.intercept = intercept
-        self.kernel = kernel
-        self.degree = degree
-        self.offset = offset
-        self.gamma = gamma
-        self.memory = memory
-        self.standardize = standardize
-        self.class_weight = class_weight
-        self.solver = solver
-        self.epochs = epochs
-        self.tol = tol
-        self.random_state = random_state
+    lam: Lam = None
+    intercept: bool = True
+    kernel: KernelName = "gaussian"
+    degree: int | None = None
+    offset: float | None = None
+    gamma: float | None = None
+    memory: int = MEMORY
+    standardize: bool = False
+    class_weight: str | Mapping[object, float] | None = None
+    solver: str | Pegasos | SDCA = "sdca"
+    epochs: int | None = None
+    tol: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    result_: KernelResults = field(init=False)
 
     def _kernel(self, rows: Rows, each: Vector | None) -> dict[str, object]:
         names = ["kernel", "degree", "offset", "gamma", "memory"]
