@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -792,23 +792,22 @@ def confusion(
     labelled = rows >= 0
     shape = (len(order), len(order) + 1)
     cells = rows[labelled], columns[labelled]  # -1 is the last column
-    counts: Counts = np.zeros(shape, dtype=np.int64)
-    if each is not None:
-        counts = np.zeros(shape)
+    counts: Counts = np.zeros(shape)
+    if each is None:
+        counts = np.zeros(shape, dtype=np.int64)
     np.add.at(counts, cells, 1 if each is None else each[labelled])
     wrong = labelled & (columns >= 0) & (rows != columns)
     has_index = any(isinstance(side, pd.Series) for side in (actual, predicted))
     n, known = len(index), index if has_index else None
-    given: list[Vector | None] = [None, None]
-    if scores is not None:
+    scored = None if scores is probabilities is None else Scored(rows, weights=each)
+    if scored and scores is not None:
         if len(order) != 2:
             raise OptionError(f"scores make no sense with {len(order)} levels.")
-        given[0] = inputs.numbers("scores", scores, (n,), known)[every]
-    if probabilities is not None:
-        given[1] = inputs.checked_probabilities(probabilities, order, n, known)[every]
-    scored = None
-    if scores is not None or probabilities is not None:
-        scored = Scored(rows, given[0], given[1], each)
+        found = inputs.numbers("scores", scores, (n,), known)[every]
+        scored = replace(scored, scores=found)
+    if scored and probabilities is not None:
+        found = inputs.checked_probabilities(probabilities, order, n, known)[every]
+        scored = replace(scored, probabilities=found)
     return ConfusionMatrix(
         levels=tuple(order),
         counts=counts,
@@ -832,6 +831,4 @@ def _weights(weights: object, pairs: pd.DataFrame) -> Vector:
     missing = pairs.index[np.isnan(each)]
     if len(missing):
         raise DataError(f"weights are missing in the rows {listing(missing)}.")
-    if (each > np.finfo(float).max / max(1, len(each))).any():
-        raise DataError("weights have no finite sum; divide them by the largest.")
     return each

@@ -287,9 +287,8 @@ def predictive_interval(
     Interval(low=0.946..., high=0.988...)
     """
     (hits, own), (rejected, others) = rate_counts(counts, positive).values()
-    if share is None:
-        return proportion_interval(hits, hits + others - rejected, method, level)
-    return _at_prevalence(hits, own, others - rejected, others, share, level)
+    wrong = others - rejected
+    return _predictive(hits, own, wrong, others, share, method, level)
 
 
 def negative_predictive_interval(
@@ -312,18 +311,25 @@ def negative_predictive_interval(
     Interval(low=0.920..., high=0.972...)
     """
     (hits, own), (rejected, others) = rate_counts(counts, positive).values()
-    if share is None:
-        return proportion_interval(rejected, rejected + own - hits, method, level)
-    return _at_prevalence(rejected, others, own - hits, own, 1.0 - share, level)
+    rest = None if share is None else 1.0 - share
+    return _predictive(rejected, others, own - hits, own, rest, method, level)
 
 
-def _at_prevalence(
-    right: int, own: int, wrong: int, others: int, share: float, level: float
+def _predictive(
+    right: int,
+    own: int,
+    wrong: int,
+    others: int,
+    share: float | None,
+    method: Method,
+    level: float,
 ) -> Interval:
     """Limits of ``r p / (r p + w (1 - p))``, ``r = right / own, w = wrong / others``.
 
     NaN where one of the rates is 0, or both are 1, or the prevalence is 0 or 1.
     """
+    if share is None:
+        return proportion_interval(right, right + wrong, method, level)
     if not (right and wrong and 0.0 < share < 1.0):
         return NONE
     r, w = right / own, wrong / others

@@ -131,27 +131,19 @@ def opened(path: str | PathLike[str]) -> Iterator[tuple[Header, Arrays]]:
     shown = shown_path(name)
     try:
         if os.path.exists(name) and not os.path.isfile(name):  # no pipe is waited for
-            raise OSError(None, "it is no regular file")
-        handle = open(name, "rb")  # noqa: SIM115
-    except OSError as error:
-        what = f"cannot be read: {one_line(error.strerror)}"
-        if isinstance(error, FileNotFoundError):
-            what = "is not there"
-        elif os.path.isdir(name):
-            what = "is a folder"
-        raise DataError(
-            f"The file {shown} {what}; give the path of a saved model."
-        ) from None
-    with handle:
-        try:
+            raise OSError("it is no regular file")
+        with open(name, "rb") as handle:
             yield unpack(handle, shown)
-        except DataError:
-            raise
-        except Exception as error:  # what a damaged file raises, from wherever
-            raise DataError(
-                f"The file {shown} is damaged or incomplete ({one_line(error)}); save "
-                "it again."
-            ) from None
+    except DataError:
+        raise
+    except FileNotFoundError:
+        why = "is not there; give the path of a saved model"
+        raise DataError(f"The file {shown} {why}.") from None
+    except Exception as error:  # what a damaged file raises, from wherever
+        raise DataError(
+            f"The file {shown} cannot be read, or is damaged or incomplete "
+            f"({one_line(error)}); save it again."
+        ) from None
 
 
 def unpack(handle: IO[bytes], shown: str = "to be written") -> tuple[Header, Arrays]:
@@ -181,10 +173,9 @@ def unpack(handle: IO[bytes], shown: str = "to be written") -> tuple[Header, Arr
             f"format {one_line(version)}, and this version reads format {VERSION}; "
             "fit the model again and save it."
         )
-    if set(header) != FIELDS or header["format"] != FORMAT:
+    named = header["format"] == FORMAT and isinstance(package, str)
+    if set(header) != FIELDS or not named:
         raise ValueError("its header has not the fields of its format")
-    if not isinstance(header["kind"], str) or not isinstance(package, str):
-        raise ValueError("its header has no kind or package")
     return header, arrays
 
 

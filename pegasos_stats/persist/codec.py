@@ -40,7 +40,7 @@ import pandas as pd
 from pandas.api.types import pandas_dtype
 
 from pegasos_stats.data.labels import Dtype
-from pegasos_stats.errors import DataError, plain, shown
+from pegasos_stats.errors import DataError, one_line, plain, shown
 from pegasos_stats.persist.archive import Arrays, Json, Value
 
 PLAIN = (bool, int, str, type(None))
@@ -153,7 +153,7 @@ class ArrayReader:
         if name not in self._functions:
             raise DataError(
                 f"The file calls the function {shown(name)}, which no file holds; give "
-                "load(path, functions={name: function})."
+                f"load(path, functions={{{shown(name)}: {one_line(name)}}})."
             )
         return self._functions[name]
 
@@ -404,9 +404,10 @@ def frame_out(frame: pd.DataFrame, writer: ArrayWriter) -> Json:
 def frame_back(stored: Json, reader: ArrayReader) -> pd.DataFrame:
     """Undo `frame_out`."""
     rows, names, columns = stored
+    index, labels = index_back(rows, reader), index_back(names, reader)
     each = [column_back(column, reader) for column in columns]
-    frame = pd.DataFrame(dict(enumerate(each)), index_back(rows, reader))
-    frame.columns = index_back(names, reader)
+    frame = pd.DataFrame(dict(enumerate(each)), index)
+    frame.columns = labels
     return frame
 
 

@@ -262,7 +262,9 @@ def _content_of(kept: object, kind: str, facts: Json) -> bytes:
     """The content of a file, which can be loaded and is then written the same."""
     try:
         content, functions = _packed(kept, kind, facts)
-        _rebuilt(*archive.unpack(io.BytesIO(content)), functions)
+        found = _rebuilt(*archive.unpack(io.BytesIO(content)), functions)
+        if _packed(found, kind, facts)[0] != content:
+            raise ValueError("a field would be another one")
     except DataError:
         raise
     except Exception as error:
