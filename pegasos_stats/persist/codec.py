@@ -9,9 +9,9 @@ again, and has to be what stands there (`rebuilt`). So back asks for no more tha
 reading does no harm.
 
 A dataclass is described once, where it is declared. What hints alone do not say stands
-in two tables: `FORMS` has types that are written in a way of their own, `RULES` what a
-class has beside its fields. Fields that computed properties keep are of the types that
-these properties return.
+in three tables: `FORMS` has types that are written in a way of their own, `RULES` what
+a class has beside its fields, `BOUNDS` numbers that fields of a name may be. Fields
+that computed properties keep are of the types that these properties return.
 """
 
 import dataclasses
@@ -506,9 +506,6 @@ class Rule(NamedTuple):
     shapes : str
         Arrays and their shapes, such as ``"beta p, X np"``: a letter for each
         dimension, the same letter for the same size.
-    bounds : dict of (float, float) to str
-        The least and the largest number that fields of these names, or their items,
-        may be.
     prepared : callable, optional
         Makes what is written of an object.
     computed : tuple of str
@@ -522,7 +519,6 @@ class Rule(NamedTuple):
 
     check: Callable[[Value], Iterable[object]] = lambda found: ()
     shapes: str = ""
-    bounds: Mapping[tuple[float, float], str] = {}
     prepared: Callable[[Value], Value] = lambda found: found
     computed: tuple[str, ...] = ()
     hints: Mapping[str, object] = {}
@@ -541,17 +537,24 @@ class Rule(NamedTuple):
                 sizes.setdefault(letter, size) != size for letter, size in each
             ):
                 raise ValueError(f"{name} has the shape {array.shape}")
-        for (low, high), names in self.bounds.items():
-            for name in names.split():
-                value = getattr(found, name)
-                numbers = np.asarray([] if value is None else value)
-                if not ((numbers >= low) & (numbers <= high)).all():
-                    raise ValueError(f"{name} is not from {low:g} to {high:g}")
         if not all(self.check(found)):
             raise ValueError(f"a {type(found).__name__} does not hold together")
 
 
 RULES: dict[type, Rule] = {}
+# The least and the largest number that fields of a name, or their items, may be.
+BOUNDS: dict[str, tuple[float, float]] = {}
+
+
+def check_bounds(name: str, value: Value) -> None:
+    """Raise ValueError for numbers that a field of this name cannot have."""
+    if name in BOUNDS and isinstance(value, int | float | tuple | np.ndarray):
+        (low, high), numbers = BOUNDS[name], np.asarray(value)
+        within = numbers.dtype.kind not in "biuf" or (
+            (numbers >= low) & (numbers <= high)
+        )
+        if not np.all(within):
+            raise ValueError(f"{name} is not from {low:g} to {high:g}")
 
 
 @cache
@@ -767,6 +770,8 @@ def _fields(kind: type) -> Form:
                 stored[name] = default
         # Arrays stand in the order of the file.
         values = {k: form_of(every[k]).back(v, reader) for k, v in stored.items()}
+        for name, value in values.items():
+            check_bounds(name, value)
         found = kind(**{name: values.pop(name) for name in hints})
         if values:
             vars(found).update(values)

@@ -25,7 +25,7 @@ from pegasos_stats.data.language.factors import Doubtful, FactorCoding
 from pegasos_stats.data.language.formula import read_outcome
 from pegasos_stats.data.language.formula_design import FormulaDesign, names_of_terms
 from pegasos_stats.data.language.vocabulary import Functions
-from pegasos_stats.data.sample import Dropped, Groups, Sample
+from pegasos_stats.data.sample import Dropped, Sample
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.weights import Counts, Offset
 from pegasos_stats.errors import DataError, FormulaError, listing, plain, shown
@@ -45,6 +45,7 @@ from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
 from pegasos_stats.persist.archive import Json, Value
 from pegasos_stats.persist.codec import (
+    BOUNDS,
     CONCRETE,
     FORMS,
     NAMES,
@@ -583,7 +584,7 @@ def of_folds(folds: Folds) -> Conditions:
 def of_matrix(matrix: ConfusionMatrix) -> Conditions:
     """A table fits its levels, and its rows their scores."""
     k, counts, scored = len(matrix.levels), matrix.counts, matrix.scored
-    yield k >= 2 and counts.shape == (k, k + 1) and (counts >= 0).all()
+    yield k >= 2 and counts.shape == (k, k + 1)
     positive_position(matrix.levels, matrix.choices.positive)
     if scored is not None:
         yield scored.codes.max(initial=-1) < k
@@ -612,12 +613,25 @@ def with_losses(found: CalibratedResults) -> CalibratedResults:
 
 
 MOST = float(np.finfo(np.float64).max)
-FINITE, COUNT, POSITIVE = (-MOST, MOST), (0.0, MOST), (5e-324, MOST)
-NOT_NEGATIVE, SHARE, ONE_OR_MORE = (0.0, np.inf), (0.0, 1.0), (1.0, MOST)
-MODEST, SEED = (-LARGEST, LARGEST), (-LARGEST_SEED, LARGEST_SEED)
-OF_RUN = {MODEST: "alpha", SEED: "seed"}
-STEPS = "n_iter n_violations n_epochs"
-OF_PROBLEM = {POSITIVE: "lam", COUNT: "weights", FINITE: "offset"}
+BOUNDS |= {
+    name: bound
+    for bound, names in (
+        ((-MOST, MOST), "offset beta dual g estimates reference unbounded"),
+        ((-MOST, MOST), "values centre dual_objective"),
+        ((0.0, MOST), "weights objective errors at_zero n_left_out separated seconds"),
+        ((0.0, MOST), "bandwidth outcome predictors counts test given"),
+        ((0.0, MOST), "n_iter n_violations n_epochs"),
+        ((0.0, np.inf), "rounding rows at_least lower changed _spread"),
+        ((0.0, 1.0), "agreeing"),
+        ((5e-324, MOST), "lam scale"),
+        ((1.0, MOST), "lines memory shape"),
+        ((2.0, MOST), "numbers"),
+        ((-1.0, MOST), "codes"),
+        ((-LARGEST, LARGEST), "alpha"),
+        ((-LARGEST_SEED, LARGEST_SEED), "seed"),
+    )
+    for name in names.split()
+}
 EACH_ROW = "y n, weights n, offset n"
 OF_ROWS = {"X": MissingRows, "y": SIGNS}
 RULES |= {
@@ -625,92 +639,45 @@ RULES |= {
         of_bootstrap,
         "estimate k, estimates mk, covariance kk, tolerance k, fixed mk, reference kk, "
         "priors m, unbounded kq",
-        {
-            FINITE: "estimate estimates reference unbounded",
-            COUNT: "n_left_out separated",
-            SEED: "seed",
-            SHARE: "agreeing",
-        },
         gone=("collinear",),
     ),
     CalibratedResults: Rule(prepared=with_losses, computed=("_losses",)),
-    Certificate: Rule(
-        lambda at: [at.dual_objective <= at.objective],
-        bounds={
-            COUNT: "objective errors at_zero",
-            FINITE: "dual_objective",
-            NOT_NEGATIVE: "rounding",
-        },
-    ),
+    Certificate: Rule(lambda at: [at.dual_objective <= at.objective]),
     ConfusionMatrix: Rule(of_matrix),
-    Counts: Rule(bounds={ONE_OR_MORE: "lines"}),
     Covariance: Rule(
         of_covariance,
         "matrix kk, bread kk, newton_step k, fixed kk, unbounded kq",
-        {
-            FINITE: "unbounded",
-            COUNT: "separated bandwidth",
-            NOT_NEGATIVE: "rows",
-        },
         gone=("collinear",),
     ),
     Doubtful: Rule(gone=("outcome",)),
-    Dropped: Rule(
-        lambda found: [all(n > 0 for _, n in found.missing)],
-        bounds={COUNT: "outcome predictors"},
-    ),
+    Dropped: Rule(lambda found: [all(n > 0 for _, n in found.missing)]),
     Folds: Rule(of_folds),
     FactorCoding: Rule(of_factor, "matrix lc"),
     FormulaDesign: Rule(of_design),
     FrameDesign: Rule(of_design),
-    Groups: Rule(bounds={(2.0, MOST): "numbers"}),
     KernelFunction: Rule(of_kernel),
-    KernelProblem: Rule(
-        of_problem, EACH_ROW, OF_PROBLEM | {ONE_OR_MORE: "memory"}, hints=OF_ROWS
-    ),
-    KernelResults: Rule(
-        of_kernel_fit,
-        bounds={COUNT: "seconds"},
-        prepared=without_rows,
-        computed=COMPUTED,
-    ),
+    KernelProblem: Rule(of_problem, EACH_ROW, hints=OF_ROWS),
+    KernelResults: Rule(of_kernel_fit, prepared=without_rows, computed=COMPUTED),
     KernelSolution: Rule(
-        shapes="counts n, g n, dual n",
-        bounds=OF_RUN | {FINITE: "g", COUNT: f"{STEPS} counts dual"},
+        lambda found: [found.dual is None or (found.dual >= 0.0).all()],
+        "counts n, g n, dual n",
     ),
     LabelCoding: Rule(of_coding),
     LinearResults: Rule(
-        of_linear,
-        "_spread p, constants p",
-        {COUNT: "seconds", NOT_NEGATIVE: "_spread"},
-        without_rows,
-        COMPUTED_LINEAR,
+        of_linear, "_spread p, constants p", without_rows, COMPUTED_LINEAR
     ),
-    MissingRows: Rule(
-        of_missing_rows,
-        "rows r, values rp",
-        {ONE_OR_MORE: "shape", FINITE: "values"},
-        MissingRows.of,
-    ),
+    MissingRows: Rule(of_missing_rows, "rows r, values rp", MissingRows.of),
     Offset: Rule(of_offset),
-    Problem: Rule(of_problem, EACH_ROW, OF_PROBLEM, hints=OF_ROWS),
+    Problem: Rule(of_problem, EACH_ROW, hints=OF_ROWS),
     Reliability: Rule(of_reliability, later=(*Recalibration._fields, "ici")),
     SavedModel: Rule(of_model, "kept m"),
     ScaledDesign: Rule(of_scaled),
-    Scaling: Rule(
-        shapes="centre p, scale p", bounds={FINITE: "centre", POSITIVE: "scale"}
-    ),
+    Scaling: Rule(shapes="centre p, scale p"),
     Scored: Rule(
         lambda scored: [are_shares(scored.probabilities)],
         "codes n, scores n, probabilities nk, weights n",
-        {(-1.0, MOST): "codes", COUNT: "weights"},
     ),
-    Shortfall: Rule(
-        lambda near: [near.at_least <= near.at_most],
-        bounds={NOT_NEGATIVE: "at_least lower changed errors"},
-    ),
-    Solution: Rule(
-        shapes="beta p, dual n", bounds=OF_RUN | {COUNT: STEPS, FINITE: "beta dual"}
-    ),
-    Split: Rule(of_split, "test t, given g", {COUNT: "test given"}),
+    Shortfall: Rule(lambda near: [near.at_least <= near.at_most]),
+    Solution: Rule(shapes="beta p, dual n"),
+    Split: Rule(of_split, "test t, given g"),
 }
