@@ -18,7 +18,6 @@ from pegasos_stats.errors import (
     PegasosStatsError,
     listing,
     one_line,
-    shown,
 )
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.results import Results
@@ -34,34 +33,20 @@ from pegasos_stats.persist.codec import (
 )
 from pegasos_stats.writing import checked_place, outputs
 
-KINDS = {  # what a file may hold, and the module that has it
-    "CalibratedResults": "studies.calibration",
-    "ConfusionMatrix": "metrics.confusion",
-    "ConfusionReport": "metrics.caret",
-    "ContrastTests": "models.inference.wald",
-    "CrossValidation": "studies.selection.cross_validation",
-    "DecisionCurve": "metrics.curves",
-    "ErrorComparison": "studies.comparisons",
-    "Folds": "studies.selection.folds",
-    "JointTest": "models.inference.wald",
-    "KernelResults": "models.kernel",
-    "KernelTuning": "studies.selection.lambda_path",
-    "LabelCoding": "data.labels",
-    "LambdaPath": "studies.selection.lambda_path",
-    "LikelihoodRatioTest": "models.diagnostics",
-    "LinearResults": "models.linear_results",
-    "Margins": "models.effects.averages",
-    "ModelComparison": "studies.comparisons",
-    "PairedComparison": "metrics.paired",
-    "ParityCheck": "studies.parity",
-    "PooledResults": "studies.pooling",
-    "PrecisionRecall": "metrics.curves",
-    "Reliability": "studies.reliability",
-    "RocComparison": "studies.comparisons",
-    "SessionInfo": "session",
-    "SolverComparison": "studies.solver_comparison",
-    "Summary": "tables",
-    "Thresholds": "studies.thresholds",
+PUBLIC = (
+    *("CalibratedResults", "ConfusionMatrix", "CrossValidation", "DecisionCurve"),
+    *("ErrorComparison", "Folds", "KernelResults", "KernelTuning", "LabelCoding"),
+    *("LambdaPath", "LinearResults", "ModelComparison", "PairedComparison"),
+    *("ParityCheck", "PooledResults", "PrecisionRecall", "Reliability"),
+    *("RocComparison", "SessionInfo", "SolverComparison", "Thresholds"),
+)
+KINDS = dict.fromkeys(PUBLIC, "") | {  # what a file may hold, and the module with it
+    "ConfusionReport": ".metrics.caret",
+    "ContrastTests": ".models.inference.wald",
+    "JointTest": ".models.inference.wald",
+    "LikelihoodRatioTest": ".models.diagnostics",
+    "Margins": ".models.effects.averages",
+    "Summary": ".tables",
 }
 # What a study's fields have to be good for, beside being shown.
 USED = ("tidy", "glance", "table", "by_class", "overall", "calibration_error")
@@ -233,7 +218,7 @@ def load_saved(path: str | PathLike[str], functions: object = None) -> Saved:
 def _kind_of(kept: object) -> str:
     """The name of an object in a file, or `DataError` if no file holds such objects."""
     kind = type(kept)
-    if kind.__module__ == f"pegasos_stats.{KINDS.get(kind.__name__)}":
+    if kind.__name__ in KINDS and _class_of(kind.__name__) is kind:
         return kind.__name__
     raise DataError(
         f"A {kind.__name__} cannot be saved; give what fit() returns, or a study or "
@@ -241,21 +226,25 @@ def _kind_of(kept: object) -> str:
     )
 
 
+def _class_of(kind: str) -> type:
+    found: type = getattr(import_module(f"pegasos_stats{KINDS[kind]}"), kind)
+    return found
+
+
 def _facts(about: object) -> Json:
     """Read ``about=``, which has no arrays."""
-    refused = "; give a dictionary of names and facts, such as {'study': 'pilot'}."
-    if not isinstance(about, dict | None):
-        raise OptionError(f"about={shown(about)} is not allowed{refused}")
     writer = ArrayWriter()
-    try:
-        facts = any_out(dict(about or {}), writer)
-    except RecursionError:
-        raise OptionError(
-            f"about= holds itself, or is nested too deeply{refused}"
-        ) from None
-    if writer.arrays():
-        raise OptionError(f"about= holds an array{refused}")
-    return facts
+    if isinstance(about, dict | None):
+        with suppress(RecursionError):  # it holds itself, or is nested too deeply
+            facts = any_out(dict(about or {}), writer)
+            if not writer.arrays():
+                return facts
+    raise OptionError(
+        "is not allowed; give a dictionary of names and facts without arrays, such as "
+        "{'study': 'pilot'}.",
+        "about",
+        about,
+    )
 
 
 def _content_of(kept: object, kind: str, facts: Json) -> bytes:
@@ -290,12 +279,11 @@ def _rebuilt(header: Header, arrays: Arrays, functions: Functions) -> Value:
         raise DataError(
             f"The file holds a {one_line(kind)!r}; known are {listing(KINDS)}."
         )
-    cls = getattr(import_module(f"pegasos_stats.{KINDS[kind]}"), kind)
     reader = ArrayReader(arrays, dict(functions))
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            form = form_of(cls)
+            form = form_of(_class_of(kind))
             found = form.back(header["object"], reader)
             reader.check_all_taken()
             check_same(header["object"], form.out(found, ArrayWriter()))
