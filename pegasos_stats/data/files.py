@@ -34,19 +34,12 @@ from pegasos_stats.writing import checked_path, shown_path
 OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh\d1AY&SY": bz2.open}
 IN_MEMORY: dict[str, bytes] = {}  # what standard input held, by the name it has here
 UNREADABLE = (OSError, EOFError, zlib.error)
-OTHER_PACKERS = {
-    b"PK\x03\x04": "zip, as files of Excel, LibreOffice or pegasos_stats saved are",
-    b"\xfd7zXZ": "xz",
-    b"\x28\xb5\x2f\xfd": "zstd",
-}
 SEPARATED = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 NOT_UTF8 = (
     "it is not text in UTF-8; save it as 'CSV UTF-8', or name its encoding (on the "
     "command line --encoding cp1252, of Windows, or latin-1)"
 )
 EMPTY = "it is empty; give a header and rows"
-QUOTE = re.compile(r"EOF inside string starting at row (\d+)")
-FIELDS = re.compile(r"Expected \d+ fields in line \d+, saw \d+")
 
 
 def opened(path: str | PathLike[str]) -> IO[bytes]:
@@ -128,12 +121,15 @@ class Watched(io.BufferedIOBase):
     read1 = read
 
 
+def not_csv(name: str, reason: str) -> DataError:
+    """The error for a file that is no table of text."""
+    reason = " ".join(reason.split()).rstrip(".")
+    return DataError(f"The file {shown_path(name)} cannot be read as CSV: {reason}.")
+
+
 def bytes_of_zero(name: str) -> DataError:
     """The error for a file that is no text."""
-    return DataError(
-        f"The file {shown_path(name)} cannot be read as CSV: it holds bytes of zero, "
-        "so it is not text in UTF-8; save it as 'CSV UTF-8'."
-    )
+    return not_csv(name, f"it holds bytes of zero; {NOT_UTF8}")
 
 
 def most_unpacked(name: str) -> float:
@@ -228,7 +224,6 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
     """
     try:
         with opened(path) as handle:
-            _check_packing(path, handle)
             data = pd.read_csv(
                 Watched(handle, path, most_unpacked(path), style.has_zeros),
                 sep=style.sep,
@@ -238,17 +233,22 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
                 low_memory=False,
             )
         header = _header(path, style)
-        _check_fields(path, data)
+        apart = separator_in(data.columns)
+        long = not apart and not isinstance(data.index, pd.RangeIndex)  # as row names
         short = data.shape[1] > 1 and data.iloc[:, -1].isna().any()
-        if short and (why := uneven_line(path, style.sep, style.encoding)):
+        if (long or short) and (why := uneven_line(path, style.sep, style.encoding)):
             raise ValueError(why)
     except PegasosStatsError:
         raise
+    except UnicodeDecodeError:
+        raise not_csv(path, NOT_UTF8) from None
+    except pd.errors.EmptyDataError:
+        raise not_csv(path, EMPTY) from None
+    except pd.errors.ParserError as error:
+        why = uneven_line(path, style.sep, style.encoding)
+        raise not_csv(path, why or str(error)) from None
     except (*UNREADABLE, ValueError) as error:
-        raise DataError(
-            f"The file {shown_path(path)} cannot be read as CSV: "
-            f"{_reason(error, path, style)}."
-        ) from None
+        raise not_csv(path, str(error)) from None
     data = _with_long_numbers(data, style.decimal)
     unnamed = [j for j, name in enumerate(header) if j > 0 and not name]
     if unnamed:
@@ -306,18 +306,6 @@ def separator_in(names: "Sequence[object] | pd.Index", own: str = ",") -> str:
     return next((mark for mark in SEPARATED if mark in only and mark != own), "")
 
 
-def _check_fields(path: str, data: pd.DataFrame) -> None:
-    """Raise `DataError` if pandas took fields for names of rows that have no column."""
-    named = data.shape[1]
-    if isinstance(data.index, pd.RangeIndex) or separator_in(data.columns):
-        return
-    found = named + data.index.nlevels
-    raise DataError(
-        f"The file {shown_path(path)} cannot be read as CSV: its first row has {found} "
-        f"fields and its header {named}; name every column."
-    )
-
-
 def uneven_line(path: str, sep: str, encoding: str = "utf-8") -> str:
     """What is wrong with the first line that has not the fields of the header."""
     coded = encoding.lower().replace("_", "-")
@@ -360,29 +348,3 @@ def _with_long_numbers(data: pd.DataFrame, decimal: str) -> pd.DataFrame:
             cells = (float(str(cell).replace(decimal, ".")) for cell in found)
             data[name] = pd.Series(cells, index=found.index, dtype=float)
     return data
-
-
-def _check_packing(path: str, handle: IO[bytes]) -> None:
-    """Raise `DataError` for a file that something else than gzip or bzip2 packed."""
-    begin = handle.read(5)
-    handle.seek(0)
-    for mark, packer in OTHER_PACKERS.items():
-        if begin.startswith(mark):
-            raise DataError(
-                f"The file {path} is packed by {packer}; save its table as CSV in "
-                "UTF-8, or pack it by gzip or bzip2."
-            )
-
-
-def _reason(error: Exception, path: str, style: CsvStyle) -> str:
-    """Say what is wrong with a CSV file, and what to do where that is known."""
-    reason = " ".join(str(error).split()).rstrip(".")
-    if isinstance(error, UnicodeDecodeError):
-        return NOT_UTF8
-    if found := QUOTE.search(reason):
-        return f"a quote that line {int(found[1]) + 1} opens is never closed"
-    if FIELDS.search(reason):
-        return uneven_line(path, style.sep, style.encoding) or reason
-    if isinstance(error, pd.errors.EmptyDataError):
-        return EMPTY
-    return reason

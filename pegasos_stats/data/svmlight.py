@@ -1,6 +1,5 @@
 """Files in the svmlight (libsvm) format: labels and sparse rows as text."""
 
-import math
 import re
 import warnings
 from collections.abc import Iterator
@@ -32,7 +31,6 @@ Floats = NDArray[np.float64]
 
 BLOCK = 1 << 22  # bytes of text parsed at a time
 LARGEST_INDEX = 2**31 - 2
-LARGEST_VALUE = 2.0**511  # from which squares overflow
 SAMPLE_LINES = 100
 LABEL_NAME = "label"
 COLON, SPACE, NEWLINE = ord(":"), ord(" "), ord("\n")
@@ -207,24 +205,11 @@ def parsed_blocks(name: str, kept: bool = True) -> Iterator[Entries]:
             for block in _blocks(handle, name, kept):
                 entries = _parsed(ASIDE.sub(b" ", block), line)
                 if entries is None:
-                    raise DataError(_diagnosis(block, line, name))
-                _check_squares(entries, name)
+                    raise _wrong_line(block, line, name)
                 yield entries
                 line += block.count(b"\n")
         except UNREADABLE as error:
             raise DataError(unreadable(name, error)) from None
-
-
-def _check_squares(entries: Entries, name: str) -> None:
-    """Raise `DataError` for a finite value whose square overflows."""
-    far = (np.abs(entries.values) >= LARGEST_VALUE) & np.isfinite(entries.values)
-    if far.any():
-        at = int(far.argmax())
-        rows = np.repeat(entries.lines, entries.lengths)
-        raise DataError(
-            f"Line {rows[at]} of {name} holds the value {entries.values[at]:g}, whose "
-            "square overflows; bring the features to a common scale."
-        )
 
 
 def _blocks(handle: IO[bytes], name: str, kept: bool) -> Iterator[bytes]:
@@ -356,20 +341,14 @@ def are_whole(labels: Floats) -> bool:
     return bool((np.abs(labels) < 2.0**63).all() and (labels == np.rint(labels)).all())
 
 
-def _diagnosis(block: bytes, line: int, name: str) -> str:
-    """Name the first line that is not in the format, and what is wrong in it."""
-    for number, text in enumerate(block.split(b"\n"), line):
-        bare = ASIDE.sub(b" ", text)
-        if _parsed(bare, number) is None:
-            label, *pairs = bare.split()
-            wrong = [] if LABEL.fullmatch(label) else [label]
-            wrong += [pair for pair in pairs if not PAIR.fullmatch(pair)]
-            if not wrong:  # too large a number
-                wrong = [label if math.isinf(float(label)) else max(pairs, key=len)]
-            held = wrong[0][:30].decode("latin-1")
-            return (
-                f"Line {number} of {name} holds {held!r}; the format is 'label "
-                "index:value index:value ...', labels finite and "
-                f"indices whole numbers up to {LARGEST_INDEX:,}."
-            )
-    return f"The file {name} cannot be read from line {line}."
+def _wrong_line(block: bytes, line: int, name: str) -> DataError:
+    """The error for the first line that is not in the format."""
+    lines = enumerate(block.split(b"\n"), line)
+    at, text = next(
+        (k, each) for k, each in lines if _parsed(ASIDE.sub(b" ", each), k) is None
+    )
+    return DataError(
+        f"Line {at} of {name} is {text[:60].decode('latin-1')!r}; the format is 'label "
+        "index:value index:value ...', labels finite and indices whole numbers up to "
+        f"{LARGEST_INDEX:,}."
+    )

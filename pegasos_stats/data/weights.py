@@ -156,10 +156,11 @@ class Offset:
         FormulaError
             If ``offset()`` cannot be computed.
         """
-        return total(self.by_part(data, numbers))
+        found: Vector = np.sum(list(self.by_part(data, numbers).values()), axis=0)
+        return found
 
     def by_part(self, data: object, numbers: object = None) -> dict[str, Vector]:
-        """Values of `parts`, each of them as `of` adds them."""
+        """Values that `of` adds up, by the column, ``offset`` and the expressions."""
         if numbers is None and self.given:
             raise OptionError(
                 "The fit had offset= as numbers, which new rows need as well; give "
@@ -170,28 +171,31 @@ class Offset:
                 "offset= was given, and the offset of the fit is in its formula: "
                 f"{self}; leave it out."
             )
-        found, parts = [], list(self.parts)
+        found = dict[str, Vector]()
         if self.given or self.column:
             chosen = self.column if numbers is None else numbers
-            found.append(_plain("offset", chosen, data, row_labels(data)))
+            each = _plain("offset", chosen, data, row_labels(data))
+            found[self.column or "offset"] = each
         for term in self.terms:
             frame, formula = as_data(data), f"offset({term})"
             read = _read(term, frame, formula, self.functions)
             values = values_of_rows(read, frame, formula)
-            found.append(_plain(formula, values, frame, frame.index))
-        return dict(zip(parts, found, strict=True))
+            found[term] = _plain(formula, values, frame, frame.index)
+        return found
 
     def on(self, matrix: ModelMatrix, data: object, numbers: object) -> ModelMatrix:
         """A matrix of the data with the offset, without the rows that lack it."""
         parts = self.by_part(data, numbers)
-        known = total(parts)
+        known: Vector = np.sum(list(parts.values()), axis=0)
+        places = {name: np.flatnonzero(np.isnan(each)) for name, each in parts.items()}
+        missing = {name: rows for name, rows in places.items() if len(rows)}
         kept = matrix.kept & ~np.isnan(known)
         return replace(
             matrix,
             values=selected(matrix.values, kept[matrix.kept]),
             kept=kept,
             offset=known[kept],
-            missing={**matrix.missing, **missing_in(parts)},
+            missing={**matrix.missing, **missing},
         )
 
 
@@ -213,34 +217,6 @@ class Counts:
     def __str__(self) -> str:
         by = f" by {self.column}" if self.column else ""
         return f"{counted(self.lines, 'line')}{by}"
-
-    @classmethod
-    def of(cls, freq_weights: object, lines: int) -> "Counts":
-        """Remember the column, if they are one, and the number of lines."""
-        return cls(freq_weights if isinstance(freq_weights, str) else "", lines)
-
-
-def total(parts: Mapping[str, Vector]) -> Vector:
-    """Sum of the parts of an offset; NaN where one is missing."""
-    found: Vector = np.sum(list(parts.values()), axis=0)
-    return found
-
-
-def bare_part(name: str) -> str:
-    """A part of the offset by its expression."""
-    return name.removeprefix("offset(").removesuffix(")")
-
-
-def missing_in(parts: Mapping[str, Vector]) -> dict[str, NDArray[np.intp]]:
-    """Rows, by position, in which a part of the offset is missing, by its expression.
-
-    Examples
-    --------
-    >>> missing_in({"offset(log(t))": np.array([0.0, np.nan])})
-    {'log(t)': array([1])}
-    """
-    lacking = {bare_part(name): np.isnan(values) for name, values in parts.items()}
-    return {name: np.flatnonzero(rows) for name, rows in lacking.items() if rows.any()}
 
 
 def _read(
@@ -266,19 +242,15 @@ def _plain(name: str, numbers: object, data: object, index: pd.Index) -> Vector:
     return numbers_of_rows(name, numbers, data, index, OFFSETS_ALLOWED, signed=True)
 
 
-def repeated(
-    freq_weights: object, data: object, index: pd.Index, missing: int = 0
-) -> Positions:
+def repeated(freq_weights: object, data: object, index: pd.Index) -> Positions:
     """Positions of the rows, each as often as it counts.
 
     Parameters
     ----------
     freq_weights : Series or array, shape (n,), of whole numbers; or a column's name
-        A row that counts 0 is left out.
+        A row that counts 0, or whose count is missing, is left out.
     data : DataFrame or other
     index : Index, shape (n,)
-    missing : int, default 0
-        How often a row stands there whose count is missing.
 
     Returns
     -------
@@ -298,17 +270,21 @@ def repeated(
     [0, 0, 2]
     """
     each = whole_counts(freq_weights, data, index)
-    each = np.where(np.isnan(each), float(missing), each)
+    return positions_counted(np.where(np.isnan(each), 0.0, each), data)
+
+
+def positions_counted(each: Vector, data: object) -> Positions:
+    """Positions of rows that count so often, which have to find room in memory."""
     total = float(each.sum())
     if total == 0.0:
-        raise all_zero(len(index))
+        raise all_zero(each.size)
     width = getattr(data, "shape", (0, 1))[-1]
     check_memory(
         total * 8.0 * (width + 2),
-        f"A table of {counted(len(index), 'row')} that stand for {total:,.0f}",
+        f"A table of {counted(each.size, 'row')} that stand for {total:,.0f}",
         "give the counts as weights= if only coefficients are wanted",
     )
-    return np.repeat(np.arange(len(index)), each.astype(np.int64))
+    return np.repeat(np.arange(each.size), each.astype(np.int64))
 
 
 def whole_counts(freq_weights: object, data: object, index: pd.Index) -> Vector:
@@ -354,28 +330,6 @@ def column_of_counts(given: object, counts: Counts | None, data: object) -> obje
     if isinstance(given, str):
         return column_named("freq_weights", given, data, COUNTS_ALLOWED)
     return given
-
-
-def given_weights(weights: object, data: object, index: pd.Index) -> Vector | None:
-    """Read weights that are given row by row; NaN where one is missing.
-
-    Parameters
-    ----------
-    weights : Series or array, shape (n,); the name of a column of `data`; or other
-        ``None``, ``"balanced"`` and weights by level are left to `class_weights`.
-    data : DataFrame or other
-    index : Index, shape (n,)
-
-    Raises
-    ------
-    ColumnError
-        If there is no column of this name.
-    DataError
-        If they are not one number of 0 or more for each row, rows in the same order.
-    """
-    if weights is None or isinstance(weights, Mapping) or are_balanced(weights):
-        return None
-    return numbers_of_rows("weights", weights, data, index, ALLOWED)
 
 
 def numbers_of_rows(
@@ -442,37 +396,33 @@ def kind_of(weights: object) -> WeightsOf:
     >>> kind_of("balanced"), kind_of({"a": 2.0, "b": 1.0}), kind_of([1.0, 2.0])
     ('balanced', 'levels', 'rows')
     """
-    if are_balanced(weights):
+    if isinstance(weights, str) and weights == "balanced":
         return "balanced"
     return "levels" if isinstance(weights, Mapping) else "rows"
 
 
-def are_balanced(weights: object) -> bool:
-    """Whether weights are asked for by which both classes weigh the same.
-
-    Examples
-    --------
-    >>> are_balanced("balanced"), are_balanced({"a": 2.0, "b": 1.0})
-    (True, False)
-    """
-    return isinstance(weights, str) and weights == "balanced"
-
-
-def class_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | None:
-    """Weights by level, for every row: ``"balanced"``, or a dictionary.
+def weights_of_rows(weights: object, y: Vector, coding: LabelCoding) -> Vector | None:
+    """A weight for every row: as they were given, or those of levels.
 
     Balanced is ``n / (2 n_c)`` for the ``n_c`` rows of a level: both levels weigh the
     same.
+
+    Parameters
+    ----------
+    weights : float64 array, shape (n,); a weight for each level; "balanced"; or None
+    y : float64 array, shape (n,), of -1 and +1
+    coding : LabelCoding
 
     Raises
     ------
     OptionError
         If a dictionary does not name both levels.
     """
-    if are_balanced(weights):
-        counts = {sign: int((y == sign).sum()) for sign in (-1.0, 1.0)}
-        low, high = (y.size / (2.0 * counts[sign]) for sign in (-1.0, 1.0))
-        return _by_level(y, low, high)
+    if isinstance(weights, np.ndarray):
+        return weights
+    is_positive = (y > 0).astype(np.intp)
+    if kind_of(weights) == "balanced":
+        return (y.size / (2.0 * np.bincount(is_positive, minlength=2)))[is_positive]
     if not isinstance(weights, Mapping):
         return None
     keys = list(weights)
@@ -490,8 +440,7 @@ def class_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | N
             f"The weight of level {listing(levels[np.isnan(found)])} is missing; give "
             "a number of 0 or more."
         )
-    low, high = found
-    return _by_level(y, low, high)
+    return found[is_positive]
 
 
 def row_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | None:
@@ -499,7 +448,7 @@ def row_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | Non
 
     Parameters
     ----------
-    weights : float64 array, shape (n,); or as for `class_weights`
+    weights : float64 array, shape (n,); or as for `weights_of_rows`
     y : float64 array, shape (n,), of -1 and +1
     coding : LabelCoding
 
@@ -520,13 +469,6 @@ def row_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | Non
                 "to some of them."
             )
     return None if (weights == weights[0]).all() else mean_one(weights)
-
-
-def weights_of_rows(weights: object, y: Vector, coding: LabelCoding) -> Vector | None:
-    """Weights as they were given, a number for each row: see `row_weights`."""
-    if isinstance(weights, np.ndarray):
-        return weights
-    return class_weights(weights, y, coding)
 
 
 def rows_of_weights(weights: Vector | None) -> float | None:
@@ -605,10 +547,6 @@ def r_sum(values: Vector) -> float:
         return float(total[0].astype(np.float64))
 
 
-def _by_level(y: Vector, low: float, high: float) -> Vector:
-    return np.array([low, high])[(y > 0).astype(np.intp)]
-
-
 def column_named(option: str, name: str, data: object, allowed: str) -> DataColumn:
     """Return a column of the data, or raise `ColumnError` if there is none."""
     if isinstance(data, pd.DataFrame) and name in data.columns:
@@ -623,7 +561,7 @@ def column_named(option: str, name: str, data: object, allowed: str) -> DataColu
 class RowOptions:
     """Which rows of the data are taken, how often each counts, and what it weighs.
 
-    Weights are a number for each row taken, or as for `class_weights`. What stands
+    Weights are a number for each row taken, or as for `weights_of_rows`. What stands
     beside the rows is NaN where it is missing: weights, counts, parts of the offset.
     """
 
@@ -649,26 +587,28 @@ class RowOptions:
         """Read what was given as options, and the offset of a formula."""
         rows, beside = np.arange(len(index)), dict[str, Vector]()
         counts = known = None
-        if (each := given_weights(weights, data, index)) is not None:
+        if weights is not None and kind_of(weights) == "rows":
+            each = numbers_of_rows("weights", weights, data, index, ALLOWED)
             beside["weights"] = each
         if freq_weights is not None:
-            rows = repeated(freq_weights, data, index, missing=1)
-            beside["freq_weights"] = whole_counts(freq_weights, data, index)
-            counts = Counts.of(freq_weights, len(index))
+            each = beside["freq_weights"] = whole_counts(freq_weights, data, index)
+            rows = positions_counted(np.where(np.isnan(each), 1.0, each), data)
+            name = freq_weights if isinstance(freq_weights, str) else ""
+            counts = Counts(name, len(index))
         if offsets is not None:
             parts = offsets.by_part(data, offset)
-            beside |= {bare_part(name): values for name, values in parts.items()}
-            known = total(parts)[rows]
+            beside |= parts
+            known = np.sum(list(parts.values()), axis=0)[rows]
         beside = {name: values[rows] for name, values in beside.items()}
         weights = beside.get("weights", weights)
         return cls(data, index, rows, weights, counts, beside, offsets, known)
 
     def check(self) -> None:
-        """Raise `DataError` if a part of the offset is missing in all rows."""
-        for part in () if self.offsets is None else self.offsets.parts:
-            if len(self.rows) and self.lacking[bare_part(part)].all():
+        """Raise `DataError` if something beside the rows is missing in all of them."""
+        for name, rows in self.lacking.items():
+            if len(rows) and rows.all():
                 raise DataError(
-                    f"The values of {part} are missing in all of "
+                    f"The values of {name} are missing in all of "
                     f"{counted(len(self.index), 'row')}; give data with numbers there."
                 )
 

@@ -492,7 +492,6 @@ class FormulaDesign:
                 data.index,
                 rows.absent,
             )
-        _check_numbers(_numbers_in(rows.used), data.index[rows.used.index])
         coded = self._matrix(rows.values, rows.used, data.index)
         return self._finished(coded, rows.used.index.to_numpy(), data, rows.absent)
 
@@ -694,17 +693,6 @@ def _check_numbers(frame: pd.DataFrame, index: pd.Index) -> None:
     check_finite(values, frame.columns, index)
 
 
-def _check_dates(frame: pd.DataFrame) -> None:
-    """Raise `ColumnError` for dates, durations and complex numbers."""
-    for name, dtype in frame.dtypes.items():
-        if dtype.kind in "mMc" or isinstance(dtype, pd.PeriodDtype | pd.IntervalDtype):
-            raise ColumnError(
-                f"Column {listing([name])} is of type {dtype}; give numbers, as by "
-                f"data['days'] = (data[{name!r}] - data[{name!r}].min()).dt.days, or "
-                "categories."
-            )
-
-
 def _check_levels_are_few(terms: tuple[Term, ...], used: pd.DataFrame) -> None:
     """Raise `ColumnError` for factors that name the rows, before they are coded."""
     n = len(used)
@@ -798,8 +786,6 @@ class FormulaRows:
         every = np.ones(len(data), dtype=bool)
         used_by = sorted(set[str]().union(*(e.columns for e in expressions.values())))
         rows = _plain_rows(whole[used_by], every) if used_by else whole
-        if state is None:
-            _check_dates(whole)
         complete = usable & ~np.logical_or.reduce([~every, *lacks.values()])
         _check_numbers(_numbers_in(rows[complete]), data.index[complete])
         found: dict[str, State] = {} if state is None else deepcopy(state)

@@ -7,7 +7,7 @@ of workers. What a lost worker had counted Dask computes again, from the partiti
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 from zlib import crc32
@@ -384,21 +384,26 @@ class CountingRule:
     ----------
     agreed : ResolvedFormula
     matrices : Matrices
-    weights : str or None
-        The column of the weights.
-    by_class : bool
-        Whether weighted means and deviations are wanted, of classes first.
+    weights : str, dict or None
+        The name of a column, or as for `weights_of_rows`.
+    standardize : bool
     """
 
     agreed: ResolvedFormula
     matrices: Matrices
-    weights: str | None
-    by_class: bool
+    weights: object
+    standardize: bool
+
+    @property
+    def column(self) -> str | None:
+        """The column of the weights."""
+        is_name = isinstance(self.weights, str) and self.weights != "balanced"
+        return str(self.weights) if is_name else None
 
     @property
     def beside(self) -> list[str]:
         """Columns that are no predictors."""
-        given = self.weights, self.agreed.counts
+        given = self.column, self.agreed.counts
         extra = [name for name in given if name is not None]
         return [*dict.fromkeys([*self.agreed.outcome, *extra, *self.agreed.known])]
 
@@ -441,7 +446,7 @@ class CountingRule:
         """Count a piece and find the columns of its rows that are used."""
         agreed = self.agreed
         given = RowOptions.of(
-            self.weights, None, frame, frame.index, None, agreed.offsets
+            self.column, None, frame, frame.index, None, agreed.offsets
         )
         labels = outcome_of(str(agreed.design.formula), frame)
         without = labels.isna().to_numpy(dtype=bool)
@@ -464,12 +469,13 @@ class CountingRule:
             here = None if each is None else each[rows]
             return Columns.of([column[rows] for column in columns], here)
 
+        by_class = self.standardize and self.weights is not None
         some = None if usable.all() else usable
         ends = self.matrices.ends(frame)
         found = Counted(
             columns=Columns.of(columns),
-            negative=of_class(-1) if self.by_class else NO_COLUMNS,
-            positive=of_class(1) if self.by_class else NO_COLUMNS,
+            negative=of_class(-1) if by_class else NO_COLUMNS,
+            positive=of_class(1) if by_class else NO_COLUMNS,
             pieces=[Piece(len(frame), len(y), clean, some, ends)],
             y=[y],
             weights=[] if each is None else [each],
@@ -571,6 +577,23 @@ def sample_rows(y: Values, most: int) -> Rows:
     return np.sort(np.concatenate(found))
 
 
+class Parts(NamedTuple):
+    """Where the rows of a fit from partitions are, as tasks of Dask.
+
+    Attributes
+    ----------
+    frames, counted, weights : list
+        Each partition, what was counted of it, and the weights of its rows.
+    edges : int array
+        Numbers of the first rows of all partitions, and that of all rows.
+    """
+
+    frames: "list[Delayed]"
+    counted: "list[Delayed]"
+    weights: "list[Delayed | None]"
+    edges: Rows
+
+
 @dataclass(eq=False)
 class StreamedRows:
     """The rows of a fit from files, in the place of a matrix: all but the predictors.
@@ -603,6 +626,8 @@ class StreamedRows:
         Size, time and inode of each file before it was first read.
     workers : int, optional
         Number of threads; no number depends on it.
+    parts : Parts or None
+        Of rows in partitions, each of which is read where it is.
     shape : pair of int
     n_reads : int
         How many times all rows have been read.
@@ -627,6 +652,7 @@ class StreamedRows:
     first_reads: int
     stamps: Stamps = field(default_factory=dict)
     workers: int | None = None
+    parts: Parts | None = None
 
     digest = None  # of all rows, which would take a read
 
@@ -690,8 +716,43 @@ class StreamedRows:
             block = make()
             return work(block, values[block.first : block.first + block.y.size])
 
-        yield from map_in_order(found, self._blocks(), self.workers, self._at_once)
+        if self.parts is not None:
+            yield from self._read_parts(self.parts, work, values)
+        else:
+            yield from map_in_order(found, self._blocks(), self.workers, self._at_once)
         self.n_reads += 1
+
+    def _read_parts(
+        self, parts: Parts, work: Callable[[Block, Values], Found], values: Values
+    ) -> Iterator[Found]:
+        """Read all partitions; what is sent to them has none of their rows."""
+        import dask
+
+        none, nothing = np.zeros(0, dtype=np.int8), np.zeros(0, dtype=np.int64)
+        lean = replace(
+            self,
+            scan=Partition(pd.DataFrame(), self.scan.memory),
+            pieces=(),
+            y=none,
+            weights=None,
+            offset=None,
+            drawn=(nothing, np.zeros((0, self.shape[1]))),
+            workers=1,
+            parts=None,
+        )
+        look = dask.delayed((lean, work), traverse=False)
+        ends = [*zip(parts.edges[:-1], parts.edges[1:], strict=True)]
+        tasks = [
+            dask.delayed(_looked)(look, *part, (first, end), values[first:end])
+            for *part, (first, end) in zip(*parts[:3], ends, strict=True)
+        ]
+        for (found, changed), (first, end) in zip(
+            compute_tasks(tasks), ends, strict=True
+        ):
+            if changed is not None:
+                values[first:end] = changed
+            if first < end:
+                yield found
 
     def sample(self, most: int) -> RowSubset:
         """Rows drawn at random, about as many of each class, at most so many."""
@@ -732,7 +793,7 @@ class StreamedRows:
         DataError
             If the files are not as they were.
         """
-        assert not isinstance(self.scan, Partitions)  # each of them reads its own
+        assert not isinstance(self.scan, Partitions)  # each of these reads its own
         self.check_unchanged()
         first, known, names = 0, iter(self.pieces), self.matrices.variables
         for table, _ in counted_pieces(self.scan, names, self.agreed.counts, self.step):
@@ -786,64 +847,6 @@ class StreamedRows:
         return Block(first, X, self.y[here].astype(np.float64), w, offset)
 
 
-@dataclass(eq=False)
-class PartitionedRows(StreamedRows):
-    """Rows of partitions.
-
-    Attributes
-    ----------
-    counted : sequence
-        What was counted of each partition, as tasks of Dask.
-    sizes : sequence of int
-        How many of its rows are used.
-    """
-
-    counted: "Sequence[Delayed]" = ()
-    sizes: Sequence[int] = ()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        assert isinstance(self.scan, Partitions)
-        counts = [] if self.agreed.counts is None else [self.agreed.counts]
-        names = [*dict.fromkeys([*self.matrices.variables, *counts])]
-        self._frames = self.scan.parts(names)
-        self._edges = np.cumsum([0, *self.sizes])
-        self._of_weights: Sequence[Delayed | None] = [None] * len(self.sizes)
-        if self.weights is not None:
-            import dask
-
-            parts = map(dask.delayed, np.split(self.weights, self._edges[1:-1]))
-            self._of_weights = list(dask.persist(*parts))
-        # What is sent to partitions, each of which has its own rows.
-        whole, nothing = _by_name(self), np.zeros(0, dtype=np.int64)
-        whole |= {"scan": Partition(pd.DataFrame(), self.scan.memory), "pieces": ()}
-        whole |= {"y": nothing.astype(np.int8), "weights": None, "offset": None}
-        whole |= {"drawn": (nothing, np.zeros((0, self.shape[1]))), "workers": 1}
-        self._lean = StreamedRows(**whole)
-
-    def read(
-        self, work: Callable[[Block, Values], Found], values: Values = NO_VALUES
-    ) -> Iterator[Found]:
-        """Read all rows once, where they are."""
-        import dask
-
-        look = dask.delayed((self._lean, work), traverse=False)
-        ends = [*zip(self._edges[:-1], self._edges[1:], strict=True)]
-        lines = zip(self._frames, self.counted, self._of_weights, ends, strict=True)
-        tasks = [
-            dask.delayed(_looked)(look, *line, values[slice(*line[-1])])
-            for line in lines
-        ]
-        for (found, changed), (first, end) in zip(
-            compute_tasks(tasks), ends, strict=True
-        ):
-            if changed is not None:
-                values[first:end] = changed
-            if first < end:
-                yield found
-        self.n_reads += 1
-
-
 def _looked(
     look: tuple[StreamedRows, Callable[[Block, Values], Found]],
     frame: pd.DataFrame,
@@ -893,7 +896,7 @@ def streamed_rows(
     scan : Scan or Partitions
     agreed : ResolvedFormula
     weights : str, dict or None
-        The name of a column, or as for `class_weights`.
+        The name of a column, or as for `weights_of_rows`.
     standardize : bool
     na_action : "drop" or "raise"
     stamps : dict
@@ -908,20 +911,18 @@ def streamed_rows(
     DataError
         If no row is complete, or some row is not and none may be dropped.
     """
-    column = weights if isinstance(weights, str) and weights != "balanced" else None
-    if column is not None and column not in scan.kinds:
-        column_named("weights", column, None, ALLOWED)
-    scan.check([] if column is None else [column])
-    single, p = scan.is_single(agreed.design.variables), len(agreed.design.names)
-    by_class = standardize and weights is not None
-    rule = CountingRule(agreed, Matrices(agreed, single), column, by_class)
+    design, p = agreed.design, len(agreed.design.names)
+    matrices = Matrices(agreed, scan.is_single(design.variables))
+    rule = CountingRule(agreed, matrices, weights, standardize)
+    if rule.column is not None and rule.column not in scan.kinds:
+        column_named("weights", rule.column, None, ALLOWED)
+    scan.check([] if rule.column is None else [rule.column])
     most = max(2, min(LARGEST, scan.memory // SHARE_OF_SAMPLE // (8 * p)))
     nothing: Dense = np.empty((0, p), dtype=rule.matrices.dtype)
     samples = [Reservoir(most // 2, nothing) for _ in "-+"]
     if not isinstance(scan, Partitions):
         count = added(rule.pieces(scan, samples))
-        step, options = rule.step(scan), (weights, standardize, na_action)
-        found = _summed(rule, count, scan, samples, *options, step, stamps)
+        found = _summed(rule, count, scan, samples, na_action, rule.step(scan), stamps)
         found.check_unchanged()
         return found
     import dask
@@ -929,20 +930,21 @@ def streamed_rows(
     with of_partitions():
         tasks = scan.tasks(_counted, (rule, scan.memory), rule.wanted)
         there = list(dask.persist(*tasks))
-    parts: list[Counted] = compute_tasks(there)
+    each: list[Counted] = compute_tasks(there)
     step = rule.step(Partition(pd.DataFrame(), scan.memory))
-    options = weights, standardize, na_action
-    found = _summed(rule, added(parts), scan, samples, *options, step, stamps)
-    sizes = [sum(map(len, part.y)) for part in parts]
-    home = PartitionedRows(**_by_name(found), counted=there, sizes=sizes)
+    found = _summed(rule, added(each), scan, samples, na_action, step, stamps)
+    edges = np.cumsum([0, *(sum(map(len, part.y)) for part in each)])
+    given: list[Delayed | None] = [None] * len(each)
+    if found.weights is not None:
+        pieces = map(dask.delayed, np.split(found.weights, edges[1:-1]))
+        given = list(dask.persist(*pieces))
+    counts = [] if agreed.counts is None else [agreed.counts]
+    frames = scan.parts([*dict.fromkeys([*design.variables, *counts])])
+    found.parts = Parts(frames, there, given, edges)
     rows = sample_rows(found.y, min(most, size_of_sample(found.y.size, p)))
-    home.drawn = rows, np.concatenate(added(home.read(partial(_taken, rows))))
-    home.first_reads = home.n_reads
-    return home
-
-
-def _by_name(rows: StreamedRows) -> dict[str, Any]:
-    return {each.name: getattr(rows, each.name) for each in fields(StreamedRows)}
+    found.drawn = rows, np.concatenate(added(found.read(partial(_taken, rows))))
+    found.first_reads = found.n_reads
+    return found
 
 
 def _counted(sent: tuple[CountingRule, int], frame: pd.DataFrame) -> Counted:
@@ -956,8 +958,6 @@ def _summed(
     count: Counted,
     scan: Source,
     samples: Sequence[Reservoir],
-    weights: object,
-    standardize: bool,
     na_action: NaAction,
     step: int,
     stamps: Stamps,
@@ -965,13 +965,13 @@ def _summed(
     """What all pieces say together."""
     agreed, y = rule.agreed, np.concatenate(count.y)
     dropped, signs = count.check(agreed, na_action), y.astype(np.float64)
-    given = np.concatenate(count.weights) if count.weights else weights
+    given = np.concatenate(count.weights) if count.weights else rule.weights
     given = weights_of_rows(given, signs, agreed.coding)
     doubtful = of_all_rows(agreed.design.doubtful, y.size)
     agreed = replace(agreed, design=replace(agreed.design, doubtful=doubtful))
     numbers, X = sample_of(samples, size_of_sample(y.size, len(agreed.design.names)))
     scaling, scaled, moments = None, None, count.columns
-    if standardize:
+    if rule.standardize:
         if given is not None:
             classes = zip((-1, 1), (count.negative, count.positive), strict=True)
             negative, positive = (
