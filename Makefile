@@ -6,6 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL = $(BIN)/python -m pip --disable-pip-version-check --quiet install --prefer-binary
 CONSTRAINTS := scripts/constraints
+STYLE = $(BIN)/ruff check && $(BIN)/ruff format --check && $(BIN)/lint-imports --no-logo --no-cache
+TYPES = $(BIN)/mypy
 
 # rpy2 without a C compiler, at installation and at run time.
 export RPY2_CFFI_MODE := ABI
@@ -21,8 +23,14 @@ demo: $(VENV)/.package ## install the package, run its demonstration, write its 
 check: lint types ## style, types, and the quick tests, which need no R
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not (r or data or fuzz or slow)"
 
-test: system-r $(VENV)/.rpy2 lint types ## install R if missing; check style and types, run all tests
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+# Style and types are checked beside the tests, for which kernels are compiled once.
+test: export OPENBLAS_NUM_THREADS := 1
+test: system-r $(VENV)/.rpy2 ## install R if missing; check style and types, run all tests
+	@mkdir -p build
+	($(STYLE) && $(TYPES)) >build/checks.txt 2>&1 & checks=$$!; \
+	$(BIN)/pegasos-stats compile; \
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal; tests=$$?; \
+	wait $$checks; checked=$$?; cat build/checks.txt; exit $$((tests | checked))
 
 fuzz: system-r $(VENV)/.rpy2 ## ten minutes of inputs drawn at random, at every door (SECONDS=600)
 	$(BIN)/python scripts/fuzz.py $(or $(SECONDS),600)
@@ -53,12 +61,10 @@ r-package: system-r ## build and check the R package of the reference, as CRAN d
 		! grep -E "WARNING|NOTE|ERROR" pegasosStats.Rcheck/00check.log
 
 lint: $(VENV)/.dev ## check style, format, and what imports what
-	$(BIN)/ruff check
-	$(BIN)/ruff format --check
-	$(BIN)/lint-imports --no-logo --no-cache
+	$(STYLE)
 
 types: $(VENV)/.dev ## check types
-	$(BIN)/mypy
+	$(TYPES)
 
 bench: $(VENV)/.dev ## compare with other programs: the table and figure of the site (FOLDER=docs)
 	$(BIN)/python benchmarks/everything.py --folder $(or $(FOLDER),docs)

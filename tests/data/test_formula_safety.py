@@ -29,8 +29,7 @@ from pegasos_stats.errors import (
     PegasosStatsError,
 )
 from pegasos_stats.persist import load, save
-from tests.data.accepted_formulas import ACCEPTED, everything
-from tests.data.hostile_formulas import HOSTILE, RUNNING, UNREADABLE
+from tests.data.formulas import ACCEPTED, HOSTILE, RUNNING, UNREADABLE, everything
 from tests.persist.parts import put_together, read, taken_apart, written
 
 N = 30

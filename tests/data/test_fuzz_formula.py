@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.language.formula_design import design_of
 from pegasos_stats.errors import PegasosStatsError
-from tests.data.accepted_formulas import ACCEPTED, everything
-from tests.data.hostile_formulas import HOSTILE, UNREADABLE
+from tests.data.formulas import ACCEPTED, HOSTILE, UNREADABLE, everything
 
 SECONDS = 20.0  # of one formula on a busy machine; what grows without bound takes more
 DATA = everything()

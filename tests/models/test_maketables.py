@@ -37,10 +37,3 @@ def test_other_fits_are_columns_too(data):
     assert pooled.__maketables_coef_table__["b"].tolist() == pooled.params.tolist()
     stats = [pooled.__maketables_stat__(key) for key in ("N", "m", "ll")]
     assert stats == [90, 3, None]
-
-
-def test_tables_of_maketables_have_the_coefficients(data):
-    maketables = pytest.importorskip("maketables")
-    fits = [ps.logit("ill ~ x", data).fit(), ps.svm("ill ~ x", data).fit()]
-    text = maketables.ETable(fits).make("tex")
-    assert all(f"{fit.params['x']:.3f}" in text for fit in fits)

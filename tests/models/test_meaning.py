@@ -7,7 +7,6 @@ import statsmodels.api as sm
 import statsmodels.formula.api as smf
 
 import pegasos_stats as ps
-from pegasos_stats.errors import OptionError
 
 # At lam = 1e-10 the optimum is that far from the one without penalty: 3e-9 measured.
 TINY, PEER = 1e-10, 1e-6
@@ -60,15 +59,6 @@ def test_tests_of_terms_follow_the_groups(affairs):
     assert boot["df_denom"].isna().all()
 
 
-def test_without_formula_and_standardized_columns_are_terms(affairs):
-    X = affairs[["age", "educ"]]
-    model = ps.Logit(affairs["affair"], X, lam=0.1, intercept=False, standardize=True)
-    result = model.fit(OPTIMUM)
-    table = result.wald_test_terms()
-    assert table["term"].tolist() == ["age", "educ"]
-    np.testing.assert_allclose(table["statistic"], result.tvalues**2, rtol=1e-12)
-
-
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("shift", [0.0, 1e5])
 def test_effective_degrees_of_freedom(affairs, intercept, shift):
@@ -102,14 +92,6 @@ def test_weights_count_in_the_null_likelihood(affairs):
     ratio = len(y) / counts.sum()
     assert given.llnull == pytest.approx(every.llnull * ratio, rel=1e-12)
     assert given.prsquared == pytest.approx(every.prsquared, rel=1e-6)
-
-
-def test_the_hinge_has_no_likelihood(affairs):
-    result = ps.svm("affair ~ age", affairs, lam=1.0).fit(ps.SDCA(seed=1))
-    for name in ("llf", "llnull", "prsquared", "df_effective", "aic", "bic"):
-        assert np.isnan(getattr(result, name))
-    with pytest.raises(OptionError, match="exponentiate=True"):
-        result.tidy(exponentiate=True)
 
 
 def test_odds_ratios_have_intervals(ours, theirs):

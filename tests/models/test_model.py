@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError, LabelError, OptionError, PegasosStatsError
+from pegasos_stats.errors import OptionError
 
 SOLVER = ps.Pegasos(epochs=3, seed=1)
 
@@ -30,12 +30,6 @@ def test_formula_frame_and_array_give_the_same_bits(data):
     assert len({fit.params.to_numpy().tobytes() for fit in fits}) == 1
 
 
-def test_the_fit_leaves_the_data_alone(data):
-    before = data.copy()
-    ps.svm("y ~ .", data, lam=1.0).fit(SOLVER)
-    pd.testing.assert_frame_equal(data, before)
-
-
 def test_rows_with_missing_values_are_dropped_and_counted(data):
     data.loc[[0, 1], "y"] = None
     data.loc[[1, 2, 3], "a"] = np.nan
@@ -47,23 +41,6 @@ def test_rows_with_missing_values_are_dropped_and_counted(data):
     clean = ps.svm("y ~ .", data.dropna(), lam=1.0).fit(SOLVER)
     assert result.params.equals(clean.params)
     assert "4 (2 without outcome)" in str(result.summary(details=True))
-
-
-def test_a_frame_drops_the_same_rows_as_a_formula(data):
-    data.loc[0, "y"], data.loc[1, "b"] = None, np.nan
-    by_frame = ps.SVM(data["y"], data[["a", "b"]], lam=1.0).fit(SOLVER)
-    assert by_frame.params.equals(ps.svm("y ~ .", data, lam=1.0).fit(SOLVER).params)
-
-
-def test_missing_values_can_be_an_error(data):
-    data.loc[4, "a"] = np.nan
-    with pytest.raises(DataError, match=r"1 row have missing values \(4\)|1 row"):
-        ps.svm("y ~ .", data, na_action="raise", lam=1.0)
-
-
-def test_a_third_level_on_dropped_rows_does_not_count(data):
-    data.loc[0, ["y", "a"]] = ["maybe", np.nan]
-    assert ps.svm("y ~ .", data, lam=1.0).coding.levels == ("no", "yes")
 
 
 @pytest.mark.parametrize(
@@ -82,25 +59,6 @@ def test_a_third_level_on_dropped_rows_does_not_count(data):
 def test_options_of_the_model_are_checked(data, options, words):
     with pytest.raises(OptionError, match=words):
         ps.svm("y ~ .", data, **options)
-
-
-REFUSED = {
-    "solver": (OptionError, lambda d: ps.svm("y ~ .", d, lam=1.0).fit("pegasos")),
-    "29 values and X has 30": (DataError, lambda d: ps.SVM(d["y"][1:], d[["a"]])),
-    "row labels": (DataError, lambda d: ps.SVM(d["y"][::-1], d[["a"]])),
-    "one column": (DataError, lambda d: ps.SVM(np.ones((30, 2)), d[["a"]])),
-    "data frame": (DataError, lambda d: ps.svm("y ~ .", d.to_numpy())),
-    "1 level, 'yes'": (LabelError, lambda d: ps.svm("y ~ .", d[d["y"] == "yes"])),
-    "complete": (DataError, lambda d: ps.svm("y ~ .", d.iloc[:0])),
-    "predictor": (PegasosStatsError, lambda d: ps.svm("y ~ .", d[["y"]])),
-}
-
-
-@pytest.mark.parametrize("named", REFUSED)
-def test_what_is_no_model_is_refused(data, named):
-    error, call = REFUSED[named]
-    with pytest.raises(error, match=named):
-        call(data)
 
 
 @pytest.mark.parametrize("build", [ps.svm, ps.logit, ps.kernel_svm])

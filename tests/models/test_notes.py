@@ -11,16 +11,6 @@ X = np.array([[0.0, 1.0, 3.0, 2.0, 5.0, 4.0, 9.0], [2, -1, 0.5, -2, 1, 0.25, -3]
 Y = np.array(["no", "no", "yes", "no", "yes", "yes", "no"])
 
 
-def warned(result):
-    return {note.topic: note for note in result.notes if note.severity == "warning"}
-
-
-def test_a_fit_in_order_has_notes_and_no_warning():
-    result = ps.SVM(Y, X, lam=0.01).fit(ps.SDCA(tol=1e-8, seed=3))
-    assert [note.topic for note in result.notes] == ["certificate"]
-    assert warned(result) == {}
-
-
 def test_resamples_that_are_left_out_are_noted_and_told_to_whoever_asks():
     labels, x = ["a"] * 2 + ["b"] * 18, np.linspace(-1.0, 1.0, 20) ** 3
     model = ps.SVM(labels, pd.DataFrame({"x": x}), lam=0.1)
@@ -42,12 +32,3 @@ def test_the_warning_and_the_summary_have_one_text():
         result.bse  # noqa: B018
     assert [str(one.message) for one in told] == [far.sentence]
     assert far.sentence in result.summary(details=True).notes
-
-
-@pytest.mark.parametrize("at", [0, 9])
-def test_one_row_that_is_predicted_otherwise_is_an_answer_too(at):
-    x = np.where(np.arange(10) == at, 50.0, 0.25)
-    y = np.where(np.arange(10) == at, "yes", "no")
-    result = ps.SVM(y, x[:, None], lam=1e-3).fit(ps.SDCA(tol=1e-8, seed=3))
-    assert (result.predict() == y).all()
-    assert "predictions" not in warned(result)

@@ -72,14 +72,3 @@ def test_no_penalty_at_all_is_refused_with_what_comes_near(made):
         made(0)
     with pytest.raises(ps.errors.OptionError, match=r"^lam=-1\.0 "):
         made(-1.0)
-
-
-@pytest.mark.parametrize("make", [ps.svm, ps.logit])
-def test_columns_of_unit_length_are_held_back_beside_others(survey, make):
-    # poly() has columns of deviation n^-1/2, and at 1/n the penalty halves whatever is
-    # below 2 n^-1/2: the curvature of the log loss is at most a quarter.
-    polynomial = make("bought ~ poly(age, 2) + income + sex", survey).fit()
-    assert any(
-        "standardize=True" in note.text for note in of_topic(polynomial, "penalty")
-    )
-    assert not of_topic(make("bought ~ age + sex", survey).fit(), "penalty")

@@ -101,21 +101,6 @@ def test_counts_repeat_the_offset(data, make):
     assert repeated.counts.sum() == data["count"].sum()
 
 
-def test_offsets_add_up_and_are_not_scaled(data):
-    total = np.log(data["t"]) + data["z"]
-    made = "y ~ a + b + offset(log(t)) + offset(z)"
-    first = ps.svm(made, data, lam=0.02, standardize=True, weights="w").fit(EXACTLY)
-    given = {"lam": 0.02, "standardize": True, "weights": data["w"].to_numpy()}
-    second = ps.SVM(data["y"], data[["a", "b"]], offset=total, **given).fit(EXACTLY)
-    np.testing.assert_allclose(first.params, second.params, rtol=1e-12)
-    X, w = data[["a", "b"]], data["w"] / data["w"].mean()
-    apart = X - (w.to_numpy() @ X) / len(X)
-    deviations = np.sqrt((w.to_numpy() @ apart**2) / (len(X) - 1))
-    scores = first.intercept + (apart / deviations) @ first.coef.to_numpy()
-    np.testing.assert_allclose(first.decision_function(data), scores + total)
-    np.testing.assert_allclose(first.decision_function(), scores + total)
-
-
 def test_new_rows_get_their_own_offset(data, fit):
     new = data.head(6).assign(z=lambda d: d["z"] + 7.0, t=lambda d: 2.0 * d["t"])
     before, after = fit.decision_function(data.head(6)), fit.decision_function(new)
@@ -157,18 +142,6 @@ def test_folds_take_the_offset_with_their_rows(data):
     np.testing.assert_allclose(found.scores.iloc[split.test], scores, atol=1e-6)
 
 
-def test_a_saved_fit_keeps_it(data, fit, tmp_path):
-    ps.save(fit, tmp_path / "fit")
-    loaded = ps.load(tmp_path / "fit")
-    assert loaded.llnull == fit.llnull
-    assert str(loaded.offsets) == "z + log(t)"
-    shown = str(loaded.summary(details=True))
-    assert shown == str(fit.summary(details=True))
-    new = data.head(9)
-    again = loaded.decision_function(new)
-    assert again.tolist() == fit.decision_function(new).tolist()
-
-
 def test_sql_adds_it(data, fit):
     query = f"SELECT {fit.to_sql('sqlite')} AS score FROM d"
     with closing(sqlite3.connect(":memory:")) as base:
@@ -176,10 +149,3 @@ def test_sql_adds_it(data, fit):
         data.to_sql("d", base, index=False)
         found = pd.read_sql(query, base)["score"]
     np.testing.assert_allclose(found, fit.decision_function(data), rtol=1e-12)
-
-
-def test_a_rule_for_other_rows_has_no_numbers_of_these(data):
-    result = ps.svm("y ~ a", data, offset=data["z"], lam=1.0).fit(EXACTLY)
-    for write in (result.to_sql, result.to_json):
-        with pytest.raises(OptionError, match="offset="):
-            write()

@@ -6,7 +6,6 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
-from tests.output.command_line import run
 
 SOLVER = ps.SDCA(tol=1e-6, seed=1)
 
@@ -88,19 +87,6 @@ def test_a_row_at_the_threshold_is_a_tie(svm, logit, frame, ties, label):
         assert table.n_undecided == (label is None)
 
 
-def test_rows_without_a_score_have_no_label(svm, frame):
-    data = frame.astype({"a": float}).copy()
-    data.loc[4, "a"] = np.nan
-    found = svm.predict(data, threshold=0.3)
-    assert found.isna().to_numpy().nonzero()[0].tolist() == [4]
-
-
-@pytest.mark.parametrize("at", ["0.5", True, np.nan, [0.1]])
-def test_what_is_no_threshold_of_a_score(svm, at):
-    with pytest.raises(OptionError, match="is not allowed"):
-        svm.predict(threshold=at)
-
-
 @pytest.mark.parametrize("at", [-0.1, 1.1, np.inf, "0.5"])
 def test_what_is_no_threshold_of_a_probability(logit, at):
     for call in (logit.predict, logit.confusion, logit.plot.roc):
@@ -122,18 +108,3 @@ def test_calibrated_fits_and_cross_validation_take_one(frame):
     table = cv.confusion(threshold=-0.3)
     assert table.counts[:, 1].sum() == (cv.scores > -0.3).sum()
     assert table.source == "out of fold"
-
-
-def test_the_command_line_takes_one(logit, frame, tmp_path, capsys):
-    train, fit = tmp_path / "train.csv", tmp_path / "fit.model"
-    frame.to_csv(train, index=False)
-    shared = "--loss log --lambda 0.1 --solver sdca --tol 1e-6 --seed 1"
-    given = ["--formula", "y ~ a + b", *shared.split(), "--threshold", "0.3"]
-    printed = run(capsys, "fit", train, *given, "--save", fit, "--test", train)
-    plain = ps.logit("y ~ a + b", frame, lam=0.1).fit(ps.SDCA(tol=1e-6, seed=1))
-    assert printed.out.count(str(plain.confusion(threshold=0.3))) == 2
-    out = tmp_path / "out.csv"
-    printed = run(capsys, "predict", fit, train, "-o", out, "--threshold", "0.3")
-    expected = plain.predict(frame, threshold=0.3)
-    assert pd.read_csv(out)["predicted"].tolist() == expected.tolist()
-    assert str(plain.confusion(frame, threshold=0.3).table) in printed.out

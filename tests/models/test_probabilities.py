@@ -62,14 +62,6 @@ def test_row_weights_stay_in_the_odds():
     np.testing.assert_allclose(result.predict_proba(NEW)["yes"], expected, rtol=1e-14)
 
 
-def test_weights_of_rows_make_a_population_also_if_a_level_has_one_weight():
-    """All cases and a twentieth of the controls: as in glm(weights = w)."""
-    w = np.where(DATA["y"] == "yes", 1.0, 20.0)
-    result = ps.logit("y ~ a + b", DATA, lam=1e-3, weights=w).fit(TIGHT)
-    expected = expit(result.decision_function(NEW))
-    np.testing.assert_allclose(result.predict_proba(NEW)["yes"], expected, rtol=1e-14)
-
-
 def test_the_sign_of_a_weighted_score_is_another_threshold_of_the_probability():
     model = ps.logit("y ~ a + b", DATA, lam=1e-3, weights={"no": 1, "yes": 2})
     result = model.fit(TIGHT)
@@ -90,13 +82,6 @@ def test_out_of_fold_probabilities_are_of_the_same_population():
     y = (found.actual == "yes").to_numpy()
     brier = np.square(expected - y).mean()
     assert found.confusion().overall["brier_score"] == pytest.approx(brier, rel=1e-12)
-
-
-def test_a_loaded_fit_has_the_same_probabilities(tmp_path):
-    result = ps.logit("y ~ a + b", DATA, lam=1e-3, weights="balanced").fit(TIGHT)
-    ps.save(result, tmp_path / "m.model")
-    loaded = ps.load(tmp_path / "m.model")
-    pd.testing.assert_frame_equal(loaded.predict_proba(NEW), result.predict_proba(NEW))
 
 
 @pytest.mark.parametrize("weights", ["balanced", {"no": 1.0, "yes": 3.0}])

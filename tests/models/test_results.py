@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import ColumnError, LabelError, OptionError
+from pegasos_stats.errors import ColumnError, OptionError
 
 
 @pytest.fixture(scope="module")
@@ -38,13 +38,6 @@ def test_scores_are_linear_and_predictions_their_signs(result, digits):
     assert (predicted == np.where(scores > 0, 6, 5)).all()
 
 
-def test_without_data_the_training_rows_are_meant(result, digits):
-    train, _ = digits
-    assert result.decision_function().equals(result.decision_function(train))
-    assert result.predict().equals(result.predict(train))
-    assert result.confusion().table.equals(result.confusion(train).table)
-
-
 def test_the_objective_is_the_regularised_risk(result, digits):
     train, _ = digits
     y = np.where(train["digit"] == 6, 1.0, -1.0)
@@ -63,11 +56,6 @@ def test_rows_with_missing_values_are_predicted_as_missing(result, digits):
     assert result.confusion(new).n_undecided == 1
 
 
-def test_the_outcome_is_not_needed_to_predict(result, digits):
-    _, test = digits
-    assert result.predict(test.drop(columns="digit")).equals(result.predict(test))
-
-
 def test_a_score_of_zero_is_a_tie():
     X = pd.DataFrame({"x": [1.0, -1.0]})
     result = ps.SVM(pd.Series(["b", "a"]), X, intercept=False, lam=1.0).fit(
@@ -83,33 +71,6 @@ def test_a_score_of_zero_is_a_tie():
         result.predict(origin, ties="coin")
 
 
-def test_a_model_without_intercept():
-    X = pd.DataFrame({"x": [1.0, -1.0, 2.0]})
-    y = pd.Series([True, False, True])
-    result = ps.SVM(y, X, intercept=False, lam=1.0).fit(ps.Pegasos(epochs=2, seed=5))
-    assert result.intercept == 0.0
-    assert result.params.index.tolist() == ["x"]
-    assert result.predict().dtype == bool
-
-
-def test_new_labels_are_checked(result, digits):
-    _, test = digits
-    with pytest.raises(LabelError, match="actual labels hold 7"):
-        result.confusion(test.assign(digit=7))
-    with pytest.raises(ColumnError, match="'digit' not found"):
-        result.confusion(test.drop(columns="digit"))
-
-
-def test_a_frame_without_outcome_wants_the_labels(digits):
-    train, test = digits
-    X = train.drop(columns="digit")
-    result = ps.SVM(train["digit"], X, lam=1.0).fit(ps.Pegasos(epochs=1, seed=1))
-    with pytest.raises(ColumnError, match="actual=labels"):
-        result.confusion(test.drop(columns="digit"))
-    given = result.confusion(test.drop(columns="digit"), actual=test["digit"])
-    assert given.table.equals(result.confusion(test).table)
-
-
 @pytest.mark.parametrize(
     ("kind", "drawn"), [("rounding", [2, 5, 4, 3, 1]), ("rejection", [1, 4, 3, 5, 2])]
 )
@@ -120,17 +81,6 @@ def test_rounding_repeats_r_before_3_6(kind, drawn):
     found = model.fit(ps.Pegasos(epochs=1, seed=1, sample_kind=kind))
     by_hand = model.fit(ps.Pegasos(order=np.array(drawn) - 1))
     assert found.params.equals(by_hand.params)
-
-
-def test_actual_labels_may_be_a_list(result, digits):
-    _, test = digits
-    X = test.drop(columns="digit")
-    table = result.confusion(X, actual=test["digit"].tolist()).table
-    assert table.equals(result.confusion(test).table)
-    with pytest.raises(ps.errors.DataError, match="1 actual and 163 predicted"):
-        result.confusion(X, actual=[5])
-    with pytest.raises(ps.errors.DataError, match="in one column"):
-        result.confusion(X, actual=5)
 
 
 def test_a_predictor_called_as_the_outcome_is_never_its_labels():

@@ -6,7 +6,6 @@ import pytest
 from scipy import sparse
 
 import pegasos_stats as ps
-from pegasos_stats.data.digests import digest_of
 from pegasos_stats.persist import load, save
 
 
@@ -45,28 +44,6 @@ def test_rows_that_count_for_several(tmp_path):
     loaded = again(ps.logit("y ~ x", frame, freq_weights="k", lam=1.0).fit(), tmp_path)
     assert loaded.confusion(frame).source == "training"
     assert loaded.confusion(frame.assign(k=1)).source == "new"
-
-
-def test_sparse_rows(tmp_path):
-    X = sparse.random(40, 6, 0.3, random_state=1, format="csr")
-    y = np.array(list("uvuu") * 10)
-    loaded = again(ps.SVM(y, X, lam=1.0).fit(), tmp_path)
-    assert loaded.confusion(X.tocsc(), y).source == "training"
-    for other in (2 * X, X[::-1]):
-        assert loaded.confusion(other, y).source == "new"
-
-
-def test_equal_matrices_have_one_digest():
-    X = np.array([[0.0, 1.5], [2.0, 0.0], [0.0, 0.0]])
-    assert digest_of(X.astype(np.float32)) == digest_of(np.asfortranarray(X))
-    zeros = sparse.csr_array(([0.0, 1.5, 2.0], [0, 1, 0], [0, 2, 3, 3]), shape=(3, 2))
-    swapped = sparse.csr_array(([1.5, 0.0, 2.0], [1, 0, 0], [0, 2, 3, 3]), shape=(3, 2))
-    digests = {digest_of(each) for each in (sparse.csr_array(X), zeros, swapped)}
-    assert len(digests) == 1
-    assert digest_of(X) not in digests
-    assert zeros.nnz == 3  # left as it was
-    others = {digest_of(X.reshape(2, 3)), digest_of(X.T), digest_of(X[:2])}
-    assert len(others | {digest_of(X)}) == 4
 
 
 @pytest.mark.parametrize("is_sparse", [False, True])

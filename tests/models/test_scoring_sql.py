@@ -138,16 +138,6 @@ def test_a_condition_hides_no_missing_value(scores_in, data):
         np.testing.assert_allclose(scores_in(result, holes), scores, **CLOSE)
 
 
-def test_a_missing_value_is_in_no_list(scores_in, data):
-    formula = "y ~ I(k in [1, 2, 3]) + I(g not in ['u']) + x"
-    result = ps.svm(formula, data, lam=0.1).fit(ps.SDCA(seed=1))
-    holes = data.astype({"k": float, "g": object})
-    holes.loc[0, "k"], holes.loc[1, "g"] = np.nan, None
-    scores = result.decision_function(holes)
-    assert not np.isnan(scores).any()
-    np.testing.assert_allclose(scores_in(result, holes), scores, **CLOSE)
-
-
 def test_nan_is_missing_in_duckdb_which_takes_it_for_a_large_number(data):
     formula = "y ~ I(x > 5) + ifelse(k > 4, x, 0) + pmin(z, 1) + pmax(z, k)"
     result = ps.logit(formula, data, lam=0.1).fit(ps.SDCA(seed=1))
@@ -241,12 +231,3 @@ def test_what_sql_has_no_word_for_is_refused_in_one_sentence(data, term, what):
     for written in (result.to_sql, result.to_json):
         with pytest.raises(OptionError, match=f"^{re.escape(what)}"):
             written()
-
-
-def test_what_else_is_refused(data):
-    result = ps.svm("y ~ x", data, lam=1.0).fit(ps.Pegasos(1, seed=1))
-    with pytest.raises(OptionError, match="dialect='oracle'"):
-        result.to_sql("oracle")
-    zero = pd.DataFrame({"a\0b": data["x"]})
-    with pytest.raises(OptionError, match=r"'a\\x00b'"):
-        ps.SVM(data["y"], zero, lam=1.0).fit(ps.Pegasos(seed=1)).to_sql()

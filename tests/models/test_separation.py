@@ -10,7 +10,6 @@ import statsmodels.formula.api as smf
 from scipy.optimize import linprog
 
 import pegasos_stats as ps
-from pegasos_stats.errors import UndefinedMetricWarning
 from pegasos_stats.models.inference import separation
 
 TIGHT = ps.SDCA(tol=1e-10, epochs=2000, seed=1)
@@ -64,18 +63,6 @@ def test_what_only_the_penalty_limits_is_not_tested(wards, where, cov_type, tmp_
     table = effects.tidy().set_index(["term", "contrast"])["std_error"]
     assert table.isna().tolist() == [True, True, False]
     assert "(separation)" in str(effects)
-
-
-@pytest.mark.parametrize("cov_type", ["HC0", "nonrobust", "HC2"])
-@pytest.mark.parametrize("standardize", [False, True])
-def test_it_is_a_warning_where_errors_are_asked_for(wards, cov_type, standardize):
-    model = ps.logit("back ~ ward + age", wards, lam=1e-9, standardize=standardize)
-    result = model.fit(TIGHT, cov_type=cov_type)
-    with pytest.warns(UndefinedMetricWarning) as told:
-        result.tidy()
-    (said,) = [str(each.message) for each in told]
-    assert "2 rows" in said
-    assert "'ward[T.medicine]', 'ward[T.surgery]'" in said
 
 
 def infinite(S):
@@ -210,19 +197,6 @@ def test_a_rare_level_without_an_event_is_no_finding():
         silent += np.isnan(result.pvalues["g[T.c]"])
     assert silent > 15
     assert found <= 6  # of some 35 tests of level 5%: beyond it with chance 0.002
-
-
-@pytest.mark.parametrize("n", [60, 500])
-@pytest.mark.parametrize("lam", [1e-5, 1e-7, 1e-9])
-def test_levels_that_are_told_apart_are_told(n, lam):
-    """Even where a row is on the wrong side of the fit, as with the larger lambdas."""
-    x = np.random.default_rng(0).normal(size=n)
-    result = ps.Logit(x > 0.0, x[:, None], lam=lam).fit(TIGHT)
-    said = " ".join(str(result.summary()).split())
-    assert "(complete separation)" in said
-    assert "Standard errors:" not in said  # of which there are none
-    with pytest.warns(UndefinedMetricWarning, match="complete separation"):
-        assert result.bse.isna().all()
 
 
 @pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")

@@ -53,26 +53,6 @@ def test_html_and_latex_have_the_names_as_they_are(result):
     assert html.count("<table") == tex.count(r"\begin{tabular}") == 1
 
 
-def test_the_largest_coefficients_are_shown(survey):
-    result = ps.SVM(
-        survey.iloc[:, 0], np.eye(N)[:, :40] * np.arange(1, 41), lam=1.0
-    ).fit(CLOSE)
-    rows = result.summary(max_terms=1, alpha=0.2).params
-    assert rows.index.tolist() == ["Intercept", result.coef.abs().idxmax()]
-    assert "Largest 1 of 40 terms" in result.summary(max_terms=1).footer
-    assert len(result.summary(max_terms=None).params) == 41
-    assert len(result.summary(max_terms=40).params) == 41
-
-
-def test_dropped_rows_are_in_the_header_and_weights_in_the_details(survey):
-    holes = survey.assign(w=np.arange(1.0, N + 1.0))
-    holes.loc[:4, "region"] = None
-    model = ps.logit(f"`{survey.columns[0]}` ~ region", holes, lam=0.1, weights="w")
-    result = model.fit(CLOSE)
-    assert f"n {N - 5} (5 dropped)" in str(result.summary())
-    assert "Row weights:" in str(result.summary(details=True))
-
-
 def patients(n=400, seed=1):
     rng = np.random.default_rng(seed)
     data = pd.DataFrame(rng.normal(size=(n, 5)), columns=list("abcde"))
@@ -128,27 +108,6 @@ def test_a_run_says_how_far_it_is_from_the_minimum(kind):
     # Two digits are shown of a bound that is certified.
     assert off <= 1.05 * number
     assert "up to" in said or number == pytest.approx(off, rel=0.06)
-
-
-def test_details_have_the_rest():
-    result = ps.logit("back ~ .", patients(), lam=1 / 400).fit(ps.Pegasos(2, seed=7))
-    brief, whole = result.summary(), result.summary(details=True)
-    facts = dict([*whole.left, *whole.right])
-    assert whole.header == brief.header
-    assert whole.params.equals(brief.params)
-    assert not brief.left
-    expected = {
-        "Solver:": "Pegasos",
-        "Steps:": "800",
-        "Seed:": "7",
-        "Objective:": f"{result.objective:.6g}",
-        "Duality gap:": f"{result.gap:.3g}",
-        "Relative gap:": f"{result.relative_gap:.3g}",
-    }
-    assert facts.items() >= expected.items()
-    every = [*result.notes, *result.notes_on_errors()]
-    assert sorted(whole.notes) == sorted(note.sentence for note in every)
-    assert set(brief.notes) < set(whole.notes)
 
 
 def test_the_most_important_notes_come_first():

@@ -94,37 +94,6 @@ def test_augment_adds_predictions_to_the_data(result, digits):
     np.testing.assert_array_equal(table["loss"], np.maximum(0, 1 - table["margin"]))
 
 
-def test_a_logistic_fit_adds_the_probability_of_the_second_level(digits):
-    train, test = digits
-    result = ps.logit("digit ~ .", train, lam=0.01).fit(SOLVER)
-    table = result.augment(test)
-    assert table["probability"].tolist() == result.predict_proba(test)[6].tolist()
-    expected = np.log1p(np.exp(-table["margin"]))
-    np.testing.assert_allclose(table["loss"], expected, rtol=1e-12, atol=1e-15)
-
-
-def test_without_data_the_rows_of_the_fit_are_meant(people):
-    result = ps.svm("ill ~ age + sex", people, lam=1.0).fit(SOLVER)
-    own = result.augment()
-    columns = ["ill", "age", "sex[T.m]", "predicted", "score", "margin", "loss"]
-    assert own.columns.tolist() == columns
-    assert own.index.tolist() == ["a", "b", "e", "f", "h"]
-    assert own["ill"].tolist() == ["no", "yes", "yes", "yes", "no"]
-    given = result.augment(people)
-    assert own["score"].equals(given.loc[own.index, "score"])
-
-
-def test_rows_with_missing_values_keep_their_place(people):
-    result = ps.logit("ill ~ age + sex", people, lam=1.0).fit(SOLVER)
-    table = result.augment(people)
-    assert table.index.equals(people.index)
-    missing = [row in "dg" for row in people.index]
-    assert table["score"].isna().tolist() == missing
-    assert table["predicted"].isna().equals(table["score"].isna())
-    assert table["margin"].isna().tolist()[2:4] == [True, True]
-    assert table["sex"].dtype == people["sex"].dtype
-
-
 def test_without_labels_there_are_neither_margins_nor_losses(people):
     result = ps.logit("ill ~ age + sex", people, lam=1.0).fit(SOLVER)
     new = people.drop(columns="ill")
@@ -191,14 +160,6 @@ def test_standardized_predictors_are_given_as_they_were(digits):
 
 def X_of(frame):  # noqa: N802
     return frame.drop(columns="digit").to_numpy(dtype=float)
-
-
-def test_an_outcome_named_as_a_predictor_wants_the_data():
-    frame = pd.DataFrame({"y": [1.0, -1.0, 2.0, -2.0]})
-    result = ps.SVM([0, 1, 0, 1], frame, lam=1.0).fit(SOLVER)
-    with pytest.raises(ColumnError, match=r"both called 'y'.*actual="):
-        result.augment()
-    assert "margin" in result.augment(frame, actual=[0, 1, 0, 1])
 
 
 def test_kernel_fits_have_all_three(digits):

@@ -48,12 +48,6 @@ def test_errors_and_tests_are_those_without_them(model, kind):
     assert both[0].df_denom == pytest.approx(both[1].df_denom)
 
 
-def test_groups_without_weight_are_none():
-    one, other = (fitted(ps.logit, frame, "cluster", "g") for frame in frames())
-    np.testing.assert_allclose(one.bse, other.bse, **NEAR)
-    assert one.t_test("x = 0").df_denom == other.t_test("x = 0").df_denom == 19
-
-
 def test_the_likelihood_is_that_of_the_rows_with_weight():
     rows, both = (frame.assign(w=(frame["w"] > 0.0) * 1.0) for frame in frames())
     at = sm.Logit(rows["y"] == "q", sm.add_constant(rows[["x", "z"]])).fit(disp=0)

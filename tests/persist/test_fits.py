@@ -13,8 +13,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError, OptionError
-from pegasos_stats.persist import load, load_saved, save
+from pegasos_stats.errors import DataError
+from pegasos_stats.persist import load, save
 from pegasos_stats.persist.fits import without_rows
 from tests.persist.fits import FITS, saved_in
 from tests.persist.parts import check_bits, put_together, taken_apart
@@ -114,15 +114,6 @@ def test_a_loaded_formula_checks_levels_and_columns(data, tmp_path):
         loaded.predict(data[["g"]])
 
 
-def test_a_loaded_formula_leaves_out_incomplete_rows(data, tmp_path):
-    holes = data.assign(a=data["a"].mask(data.index < 5))
-    result = fitted("y ~ a + g", holes)
-    loaded = back(result, tmp_path)
-    check_same(loaded, result, holes)
-    assert loaded.dropped.predictors == 5
-    assert loaded.predict(holes).isna().sum() == 5
-
-
 LABELS = {
     "int": pd.Series([3, 8] * 30),
     "int8": pd.Series([3, 8] * 30, dtype="int8"),
@@ -161,15 +152,6 @@ def test_labels_come_back_with_their_type(kind, data, tmp_path):
     check_same(loaded, result, data[["a", "b"]])
     holes = data[["a", "b"]].mask(data["a"] > 1)
     pd.testing.assert_series_equal(loaded.predict(holes), result.predict(holes))
-
-
-def test_labels_of_another_type_are_refused_at_saving(data, tmp_path):
-    labels = pd.Series([3 + 0j, 8 + 1j] * 30, dtype=object)
-    model = ps.SVM(labels, data[["a", "b"]], coding=(3 + 0j, 8 + 1j), lam=1.0)
-    result = model.fit(ps.Pegasos(epochs=1, seed=1))
-    with pytest.raises(DataError, match="type complex, which a saved model cannot"):
-        save(result, tmp_path / "a.model")
-    assert list(tmp_path.iterdir()) == []
 
 
 INPUTS = {
@@ -218,12 +200,6 @@ def test_options_of_the_solver_come_back(kind, data, tmp_path):
     np.testing.assert_array_equal(loaded.solver.order, solver.order)
 
 
-def test_a_loaded_solver_repeats_the_fit(data, tmp_path):
-    result = fitted("y ~ a + b", data)
-    again = ps.svm("y ~ a + b", data, lam=1.0).fit(back(result, tmp_path).solver)
-    assert again.params.equals(result.params)
-
-
 KERNELS = [
     {"kernel": "gaussian", "gamma": 0.3},
     {"kernel": "polynomial", "degree": 3, "offset": 0},
@@ -253,19 +229,6 @@ def test_a_precomputed_kernel_comes_back(data, tmp_path):
     check_same(back(result, tmp_path), result, K[:7])
 
 
-@pytest.mark.parametrize("method", ["predict", "decision_function", "confusion"])
-def test_what_needs_the_training_rows_says_so(method, data, tmp_path):
-    loaded = back(fitted("y ~ a", data), tmp_path)
-    with pytest.raises(DataError, match=r"^The training rows are not in .*give data"):
-        getattr(loaded, method)()
-
-
-def test_facts_are_kept_beside_the_model(data, tmp_path):
-    about = {"format": "csv", "zero_based": None, "when": pd.Timestamp("2001-01-01")}
-    save(fitted("y ~ a", data), tmp_path / "a.model", about=about)
-    assert load_saved(tmp_path / "a.model").about == about
-
-
 def test_the_file_holds_no_pickle_and_no_training_rows(data, tmp_path):
     save(fitted("y ~ a + g", data), tmp_path / "a.model")
     header, arrays = taken_apart(tmp_path / "a.model")
@@ -288,23 +251,6 @@ def test_every_field_of_a_fit_comes_back_in_every_bit(name, fits):
 
 ITSELF = {}
 ITSELF["itself"] = ITSELF
-
-
-@pytest.mark.parametrize("about", ["text", [1], 3, ITSELF, {"a": np.zeros(3)}])
-def test_facts_are_a_dictionary(about, fits, tmp_path):
-    with pytest.raises(OptionError, match="give a dictionary of names and facts"):
-        save(fits["gram"][0], tmp_path / "a", about=about)
-
-
-def test_notes_on_the_penalty_come_back(tmp_path):
-    """They are about the training rows, which are not in the file."""
-    data = pd.DataFrame({"a": np.arange(60.0), "y": np.arange(60) * 7 % 60 > 25})
-    data["b"] = np.sin(np.arange(60)) * 1e-3
-    result = ps.logit("y ~ a + b", data, lam=50.0).fit(ps.SDCA(tol=1e-8, seed=1))
-    assert any("differ in scale" in note.text for note in result.notes)
-    save(result, tmp_path / "a")
-    assert load(tmp_path / "a").notes == result.notes
-    assert str(load(tmp_path / "a").summary()) == str(result.summary())
 
 
 def test_loading_needs_formulaic_for_a_formula_only(data, tmp_path):

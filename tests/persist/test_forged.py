@@ -193,13 +193,6 @@ def test_fields_that_no_fit_has_are_refused(name, place, value, saved, tmp_path)
     check_refused(tmp_path / "a", content)
 
 
-@pytest.mark.parametrize("name", ["linear", "sandwich", "bootstrapped", "kernel"])
-def test_the_files_themselves_load(name, saved, tmp_path):
-    content = forged(saved[name], "seconds", 1.0)
-    (tmp_path / "a").write_bytes(content)
-    assert load(tmp_path / "a").seconds == 1.0
-
-
 def test_what_may_differ_a_little_does(saved, tmp_path):
     def loaded(name, place, value):
         (tmp_path / "a").write_bytes(forged(saved[name], place, value))
@@ -362,14 +355,6 @@ def test_coefficients_are_named_as_the_terms_name_them(tmp_path):
         design = header["object"]["design"]["FormulaDesign"]
         design["columns"][1][place] = "another"
         check_refused(tmp_path / "b", put_together(header, arrays))
-
-
-def test_a_large_header_is_refused_at_saving(small, tmp_path):
-    result = load(small)
-    for about in ({"text": "x" * (5 * MIB)}, {"half": "\ud800"}):
-        with pytest.raises(DataError):
-            save(result, tmp_path / "a", about=about)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_arrays_without_numbers_raise_no_limit(small, tmp_path):

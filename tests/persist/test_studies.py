@@ -161,12 +161,6 @@ def test_there_is_an_object_of_every_kind(kept):
     assert {type(made).__name__ for made, _ in kept.values()} == set(KINDS) - FITS
 
 
-def test_every_dataclass_that_is_public_can_be_saved_or_is_no_result():
-    options = {"Bootstrap", "Cluster", "Sandwich", "Pegasos", "SDCA"}
-    found = {name for name in ps.__all__ if dataclasses.is_dataclass(getattr(ps, name))}
-    assert found - options - FITS - {"Report", "Results"} <= set(KINDS)
-
-
 def test_rows_are_not_in_a_study(kept):
     study = ps.load(kept["path"][1])
     with pytest.raises(DataError, match="file of a fit or a study; give data"):
@@ -175,13 +169,6 @@ def test_rows_are_not_in_a_study(kept):
     assert again.folds.assignment.tolist() == study.folds.assignment.tolist()
     nested = ps.cross_validate(model(), lambda_path=study, seed=1)
     assert nested.choosing.lambdas.tolist() == study.lambdas.tolist()
-
-
-def test_a_loaded_calibrated_fit_predicts_new_rows(kept):
-    made, path = kept["calibrated"]
-    loaded = ps.load(path)
-    pd.testing.assert_frame_equal(loaded.predict_proba(DATA), made.predict_proba(DATA))
-    pd.testing.assert_frame_equal(loaded.confusion().table, made.confusion().table)
 
 
 def test_functions_of_ones_own_are_asked_for(kept, tmp_path):
@@ -198,34 +185,6 @@ def test_functions_of_ones_own_are_asked_for(kept, tmp_path):
     with pytest.raises(DataError, match="calls the function 'twice'"):
         ps.load(tmp_path / "own")
     assert ps.load(tmp_path / "own", functions={"twice": twice}).seed == 1
-
-
-def test_what_no_file_holds_is_said_in_one_sentence(tmp_path):
-    fit = model().fit()
-    for kept, words in (
-        (model(), "A SVM cannot be saved; give what fit() returns"),
-        (fit.tidy(), "A DataFrame cannot be saved; give what"),
-        (fit.report(), "A Report cannot be saved; give what"),
-        (3, "A int cannot be saved; give what fit() returns, or a study"),
-    ):
-        with pytest.raises(DataError) as caught:
-            ps.save(kept, tmp_path / "a")
-        assert str(caught.value).startswith(words)
-    table = ps.confusion([1, 2], [1, 2])
-    odd = dataclasses.replace(table, levels=(1, object()))
-    with pytest.raises(DataError, match="which a saved model cannot hold"):
-        ps.save(odd, tmp_path / "a")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_facts_and_other_files(kept, tmp_path):
-    table, _ = kept["table"]
-    ps.save(table, tmp_path / "a", about={"study": "pilot"})
-    ps.save(kept["folds"][0], tmp_path / "a")  # in place of another of this kind
-    assert isinstance(ps.load(tmp_path / "a"), ps.Folds)
-    (tmp_path / "b").write_text("mine")
-    with pytest.raises(DataError, match="overwrite=True"):
-        ps.save(table, tmp_path / "b")
 
 
 ROW_NAMES = {

@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pegasos_stats.errors import DataError
-from pegasos_stats.persist.codec import ArrayWriter, any_out
 from tests.persist.parts import read, written
 
 
@@ -63,10 +61,3 @@ def test_missing_values_and_arrays_come_back():
         np.testing.assert_array_equal(found, array)
         assert found.dtype == array.dtype.newbyteorder("=")
         assert found.flags.f_contiguous == array.flags.f_contiguous
-
-
-@pytest.mark.parametrize("value", [1j, np.complex64(1j), object(), np.longdouble(0.1)])
-@pytest.mark.parametrize("within", [lambda v: v, lambda v: [v], lambda v: {1: (v,)}])
-def test_other_values_are_refused(value, within):
-    with pytest.raises(DataError, match="which a saved model cannot hold; convert it"):
-        any_out(within(value), ArrayWriter())

@@ -1,7 +1,5 @@
 """The classifiers for scikit-learn: equal numbers, and at home in its tools."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
 import pegasos_stats as ps
-from pegasos_stats.errors import ConvergenceWarning, LabelError, OptionError
+from pegasos_stats.errors import LabelError, OptionError
 from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore:The fit has not converged")
@@ -205,16 +203,6 @@ def test_kinds_of_labels(rows, labels):
     assert found.score(X, names) > 0.7
 
 
-def test_categories_are_sorted_as_scikit_learn_sorts_them(rows):
-    X, y, _ = rows
-    turned = pd.Series(pd.Categorical(y, categories=["well", "ill"]))
-    found = SVMClassifier(lam=0.02, random_state=1).fit(X, turned)
-    assert found.classes_.tolist() == ["ill", "well"]
-    assert np.array_equal(
-        found.coef_, SVMClassifier(lam=0.02, random_state=1).fit(X, y).coef_
-    )
-
-
 class TestParameters:
     """Names, clones and refusals."""
 
@@ -313,23 +301,3 @@ def test_missing_labels_are_an_error_that_names_the_first(missing, make):
             fit(X, y)
     with pytest.raises(LabelError, match=r"NaN.* 38"):
         LogitClassifier(lam=1.0, solver="pegasos").partial_fit(X, y, ["a", "b"])
-
-
-@pytest.mark.parametrize("dtype", [None, object])
-def test_text_beside_numbers_is_an_error(dtype):
-    X = np.random.default_rng(0).normal(size=(40, 2))
-    y = [1, "a"] * 20
-    with pytest.raises(LabelError, match="1, 'a'"):
-        SVMClassifier().fit(X, y if dtype is None else np.array(y, dtype=dtype))
-
-
-@pytest.mark.parametrize("epochs", [1, 2000])
-def test_a_run_far_from_the_optimum_warns_once(rows, epochs, recwarn):
-    warnings.simplefilter("always")
-    X, y, _ = rows
-    found = SVMClassifier(
-        standardize=True, lam=1.0, solver="pegasos", epochs=epochs, random_state=1
-    ).fit(X, y)
-    far = found.relative_gap_ > 0.1
-    assert far == (epochs == 1)
-    assert [each.category for each in recwarn] == [ConvergenceWarning] * far

@@ -67,13 +67,6 @@ def test_six_points_are_separated(classifier):
     assert signs.tolist() == Y
 
 
-@every
-@pytest.mark.parametrize("weights", [[1.0] * 5, [[1.0] * 6] * 2, [-1.0] + [1.0] * 5])
-def test_bad_weights_are_refused(classifier, weights):
-    with pytest.raises(ValueError, match=r"[Ss]ample.?weight"):
-        clone(classifier).fit(X, Y, sample_weight=weights)
-
-
 @linear
 def test_rows_near_overflow_are_not_fitted_in_silence(classifier):
     points = np.where(np.eye(6, 2) > 0, 1e308, X)

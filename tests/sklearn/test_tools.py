@@ -8,10 +8,8 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_digits, load_iris
-from sklearn.ensemble import BaggingClassifier
 from sklearn.feature_selection import RFE
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import (
@@ -20,7 +18,7 @@ from sklearn.model_selection import (
     cross_val_score,
     cross_validate,
 )
-from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -61,20 +59,6 @@ def test_one_against_the_rest(load, classifier):
     assert found.score(X[1::2], y[1::2]) >= 0.92
 
 
-def test_one_against_one():
-    X, y = load_iris(return_X_y=True)
-    found = OneVsOneClassifier(KernelSVMClassifier(lam=0.01, random_state=1))
-    assert found.fit(X, y).score(X, y) > 0.93
-
-
-def test_calibrated(rows):
-    X, y, _ = rows
-    each = SVMClassifier(lam=0.1, standardize=True, random_state=1)
-    found = CalibratedClassifierCV(each, cv=3).fit(X, y)
-    likely = found.predict_proba(X)[:, 1]
-    assert likely[y == "well"].mean() > likely[y == "ill"].mean() + 0.3
-
-
 def test_a_threshold_is_tuned(rows):
     X, y, _ = rows
     scoring = make_scorer(f1_score, pos_label="ill")
@@ -82,14 +66,6 @@ def test_a_threshold_is_tuned(rows):
     found = TunedThresholdClassifierCV(each, scoring=scoring, cv=3).fit(X, y)
     plain = clone(each).fit(X, y)
     assert scoring(found, X, y) > scoring(plain, X, y)
-
-
-def test_members_of_a_bag_differ(rows):
-    X, y, _ = rows
-    each = SVMClassifier(lam=0.1, solver="pegasos", standardize=True)
-    bag = BaggingClassifier(each, n_estimators=4, random_state=0).fit(X, y)
-    assert len({e.random_state for e in bag.estimators_}) == 4
-    assert bag.score(X, y) > 0.7
 
 
 def test_features_are_taken_away_by_their_coefficients(rows):

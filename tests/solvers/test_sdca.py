@@ -237,7 +237,8 @@ def test_weights_stand_for_repeated_rows():
 def test_a_model_takes_the_solver(make, tmp_path):
     train, test = ps.datasets.load_digits56()
     model = make("digit ~ .", train, lam=0.01)
-    result = model.fit(ps.SDCA(tol=1e-6, seed=1), trace=True, test=test)
+    solver = ps.SDCA(tol=1e-6, seed=1)
+    result = model.fit(solver, cov_type="none", trace=True, test=test)
     assert result.relative_gap <= 1e-6
     assert result.objective <= model.fit(ps.Pegasos(seed=1)).objective
     assert result.trace["objective"].iloc[-1] == result.objective
