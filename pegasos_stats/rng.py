@@ -51,8 +51,7 @@ WALKER_ABOVE = 200  # R uses alias tables for more probable values than this
 class Words:
     """The 32-bit words that follow a state of the Mersenne-Twister.
 
-    Words are made in whole blocks and kept until used. The block of the last used one
-    stays, because R's state is the key of that block and the place reached in it.
+    Those that were made and not used are kept.
 
     Parameters
     ----------
@@ -62,12 +61,8 @@ class Words:
     """
 
     def __init__(self, key: Key, place: int) -> None:
-        self._twister = np.random.MT19937(0)
-        state: Any = self._twister.state
-        state["state"].update(key=key, pos=BLOCK)
-        self._twister.state = state
-        self._room = self._made = tempered(key).astype(np.int64)
-        self._next = place
+        self._begin, self._twister = (key, place), twister_at(key, place)
+        self._made, self._next, self._used = np.empty(0, np.int64), 0, 0
 
     @classmethod
     def seeded(cls, seed: int) -> Self:
@@ -76,9 +71,10 @@ class Words:
 
     def state(self) -> tuple[Key, int]:
         """Give the key, shape (624,), and the number of its words used, 1 to 624."""
-        start = (self._next - 1) // BLOCK * BLOCK
-        block = self._made[start : start + BLOCK].astype(np.uint32)
-        return untempered(block), self._next - start
+        twister = twister_at(*self._begin)  # and goes the same way again
+        twister.random_raw(self._used + self._next, output=False)
+        state: Any = twister.state["state"]
+        return state["key"], state["pos"]
 
     def uniform(self, count: int) -> NDArray[np.float64]:
         """Take ``count`` words as numbers in (0, 1): ``word / 2**32``, 0 moved up."""
@@ -109,16 +105,19 @@ class Words:
             self._append(min(2 * (out.size - done), CHUNK))
 
     def _append(self, count: int) -> None:
-        """Make at least ``count`` words more, in whole blocks; forget used blocks."""
-        used = (self._next - 1) // BLOCK * BLOCK
-        kept = self._made[used:]
-        size = kept.size + BLOCK * -(-count // BLOCK)
-        if size > self._room.size:
-            self._room = np.empty(size, np.int64)
-        self._room[: kept.size] = kept
-        self._made = self._room[:size]
-        self._made[kept.size :] = self._twister.random_raw(size - kept.size)
-        self._next -= used
+        """Make at least ``count`` words more, behind those that are left."""
+        left, self._used = self._made[self._next :], self._used + self._next
+        new = self._twister.random_raw(max(count, BLOCK)).view(np.int64)
+        self._made, self._next = np.concatenate([left, new]), 0
+
+
+def twister_at(key: Key, place: int) -> np.random.MT19937:
+    """Numpy's twister, of whose key so many words were used."""
+    twister = np.random.MT19937(0)
+    state: Any = twister.state
+    state["state"].update(key=key, pos=place)
+    twister.state = state
+    return twister
 
 
 class RRandom:
@@ -544,26 +543,6 @@ def seeded_key(seed: int) -> Key:
         number = (69069 * number + 1) % 2**32
         key.append(number)
     return np.array(key[51:], np.uint32)
-
-
-def tempered(key: Key) -> Key:
-    """Give the words of a block, MT19937's tempering of the key."""
-    words: Key = key ^ (key >> np.uint32(11))
-    words ^= (words << np.uint32(7)) & np.uint32(0x9D2C5680)
-    words ^= (words << np.uint32(15)) & np.uint32(0xEFC60000)
-    words ^= words >> np.uint32(18)
-    return words
-
-
-def untempered(words: Key) -> Key:
-    """Give the key of a block of words: MT19937's tempering, undone step by step."""
-    key: Key = words ^ (words >> np.uint32(18))
-    key ^= (key << np.uint32(15)) & np.uint32(0xEFC60000)
-    tempered = key
-    for _ in range(4):
-        key = tempered ^ ((key << np.uint32(7)) & np.uint32(0x9D2C5680))
-    key ^= (key >> np.uint32(11)) ^ (key >> np.uint32(22))
-    return key
 
 
 def seed_number(seed: object) -> int:

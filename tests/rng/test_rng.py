@@ -13,7 +13,7 @@ import pytest
 
 from pegasos_stats import rng as generator
 from pegasos_stats.errors import OptionError
-from pegasos_stats.rng import RRandom, qnorm, untempered
+from pegasos_stats.rng import RRandom, qnorm
 
 # Calls after set.seed(443); for other seeds .Random.seed[1:6], its last two, runif(3),
 # sample(10), sample(300, 8), sample(5, 8, TRUE), rnorm(4), rexp(4), each from the seed.
@@ -119,6 +119,16 @@ def test_draws_used(call, used):
     rng = RRandom(11)
     call(rng)
     assert rng.get_state()[1] == (used or 624)
+
+
+def untempered(words):
+    """The key of a block of words: MT19937's tempering, undone step by step."""
+    key = words ^ (words >> np.uint32(18))
+    key ^= (key << np.uint32(15)) & np.uint32(0xEFC60000)
+    tempered = key
+    for _ in range(4):
+        key = tempered ^ ((key << np.uint32(7)) & np.uint32(0x9D2C5680))
+    return key ^ (key >> np.uint32(11)) ^ (key >> np.uint32(22))
 
 
 def crafted(*words):
