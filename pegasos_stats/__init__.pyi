@@ -37,7 +37,9 @@ from pegasos_stats.session import session_info as session_info
 from pegasos_stats.solvers.pegasos import Pegasos as Pegasos
 from pegasos_stats.solvers.sdca import SDCA as SDCA
 from pegasos_stats.studies.calibration import CalibratedResults as CalibratedResults
+from pegasos_stats.studies.calibration import Reliability as Reliability
 from pegasos_stats.studies.calibration import calibrate as calibrate
+from pegasos_stats.studies.calibration import reliability as reliability
 from pegasos_stats.studies.comparisons import ErrorComparison as ErrorComparison
 from pegasos_stats.studies.comparisons import ModelComparison as ModelComparison
 from pegasos_stats.studies.comparisons import RocComparison as RocComparison
@@ -48,8 +50,6 @@ from pegasos_stats.studies.parity import ParityCheck as ParityCheck
 from pegasos_stats.studies.parity import check_against_r as check_against_r
 from pegasos_stats.studies.pooling import PooledResults as PooledResults
 from pegasos_stats.studies.pooling import pool as pool
-from pegasos_stats.studies.reliability import Reliability as Reliability
-from pegasos_stats.studies.reliability import reliability as reliability
 from pegasos_stats.studies.selection.cross_validation import (
     CrossValidation as CrossValidation,
 )

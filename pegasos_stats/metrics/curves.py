@@ -81,8 +81,7 @@ class PrecisionRecall(Facts):
         """
         from pegasos_stats.output.plotting.curves import draw_precision_recall
 
-        area, share = self.average_precision, self.prevalence
-        return draw_precision_recall(self.table, area, share, self.positive, ax, line)
+        return draw_precision_recall(self, ax, line)
 
     def _facts(self) -> dict[str, str]:
         return {

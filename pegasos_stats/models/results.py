@@ -74,8 +74,7 @@ if TYPE_CHECKING:
     from dask.dataframe import DataFrame as DaskFrame
 
     from pegasos_stats.models.base import Model
-    from pegasos_stats.output.report.output_path import Format
-    from pegasos_stats.output.report.report import Report
+    from pegasos_stats.output.report.report import Format, Report
     from pegasos_stats.studies.selection.lambda_path import LambdaPath
     from pegasos_stats.studies.thresholds import Thresholds
 

@@ -68,8 +68,11 @@ from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos, check_rows
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.solver_runs import Shortfall
-from pegasos_stats.studies.calibration import CalibratedResults
-from pegasos_stats.studies.reliability import Recalibration, Reliability
+from pegasos_stats.studies.calibration import (
+    CalibratedResults,
+    Recalibration,
+    Reliability,
+)
 from pegasos_stats.studies.selection.fold_fits import LARGER_IS_BETTER, MEASURES, Metric
 from pegasos_stats.studies.selection.folds import Folds, Split
 

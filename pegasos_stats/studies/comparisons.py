@@ -16,14 +16,8 @@ from pegasos_stats.checks import check_choice, check_flag, check_fraction, numbe
 from pegasos_stats.data.user_data import is_name, named
 from pegasos_stats.errors import DataError, OptionError, counted, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
+from pegasos_stats.metrics import inputs
 from pegasos_stats.metrics.caret import format_pval
-from pegasos_stats.metrics.inputs import (
-    Events,
-    check_both_levels,
-    events_of,
-    positive_position,
-    side_by_side,
-)
 from pegasos_stats.metrics.intervals import (
     Interval,
     auc_interval,
@@ -45,18 +39,7 @@ from pegasos_stats.studies.selection.cross_validation import (
     CrossValidation,
     cross_validate,
 )
-from pegasos_stats.studies.selection.fold_fits import (
-    OF_LOSS,
-    checked_metrics,
-)
-from pegasos_stats.tables import (
-    Facts,
-    Summarised,
-    Summary,
-    estimate_cells,
-    headings_of_tests,
-    significant,
-)
+from pegasos_stats.studies.selection.fold_fits import OF_LOSS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -179,18 +162,16 @@ def _check_same(given: Mapping[str, Any], first: CrossValidation | None) -> None
 
 def _metric_of_all(metric: object, given: Mapping[str, Any]) -> str:
     """Name of the metric, or raise `OptionError` unless each model has it."""
-    own: tuple[str, ...] = ()
-    if not isinstance(metric, str) and callable(metric):
-        own = tuple(each.name for each in checked_metrics(metric, "log"))
-        metric = own[0]
-    for name, each in given.items():
+    own = callable(metric)
+    name = getattr(metric, "__name__", None) if own else metric
+    for label, each in given.items():
         known = [found.name for found in getattr(each, "metrics", ())]
         if isinstance(each, Model):
-            known = [*own, *OF_LOSS[each.problem.loss]]
-        if not isinstance(metric, str) or metric not in known:
-            why = f"is no metric of {shown(name)}, which has {listing(known)}."
+            known = [*OF_LOSS[each.problem.loss], *([str(name)] if own else [])]
+        if name not in known:
+            why = f"is no metric of {shown(label)}, which has {listing(known)}."
             raise OptionError(why, "metric", metric)
-    return str(metric)
+    return str(name)
 
 
 def paired_mean(
@@ -225,7 +206,7 @@ def paired_mean(
 
 @suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
-class ErrorComparison(Summarised):
+class ErrorComparison(tables.Summarised):
     """Comparison of models by out-of-fold errors; made by `compare_errors`.
 
     Attributes
@@ -307,15 +288,15 @@ class ErrorComparison(Summarised):
 
         return draw_differences(self.tidy(conf_level), self.metric, ax, line)
 
-    def summary(self, alpha: float = 0.05) -> Summary:
+    def summary(self, alpha: float = 0.05) -> tables.Summary:
         """Means, differences and notes; ``print()`` shows text, a notebook HTML."""
         alpha = check_fraction("alpha", alpha)
         table = self.tidy(1.0 - alpha)
-        headings = headings_of_tests(float(table["df"].iloc[0]))
-        cells = estimate_cells(table, headings, alpha)
+        headings = tables.headings_of_tests(float(table["df"].iloc[0]))
+        cells = tables.estimate_cells(table, headings, alpha)
         cells = cells.rename(columns={"coef": "difference"})
         first = next(iter(self.cross_validations.values()))
-        left = [(f"{name}:", significant(v)) for name, v in self.means.items()]
+        left = [(f"{name}:", tables.significant(v)) for name, v in self.means.items()]
         right = [
             ("Metric:", self.metric),
             ("Folds:", first.folds.kind),
@@ -324,11 +305,11 @@ class ErrorComparison(Summarised):
         ]
         notes = [
             "Each difference is the first less the second, on the same folds; standard "
-            "errors are Nadeau and Bengio's, which allow for rows that fits share.",
+            "errors are Nadeau and Bengio's, which allow for rows that fits share."
         ]
         if same := list(table["term"][table["statistic"].isna()]):
             notes.append(f"{listing(same)}: no spread over the folds, and so no test.")
-        return Summary(["Errors out of fold"], cells, notes, left, right)
+        return tables.Summary(["Errors out of fold"], cells, notes, left, right)
 
 
 Brackets = Literal["std_error", "conf_int", "statistic", "p_value", "none"]
@@ -472,9 +453,6 @@ IN_BRACKETS: dict[str, str] = {
     "statistic": "Estimates divided by their standard errors in brackets.",
     "p_value": "p-values in brackets.",
 }
-OF_PENALISED = (
-    "Errors, intervals and p-values are of the penalised fits, lambda taken as fixed."
-)
 # Columns of glance(), their headings, and how they are written.
 FACTS: dict[str, tuple[str, str]] = {
     "lam": ("lambda", "{:.6g}"),
@@ -628,8 +606,6 @@ class ModelComparison(tables.Exported):
         if self.stars:
             bounds = zip(range(len(self.stars), 0, -1), self.stars, strict=True)
             found.append(", ".join(f"{'*' * n} p < {p:g}" for n, p in bounds) + ".")
-        if (shown or self.stars) and self.estimates["std_error"].notna().any():
-            found.append(OF_PENALISED)
         first, *others = (fit.problem for fit in self.fits.values())
         if any(
             (first.loss, first.lam) != (other.loss, other.lam)
@@ -641,21 +617,13 @@ class ModelComparison(tables.Exported):
                 "same rows, loss and lambda alone; coefficients of the hinge and the "
                 "log loss are on scales of their own."
             )
-        references, scaled = set[str](), []
         for name, fit in self.fits.items():
-            notes = [*fit.notes]
-            if isinstance(fit, LinearResults):
-                references |= {f"{a} {b}" for a, b in fit.reference_levels.items()}
-                notes += fit.notes_on_errors() if shown else ()
-            if fit.scaling is not None and not self.original:
-                scaled.append(name)
-            if warned := sum(note.severity == "warning" for note in notes):
+            if warned := sum(note.severity == "warning" for note in fit.notes):
                 found.append(
                     f"{name}: {counted(warned, 'warning')}, see its summary()."
                 )
-        if references:
-            found.append(f"Reference levels: {', '.join(sorted(references))}.")
-        if scaled:
+        scaled = [name for name, fit in self.fits.items() if fit.scaling is not None]
+        if scaled and not self.original:
             found.append(
                 f"Coefficients of standardized predictors: {', '.join(scaled)}."
             )
@@ -744,7 +712,7 @@ def _number(column: str, row: int, about: str) -> property:
 
 @suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
-class RocComparison(Facts):
+class RocComparison(tables.Facts):
     """Two areas under the ROC curve on the same rows; made by `compare_roc`.
 
     Attributes
@@ -821,9 +789,7 @@ class RocComparison(Facts):
         """
         from pegasos_stats.output.plotting.scores import draw_compared_rocs
 
-        curves = dict(zip(self.names, self.curves, strict=True))
-        areas = self.table["estimate"].iloc[:2].tolist()
-        return draw_compared_rocs(curves, areas, self.levels, ax, line)
+        return draw_compared_rocs(self, ax, line)
 
     def _facts(self) -> dict[str, str]:
         """Areas, their difference, and DeLong's test, in words."""
@@ -918,15 +884,15 @@ def compare_roc(
         sides = _of_fits(actual, scores_a, scores_b, positive)
     else:
         sides = (
-            events_of(actual, scores_a, positive, "scores"),
-            events_of(actual, scores_b, positive, "scores"),
+            inputs.events_of(actual, scores_a, positive, "scores"),
+            inputs.events_of(actual, scores_b, positive, "scores"),
         )
         both = (scores_a, scores_b)
-        side_by_side(
+        inputs.side_by_side(
             *(e.iloc[:, 0] if isinstance(e, pd.DataFrame) else e for e in both)
         )
     used = sides[0].is_complete & sides[1].is_complete
-    codes = check_both_levels(sides[0], used)
+    codes = inputs.check_both_levels(sides[0], used)
     scores = [each.values[used] for each in sides]
     placements = [placement_values(codes, each) for each in scores]
     first, second = placements
@@ -958,13 +924,13 @@ def compare_roc(
 
 def _of_fits(
     a: object, b: object, data: object, positive: object
-) -> tuple[Events, Events]:
+) -> tuple[inputs.Events, inputs.Events]:
     """Outcomes of new rows, and the scores of two fits."""
     if not (isinstance(a, Results) and isinstance(b, Results)):
         raise OptionError("A fit is compared with a fit: (fit_a, fit_b, data).")
     if a.coding.levels != b.coding.levels:
         raise OptionError("The fits differ in their levels; give those of one outcome.")
-    at = positive_position(a.coding.levels, positive)
+    at = inputs.positive_position(a.coding.levels, positive)
     sides = []
     for fit in (a, b):
         table = fit.confusion(data)
@@ -975,7 +941,7 @@ def _of_fits(
         assert scores is not None  # a fit gives scores
         codes = np.where(codes < 0, -1, codes == at)
         negative, named = fit.coding.levels[1 - at], fit.coding.levels[at]
-        sides.append(Events(codes, scores if at else -scores, negative, named))
+        sides.append(inputs.Events(codes, scores if at else -scores, negative, named))
     first, second = sides
     if not np.array_equal(first.codes, second.codes):
         raise DataError("The fits count these rows differently; give scores.")

@@ -12,11 +12,11 @@ import warnings
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import IO, Any, Literal, NamedTuple, Self, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 from weakref import finalize
 
 import numpy as np
@@ -50,7 +50,6 @@ RValue: TypeAlias = Any  # a vector, a list by name or not, None, ...
 
 Via = Literal["rpy2", "Rscript"]
 PACKAGE = Path(__file__).parents[1]
-DONE = "pegasos_stats: answered"
 NO_R = (
     "There is no R at hand: {}; install R (in Debian r-base-core), and put Rscript on "
     "the PATH."
@@ -84,7 +83,7 @@ class R(ABC):
 
     A request is a file of R code, in which arrays of numbers are files of doubles that
     ``readBin()`` reads; the answer is a file that ``write_value()`` of R has written.
-    Variables live in the environment of the reference, for the whole session.
+    Embedded, variables live in the environment of the reference, for the whole session.
     """
 
     name: Via
@@ -253,7 +252,7 @@ class Embedded(R):
 
 
 class Process(R):
-    """R as a process of its own, by Rscript; a context manager that ends it.
+    """R as a process of its own for each request, by Rscript.
 
     Raises
     ------
@@ -268,51 +267,27 @@ class Process(R):
         if command is None:
             raise DependencyError(NO_R.format("rpy2 and Rscript are both missing"))
         super().__init__()
+        self._command = [command, "--vanilla", "serve.R"]
         loading = loading_code(folder or reference_folder())
         code = (
-            f'reference <- {loading}\nreference$answer_requests("{DONE}", reference)\n'
+            'if (!l10n_info()$`UTF-8`) suppressWarnings(Sys.setlocale("LC_CTYPE", '
+            f'"C.UTF-8"))\nreference <- {loading}\n'
+            'reference$answer_request(".", reference)\n'
         )
         (self._folder / "serve.R").write_text(code, encoding="utf-8")
-        self._process = subprocess.Popen(
-            [command, "--vanilla", "serve.R"],
+
+    def _run(self) -> None:
+        done = subprocess.run(
+            self._command,
             cwd=self._folder,
-            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
         )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        with suppress(OSError):
-            _pipe(self._process.stdin).close()
-        if error[0] is not None:  # an interrupt among them
-            self._process.kill()
-        self._process.wait()
-        _pipe(self._process.stdout).close()
-        self._remove()
-
-    def _run(self) -> None:
-        said: list[str] = []
-        with suppress(BrokenPipeError):
-            _pipe(self._process.stdin).write("\n")
-            _pipe(self._process.stdin).flush()
-        for line in _pipe(self._process.stdout):
-            if line.rstrip() == DONE:
-                return
-            said.append(line)
-        last = " ".join(" ".join(said).split())[-300:]
-        raise DependencyError(
-            NO_R.format(f"Rscript ended ({last or 'without a word'})")
-        )
-
-
-def _pipe(pipe: IO[str] | None) -> IO[str]:
-    assert pipe is not None
-    return pipe
+        if done.returncode:
+            last = " ".join(done.stdout.split())[-300:]
+            raise DependencyError(NO_R.format(f"Rscript ended ({last})"))
 
 
 @contextmanager
@@ -347,8 +322,7 @@ def r_at_hand(via: Via | None = None) -> Iterator[R]:
             finally:
                 embedded.eval("random_state_is(kept_state)\nNULL")
             return
-    with Process() as process:
-        yield process
+    yield Process()
 
 
 # ------------------------------------------------------------------------ comparison
@@ -629,8 +603,7 @@ class ParityCheck:
 
 def in_r(r: R, setup: Setup) -> Run:
     """What the reference gives."""
-    r.set("given", setup.in_r())
-    return dict(r.eval("run_configuration(given)"))
+    return dict(r.call("run_configuration", setup.in_r()))
 
 
 def in_python(r: R, setup: Setup) -> Run:
@@ -902,12 +875,8 @@ def _summed(setup: Setup, each: Compared, ours: Run, theirs: Run) -> Compared:
 
 def _table(found: list[Compared], ours: Run, theirs: Run) -> pd.DataFrame:
     rows = {
-        NAMES[each.name]: (
-            _cell(each.name, ours[each.name]),
-            _cell(each.name, theirs[each.name]),
-            each.how,
-        )
-        for each in found
+        NAMES[e.name]: [*(_cell(e.name, run[e.name]) for run in (ours, theirs)), e.how]
+        for e in found
     }
     columns = ["python", "r", "same"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)

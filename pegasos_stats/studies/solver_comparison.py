@@ -3,19 +3,11 @@
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from math import isnan
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from pegasos_stats.checks import (
-    LARGEST_INTEGER,
-    check_choice,
-    check_count,
-    check_flag,
-    number_of,
-)
+from pegasos_stats import checks
 from pegasos_stats.data.user_data import named
 from pegasos_stats.errors import (
     ConvergenceWarning,
@@ -121,12 +113,12 @@ def compare_solvers(
     """
     checked = named("solvers", solvers, Solver, SOLVERS)
     model = checked_model(model, in_memory=False).at_chosen_lambda()
-    runs = check_count("runs", runs)
-    check_flag("progress", progress)
+    runs = checks.check_count("runs", runs)
+    checks.check_flag("progress", progress)
     threads = n_workers(workers)
     stream = RRandom(seed)
     held_out = None if test is None else model.held_out(test)
-    seeds = stream.sample_int(LARGEST_INTEGER, runs).tolist()
+    seeds = stream.sample_int(checks.LARGEST_INTEGER, runs).tolist()
     tasks = [  # the solvers in turn
         (name, number, solver.with_seed(seed))
         for number, seed in enumerate(seeds, 1)
@@ -262,8 +254,8 @@ class SolverComparison(Summarised):
         OptionError
             If there is no such run.
         """
-        check_choice("name", name, tuple(self.solvers))
-        at = (self.runs["solver"] == name) & (self.runs["run"] == number_of(run))
+        checks.check_choice("name", name, tuple(self.solvers))
+        at = (self.runs["solver"] == name) & (self.runs["run"] == checks.number_of(run))
         if not at.any():
             raise OptionError(f"is not from 1 to {self.n_runs}.", "run", run)
         seed = self.runs.loc[at, "seed"].iloc[0]
@@ -293,7 +285,15 @@ class SolverComparison(Summarised):
            epoch  n_runs   mean     sd
         1      1       5  ...
         """
-        return self._by_epoch.copy()
+        measures = pd.CategoricalDtype(measures_of(self.runs))
+        names = list(measures.categories)
+        long = self.runs.melt(["solver", "epoch"], names, "measure")
+        long = long.astype({"measure": measures, "value": "float64"})
+        keys = ["solver", "epoch", "measure"]
+        values = long.groupby(keys, observed=True)["value"]
+        columns = {"n_runs": values.count(), "mean": values.mean(), "sd": values.std()}
+        columns |= {name: values.quantile(share) for name, share in QUANTILES.items()}
+        return pd.DataFrame(columns).reset_index()
 
     def glance(self) -> pd.DataFrame:
         """Statistics of each solver at the end of its runs.
@@ -331,7 +331,7 @@ class SolverComparison(Summarised):
         Summary
             ``print()`` shows text, a notebook HTML; ``to_latex()`` gives LaTeX.
         """
-        last, threads = self.glance(), counted(self.workers, "thread")
+        last = self.glance().set_index("solver").rename_axis(None)
         low, high = (
             significant(v, 8) for v in (self.lower_bound, self.least_objective)
         )
@@ -340,26 +340,22 @@ class SolverComparison(Summarised):
             ("Seed:", str(self.seed)),
             ("Held-out rows:", "none" if self.n_test is None else f"{self.n_test:,}"),
         ]
-        reached = last.set_index("solver")["n_reached"].dropna().items()
+        reached = last["n_reached"].dropna().items()
         notes = [
-            "Means over the runs, each at its last epoch; standard deviations in "
-            "brackets.",
+            "Means over the runs, each at its last epoch; spreads are in glance().",
             f"Certified by duality: the optimum lies between {low} and {high}.",
             *(f"{name} reached its tolerance in {n} runs." for name, n in reached),
-            f"CPU time of the updates alone, in {threads}.",
+            f"CPU time of the updates alone, in {counted(self.workers, 'thread')}.",
         ]
-        errors = "test" if "test_error_mean" in last.columns else "training"
-        epochs = last["epochs_min"].astype(str)
-        many = last["epochs_max"] > last["epochs_min"]
-        epochs = epochs.mask(many, epochs + "-" + last["epochs_max"].astype(str))
-        cells = {
-            "epochs": epochs,
-            "objective": _with_spread(last, "objective", 1.0, 5),
-            "gap": [significant(gap, 3) for gap in last["gap_mean"]],
-            f"{errors} error %": _with_spread(last, f"{errors}_error", 100.0, 3),
-            "CPU ms": _with_spread(last, "cpu_seconds", 1000.0, 3),
+        errors = "training" if self.n_test is None else "test"
+        columns = {
+            "epochs_max": "epochs",
+            "objective_mean": "objective",
+            "gap_mean": "gap",
+            f"{errors}_error_mean": f"{errors} error",
+            "cpu_seconds_mean": "CPU s",
         }
-        table = pd.DataFrame(cells).set_index(last["solver"].astype(str).to_numpy())
+        table = last[list(columns)].map(significant).rename(columns=columns)
         left = model_fields(self.model)
         return Summary(["Comparison of solvers"], table, notes, left, right)
 
@@ -374,8 +370,8 @@ class SolverComparison(Summarised):
 
         A line goes through the median over the runs, a band from the 5% to the 95%
         quantile. Each point of the first panel is an epoch: the median loss at the
-        median time. A line is thin where some runs have ended. Axes are logarithmic
-        where values span more than a factor of ten, those of time and gap always.
+        median time. Axes are logarithmic where values span more than a factor of ten,
+        those of time and gap always.
 
         Parameters
         ----------
@@ -410,23 +406,10 @@ class SolverComparison(Summarised):
         >>> gap.get_ylabel()
         'Duality gap'
         """
-        from pegasos_stats.output.plotting.comparison import plot_comparison
+        from pegasos_stats.output.plotting.curves import plot_comparison
 
-        check_flag("excess", excess)
-        return plot_comparison(self._by_epoch, self.lower_bound, excess, ax, line)
-
-    @cached_property
-    def _by_epoch(self) -> pd.DataFrame:
-        """Compute `tidy`; missing values are left out, such as a rate of no row."""
-        measures = pd.CategoricalDtype(measures_of(self.runs))
-        names = list(measures.categories)
-        long = self.runs.melt(["solver", "epoch"], names, "measure")
-        long = long.astype({"measure": measures, "value": "float64"})
-        keys = ["solver", "epoch", "measure"]
-        values = long.groupby(keys, observed=True)["value"]
-        columns = {"n_runs": values.count(), "mean": values.mean(), "sd": values.std()}
-        columns |= {name: values.quantile(share) for name, share in QUANTILES.items()}
-        return pd.DataFrame(columns).reset_index()
+        checks.check_flag("excess", excess)
+        return plot_comparison(self, excess, ax, line)
 
 
 def measures_of(runs: pd.DataFrame) -> list[str]:
@@ -445,12 +428,3 @@ def runs_at_tolerance(last: pd.DataFrame, solver: Pegasos | SDCA) -> int | None:
     if solver.gap_tol:
         near |= last["gap"] <= solver.gap_tol
     return int((near | (last["epoch"] < solver.epochs)).sum())
-
-
-def _with_spread(last: pd.DataFrame, name: str, scale: float, digits: int) -> list[str]:
-    """Write means, and after them the standard deviations in brackets if any."""
-    pairs = zip(scale * last[f"{name}_mean"], scale * last[f"{name}_sd"], strict=True)
-    return [
-        significant(mean, digits) + ("" if isnan(sd) else f" ({significant(sd, 2)})")
-        for mean, sd in pairs
-    ]

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -146,10 +145,6 @@ class Thresholds(Summarised):
         jackknife that leaves out one fold at a time, with Nadeau and Bengio's factor
         for shared training rows. With several repeats it is that of a single one.
         """
-        return self._tidied.copy()
-
-    @cached_property
-    def _tidied(self) -> pd.DataFrame:
         chosen, usual = zip(*self._judged, strict=True)
         lines = [
             ("chosen", self.threshold, *self._pooled(chosen)),
@@ -195,17 +190,10 @@ class Thresholds(Summarised):
 
     def summary(self) -> Summary:
         """Header, both thresholds and notes; ``print()`` shows text."""
-        found = self._tidied
-        cells = {
-            "threshold": [significant(v) for v in found["threshold"]],
-            self.target.name: [significant(v) for v in found["estimate"]],
-            "std err": [significant(v) for v in found["std_error"]],
-        }
-        table, target = pd.DataFrame(cells, found["term"].tolist()), self.target
+        found, target = self.tidy(), self.target
+        table = found.set_index("term").map(significant)
+        table.columns = ["threshold", target.name, "std err"]
         best = f"{'largest' if target.larger_is_better else 'smallest'} {target.name}"
-        if target.name == "cost":
-            costs = target.false_positive, target.false_negative
-            best += " ({:.4g} a false positive, {:.4g} a false negative)".format(*costs)
         left = [
             ("Predicted above:", str(self.levels[1])),
             ("Scale:", self.scale),
@@ -218,10 +206,9 @@ class Thresholds(Summarised):
             ("Seed:", str(self.seed)),
         ]
         low, high = map(significant, self.by_fold["threshold"].agg(["min", "max"]))
-        rows = "its training rows" if self.out_of_fold else "the rows of the others"
         notes = [
-            f"Nested: the threshold of each fold is chosen by {rows}; they go from "
-            f"{low} to {high}.",
+            f"Nested: the threshold of each fold is chosen without its rows, {low} to "
+            f"{high}.",
             f"On the rows that have chosen it the {target.name} is "
             f"{significant(self.apparent)}, which is optimistic.",
         ]

@@ -16,17 +16,6 @@ answer_request <- function(folder, environment) {
     error = function(failed) written(list(error = conditionMessage(failed))))
 }
 
-# The same from a process of R: each line that comes in stands for a request in the
-# working directory, and the last line that goes out for its answer.
-answer_requests <- function(done, environment) {
-  if (!l10n_info()$`UTF-8`) suppressWarnings(Sys.setlocale("LC_CTYPE", "C.UTF-8"))
-  asked <- file("stdin", "r")
-  while (length(readLines(asked, 1)) == 1) {
-    answer_request(".", environment)
-    cat("\n", done, "\n", sep = "")
-  }
-}
-
 # A value in bytes: its type, length and dimensions as text, and what it holds. Of a list
 # these are its names and its items; numbers are doubles, text begins with "-" if missing.
 write_value <- function(x, to) {

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.output.report import figures
+from pegasos_stats.output.report import rendering
 from tests.output.command_line import filled, saved_model
 
 
@@ -87,9 +87,9 @@ def kernel():
 def empty_figures():
     """Nothing is drawn, for tests of what a page says: two thirds of its time."""
 
-    def empty(draw, alt, caption="", *size, **named):
-        return figures.Figure("<svg></svg>", alt, caption)
+    def empty(draw, caption, *size, **named):
+        return rendering.Figure("<svg></svg>", caption)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(figures, "drawn", empty)
+        patch.setattr(rendering, "drawn", empty)
         yield

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -120,8 +119,7 @@ def test_a_lambda_that_is_chosen_is_chosen_anew_in_each_fold(small, capsys):
     found = strict(run(capsys, "fit", small, *given, "--json").out)
     path = ps.lambda_path(ps.logit("y ~ .", frame), folds=10, seed=1)
     assert found["lambda"] == path.lambda_min != path.lambda_1se
-    assert "30 values" in found["lambda_chosen"]
-    assert "log_loss" in found["lambda_chosen"]
+    assert found["lambda_rule"] == "cv"
     model = ps.logit("y ~ .", frame)
     nested = ps.cross_validate(model, folds=3, seed=2, lambda_path=True, rule="min")
     table = found["confusion"]["out-of-fold"]
@@ -226,7 +224,6 @@ def test_a_column_is_an_offset_and_no_predictor(table_of_offset, tmp_path, capsy
     )
     shown = run(capsys, *given[:-1], "--solver", "sdca").out
     assert "lambda 0.025 (1/n)" in shown
-    assert re.search(r"Offset: +z ", shown)
     printed = run(capsys, *given, "--solver", "sdca", "--save", model)
     frame = pd.read_csv(table_of_offset)
     alone = ps.logit("y ~ x", frame, offset="z").fit(ps.SDCA(seed=2))

@@ -106,7 +106,7 @@ def test_a_curve_needs_both_levels(digits, digit):
     rows, other = TEST[TEST["digit"] == digit], 11 - digit
     with pytest.raises(DataError, match=f"^None of {len(rows)} rows is {other} "):
         digits.plot.roc(rows)
-    with pytest.raises(DataError, match=r"^None of 0 rows is 5 and has"):
+    with pytest.raises(DataError, match="None of 0 rows"):
         digits.plot.roc(TEST[:0])
     with pytest.raises(DataError, match="None of 0 rows"):
         digits.plot.margins(TEST[:0])

@@ -16,7 +16,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
 from pegasos_stats.output.cli.commands import solver_of
 from pegasos_stats.output.cli.options import Model, app, read_words
-from pegasos_stats.output.report.repeat import solver_call
+from pegasos_stats.output.report.rendering import solver_call
 from pegasos_stats.solvers.kernel_problem import KernelFunction
 from pegasos_stats.solvers.options import declared, given, option, values_of
 from tests.persist.parts import written

@@ -21,8 +21,11 @@ from statsmodels.nonparametric.smoothers_lowess import lowess
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, LabelError, OptionError
 from pegasos_stats.metrics.intervals import proportion_interval
-from pegasos_stats.studies.calibration import fit_sigmoid
-from pegasos_stats.studies.reliability import distance_by_chance, logistic_objective
+from pegasos_stats.studies.calibration import (
+    distance_by_chance,
+    fit_sigmoid,
+    logistic_objective,
+)
 
 mpl.use("Agg")
 

@@ -4,13 +4,12 @@ Each takes its options and the line that was typed, and returns the exit code.
 """
 
 import json
-import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +26,16 @@ from pegasos_stats.errors import (
     LabelError,
     OptionError,
     PegasosStatsError,
+    UndefinedMetricWarning,
     listing,
 )
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel import KernelResults, KernelSVM
 from pegasos_stats.models.linear import SVM, Logit
+from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
+from pegasos_stats.models.summaries import factor_levels, header_lines, summary_of
 from pegasos_stats.output.cli import options as groups
-from pegasos_stats.output.cli import printed
 from pegasos_stats.output.cli.files import (
     PREDICTIONS,
     Rows,
@@ -55,21 +56,65 @@ from pegasos_stats.output.cli.options import (
     Predict,
     Reading,
     Report,
+    as_options,
 )
-from pegasos_stats.output.cli.printed import Evaluated
-from pegasos_stats.output.cli.program import no_part_left, write_output
+from pegasos_stats.output.cli.program import tell, write_output
 from pegasos_stats.output.report import report as reports
-from pegasos_stats.output.report.output_path import REPORT
+from pegasos_stats.output.report.facts import Fitted
+from pegasos_stats.output.report.report import REPORT
 from pegasos_stats.persist import Saved, load_saved, save
 from pegasos_stats.persist.archive import MODEL
 from pegasos_stats.solvers.options import declared
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.parity import check_against_r
-from pegasos_stats.studies.selection.cross_validation import cross_validate
+from pegasos_stats.studies.selection.cross_validation import (
+    CrossValidation,
+    cross_validate,
+)
+from pegasos_stats.tables import note_text
 from pegasos_stats.writing import checked_place, outputs, shown_path
 
 SEED = 443  # of the reference run, which demo repeats
+
+# Fields of a solver that JSON has otherwise, or not at all.
+NO_FACTS = ("seed", "steps", "ties", "gap_tol", "sample_kind", "intercept", "name")
+FOUND = "seed n_iter n_violations objective dual_objective gap relative_gap"
+
+Facts = dict[str, object]  # by name, for JSON
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A fit and what was asked about it.
+
+    Attributes
+    ----------
+    title : str
+    result : LinearResults or KernelResults
+    tables : dict of ConfusionMatrix
+        By the name of the data.
+    validation : CrossValidation or None
+    threshold : float or None
+        Of the tables.
+    """
+
+    title: str
+    result: Fitted
+    tables: dict[str, ConfusionMatrix]
+    validation: CrossValidation | None
+    threshold: float | None
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to look at before the fit is believed."""
+        of_labels = "" if self.threshold is None else "predictions"
+        return [
+            as_options(note.text)
+            for note in self.result.notes
+            if note.severity == "warning" and note.topic != of_labels
+        ]
+
 
 # ---------------------------------------------------------- solver and model
 
@@ -135,22 +180,28 @@ def model_of(
 # ----------------------------------------------------------- fit and report
 
 
-def fit(options: Fit, line: str) -> int:
+def fit(options: Fit, line: str) -> None:
     """Fit a file, and test on another."""
     _print(_fitted(options, options.output, line), options.output)
-    return 0
 
 
-def report(options: Report, line: str) -> int:
+def report(options: Report, line: str) -> None:
     """Fit a file, test on another, and write a report."""
     if options.model.loss is None and options.model.kernel is None:
         options = replace(options, model=replace(options.model, loss="log"))
     found = _fitted(options, Output(overwrite=options.overwrite), line, options.output)
-    write_output(printed.report_text(found) + printed.places_text(None, options.output))
-    return 0
+    lines = [found.title, *header_lines(found.result)]
+    if found.threshold is not None:
+        lines.append(f"Threshold  {found.threshold:g}")
+    for name, table in found.tables.items():
+        rate = f" ({table.n_errors / n:.2%})" if (n := table.n_classified) else ""
+        lines.append(f"{name.capitalize():<10} {table.n_errors:,} of {n:,} wrong{rate}")
+    lines += [f"Warning    {warning}" for warning in found.warnings]
+    lines.append(f"Report     {shown_path(options.output)}\n")
+    write_output("\n".join(lines))
 
 
-def demo(options: Demo, line: str) -> int:
+def demo(options: Demo, line: str) -> None:
     """Fit the data that come with the package."""
     solver, model = options.solver, options.model
     if solver.seed is None:
@@ -172,7 +223,6 @@ def demo(options: Demo, line: str) -> int:
     )
     found = _fitted(asked, options.output, line, options.report, digits=True)
     _print(found, options.output, options.report)
-    return 0
 
 
 def _fitted(
@@ -203,22 +253,135 @@ def _fitted(
         made = replace(made, page=replace(made.page, command=line))
     about = {"format": train.format, "zero_based": train.zero_based}
     about |= asdict(train.style) | {"id": options.reading.id}
-    with no_part_left():
-        if output.save is not None:
-            save(found.result, output.save, about=about, overwrite=output.overwrite)
-        if made is not None and page is not None:
-            made.write(page, overwrite=output.overwrite)
+    if output.save is not None:
+        save(found.result, output.save, about=about, overwrite=output.overwrite)
+    if made is not None and page is not None:
+        made.write(page, overwrite=output.overwrite)
     return found
 
 
 def _print(found: Evaluated, output: Output, report: str | None = None) -> None:
     """Print a fit, as text or JSON."""
     if output.json:
-        text = printed.fit_json(found, output.coefficients)
-    else:
-        text = printed.fit_text(found, output.coefficients)
-        text += printed.places_text(output.save, report)
-    write_output(text)
+        write_output(fit_json(found, output.coefficients))
+        return
+    text = fit_text(found, output.coefficients)
+    text += f"\nModel saved in {shown_path(output.save)}\n" if output.save else ""
+    write_output(text + (f"\nReport     {shown_path(report)}\n" if report else ""))
+
+
+def fit_text(found: Evaluated, coefficients: bool) -> str:
+    """The summary of a fit, its trace, and its tables."""
+    result = found.result
+    summary = summary_of(result, pd.DataFrame())
+    if coefficients and isinstance(result, LinearResults):
+        summary = result.summary(max_terms=None)
+    notes = [as_options(note) for note in summary.notes]
+    lines = [found.title, str(replace(summary, notes=notes, footer=""))]
+    if found.threshold is not None:
+        lines += note_text(f"Tables have the threshold {found.threshold:g}.")
+    if result.trace is not None:
+        rows = result.trace.to_string(index=False, float_format="{:.6g}".format)
+        lines += ["", "Trace", rows]
+    for name, table in found.tables.items():
+        lines += ["", f"{name.capitalize()} data", str(table)]
+    return "\n".join(lines) + "\n"
+
+
+def fit_json(found: Evaluated, coefficients: bool) -> str:
+    """The same numbers and the coefficients, for programs."""
+    result, trace = found.result, found.result.trace
+    levels = factor_levels(result.design).items()
+    content: Facts = {
+        "outcome": result.coding.name,
+        "levels": [str(level) for level in result.coding.levels],
+        "label_counts": {
+            k: dict(zip(map(str, t.levels), t.counts.sum(axis=1).tolist(), strict=True))
+            for k, t in found.tables.items()
+        },
+        "factors": {name: len(each) for name, each in levels},
+        "rows_used": result.nobs,
+        "rows_dropped": result.dropped.total,
+        "rows_of_weight_0": result.problem.n_weightless,
+        "missing": dict(result.dropped.missing),
+        **result_facts(result),
+        "trace": None if trace is None else trace.to_dict(orient="records"),
+        "confusion": {k: _table_facts(t) for k, t in found.tables.items()},
+        "warnings": found.warnings,
+        "hints": [as_options(n.text) for n in result.notes if n.severity == "note"],
+    }
+    if coefficients and isinstance(result, LinearResults):
+        table = result.coefficient_table().to_dict(orient="records")
+        content["coefficients"] = table
+        content["coefficient_notes"] = [
+            as_options(note.text) for note in result.notes_on_errors()
+        ]
+    return strict_json(content)
+
+
+def strict_json(content: object) -> str:
+    """Write JSON without NaN and infinity, which become null.
+
+    Examples
+    --------
+    >>> json.loads(strict_json([1.5, float("nan")]))
+    [1.5, None]
+    """
+    finite = json.loads(json.dumps(content), parse_constant=lambda _: None)
+    return json.dumps(finite, indent=2) + "\n"
+
+
+def result_facts(result: Fitted) -> Facts:
+    """What is minimised, how, and what was found."""
+    problem, solver, then = result.problem, result.solver, result.refinement
+    kernel = getattr(problem, "kernel", None)
+    names = [name for name in declared(type(solver)) if name not in NO_FACTS]
+    options = {name: getattr(solver, name) for name in names}
+    if isinstance(options.get("order"), np.ndarray):
+        options["order"] = "rows"
+    facts: Facts = {
+        "loss": problem.loss,
+        "lambda": problem.lam,
+        "lambda_rule": problem.lam_rule,
+        "intercept": problem.intercept,
+        "kernel": str(kernel) if kernel else None,
+        "weighted": problem.weights is not None,
+        "counted_in": None if result.counted is None else result.counted.lines,
+        "standardized": result.scaling is not None,
+        "solver": solver.name,
+        **options,
+        "refine": None if then is None else then.tol,
+        **{name: getattr(result, name) for name in FOUND.split()},
+        "above_minimum": [result.shortfall.at_least, result.shortfall.at_most],
+    }
+    if isinstance(result, KernelResults):
+        return facts | {"n_support": result.n_support, "alpha": result.intercept}
+    original = result.params_original.to_dict()
+    return facts | {"params": result.params.to_dict(), "params_original": original}
+
+
+def _table_facts(table: ConfusionMatrix) -> Facts:
+    """What a confusion table says; rows that are not new have no intervals."""
+    is_new = table.source == "new"
+    of_class: Facts = {}
+    if table.choices.mode is not None:
+        with warnings.catch_warnings():  # what is not defined is null
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            found = table.by_class.to_dict()
+        of_class = {"positive": str(table.positive), "by_class": found}
+    return {
+        **of_class,
+        "actual": [str(level) for level in table.table.index],
+        "predicted": [str(level) for level in table.table.columns],
+        "table": table.table.to_numpy().tolist(),
+        "n_errors": table.n_errors,
+        "n_undecided": table.n_undecided,
+        "error_rate": table.error_rate if table.n_classified else None,
+        "rows": table.source,
+        "interval_exact": list(table.error_interval("exact")) if is_new else None,
+        "interval_wilson": list(table.error_interval("wilson")) if is_new else None,
+        "misclassified_rows": [str(row) for row in table.errors.index],
+    }
 
 
 def _digits() -> tuple[Rows, Rows]:
@@ -302,7 +465,7 @@ def _choices(result: Results, labels: Labels) -> dict[str, Any]:
 # ------------------------------------------------------------------ predict
 
 
-def predict(options: Predict, line: str) -> int:
+def predict(options: Predict, line: str) -> None:
     """Predict the rows of files with a saved model, and write them as they come."""
     if options.output in ("-", "/dev/stdout"):
         options = replace(options, output=None)
@@ -319,29 +482,44 @@ def predict(options: Predict, line: str) -> int:
     table, why = _table(result, rows, options)
     in_json = options.json and written is None
     collected: list[pd.DataFrame] = []
-    n, counts = 0, dict.fromkeys(map(str, result.coding.levels), 0)
+    n, counts = 0, dict.fromkeys(result.coding.levels, 0)
     with _written(options) as write:
         for predictions in _predictions(result, rows, options, reading):
             if in_json:
                 collected.append(predictions)
             else:
-                write(printed.csv_of(predictions, header=n == 0))
+                write(csv_of(predictions, header=n == 0))
             n += len(predictions)
-            for level in result.coding.levels:
-                counts[str(level)] += int((predictions["predicted"] == level).sum())
-    found = printed.Predicted(result, n, counts, table, why)
+            for level in counts:
+                counts[level] += int((predictions["predicted"] == level).sum())
+    notes = [why] * bool(why)
     if options.json:
-        facts = found.facts
+        facts: Facts = {
+            "outcome": result.coding.name,
+            "levels": [str(level) for level in result.coding.levels],
+            "rows": n,
+            "predicted_counts": {str(level): k for level, k in counts.items()},
+            "confusion": None if table is None else _table_facts(table),
+            "notes": notes,
+        }
         if in_json:
-            facts["predictions"] = printed.records(pd.concat(collected))
-        write_output(printed.strict_json(facts))
-        return 0
-    text = f"{PROGRAM}: {options.model} on {options.data}\n{found}\n"
+            facts["predictions"] = records(pd.concat(collected))
+        write_output(strict_json(facts))
+        return
+    without = n - sum(counts.values())
+    lines = [
+        f"{PROGRAM}: {options.model} on {options.data}",
+        f"Outcome    {result.coding.described}",
+        f"Rows       {n:,}, {without:,} of them without a prediction",
+        f"Predicted  {', '.join(f'{level}: {k:,}' for level, k in counts.items())}",
+        *(f"Note       {note}" for note in notes),
+        *([] if table is None else ["", str(table)]),
+    ]
+    text = "\n".join(lines) + "\n"
     if written is None:
-        sys.stderr.write(text)
+        tell(text)
     else:
         write_output(f"{text}\nPredictions written to {shown_path(written)}\n")
-    return 0
 
 
 def _rows_for(saved: Saved, options: Predict) -> tuple[Rows, Reading]:
@@ -412,13 +590,34 @@ def _predictions(
         n += len(frame)
 
 
+def records(predictions: pd.DataFrame) -> list[dict[Hashable, object]]:
+    """Predictions for JSON."""
+    labels = predictions["predicted"].astype(object)
+    frame = predictions.assign(predicted=labels.map(str, na_action="ignore"))
+    frame.insert(0, "row", [str(row) for row in frame.index])
+    frame = frame.astype(object).where(frame.notna(), None)
+    return frame.to_dict(orient="records")
+
+
+def csv_of(predictions: pd.DataFrame, header: bool = True) -> str:
+    """Predictions as CSV; scores with 17 digits."""
+    shown = predictions.astype({"predicted": object})
+    text = shown.to_csv(
+        index_label=str(shown.index.name or "row"),
+        lineterminator="\n",
+        header=header,
+        float_format="%.17g",
+    )
+    return str(text)
+
+
 @contextmanager
 def _written(options: Predict) -> Iterator[Callable[[str], object]]:
     """Where texts are written to: standard output, or a file once all are there."""
     if options.output is None:
         yield lambda text: write_output(text, exact=True)
         return
-    with no_part_left(), outputs() as files:
+    with outputs() as files:
         place = checked_place(options.output, PREDICTIONS, options.overwrite)
         handle = files.open(place)
         yield lambda text: handle.write(text.encode())
@@ -454,7 +653,7 @@ SOLVERS = [
 ]
 
 
-def compile_all(options: Compile, line: str) -> int:
+def compile_all(options: Compile, line: str) -> None:
     """Fill the cache of compiled kernels; tell how many there are, and where."""
     from pegasos_stats.compiled.cache import folder, sources  # loads numba
 
@@ -466,7 +665,6 @@ def compile_all(options: Compile, line: str) -> int:
     count = 0 if cache is None else len(list(cache.glob(f"*.{sources()}-*.nbc")))
     seconds = time.perf_counter() - began
     write_output(f"{count} compiled kernels in {cache} ({seconds:.0f} s)\n")
-    return 0
 
 
 def fit_all(file: Path) -> None:
@@ -492,7 +690,7 @@ def fit_all(file: Path) -> None:
                 model.fit(solver)
 
 
-COMMANDS: dict[type, Callable[[Any, str], int]] = {
+COMMANDS: dict[type, Callable[[Any, str], int | None]] = {
     Fit: fit,
     Report: report,
     Predict: predict,

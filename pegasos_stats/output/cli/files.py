@@ -39,12 +39,10 @@ from pegasos_stats.errors import (
     PegasosStatsWarning,
     counted,
     did_you_mean,
-    listing,
     warn_caller,
 )
 from pegasos_stats.output.cli.options import Fit, Parity, Reading, Report
-from pegasos_stats.output.cli.program import no_part_left
-from pegasos_stats.output.report.output_path import REPORT, checked_page
+from pegasos_stats.output.report import report
 from pegasos_stats.writing import is_same, shown_path
 
 STANDARD_INPUT = "-"
@@ -216,8 +214,6 @@ def formula_for(options: Fit | Report | Parity, train: Rows) -> str | None:
     OptionError
         If outcome and formula are both missing for a CSV file, or both given, or one is
         given for an svmlight file.
-    DataError
-        If there is no such column.
     """
     outcome, formula = options.training.outcome, options.training.formula
     if isinstance(train.data, Svmlight):
@@ -247,7 +243,7 @@ def formula_for(options: Fit | Report | Parity, train: Rows) -> str | None:
     if outcome not in (columns := train.columns):
         raise DataError(
             f"--outcome {outcome} is no column of {train.path}"
-            f"{did_you_mean(outcome, columns)}, which has {listing(columns)}: "
+            f"{did_you_mean(outcome, columns)}: "
             f"{missing_cure([outcome], pd.Index(columns))}."
         )
     model = options.model
@@ -294,7 +290,6 @@ def is_predictions(handle: IO[bytes]) -> bool:
 PREDICTIONS = writing.Kind("file of predictions", is_predictions, streams=True)
 
 
-@no_part_left()
 def check_places(
     inputs: Sequence[str | None],
     overwrite: bool,
@@ -321,24 +316,18 @@ def check_places(
             continue
         if writing.checked_path(path) == "-":
             raise OptionError(f"No {kind.noun} is written to -; give a path.")
-        _check_apart([path], read, written)
-        if kind is REPORT:
-            page = checked_page(path, overwrite=overwrite)
-            files = [page.place.path, page.csv.path]
+        files = [path, report.rows_beside(path)] if kind is report.REPORT else [path]
+        for what, others in (("over a file that is read", read), ("twice", written)):
+            both = (file for file in files for one in others if is_same(file, one))
+            if (file := next(both, None)) is not None:
+                raise OptionError(
+                    f"The file {shown_path(file)} would be written {what}; give two."
+                )
+        if kind is report.REPORT:
+            report.checked_page(path, overwrite=overwrite)
         else:
-            files = [writing.checked_place(path, kind, overwrite).path]
-        _check_apart(files, read, written)
+            writing.checked_place(path, kind, overwrite)
         written += files
-
-
-def _check_apart(files: list[str], read: list[str], written: list[str]) -> None:
-    """Raise `OptionError` for a file that is read, or written already."""
-    for what, others in (("over a file that is read", read), ("twice", written)):
-        both = (file for file in files for one in others if is_same(file, one))
-        if (file := next(both, None)) is not None:
-            raise OptionError(
-                f"The file {shown_path(file)} would be written {what}; give two paths."
-            )
 
 
 def _files_of(path: str) -> list[str]:

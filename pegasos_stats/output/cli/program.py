@@ -1,19 +1,15 @@
 """The command line as a program: arguments in, an exit code out, never a traceback.
 
-Whatever standard output and standard error are, no traceback comes of them; and a
-command that is ended while it writes leaves no part of a file behind.
+Whatever standard output and standard error are, no traceback comes of them.
 """
 
 import os
 import re
 import shlex
-import signal
 import sys
-import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, suppress
-from types import FrameType
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from pegasos_stats.errors import (
@@ -30,7 +26,6 @@ BROKEN_PIPE = 141  # what a shell reports for a program that a closed pipe ended
 TRACEBACK = "PEGASOS_STATS_TRACEBACK"
 LONGEST = 2000  # characters of a message
 UNWRITABLE = (OSError, ValueError)
-ENDING = ("SIGTERM", "SIGHUP")  # the terminal that is closed; not every system has it
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,28 +43,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         standard error; 130 after an interrupt; 141 if nobody reads standard output any
         more.
     """
-    with forgiving_errors():
-        try:
-            return _run(list(sys.argv[1:] if arguments is None else arguments))
-        except PegasosStatsError as error:
-            text = str(error)
-        except KeyboardInterrupt:
-            say("interrupted")
-            return INTERRUPTED
-        except BrokenPipeError:
-            return BROKEN_PIPE
-        except MemoryError as error:
-            what = f": {error}" if str(error) else ""
-            text = f"The memory is not enough for these data and options{what}."
-        except Exception as error:
-            if os.environ.get(TRACEBACK):
-                raise
-            text = (
-                f"unexpected {type(error).__name__}: {error}; this should not happen, "
-                f"please report it with what {TRACEBACK}=1 shows."
-            )
-        say(as_options(text))
-        return BAD_INPUT
+    try:
+        return _run(list(sys.argv[1:] if arguments is None else arguments))
+    except PegasosStatsError as error:
+        text = str(error)
+    except KeyboardInterrupt:
+        say("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        return BROKEN_PIPE
+    except MemoryError as error:
+        what = f": {error}" if str(error) else ""
+        text = f"The memory is not enough for these data and options{what}."
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        text = (
+            f"unexpected {type(error).__name__}: {error}; this should not happen, "
+            f"please report it with what {TRACEBACK}=1 shows."
+        )
+    say(as_options(text))
+    return BAD_INPUT
 
 
 def _run(words: list[str]) -> int:
@@ -84,7 +78,7 @@ def _run(words: list[str]) -> int:
 
     line = shlex.join([PROGRAM, *words])
     with _warnings_in_one_line():
-        return COMMANDS[type(options)](options, line)
+        return COMMANDS[type(options)](options, line) or 0
 
 
 @contextmanager
@@ -105,38 +99,6 @@ def _warnings_in_one_line() -> Iterator[None]:
         yield
 
 
-class _Forgiving:
-    """A stream that ignores that it cannot be written."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._stream, name)
-
-    def write(self, text: str) -> int:
-        self._try(self._stream.write, text)
-        return len(text)
-
-    def flush(self) -> None:
-        self._try(self._stream.flush)
-
-    def _try(self, act: Callable[..., object], *arguments: str) -> None:
-        try:
-            act(*arguments)
-        except UNWRITABLE:
-            _discard(self._stream)
-
-
-@contextmanager
-def forgiving_errors() -> Iterator[None]:
-    """Ignore that standard error is closed, full, or missing."""
-    with open(os.devnull, "w", encoding="utf-8") as nothing:
-        found = nothing if sys.stderr is None else _Forgiving(sys.stderr)
-        with redirect_stderr(found):
-            yield
-
-
 def say(message: str) -> None:
     """Write one line to standard error; unprintable characters become escapes."""
     text = "".join(
@@ -145,7 +107,16 @@ def say(message: str) -> None:
     )
     if len(text) > LONGEST:
         text = f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
-    sys.stderr.write(f"{PROGRAM}: {text}\n")
+    tell(f"{PROGRAM}: {text}\n")
+
+
+def tell(text: str) -> None:
+    """Write to standard error, if it is there and can be written."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except (*UNWRITABLE, AttributeError):
+        _discard(sys.stderr)
 
 
 def check_output() -> None:
@@ -207,34 +178,3 @@ def _discard(stream: TextIO) -> None:
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, stream.fileno())
         os.close(nothing)
-
-
-@contextmanager
-def no_part_left() -> Iterator[None]:
-    """Let signals that end the process raise SystemExit while files are written.
-
-    What is written then removes its parts. Nothing changes for a signal that the caller
-    handles or ignores, nor outside the main thread. Use it around writing alone: Python
-    handles a signal only after compiled code has returned, and a fit may take long.
-
-    Examples
-    --------
-    >>> with no_part_left():
-    ...     signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    False
-    """
-    ours = []
-    if threading.current_thread() is threading.main_thread():
-        found = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
-        ours = [n for n in found if signal.getsignal(n) is signal.SIG_DFL]
-    for number in ours:
-        signal.signal(number, _end_process)
-    try:
-        yield
-    finally:
-        for number in ours:
-            signal.signal(number, signal.SIG_DFL)
-
-
-def _end_process(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)  # as a shell reports it

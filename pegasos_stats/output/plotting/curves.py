@@ -1,14 +1,18 @@
 """Curves: reliability, thresholds, paths along lambda, folds, losses."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from pegasos_stats.foreign_names import suggest_arguments
+from pegasos_stats.metrics.curves import PrecisionRecall
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.style import POSITIVE, Axes, Floats, Style
+from pegasos_stats.studies.calibration import Reliability
+from pegasos_stats.studies.selection.lambda_path import LambdaPath
+from pegasos_stats.studies.solver_comparison import SolverComparison
 from pegasos_stats.studies.thresholds import Thresholds
 from pegasos_stats.tables import significant
 
@@ -19,8 +23,7 @@ BARS = 0.12  # of the height of axes, for the bars of counts
 LOW = 0.7  # probabilities all below this have axes that end near the largest
 EDGE = 0.04  # of the width, beyond the outermost thresholds
 PANEL = 0.85  # inches of height for one metric
-ALIKE = 1e-9  # relative spread below which folds are the same
-NARROWEST = 0.02  # width of an axis of folds, at least, as a share of the mean
+DIGITS = 9  # of metrics, after which folds are the same
 BELOW = -0.15  # of the largest net benefit, where its axis ends
 LARGEST = 1000  # lines of a figure
 NAME = 24  # letters of a name in a legend
@@ -28,30 +31,10 @@ HIGHEST = 3.0  # times the median of the costs, where their axis ends
 CHOSEN = {"min": ("lambda_min", ":"), "1se": ("lambda_1se", "--")}
 
 
-def draw_reliability(
-    table: pd.DataFrame,
-    smooth: pd.DataFrame | None,
-    positive: str,
-    level: float,
-    ax: "Axes | None",
-    line: Style,
-) -> "Axes":
-    """Draw observed shares and the smooth curve against probabilities, in a square.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Of a `Reliability`.
-    smooth : DataFrame or None
-        Columns ``probability, observed``.
-    positive : str
-    level : float
-        Of the intervals in the table.
-    ax : Axes, optional
-    line : mapping
-        Keywords of points and curve.
-    """
-    used = table[table["n"] > 0]
+def draw_reliability(found: Reliability, ax: "Axes | None", line: Style) -> "Axes":
+    """Draw observed shares and the smooth curve, see `Reliability.plot`."""
+    smooth, positive = found.smooth, style.short(found.positive)
+    used = found.table[found.table["n"] > 0]
     x, y = used["mean_predicted"].to_numpy(), used["observed"].to_numpy()
     top = max(float(used[end].max()) for end in ("high", "conf_high", "observed"))
     before = 0.0 if ax is None or not ax.has_data() else ax.get_xlim()[1]
@@ -61,7 +44,7 @@ def draw_reliability(
         x, y, **style.merged(line, marker="o", markersize=5.0) | {"linestyle": "none"}
     )
     own = style.merged(line).get("label")
-    points.set_label(f"{own or 'Observed'}, {level:.0%} interval")
+    points.set_label(f"{own or 'Observed'}, {found.level:.0%} interval")
     colour = points.get_color()
     ax.vlines(x, used["conf_low"], used["conf_high"], colour, "solid", linewidth=1.2)
     if smooth is not None and len(smooth):
@@ -73,37 +56,21 @@ def draw_reliability(
     across = ax.get_xaxis_transform()
     bars = BARS * density / density.max()
     ax.bar(used["low"], bars, width, align="edge", transform=across, **grey)
-    ax.set_xlabel(f"Predicted probability of {style.short(positive)}")
-    ax.set_ylabel(f"Observed share of {style.short(positive)}")
-    style.finish(ax, legend="above")
+    ax.set_xlabel(f"Predicted probability of {positive}")
+    ax.set_ylabel(f"Observed share of {positive}")
+    style.finish(ax, legend="upper left")
     return ax
 
 
 def draw_precision_recall(
-    table: pd.DataFrame,
-    average: float,
-    share: float,
-    positive: object,
-    ax: "Axes | None",
-    line: Style,
+    found: PrecisionRecall, ax: "Axes | None", line: Style
 ) -> "Axes":
-    """Draw precision against recall in steps, see `PrecisionRecall.plot`.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Columns ``precision, recall``, with increasing recall.
-    average, share : float
-        The average precision, and the share of the positive class.
-    positive : label
-    ax : Axes, optional
-    line : mapping
-        Keywords of the curve; a label stands before the average.
-    """
-    ax, name = style.square_axes(ax), style.short(positive)
+    """Draw precision against recall in steps, see `PrecisionRecall.plot`."""
+    share, name = found.prevalence, style.short(found.positive)
+    ax = style.square_axes(ax)
     style.reference(ax, None, share, f"Share of {name}: {share:.1%}")
-    look, _ = style.labelled(line, f"Average precision {average:.3f}")
-    x, y = table["recall"], table["precision"]
+    look, _ = style.labelled(line, f"Average precision {found.average_precision:.3f}")
+    x, y = found.table["recall"], found.table["precision"]
     style.draw_line(ax, x, y, {"drawstyle": "steps-pre", **look}, clip_on=False)
     ax.set(xlabel=f"Recall (of {name})", ylabel=f"Precision (of {name})")
     style.finish(ax, legend="best")
@@ -203,39 +170,18 @@ def draw_thresholds(found: Thresholds, ax: "Axes | None", line: Style) -> "Axes"
     ax.set(xlim=(low, high), ylabel=style.metric_name(name))
     ax.set_xlabel(f"Threshold of the {scale}")
     style.write_metric(ax.yaxis, name)
-    top = most if name == "cost" else max(most, 1.0)
-    style.finish(ax)
-    ends = least - EDGE * height, most + EDGE * height
-    style.keep_clear(ax, *ends, "upper center")
-    ax.set_yticks([tick for tick in ax.get_yticks() if least <= tick <= top])
-    style.finish(ax)
-    style.keep_clear(ax, *ends, "upper center")
+    for _ in range(2):  # ticks are other ones, once there is room for the legend
+        style.finish(ax)
+        style.keep_clear(
+            ax, least - EDGE * height, most + EDGE * height, "upper center"
+        )
     return ax
 
 
-def draw_curve(
-    lambdas: Floats,
-    mean: Floats,
-    error: Floats,
-    name: str,
-    marks: Mapping[str, float],
-    ax: "Axes | None",
-    line: Style,
-) -> "Axes":
-    """Draw a cross-validated metric against lambda.
-
-    Parameters
-    ----------
-    lambdas, mean, error : float64 array, shape (m,)
-        Error bars are one standard error long to either side.
-    name : str
-        Of the metric.
-    marks : mapping
-        The lambdas chosen, by ``"min"`` and ``"1se"``.
-    ax : Axes, optional
-    line : mapping
-        Keywords of the curve.
-    """
+def draw_curve(path: LambdaPath, ax: "Axes | None", line: Style) -> "Axes":
+    """Draw a cross-validated metric against lambda, see `LambdaPath.plot`."""
+    lambdas, marks, name = path.lambdas, path.marks(), path.metric
+    mean, error = path._curve(name)
     ax = style.axes_of(ax)
     bars = np.where(np.isnan(error), 0.0, error)
     (curve,) = ax.plot(lambdas, mean, **style.merged(line, marker="o", markersize=3.5))
@@ -262,27 +208,9 @@ def draw_curve(
 
 
 def draw_path(
-    beta: pd.DataFrame,
-    named: int,
-    marks: Mapping[str, float],
-    ax: "Axes | None",
-    line: Style,
+    path: LambdaPath, beta: pd.DataFrame, named: int, ax: "Axes | None", line: Style
 ) -> "Axes":
-    """Draw coefficients against lambda, the largest ones in colour and with names.
-
-    Parameters
-    ----------
-    beta : DataFrame, shape (m, p)
-        On the index of lambda, largest first.
-    named : int
-        How many have a name: the largest at the smallest lambda. At most a thousand
-        lines are drawn, again the largest.
-    marks : mapping
-        As for `draw_curve`.
-    ax : Axes, optional
-    line : mapping
-        Keywords of the lines with names.
-    """
+    """Draw coefficients against lambda, see `LambdaPath.plot_coefficients`."""
     values = beta.to_numpy(dtype=np.float64)
     order = np.argsort(-np.abs(values[-1]), kind="stable")
     ax = style.axes_of(ax, style.WIDTH + 1.0)
@@ -294,7 +222,7 @@ def draw_path(
         for j, name in zip(order[:named], names, strict=True)
     }
     style.draw_curves(ax, curves, line)
-    _mark(ax, marks, beta.index.to_numpy())
+    _mark(ax, path.marks(), path.lambdas)
     ax.set_xscale("log")
     ax.set(xlabel="Lambda", ylabel="Coefficient")
     style.finish(ax, legend="right")
@@ -331,34 +259,21 @@ def draw_folds(by_fold: pd.DataFrame, estimates: pd.DataFrame) -> "Figure":
     line = style.pyplot().Line2D
     ring = line([], [], marker="o", mfc="none", mec=style.NEGATIVE, ls="")
     diamond = line([], [], marker="D", color=POSITIVE)
-    words = ["A fold (×: several folds)", "Mean and its standard error"]
+    words = ["A fold", "Mean and its standard error"]
     figure: Figure = axes[0].figure
     figure.legend([ring, diamond], words, loc="outside lower center", ncols=2)
     return figure
 
 
 def _draw_metric(ax: "Axes", values: Floats, mean: float, error: float) -> None:
-    """A ring at each value, with the number of folds where there are several."""
-    known = values[~np.isnan(values)]
-    size = max(float(np.abs(known).max(initial=0.0)), 1e-12)
-    grain = ALIKE * size
-    places, counts = np.unique(np.round(known / grain), return_counts=True)
-    places *= grain
-    ax.plot(
-        places, np.full(len(places), 0.55), "o", mfc="none", mec=style.NEGATIVE, ms=7
-    )
-    for place, count in zip(places, counts, strict=True):
-        if count > 1:
-            look: Style = {"textcoords": "offset points", "ha": "center"}
-            ax.annotate(f"×{count}", (place, 0.55), xytext=(0, 6), **look)
-    spread = 0.0 if np.isnan(error) else error
-    ax.errorbar(mean, 0.15, xerr=spread, color=POSITIVE, fmt="D", ms=6, capsize=4)
+    """A ring at each value; below them the mean with its standard error."""
+    known = np.round(values[~np.isnan(values)], DIGITS)
+    rings: Style = {"mfc": "none", "mec": style.NEGATIVE, "ms": 7, "alpha": 0.6}
+    ax.plot(known, np.full(len(known), 0.55), "o", **rings)
+    bar: Style = {"color": POSITIVE, "fmt": "D", "ms": 6, "capsize": 4}
+    ax.errorbar(np.round(mean, DIGITS), 0.15, xerr=np.nan_to_num(error), **bar)
     ax.set(ylim=(-0.1, 1.1), yticks=[])
     ax.margins(x=0.05)
-    low, high = ax.get_xlim()
-    half = NARROWEST / 2 * size
-    if high - low < 2.0 * half:
-        ax.set_xlim(mean - half, mean + half)
     ax.grid(axis="y", visible=False)
     ax.spines["left"].set_visible(False)
 
@@ -408,3 +323,111 @@ def plot_losses(*, ax: "Axes | None" = None, **line: object) -> "Axes":
     ax.set(xlim=(m[0], m[-1]), xlabel="Margin m", ylabel="Loss of a row")
     style.finish(ax, legend="upper right")
     return ax
+
+
+THREE = "three axes, for example plt.subplots(1, 3)[1]"
+HEIGHT = 8.4  # inches of the three panels
+MARKERS_IN_A_LINE = 8
+
+Panels = tuple[Axes, Axes, Axes]
+
+
+def plot_comparison(
+    found: SolverComparison,
+    excess: bool,
+    ax: "Sequence[Axes] | None",
+    line: Style,
+) -> Panels:
+    """Draw the three panels, see `SolverComparison.plot`."""
+    statistics, bound = found.tidy(), found.lower_bound
+    if ax is None:
+        loss, error, gap = style.new_axes(3, 1, (style.WIDTH, HEIGHT))[:, 0]
+    else:
+        loss, error, gap = style.several_axes(ax, [3], THREE)
+    base = bound if excess else 0.0
+    draw_measure(loss, statistics, "objective", line, base, in_seconds=True)
+    shown = "Loss above the certified bound" if base else "Loss"
+    loss.set(
+        title=f"{shown} against CPU time",
+        xlabel="CPU time of the updates (s)",
+        ylabel="Loss less bound" if base else "Loss",
+    )
+    held_out = "test_error" in statistics["measure"].cat.categories
+    which = "test" if held_out else "training"
+    draw_measure(error, statistics, f"{which}_error", line)
+    named = f"{which.capitalize()} error"
+    error.set(title=f"{named} against epoch", xlabel="Epoch", ylabel=named)
+    style.write_percent(error.yaxis)
+    draw_measure(gap, statistics, "gap", line)
+    gap.set(title="Duality gap against epoch", xlabel="Epoch", ylabel="Duality gap")
+    if not excess and bound > 0.0:
+        style.reference(loss, None, bound, "Certified lower bound", "-")
+    style.finish(loss, error, gap)
+    style.put_legend(loss)
+    return loss, error, gap
+
+
+def draw_measure(
+    ax: "Axes",
+    statistics: pd.DataFrame,
+    measure: str,
+    line: Style,
+    base: float = 0.0,
+    in_seconds: bool = False,
+) -> None:
+    """Draw medians over the runs of each solver, with bands from 5% to 95%.
+
+    Parameters
+    ----------
+    ax : Axes
+    statistics : DataFrame
+    measure : str
+        On the y axis, less `base`.
+    line : mapping
+    base : float
+    in_seconds : bool
+        Whether medians of the time are on the x axis, and not epochs.
+    """
+    names = list(statistics["solver"].cat.categories)
+    ends, xs, ys = [], [], []
+    for place, (name, way) in enumerate(
+        zip(names, style.lines(len(names)), strict=True)
+    ):
+        own = statistics[statistics["solver"] == name]
+        y = own[own["measure"] == measure].set_index("epoch")
+        x = np.asarray(y.index, dtype=np.float64)
+        if in_seconds:
+            x = own[own["measure"] == "cpu_seconds"]["q50"].to_numpy()
+        middle, low, high = (y[q].to_numpy() - base for q in ("q50", "q05", "q95"))
+        every = max(1, round(len(x) / MARKERS_IN_A_LINE))
+        look = style.merged(
+            line,
+            color=way.colour,
+            linestyle=way.dashes,
+            marker=way.marker,
+            markersize=4.5,
+            markevery=(int(place / len(names) * every), every),
+            label=style.written(name),
+        )
+        ax.plot(x, middle, **look)
+        fill = {"color": look["color"], "alpha": style.BAND, "linewidth": 0.0}
+        ax.fill_between(x, low, high, **fill)
+        ends.append(x[-1])
+        xs.append(x)
+        ys += [low, high]
+    set_scales(ax, np.concatenate(xs), np.concatenate(ys), np.array(ends), measure)
+
+
+def set_scales(ax: "Axes", x: Floats, y: Floats, ends: Floats, measure: str) -> None:
+    """Make axes logarithmic where values span much; those of time and gap always."""
+    from matplotlib.ticker import MaxNLocator
+
+    if (x > 0.0).all() and (measure == "objective" or style.wide(ends)):
+        ax.set_xscale("log", nonpositive="mask")
+        style.write_decimals(x, ax.xaxis)
+    elif measure != "objective":
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    y = y[y > 0.0]
+    if y.size and (measure == "gap" or (measure == "objective" and style.wide(y))):
+        ax.set_yscale("log", nonpositive="mask")
+        style.write_decimals(y, ax.yaxis)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NoReturn
+from typing import Any, ClassVar, Literal, NamedTuple, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -13,22 +13,9 @@ from pegasos_stats.checks import check_choice, check_count, check_nonnegative
 from pegasos_stats.errors import CallError, OptionError
 from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models.effects.averages import rows_of
-from pegasos_stats.models.kernel import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.summaries import INTERCEPT, largest_terms
-from pegasos_stats.output.plotting import style
-from pegasos_stats.output.plotting.forest import (
-    Series,
-    draw_coefficients,
-    draw_forest,
-)
-from pegasos_stats.output.plotting.scores import (
-    ScoredRows,
-    draw_margins,
-    draw_probabilities,
-    draw_roc,
-    scored_rows,
-)
+from pegasos_stats.output.plotting import forest, scores, style
 from pegasos_stats.output.plotting.style import Axes, Floats, Style
 from pegasos_stats.output.plotting.tiles import draw_image
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -86,118 +73,87 @@ def draw_trace(
             panel.tick_params(labelbottom=False)
     else:
         axes = style.several_axes(ax, [1, 2, 3], PANELS)
-    at = trace[x].to_numpy()
-    few = "o" if len(trace) <= MARKED else "None"
+    at, few = trace[x].to_numpy(), "o" if len(trace) <= MARKED else "None"
     look = {"marker": few, "markersize": 3.5} | dict(line)
-    for place, panel in enumerate(axes):
-        if place == 2:
-            _rates(trace, at, panel, look, accuracy=x == "steps")
-        elif place == 1:
-            _gap(trace, at, panel, look)
-        elif x == "steps":
-            _distance(trace, at, panel, look, optimum, lower)
-        else:
-            _objective(trace, at, panel, look)
+    contents = _panels(trace, x, optimum, lower)
+    for place, (panel, content) in enumerate(zip(axes, contents, strict=False)):
+        _draw_curves(panel, at, content, look)
         if refined_from is not None:
             last = trace.loc[trace["epoch"] == refined_from, x].item()
-            label = "SDCA from here" if place == 0 else ""
-            style.reference(panel, last, None, label)
+            style.reference(panel, last, None, "SDCA from here" if place == 0 else "")
         panel.xaxis.set_major_locator(MaxNLocator(integer=True))
-        shares = panel.get_shared_x_axes().joined(panel, axes[-1])
-        if panel is axes[-1] or not shares:  # named once where panels share it
+        if panel is axes[-1] or ax is not None:  # named once where panels share it
             panel.set_xlabel(x.capitalize())
     style.finish(*axes, legend="best")
     return np.array(axes, dtype=object)
 
 
-def _objective(trace: pd.DataFrame, at: Floats, ax: "Axes", line: Style) -> None:
-    """Objective and lower bound; the optimum lies between them."""
-    objective = trace["objective"].to_numpy()
-    bound = np.maximum(0.0, objective - trace["gap"].to_numpy())
-    floor = float(objective.min()) / DEPTH
-    lowest = bound
-    if logarithmic := floor > 0.0 and style.wide(objective):
-        lowest = np.maximum(bound, 0.5 * floor)
-        bound = np.where(bound > 0.0, bound, np.nan)
-        ax.set_yscale("log")
-    fill = {"color": style.ink(ax), "alpha": 0.12, "linewidth": 0}
-    ax.fill_between(at, lowest, objective, **fill)
-    style.draw_line(ax, at, objective, style.labelled(line, "Objective of the fit")[0])
-    label = "Certified lower bound of the optimum"
-    style.draw_line(ax, at, bound, style.labelled(line, label)[0])
-    if logarithmic:
-        values = np.concatenate([objective, lowest])
-        if values.min() < floor:  # the bound is far below all objectives
-            ax.set_ylim(bottom=floor)
-        style.write_decimals(np.maximum(values, floor), ax.yaxis)
-    ax.set_ylabel("Objective")
+class Panel(NamedTuple):
+    """What a panel of a trace shows: curves by label, and the limits of its axis."""
+
+    name: str
+    curves: dict[str, Floats]
+    logarithmic: bool = False
+    is_filled: bool = False
+    limits: tuple[float | None, float | None] = (None, None)
 
 
-def _distance(
-    trace: pd.DataFrame,
-    at: Floats,
-    ax: "Axes",
-    line: Style,
-    optimum: float | None,
-    lower: float,
-) -> None:
-    """Objective less the optimum, or less the largest lower bound of it."""
-    objective = trace["objective"].to_numpy()
-    label = "Objective above the optimum"
-    if optimum is None:
-        optimum = max(lower, float((objective - trace["gap"]).max()))
-        label += ", at most"
-    elif not optimum <= objective.min():
-        raise OptionError(
-            f"is above the objective {objective.min():.6g} of the trace; give the "
-            "least objective, or leave it out.",
-            "optimum",
-            optimum,
-        )
-    _log_line(at, objective - optimum, label, line, ax)
-    ax.set_ylabel("Objective above the optimum")
-
-
-def _gap(trace: pd.DataFrame, at: Floats, ax: "Axes", line: Style) -> None:
-    """Duality gap; epochs in which nothing is certified are not drawn."""
-    gap = trace["gap"].to_numpy()
-    share = float(gap[-1] / trace["objective"].iloc[-1])
-    label = f"Objective less bound; relative gap {share:.2g} at the end"
-    _log_line(at, gap, label, line, ax)
-    ax.set_ylabel("Duality gap")
-
-
-def _rates(
-    trace: pd.DataFrame, at: Floats, ax: "Axes", line: Style, accuracy: bool
-) -> None:
-    """Shares of misclassified rows, or of the others; of held-out rows too."""
-    drawn = [1e-3]
-    for column, rows in {
-        "training_error": "Rows of the fit",
-        "test_error": "Held-out rows",
-    }.items():
-        if column not in trace:
-            continue
-        rate = trace[column].to_numpy()
-        drawn += list(rate)
-        rate = 1.0 - rate if accuracy else rate
-        label = f"{rows}, {rate[-1]:.2%} at the end"
-        style.draw_line(ax, at, rate, style.labelled(line, label)[0])
-    most = float(np.nanmax(drawn))
+def _panels(
+    trace: pd.DataFrame, x: Against, optimum: float | None, lower: float
+) -> tuple[Panel, Panel, Panel]:
+    """Objective, gap and errors; against steps distance, gap and accuracy."""
+    objective, gap = (trace[name].to_numpy() for name in ("objective", "gap"))
+    bound, floor = np.maximum(0.0, objective - gap), float(objective.min()) / DEPTH
+    wide = floor > 0.0 and style.wide(objective)
+    label = f"relative gap {gap[-1] / objective[-1]:.2g} at the end"
+    second = Panel("Duality gap", {f"Objective less bound; {label}": gap}, True)
+    rates = {"Rows of the fit": trace["training_error"].to_numpy()}
+    if "test_error" in trace:
+        rates["Held-out rows"] = trace["test_error"].to_numpy()
+    most = max(1e-3, *(float(np.nanmax(rate)) for rate in rates.values()))
     low, high = -0.02 * most, BEYOND * most
-    ax.set_ylim(*((1.0 - high, 1.0 - low) if accuracy else (low, high)))
-    style.write_percent(ax.yaxis)
-    ax.set_ylabel("Accuracy" if accuracy else "Misclassified rows")
+    if x == "epoch":
+        both = {"Objective of the fit": objective}
+        both["Certified lower bound of the optimum"] = bound
+        below = floor if wide and bound.min() < floor else None  # far below
+        first = Panel("Objective", both, wide, True, (below, None))
+        third = Panel("Misclassified rows", _at_the_end(rates), limits=(low, high))
+        return first, second, third
+    label, least = "Objective above the optimum", optimum
+    if least is None:
+        least = max(lower, float(bound.max()))
+        label += ", at most"
+    elif not least <= objective.min():
+        why = f"is above the objective {objective.min():.6g} of the trace."
+        raise OptionError(why, "optimum", optimum)
+    first = Panel("Objective above the optimum", {label: objective - least}, True)
+    right = _at_the_end({name: 1.0 - rate for name, rate in rates.items()})
+    return first, second, Panel("Accuracy", right, limits=(1.0 - high, 1.0 - low))
 
 
-def _log_line(at: Floats, values: Floats, label: str, line: Style, ax: "Axes") -> None:
-    """Draw what is above 0, on a logarithmic axis if anything is."""
-    values = np.where((values > 0.0) & np.isfinite(values), values, np.nan)
-    above = values[values > 0.0]
-    if above.size:
-        ax.set_yscale("log")
-        style.write_decimals(above, ax.yaxis)
-    style.draw_line(ax, at, values, style.labelled(line, label)[0])
+def _at_the_end(rates: dict[str, Floats]) -> dict[str, Floats]:
+    return {f"{name}, {rate[-1]:.2%} at the end": rate for name, rate in rates.items()}
+
+
+def _draw_curves(ax: "Axes", at: Floats, panel: Panel, line: Style) -> None:
+    """Draw the curves of a panel; on a logarithmic axis what is above 0."""
+    if panel.is_filled:
+        fill = {"color": style.ink(ax), "alpha": 0.12, "linewidth": 0}
+        above, below = panel.curves.values()
+        ax.fill_between(at, below, above, **fill)
+    for label, values in panel.curves.items():
+        drawn = values
+        if panel.logarithmic:
+            drawn = np.where((values > 0.0) & np.isfinite(values), values, np.nan)
+            if (drawn > 0.0).any():
+                ax.set_yscale("log")
+                style.write_decimals(drawn[drawn > 0.0], ax.yaxis)
+        style.draw_line(ax, at, drawn, style.labelled(line, label)[0])
+    if panel.name in ("Accuracy", "Misclassified rows"):
+        style.write_percent(ax.yaxis)
+    if panel.limits != (None, None):
+        ax.set_ylim(*panel.limits)
+    ax.set_ylabel(panel.name)
 
 
 @suggest_names("result.plot")
@@ -251,7 +207,7 @@ class ResultPlots:
     'Area 1.000'
     """
 
-    result: LinearResults | KernelResults
+    result: scores.Fitted
     names: ClassVar[tuple[str, ...]] = ("trace", "margins", "confusion", "roc")
 
     def __call__(self, *arguments: object, **named: object) -> NoReturn:
@@ -344,7 +300,8 @@ class ResultPlots:
         OptionError
             If the threshold is no finite score, as the probabilities 0 and 1 are not.
         """
-        return draw_margins(self._scored(data, actual, offset), ax, line, threshold)
+        table = self.result.confusion(data, actual, offset=offset)
+        return scores.draw_margins(table, self.result, ax, line, threshold)
 
     def confusion(
         self,
@@ -391,14 +348,8 @@ class ResultPlots:
         ----------
         DeLong, DeLong & Clarke-Pearson, Biometrics 44 (1988).
         """
-        return draw_roc(self._scored(data, actual, offset), ax, line, threshold)
-
-    def _scored(self, data: object, actual: object, offset: object) -> ScoredRows:
-        """Rows with their labels and scores."""
         table = self.result.confusion(data, actual, offset=offset)
-        found = scored_rows(table, self.result)
-        assert found is not None  # a fit gives scores
-        return found
+        return scores.draw_roc(table, self.result, ax, line, threshold)
 
     def __repr__(self) -> str:
         return f"<Figures: {', '.join(self.names)}>"
@@ -472,7 +423,7 @@ class LinearPlots(ResultPlots):
         bases = self.result.reference_levels
         names = [level_names(str(term), bases)[0] for term in table["term"]]
         table = table.assign(term=names)
-        return draw_coefficients(
+        return forest.draw_coefficients(
             table.sort_values("estimate", ascending=False, kind="stable"),
             self.result.coding.levels,
             ax,
@@ -516,9 +467,9 @@ class LinearPlots(ResultPlots):
         with np.errstate(over="ignore"):
             ratios = numbers.apply(np.exp)
         ratios.index = pd.Index([n for n in names if n not in references])
-        return draw_forest(
+        return forest.draw_forest(
             names,
-            [Series(ratios, marker="s")],
+            [forest.Series(ratios, marker="s")],
             ax,
             line,
             x_label=f"Odds ratio of {self.result.coding.positive} per {self._unit}",
@@ -610,8 +561,8 @@ class LinearPlots(ResultPlots):
                 "A fit by the hinge loss has no probabilities; fit ps.logit(), or draw "
                 "plot.margins()."
             )
-        rows = self._scored(data, actual, offset)
-        return draw_probabilities(rows, ax, line, threshold)
+        table = self.result.confusion(data, actual, offset=offset)
+        return scores.draw_probabilities(table, self.result, ax, line, threshold)
 
     def _largest(self, max_terms: int | None) -> tuple[pd.DataFrame, str]:
         """The largest coefficients, and a title that says what is drawn."""
@@ -620,15 +571,10 @@ class LinearPlots(ResultPlots):
         table, p = self.result.coefficient_table(), len(self.result.coef)
         slopes = table[table["term"] != INTERCEPT].reset_index(drop=True)
         drawn = largest_terms(slopes, max_terms)
-        title = [f"The {len(drawn)} largest of {p:,} coefficients"] * (len(drawn) < p)
-        if drawn["conf_low"].notna().any():
-            title.append("95% intervals")
-        else:
-            notes = self.result.notes_on_errors()
-            why = f": {notes[0].text.split('. ')[0].rstrip('.')}" if notes else ""
-            title.append(f"no intervals{why}")
-        text = ", ".join(title)
-        return drawn, text[:1].upper() + text[1:]
+        title = f"The {len(drawn)} largest of {p:,} coefficients, " * (len(drawn) < p)
+        known = drawn["conf_low"].notna().any()
+        title += "95% intervals" if known else "no intervals, see summary()"
+        return drawn, title[:1].upper() + title[1:]
 
     def coefficient_image(
         self, shape: Sequence[int], *, ax: "Axes | None" = None

@@ -1,20 +1,24 @@
 """Figures of scores: ROC curves, and histograms of margins and of probabilities."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from pegasos_stats.arrays import Codes
-from pegasos_stats.data.labels import Ties, signs_of
+from pegasos_stats.data.labels import signs_of
 from pegasos_stats.errors import DataError, OptionError, counted
-from pegasos_stats.metrics.confusion import ConfusionMatrix, Source
+from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.intervals import auc_interval
-from pegasos_stats.metrics.scores import RocCurve, area_under_curve, roc_curve
+from pegasos_stats.metrics.scores import area_under_curve, roc_curve
+from pegasos_stats.models.kernel import KernelResults
+from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import checked_threshold, score_at, thresholded
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.style import Axes, Floats, Style
-from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.studies.comparisons import RocComparison
+
+Fitted = LinearResults | KernelResults
 
 FEWEST, MOST = 10, 40  # bars that the middle of the margins is divided into
 MIDDLE = (1.0, 99.0)  # percentiles between which the width of bars is found
@@ -22,61 +26,49 @@ WHOLE = 1000  # bars in all
 FINEST = 1e-9  # width of a bar, at least, as a share of the largest margin
 
 
-class ScoredRows(NamedTuple):
-    """Rows with their labels and the scores of a fit.
+def labelled_scores(table: ConfusionMatrix) -> tuple[Codes, Floats, int]:
+    """Rows of a table with a label and a score.
 
-    Attributes
-    ----------
+    Returns
+    -------
     codes : int array, shape (n,)
-        0 for the first, 1 for the second level, -1 where the label is missing.
+        0 for the first, 1 for the second level.
     scores : float64 array, shape (n,)
-        Large for the second level; NaN where missing.
-    levels : pair of labels
-    problem : Problem
-        Of the fit.
-    ties : "na", "positive" or "negative"
-        Whether a score of exactly the threshold is the second level.
-    source : "new", "training" or "out of fold"
-        Where the rows come from; only the area of new ones has an interval.
+    left_out : int
+        How many rows lack one of both.
+
+    Raises
+    ------
+    DataError
+        If there is no such row.
     """
-
-    codes: Codes
-    scores: Floats
-    levels: Sequence[object]
-    problem: Problem
-    ties: Ties = "na"
-    source: Source = "new"
-
-    def labelled(self) -> "ScoredRows":
-        """The rows with a label and a score, or `DataError` if there is none."""
-        used = (self.codes >= 0) & np.isfinite(self.scores)
-        if not used.any():
-            raise DataError(
-                f"None of {counted(len(used), 'row')} has a label and a score; give "
-                "data with labels and without missing values."
-            )
-        return self._replace(codes=self.codes[used], scores=self.scores[used])
-
-
-def scored_rows(table: ConfusionMatrix, result: Any) -> ScoredRows | None:
-    """The rows of a table of a fit; None where it has no scores."""
     found = table.scored
-    if found is None or found.scores is None:
-        return None
-    levels, ties = result.coding.levels, result.solver.ties
-    return ScoredRows(
-        found.codes, found.scores, levels, result.problem, ties, table.source
-    )
+    assert found is not None
+    assert found.scores is not None  # a fit gives scores
+    used = (found.codes >= 0) & np.isfinite(found.scores)
+    if not used.any():
+        raise DataError(
+            f"None of {counted(len(used), 'row')} has a label and a score; give data "
+            "with labels and without missing values."
+        )
+    return found.codes[used], found.scores[used], int((~used).sum())
 
 
 def draw_roc(
-    rows: ScoredRows, ax: "Axes | None", line: Style, threshold: float | None = None
+    table: ConfusionMatrix,
+    result: Fitted,
+    ax: "Axes | None",
+    line: Style,
+    threshold: float | None = None,
 ) -> "Axes":
     """Draw the curve, its area, chance and one threshold, see `ResultPlots.roc`.
 
     Parameters
     ----------
-    rows : ScoredRows
+    table : ConfusionMatrix
+        With the scores of its rows.
+    result : LinearResults or KernelResults
+        The fit.
     ax : Axes, optional
     line : mapping
         Keywords of the curve; a label stands before the area.
@@ -88,33 +80,30 @@ def draw_roc(
     DataError
         If a level has no row with a score.
     """
-    scores, problem, cut, mark = rows.scores, rows.problem, 0.0, "Score 0"
+    problem, levels, cut, mark = result.problem, result.coding.levels, 0.0, "Score 0"
+    codes, scores, left_out = labelled_scores(table)
     if threshold is not None:
         cut = checked_threshold(threshold, problem)
         scores = thresholded(scores, problem)
         mark = f"Score {cut:.3g}"
         if problem.loss == "log":
             mark = f"Probability {style.percent(cut)}"
-    used = (rows.codes >= 0) & ~np.isnan(scores)
-    codes, scores = rows.codes[used], scores[used]
-    for code, level in enumerate(rows.levels):
+    for code, level in enumerate(levels):
         if not (codes == code).any():
-            raise DataError(
-                f"None of {counted(used.size, 'row')} is {level!r} and has a score; a "
-                "ROC curve needs rows of both levels."
-            )
+            rows = counted(codes.size + left_out, "row")
+            raise DataError(f"None of {rows} is {level!r} and has a score.")
     low, high = auc_interval(codes, scores)
     area = f"Area {area_under_curve(codes, scores):.3f}"
-    if rows.source != "new":
-        area += f", {rows.source} rows"
+    if table.source != "new":
+        area += f", {table.source} rows"
     elif not np.isnan(low):
         area += f" (95% CI {low:.3f} to {high:.3f})"
     look, own = style.labelled(line, area)
-    ax = roc_axes(ax, rows.levels, used.size - codes.size)
+    ax = roc_axes(ax, levels, left_out)
     curve = roc_curve(codes, scores)
     x, y = curve.false_positive, curve.true_positive
     drawn = style.draw_line(ax, x, y, look, clip_on=False)
-    positive = signs_of(scores, rows.ties, cut) > 0.0
+    positive = signs_of(scores, result.solver.ties, cut) > 0.0
     false, true = (float(positive[codes == code].mean()) for code in (0, 1))
     point: Style = {
         "label": "" if own else f"{mark}: {true:.1%} true, {false:.1%} false positives",
@@ -171,21 +160,12 @@ def draw_fold_rocs(
     return ax
 
 
-def draw_compared_rocs(
-    curves: Mapping[str, RocCurve],
-    areas: Sequence[float],
-    levels: Sequence[object],
-    ax: "Axes | None",
-    line: Style,
-) -> "Axes":
-    """Draw curves by name, with their areas, see `RocComparison.plot`."""
-    ax = roc_axes(ax, levels)
+def draw_compared_rocs(found: RocComparison, ax: "Axes | None", line: Style) -> "Axes":
+    """Draw two curves with their areas, see `RocComparison.plot`."""
+    ax, areas = roc_axes(ax, found.levels), found.table["estimate"]
     named = {
-        f"{style.written(name)}: area {area:.3f}": (
-            curve.false_positive,
-            curve.true_positive,
-        )
-        for (name, curve), area in zip(curves.items(), areas, strict=True)
+        f"{style.written(name)}: area {area:.3f}": (c.false_positive, c.true_positive)
+        for name, c, area in zip(found.names, found.curves, areas, strict=False)
     }
     style.draw_curves(ax, named, line, clip_on=False)
     style.finish(ax, legend="lower right")
@@ -208,14 +188,18 @@ def draw_rocs(
 
 
 def draw_margins(
-    rows: ScoredRows, ax: "Axes | None", line: Style, threshold: float | None = None
+    table: ConfusionMatrix,
+    result: Fitted,
+    ax: "Axes | None",
+    line: Style,
+    threshold: float | None = None,
 ) -> "Axes":
     """Draw the shares of each level's rows by margin, see `ResultPlots.margins`.
 
     Parameters
     ----------
-    rows : ScoredRows
-    ax : Axes, optional
+    table, result, ax
+        As for `draw_roc`.
     line : mapping
         Keywords of the outlines.
     threshold : float, optional
@@ -223,65 +207,64 @@ def draw_margins(
 
     Raises
     ------
-    DataError
-        If no row has a label and a score.
     OptionError
         If the threshold is no finite score.
     """
-    used, moved, cut = rows.labelled(), threshold is not None, 0.0
+    codes, scores, left_out = labelled_scores(table)
+    moved, cut, levels = threshold is not None, 0.0, result.coding.levels
     if threshold is not None:
-        problem = rows.problem
-        cut = score_at(checked_threshold(threshold, problem), problem)
+        cut = score_at(checked_threshold(threshold, result.problem), result.problem)
         if not np.isfinite(cut):
-            raise OptionError(
-                f"threshold={threshold} predicts all rows alike, which have no margin "
-                "then; give one between the scores."
-            )
-    margins = np.where(used.codes == 1, 1.0, -1.0) * (used.scores - cut)
-    by_level = [margins[used.codes == code] for code in (0, 1)]
+            raise OptionError("predicts all rows alike.", "threshold", threshold)
+    margins = np.where(codes == 1, 1.0, -1.0) * (scores - cut)
+    by_level = [margins[codes == code] for code in (0, 1)]
     labels = []
-    for level, own in zip(rows.levels, by_level, strict=True):
+    for level, own in zip(levels, by_level, strict=True):
         below = "" if moved else f"{np.count_nonzero(own < 1.0):,} below 1, "
         below += f"{np.count_nonzero(own < 0.0):,} below 0"
         labels.append(f"{style.short(level)}: {counted(own.size, 'row')}, {below}")
     ax = _draw_levels(by_level, bin_edges(margins), labels, ax, line)
     for at, dashes in [(0.0, "-"), (1.0, "--")][: 1 if moved else 2]:
         label = "Threshold" if moved else f"Margin {at:.0f}"
-        if rows.problem.loss == "log" and not moved:
+        if result.problem.loss == "log" and not moved:
             label += f": probability {100.0 / (1.0 + np.exp(-at)):.0f}%"
         style.reference(ax, at, None, label, dashes)
     score = "the score less that of the threshold" if moved else "the score"
-    name = f"Margin: {score}, its sign changed for {style.short(rows.levels[0])}"
-    _finish(ax, name, rows.codes.size - margins.size)
+    name = f"Margin: {score}, its sign changed for {style.short(levels[0])}"
+    _finish(ax, name, left_out)
     return ax
 
 
 def draw_probabilities(
-    rows: ScoredRows, ax: "Axes | None", line: Style, threshold: float
+    table: ConfusionMatrix,
+    result: Fitted,
+    ax: "Axes | None",
+    line: Style,
+    threshold: float,
 ) -> "Axes":
     """Draw the shares of each level's rows by the probability of the second level.
 
     Parameters
     ----------
-    rows, ax, line
+    table, result, ax, line
         As for `draw_margins`.
     threshold : float
         Probability above which the second level is predicted.
     """
-    used, cut = rows.labelled(), checked_threshold(threshold, rows.problem)
-    p = thresholded(used.scores, rows.problem)
-    by_level = [p[used.codes == code] for code in (0, 1)]
+    codes, scores, left_out = labelled_scores(table)
+    cut, levels = checked_threshold(threshold, result.problem), result.coding.levels
+    p = thresholded(scores, result.problem)
+    by_level = [p[codes == code] for code in (0, 1)]
     bars = int(np.clip(2.5 * np.cbrt(p.size), FEWEST, MOST))
     labels = [
         f"{style.short(level)}: {counted(own.size, 'row')}, "
         f"{np.count_nonzero(own > cut):,} above"
-        for level, own in zip(rows.levels, by_level, strict=True)
+        for level, own in zip(levels, by_level, strict=True)
     ]
     ax = _draw_levels(by_level, np.linspace(0.0, 1.0, bars + 1), labels, ax, line)
     style.reference(ax, cut, None, f"Threshold {style.percent(cut)}", "--")
     style.write_percent(ax.xaxis)
-    name = f"Predicted probability of {style.short(rows.levels[1])}"
-    _finish(ax, name, rows.codes.size - p.size)
+    _finish(ax, f"Predicted probability of {style.short(levels[1])}", left_out)
     return ax
 
 

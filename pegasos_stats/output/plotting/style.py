@@ -9,7 +9,7 @@ the colour of the text, so that dark styles show it.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import takewhile
+from os.path import commonprefix
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -57,13 +57,6 @@ ROOM = 66.0  # points of an inch of axes that names of rows have, beside margins
 LEVEL = 28  # letters of a level within a text
 NARROW = 3.2  # inches of axes, below which a legend has smaller letters
 MOST = 0.65  # share of the height of axes that a legend takes, at most
-OUTSIDE: Mapping[str, Style] = {  # places of a legend beside axes; above: no title
-    "above": {
-        **{"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)},
-        **{"ncols": 2, "columnspacing": 1.0},
-    },
-    "right": {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)},
-}
 BESIDE = 24  # letters in a line of a legend beside axes
 UPRIGHT = "upright"  # lines across the height of axes, but for their legend
 SAMPLE = 7  # letters as wide as the sample of a line in a legend
@@ -185,16 +178,11 @@ def merged(style: Style, **defaults: Any) -> dict[str, Any]:
 
     try:
         given = normalize_kwargs(dict(style), Line2D)
-    except TypeError:
+        Line2D([], [], **given)
+    except (AttributeError, TypeError, ValueError) as error:
         raise OptionError(
-            f"{', '.join(style)} name one property twice; give each once."
+            f"{error}; give ax, or properties of lines such as color or label."
         ) from None
-    for name in given:
-        if not hasattr(Line2D, f"set_{name}"):
-            raise OptionError(
-                f"{name} is no keyword of this figure; give ax, or a property of its "
-                "lines such as color, linestyle, linewidth, marker, alpha or label."
-            )
     return defaults | given
 
 
@@ -355,9 +343,7 @@ def abbreviated(names: Sequence[object], width: int) -> list[str]:
         same = [j for j, short in enumerate(cut) if short == text]
         if count == 1 or len({whole[j] for j in same}) == 1:
             continue
-        letters = zip(*(whole[j] for j in same), strict=False)
-        alike = takewhile(lambda column: len(set(column)) == 1, letters)
-        first = sum(1 for _ in alike)
+        first = len(commonprefix([whole[j] for j in same]))  # noqa: RUF071
         for place, j in enumerate(same, 1):
             cut[j] = f"…{whole[j][first : first + width - 1]}"
             if cut[j] in cut[:j]:
@@ -397,7 +383,9 @@ def name_rows(
         before = {t.get_text(): t.get_position()[1] for t in ax.get_yticklabels()}
     row = ROOM * ax.get_window_extent().height / dots / max(len(names), 1)
     size = max(min(base, row), SMALLEST)
-    inches = ax.figure.bbox.width / dots / _panels(ax)
+    place = ax.get_subplotspec()
+    columns = 1 if place is None else place.get_gridspec().ncols
+    inches = ax.figure.bbox.width / dots / columns
     width = max(int(NAMES * inches / (LETTER * size)), 8)
     texts = fitted(names, min(width, 40), min(most, max(int(row / size / 1.6), 1)))
     new = [text for text in texts if text not in before]
@@ -413,8 +401,8 @@ def name_rows(
 def put_legend(ax: "Axes", place: str = "best") -> float:
     """Put the legend into axes; return the share of their height that it takes.
 
-    Long labels are broken; in narrow axes letters are smaller. A place of `OUTSIDE` is
-    for axes that are full.
+    Long labels are broken; in narrow axes letters are smaller. To the right it is
+    beside axes that are full.
     """
     handles, labels = ax.get_legend_handles_labels()
     if not labels:
@@ -424,12 +412,12 @@ def put_legend(ax: "Axes", place: str = "best") -> float:
     base = _points("legend.fontsize")
     size = base if inches > NARROW else 0.75 * base
     width = max(int(0.9 * inches / (LETTER * size)) - SAMPLE, 14)
-    columns = {"right": BESIDE, "above": max(width - SAMPLE, 14)}
-    width = columns.get(place, width)
+    width = BESIDE if place == "right" else width
     texts = ["\n".join(wrap(label, width)) for label in labels]
     look: dict[str, Any] = {"framealpha": 0.7, "edgecolor": "none", "frameon": True}
-    if outside := OUTSIDE.get(place):
-        ax.legend(handles, texts, fontsize=size, **look, **outside)
+    if place == "right":
+        look |= {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+        ax.legend(handles, texts, fontsize=size, **look)
         return 0.0
     made = ax.legend(handles, texts, loc=place, fontsize=size, **look)
     made.set_in_layout(False)
@@ -458,12 +446,14 @@ def finish(*axes: "Axes", legend: str | None = None) -> None:
         _lay_out(figure)
         for ax in axes:
             for text in (ax.title, ax.xaxis.label, ax.yaxis.label):
-                _wrap(text, _side(ax, text is ax.yaxis.label) / figure.dpi)
+                box = ax.get_window_extent()
+                side = box.height if text is ax.yaxis.label else box.width
+                _wrap(text, side / figure.dpi)
     _lay_out(figure)
     if legend is not None:
         for ax in axes:
             put_legend(ax, legend)
-    if legend in OUTSIDE:
+    if legend == "right":
         _lay_out(figure)
 
 
@@ -473,25 +463,6 @@ def _points(setting: str) -> float:
 
     size = FontProperties(size=pyplot().rcParams[setting]).get_size_in_points()
     return float(size)
-
-
-def _side(ax: "Axes", down: bool) -> float:
-    """Pixels that a text may be long: to the edge, beside other panels its axes."""
-    box, whole = ax.get_window_extent(), ax.figure.figure.bbox
-    low, high = box.intervaly if down else box.intervalx
-    first, last = whole.intervaly if down else whole.intervalx
-    middle = (low + high) / 2
-    edge = 1.8 * min(middle - first, last - middle)  # letters may be wide
-    return float(edge if _panels(ax, down) == 1 else min(edge, 1.15 * (high - low)))
-
-
-def _panels(ax: "Axes", down: bool = False) -> int:
-    """Panels beside each other in the figure of some axes, or below each other."""
-    place = ax.get_subplotspec()
-    if place is None:
-        return 1
-    grid = place.get_gridspec()
-    return int(grid.nrows if down else grid.ncols)
 
 
 def _wrap(text: "Text", inches: float) -> None:

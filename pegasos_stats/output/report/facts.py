@@ -16,7 +16,7 @@ from pegasos_stats.data.labels import signs_of
 from pegasos_stats.data.sample import aligned_labels
 from pegasos_stats.data.scaling import moments
 from pegasos_stats.data.weights import column_of_counts, repeated
-from pegasos_stats.errors import DataError, UndefinedMetricWarning
+from pegasos_stats.errors import DataError, UndefinedMetricWarning, listing
 from pegasos_stats.metrics.caret import ConfusionReport
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.curves import PrecisionRecall, precision_recall
@@ -28,12 +28,12 @@ from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import thresholded
 from pegasos_stats.models.summaries import Note, factor_levels
 from pegasos_stats.output.plotting.style import metric_name
-from pegasos_stats.output.report.formatting import NBSP, bracketed, number, p_value
 from pegasos_stats.solvers.kernel_problem import KernelFunction, KernelProblem
-from pegasos_stats.studies.reliability import RARE, Reliability, reliability
+from pegasos_stats.studies.calibration import RARE, Reliability, reliability
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
 from pegasos_stats.studies.selection.lambda_path import LambdaPath
 from pegasos_stats.studies.thresholds import Thresholds
+from pegasos_stats.tables import significant
 
 Fitted = LinearResults | KernelResults
 Lines = Sequence[Sequence[str]]  # of a table
@@ -112,6 +112,11 @@ class EvaluatedRows:
         overall = self.report.overall
         area = overall.get("auc", overall.get("auc_pooled", math.nan))
         return None if math.isnan(area) else area
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether the table has the scores of its rows."""
+        return self.table.scored is not None and self.table.scored.scores is not None
 
     @property
     def codes(self) -> NDArray[np.intp]:
@@ -596,3 +601,79 @@ def _described(values: Vector, share: bool) -> str:
         return f"{round(mean * len(values)):,} ({mean:.0%})"
     sd = float(values.std(ddof=1)) if len(values) > 1 else 0.0
     return f"{number(mean, 3)}{NBSP}({number(sd, 3)})"
+
+
+UNDEFINED = "NA"
+NBSP = "\N{NO-BREAK SPACE}"  # an interval stays on one line
+SMALLEST = 1e-4  # share that is written in digits
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Write a number with `digits` significant digits and a real minus sign.
+
+    Examples
+    --------
+    >>> number(-0.69526668), number(float("nan")), number(1234.0, 6)
+    ('−0.6953', 'NA', '1234')
+    """
+    if math.isnan(value):
+        return UNDEFINED
+    return significant(value, digits).replace("-", "−")
+
+
+def decimals(value: float) -> str:
+    """Write a share or a statistic with four decimals.
+
+    Examples
+    --------
+    >>> decimals(0.9877), decimals(1.0), decimals(-0.25)
+    ('0.9877', '1.0000', '−0.2500')
+    """
+    text = UNDEFINED if math.isnan(value) else f"{value:.4f}"
+    return text.replace("-", "−")
+
+
+def percent(share: float) -> str:
+    """Write a share in percent.
+
+    Examples
+    --------
+    >>> percent(0.057), percent(0.4966), percent(1e-6), percent(2e-9), percent(0.0)
+    ('5.70%', '49.7%', '0.000100%', '2.00e−07%', '0%')
+    """
+    if math.isnan(share):
+        return UNDEFINED
+    hundredths = 100.0 * share
+    if hundredths in (0.0, 100.0):
+        return f"{hundredths:.0f}%"
+    if hundredths >= 10.0:
+        return f"{hundredths:.1f}%"
+    return f"{hundredths:#.3g}%".replace("-", "−")
+
+
+def bracketed(value: float, interval: Interval | None) -> str:
+    r"""Write a share or a statistic, with its interval where there is one.
+
+    Examples
+    --------
+    >>> bracketed(0.5, Interval(0.25, 0.75)), bracketed(0.5, None)
+    ('0.5000 [0.2500,\xa00.7500]', '0.5000')
+    """
+    if interval is None or math.isnan(interval.low):
+        return decimals(value)
+    low, high = decimals(interval.low), decimals(interval.high)
+    return f"{decimals(value)} [{low},{NBSP}{high}]"
+
+
+def p_value(value: float) -> str:
+    r"""Write a p-value.
+
+    Examples
+    --------
+    >>> p_value(0.0123), p_value(1e-20), p_value(float("nan"))
+    ('0.0123', '<\xa00.0001', 'NA')
+    """
+    return f"<{NBSP}0.0001" if value < 1e-4 else decimals(value)
+
+
+WRITERS = number, percent, decimals, listing  # of a template

@@ -1,10 +1,12 @@
 """Reports: checked, put together, shown, and written to files."""
 
 import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from html import escape
 from os import PathLike
 from pathlib import Path
+from typing import IO, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -12,11 +14,7 @@ from pegasos_stats import writing
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.language.formula_design import UNSEEN, Unseen, without_unseen
 from pegasos_stats.data.user_data import is_valid_text, refusing
-from pegasos_stats.errors import (
-    DataError,
-    OptionError,
-    listing,
-)
+from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.kernel import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
@@ -25,12 +23,103 @@ from pegasos_stats.output.plotting.tiles import checked_shape
 from pegasos_stats.output.report import facts as rows_of
 from pegasos_stats.output.report import rendering
 from pegasos_stats.output.report.facts import Facts, Fitted
-from pegasos_stats.output.report.figures import figures_of
-from pegasos_stats.output.report.output_path import Format, checked_page
-from pegasos_stats.output.report.rendering import Page
+from pegasos_stats.output.report.rendering import Page, figures_of
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
 from pegasos_stats.studies.selection.lambda_path import LambdaPath
 from pegasos_stats.studies.thresholds import Thresholds, scale_of
+
+Format = Literal["html", "markdown"]
+
+FORMATS: tuple[Format, ...] = ("html", "markdown")
+ENDS: dict[str, Format] = {
+    "": "html",
+    ".html": "html",
+    ".htm": "html",
+    ".md": "markdown",
+    ".markdown": "markdown",
+}
+BEGINS = (rendering.beginning(), rendering.MARK)
+BEGIN = 2000  # bytes that hold any of these
+
+
+def _begins(*begins: str) -> Callable[[IO[bytes]], bool]:
+    """A test of the first characters of a file, with any kind of line ends."""
+
+    def known(handle: IO[bytes]) -> bool:
+        text = handle.read(BEGIN).decode("utf-8", errors="replace")
+        return text.replace("\r\n", "\n").startswith(begins)
+
+    return known
+
+
+REPORT = writing.Kind("report", _begins(*BEGINS))
+CSV = writing.Kind("list of misclassified rows", _begins("row,actual,predicted,score"))
+
+
+class PagePlace(NamedTuple):
+    """Where a report is to be written; `checked_page` makes one.
+
+    Attributes
+    ----------
+    place : Place
+    csv : Place
+        Of the misclassified rows.
+    format : "html" or "markdown"
+    """
+
+    place: writing.Place
+    csv: writing.Place
+    format: Format
+
+
+def format_of(path: Path) -> Format:
+    """The format that the end of a path asks for.
+
+    Raises
+    ------
+    OptionError
+        If it is neither HTML's nor Markdown's.
+
+    Examples
+    --------
+    >>> format_of(Path("fit.html")), format_of(Path("fit.md"))
+    ('html', 'markdown')
+    """
+    end = path.suffix.lower()
+    if end not in ENDS:
+        raise OptionError(
+            f"The path {writing.shown_path(str(path))} ends in {end!a}, which is no "
+            "format of a report; give one that ends in .html or .md."
+        )
+    return ENDS[end]
+
+
+def checked_page(
+    path: str | PathLike[str], format: Format | None = None, overwrite: bool = False
+) -> PagePlace:
+    """Check where a report is to be written, before it is made.
+
+    Raises
+    ------
+    OptionError
+        If the path is none, or asks for no format of a report.
+    DataError
+        If no file can be written there, or one that is no report is there.
+    """
+    place = writing.checked_place(path, REPORT, overwrite)
+    whole = Path(os.path.abspath(writing.checked_path(path)))
+    format = format_of(whole) if format is None else format
+    check_choice("format", format, FORMATS)
+    beside = writing.checked_place(rows_beside(str(whole)), CSV, overwrite)
+    return PagePlace(place, beside, format)
+
+
+def rows_beside(path: str) -> str:
+    """The file of the misclassified rows, beside a page."""
+    return f"{os.path.splitext(path)[0]}_misclassified.csv"
+
+
+Study = TypeVar("Study", LambdaPath, CrossValidation)
 
 FRAME = (
     '<iframe title="Report" srcdoc="{}" '
@@ -223,7 +312,21 @@ def report(
         raise OptionError("offset= is that of the test data; give both, or neither.")
     cut, chosen = _checked_threshold(threshold, fitted)
     rendering.templates(escape)  # an error before any work where jinja2 is missing
-    lambda_path, folds = _checked_studies(fitted, path_of_lambda, validation)
+    lam = fitted.problem.lam
+    path_tried = _checked_study(
+        "path_of_lambda",
+        path_of_lambda,
+        LambdaPath,
+        fitted,
+        lambda path: path.marks().values(),
+    )
+    folds = _checked_study(
+        "validation",
+        validation,
+        CrossValidation,
+        fitted,
+        lambda cv: [cv.model.problem.lam if cv.choosing is None else lam],
+    )
     if unseen == "missing" and test is not None:
         test = _known(fitted, test)
     sets = [rows_of.training_rows(fitted, positive, cut)]
@@ -233,7 +336,7 @@ def report(
         new = rows_of.held_out_rows(fitted, test, positive, offset, cut)
         if new.table.source != "training":  # which has no new row among them
             sets.append(new)
-    facts = Facts(fitted, sets, image_shape, lambda_path, folds, cut, chosen)
+    facts = Facts(fitted, sets, image_shape, path_tried, folds, cut, chosen)
     low, high = fitted.coding.levels
     title = title or f"{fitted.coding.name}: {low} or {high}"
     made = Report(Page(title, facts, figures_of(facts)))
@@ -262,36 +365,27 @@ def _checked_fit(result: object, title: object, image_shape: object) -> Fitted:
     return result
 
 
-def _checked_studies(
-    result: Fitted, path: object, validation: object
-) -> tuple[LambdaPath | None, CrossValidation | None]:
-    """Path and validation, or an `OptionError` unless they are of the fit."""
-    y, lam = result.problem.y, result.problem.lam
-    for name, study, kind in (
-        ("path_of_lambda", path, LambdaPath),
-        ("validation", validation, CrossValidation),
+def _checked_study(
+    name: str,
+    study: object,
+    kind: type[Study],
+    result: Fitted,
+    lambdas: Callable[[Study], Iterable[float]],
+) -> Study | None:
+    """A study, or an `OptionError` unless it is of the rows and lambda of the fit."""
+    if study is None:
+        return None
+    problem = result.problem
+    if (
+        not isinstance(study, kind)
+        or not np.array_equal(study.model.problem.y, problem.y)
+        or problem.lam not in lambdas(study)
     ):
-        is_of_rows = isinstance(study, kind) and np.array_equal(
-            study.model.problem.y, y
+        raise OptionError(
+            f"{name} is no {kind.__name__} of the rows and of lam={problem.lam!r}, "
+            "those of the fit; give one of the same model."
         )
-        if study is not None and not is_of_rows:
-            raise OptionError(
-                f"{name} is of type {type(study).__name__} or of other rows than the "
-                f"fit; give a {kind.__name__} of the same model."
-            )
-    assert path is None or isinstance(path, LambdaPath)
-    assert validation is None or isinstance(validation, CrossValidation)
-    chosen = {lam} if path is None else set(path.marks().values())
-    tried = lam
-    if validation is not None and validation.choosing is None:
-        tried = validation.model.problem.lam
-    for name, lambdas in (("path_of_lambda", chosen), ("validation", {tried})):
-        if lam not in lambdas:
-            raise OptionError(
-                f"{name} is of {listing(sorted(lambdas))} and the fit has lam={lam!r}; "
-                "give that of the same model."
-            )
-    return path, validation
+    return study
 
 
 def _checked_threshold(
@@ -308,11 +402,7 @@ def _checked_threshold(
         return None, None
     if not isinstance(threshold, Thresholds):
         return checked_threshold(threshold, result.problem), None
-    scale, levels = scale_of(result.problem), result.coding.levels
-    if (threshold.scale, threshold.levels) != (scale, levels):
-        raise OptionError(
-            f"threshold is for the {threshold.scale} of a fit of "
-            f"{listing(threshold.levels)}, and this fit has a {scale} of "
-            f"{listing(levels)}; give what its thresholds() returns, or a number."
-        )
+    of_fit = scale_of(result.problem), result.coding.levels
+    if (threshold.scale, threshold.levels) != of_fit:
+        raise OptionError("threshold is of another fit; give that of its thresholds().")
     return threshold.threshold, threshold

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -218,8 +217,14 @@ class CrossValidation(Summarised):
     scores_by_repeat: pd.DataFrame
     choosing: "Choosing | None" = None
 
-    @cached_property
-    def _estimates(self) -> pd.DataFrame:
+    def tidy(self) -> pd.DataFrame:
+        """Metrics, one per row: ``term, estimate, std_error``, as in broom.
+
+        The estimate is the mean over the folds, weighted by their held-out rows. The
+        standard error is that of a single repeat (root mean square over the repeats).
+        Folds share training rows, so it is an approximation and rather too small; for
+        nested cross-validation it is multiplied by `correction_factor`.
+        """
         lines = []
         for metric in self.metrics:
             (mean,), (error,) = fold_fits.curve(self.by_fold, metric.name)
@@ -229,25 +234,15 @@ class CrossValidation(Summarised):
             found["std_error"] *= correction_factor(self.by_fold)
         return found
 
-    def tidy(self) -> pd.DataFrame:
-        """Metrics, one per row: ``term, estimate, std_error``, as in broom.
-
-        The estimate is the mean over the folds, weighted by their held-out rows. The
-        standard error is that of a single repeat (root mean square over the repeats).
-        Folds share training rows, so it is an approximation and rather too small; for
-        nested cross-validation it is multiplied by `correction_factor`.
-        """
-        return self._estimates.copy()
-
     @property
     def mean(self) -> "pd.Series[float]":
         """Mean of each metric over the folds."""
-        return self._estimates.set_index("term")["estimate"]
+        return self.tidy().set_index("term")["estimate"]
 
     @property
     def std_error(self) -> "pd.Series[float]":
         """Standard error of each mean; NaN with a single fold."""
-        return self._estimates.set_index("term")["std_error"]
+        return self.tidy().set_index("term")["std_error"]
 
     @property
     def scores(self) -> "pd.Series[float]":
@@ -329,7 +324,7 @@ class CrossValidation(Summarised):
         """
         from pegasos_stats.output.plotting.curves import draw_folds
 
-        return draw_folds(self.by_fold, self._estimates)
+        return draw_folds(self.by_fold, self.tidy())
 
     def plot_roc(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw the ROC curve of each fold, thin, and their mean.
@@ -363,15 +358,14 @@ class CrossValidation(Summarised):
 
     def summary(self) -> Summary:
         """Header, metrics and notes; ``print()`` shows text, a notebook HTML."""
-        found = self._estimates
-        names = found["term"].tolist()
+        found = self.tidy().set_index("term")
+        folds = self.by_fold[list(found.index)]
         columns = {
             "mean": found["estimate"],
             "std err": found["std_error"],
-            "lowest fold": self.by_fold[names].min(),
-            "highest fold": self.by_fold[names].max(),
+            "lowest fold": folds.min(),
+            "highest fold": folds.max(),
         }
-        cells = {k: [significant(v) for v in values] for k, values in columns.items()}
         left = dict(fold_fits.model_fields(self.model))
         notes = [
             "Means over the folds, weighted by their held-out rows; standard errors of "
@@ -388,9 +382,8 @@ class CrossValidation(Summarised):
             )
         gap = float(self.by_fold["relative_gap"].max())
         right = fold_fits.run_fields(self.solver, self.folds, self.seed, gap)
-        table = pd.DataFrame(cells, names)
-        fields = list(left.items())
-        return Summary(["Cross-validation"], table, notes, fields, right)
+        table = pd.DataFrame(columns).map(significant)
+        return Summary(["Cross-validation"], table, notes, [*left.items()], right)
 
 
 INNER = 10  # folds, unless an earlier path says how many

@@ -493,38 +493,32 @@ def shared_fits(
             places += [(rows.k, at) for at in wholes]
             wholes = []
         for j, at in places:
-            theta = np.array([point.theta[j] for point in path])
-            beta, alpha = theta[:, : rows.p], np.zeros(len(path))
-            if rows.intercept:
-                alpha = theta[:, -1] - beta @ rows.centre
-            fits = _fits_of(problem, tasks[at], path, j, beta, alpha)
-            sure = [point.certified(solver.tol)[j] for point in path]
-            pairs = zip(fits, sure, strict=True)
-            found[at] = [fit if certified else None for fit, certified in pairs]
+            found[at] = list(_fits_of(problem, tasks[at], rows, path, j))
     return found
 
 
 def _fits_of(
-    problem: Problem,
-    task: Task,
-    path: Sequence[Point],
-    j: int,
-    beta: Matrix,
-    alpha: Vector,
-) -> Iterator[Fit]:
-    """Fits of split `j` that were found side by side, as if found alone."""
+    problem: Problem, task: Task, rows: FoldedRows, path: Sequence[Point], j: int
+) -> Iterator[Fit | None]:
+    """Fits of split `j` that were found side by side; None where not certified."""
     split, y, n = task.split, problem.y, problem.n
     X, offset = problem.X, problem.row_offsets
     if split is not None:
         n, X, offset = split.n_train, X[split.test], offset[split.test]
-    for i, point in enumerate(path):
+    for point in path:
+        if not point.certified(task.solver.tol)[j]:
+            yield None
+            continue
+        theta = point.theta[j]
+        beta = theta[: rows.p].copy()
+        alpha = float(theta[-1] - beta @ rows.centre) if rows.intercept else 0.0
         gap, kept = Gap(float(point.objective[j]), max(0.0, float(point.dual[j]))), None
-        scores = X @ beta[i] + alpha[i] + offset
+        scores = X @ beta + alpha + offset
         if split is None:
             wrong = int((scores * y < 0.0).sum())
             low, high = (int((y[scores == 0.0] == level).sum()) for level in (-1, 1))
             gap = Certificate(gap.objective, gap.dual_objective, wrong, (low, high))
-            kept, scores = Coefficients(beta[i], float(alpha[i])), np.empty(0)
+            kept, scores = Coefficients(beta, alpha), np.empty(0)
         yield Fit(gap, int(point.reads[j]) * n, task.solver.seed, scores, kept)
 
 

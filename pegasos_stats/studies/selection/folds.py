@@ -52,11 +52,6 @@ class Split:
     n: int
     given: Rows | None = None
 
-    def __post_init__(self) -> None:
-        for rows in (self.test, self.given):
-            if rows is not None:
-                rows.flags.writeable = False
-
     def __str__(self) -> str:
         return f"Fold {self.fold!r} of repeat {self.repeat}"
 

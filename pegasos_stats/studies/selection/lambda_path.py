@@ -11,14 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from pegasos_stats import checks
 from pegasos_stats.arrays import Vector
-from pegasos_stats.checks import (
-    check_choice,
-    check_count,
-    check_fraction,
-    check_positive,
-    whole_of,
-)
 from pegasos_stats.compiled import pegasos
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.user_data import refusing
@@ -37,14 +31,6 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection import fold_fits
-from pegasos_stats.studies.selection.fold_fits import (
-    Metric,
-    at_lambda,
-    checked_model,
-    curve,
-    for_all_rows,
-    model_fields,
-)
 from pegasos_stats.studies.selection.folds import Folds, checked_folds
 from pegasos_stats.tables import Summarised, Summary, significant
 
@@ -103,9 +89,9 @@ def lambda_grid(model: Model, count: int = COUNT, ratio: float = RATIO) -> Vecto
     >>> ps.lambda_grid(ps.SVM(y, X, lam=1.0), count=3, ratio=0.01)
     array([3.  , 0.3 , 0.03])
     """
-    problem = checked_model(model).problem
-    count = check_count("count", count, MOST)
-    ratio = check_fraction("ratio", ratio)
+    problem = fold_fits.checked_model(model).problem
+    count = checks.check_count("count", count, MOST)
+    ratio = checks.check_fraction("ratio", ratio)
     scores = _first_order(problem, null_dual(problem))
     half_range = float(np.ptp(scores)) / 2.0
     largest = half_range if problem.intercept else float(np.abs(scores).max())
@@ -155,7 +141,7 @@ def distinct_positive(name: str, values: Any) -> list[float]:
     )
     with refusing(refused):
         items = list(values) if np.ndim(values) == 1 else []
-    found = sorted({check_positive(name, item) for item in items})
+    found = sorted({checks.check_positive(name, item) for item in items})
     if not items or len(found) < len(items):
         raise refused
     return found
@@ -282,12 +268,12 @@ def lambda_path(
     if metric is None:
         usual = fold_fits.DECIDES[model.problem.loss]
         metric = usual if usual in names else names[0]
-    check_choice("metric", metric, names)
+    checks.check_choice("metric", metric, names)
     rng = RRandom(seed, sample_kind=solver.sample_kind)
     drawn = None
     if folds is not None:
         drawn = checked_folds(folds, repeats, model._sample, rng, groups)
-    elif check_count("repeats", repeats) > 1:
+    elif checks.check_count("repeats", repeats) > 1:
         raise OptionError("repeats= goes with a number of folds; give folds=10.")
     use = fold_fits.with_seed(solver, rng.seed)
     tasks = [fold_fits.Task(None, use)]  # all rows, then those of folds
@@ -386,7 +372,7 @@ class LambdaPath(Summarised):
     lambdas: Vector
     folds: Folds | None
     seed: int | None
-    metrics: tuple[Metric, ...]
+    metrics: tuple[fold_fits.Metric, ...]
     metric: str
     fits: pd.DataFrame
     coefficients: pd.DataFrame | None
@@ -470,7 +456,7 @@ class LambdaPath(Summarised):
             If it is not among the metrics.
         """
         names = tuple(known.name for known in self.metrics)
-        check_choice("metric", metric, names)
+        checks.check_choice("metric", metric, names)
         return replace(self, metric=metric)
 
     def best_model(self, rule: Rule = "1se") -> Any:
@@ -481,8 +467,8 @@ class LambdaPath(Summarised):
         rule : "1se" or "min"
             `lambda_1se` or `lambda_min`.
         """
-        check_choice("rule", rule, RULES)
-        return at_lambda(self.model, self._chosen(rule))
+        checks.check_choice("rule", rule, RULES)
+        return fold_fits.at_lambda(self.model, self._chosen(rule))
 
     def refit(self, rule: Rule = "1se") -> Results:
         """Fit all rows at the chosen lambda, with the solver of the path.
@@ -499,7 +485,7 @@ class LambdaPath(Summarised):
         ConvergenceWarning
             If SDCA does not reach its tolerance.
         """
-        found: Results = self.best_model(rule).fit(for_all_rows(self.solver))
+        found: Results = self.best_model(rule).fit(fold_fits.for_all_rows(self.solver))
         return found
 
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
@@ -521,9 +507,7 @@ class LambdaPath(Summarised):
         """
         from pegasos_stats.output.plotting.curves import draw_curve
 
-        mean, error = self._curve(self.metric)
-        marks = self.marks()
-        return draw_curve(self.lambdas, mean, error, self.metric, marks, ax, line)
+        return draw_curve(self, ax, line)
 
     def plot_coefficients(
         self, *, named: int = SHOWN, ax: "Axes | None" = None, **line: object
@@ -553,11 +537,11 @@ class LambdaPath(Summarised):
 
         if self.coefficients is None:
             raise OptionError("A kernel model has no coefficients; plot() the errors.")
-        count = whole_of(named)
+        count = checks.whole_of(named)
         if count is None or count < 0:
             raise OptionError("is not a whole number, 0 or more.", "named", named)
         beta = self.coefficients.drop(columns="Intercept", errors="ignore")
-        return draw_path(beta, min(count, beta.shape[1]), self.marks(), ax, line)
+        return draw_path(self, beta, min(count, beta.shape[1]), ax, line)
 
     def summary(self) -> Summary:
         """Header, a row for each lambda, and notes; ``print()`` shows text."""
@@ -578,14 +562,17 @@ class LambdaPath(Summarised):
         at = {round(i) for i in np.linspace(0, m - 1, min(m, MOST_LINES))}
         at |= {int(np.flatnonzero(self.lambdas == lam)[0]) for lam in marks.values()}
         rows = self.table.iloc[sorted(at)]  # all, or evenly spaced ones and the marks
-        cells = {name: [significant(v) for v in rows[name]] for name in names}
-        cells[""] = [
+        table = rows[names].map(significant).set_axis(rows["lam"].map(significant))
+        table[""] = [
             ", ".join(name for name, lam in marks.items() if lam == v)
             for v in rows["lam"]
         ]
-        table = pd.DataFrame(cells, [significant(v) for v in rows["lam"]])
         left = [
-            *(each for each in model_fields(self.model) if each[0] != "lambda:"),
+            *(
+                each
+                for each in fold_fits.model_fields(self.model)
+                if each[0] != "lambda:"
+            ),
             ("Deciding metric:", metric),
             *((f"lambda_{name}:", significant(v, 6)) for name, v in marks.items()),
         ]
@@ -597,7 +584,7 @@ class LambdaPath(Summarised):
         """Mean and standard error of a metric, for each lambda."""
         if self.by_fold is None:
             raise OptionError("The path was not cross-validated; give folds=10.")
-        return curve(self.by_fold, name, len(self.lambdas))
+        return fold_fits.curve(self.by_fold, name, len(self.lambdas))
 
     @property
     def is_best_at_largest(self) -> bool:
@@ -684,7 +671,7 @@ def tune_kernel(
     >>> found.gamma
     0.001
     """
-    checked_model(model)
+    fold_fits.checked_model(model)
     kernel = getattr(model.problem, "kernel", None)
     if kernel is None or kernel.gamma is None:
         raise OptionError("The model has no gamma; give one with a Gaussian kernel.")
