@@ -161,13 +161,3 @@ def test_a_summary_in_html_has_the_cells_of_its_tables():
 def rows(table):
     """Kind and text of the cells of each row."""
     return [[(cell.tag, cell.text) for cell in row] for row in table[0]]
-
-
-def test_a_table_with_a_caption_is_a_float_with_its_notes():
-    text = SHOWN.to_latex("Rate of 50%", "tab:one")
-    lines = text.splitlines()
-    assert lines[0] == r"\begin{table}[htbp]"
-    assert r"\caption{Rate of 50\%}" in lines
-    assert r"\label{tab:one}" in lines
-    assert text.count(r"\begin{tabular}") == text.count(r"\begin{flushleft}") == 1
-    assert lines[-1] == r"\end{table}"

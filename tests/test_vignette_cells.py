@@ -86,13 +86,6 @@ def test_a_folder_gives_a_crop_for_every_photograph(folder):
     assert len(cells.crop_folder(folder, cells.gaussian, limit=1).names) == 2
 
 
-def test_without_a_folder_cells_are_drawn():
-    train, test = cells.draw_cells({"TRAIN": 3, "TEST": 2})
-    assert (train.crops.shape, test.crops.shape) == ((6, 120, 120), (4, 120, 120))
-    middle = train.crops[:, 40:80, 40:80].mean(axis=(1, 2))
-    assert (middle > train.crops.mean(axis=(1, 2))).all()
-
-
 def test_crops_of_the_photographs_are_the_ready_ones(data_folder):
     made = cells.crop_folder(data_folder / "blood_raw" / "TEST", limit=3)
     ready = cells.read_crops(data_folder, "TEST")

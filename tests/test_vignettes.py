@@ -44,7 +44,3 @@ def test_a_vignette_asks_answers_and_ends_with_its_session(source):
     assert 0 < text.index("**Question.**") < text.index("**Answer.**")
     assert text.index("**Answer.**") < text.index("# %%\n")
     assert text.rstrip().endswith("ps.session_info()")
-
-
-def test_there_are_vignettes():
-    assert SOURCES

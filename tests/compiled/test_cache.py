@@ -8,7 +8,6 @@ import sys
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import pegasos_stats
@@ -69,12 +68,6 @@ def test_the_folder_of_the_package_is_first(places):
     assert len(kept(places)) == len(kept(places / "tree")) == 1
 
 
-def test_another_signature_is_another_file(places):
-    compiled = kernel(three_times)
-    assert (compiled(2.0), compiled(np.float32(2.0)), compiled(2)) == (6.0, 6.0, 6.0)
-    assert len(kept(places / "tree")) == 3
-
-
 def test_then_that_of_the_user(places):
     blocked(places / "tree")
     assert (hits(), hits()) == (0, 1)
@@ -92,14 +85,6 @@ def test_then_a_temporary_one_said_once(places):
     assert len(said) == 1
     assert str(file.parent) in str(said[0].message)
     assert said[0].filename == __file__
-
-
-def test_then_none_said_once(places):
-    for name in ("tree", "home", "tmp"):
-        blocked(places / name)
-    with pytest.warns(PegasosStatsWarning, match="each process compiles") as said:
-        assert (hits(), hits()) == (0, 0)
-    assert len(said) == 1
 
 
 def test_without_a_home_nothing_is_written_to_the_working_folder(places, monkeypatch):
@@ -122,12 +107,6 @@ def test_a_wish_that_cannot_be_met_is_said(wish, places, monkeypatch):
         assert (hits(), hits()) == (0, 1)
     assert len(said) == 1
     assert len(kept(places / "home")) == 1
-
-
-def test_a_wish_is_met(places, monkeypatch):
-    monkeypatch.setattr(cache.numba.config, "CACHE_DIR", str(places / "wish"))
-    assert (hits(), hits()) == (0, 1)
-    assert len(kept(places)) == len(kept(places / "wish")) == 1
 
 
 @pytest.mark.parametrize("trap", ["link", "group", "others", "owner"])
@@ -167,15 +146,6 @@ def test_damage_is_said_and_mended(how, places):
     assert hits() == 1
 
 
-def test_a_folder_in_the_place_of_a_file(places):
-    hits()
-    (file,) = kept(places)
-    file.unlink()
-    file.mkdir()
-    with pytest.warns(PegasosStatsWarning, match="cannot be kept in .* directory"):
-        assert (hits(), hits()) == (0, 0)
-
-
 def test_code_of_another_signature_is_not_run(places):
     hits()
     (file,) = kept(places)
@@ -210,15 +180,6 @@ def test_a_full_disk_is_said_and_leaves_no_part(places, monkeypatch):
         assert (hits(), hits()) == (0, 0)
     assert len(said) == 1
     assert not [path for path in places.rglob("*") if path.is_file()]
-
-
-def test_a_pipe_or_a_device_in_the_place_of_a_file_is_replaced(places):
-    hits()
-    (file,) = kept(places)
-    for put in (os.mkfifo, lambda path: os.symlink("/dev/zero", path)):
-        file.unlink()
-        put(file)
-        assert (hits(), hits()) == (0, 1)
 
 
 def interrupt(*arguments):

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 
@@ -34,23 +33,3 @@ def test_a_first_fit_says_that_it_compiles_and_the_next_one_says_nothing(tmp_pat
     # One line, and more where the machine needs longer than the line says.
     assert first == compile_message.TEXT * max(1, first.count("\n"))
     assert second == ""
-
-
-def kernel_of(module):
-    function = SimpleNamespace(__module__=module)
-    return SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=function)})
-
-
-def wait(listener, event):
-    listener.on_start(event)
-    listener.on_start(event)  # a kernel that the first one calls
-    listener._timer.join(0.5)
-    listener.on_end(event)
-    listener.on_end(event)
-
-
-def test_a_short_time_is_not_told(monkeypatch, capsys):
-    monkeypatch.setattr(compile_message, "PATIENCE", 60.0)
-    listener, event = compile_message.Notice(), kernel_of("pegasos_stats.compiled.dual")
-    wait(listener, event)
-    assert capsys.readouterr().err == ""

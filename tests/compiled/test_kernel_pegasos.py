@@ -1,6 +1,5 @@
 """Kernel Pegasos beside its definition, linear Pegasos, exact optima and R."""
 
-import math
 import os
 import subprocess
 import sys
@@ -130,13 +129,6 @@ def test_a_run_may_be_cut_anywhere(intercept):
     cut = fit(gram_of(gaussian(1.0), X), y, rows, 0.1, intercept, pieces=7)
     for ours, theirs in zip(cut, whole, strict=True):
         np.testing.assert_array_equal(ours, theirs)
-
-
-def test_no_support_row_leaves_the_intercept():
-    nothing = np.empty((0, 2))
-    scores = kernel_scores(gaussian(1.0), nothing, np.empty(0), np.ones((3, 2)), 0.5)
-    assert scores.tolist() == [0.5, 0.5, 0.5]
-    assert kernel_scores(linear(), nothing, np.empty(0), nothing, 0.5).shape == (0,)
 
 
 WITHOUT_COMPILER = """
@@ -279,38 +271,10 @@ def rows_of(gram, counts=None):
     return K
 
 
-def literal(kernel, x, z):
-    """One value, every sum a loop from the first feature to the last."""
-    total = 0.0
-    for a, b in zip(x.tolist(), z.tolist(), strict=True):
-        total += (a - b) * (a - b) if kernel.gamma else a * b
-    if kernel.gamma:
-        return math.exp(-kernel.gamma * total)
-    power = total + kernel.offset
-    for _ in range(kernel.degree - 1):
-        power *= total + kernel.offset
-    return power
-
-
-@OTHERS
-def test_values_are_summed_from_the_first_feature_to_the_last(kernel):
-    X = normal(23, 7)
-    expected = [[literal(kernel, x, z) for z in X] for x in X]
-    np.testing.assert_array_equal(rows_of(gram_of(kernel, X)), expected)
-
-
 @OTHERS
 def test_matrix_is_symmetric_in_every_bit(kernel):
     K = rows_of(gram_of(kernel, normal(WIDTH + 9, 5)))
     np.testing.assert_array_equal(K, K.T)
-
-
-def test_precomputed_rows_are_those_given_and_none_is_kept():
-    given = normal(6, 6)
-    gram = gram_of(precomputed(), given)
-    np.testing.assert_array_equal(rows_of(gram), given)
-    assert gram.kept.nbytes == 0
-    assert gram.tally[COMPUTED] == 0
 
 
 @pytest.mark.parametrize("budget", [0, 10_000, 2**20, MEMORY_BUDGET])

@@ -15,7 +15,6 @@ from pegasos_stats.compiled.arithmetic.risk import Loss, slope
 from pegasos_stats.compiled.arithmetic.rows import CSR
 from pegasos_stats.compiled.pegasos.pegasos import pegasos_epoch
 from pegasos_stats.compiled.pegasos.pegasos_literal import (
-    STEPS,
     VIOLATIONS,
     average_iterate,
     last_iterate,
@@ -150,25 +149,6 @@ def test_bits_where_the_rounding_bound_is_wide(lam):
     X[7] *= 1e6
     want = definition(X, y, epochs, lam, Loss.HINGE, 1, True, False, False)
     assert_same_bits(run(X, y, epochs, lam, 300)[1], want)
-
-
-@pytest.mark.parametrize("fast", [False, True])
-def test_single_precision_data_are_used_as_they_are(fast):
-    X, y, epochs = problem(45, 13, seed=3, digits=6)
-    single = X.astype(np.float32)
-    want = run(single.astype(np.float64), y, epochs, 0.01, 13, fast=fast)[1]
-    got = run(single, y, epochs, 0.01, 13, fast=fast)[1]
-    assert_same_bits(got, want)
-
-
-def test_more_visits_than_rows_and_batches_larger_than_the_data():
-    X, y, _ = problem(12, 3, seed=6)
-    rows = np.random.default_rng(0).integers(0, 12, size=95)
-    for k in (1, 7, 40):
-        want = definition(X, y, [rows], 0.1, Loss.HINGE, k, True, False, False)
-        state, got = run(X, y, [rows], 0.1, 3, batch_size=k)
-        assert_same_bits(got, want)
-        assert state.scalars[STEPS] == -(-95 // k)
 
 
 def test_projection_with_a_tiny_penalty_neither_underflows_nor_drifts():

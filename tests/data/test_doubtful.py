@@ -75,22 +75,6 @@ def test_a_doubtful_column_is_named_until_it_is_cured(case, tmp_path):
         assert {note.topic for note in model.fit().notes} & {"columns"} == set()
 
 
-ORDINARY = {
-    "few levels": ["u", "v", "w"] * 20,
-    "ages": ["25-34", "35-44", "45+"] * 20,
-    "numbers as levels": ["0", "1", "2+"] * 20,
-    "ten levels": [f"t{i}" for i in range(10)] * 6,
-    "twenty levels in sixty rows": [f"t{i}" for i in range(20)] * 3,
-    "numbers with missing values": [0.5, None, 1.5] * 20,
-    "words with some numbers": [*(f"w{i}" for i in range(15)), *"12345"] * 3,
-}
-
-
-@pytest.mark.parametrize("case", ORDINARY)
-def test_what_is_meant_is_not_said(case):
-    assert told(frame(x=ORDINARY[case]))[0] == []
-
-
 def test_missing_values_of_terms_arrays_and_weights_are_counted_too():
     data = frame(x=np.arange(N) - 2.0)
     with np.errstate(all="ignore"):

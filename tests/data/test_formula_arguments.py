@@ -6,6 +6,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, FormulaError
+from tests.data.formulas import LISTS
 
 DATA = pd.DataFrame(
     {
@@ -18,79 +19,7 @@ DATA = pd.DataFrame(
     }
 )
 DATA["f"] = pd.Categorical(DATA["k"])
-REFUSED = [
-    "bs(x, lower_bound=1)",
-    "bs(x, df=4, upper_bound=1)",
-    "bs(x, df=4, lower_bound=9)",
-    "cr(x, df=4, lower_bound=2, upper_bound=1)",
-    "cr(x, df=4, lower_bound=1, extrapolation='raise')",
-    "bs(x, lower_bound='a')",
-    "bs(x, df=2)",
-    "bs(x, df=3, include_intercept=True)",
-    "bs(x, df=2.5)",
-    "bs(x, df=0)",
-    "bs(x, degree=0)",
-    "bs(x, degree='a')",
-    "bs(x, df=4, knots=[1])",
-    "bs(x, knots=1)",
-    "bs(x, knots=['a'])",
-    "bs(x, extrapolation='no')",
-    "bs(x, include_intercept=1)",
-    "bs(g)",
-    "cr(x)",
-    "cr(x, df=2)",
-    "cr(x, df=1, constraints='center')",
-    "cr(x, knots=[])",
-    "cr(x, knots=[0])",
-    "cr(x, df=3, constraints=[1, 2, 3])",
-    "cc(x, knots=[1, 2], constraints=[[1, 2], [2, 1]])",
-    "cr(x, df=3, constraints=[[1], 2])",
-    "ns(x, df=3, knots=[1])",
-    "ns(x, df=1, intercept=True)",
-    "ns(x, knots=[0])",
-    "ns(x, df=2, Boundary_knots=[7, 6])",
-    "ns(x, df=2, Boundary_knots=[1])",
-    "ns(rare, df=3)",
-    "ns(one, df=2)",
-    "ns(g)",
-    "cc(x, df=0)",
-    "cs(x, knots=[9])",
-    "cr(x, df=3, constraints='no')",
-    "poly(x, 0)",
-    "poly(x, 2.5)",
-    "poly(k, 3)",
-    "poly(one, 2)",
-    "poly(x, 2, raw='a')",
-    "scale(x, center='a')",
-    "center(g)",
-    "scale(f)",
-    "cut(x, [1])",
-    "cut(x, [1, 1])",
-    "cut(x, 2.5)",
-    "cut(one, 3)",
-    "cut(x, 3, labels=['a'])",
-    "cut(x)",
-    "lag(x, 0.5)",
-    "log(g)",
-    "round(x, 1.5)",
-    "I(x - quantile(x, 2))",
-    "hashed(g, levels=2.5)",
-    "np.clip(x, 'a', 1)",
-    "x.isin(1)",
-    "toupper(x)",
-    "substr(g)",
-    "pmin(x, g)",
-    "ifelse(x > 1, 'a', 1)",
-    "as_numeric(g)",
-    "I(x > 'a')",
-    "C(g, Treatment('zz'))",
-    "relevel(k, ref='1')",
-    "C(g, 'zz')",
-    "C(g, levels=['a', 'a'])",
-    "C(g, contr.poly(scores=[1, 2]))",
-    "C(g, contr.custom([[1], [2]]))",
-    "C(g, Diff(backward='a'))",
-]
+REFUSED = LISTS["arguments that are refused"]
 
 
 @pytest.mark.parametrize("term", REFUSED)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import ColumnError, FormulaError
+from pegasos_stats.errors import FormulaError
 
 DATA = pd.DataFrame({"x": np.arange(6.0), "a b": [1.0, 0, 2, 5, 3, 4]})
 DATA["y"], DATA["g"], DATA["1"] = list("uvuvvu"), list("cdcddc"), 1.0
@@ -49,9 +49,3 @@ def test_a_formula_that_cannot_be_read_is_named_in_one_line(terms):
     assert message.startswith(f"The formula {formula!r} cannot be used: ")
     assert "I(x > 0)" in message
     assert message.isprintable()
-
-
-@pytest.mark.parametrize("terms", ["`1`", "x + `1`", "."])
-def test_a_column_named_as_a_number_is_refused_by_name(terms):
-    with pytest.raises(ColumnError, match=r"^The column name '1' cannot be used in a"):
-        ps.svm(f"y ~ {terms}", DATA, lam=1.0)

@@ -66,17 +66,6 @@ def test_net_benefit_is_that_of_dcurves(prevalence):
     np.testing.assert_allclose(found["net_benefit"], expected, 1e-13, 1e-15)
 
 
-def test_probabilities_of_both_levels_and_other_thresholds():
-    actual, p, _ = drawn()
-    frame = pd.DataFrame({"no": 1.0 - p, "yes": p})
-    found = ps.decision_curve(actual, frame, [0.3, 0.1]).tidy()
-    same = ps.decision_curve(actual, {"model": p}, [0.1, 0.3]).tidy()
-    pd.testing.assert_frame_equal(found, same)
-    other = ps.decision_curve(actual, frame, 0.9, positive="no").tidy()
-    expected = by_hand(actual == "no", 1.0 - p, 0.9)
-    assert other["net_benefit"][0] == pytest.approx(expected, rel=ROUNDING)
-
-
 def test_right_probabilities_are_above_both_rules():
     rng = np.random.default_rng(4)
     p = rng.beta(1.0, 3.0, 100_000)

@@ -95,15 +95,6 @@ def test_what_equals_no_level_is_refused(door, kind):
             door(labels, level, labels[1])
 
 
-@pytest.mark.parametrize("kind", ["int", "float", "bool"])
-def test_columns_of_probabilities_may_be_named_by_levels_as_text(kind):
-    labels, _ = MEANT[kind]
-    first, second = pd.Series(labels[:2]).tolist()
-    expected = as_column(labels, first, second)
-    assert as_column(labels, str(first), str(second)) == expected
-    assert as_column(labels, str(second), str(first)) != expected
-
-
 def test_prevalences_are_those_of_the_levels_that_are_meant():
     labels = np.array([1.1, 2.2, 3.3] * 2, dtype=np.float32)
     for kind in (float, np.float32, np.float64):

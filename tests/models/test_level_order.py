@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import ColumnError, ColumnWarning, FormulaError
+from pegasos_stats.errors import FormulaError
 from pegasos_stats.models.summaries import other_first
 from tests.output.command_line import run
 
@@ -88,14 +88,3 @@ def test_relevel_of_the_outcome_names_its_first_level(tmp_path, capsys, memory):
     for wrong in ("relevel(dx, ref='none') ~ x", "C(dx, levels=['a', 'b']) ~ x"):
         with pytest.raises(FormulaError, match="Malignant"):
             ps.svm(wrong, DATA, lam=0.1)
-
-
-@pytest.mark.parametrize("term", ["relevel(ward, ref='Bern')", "C(ward)", "ward"])
-def test_an_unseen_level_is_named_with_its_column(term):
-    result = ps.svm(f"dx ~ x + {term}", DATA, lam=0.1).fit()
-    new = DATA.head(4).assign(ward=["Bern", "Genf", "aarau", "Genf"])
-    with pytest.raises(ColumnError, match=r"'ward'.*'Genf'.*1, 3"):
-        result.predict(new)
-    with pytest.warns(ColumnWarning, match="'Genf' in column 'ward'"):
-        found = result.predict(new, unseen="missing")
-    assert found.isna().tolist() == [False, True, False, True]

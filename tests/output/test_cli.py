@@ -2,7 +2,9 @@
 
 import json
 import pickle
+import shlex
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -126,14 +128,17 @@ BAD_INPUT = {
         "not found",
     ),
 }
+REFUSED = (
+    Path(__file__).with_name("refused_calls.txt").read_text("utf-8").splitlines()[1:]
+)
 
 
-@pytest.mark.parametrize("case", BAD_INPUT)
-def test_bad_input_is_one_line_and_exit_code_2(case, files, capsys, monkeypatch):
-    arguments, words = BAD_INPUT[case]
+@pytest.mark.parametrize("line", REFUSED)
+def test_bad_input_is_one_line_and_exit_code_2(line, files, capsys, monkeypatch):
+    call, words = line.split("  ->  ")
     monkeypatch.chdir(files)
     try:
-        code = main(arguments)
+        code = main(shlex.split(call))
     except SystemExit as stop:
         code = stop.code
     out, err = capsys.readouterr()

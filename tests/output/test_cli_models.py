@@ -236,27 +236,6 @@ def test_a_column_is_an_offset_and_no_predictor(table_of_offset, tmp_path, capsy
     np.testing.assert_allclose(scores, alone.decision_function(frame), rtol=1e-6)
 
 
-def test_new_rows_without_the_column_are_refused(table_of_offset, tmp_path, capsys):
-    model = tmp_path / "fit.model"
-    run(
-        capsys,
-        "fit",
-        table_of_offset,
-        "--outcome",
-        "y",
-        "--offset",
-        "z",
-        "--save",
-        model,
-    )
-    pd.read_csv(table_of_offset).drop(columns="z").to_csv(
-        tmp_path / "n.csv", index=False
-    )
-    assert main(["predict", str(model), str(tmp_path / "n.csv")]) == 2
-    said = capsys.readouterr().err.strip()
-    assert said.startswith("pegasos-stats: --offset 'z' is no column of the data; ")
-
-
 def test_of_a_kernel_it_is_a_number(table_of_offset, capsys):
     given = ["fit", str(table_of_offset), "--outcome", "y", "--kernel", "polynomial"]
     assert main([*given, "--offset", "z"]) == 2

@@ -9,11 +9,9 @@ import stat
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
-from pegasos_stats.errors import DependencyError
 from pegasos_stats.output.cli import main, program
 from tests.output.command_line import (
     DEMO,
@@ -200,17 +198,6 @@ def test_a_fit_is_ended_at_once(folder):
     assert running.wait(timeout=10) == -signal.SIGTERM
     assert not (folder / "b.model").exists()
     assert not list(folder.glob(".*"))
-
-
-def test_a_report_that_cannot_be_made_leaves_no_model(folder, capsys, monkeypatch):
-    def failing(*given, **options):
-        raise DependencyError("no figures")
-
-    monkeypatch.setattr("pegasos_stats.output.report.report.report", failing)
-    assert main(["demo", "--save", "d.model", "--report", "d.html"]) == 2
-    assert capsys.readouterr() == ("", "pegasos-stats: no figures\n")
-    assert not Path("d.model").exists()
-    assert not Path("d.html").exists()
 
 
 # ---- Whatever standard output and standard error are: one line and an exit code.

@@ -2,7 +2,6 @@
 
 import re
 import sys
-import warnings
 from base64 import b64decode
 from html.parser import HTMLParser
 
@@ -12,8 +11,6 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import (
-    ColumnError,
-    ColumnWarning,
     DataError,
     DependencyError,
     OptionError,
@@ -180,27 +177,6 @@ def test_libraries_are_asked_for(result, monkeypatch, library, extra, drawn):
         monkeypatch.setattr("pegasos_stats.output.report.facts.training_rows", None)
     with pytest.raises(DependencyError, match=rf"pegasos_stats\[{extra}\]"):
         result.report()
-
-
-def test_a_place_that_is_taken_is_found_before_the_report_is_made(
-    result, tmp_path, monkeypatch
-):
-    def made(*args, **options):
-        raise AssertionError("the report was made")
-
-    monkeypatch.setattr("pegasos_stats.output.report.report.Facts", made)
-    (tmp_path / "a.html").write_text(
-        '<p><meta name="generator" content="pegasos_stats">'
-    )
-    (tmp_path / "b_misclassified.csv").write_text("mine")
-    for name in ("a.html", "b.md"):
-        with pytest.raises(DataError, match=r"is there and is no .*overwrite=True"):
-            result.report(path=tmp_path / name)
-    for path in (3, b"a.html", "", "a\0.html", "a\ud800.html"):
-        with pytest.raises(OptionError, match="path"):
-            result.report(path=path)
-    with pytest.raises(DataError, match="no regular file"):
-        result.report(path="/dev/null", overwrite=True)
 
 
 def test_overwrite_replaces_what_is_no_report(report, tmp_path):
@@ -376,25 +352,6 @@ def test_the_rule_without_predictors_names_the_more_frequent_level(
     table = ps.confusion(list(actual), list(predicted), levels=["a", "b"])
     judged = EvaluatedRows("test", len(actual), table, None)
     assert judged.largest_class == (level, error)
-
-
-def test_levels_that_did_not_occur_are_an_error_or_missing():
-    train = pd.DataFrame({"y": ["n", "p"] * 20, "x": range(40), "g": [*"uuvv"] * 10})
-    test = pd.DataFrame({"y": ["n", "p", "p"], "x": [1, 2, 3], "g": ["u", "w", "v"]})
-    result = ps.svm("y ~ .", train, lam=0.1).fit(ps.SDCA(seed=1))
-    with pytest.raises(ColumnError, match="'w', in row"):
-        result.report(test)
-    with pytest.raises(OptionError, match="unseen='skip' is not known"):
-        ps.report(result, test, unseen="skip")
-    for held_out in (test, (test["y"], test)):
-        with pytest.warns(ColumnWarning, match="1 row .*'w'"):
-            page = result.report(held_out, unseen="missing").to_markdown()
-        assert "2 new rows" in page
-    # All levels are known: nothing to warn of.
-    known = test.replace("w", "u")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", ColumnWarning)
-        result.report(known, unseen="missing")
 
 
 @pytest.mark.parametrize("levels", [("common", "rare"), ("a rare one", "common")])

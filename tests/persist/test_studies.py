@@ -4,18 +4,14 @@ import copy
 import dataclasses
 import inspect
 import pickle
-import types
 import warnings
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, PegasosStatsError
-from pegasos_stats.persist.codec import meant_by
 from pegasos_stats.persist.saving import KINDS
 from tests.persist.studies import DATA, FUNCTIONS, OBJECTS, model
 
@@ -242,13 +238,3 @@ def test_folds_of_a_loaded_model_are_refused_where_its_terms_learn(
     ps.save(kept["calibrated"][0], tmp_path / "a")
     with pytest.raises(DataError, match="not in the file of a fit or a study"):
         again(ps.load(tmp_path / "a"))
-
-
-def test_names_of_types_are_followed():
-    # As the statement `type Name[T] = ...` of Python 3.12 makes them.
-    T = TypeVar("T", bound=np.generic)
-    name = type("Name", (), {"__value__": np.ndarray[tuple[int], np.dtype[T]]})
-    array = types.GenericAlias(name, (np.int64,))
-    assert meant_by(array) == np.ndarray[tuple[int], np.dtype[np.int64]]
-    assert meant_by(type("Name", (), {"__value__": int})) is int
-    assert meant_by(NDArray[np.int64]).__origin__ is np.ndarray

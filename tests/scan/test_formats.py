@@ -5,7 +5,6 @@ import gzip
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import pegasos_stats as ps
@@ -119,17 +118,6 @@ def test_types_of_csv_hold_all_values_of_all_files(tmp_path):
     assert second["t"].tolist() == ["True", "x"]
 
 
-def test_types_may_be_stated(tmp_path):
-    (tmp_path / "a.csv").write_text("y,zip\n0,02134\n1,10001\n1,02134\n0,10001\n")
-    given = {"zip": "text", "y": "numbers"}
-    scan = ps.scan(tmp_path / "a.csv", types=given)
-    assert ps.svm("y ~ zip", scan, lam=1.0).names == ("zip[T.10001]",)
-    assert scan.n_reads == 0
-    some = ps.scan(tmp_path / "a.csv", types={"zip": "text"})
-    assert some.n_reads == 1
-    assert ps.svm("y ~ zip", ps.scan(tmp_path / "a.csv"), lam=1.0).names == ("zip",)
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -228,13 +216,3 @@ def test_what_is_wrong_with_a_csv_file_is_named(what, tmp_path):
     (tmp_path / "a.csv").write_bytes(content)
     with pytest.raises(DataError, match=rf"a\.csv cannot be read as CSV: .*{named}"):
         ps.svm("y ~ x", ps.scan(tmp_path / "a.csv"), lam=1.0)
-
-
-@pytest.mark.parametrize(
-    "written", [b"{not", b"\xff\xfe", b'{"index_columns": 3}', b"[]", b"{}"]
-)
-def test_what_others_write_in_the_place_of_pandas_is_passed_over(tmp_path, written):
-    table = pa.table({"y": ["a", "b"] * 50, "x1": range(100)})
-    file = tmp_path / "rows.parquet"
-    pq.write_table(table.replace_schema_metadata({b"pandas": written}), file)
-    assert ps.svm("y ~ .", ps.scan(file), lam=1.0).names == ("x1",)

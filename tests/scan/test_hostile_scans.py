@@ -10,7 +10,6 @@ from pegasos_stats.errors import (
     DataError,
     FormulaError,
     LabelError,
-    OptionError,
 )
 from tests.scan.scan_files import frame_of, written
 
@@ -41,14 +40,6 @@ def test_a_column_that_one_file_lacks(parts, scanned):
         ):
             ps.svm(formula, scan, lam=1.0)
     assert ps.svm("y ~ x0", scan, lam=1.0).problem.n == sum(map(len, parts))
-
-
-def test_a_column_in_no_file(parts, scanned):
-    scan = scanned(parts)
-    with pytest.raises(ColumnError, match=r"^Column 'z' not found; the data "):
-        ps.svm("y ~ z", scan, lam=1.0)
-    with pytest.raises(ColumnError, match=r"^weights='z' is no column of the data; "):
-        ps.svm("y ~ x0", scan, weights="z", lam=1.0)
 
 
 def test_text_in_one_file_and_numbers_in_another(parts, scanned):
@@ -86,13 +77,6 @@ def test_a_file_that_ends_in_the_middle(parts, scanned, tmp_path):
     (tmp_path / "a.parquet").write_bytes(damaged)
     with pytest.raises(DataError, match=r"a\.parquet cannot be read as Parquet \("):
         ps.svm("y ~ x0", scan, lam=1.0)
-
-
-def test_a_file_named_twice(parts, scanned, tmp_path):
-    scanned(parts[:1])
-    file = str(tmp_path / "a.parquet")
-    with pytest.raises(OptionError, match=r"^paths= names .*a\.parquet"):
-        ps.scan([file, str(tmp_path / "*.parquet")])
 
 
 def test_outcomes_without_two_levels(parts, scanned):

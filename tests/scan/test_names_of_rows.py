@@ -1,7 +1,6 @@
 """Errors name rows as the user knows them, and count no more than was counted."""
 
 import dask
-import dask.dataframe as dd
 import numpy as np
 import pytest
 
@@ -51,14 +50,6 @@ def test_rows_are_called_as_the_user_knows_them(case, home, tmp_path):
         assert f" in the rows {called}; give " in text
     else:
         assert f" in row {called}; " in text
-
-
-def test_labels_of_partitions_are_the_users_own():
-    data = data_of(N).set_index(np.array([f"p{i}" for i in range(N)], dtype=object))
-    data.iloc[WRONG, 1] = np.inf
-    with dask.config.set(scheduler="synchronous"), pytest.raises(ColumnError) as found:
-        ps.logit("y ~ x", dd.from_pandas(data, npartitions=3, sort=False), lam=1.0)
-    assert f"in row 'p{WRONG}'" in str(found.value)
 
 
 @pytest.mark.parametrize("home", ["csv", "dask"])

@@ -134,12 +134,6 @@ def test_tracing_changes_no_number_and_is_off_by_default():
     assert traced.params.equals(plain.params)
 
 
-def test_held_out_rows_need_a_trace():
-    train, test = ps.datasets.load_digits56()
-    with pytest.raises(ps.errors.OptionError, match="trace=True"):
-        ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(seed=1), test=test)
-
-
 def test_an_interrupted_fit_leaves_the_model_as_it_was(monkeypatch):
     train, _ = ps.datasets.load_digits56()
     model = ps.svm("digit ~ .", train, lam=1.0)
@@ -167,13 +161,6 @@ def test_the_trace_counts_ties_as_the_table_does(ties, rate):
         assert result.confusion().error_rate == rate
         assert result.trace["training_error"].iloc[-1] == rate
         assert result.trace["test_error"].iloc[-1] == rate
-
-
-def test_held_out_rows_must_be_complete():
-    with pytest.raises(ps.errors.DataError, match="No held-out row"):
-        ps.SVM([0, 1], np.eye(2), lam=1.0).fit(
-            ps.Pegasos(seed=1), trace=True, test=([0], np.full((1, 2), np.nan))
-        )
 
 
 @pytest.mark.parametrize(

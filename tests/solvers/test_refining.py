@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import OptionError
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.solver_runs import checked_refinement, run_refined
@@ -55,13 +54,3 @@ def test_the_trace_goes_on(digits):
     assert (np.diff(trace["steps"]) > 0).all()
     assert (np.diff(trace["cpu_seconds"]) >= 0).all()
     assert trace["gap"].iloc[-1] <= 1e-6 * trace["objective"].iloc[-1]
-
-
-def test_what_makes_no_sense_is_refused(digits):
-    model = ps.svm("digit ~ .", digits[0], lam=1.0)
-    with pytest.raises(OptionError, match=r"SDCA\(tol=0.001\)"):
-        model.fit(ps.SDCA(), refine=0.001)
-    given = (0, -1e-3, "much", float("nan"), 1.0)
-    for wrong in given:
-        with pytest.raises(OptionError, match=f"^refine={wrong!r} "):
-            model.fit(ps.Pegasos(2), refine=wrong)

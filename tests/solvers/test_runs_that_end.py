@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import ConvergenceWarning, OptionError
+from pegasos_stats.errors import ConvergenceWarning
 from pegasos_stats.solvers.objective import certificate
-from tests.solvers.few_pixels import SOME, TRAIN, K, N, quietly, same_bits, sparse, svm
+from tests.solvers.few_pixels import K, N, quietly, same_bits, sparse, svm
 
 
 @pytest.mark.parametrize("model", [svm, sparse])
@@ -77,14 +77,6 @@ def test_a_run_that_ends_at_its_limit_warns_and_its_cure_works(name):
     assert cured.converged is True
 
 
-def test_limits_of_epochs():
-    assert ps.Pegasos(tol=0.1).epochs == ps.Pegasos(change_tol=0.1).epochs == 1000
-    assert ps.Pegasos(order=[1, 0], tol=0.1).epochs == 1000
-    assert ps.Pegasos(7, tol=0.1).epochs == 7
-    assert ps.Pegasos().epochs == 20
-    assert ps.Pegasos(order=[1, 0]).epochs == 1
-
-
 FITS = {
     "start": ps.Pegasos(
         2, seed=1, start=[0.1, -0.2, 1.0 / 3.0, 0.0, 5.0], first_step=9
@@ -114,13 +106,3 @@ def test_certificates_of_the_run_are_those_it_ended_by():
     at = certificate(made.problem, solution.beta, solution.alpha, solution.dual)
     assert at.relative_gap <= 0.5
     assert found.relative_gap <= at.relative_gap
-
-
-def test_kernel_models_refuse_what_they_do_not_have():
-    made = ps.kernel_svm(SOME, TRAIN, lam=1.0)
-    for name, value in {"start": "random", "first_step": 2, "step": 0.5}.items():
-        with pytest.raises(OptionError, match=f"^{name}={value!r} "):
-            made.fit(ps.Pegasos(2, **{name: value}))
-    for tolerance in ({"tol": 0.1}, {"change_tol": 0.1}):
-        with pytest.raises(OptionError, match="ends by itself"):
-            made.fit(ps.Pegasos(2, **tolerance))

@@ -179,29 +179,6 @@ def test_the_default_tolerance_is_missed_in_silence_by_less_than_a_thousandth(
     assert (at.relative_gap > 1e-3) == warns == bool(told)
 
 
-def test_the_warning_is_at_the_line_of_the_fit():
-    problem = random_problem(39)
-    model, solver = (
-        ps.SVM(problem.y, problem.X, lam=1.0),
-        ps.SDCA(epochs=3, tol=1e-9, seed=1),
-    )
-    with pytest.warns(ConvergenceWarning) as of_fit:
-        model.fit(solver)
-    with pytest.warns(ConvergenceWarning) as of_folds:
-        ps.calibrate(model, solver, folds=2)
-    assert {each.filename for each in [*of_fit, *of_folds]} == {__file__}
-
-
-def test_a_gap_within_the_tolerance_is_no_reason_to_warn():
-    # Newton's own sum of the gap, of an objective of 2e-12, is rounding alone.
-    X = np.random.default_rng(5).normal(size=(40, 4))
-    y = np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0)
-    weights = np.where(y > 0, 1e-12, 1.0)
-    result = ps.SVM(y, X, weights=weights, lam=1.0).fit(ps.SDCA(tol=1e-8, seed=1))
-    assert result.relative_gap <= 1e-8
-    assert result.converged
-
-
 def test_the_same_seed_gives_the_same_bits():
     problem = random_problem(7)
     one, two = (run_sdca(problem, SDCA(seed=5)) for _ in range(2))

@@ -57,15 +57,6 @@ def test_profiles_are_what_they_say():
     assert ps.Pegasos.r_script().epochs == 20
 
 
-def test_homework_wants_a_model_without_intercept(digits):
-    with pytest.raises(OptionError, match="intercept=False"):
-        ps.svm("digit ~ .", digits, lam=1.0).fit(ps.Pegasos.homework())
-    result = ps.svm("digit ~ . - 1", digits, lam=1.0).fit(ps.Pegasos.homework())
-    assert (result.intercept, result.n_iter) == (0.0, 1000)
-    blank = digits.iloc[:2].assign(**dict.fromkeys(result.coef.index, 0))
-    assert result.predict(blank).tolist() == [6, 6]
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -100,17 +91,6 @@ def test_homework_wants_a_model_without_intercept(digits):
 def test_options_that_make_no_sense(options, words):
     with pytest.raises(OptionError, match=words):
         ps.Pegasos(**options)
-
-
-def test_rows_beyond_the_data_are_refused(model):
-    with pytest.raises(OptionError, match=r"row 200 .* the last is 199"):
-        model.fit(ps.Pegasos(order=[0, 200]))
-
-
-def test_refitting_needs_an_intercept(digits):
-    model = ps.svm("digit ~ .", digits, intercept=False, lam=1.0)
-    with pytest.raises(OptionError, match="refit_intercept"):
-        model.fit(ps.Pegasos(refit_intercept=True))
 
 
 def test_a_batch_larger_than_the_data_needs_no_room(model):
