@@ -57,16 +57,13 @@ SLOW = [
     "models/test_margins",
     "models/test_sandwich",
     "models/test_weightless",
-    "parity/test_pegasos_forms",
+    "parity/test_pegasos",
     "rng/test_rng",
-    "rng/test_rng_limits",
     "test_architecture",
     "test_docs",
     "test_fuzz_doors",
     "test_jhu",
     "test_site_doors",
-    "test_vignette_cell_study",
-    "test_vignette_cells",
     "test_vignettes",
 ]
 

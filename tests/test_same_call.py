@@ -1,12 +1,20 @@
-"""Two equal calls have equal output; Pegasos alone draws a seed, and shows it."""
+"""Equal calls have equal output, whatever threads do; bars say how far a run is."""
+
+import subprocess
+import sys
+import threading
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import pegasos_stats as ps
+from pegasos_stats.errors import OptionError
+from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.sklearn import SVMClassifier
 from tests.output.command_line import run, strict
+
+# ---- Two equal calls have equal output; Pegasos alone draws a seed, and shows it.
 
 
 def frame():
@@ -92,3 +100,71 @@ def test_the_command_line_has_the_numbers_of_python(solver, tmp_path, capsys):
     folds = ps.cross_validate(model, None if solver == "sdca" else use, folds=3)
     table = found["confusion"]["out-of-fold"]["table"]
     assert table == folds.confusion().table.to_numpy().tolist()
+
+
+# ---- Threads change no number and lose no error.
+
+
+def test_results_come_in_the_order_of_the_items():
+    numbers = range(100)
+    for workers in (1, 2, 7):
+        assert list(map_in_order(str, numbers, workers)) == [str(i) for i in numbers]
+
+
+def test_items_are_drawn_in_the_calling_thread():
+    here = threading.get_ident()
+    drawn = (threading.get_ident() for _ in range(20))
+    assert set(map_in_order(lambda ident: ident, drawn, 3)) == {here}
+
+
+def test_an_exception_comes_through_and_ends_the_iteration():
+    done = []
+
+    def task(i):
+        if i == 3:
+            raise ZeroDivisionError
+        done.append(i)
+        return i
+
+    with pytest.raises(ZeroDivisionError):
+        list(map_in_order(task, range(10_000), 2))
+    assert len(done) < 10_000
+
+
+def test_the_number_of_workers_is_checked():
+    assert n_workers(None) >= 1
+    assert n_workers(3) == 3
+    for wrong in (0, -1, 1.5, True, "all"):
+        with pytest.raises(OptionError, match="workers"):
+            n_workers(wrong)
+
+
+# ---- Progress bars: in a notebook without widgets, and of runs that stop by ...
+
+# What tqdm looks at to tell a notebook, and a library that is not installed.
+NOTEBOOK = """
+import sys, types
+shell = types.SimpleNamespace(config={"IPKernelApp": {}})
+sys.modules["IPython"] = types.SimpleNamespace(get_ipython=lambda: shell)
+sys.modules["ipywidgets"] = None
+from pegasos_stats.solvers.pegasos_run import with_progress
+print(list(with_progress(range(3), 3, "epoch")))
+"""
+
+
+def test_a_notebook_without_widgets_has_a_bar_of_text_and_no_warning():
+    command = [sys.executable, "-W", "error", "-c", NOTEBOOK]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "[0, 1, 2]\n"
+    assert "3/3" in done.stderr
+
+
+def test_a_run_that_stops_at_a_tolerance_is_counted_and_not_left_unfinished(capsys):
+    train, _ = ps.datasets.load_digits56()
+    model = ps.svm("digit ~ .", train, lam=0.1)
+    model.fit(ps.SDCA(tol=1e-3, seed=1), progress=True)
+    printed = capsys.readouterr().err
+    assert "epoch [" in printed
+    assert "%" not in printed
+    model.fit(ps.SDCA(epochs=3, tol=0.0, seed=1), progress=True)
+    assert "3/3" in capsys.readouterr().err

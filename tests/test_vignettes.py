@@ -1,12 +1,26 @@
-"""The vignettes: each runs within a minute, and its page loads nothing."""
+"""The vignettes, and the pipeline and the study of blood cells that one repeats."""
 
+import doctest
 import os
 import re
 import subprocess
 import sys
+import zlib
+from dataclasses import replace
 from pathlib import Path
 
+import cell_study
+import cells
+import drawn_cells
+import mean_shift
+import numpy as np
+import pandas as pd
 import pytest
+from skimage import io
+
+import pegasos_stats as ps
+
+# ---- The vignettes: each runs within a minute, and its page loads nothing.
 
 VIGNETTES = Path(__file__).parents[1] / "vignettes"
 SOURCES = sorted(VIGNETTES.glob("[0-9][0-9]_*.py"))
@@ -44,3 +58,201 @@ def test_a_vignette_asks_answers_and_ends_with_its_session(source):
     assert 0 < text.index("**Question.**") < text.index("**Answer.**")
     assert text.index("**Answer.**") < text.index("# %%\n")
     assert text.rstrip().endswith("ps.session_info()")
+
+
+# ---- The pipeline of photographs of blood cells that vignette 6 shows.
+#
+# Its modules are in ``vignettes/``, which pytest puts on the path.
+
+# crc32 of what pyrMeanShiftFiltering of OpenCV 5.0.0 makes of `tiles(rows, columns)`
+OPENCV = {
+    (48, 64, 30, 60): 3381574232,
+    (48, 64, 6, 40): 2941628820,
+    (46, 70, 10, 25): 430748719,
+}
+PIXEL = 1  # a centre of whole pixels is rounded down
+
+
+def tiles(rows, columns):
+    """Patches of several colours with a grain, without random numbers."""
+    y, x = np.mgrid[:rows, :columns]
+    grain = (7 * x * x + 13 * y * y + 3 * x * y) % 41
+    red, green, blue = (x // 13 + y // 9) % 4, (x // 17) % 3, (y // 11) % 5
+    patch = np.stack([60 * red, 50 * green, 40 * blue], axis=2)
+    return (patch + grain[..., None]).astype(np.uint8)
+
+
+def photograph(row, column, radius=24.0):
+    """A nucleus and red cells on a pale ground, black on the left."""
+    picture = np.full((240, 320, 3), 220.0)
+    for at in range(30, 320, 60):
+        red = drawn_cells.Disc(30.0 if row > 90 else 200.0, at, 20.0, 20.0)
+        drawn_cells.fill(picture, red, drawn_cells.RED_CELL)
+    nucleus = drawn_cells.Disc(row, column, radius, radius)
+    drawn_cells.fill(picture, nucleus, drawn_cells.NUCLEUS)
+    picture[:, :5] = 0.0
+    return picture.astype(np.uint8)
+
+
+@pytest.mark.parametrize("case", OPENCV, ids=str)
+def test_mean_shift_is_that_of_opencv(case):
+    rows, columns, radius, colour = case
+    found = mean_shift.mean_shift(tiles(rows, columns), radius, colour)
+    assert zlib.crc32(found.tobytes()) == OPENCV[case]
+
+
+@pytest.mark.parametrize("blur", [cells.mean_shift, cells.gaussian])
+@pytest.mark.parametrize("place", [(120, 160), (60, 270), (205, 40)])
+def test_a_nucleus_is_found_and_bright(place, blur):
+    picture = photograph(*place)
+    cell = cells.find_cell(picture, blur)
+    assert np.abs(np.subtract(cell.centre, place)).max() <= PIXEL
+    assert cell.corner == cells.corner_of(cell.centre, (240, 320))
+    row, column = np.subtract(place, cell.corner)
+    grey = int(cells.grey(picture)[place])
+    assert cell.crop[row, column] == 255 - grey == cell.crop.max()
+    assert cell.crop.shape == (120, 120)
+    assert cell.crop.dtype == np.uint8
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two photographs of each kind, drawn, and one file that is none."""
+    top = tmp_path_factory.mktemp("photographs")
+    for kind in cells.KINDS:
+        drawn_cells.draw_folder(top / kind, kind, 2, seed=1)
+    (top / "NEUTROPHIL" / "notes.txt").write_text("not a picture")
+    return top
+
+
+def test_a_folder_gives_a_crop_for_every_photograph(folder):
+    found = cells.crop_folder(folder, cells.gaussian)
+    assert found.kind.tolist() == ["NEUTROPHIL"] * 2 + ["LYMPHOCYTE"] * 2
+    assert found.names[0] == "neutrophil_000.png"
+    first = io.imread(folder / "NEUTROPHIL" / found.names[0])
+    assert (found.crops[0] == cells.crop_cell(first, cells.gaussian)).all()
+    assert found.pixels.shape == (4, 14400)
+    assert found.pixels.dtype == np.float32
+    assert 0.0 <= found.pixels.min() < found.pixels.max() <= 1.0
+    assert len(cells.crop_folder(folder, cells.gaussian, limit=1).names) == 2
+
+
+def test_crops_of_the_photographs_are_the_ready_ones(data_folder):
+    made = cells.crop_folder(data_folder / "blood_raw" / "TEST", limit=3)
+    ready = cells.read_crops(data_folder, "TEST")
+    keys = list(zip(ready.kind, ready.names, strict=True))
+    at = [keys.index(key) for key in zip(made.kind, made.names, strict=True)]
+    assert len(at) == 6
+    assert (made.crops == ready.crops[at]).all()
+
+
+@pytest.mark.parametrize("module", [cells, drawn_cells, mean_shift])
+def test_examples(module):
+    failed, tried = doctest.testmod(module)
+    assert (failed, tried > 0) == (0, True)
+
+
+# ---- The study of solvers on blood cells that vignette 6 repeats.
+
+# The plain loops sum in another order; double precision.
+LOOP_RTOL = 1e-10
+
+# What the study's errors are asked to be reproduced to: six of 1,244 test pictures.
+ERROR = 0.005
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """250 rows of 8 predictors, the first of which tells the levels apart."""
+    rng = ps.RRandom(1)
+    X = rng.rnorm(250 * 8).reshape(250, 8)
+    y = np.where(rng.runif(250) < 0.5, -1.0, 1.0)
+    X[:, 0] += y
+    return X, y
+
+
+def test_plain_pegasos_is_that_of_the_package(rows):
+    X, y = rows
+    order = np.array([ps.RRandom(seed).sample_int(250) - 1 for seed in (1, 2)])
+    beta, t = np.zeros(8), 0
+    for some in order:
+        beta, t = cell_study.pegasos_epoch(X, y, some, 0.1, beta, t)
+    solver = ps.Pegasos(order=order, batch_size=cell_study.BATCH)
+    result = ps.SVM(y, X, lam=0.1, intercept=False).fit(solver)
+    assert t == result.n_iter == 6
+    np.testing.assert_allclose(beta, result.coef, rtol=LOOP_RTOL)
+
+
+def test_plain_sdca_is_that_of_the_package(rows):
+    X, y = rows
+    beta, dual, rng = np.zeros(8), np.zeros(250), ps.RRandom(3)
+    norms = (X**2).sum(axis=1)
+    for _ in range(2):
+        order = rng.sample_int(250) - 1
+        cell_study.sdca_epoch(X, y, order, 0.1, beta, dual, norms)
+    result = ps.SVM(y, X, lam=0.1, intercept=False).fit(
+        ps.SDCA(epochs=2, tol=0.0, algorithm="perm", seed=3)
+    )
+    np.testing.assert_allclose(beta, result.coef, rtol=LOOP_RTOL)
+
+
+def test_time_within_is_the_first_epoch_that_stays_within(rows):
+    X, y = rows
+    model = ps.SVM(y, X, lam=0.1, intercept=False)
+    study = ps.compare_solvers(
+        model, {"SDCA": ps.SDCA(epochs=9, tol=0.0)}, runs=2, seed=1, workers=1
+    )
+    bound = study.lower_bound
+    excess = np.array([9, 0, 9, 0, 0, 0, 0, 0, 0] + [0] * 8 + [9]) / 100.0
+    runs = study.runs.assign(objective=bound * (1.0 + excess))
+    runs["gap"] = runs["objective"] - bound
+    object.__setattr__(study, "runs", runs)
+    found = cell_study.time_within(study, 0.01)
+    assert found["run"].tolist() == [1, 2]
+    assert found["epoch"].tolist()[0] == 4
+    assert found["cpu_seconds"][0] == runs["cpu_seconds"][3]
+    assert found.loc[1, ["epoch", "cpu_seconds"]].isna().all()
+
+
+def test_components_come_from_the_training_rows_alone(rows):
+    X, _ = rows
+    found = cell_study.reduced(X[:200], X[200:], components=3)
+    other = cell_study.reduced(X[:200], 10.0 * X[200:], components=3)
+    assert (found.train == other.train).all()
+    assert (found.train.shape, found.test.shape) == ((200, 3), (50, 3))
+    np.testing.assert_allclose(found.train.mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(np.cov(found.train.T), np.eye(3), atol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def blood(data_folder):
+    train, test = cells.load_cells(data_folder)
+    small = cell_study.reduced(train.pixels, test.pixels)
+    return {
+        "14,400 pixels": (train, train.pixels, test, test.pixels),
+        "40 components": (train, small.train, test, small.test),
+    }
+
+
+def mean_error(model, solver, new, test):
+    """One run of SDCA, at the minimum; of Pegasos, up to 0.009 from its mean, five."""
+    rates = [
+        model.fit(replace(cell_study.SOLVERS[solver], seed=seed))
+        .confusion(new, test.kind)
+        .error_rate
+        for seed in range(5 if solver == "Pegasos" else 1)
+    ]
+    return float(np.mean(rates))
+
+
+@pytest.mark.parametrize("name", ["14,400 pixels", "40 components"])
+def test_errors_of_the_study(blood, name):
+    train, X, test, new = blood[name]
+    assert (len(train.kind), len(test.kind)) == (4982, 1244)
+    model = ps.SVM(train.kind, X, lam=cell_study.LAMBDA, intercept=False)
+    assert model.coding.positive == "NEUTROPHIL"
+    # Runs of Pegasos on all pixels are those of `test_published`.
+    solvers = ["SDCA"] if name == "14,400 pixels" else ["SDCA", "Pegasos"]
+    rates = pd.Series({each: mean_error(model, each, new, test) for each in solvers})
+    published = cell_study.PUBLISHED.loc[name, "published"]
+    assert (rates - published).abs().max() <= ERROR

@@ -62,7 +62,7 @@ models = {
 # ## The answer first
 #
 # Every form of Pegasos passes 30 times over the rows. `compare_solvers` runs each form
-# 12 times, from 12 seeds that all of them share. SDCA is in the study as the
+# 6 times, from 6 seeds that all of them share. SDCA is in the study as the
 # reference: it goes on until its certificate says that the minimum is reached to eight
 # digits.
 
@@ -83,7 +83,7 @@ forms = {
 }
 exact = {"SDCA": ps.SDCA(tol=1e-8, epochs=300)}
 studies = {
-    name: ps.compare_solvers(model, forms | exact, runs=12, test=test, seed=443)
+    name: ps.compare_solvers(model, forms | exact, runs=6, test=test, seed=443)
     for name, (model, test) in models.items()
 }
 
@@ -439,7 +439,7 @@ few = {
     "SDCA": ps.SDCA(tol=1e-6),
 }
 model, test = models["noise"]
-study = ps.compare_solvers(model, few, runs=12, test=test, seed=443)
+study = ps.compare_solvers(model, few, runs=6, test=test, seed=443)
 panels = study.plot(excess=True)
 
 # %% [markdown]

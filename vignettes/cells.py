@@ -32,7 +32,7 @@ SIDE = 120  # of a crop, in pixels
 FRAME = 80  # what is darker is the black around a turned photograph
 PERCENT = 2  # of the pixels that may be the nucleus, the darkest ones
 SQUARE = np.ones((5, 5), dtype=np.uint8)  # specks that it does not fit into go
-DRAWN = {"TRAIN": 50, "TEST": 30}  # photographs of each kind where there are none
+DRAWN = {"TRAIN": 30, "TEST": 20}  # photographs of each kind where there are none
 
 
 class Cell(NamedTuple):

@@ -1,22 +1,47 @@
-"""Files that are written: whole or not at all, and what they may replace."""
+"""A kind of file, and how it is written."""
 
+import errno
+import io
 import os
 import socket
 import stat
 import subprocess
+import tempfile
+import threading
 
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pegasos_stats.errors import DataError, OptionError
-from pegasos_stats.writing import checked_place, is_same, outputs
-from tests.writing.written_files import (
-    EARLIER,
-    NOTE,
-    PIPED,
-    contents,
-    write,
-    write_while,
-)
+from pegasos_stats.errors import DataError, OptionError, PegasosStatsError
+from pegasos_stats.output.cli.files import PREDICTIONS, is_predictions
+from pegasos_stats.output.report.output_path import REPORT
+from pegasos_stats.persist.archive import MODEL
+from pegasos_stats.writing import Kind, checked_place, is_same, outputs
+
+NOTE = Kind("note", lambda handle: handle.read(4) == b"note")
+PIPED = Kind("note", NOTE.known, streams=True)
+EARLIER = b"note: the earlier one"
+
+
+def write(path, text="note: new", kind=NOTE, **options):
+    with outputs() as files:
+        files.write(checked_place(path, kind, **options), text)
+
+
+def write_while(path, meanwhile):
+    """Write a file; something else happens before it is put in its place."""
+    with outputs() as files:
+        files.write(checked_place(path, NOTE), "note: new")
+        meanwhile()
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+# ---- Files that are written: whole or not at all, and what they may replace.
 
 
 @pytest.fixture
@@ -176,3 +201,133 @@ def test_several_files_are_put_in_their_places_together(tmp_path):
     assert contents(tmp_path) == {}
     both("note: new")
     assert contents(tmp_path) == {"a": b"note: new", "b": b"note: new"}
+
+
+# ---- Files that are written while calls fail, and by several threads at once.
+
+CALLS = [
+    (os, "open"),
+    (os, "fsync"),
+    (os, "replace"),
+    (os, "chmod"),
+    (os, "stat"),
+    (os, "close"),
+    (os, "unlink"),
+]
+FAILURES = [
+    OSError(errno.ENOSPC, "No space left on device"),
+    OSError(errno.EIO, "Input/output error"),
+    PermissionError(errno.EACCES, "Permission denied"),
+    KeyboardInterrupt(),
+    SystemExit(3),
+    MemoryError(),
+]
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize(("module", "name"), CALLS, ids=lambda part: str(part))
+@pytest.mark.parametrize("there", [True, False])
+def test_whichever_call_fails_the_file_is_the_earlier_or_the_new_one(
+    module, name, failure, there, tmp_path, monkeypatch
+):
+    """The first, the second ... call fails, until the writing needs no more calls."""
+    path = tmp_path / "a.txt"
+    before = EARLIER if there else None
+    real = getattr(module, name)
+    for last in range(1, 30):
+        path.unlink(missing_ok=True)
+        if there:
+            path.write_bytes(EARLIER)
+            path.chmod(0o640)
+        calls = 0
+
+        def failing(*args, last=last, **options):
+            nonlocal calls
+            calls += 1
+            if calls == last:
+                raise failure
+            return real(*args, **options)
+
+        raised = None
+        with monkeypatch.context() as patched:
+            patched.setattr(module, name, failing)
+            try:
+                write(path)
+            except BaseException as error:
+                raised = error
+        found = path.read_bytes() if path.exists() else None
+        assert isinstance(raised, DataError | type(failure) | None)
+        assert not isinstance(raised, OSError)
+        allowed = {b"note: new" if raised is None else before}
+        if raised is not None and not isinstance(raised, DataError):
+            allowed.add(b"note: new")  # interrupted, maybe after the renaming
+        assert found in allowed
+        if name != "unlink":  # a part that cannot be removed stays
+            assert {*contents(tmp_path)} <= {"a.txt"}
+        if calls < last:
+            return
+    raise AssertionError("the calls never end")
+
+
+def test_threads_that_write_one_file_all_go_right(tmp_path):
+    path, failures = tmp_path / "a.txt", []
+    texts = [f"note {n} " * 5000 for n in range(8)]
+
+    def writing(text):
+        try:
+            for _ in range(20):
+                write(path, text)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=writing, args=[text]) for text in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert [*contents(tmp_path)] == ["a.txt"]
+    assert path.read_text() in texts
+
+
+# ---- Files that are written, at random: content, failures, paths.
+
+pytestmark = pytest.mark.fuzz
+
+
+@given(st.text() | st.binary() | st.integers() | st.none() | st.floats())
+def test_a_path_is_a_place_or_an_error_of_one_line(path):
+    inside = path
+    with tempfile.TemporaryDirectory() as folder:
+        if isinstance(path, str) and path:
+            inside = os.path.join(folder, path.replace("..", "__").lstrip("/"))
+        try:
+            said = checked_place(inside, NOTE).shown
+        except PegasosStatsError as error:
+            said = str(error)
+        assert said.isprintable()
+        assert os.listdir(folder) == []
+
+
+@pytest.mark.parametrize("kind", [MODEL, REPORT, PREDICTIONS])
+@given(content=st.binary(max_size=400))
+def test_what_is_at_random_is_never_known(kind, content):
+    assert not kind.known(io.BytesIO(content))
+    assert not kind.known(io.BytesIO(b"PK\x03\x04" + content))
+
+
+# A carriage return within a label ends the line for csv.reader, not for csv.writer:
+# such predictions are taken for another file, and need --overwrite.
+labels = st.characters(exclude_categories=["Cs"], exclude_characters="\r")
+levels = st.text(labels, min_size=1, max_size=20)
+
+
+@given(levels=st.lists(levels, min_size=2, max_size=2, unique=True))
+def test_predictions_are_known_by_their_header_whatever_the_levels(levels):
+    frame = pd.DataFrame({"predicted": levels, "score": [1.0, 2.0]})
+    for level in levels:
+        frame[f"probability_{level}"] = 0.5
+    text = frame.to_csv(index_label="row", lineterminator="\n")
+    assert is_predictions(io.BytesIO(text.encode()))
+    mine = frame.assign(mine=1).to_csv(index_label="row", lineterminator="\n")
+    assert not is_predictions(io.BytesIO(mine.encode()))

@@ -1,10 +1,11 @@
-"""Statistics and print of confusion tables against caret, as it is installed."""
+"""Confusion tables: golden numbers of caret, and caret in this process."""
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
 import pegasos_stats as ps
+from pegasos_stats.metrics.caret import CARET_NAMES
 from pegasos_stats.metrics.inputs import MODES, Choices
 from pegasos_stats.metrics.rates import mcnemar_exact
 from tests.parity.cases import golden
@@ -16,11 +17,45 @@ from tests.parity.tables import (
     matrix_of,
 )
 
+# ---- Statistics of tables against the numbers that caret wrote: no R is needed.
+
+TABLES = golden("caret.json")
+EACH = pytest.mark.parametrize("found", TABLES.values(), ids=TABLES.keys())
+
+
+@EACH
+def test_names_and_order_are_those_of_caret(found):
+    assert list(CARET_NAMES.values()) == found["names"]
+
+
+@EACH
+def test_the_whole_table_is_as_in_caret(found):
+    theirs = [float("nan") if x is None else x for x in found["overall"]]
+    assert_overall(matrix_of(found["counts"]), theirs)
+
+
+@EACH
+def test_the_classes_are_as_in_caret(found):
+    assert_by_class(matrix_of(found["counts"]), found["by_class"])
+
+
+@EACH
+def test_another_positive_class_and_prevalence_are_as_in_caret(found):
+    k = len(found["counts"])
+    other = Choices("b", (0.1,)) if k == 2 else Choices(None, shares_of(k))
+    assert_by_class(matrix_of(found["counts"], other), found["other_by_class"])
+
+
+def shares_of(k):
+    return tuple((i + 1) / 20 for i in range(k))
+
+
+# ---- Statistics and print of confusion tables against caret, as it is installed.
+
 NO_CARET = (
     "R has no package caret: `make test` installs it (apt-get install r-cran-caret), "
     "and PEGASOS_STATS_NO_R=1 switches the tests against live R off"
 )
-TABLES = golden("caret.json")
 SIZES = (3, 30, 1_000, 20_000)
 LARGE = 1_000_000  # once: the binomial test of R visits every count up to the rows
 
