@@ -227,8 +227,8 @@ def test_without_penalty_it_is_that_of_glm(r, right):
 # ---- Splines and polynomials in formulas against R's, at the fit and on new rows.
 
 # Columns of order 1, by B-splines of another recursion; far rows go up to some 100.
-CLOSE_OF_LIVE = 1e-10
-COLUMNS_OF_LIVE = """
+SPLINES_CLOSE = 1e-10
+SPLINE_COLUMNS = """
 function(term, x, new) {
   library(splines)
   frame <- data.frame(x = x)
@@ -258,7 +258,7 @@ def both(r, theirs, ours, far):
     rng = np.random.default_rng(len(theirs))
     x = np.round(rng.gamma(2.0, size=70), 3)  # some values stand in several rows
     new = np.array([0.01, 9.0, 30.0] if far else [x.min(), 1.7, x.max()])
-    r.eval(f"spline_columns <- {COLUMNS}\n0")
+    r.eval(f"spline_columns <- {SPLINE_COLUMNS}\n0")
     expected = r.call("spline_columns", theirs, x, new)
     data = pd.DataFrame({"x": np.append(x, new), "y": np.arange(len(x) + 3) % 2})
     design = ps.logit(f"y ~ {ours}", data[:70], lam=1.0).design
@@ -269,10 +269,10 @@ def both(r, theirs, ours, far):
 @pytest.mark.parametrize("term", [*WITHIN, *BEYOND])
 def test_columns_are_those_of_r(r, term):
     ours, theirs = both(r, term, term, far=term in BEYOND)
-    np.testing.assert_allclose(ours, theirs, rtol=CLOSE_OF_LIVE, atol=CLOSE_OF_LIVE)
+    np.testing.assert_allclose(ours, theirs, rtol=SPLINES_CLOSE, atol=SPLINES_CLOSE)
 
 
 @pytest.mark.parametrize("term", WITHIN[:3])
 def test_b_splines_that_are_told_to_go_on_do_so_as_in_r(r, term):
     ours, theirs = both(r, term, f"{term[:-1]}, extrapolation='extend')", far=True)
-    np.testing.assert_allclose(ours, theirs, rtol=CLOSE_OF_LIVE, atol=CLOSE_OF_LIVE)
+    np.testing.assert_allclose(ours, theirs, rtol=SPLINES_CLOSE, atol=SPLINES_CLOSE)

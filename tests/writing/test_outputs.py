@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pegasos_stats.errors import DataError, OptionError, PegasosStatsError
 from pegasos_stats.output.cli.files import PREDICTIONS, is_predictions
-from pegasos_stats.output.report.output_path import REPORT
+from pegasos_stats.output.report.report import REPORT
 from pegasos_stats.persist.archive import MODEL
 from pegasos_stats.writing import Kind, checked_place, is_same, outputs
 
