@@ -85,7 +85,7 @@ BARE = {"Results", "SDCA"}  # their docstrings say it all
 SHORT = {  # titles of what users reach by another name
     "output.plotting.result_plots.LinearPlots": "result.plot",
     "models.effects.averages.Margins": "Margins",
-    "models.effects.row_predictions.RowPredictions": "RowPredictions",
+    "models.effects.averages.RowPredictions": "RowPredictions",
     "models.diagnostics.Influence": "Influence",
     "models.diagnostics.LikelihoodRatioTest": "LikelihoodRatioTest",
     "datasets.load_digits56": "datasets.load_digits56",

@@ -23,18 +23,12 @@ from pegasos_stats.data.scan.rows import StreamedRows, in_memory_only, streamed_
 from pegasos_stats.data.weights import Counts, kind_of
 from pegasos_stats.errors import (
     OptionError,
-    shown,
 )
 from pegasos_stats.foreign_names import renamed, suggest_arguments
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.models.effects.rows import unread_columns
-from pegasos_stats.models.inference.options import (
-    CovName,
-    CovType,
-    checked_cov_type,
-    chosen_options,
-)
+from pegasos_stats.models.inference import options
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.other_frames import is_dask, partitioned
 from pegasos_stats.solvers.objective import Certificate
@@ -178,7 +172,7 @@ class LinearModel(Model):
         solver: Pegasos | SDCA | None = None,
         *,
         refine: float | None = None,
-        cov_type: CovType | CovName = "default",
+        cov_type: options.CovType | options.CovName = "default",
         groups: object = None,
         trace: bool = False,
         test: object = None,
@@ -259,7 +253,8 @@ class LinearModel(Model):
         found = None if groups is None or lines is None else lines.groups(groups)
         model = self.at_chosen_lambda(found)
         recorder = model._recorder(trace, test, solver.ties)
-        chosen_options(cov_type, model.problem, found)  # or refuse it before the fit
+        # Or refuse it before the fit.
+        options.chosen_options(cov_type, model.problem, found)
         reads = None
         if streamed:
             reads = run_reads(model.problem, solver, progress)
@@ -278,7 +273,7 @@ class LinearModel(Model):
             dropped=self.dropped,
             trace=None if recorder is None else recorder.frame(),
             refinement=refinement,
-            errors_by=checked_cov_type(cov_type),
+            errors_by=options.checked_cov_type(cov_type),
             groups=found,
             lines=None if lines is None else replace(lines, frame=None),
             seconds=time.perf_counter() - began,
@@ -458,19 +453,13 @@ def sample_of_scan(
         If an option needs all rows at once.
     """
     check_flag("standardize", standardize)
-    if functions is not None:
-        cure = f"compute the column in the {scan.noun}"
-        raise OptionError(f"functions= does not go with {scan.title}; {cure}.")
-    column = "give the name of a column"
-    for name, value, allowed, cure in (
-        ("freq_weights", freq_weights, str, column),
-        ("offset", offset, str, column),
-        ("weights", weights, str | dict, f"{column}, 'balanced', or a weight a level"),
+    for name, value, allowed in (
+        *(("functions", functions, ()), ("freq_weights", freq_weights, str)),
+        *(("offset", offset, str), ("weights", weights, str | dict)),
     ):
         if not (value is None or isinstance(value, allowed)):
-            raise OptionError(
-                f"{name}={shown(value)} does not go with {scan.title}; {cure}."
-            )
+            why = f"does not go with {scan.title}; give the name of a column."
+            raise OptionError(why, name, value)
     counts, known = cast("list[str | None]", [freq_weights, offset])
     stamps = scan.renewed()
     agreed = resolve_formula(scan, formula, intercept, coding, counts, known)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, Self
 import numpy as np
 import pandas as pd
 
+from pegasos_stats import tables
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.checks import check_flag, check_fraction
 from pegasos_stats.data.design import Design
@@ -18,31 +19,16 @@ from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models import diagnostics, summaries
-from pegasos_stats.models.effects import averages, row_predictions
+from pegasos_stats.models.effects import averages
 from pegasos_stats.models.inference import options, wald
 from pegasos_stats.models.inference.bootstrap import bootstrap
 from pegasos_stats.models.inference.options import SANDWICH, Bootstrap, Sandwich
 from pegasos_stats.models.inference.sandwich import bread_at, inverse_of, sandwich
-from pegasos_stats.models.inference.wald import (
-    NOISE,
-    TIDY_COLUMNS,
-    ContrastTests,
-    Estimate,
-    JointTest,
-    Uncertainty,
-    without_noise,
-)
 from pegasos_stats.models.results import Results, varies
 from pegasos_stats.models.sql import Dialect, json_of, sql_of
 from pegasos_stats.models.summaries import Note
 from pegasos_stats.solvers.objective import zero_model
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.tables import (
-    Summary,
-    aligned,
-    estimate_cells,
-    maketables_columns,
-)
 
 if TYPE_CHECKING:
     from pegasos_stats.output.plotting.result_plots import LinearPlots
@@ -104,7 +90,7 @@ class LinearResults(Results):
 
     margins = averages.margins
     predictions = averages.predictions
-    get_prediction = row_predictions.get_prediction
+    get_prediction = averages.get_prediction
 
     @cached_property
     def cov_type(self) -> options.CovType:
@@ -157,7 +143,7 @@ class LinearResults(Results):
         return found.rename("params_original")
 
     @property
-    def covariance(self) -> Estimate:
+    def covariance(self) -> wald.Estimate:
         """The estimated covariance with all that it was computed from.
 
         For the sandwich the bread and the bandwidth; for the bootstrap the coefficients
@@ -234,7 +220,7 @@ class LinearResults(Results):
         limits = self._table(level, self._errors)[["conf_low", "conf_high"]]
         return limits.set_axis([0, 1], axis=1).set_axis(self.params.index)
 
-    def t_test(self, r_matrix: object) -> ContrastTests:
+    def t_test(self, r_matrix: object) -> wald.ContrastTests:
         """Test each linear hypothesis ``R theta = q`` about `params` separately.
 
         Parameters
@@ -255,7 +241,7 @@ class LinearResults(Results):
         """
         return self._errors.t_test(r_matrix)
 
-    def wald_test(self, r_matrix: object) -> JointTest:
+    def wald_test(self, r_matrix: object) -> wald.JointTest:
         """Test linear hypotheses ``R theta = q`` about `params` jointly.
 
         Parameters
@@ -279,7 +265,7 @@ class LinearResults(Results):
         """
         return self._errors.wald_test(r_matrix)
 
-    def f_test(self, r_matrix: object) -> JointTest:
+    def f_test(self, r_matrix: object) -> wald.JointTest:
         """Test linear hypotheses ``R theta = q`` jointly by F, as in statsmodels.
 
         Wald's statistic divided by the number of hypotheses, with `df_resid` degrees of
@@ -391,7 +377,7 @@ class LinearResults(Results):
         return wald.why_left_out(self.problem, self.cov_type, asked)
 
     @cached_property
-    def estimated(self) -> Estimate:
+    def estimated(self) -> wald.Estimate:
         """The estimated covariance with its notes, of which `covariance` warns.
 
         Raises
@@ -419,20 +405,11 @@ class LinearResults(Results):
         return "estimated" in vars(self)
 
     @cached_property
-    def _uncertainty(self) -> Uncertainty:
-        return Uncertainty(
-            theta=self.params,
-            covariance=self.estimated,
-            options=self.cov_type,
-            problem=self.problem,
-            relative_gap=self.relative_gap,
-            groups=self._weighed[2],
-            noise=self._noise,
-            to_optimum=self.refinement is None and self.solver.to_optimum,
-        )
+    def _uncertainty(self) -> wald.Uncertainty:
+        return wald.Uncertainty(self, np.asarray(self.params), self.estimated)
 
     @property
-    def _errors(self) -> Uncertainty:
+    def _errors(self) -> wald.Uncertainty:
         """The same; warns, the first time, if the numbers cannot be trusted."""
         if "_has_warned" not in vars(self):
             vars(self)["_has_warned"] = True
@@ -819,7 +796,7 @@ class LinearResults(Results):
         max_terms: int | None = 30,
         *,
         details: bool = False,
-    ) -> Summary:
+    ) -> tables.Summary:
         """The fit on one screen: header lines, coefficients, the notes that matter.
 
         Parameters
@@ -890,14 +867,14 @@ class LinearResults(Results):
             named = ", ".join(references[:MOST_REFERENCES]) + more
             footer = " ".join([f"Reference levels: {named}.", *[footer] * bool(footer)])
         if self._missing() or not self._uncertainty.is_defined:
-            cells = estimate_cells(shown)
+            cells = tables.estimate_cells(shown)
         else:
             resampled = isinstance(self.cov_type, Bootstrap)
             cells = summaries.coefficient_cells(shown, alpha, resampled)
         if self.scaling is not None:
             original = self.params_original.to_numpy()[shown.index]
             original[shown["estimate"] == 0.0] = 0.0
-            cells["original"] = [aligned(value) for value in original]
+            cells["original"] = [tables.aligned(value) for value in original]
         return cells, notes, footer
 
     @property
@@ -929,13 +906,13 @@ class LinearResults(Results):
         return self._table(level, None if self._missing() else self._uncertainty)
 
     def _table(
-        self, level: float, errors: Uncertainty | None, original: bool = False
+        self, level: float, errors: wald.Uncertainty | None, original: bool = False
     ) -> pd.DataFrame:
         """The columns of `tidy`, without errors where there are none."""
         if errors is None:
             chosen = self.params_original if original else self.params
             cells = {"term": self.params.index, "estimate": chosen.to_numpy()}
-            table = pd.DataFrame(cells).reindex(columns=TIDY_COLUMNS)
+            table = pd.DataFrame(cells).reindex(columns=wald.TIDY_COLUMNS)
         elif original and self.scaling is not None:
             undone = self.scaling.undoing(self.problem.intercept)
             table = errors.original(undone).frame(level)
@@ -964,7 +941,7 @@ class LinearResults(Results):
         noise = pd.Series(self._noise, self.params.index)
         if original and self.scaling is not None:
             noise[-self.problem.p :] /= self.scaling.scale
-        return without_noise(table, np.array(noise.loc[table["term"]], np.float64))
+        return wald.without_noise(table, np.array(noise.loc[table["term"]], np.float64))
 
     @property
     def _noise(self) -> Vector:
@@ -976,7 +953,7 @@ class LinearResults(Results):
         spread = np.ones(len(self.params))
         spread[-self.problem.p :] = self._spread
         with np.errstate(divide="ignore"):
-            return np.asarray(np.minimum(NOISE / spread, LARGEST))
+            return np.asarray(np.minimum(wald.NOISE / spread, LARGEST))
 
     @cached_property
     def _spread(self) -> Vector:
@@ -989,7 +966,7 @@ class LinearResults(Results):
             tolerance = getattr(vars(self).get("estimated"), "tolerance", None)
             if tolerance is None:
                 return np.full(self.problem.p, np.inf)
-            return np.asarray(NOISE / tolerance[-self.problem.p :])
+            return np.asarray(wald.NOISE / tolerance[-self.problem.p :])
         means, deviations = self._moments
         vary = varies(means, deviations) & self.problem.intercept
         return np.where(vary, deviations, np.hypot(means, deviations))
@@ -1034,7 +1011,7 @@ class LinearResults(Results):
 
     @property
     def __maketables_coef_table__(self) -> pd.DataFrame:
-        return maketables_columns(self.tidy())
+        return tables.maketables_columns(self.tidy())
 
     @property
     def __maketables_depvar__(self) -> str:

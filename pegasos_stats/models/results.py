@@ -195,13 +195,7 @@ class Results(ABC):
         >>> [note.topic for note in wild.notes if note.severity == "warning"]
         ['run']
         """
-        found = about.about_fit(self)
-        path = self.lambda_path
-        if path is not None and self.problem.loss == "log" and path.is_best_at_largest:
-            found.append(about.no_predictor_helps(path.metric))
-        data = about.about_data(self.dropped, self.design)
-        levels = about.level_order(self.coding, self.design)
-        return (*found, *data, *levels, *self._on_predictors[1])
+        return (*about.about_fit(self), *self._on_predictors[1])
 
     @cached_property
     def _on_predictors(self) -> tuple[float, list[Note]]:

@@ -2,39 +2,28 @@
 
 import math
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
+from pegasos_stats import tables
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_count
 from pegasos_stats.data.design import Design
-from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.formula import factored
 from pegasos_stats.data.language.formula_design import FormulaDesign, doubtful_in
-from pegasos_stats.data.sample import Dropped, Groups
+from pegasos_stats.data.sample import Groups
 from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.errors import counted, listing, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.objective import zero_objective
-from pegasos_stats.solvers.options import Solver
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import Shortfall
-from pegasos_stats.tables import (
-    WIDTH,
-    Fields,
-    Summary,
-    cut,
-    estimate_cells,
-    filled,
-    significant,
-)
 
 if TYPE_CHECKING:
     from pegasos_stats.models.base import Model
@@ -130,25 +119,19 @@ UNCERTIFIED = (
 
 
 def about_fit(result: "Results") -> list[Note]:
-    """Notes on a fit, and on its table of the training rows."""
-    objective = result.certificate.objective
-    return [
-        certified(objective, result.shortfall),
-        *probabilities(result.problem),
-        *not_converged(result.problem, objective, result.solver, result.shortfall),
-        *constant_prediction(result.problem, result.training_table),
-    ]
+    """Notes on a fit, on its table of the training rows, and on its data."""
+    return [note for about in ABOUT_FIT for note in about(result)]
 
 
-def certified(objective: float, shortfall: Shortfall) -> Note:
+def certified(result: "Results") -> Iterator[Note]:
     """How far the objective of a fit is from its minimum."""
-    if shortfall.at_most == math.inf:
-        return Note("certificate", "note", UNCERTIFIED)
-    text = (
-        f"Certified by duality: the objective is {above(objective, shortfall)}, which "
-        f"is at least {significant(shortfall.lower, 6)}."
-    )
-    return Note("certificate", "note", text)
+    near, text = result.shortfall, UNCERTIFIED
+    if near.at_most < math.inf:
+        text = (
+            f"Certified by duality: the objective is {above(result.objective, near)}, "
+            f"which is at least {tables.significant(near.lower, 6)}."
+        )
+    yield Note("certificate", "note", text)
 
 
 def above(objective: float, shortfall: Shortfall) -> str:
@@ -166,7 +149,7 @@ def above(objective: float, shortfall: Shortfall) -> str:
     if shortfall.at_most < TINY * objective:
         return "less than 0.01% above its minimum"
     ends = shortfall.at_least, shortfall.at_most
-    low, high = (significant(end, 4) for end in ends)
+    low, high = (tables.significant(end, 4) for end in ends)
     if low == high:
         return f"{low} above its minimum"
     if shortfall.at_least > 0.1 * shortfall.at_most:
@@ -174,54 +157,53 @@ def above(objective: float, shortfall: Shortfall) -> str:
     return f"at most {high} above its minimum"
 
 
-def probabilities(problem: Problem) -> list[Note]:
+def probabilities(result: "Results") -> Iterator[Note]:
     """For which population probabilities are, where weights make a difference."""
-    if problem.loss != "log" or problem.weights is None:
-        return []
+    problem = result.problem
     text = "Probabilities are for a population in which rows count by their weights."
     if problem.prior_shift:
-        usual = significant(1.0 / (1.0 + math.exp(problem.prior_shift)), 3)
+        usual = tables.significant(1.0 / (1.0 + math.exp(problem.prior_shift)), 3)
         text = (
             "Probabilities are for levels as frequent as in the data. Labels follow "
             f"the sign of the weighted score: +1 for a probability above {usual}."
         )
-    return [Note("probabilities", "note", text)]
+    if problem.loss == "log" and problem.weights is not None:
+        yield Note("probabilities", "note", text)
 
 
-def not_converged(
-    problem: Problem, objective: float, solver: Solver, shortfall: Shortfall
-) -> list[Note]:
-    """Note that predictions are not those at the minimum, if many are not.
+def not_converged(result: "Results") -> Iterator[Note]:
+    """That predictions are not those at the minimum, if many are not.
 
     Many are more than the number of errors may vary by chance: that has a standard
     error of ``sqrt(e (1 - e / n))``, for ``e`` errors of ``n``; with none or one it is
     taken as 1. A fit that is worse than the model that is all zero has diverged.
     """
-    n, errors, zero = problem.n, max(1, shortfall.errors), zero_objective(problem)
-    if objective > zero:
+    near, n, zero = result.shortfall, result.problem.n, zero_objective(result.problem)
+    errors = max(1, near.errors)
+    cure = "Leave the solver out for the optimum, or give refine=1e-6."
+    if isinstance(result.solver, SDCA):
+        cure = "Give more epochs, tol=1e-6 and the default algorithm."
+    if result.objective > zero:
         text = (
             f"the objective is above {zero:.4g}, that of the model that is all zero: "
-            "the steps were too large."
+            f"the steps were too large. {cure}"
         )
-    elif shortfall.changed > CHANCE * math.sqrt(errors * (1.0 - errors / n)):
+        yield Note("run", "warning", text)
+    elif near.changed > CHANCE * math.sqrt(errors * (1.0 - errors / n)):
         text = (
-            f"not converged: at the minimum or nearer to it {shortfall.changed:,} of "
-            f"{counted(n, 'training row')} would be predicted otherwise."
+            f"not converged: at the minimum or nearer to it {near.changed:,} of "
+            f"{counted(n, 'training row')} would be predicted otherwise. {cure}"
         )
-    else:
-        return []
-    cure = "Leave the solver out for the optimum, or give refine=1e-6."
-    if isinstance(solver, SDCA):
-        cure = "Give more epochs, tol=1e-6 and the default algorithm."
-    return [Note("run", "warning", f"{text} {cure}")]
+        yield Note("run", "warning", text)
 
 
-def constant_prediction(problem: Problem, training: ConfusionMatrix) -> list[Note]:
-    """Note that all training rows are predicted as one level, if they are."""
-    answers = training.counts.sum(axis=0)
+def constant_prediction(result: "Results") -> Iterator[Note]:
+    """That all training rows are predicted as one level, if they are."""
+    problem, table = result.problem, result.training_table
+    answers = table.counts.sum(axis=0)
     if (answers > 0).sum() != 1 or answers[-1]:
-        return []
-    text = f"every row is predicted {str(training.levels[int(answers.argmax())])!r}"
+        return
+    text = f"every row is predicted {str(table.levels[int(answers.argmax())])!r}"
     if problem.lam_rule == "cv":
         text = f"in the best fit by cross-validation {text}"
     if problem.loss == "hinge":
@@ -230,28 +212,97 @@ def constant_prediction(problem: Problem, training: ConfusionMatrix) -> list[Not
         text += ". Probabilities rank the rows all the same; for labels give threshold="
     if not problem.weighted:
         text += ", for a balanced rule weights='balanced'"
-    return [Note("predictions", "warning", f"{text}.")]
+    yield Note("predictions", "warning", f"{text}.")
 
 
-def no_predictor_helps(metric: str) -> Note:
-    """Note that the best lambda of a path is one at which no predictor is used."""
-    text = (
-        "Cross-validation found no use for the predictors: at no lambda of the path is "
-        f"the mean {metric.replace('_', ' ')} smaller than without them."
-    )
-    return Note("penalty", "warning", text)
+def no_predictor_helps(result: "Results") -> Iterator[Note]:
+    """That the best lambda of a path is one at which no predictor is used."""
+    path = result.lambda_path
+    if path is not None and result.problem.loss == "log" and path.is_best_at_largest:
+        text = (
+            "Cross-validation found no use for the predictors: at no lambda of the "
+            f"path is the mean {path.metric.replace('_', ' ')} smaller than without."
+        )
+        yield Note("penalty", "warning", text)
 
 
-def about_data(dropped: Dropped, design: Design) -> list[Note]:
-    """Notes on the columns that a fit was given."""
-    found = [Note("columns", "warning", column.text) for column in doubtful_in(design)]
-    if dropped.missing:
+def columns_and_rows(result: "Results") -> Iterator[Note]:
+    """Columns that were probably misread, and rows that were left out."""
+    for column in doubtful_in(result.design):
+        yield Note("columns", "warning", column.text)
+    if (dropped := result.dropped).missing:
         text = (
             f"{counted(dropped.total, 'row')} with missing values were left out: "
             f"{dropped.by_column}."
         )
-        found.append(Note("rows", "note", text))
-    return found
+        yield Note("rows", "note", text)
+
+
+def level_order(result: "Results") -> Iterator[Note]:
+    """Levels that R's usual locale has in another order than code points.
+
+    Levels of the outcome, and first levels of factors whose baseline no `relevel` or
+    contrast names.
+    """
+    coding, inner = result.coding, unscaled(result.design)
+    variables = inner.variables if isinstance(inner, FormulaDesign) else ()
+    factors = [
+        (name, levels, f"relevel({name}, ref={other_first(levels)!r})")
+        for name, levels in factor_levels(inner).items()
+        if name in variables
+    ]
+    ordered = isinstance(coding.dtype, pd.CategoricalDtype) and coding.dtype.ordered
+    if coding.rule == "factor" and not ordered:
+        levels = [*coding.levels]
+        factors.insert(0, (coding.name, levels, f"coding={coding.levels[::-1]}"))
+    for name, levels, cure in factors:
+        if first := other_first(levels):
+            text = (
+                f"{shown(name)} has {shown(levels[0])} first, by code points; R's "
+                f"usual locale has {shown(first)} first. For that give {cure}."
+            )
+            yield Note("level order", "note", text)
+
+
+ABOUT_FIT = (
+    *(certified, probabilities, not_converged, constant_prediction),
+    *(no_predictor_helps, columns_and_rows, level_order),
+)
+
+
+def other_first(levels: Sequence[object]) -> str:
+    """The level that is first by letters, if by code points another one is; or "".
+
+    Examples
+    --------
+    >>> other_first(["Malignant", "benign"]), other_first(["Zoe", "\u00c9va"])
+    ('benign', '\u00c9va')
+    >>> other_first(["a", "b"]), other_first(["b", "A"])  # an order of categories
+    ('', '')
+    """
+    if not len(levels) or not all(isinstance(level, str) for level in levels):
+        return ""
+    texts = [str(level) for level in levels]
+    first = min(texts, key=_by_letters)
+    return "" if texts != sorted(texts) or first == texts[0] else first
+
+
+def _by_letters(text: str) -> tuple[str, str, str]:
+    """Letters without case and accents, then with accents, small ones first."""
+    apart = unicodedata.normalize("NFD", text)
+    letters = "".join(c for c in apart if not unicodedata.combining(c))
+    return letters.casefold(), apart.casefold(), apart.swapcase()
+
+
+def factor_levels(design: Design) -> dict[str, list[object]]:
+    """Levels of each column that became a factor, the reference level first."""
+    inner = unscaled(design)
+    if not isinstance(inner, FormulaDesign):
+        return {}
+    return {
+        factored(text, inner.variables) if coding.base == 0 else text: [*coding.levels]
+        for text, coding in inner.codings.items()
+    }
 
 
 def constant(names: Sequence[str]) -> list[Note]:
@@ -289,78 +340,14 @@ def held_back(
     large = small if by_default else APART * spread[least]
     if not spread[least] < small or not large <= spread[most] < math.inf:
         return []
+    low, high = (tables.significant(spread[j], 2) for j in (least, most))
     text = (
         "Predictors differ in scale (standard deviation "
-        f"{significant(spread[least], 2)} for {names[least]}, "
-        f"{significant(spread[most], 2)} for {names[most]}), so that the penalty "
+        f"{low} for {names[least]}, {high} for {names[most]}), so that the penalty "
         f"shrinks {held} of {counted(len(spread), 'predictor')} strongly. "
         "Try standardize=True."
     )
     return [Note("penalty", "note", text)]
-
-
-def level_order(coding: LabelCoding, design: Design) -> list[Note]:
-    """Note levels that R's usual locale has in another order than code points.
-
-    Levels of the outcome, and first levels of factors whose baseline no `relevel` or
-    contrast names.
-    """
-    inner = unscaled(design)
-    variables = inner.variables if isinstance(inner, FormulaDesign) else ()
-    factors = [
-        (name, levels, f"relevel({name}, ref={other_first(levels)!r})")
-        for name, levels in factor_levels(inner).items()
-        if name in variables
-    ]
-    ordered = isinstance(coding.dtype, pd.CategoricalDtype) and coding.dtype.ordered
-    if coding.rule == "factor" and not ordered:
-        levels = [*coding.levels]
-        factors.insert(0, (coding.name, levels, f"coding={coding.levels[::-1]}"))
-    return [
-        Note(
-            "level order",
-            "note",
-            f"{shown(name)} has {shown(levels[0])} first, by code points; R's usual "
-            f"locale has {shown(first)} first. For that give {cure}.",
-        )
-        for name, levels, cure in factors
-        if (first := other_first(levels))
-    ]
-
-
-def other_first(levels: Sequence[object]) -> str:
-    """The level that is first by letters, if by code points another one is; or "".
-
-    Examples
-    --------
-    >>> other_first(["Malignant", "benign"]), other_first(["Zoe", "\u00c9va"])
-    ('benign', '\u00c9va')
-    >>> other_first(["a", "b"]), other_first(["b", "A"])  # an order of categories
-    ('', '')
-    """
-    if not len(levels) or not all(isinstance(level, str) for level in levels):
-        return ""
-    texts = [str(level) for level in levels]
-    first = min(texts, key=_by_letters)
-    return "" if texts != sorted(texts) or first == texts[0] else first
-
-
-def _by_letters(text: str) -> tuple[str, str, str]:
-    """Letters without case and accents, then with accents, small ones first."""
-    apart = unicodedata.normalize("NFD", text)
-    letters = "".join(c for c in apart if not unicodedata.combining(c))
-    return letters.casefold(), apart.casefold(), apart.swapcase()
-
-
-def factor_levels(design: Design) -> dict[str, list[object]]:
-    """Levels of each column that became a factor, the reference level first."""
-    inner = unscaled(design)
-    if not isinstance(inner, FormulaDesign):
-        return {}
-    return {
-        factored(text, inner.variables) if coding.base == 0 else text: [*coding.levels]
-        for text, coding in inner.codings.items()
-    }
 
 
 def too_far(to_optimum: bool) -> Note:
@@ -500,9 +487,9 @@ def summary_of(
     *,
     likelihood: Sequence[str] = (),
     details: bool = False,
-    more: Fields = (),
+    more: tables.Fields = (),
     footer: str = "",
-) -> Summary:
+) -> tables.Summary:
     """A table under the header of every fit, with at most three notes on both.
 
     Parameters
@@ -523,7 +510,7 @@ def summary_of(
     """
     every = [*result.notes, *notes]
     shown = ranked(every) if details else most_important(every)
-    return Summary(
+    return tables.Summary(
         header_lines(result, likelihood),
         table,
         [note.sentence for note in shown],
@@ -533,12 +520,12 @@ def summary_of(
     )
 
 
-def without_errors(result: "Results", tidy: pd.DataFrame) -> Summary:
+def without_errors(result: "Results", tidy: pd.DataFrame) -> tables.Summary:
     """The summary of a fit whose standard errors were not computed yet."""
     shown, footer = largest(tidy, 30)
     text = "For standard errors, p-values and intervals see summary()."
     notes = [Note("standard errors", "note", text)]
-    return summary_of(result, estimate_cells(shown), notes, footer=footer)
+    return summary_of(result, tables.estimate_cells(shown), notes, footer=footer)
 
 
 def header_lines(
@@ -554,7 +541,7 @@ def header_lines(
     if isinstance(problem, KernelProblem):
         model = f"Kernel {model[:1].lower()}{model[1:]} ({problem.kernel})"
     first = [model + addition, outcome(result)]
-    if (room := WIDTH - len(first[0])) > len(first[1]) + 1:
+    if (room := tables.WIDTH - len(first[0])) > len(first[1]) + 1:
         first = [first[0] + first[1].rjust(room)]
     rate = f"{table.error_rate:.1%}" if table.n_classified else "unknown"
     # A reader has to see a seed that is in no argument.
@@ -570,11 +557,13 @@ def header_lines(
         [first, [*rows, *likelihood[-1:]], [*fit, *likelihood[:-1]]],
         [[*first, *rows, *fit, *likelihood]],
     ]
-    written = [[line for row in each for line in filled(row)] for each in layouts]
+    written = [
+        [line for row in each for line in tables.filled(row)] for each in layouts
+    ]
     return min(written, key=len)
 
 
-def outcome(result: "Results", width: int = WIDTH) -> str:
+def outcome(result: "Results", width: int = tables.WIDTH) -> str:
     """The outcome and the counts of its levels; long names are cut in the middle."""
     names = [str(result.coding.name), *map(str, result.coding.levels)]
     numbers = [counted(n, "row") for n in result.problem.label_counts]
@@ -585,16 +574,16 @@ def outcome(result: "Results", width: int = WIDTH) -> str:
 
     room = width - len(written("", "", ""))
     longest = room
-    while sum(len(cut(name, longest)) for name in names) > room:
+    while sum(len(tables.cut(name, longest)) for name in names) > room:
         longest -= 1
-    return written(*(cut(name, longest) for name in names))
+    return written(*(tables.cut(name, longest) for name in names))
 
 
 def always(table: ConfusionMatrix) -> str:
     """The error rate of predicting the more frequent level for all rows."""
     totals = table.counts.sum(axis=1)
     level, share = table.levels[int(totals.argmax())], totals.max() / totals.sum()
-    return f'always "{cut(str(level), 20)}" {1.0 - share:.1%}'
+    return f'always "{tables.cut(str(level), 20)}" {1.0 - share:.1%}'
 
 
 def is_converged(result: "Results") -> bool:
@@ -609,7 +598,7 @@ def convergence(result: "Results") -> str:
     if is_converged(result):
         return "converged"
     low, high = (
-        significant(end, 2)
+        tables.significant(end, 2)
         for end in (result.shortfall.at_least, result.shortfall.at_most)
     )
     if result.shortfall.at_most == math.inf:
@@ -618,13 +607,13 @@ def convergence(result: "Results") -> str:
     return f"not converged: objective {most}{high} above its minimum"
 
 
-def model_lines(result: "Results") -> Fields:
+def model_lines(result: "Results") -> tables.Fields:
     """What was minimised, on which rows, and the errors on them."""
     errors = errors_of(result.training_table)
     return [*problem_lines(result), ("Training errors:", errors)]
 
 
-def problem_lines(of: "Results | Model") -> Fields:
+def problem_lines(of: "Results | Model") -> tables.Fields:
     """What is minimised, and on which rows."""
     problem, coding = of.problem, of.coding
     weights, weightless = problem.weights, problem.n_weightless
@@ -640,7 +629,9 @@ def problem_lines(of: "Results | Model") -> Fields:
     if of.scaling is not None:
         lines.append(("Predictors:", "standardized"))
     if weights is not None:
-        low, high = (significant(float(w)) for w in (weights.min(), weights.max()))
+        low, high = (
+            tables.significant(float(w)) for w in (weights.min(), weights.max())
+        )
         lines.append(("Row weights:", f"{low} to {high}"))
     if of.offsets is not None:
         lines.append(("Offset:", str(of.offsets)))
@@ -652,7 +643,7 @@ def problem_lines(of: "Results | Model") -> Fields:
     return [*lines, ("Rows dropped (NA):", str(of.dropped))]
 
 
-def solver_lines(result: "Results") -> Fields:
+def solver_lines(result: "Results") -> tables.Fields:
     """How it was minimised, and how near the fit is to the optimum."""
     solver, drawn = result.solver, result.solver.uses_random_numbers
     kind = solver.sample_kind.capitalize()
@@ -671,9 +662,9 @@ def solver_lines(result: "Results") -> Fields:
         *([("Support rows:", f"{result.n_support:,}")] if hinge else []),
         ("Seed:", str(result.seed) if drawn else "none needed"),
         ("RNG:", f"Mersenne-Twister, {kind}" if drawn else "-"),
-        ("Objective:", significant(result.objective, 6)),
-        ("Duality gap:", significant(result.gap, 3)),
-        ("Relative gap:", significant(result.relative_gap, 3)),
+        ("Objective:", tables.significant(result.objective, 6)),
+        ("Duality gap:", tables.significant(result.gap, 3)),
+        ("Relative gap:", tables.significant(result.relative_gap, 3)),
     ]
 
 
@@ -699,7 +690,7 @@ def coefficient_cells(
     resampled : bool
         Whether errors are standard deviations of a bootstrap.
     """
-    cells = estimate_cells(tidy, ["p"], alpha)
+    cells = tables.estimate_cells(tidy, ["p"], alpha)
     cells["p"] = [
         "<0.001" if p < 0.0005 else f"{p:.3f}" for p in tidy["p_value"].to_numpy()
     ]

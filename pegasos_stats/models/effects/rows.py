@@ -101,10 +101,7 @@ class Rows:
         """The predictors of these names, or raise `OptionError`; all for None."""
         if variables is None:
             return self.names
-        several = isinstance(variables, list | tuple | pd.Index)
-        several |= isinstance(variables, np.ndarray) and variables.ndim == 1
-        chosen = list(variables) if several else [variables]  # type: ignore[call-overload]
-        known = [self._found(name) for name in chosen]
+        known = [self._found(name) for name in as_list(variables)]
         if not known or len(set(known)) < len(known):
             raise OptionError(
                 f"variables={shown(variables)} is not allowed; give different names of "
@@ -144,10 +141,7 @@ class Rows:
             )
         each: dict[Level, list[Level]] = {}
         for name, given in at.items():
-            several = isinstance(
-                given, list | tuple | pd.Series | pd.Index | np.ndarray
-            )
-            values = list(given) if several else [given]
+            values = as_list(given)
             levels = self.levels.get(self._found(name))
             if levels is None:
                 cure = "finite numbers"
@@ -246,6 +240,12 @@ class Rows:
                 waiting = []
         if waiting:
             yield from self.matrices(waiting)
+
+
+def as_list(given: object) -> list[object]:
+    """The values that were given, one or several."""
+    several = isinstance(given, list | tuple | pd.Series | pd.Index | np.ndarray)
+    return list(given) if several else [given]  # type: ignore[call-overload]
 
 
 def written(place: Place) -> str:

@@ -8,7 +8,7 @@ because their results cannot have the intervals of a bootstrap.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -40,6 +40,9 @@ from pegasos_stats.models.inference.options import (
 from pegasos_stats.models.inference.separation import images, is_unbounded
 from pegasos_stats.models.summaries import Note
 from pegasos_stats.solvers.problem import Problem
+
+if TYPE_CHECKING:
+    from pegasos_stats.models.linear_results import LinearResults
 
 RANK_ROUNDING = 1e-9
 USUAL = 0.95  # level of intervals
@@ -798,29 +801,20 @@ class Uncertainty:
 
     Attributes
     ----------
-    theta : Series, shape (k,)
-        Coefficients by name, the intercept first.
+    result : LinearResults
+    theta : float64 array, shape (k,)
+        Coefficients, the intercept first.
     covariance : Covariance or BootstrapResult
-    options : Sandwich or Bootstrap
-    problem : Problem
-    relative_gap : float
-        Of the fit.
-    groups : Groups or None
-        Of rows that depend on each other.
-    noise : float64 array, shape (k,), or None
-        What of each coefficient is the solver's.
-    to_optimum : bool
-        Whether the solver has a tolerance of its own.
     """
 
-    theta: "pd.Series[float]"
+    result: "LinearResults"
+    theta: Vector
     covariance: Estimate
-    options: CovType
-    problem: Problem
-    relative_gap: float
-    groups: Groups | None = None
-    noise: Vector | None = None
-    to_optimum: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """Of the coefficients."""
+        return list(self.result.params.index)
 
     @property
     def is_defined(self) -> bool:
@@ -851,7 +845,7 @@ class Uncertainty:
         """
         step = getattr(self.covariance, "newton_step", None)
         if step is None:
-            return self.relative_gap > FAR
+            return self.result.relative_gap > FAR
         with np.errstate(invalid="ignore"):
             return bool((np.abs(step) > SMALL * self.std_error).any())
 
@@ -869,20 +863,22 @@ class Uncertainty:
         for note in (*self.covariance.notes, *self.separated()):
             warn_caller(note.sentence, UndefinedMetricWarning)
         if self.is_far:
-            note = notes.too_far(self.to_optimum)
+            note = self._too_far()
             warn_caller(note.sentence, ConvergenceWarning)
 
     def frame(self, level: float) -> pd.DataFrame:
         """Coefficients with broom's columns, intervals of this level."""
-        names, nothing = list(self.theta.index), np.zeros(len(self.theta))
-        df, errors = self.covariance.df, self.std_error
-        each = ContrastTests(names, self._theta, errors, nothing, df, self._resampled)
-        return each.frame(level, names)
+        V, nothing = self.covariance, np.zeros(len(self.theta))
+        resampled = V if isinstance(V, BootstrapResult) else None
+        each = ContrastTests(
+            self.names, self.theta, self.std_error, nothing, V.df, resampled
+        )
+        return each.frame(level, self.names)
 
     def original(self, R: Matrix) -> Self:
         """What follows for ``R theta``, on the scale before standardizing."""
-        theta = pd.Series(R @ self._theta, self.theta.index, name=self.theta.name)
-        return replace(self, theta=theta, covariance=self.covariance.original(R))
+        covariance = self.covariance.original(R)
+        return replace(self, theta=R @ self.theta, covariance=covariance)
 
     def t_test(self, hypotheses: object) -> ContrastTests:
         """Estimate and test linear combinations of coefficients, each alone."""
@@ -894,10 +890,8 @@ class Uncertainty:
             resampled = V.combined(R)
             errors = resampled.std_error
         errors = np.where(self._unlimited(R), np.nan, errors)
-        noise = None if self.noise is None else np.abs(R) @ self.noise
-        return ContrastTests(
-            written, R @ self._theta, errors, q, V.df, resampled, noise
-        )
+        noise = np.abs(R) @ self.result._noise
+        return ContrastTests(written, R @ self.theta, errors, q, V.df, resampled, noise)
 
     def wald_test(self, hypotheses: object, df: float | None = None) -> JointTest:
         """Test linear combinations together; with `df` by F."""
@@ -908,28 +902,27 @@ class Uncertainty:
             return resampled_test(V, R, q, written)
         rows = V.rows if isinstance(V, Covariance) and df is None else np.inf
         df = V.df if df is None else df
-        return wald_test(self._theta, V.matrix, R, q, df, written, rows)
+        return wald_test(self.theta, V.matrix, R, q, df, written, rows)
 
     def _hypotheses(self, given: object) -> tuple[Matrix, Vector, list[str]]:
         """Matrix and values of linear hypotheses, and how they are written."""
-        names = list(self.theta.index)
-        R, q = linear.constraints(given, names)
-        return R, q, linear.written_hypotheses(R, q, names)
+        R, q = linear.constraints(given, self.names)
+        return R, q, linear.written_hypotheses(R, q, self.names)
 
     def remarks(self) -> list[Note]:
         """Notes on the standard errors: which they are, and whether to trust them."""
-        V, problem, k = self.covariance, self.problem, len(self.theta)
+        V, problem, k = self.covariance, self.result.problem, len(self.theta)
         if not self.is_defined:
             return list(V.notes)
         far = self.is_far and problem.loss == "log"
         first = [
-            *[notes.too_far(self.to_optimum)] * far,
+            *[self._too_far()] * far,
             *self.separated(),
             *notes.few_groups(self.groups),
         ]
         if self.unlimited.all():  # there are no errors to speak of
             return first
-        is_hc3 = getattr(self.options, "correction", "") == "HC3"
+        is_hc3 = getattr(self.result.cov_type, "correction", "") == "HC3"
         for_glm = is_hc3 and not problem.weighted  # nonrobust does not go with weights
         return [
             *first,
@@ -947,23 +940,25 @@ class Uncertainty:
         if isinstance(V, BootstrapResult):
             what = "Pairs bootstrap" if groups is None else f"Bootstrap of {groups}"
             return f"{what}, {len(V.estimates):,} resamples, seed {V.seed}"
-        assert isinstance(self.options, Sandwich)
+        options = self.result.cov_type
+        assert isinstance(options, Sandwich)
         name = f"sandwich, kernel at the margin of width {V.bandwidth or 0.0:.2g}"
-        name = self.options.correction if V.bandwidth is None else name
+        name = options.correction if V.bandwidth is None else name
         law = f", t on {V.df:.0f} degrees of freedom" * bool(np.isfinite(V.df))
         return f"Standard errors: {name}" + f", {groups}" * (groups is not None) + law
 
     def separated(self) -> list[Note]:
         """Which coefficients only the penalty limits, if any."""
-        names = list(self.theta.index[self.unlimited])
-        return notes.separated(names, self.covariance.separated, self.problem.n_weighed)
+        names = [
+            name for name, free in zip(self.names, self.unlimited, strict=True) if free
+        ]
+        return notes.separated(names, self.covariance.separated, self.result.nobs)
 
     @property
-    def _resampled(self) -> BootstrapResult | None:
-        """The resamples that intervals are from, if they are."""
-        found = self.covariance
-        return found if isinstance(found, BootstrapResult) else None
+    def groups(self) -> Groups | None:
+        """Of rows with a weight that depend on each other."""
+        return self.result._weighed[2]
 
-    @property
-    def _theta(self) -> Vector:
-        return np.asarray(self.theta, dtype=np.float64)
+    def _too_far(self) -> Note:
+        result = self.result
+        return notes.too_far(result.refinement is None and result.solver.to_optimum)
