@@ -58,7 +58,7 @@ def draw_reliability(found: Reliability, ax: "Axes | None", line: Style) -> "Axe
     ax.bar(used["low"], bars, width, align="edge", transform=across, **grey)
     ax.set_xlabel(f"Predicted probability of {positive}")
     ax.set_ylabel(f"Observed share of {positive}")
-    style.finish(ax, legend="upper left")
+    style.finish(ax, legend="above")
     return ax
 
 

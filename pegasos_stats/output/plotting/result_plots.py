@@ -141,14 +141,19 @@ def _draw_curves(ax: "Axes", at: Floats, panel: Panel, line: Style) -> None:
         fill = {"color": style.ink(ax), "alpha": 0.12, "linewidth": 0}
         above, below = panel.curves.values()
         ax.fill_between(at, below, above, **fill)
-    for label, values in panel.curves.items():
-        drawn = values
-        if panel.logarithmic:
-            drawn = np.where((values > 0.0) & np.isfinite(values), values, np.nan)
-            if (drawn > 0.0).any():
-                ax.set_yscale("log")
-                style.write_decimals(drawn[drawn > 0.0], ax.yaxis)
-        style.draw_line(ax, at, drawn, style.labelled(line, label)[0])
+    curves = panel.curves
+    if panel.logarithmic:
+        curves = {
+            label: np.where((values > 0.0) & np.isfinite(values), values, np.nan)
+            for label, values in curves.items()
+        }
+        known = np.concatenate(list(curves.values()))
+        known = np.maximum(known[known > 0.0], panel.limits[0] or 0.0)
+        if known.size:
+            ax.set_yscale("log")
+            style.write_decimals(known, ax.yaxis)
+    for label, values in curves.items():
+        style.draw_line(ax, at, values, style.labelled(line, label)[0])
     if panel.name in ("Accuracy", "Misclassified rows"):
         style.write_percent(ax.yaxis)
     if panel.limits != (None, None):

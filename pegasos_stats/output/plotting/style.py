@@ -57,6 +57,10 @@ ROOM = 66.0  # points of an inch of axes that names of rows have, beside margins
 LEVEL = 28  # letters of a level within a text
 NARROW = 3.2  # inches of axes, below which a legend has smaller letters
 MOST = 0.65  # share of the height of axes that a legend takes, at most
+OUTSIDE: Mapping[str, Style] = {  # places of a legend beside axes; above: no title
+    "above": {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)},
+    "right": {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)},
+}
 BESIDE = 24  # letters in a line of a legend beside axes
 UPRIGHT = "upright"  # lines across the height of axes, but for their legend
 SAMPLE = 7  # letters as wide as the sample of a line in a legend
@@ -401,8 +405,8 @@ def name_rows(
 def put_legend(ax: "Axes", place: str = "best") -> float:
     """Put the legend into axes; return the share of their height that it takes.
 
-    Long labels are broken; in narrow axes letters are smaller. To the right it is
-    beside axes that are full.
+    Long labels are broken; in narrow axes letters are smaller. A place of `OUTSIDE` is
+    for axes that are full.
     """
     handles, labels = ax.get_legend_handles_labels()
     if not labels:
@@ -412,12 +416,11 @@ def put_legend(ax: "Axes", place: str = "best") -> float:
     base = _points("legend.fontsize")
     size = base if inches > NARROW else 0.75 * base
     width = max(int(0.9 * inches / (LETTER * size)) - SAMPLE, 14)
-    width = BESIDE if place == "right" else width
+    width = BESIDE if place in OUTSIDE else width
     texts = ["\n".join(wrap(label, width)) for label in labels]
     look: dict[str, Any] = {"framealpha": 0.7, "edgecolor": "none", "frameon": True}
-    if place == "right":
-        look |= {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-        ax.legend(handles, texts, fontsize=size, **look)
+    if place in OUTSIDE:
+        ax.legend(handles, texts, fontsize=size, **look, **OUTSIDE[place])
         return 0.0
     made = ax.legend(handles, texts, loc=place, fontsize=size, **look)
     made.set_in_layout(False)
@@ -453,7 +456,7 @@ def finish(*axes: "Axes", legend: str | None = None) -> None:
     if legend is not None:
         for ax in axes:
             put_legend(ax, legend)
-    if legend == "right":
+    if legend in OUTSIDE:
         _lay_out(figure)
 
 

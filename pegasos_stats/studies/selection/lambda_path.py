@@ -391,9 +391,8 @@ class LambdaPath(Summarised):
         parts = []
         for metric in self.metrics:
             mean, error = self._curve(metric.name)
-            columns = {"estimate": mean, "std_error": error}
-            part = pd.DataFrame(columns).assign(lam=self.lambdas, term=metric.name)
-            parts.append(part[["lam", "term", "estimate", "std_error"]])
+            columns = {"lam": self.lambdas, "term": metric.name, "estimate": mean}
+            parts.append(pd.DataFrame(columns | {"std_error": error}))
         return pd.concat(parts).sort_index(kind="stable", ignore_index=True)
 
     @cached_property
