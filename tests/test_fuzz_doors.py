@@ -1,7 +1,7 @@
 """Whatever a door is given, it answers or raises an error of the package."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pegasos_stats.errors import PegasosStatsError
@@ -9,6 +9,8 @@ from tests.doors import DOORS
 from tests.nasty import held, only_ours
 
 pytestmark = pytest.mark.fuzz
+# Of other property tests: a door has many arguments, and there are many doors.
+HALF = settings(max_examples=settings.default.max_examples // 2)
 
 
 @pytest.mark.parametrize("door", DOORS, ids=str)
@@ -18,6 +20,7 @@ def test_ordinary_values_are_answered(door):
 
 
 @pytest.mark.parametrize("door", DOORS, ids=str)
+@HALF
 @given(data=st.data())
 def test_nothing_but_errors_of_the_package_comes_out(door, data):
     ordinary = only_ours(lambda: door.ordinary)

@@ -1,7 +1,5 @@
 """Frames and arrays as numbers."""
 
-from decimal import Decimal
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -48,13 +46,6 @@ def test_what_is_not_a_finite_number_is_named_with_its_rows(column, words):
     design = FrameDesign.from_data(data)
     with pytest.raises(ColumnError, match=words):
         design.matrix(data)
-
-
-def test_numbers_in_object_columns_are_numbers():
-    data = frame(
-        u=pd.Series([1, Decimal("2.5"), None], index=list("abc"), dtype=object)
-    )
-    assert FrameDesign.from_data(data).matrix(data).values.tolist() == [[1.0], [2.5]]
 
 
 @pytest.mark.parametrize("make", [csr_array, csc_matrix, coo_array])

@@ -4,10 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import pegasos_stats as ps
-from pegasos_stats.data.labels import LabelCoding, factor_levels, positions, signs_of
+from pegasos_stats.data.labels import LabelCoding, signs_of
 from pegasos_stats.errors import LabelError
-from tests.nasty import Raising
 
 NA = None
 
@@ -112,23 +110,3 @@ def test_a_missing_label_is_missing_in_every_dtype(labels):
     coding = LabelCoding.from_labels(labels)
     decoded = coding.decode(np.array([np.nan, 1.0]))
     assert decoded.isna().tolist() == [True, False]
-
-
-def test_labels_are_found_without_being_compared():
-    levels = [Raising("__lt__"), Raising("__lt__")]
-    rows = pd.Series(["a", levels[1], None, levels[0]], dtype=object)
-    assert positions(rows, levels).tolist() == [-1, 1, -1, 0]
-    with pytest.raises(LabelError, match=r"^The actual labels hold 'a' in 2 rows"):
-        ps.confusion(["a", "b", "a"], ["a", "b", "b"], levels=[*levels, "b"])
-    lonely = Raising("__array__")
-    assert positions(rows, [lonely]).tolist() == [-1, -1, -1, -1]
-
-
-@pytest.mark.parametrize(
-    ("narrow", "found"),
-    [(np.float16(0.5), [2, 3, 1, 0, 1]), (np.float32(2.0), [1, 3, 2, 0, 2])],
-)
-def test_numbers_of_numpy_stand_beside_larger_ones(narrow, found):
-    # A hash or an order compares them: 1e308 overflows in half and single precision.
-    labels = pd.Series([True, 1e308, narrow, -1e308, narrow], dtype=object)
-    assert positions(labels, factor_levels(labels, "y")).tolist() == found

@@ -9,12 +9,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.compose import ColumnTransformer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import pegasos_stats as ps
-from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
 
 N = 60
 RNG = np.random.default_rng(7)
@@ -255,39 +251,6 @@ def test_what_has_no_row_labels_goes_by_position():
         assert result.coding.name == "y"
         assert ps.confusion(y, result.predict(X_OF_7)).n_errors < 3
     assert isinstance(result.predict(X, offset=None), pd.Series)
-
-
-def test_frames_of_pandas_in_narwhals_keep_their_labels():
-    y, X = Y_OF_7.to_pandas(), X_OF_7.to_pandas().set_axis(range(20, 27))
-    result = ps.svm("y ~ a", nw.from_native(X.assign(y=y.array)), lam=1.0).fit(
-        ps.SDCA(seed=1)
-    )
-    assert list(result.index) == list(range(20, 27))
-    found = result.augment(nw.from_native(X))
-    assert isinstance(found, nw.DataFrame)
-    assert found.to_native().equals(result.augment(X))
-    with pytest.raises(ps.errors.DataError, match="row labels of y and X differ"):
-        ps.SVM(nw.from_native(y, series_only=True), nw.from_native(X), lam=1.0)
-
-
-@pytest.mark.parametrize("made", [SVMClassifier, LogitClassifier, KernelSVMClassifier])
-def test_a_pipeline_whose_steps_give_frames_of_polars(made):
-    data, y = POLARS.select("x", "site").drop_nulls(), POLARS.drop_nulls(["x", "site"])
-    columns = ColumnTransformer(
-        [
-            ("site", OneHotEncoder(sparse_output=False, drop="first"), ["site"]),
-            ("x", StandardScaler(), ["x"]),
-        ]
-    ).set_output(transform="polars")
-    pipe = make_pipeline(columns, made(lam=0.1, random_state=1)).fit(data, y["w"] > 2)
-    inner = columns.fit_transform(data)
-    assert isinstance(inner, pl.DataFrame)
-    assert list(pipe[-1].feature_names_in_) == ["site__site_Süd", "x__x"]
-    same = made(lam=0.1, random_state=1).fit(
-        inner.to_pandas(), (y["w"] > 2).to_pandas()
-    )
-    assert np.array_equal(pipe.decision_function(data), same.decision_function(inner))
-    assert pipe.predict(data).tolist() == same.predict(inner.to_pandas()).tolist()
 
 
 def test_frames_of_pandas_need_nothing_that_reads_others(monkeypatch):

@@ -1,7 +1,6 @@
 """Columns of other libraries that models cannot use, and frames that are none."""
 
 import datetime as dt
-import sys
 
 import narwhals as nw
 import numpy as np
@@ -110,10 +109,3 @@ def test_levels_of_a_dictionary_that_occur_twice_or_are_missing():
     table = pa.table({"y": pa.array([0, 1, 1, 0, 1, 1]), "g": column})
     assert ps.svm("y ~ g", table, lam=1.0).names == ("g[T.a]",)
     assert ps.svm("y ~ g", table, lam=1.0).dropped.total == 2
-
-
-def test_what_reads_them_may_be_missing(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    named = r"pyarrow .*pegasos_stats\[frames\]"
-    with pytest.raises(ps.errors.DependencyError, match=named):
-        ps.svm("y ~ x", HOSTILE, lam=1.0)

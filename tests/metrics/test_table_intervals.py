@@ -128,11 +128,6 @@ def test_without_variance_there_is_no_interval(counts):
         assert np.isnan(intervals.kappa_interval(counts)).all()
 
 
-@pytest.mark.parametrize("share", [0.0, 1.0])
-def test_a_prevalence_without_rows_has_no_interval(share):
-    assert np.isnan(intervals.predictive_interval(COUNTS, 0, share)).all()
-
-
 def labels_of(counts):
     rows = [(i, j) for i in range(2) for j in range(2) for _ in range(counts[i, j])]
     return np.array(rows).T
@@ -166,20 +161,6 @@ def test_all_of_them_are_in_conf_int_and_tidy():
     tidied = matrix.tidy("wilson", 0.9).set_index("term")
     for term in set(found.index) - {"error_rate"}:
         assert tuple(tidied.loc[term, ["conf_low", "conf_high"]]) == limits[term]
-
-
-def test_a_class_without_hits_has_an_f_measure_of_0():
-    matrix = ps.confusion(list("aabbb"), list("bbbab"), "a")
-    assert matrix.by_class["f1"] == 0.0
-    tidied = matrix.tidy().set_index("term")
-    assert tidied.loc["f1", "estimate"] == 0.0
-    assert "F1 :     NA" in str(matrix.summary("everything"))  # as caret prints it
-
-
-def test_a_level_that_nobody_has_or_predicts_has_no_f_measure():
-    with pytest.warns(ps.errors.UndefinedMetricWarning, match="f1"):
-        found = ps.confusion(["a"], ["a"], levels=["a", "b"]).by_class
-    assert np.isnan(found["f1"])
 
 
 @pytest.mark.parametrize("source", ["training", "out of fold"])

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import ColumnError, OptionError
+from pegasos_stats.errors import OptionError
 
 
 @pytest.fixture(scope="module")
@@ -81,16 +81,3 @@ def test_rounding_repeats_r_before_3_6(kind, drawn):
     found = model.fit(ps.Pegasos(epochs=1, seed=1, sample_kind=kind))
     by_hand = model.fit(ps.Pegasos(order=np.array(drawn) - 1))
     assert found.params.equals(by_hand.params)
-
-
-def test_a_predictor_called_as_the_outcome_is_never_its_labels():
-    X = pd.DataFrame({"y": [0, 1, 0, 1], "x": [1.0, 2.0, 3.0, 4.0]})
-    y = np.array([0, 0, 1, 1])  # without a name it is called y
-    model = ps.SVM(y, X, lam=0.1)
-    result = model.fit(ps.SDCA(seed=1))
-    with pytest.raises(ColumnError, match="both called 'y'"):
-        result.confusion(X)
-    with pytest.raises(ColumnError, match="both called 'y'"):
-        model.fit(ps.SDCA(seed=1), trace=True, test=X)
-    assert "margin" not in result.augment(X)
-    assert result.confusion(X, y).n_errors == 0

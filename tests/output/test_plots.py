@@ -1,6 +1,5 @@
 """Figures of fits, and what holds of all figures."""
 
-import sys
 from io import BytesIO
 from itertools import pairwise
 
@@ -13,7 +12,7 @@ from matplotlib.colors import to_rgb
 from sklearn import metrics
 
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError, DependencyError, OptionError
+from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.scores import bin_edges, level_shares
 from pegasos_stats.output.plotting.style import NEGATIVE, POSITIVE
@@ -140,12 +139,6 @@ def test_the_image_is_the_coefficients_row_by_row(digits, shape):
     ax.figure.savefig(BytesIO(), format="png")
 
 
-@pytest.mark.parametrize("shape", [(8, 9), (64,), 64, (8.0, 8), (0, 64), "88", None])
-def test_other_shapes_are_refused(digits, shape):
-    with pytest.raises(OptionError, match="shape="):
-        digits.plot.coefficient_image(shape)
-
-
 def tiles(ax):
     return [text.get_text() for text in ax.texts]
 
@@ -181,16 +174,6 @@ def test_loaded_fits_draw_what_needs_no_training_rows(digits, kernel, tmp_path):
             for each in (digits.plot, plots)
         )
         assert own == again != pixels(panels(*grid))
-
-
-def test_a_missing_matplotlib_is_named(digits, monkeypatch):
-    for library in ("matplotlib", "matplotlib.pyplot"):
-        monkeypatch.setitem(sys.modules, library, None)
-    plots = digits.plot
-    draws = [plots.margins, plots.confusion, plots.roc, plots.coefficients]
-    for draw in [*draws, lambda: plots.coefficient_image((8, 8))]:
-        with pytest.raises(DependencyError, match=r"pegasos_stats\[plot\]"):
-            draw()
 
 
 # ---- What holds of all figures: axes, keywords, settings, names inside the figure.

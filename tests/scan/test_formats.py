@@ -156,19 +156,6 @@ def test_csv_files_without_rows_or_header(tmp_path):
         ps.svm("y ~ x", ps.scan(tmp_path / "c.csv"), lam=1.0)
 
 
-def test_columns_that_differ_or_stand_twice(tmp_path):
-    (tmp_path / "a.csv").write_text("y,x\n0,1\n1,2\n")
-    (tmp_path / "b.csv").write_text("x,z,y\n0,1,1\n1,2,0\n")
-    both = ps.scan(str(tmp_path / "*.csv"))
-    model = ps.svm("y ~ x", both, lam=1.0)
-    assert model.problem.X.drawn[1][:, 0].tolist() == [1, 2, 0, 1]
-    with pytest.raises(ColumnError, match=r"^Column 'z' not found in .*a\.csv, which "):
-        ps.svm("y ~ z", both, lam=1.0)
-    (tmp_path / "b.csv").write_text("x,y,x\n0,1,1\n1,2,0\n")
-    with pytest.raises(ColumnError, match=r"^Column 'x' .* in .*b\.csv"):
-        ps.svm("y ~ x", ps.scan(str(tmp_path / "*.csv")), lam=1.0)
-
-
 def test_formats_may_be_mixed(tmp_path, data):
     csv(data[:300], tmp_path / "a")
     arrow(data[300:], tmp_path / "b")

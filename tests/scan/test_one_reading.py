@@ -138,18 +138,3 @@ def test_labels_of_svmlight_are_read_alike(labels, tmp_path):
     whole = ps.SVM(y, X, lam=0.1)
     parts = ps.svm("label ~ .", ps.scan(file), lam=0.1)
     assert repr(whole.coding.levels) == repr(parts.coding.levels)
-
-
-def test_features_of_new_rows_are_counted_as_those_of_the_fit(tmp_path):
-    rows = "+1 {0}:0.5 {1}:1\n-1 {0}:2 {1}:0.5\n+1 {0}:1\n-1 {1}:2\n"
-    from_one, from_zero = tmp_path / "one.svm", tmp_path / "zero.svm"
-    from_one.write_text(rows.format(1, 2))
-    from_zero.write_text(rows.format(0, 1))
-    one = ps.svm("label ~ .", ps.scan(from_one), lam=0.1).fit(cov_type=None)
-    zero = ps.svm("label ~ .", ps.scan(from_zero), lam=0.1).fit(cov_type=None)
-    expected = one.decision_function(ps.scan(from_one))
-    assert zero.decision_function(ps.scan(from_zero)).equals(expected)
-    with pytest.raises(DataError, match="have the index 0"):
-        one.decision_function(ps.scan(from_zero))
-    some = ps.svm("label ~ x1", ps.scan(from_zero), lam=0.1).fit(cov_type=None)
-    assert some.decision_function(ps.scan(from_zero)).notna().all()

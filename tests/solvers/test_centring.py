@@ -80,16 +80,6 @@ def test_standard_errors_are_those_of_columns_near_zero(model):
     np.testing.assert_allclose(far.bread, C.T @ near.bread @ C, rtol=1e-8)
 
 
-def test_a_tolerance_reached_only_for_centred_columns_is_said():
-    X = NEAR[:, :1] + 1e15  # whole numbers are all that is left
-    with pytest.warns(
-        ps.errors.ConvergenceWarning,
-        match="^SDCA has reached tol=1e-12 "
-        "for centred columns only: the relative gap is ",
-    ):
-        ps.SVM(Y, X, lam=0.01).fit(ps.SDCA(tol=1e-12, seed=1))
-
-
 @pytest.mark.parametrize("model", [ps.SVM, ps.Logit])
 @pytest.mark.parametrize("value", [1.0, -1e-3, 1e5])
 @pytest.mark.parametrize("lam", [1.0, 1e-2, 1e-4])

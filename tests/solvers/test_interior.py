@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from sklearn.datasets import load_wine
 from sklearn.svm import SVC
 
 import pegasos_stats as ps
@@ -13,7 +12,7 @@ from pegasos_stats.solvers.dense.interior import InteriorSteps
 from pegasos_stats.solvers.objective import certificate, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solver_runs import checked_refinement, run_refined, run_sdca
+from pegasos_stats.solvers.solver_runs import run_sdca
 
 N = 150
 RNG = np.random.default_rng(0)
@@ -90,19 +89,6 @@ def test_predictors_of_any_scale_are_fitted_within_the_default_epochs(lam, inter
     found = run_sdca(problem, SDCA(seed=1, tol=1e-8))
     at = certificate(problem, found.beta, found.alpha, found.dual)
     assert at.relative_gap <= 1e-8
-
-
-@pytest.mark.parametrize("loss", ["hinge", "log"])
-@pytest.mark.parametrize("intercept", [True, False])
-def test_wine_is_refined_from_a_poor_start(loss, intercept):
-    wine = load_wine()
-    rows = wine.target < 2
-    y = np.where(wine.target[rows] == 1, 1.0, -1.0)
-    problem = Problem(wine.data[rows], y, 1e-4, loss, intercept)
-    first = ps.Pegasos(seed=443)
-    found = run_refined(problem, first, checked_refinement(1e-6, first))
-    at = certificate(problem, found.beta, found.alpha, found.dual)
-    assert 0.0 <= at.relative_gap <= 1e-6
 
 
 @pytest.mark.parametrize("lam", [5e-324, 1e-300, 1e-160, 1e300])

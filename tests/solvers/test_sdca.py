@@ -155,17 +155,6 @@ def slow_problem():
     return Problem(rng.standard_normal((300, 4)) * [1.0, 1e2, 1e4, 1e6], y, 1e-4)
 
 
-def test_a_limit_of_epochs_names_a_tolerance_that_is_reached():
-    problem = slow_problem()
-    rough = SDCA(epochs=25, tol=1e-9, seed=1)
-    with pytest.warns(ConvergenceWarning) as told:
-        found = run_sdca(problem, rough)
-    at = certificate(problem, found.beta, found.alpha, found.dual)
-    reached = 10.0 ** np.ceil(np.log10(at.relative_gap))
-    assert f"tol={reached:g}" in str(told[0].message)
-    run_sdca(problem, SDCA(seed=1, tol=reached, epochs=25))  # a warning is an error
-
-
 @pytest.mark.parametrize(("epochs", "warns"), [(8, True), (30, False)])
 def test_the_default_tolerance_is_missed_in_silence_by_less_than_a_thousandth(
     epochs, warns

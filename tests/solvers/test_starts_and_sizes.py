@@ -103,20 +103,6 @@ def test_a_start_by_name_is_brought_into_order():
     assert same_bits(named.params, without.fit(listed).params)
 
 
-def test_studies_take_a_start_by_name_too():
-    made = svm()
-    start = made.fit(ps.Pegasos(2, seed=1))
-    named = ps.Pegasos(2, seed=3, start=start)
-    listed = ps.Pegasos(2, seed=3, first_step=401, start=start.params.to_numpy())
-    left, right = (
-        ps.cross_validate(made, solver, folds=3, seed=1) for solver in (named, listed)
-    )
-    pd.testing.assert_frame_equal(left.by_fold, right.by_fold)
-    study = ps.compare_solvers(made, {"a": named, "b": listed}, runs=2, seed=1)
-    last = study.runs.groupby(["run", "solver"], observed=True)["objective"].last()
-    assert last.groupby("run").nunique().tolist() == [1, 1]
-
-
 @pytest.mark.parametrize("model", [svm, sparse])
 @pytest.mark.parametrize("options", [{}, {"batch_size": 3, "average": "all"}])
 def test_named_sizes_are_the_sizes_they_name(model, options):
@@ -145,16 +131,6 @@ def test_margins_of_1_are_those_of_the_definition_wherever_a_run_begins():
             literal = made.fit(ps.Pegasos(2, seed=seed, step=sizes, **given))
             assert same_bits(plain.params, literal.params)
             assert plain.n_violations == literal.n_violations
-
-
-def test_steps_that_are_too_large_are_told_with_a_cure():
-    made = svm()
-    found = made.fit(ps.Pegasos(2, seed=1, step=1.0))
-    (note,) = [note for note in found.notes if note.topic == "run"]
-    assert "the steps were too large" in note.text
-    assert "refine=1e-6" in note.text
-    smaller = made.fit(ps.Pegasos(20, seed=1, step=0.0001))
-    assert not [note for note in smaller.notes if note.topic == "run"]
 
 
 @pytest.mark.parametrize("options", [{}, {"project": True, "average": "all"}])
