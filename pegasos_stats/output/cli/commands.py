@@ -45,19 +45,7 @@ from pegasos_stats.output.cli.files import (
     read_rows,
     style_of,
 )
-from pegasos_stats.output.cli.options import (
-    PROGRAM,
-    Compile,
-    Demo,
-    Fit,
-    Labels,
-    Output,
-    Parity,
-    Predict,
-    Reading,
-    Report,
-    as_options,
-)
+from pegasos_stats.output.cli.options import PROGRAM, as_options
 from pegasos_stats.output.cli.program import tell, write_output
 from pegasos_stats.output.report import report as reports
 from pegasos_stats.output.report.facts import Fitted
@@ -152,7 +140,9 @@ def solver_of(options: groups.Solver) -> Pegasos | SDCA:
 
 
 def model_of(
-    train: Rows, solver: Pegasos | SDCA, options: Fit | Report | Parity
+    train: Rows,
+    solver: Pegasos | SDCA,
+    options: groups.Fit | groups.Report | groups.Parity,
 ) -> Any:
     """The model of the training data, not yet fitted.
 
@@ -180,16 +170,18 @@ def model_of(
 # ----------------------------------------------------------- fit and report
 
 
-def fit(options: Fit, line: str) -> None:
+def fit(options: groups.Fit, line: str) -> None:
     """Fit a file, and test on another."""
     _print(_fitted(options, options.output, line), options.output)
 
 
-def report(options: Report, line: str) -> None:
+def report(options: groups.Report, line: str) -> None:
     """Fit a file, test on another, and write a report."""
     if options.model.loss is None and options.model.kernel is None:
         options = replace(options, model=replace(options.model, loss="log"))
-    found = _fitted(options, Output(overwrite=options.overwrite), line, options.output)
+    found = _fitted(
+        options, groups.Output(overwrite=options.overwrite), line, options.output
+    )
     lines = [found.title, *header_lines(found.result)]
     if found.threshold is not None:
         lines.append(f"Threshold  {found.threshold:g}")
@@ -201,7 +193,7 @@ def report(options: Report, line: str) -> None:
     write_output("\n".join(lines))
 
 
-def demo(options: Demo, line: str) -> None:
+def demo(options: groups.Demo, line: str) -> None:
     """Fit the data that come with the package."""
     solver, model = options.solver, options.model
     if solver.seed is None:
@@ -210,7 +202,7 @@ def demo(options: Demo, line: str) -> None:
         solver = replace(solver, solver="pegasos")
     if model.lam is None and solver.profile != "homework":
         model = replace(model, lam=1.0)
-    asked = Report(
+    asked = groups.Report(
         train="handwritten fives and sixes, 8 x 8 pixels",
         training=groups.Training(formula="digit ~ ."),
         title="Handwritten fives and sixes",
@@ -226,8 +218,8 @@ def demo(options: Demo, line: str) -> None:
 
 
 def _fitted(
-    options: Fit | Report,
-    output: Output,
+    options: groups.Fit | groups.Report,
+    output: groups.Output,
     line: str,
     page: str | None = None,
     digits: bool = False,
@@ -238,7 +230,7 @@ def _fitted(
     train, test = _digits() if digits else _read(options)
     found = _evaluated(train, test, options, output)
     made = None
-    if page is not None and isinstance(options, Report):
+    if page is not None and isinstance(options, groups.Report):
         made = reports.report(
             found.result,
             None if test is None else test.labelled,
@@ -260,7 +252,7 @@ def _fitted(
     return found
 
 
-def _print(found: Evaluated, output: Output, report: str | None = None) -> None:
+def _print(found: Evaluated, output: groups.Output, report: str | None = None) -> None:
     """Print a fit, as text or JSON."""
     if output.json:
         write_output(fit_json(found, output.coefficients))
@@ -390,10 +382,12 @@ def _digits() -> tuple[Rows, Rows]:
     return Rows("digits56", train), Rows("digits56", test)
 
 
-def _read(options: Fit | Report | Parity) -> tuple[Rows, Rows | None]:
+def _read(
+    options: groups.Fit | groups.Report | groups.Parity,
+) -> tuple[Rows, Rows | None]:
     """The training data and the test data that the options name."""
     reading, dense = options.reading, options.model.kernel is not None
-    path = None if isinstance(options, Parity) else options.test
+    path = None if isinstance(options, groups.Parity) else options.test
     if options.train == path == "-":
         raise OptionError("Standard input is read once; give a file for one of both.")
     style = style_of(reading)
@@ -411,8 +405,8 @@ def _read(options: Fit | Report | Parity) -> tuple[Rows, Rows | None]:
 def _evaluated(
     train: Rows,
     test: Rows | None,
-    options: Fit | Report,
-    output: Output,
+    options: groups.Fit | groups.Report,
+    output: groups.Output,
 ) -> Evaluated:
     """The fit that the options describe, and its tables."""
     labels, seed = options.labels, options.solver.seed
@@ -452,7 +446,7 @@ def _evaluated(
     return Evaluated(title, result, tables, validation, labels.threshold)
 
 
-def _choices(result: Results, labels: Labels) -> dict[str, Any]:
+def _choices(result: Results, labels: groups.Labels) -> dict[str, Any]:
     """What is asked of confusion tables: statistics of a class, a threshold."""
     found = given(labels)
     if labels.positive is not None:
@@ -465,7 +459,7 @@ def _choices(result: Results, labels: Labels) -> dict[str, Any]:
 # ------------------------------------------------------------------ predict
 
 
-def predict(options: Predict, line: str) -> None:
+def predict(options: groups.Predict, line: str) -> None:
     """Predict the rows of files with a saved model, and write them as they come."""
     if options.output in ("-", "/dev/stdout"):
         options = replace(options, output=None)
@@ -522,7 +516,7 @@ def predict(options: Predict, line: str) -> None:
         write_output(f"{text}\nPredictions written to {shown_path(written)}\n")
 
 
-def _rows_for(saved: Saved, options: Predict) -> tuple[Rows, Reading]:
+def _rows_for(saved: Saved, options: groups.Predict) -> tuple[Rows, groups.Reading]:
     """Read data in the format and style of those that the model was fitted on."""
     about, data, reading = saved.about, options.data, options.reading
     if about.get("format") == "files" and ending_of(data) in SVMLIGHT:
@@ -537,7 +531,7 @@ def _rows_for(saved: Saved, options: Predict) -> tuple[Rows, Reading]:
 
 
 def _table(
-    result: Results, rows: Rows, options: Predict
+    result: Results, rows: Rows, options: groups.Predict
 ) -> tuple[ConfusionMatrix | None, str]:
     """The confusion table, if the rows have labels; or why there is none."""
     if options.unlabelled:
@@ -560,7 +554,7 @@ def _table(
 
 
 def _predictions(
-    result: Results, rows: Rows, options: Predict, reading: Reading
+    result: Results, rows: Rows, options: groups.Predict, reading: groups.Reading
 ) -> Iterator[pd.DataFrame]:
     """Labels, scores and probabilities of rows, some at a time."""
     threshold, unseen = options.labels.threshold, reading.unseen
@@ -612,7 +606,7 @@ def csv_of(predictions: pd.DataFrame, header: bool = True) -> str:
 
 
 @contextmanager
-def _written(options: Predict) -> Iterator[Callable[[str], object]]:
+def _written(options: groups.Predict) -> Iterator[Callable[[str], object]]:
     """Where texts are written to: standard output, or a file once all are there."""
     if options.output is None:
         yield lambda text: write_output(text, exact=True)
@@ -626,7 +620,7 @@ def _written(options: Predict) -> Iterator[Callable[[str], object]]:
 # ------------------------------------------------------- parity and compile
 
 
-def parity(options: Parity, line: str) -> int:
+def parity(options: groups.Parity, line: str) -> int:
     """Run a fit in Python and by the reference in R; 1 if something differs."""
     if options.solver.refine is not None:
         raise OptionError("--refine has no counterpart in R; leave it out.")
@@ -653,7 +647,7 @@ SOLVERS = [
 ]
 
 
-def compile_all(options: Compile, line: str) -> None:
+def compile_all(options: groups.Compile, line: str) -> None:
     """Fill the cache of compiled kernels; tell how many there are, and where."""
     from pegasos_stats.compiled.cache import folder, sources  # loads numba
 
@@ -691,10 +685,10 @@ def fit_all(file: Path) -> None:
 
 
 COMMANDS: dict[type, Callable[[Any, str], int | None]] = {
-    Fit: fit,
-    Report: report,
-    Predict: predict,
-    Parity: parity,
-    Demo: demo,
-    Compile: compile_all,
+    groups.Fit: fit,
+    groups.Report: report,
+    groups.Predict: predict,
+    groups.Parity: parity,
+    groups.Demo: demo,
+    groups.Compile: compile_all,
 }
