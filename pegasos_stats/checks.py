@@ -56,40 +56,34 @@ def check_count(name: str, value: object, most: float = LARGEST_INTEGER) -> int:
     It has to be from 1 to `most`.
     """
     whole = whole_of(value)
-    if whole is None or whole < 1:
-        raise OptionError(
-            "is not allowed; give a whole number above zero.", name, value
-        )
-    if whole > most:
-        cure = f"give a whole number from 1 to {most}."
-        raise OptionError(f"is not allowed; {cure}", name, value)
+    if whole is None or not 1 <= whole <= most:
+        reason = f"is not allowed; give a whole number above zero, at most {most}."
+        raise OptionError(reason, name, value)
     return whole
 
 
 def check_positive(name: str, value: object) -> float:
     """Return `value` as a float, or raise `OptionError` unless it is above zero."""
-    found = number_of(value)
-    if not 0.0 < found <= sys.float_info.max:
-        cure = "is not allowed; give a finite number above zero."
-        raise OptionError(foreign_value(name, value) or cure, name, value)
-    return found
+    allowed = "a finite number above zero"
+    return _between(name, value, math.ulp(0.0), sys.float_info.max, allowed)
 
 
 def check_nonnegative(name: str, value: object) -> float:
     """Return `value` as a float, or raise `OptionError` if it is below zero."""
-    found = number_of(value)
-    if not 0.0 <= found <= sys.float_info.max:
-        raise OptionError(
-            "is not allowed; give a finite number, 0 or more.", name, value
-        )
-    return found
+    return _between(name, value, 0.0, sys.float_info.max, "a finite number, 0 or more")
 
 
 def check_fraction(name: str, value: object) -> float:
     """Return `value` as a float, or raise `OptionError` unless it is inside (0, 1)."""
+    below_one = math.nextafter(1.0, 0.0)
+    return _between(name, value, math.ulp(0.0), below_one, "a number between 0 and 1")
+
+
+def _between(name: str, value: object, low: float, high: float, allowed: str) -> float:
     found = number_of(value)
-    if not 0.0 < found < 1.0:
-        raise OptionError("is not allowed; give a number between 0 and 1.", name, value)
+    if not low <= found <= high:
+        reason = f"is not allowed; give {allowed}."
+        raise OptionError(foreign_value(name, value) or reason, name, value)
     return found
 
 

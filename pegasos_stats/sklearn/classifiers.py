@@ -51,7 +51,8 @@ from pegasos_stats.solvers.sdca import SDCA
 OWN = ("epochs", "tol")  # options of the solver that are parameters themselves
 SEEDS = 2**31 - 1
 FAR = 0.1  # relative gap above which a run without a tolerance warns
-Weights = Vector | Mapping[Level, float] | Literal["balanced"] | None
+ByClass = Mapping[Level, float] | Literal["balanced"] | None
+Weights = Vector | ByClass
 Rows = Any  # a dense array or a CSR matrix of scipy, as scikit-learn has checked it
 
 
@@ -251,9 +252,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _weights(self, labels: np.ndarray, each: Vector | None) -> Weights:
         """What the model takes as ``weights=``: of rows, of levels, or none."""
-        by_class: Mapping[int, float] | Literal["balanced"] | None = (
-            self._class_weights()
-        )
+        by_class = self._class_weights()
         if each is None:
             return by_class
         sums = np.array([each[labels == label].sum() for label in self.classes_])
@@ -262,16 +261,14 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "Only 1 class has rows with a weight above 0, and not "
                 f"{listing(self.classes_[sums == 0.0])}."
             )
-        if by_class is None:
-            return each
-        if isinstance(by_class, str):
+        if by_class == "balanced":
             by_class = dict(enumerate(sums.sum() / (2.0 * sums)))
         return self._times(each, by_class, labels)
 
-    def _times(
-        self, each: Vector, by_class: Mapping[int, float], labels: np.ndarray
-    ) -> Vector:
+    def _times(self, each: Vector, by_class: ByClass, labels: np.ndarray) -> Vector:
         """Weights of rows times those of their classes."""
+        if by_class is None or isinstance(by_class, str):
+            return each
         factors = np.array(list(by_class.values()), dtype=np.float64)
         found: Vector = each * factors[(labels == self.classes_[1]).astype(np.intp)]
         return found
@@ -281,13 +278,14 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         dates = self.classes_.dtype.kind in "mM"
         return list((pd.Index(self.classes_) if dates else self.classes_).tolist())
 
-    def _class_weights(self) -> Any:
+    def _class_weights(self) -> ByClass:
         """``"balanced"``, a weight for each class in their order, or None."""
         given = self.class_weight
         if isinstance(given, str):
             check_choice("class_weight", given, ("balanced",))
-        if given is None or isinstance(given, str):
-            return given
+            return "balanced"
+        if given is None:
+            return None
         if not isinstance(given, Mapping):
             why = "is not allowed; give 'balanced' or a dict."
             raise OptionError(why, "class_weight", given)
