@@ -18,13 +18,13 @@ from pegasos_stats.errors import DataError, OptionError, counted, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics import inputs
 from pegasos_stats.metrics.caret import format_pval
+from pegasos_stats.metrics.confusion import checked_names
 from pegasos_stats.metrics.intervals import (
     Interval,
     auc_interval,
     delong_variance,
     placement_values,
 )
-from pegasos_stats.metrics.paired import checked_names
 from pegasos_stats.metrics.rates import warn_undefined
 from pegasos_stats.metrics.scores import RocCurve, roc_curve
 from pegasos_stats.models.base import Model

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.foreign_names import suggest_arguments
-from pegasos_stats.metrics.curves import PrecisionRecall
+from pegasos_stats.metrics.scores import PrecisionRecall
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.style import POSITIVE, Axes, Floats, Style
 from pegasos_stats.studies.calibration import Reliability

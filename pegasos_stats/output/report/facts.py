@@ -19,10 +19,10 @@ from pegasos_stats.data.weights import column_of_counts, repeated
 from pegasos_stats.errors import DataError, UndefinedMetricWarning, listing
 from pegasos_stats.metrics.caret import ConfusionReport
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.metrics.curves import PrecisionRecall, precision_recall
 from pegasos_stats.metrics.inputs import checked_choices
 from pegasos_stats.metrics.intervals import Interval
 from pegasos_stats.metrics.rates import mcnemar_exact
+from pegasos_stats.metrics.scores import PrecisionRecall, precision_recall
 from pegasos_stats.models.kernel import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import thresholded
