@@ -925,7 +925,8 @@ def light(result: "Results") -> "Results":
     )
     vars(few)["prior_shift"] = problem.prior_shift
     solution = replace(found, dual=np.zeros(1))
-    return replace(result, problem=few, solution=solution, index=pd.RangeIndex(1))
+    index = pd.RangeIndex(1)
+    return replace(result, problem=few, solution=solution, index=index, model=None)
 
 
 def of_block(

@@ -362,27 +362,25 @@ def too_far(to_optimum: bool) -> Note:
     return Note("run", "warning", text)
 
 
-def few_rows(rarer: int, n: int, k: int) -> list[Note]:
-    """Note that the rows of the rarer level are few for k coefficients."""
-    if rarer >= FEW * k:
-        return []
+def few_rows(rarer: int, n: int, k: int) -> Iterator[Note]:
+    """That the rows of the rarer level are few for k coefficients."""
     text = (
         f"there are {counted(n, 'row')}, {rarer:,} of the rarer level, for "
         f"{counted(k, 'coefficient')}: with fewer than {FEW} of that level for each, "
         "estimates and intervals are rough. Use fewer predictors."
     )
-    return [Note("few events", "warning", text)]
+    if rarer < FEW * k:
+        yield Note("few events", "warning", text)
 
 
-def few_groups(groups: Groups | None) -> list[Note]:
-    """Note that groups are few."""
-    if groups is None or groups.fewest >= FEW:
-        return []
+def few_groups(groups: Groups | None) -> Iterator[Note]:
+    """That groups are few."""
     text = (
         f"there are {groups}: with fewer than {FEW} groups standard errors are rough "
         "and may be far too small."
     )
-    return [Note("few events", "warning", text)]
+    if groups is not None and groups.fewest < FEW:
+        yield Note("few events", "warning", text)
 
 
 def separated(names: Sequence[str], n_rows: int, n: int) -> list[Note]:
@@ -452,7 +450,7 @@ def estimate(kind: str, for_glm: bool = False, lam_by_cv: bool = False) -> Note:
     return Note("standard errors", "note", f"{kind}, {what}{glm}.")
 
 
-def assumptions(groups: Groups | None, counts_scaling: bool) -> list[Note]:
+def assumptions(groups: Groups | None, counts_scaling: bool) -> Note:
     """Which rows an estimate takes as independent.
 
     Parameters
@@ -469,7 +467,7 @@ def assumptions(groups: Groups | None, counts_scaling: bool) -> list[Note]:
         text += "Groups are taken as independent of each other, rows of one are not."
     if counts_scaling:
         text += " Means and standard deviations of predictors count as estimated."
-    return [Note("inference", "note", text)]
+    return Note("inference", "note", text)
 
 
 INTERCEPT = "Intercept"

@@ -64,7 +64,7 @@ def test_arrays_files_dask_and_the_command_line_have_the_note(tmp_path, capsys):
     scanned = ps.svm(formula, ps.scan(tmp_path / "rows.csv"), lam=0.1).fit()
     assert len(notes_on_order(scanned)) == 2
     shown = run(capsys, "fit", tmp_path / "rows.csv", "--formula", formula).out
-    assert "relevel(ward, ref='aarau')" in " ".join(shown.split())
+    assert "coding=('benign', 'Malignant')" in " ".join(shown.split())
     frame = pytest.importorskip("dask.dataframe").from_pandas(DATA, npartitions=3)
     assert len(notes_on_order(ps.svm(formula, frame, lam=0.1).fit())) == 2
 

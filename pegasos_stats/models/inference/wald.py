@@ -929,7 +929,7 @@ class Uncertainty:
             *notes.few_rows(min(problem.label_counts), problem.n_weighed, k),
             *[notes.COINCIDE] * (isinstance(V, BootstrapResult) and V.coincide),
             notes.estimate(self.kind, for_glm, problem.lam_rule == "cv"),
-            *notes.assumptions(self.groups, V.counts_scaling),
+            notes.assumptions(self.groups, V.counts_scaling),
             *V.notes,
         ]
 
