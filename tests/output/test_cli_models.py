@@ -333,26 +333,6 @@ def tables_of(facts):
             yield from tables_of(value)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--solver", "sdca", "--batch-size", "3"], "batch_size"),
-        (["--solver", "sdca", "--refine", "0.1"], "refine"),
-        (["--change-tol", "0.1", "--solver", "sdca"], "change_tol"),
-        (["--start", "sgd"], "--start 'sgd'"),
-        (["--solver", "sdca", "--tol", "2"], "--tol 2.0 is"),
-        (["--refine", "0"], "--refine 0.0 is"),
-        (["--kernel", "linear", "--solver", "sdca", "--start", "sgd"], "--start 'sgd'"),
-        (["--weights", "nothing"], "--weights"),
-    ],
-)
-def test_options_that_do_not_go_together(capsys, options, message):
-    assert main(["demo", *options]) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert error.count("\n") == 1
-
-
 # ---- ``pegasos-stats parity`` and the plugin of pytest: what they say, without R.
 
 ROOT = Path(__file__).parents[2]
