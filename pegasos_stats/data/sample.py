@@ -30,7 +30,7 @@ from pegasos_stats.data.language.formula import (
     offset_terms,
     outcome_of,
 )
-from pegasos_stats.data.language.formula_design import design_of, doubtful_in
+from pegasos_stats.data.language.formula_design import FormulaDesign, design_of
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.user_data import (
     as_data,
@@ -392,7 +392,8 @@ def sample_of_formula(
         if name != "weights":
             usable = usable & ~rows
     design, matrix, kept = design_of(formula, frame, usable, intercept, known)
-    warn_of_columns(doubtful_in(design))
+    if isinstance(design, FormulaDesign):
+        warn_of_columns(design.doubtful)
     sample = _complete(
         labels, design, matrix, coding, na_action, given, standardize, kept
     )

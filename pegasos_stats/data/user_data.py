@@ -797,22 +797,17 @@ def floats_of(values: object, refused: PegasosStatsError) -> NDArray[np.float64]
     array([ 1., nan,  1.])
     """
     with refusing(refused):
-        if isinstance(values, pd.Series | pd.Index):
-            try:
-                return _numeric_column(pd.Series(values))
-            except ColumnError:
-                raise refused from None
         if isinstance(values, pd.DataFrame):
             return numeric_values(values).astype(np.float64)
         if np.ma.isMaskedArray(values):
             values = np.ma.filled(values.astype(np.float64), np.nan)
-        array = np.asarray(values)
-        if array.dtype.kind in "fiub":
-            return array.astype(np.float64)
-        found = [_as_number(value) for value in array.ravel()]
-        if array.dtype.kind != "O" or None in found:
-            raise refused
-        return np.array(found, dtype=np.float64).reshape(array.shape)
+        if not isinstance(values, pd.Series | pd.Index):
+            values = np.asarray(values)
+        flat = values.ravel() if isinstance(values, np.ndarray) else values
+        try:
+            return _numeric_column(pd.Series(flat)).reshape(values.shape)
+        except ColumnError:
+            raise refused from None
 
 
 def _is_number(value: object) -> TypeGuard[float]:

@@ -19,8 +19,13 @@ from pegasos_stats.data.language.formula import (
     read_outcome,
     read_terms,
 )
-from pegasos_stats.data.language.values import COMPARISONS, CONNECTIVES, OPERATORS
-from pegasos_stats.data.language.vocabulary import ATTRIBUTES, VOCABULARY
+from pegasos_stats.data.language.vocabulary import (
+    ATTRIBUTES,
+    COMPARISONS,
+    CONNECTIVES,
+    OPERATORS,
+    VOCABULARY,
+)
 from pegasos_stats.errors import (
     ColumnError,
     DataError,

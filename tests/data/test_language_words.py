@@ -8,7 +8,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.language.formula import outcome_of
-from pegasos_stats.data.language.values import in_range
+from pegasos_stats.data.language.vocabulary import in_range
 from pegasos_stats.errors import FormulaError
 from tests.data.formulas import LISTS
 

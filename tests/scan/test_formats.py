@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.scan import files, formats
+from pegasos_stats.data.scan import files
 from pegasos_stats.errors import ColumnError, DataError
 from tests.scan.scan_files import frame_of
 
@@ -73,7 +73,7 @@ def fitted(data, tmp_path_factory):
         scan = ps.scan(str(folder / "*"))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(files, "MOST_ROWS", 128)
-            patch.setattr(formats, "BLOCK", 4000)
+            patch.setattr(files, "BLOCK", 4000)
             formula = "y ~ x0 + x1 * flag + g + C(k) + quoted"
             result = ps.svm(formula, scan, lam=0.01, weights="w").fit(SOLVER)
             return result, result.decision_function(scan)

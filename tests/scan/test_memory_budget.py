@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import PegasosStatsWarning
 
 pa = pytest.importorskip("pyarrow")
 MIB = 2**20
@@ -69,27 +68,3 @@ def test_many_columns_are_fitted_within_it(tmp_path):
     path = tmp_path / "wide.parquet"
     frame.to_parquet(path, row_group_size=500)
     assert peak_of(path, "y ~ .", tmp_path) < BUDGET + ALLOWANCE
-
-
-def test_products_of_columns_count_before_anything_is_read(tmp_path):
-    rng = np.random.default_rng(6)
-    X = rng.normal(size=(60, 1300))
-    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(1300)])
-    frame["y"] = np.where(X[:, 0] > 0.0, "a", "b")
-    frame.to_parquet(tmp_path / "rows.parquet")
-    rows = ps.scan(tmp_path / "rows.parquet", memory="64MiB")
-    # 6 matrices of 1,301 x 1,301 doubles: 77.5 MiB
-    with pytest.warns(PegasosStatsWarning, match="take 77 MiB") as caught:
-        model = ps.logit("y ~ .", rows, lam=1.0)
-    assert len(caught) == 1
-    model.fit(ps.SDCA(tol=0.5, seed=1), cov_type="none")  # no second warning
-
-
-def test_levels_of_factors_that_make_many_columns_are_named(tmp_path):
-    n = 2600
-    levels = [f"level {k % 1300}" for k in range(n)]
-    frame = pd.DataFrame({"g": levels, "y": list("aabb") * (n // 4)})
-    frame.to_parquet(tmp_path / "rows.parquet")
-    rows = ps.scan(tmp_path / "rows.parquet", memory="64MiB")
-    with pytest.warns(PegasosStatsWarning, match="1,299 coefficients take 77 MiB"):
-        ps.logit("y ~ C(g)", rows, lam=1.0)

@@ -80,19 +80,19 @@ def test_files_replaced_after_the_fit_are_an_error_and_a_new_model_reads_them(
 
 
 def test_a_file_replaced_while_it_is_read_is_an_error(tmp_path, monkeypatch):
-    from pegasos_stats.data.scan import formats
+    from pegasos_stats.data.scan import files
 
     file = tmp_path / "rows.parquet"
     written(rows_of(1), file)
     scan = ps.scan(file)
     fitted = ps.svm("label ~ x1 + x2", scan, lam=0.1).fit(SOLVER)
-    usual = formats.of_equal_size
+    usual = files.of_equal_size
 
     def meanwhile(batches, rows):
         yield from usual(batches, rows)
         replaced(file, "moved")
 
-    monkeypatch.setattr(formats, "of_equal_size", meanwhile)
+    monkeypatch.setattr(files, "of_equal_size", meanwhile)
     with pytest.raises(DataError, match="have changed"):
         fitted.predict(scan)
     with pytest.raises(DataError, match="have changed"):

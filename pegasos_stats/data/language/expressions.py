@@ -16,12 +16,21 @@ from numbers import Number
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.data.language.values import (
+from pegasos_stats.data.language.vocabulary import (
+    ATTRIBUTES,
+    BEYOND,
     CONNECTIVES,
+    CONSTANTS,
+    CONTRASTS,
     OPERATORS,
+    VOCABULARY,
+    Function,
+    Functions,
+    State,
     Value,
     as_numbers,
     as_real,
+    check_arguments,
     compared,
     folded,
     in_range,
@@ -31,17 +40,6 @@ from pegasos_stats.data.language.values import (
     where_present,
     widened,
     without_nullable,
-)
-from pegasos_stats.data.language.vocabulary import (
-    ATTRIBUTES,
-    BEYOND,
-    CONSTANTS,
-    CONTRASTS,
-    VOCABULARY,
-    Function,
-    Functions,
-    State,
-    check_arguments,
 )
 from pegasos_stats.errors import FormulaError, did_you_mean, shown
 from pegasos_stats.foreign_names import suggestion

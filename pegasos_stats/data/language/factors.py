@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import DataColumn, Matrix
 from pegasos_stats.data.labels import positions
 from pegasos_stats.data.language.formula import is_word
-from pegasos_stats.data.language.values import TermValue, Value, is_column
+from pegasos_stats.data.language.vocabulary import TermValue, Value, is_column
 from pegasos_stats.errors import (
     ColumnWarning,
     counted,

@@ -36,8 +36,7 @@ from pegasos_stats.data.language.expressions import (
     unusable,
     written,
 )
-from pegasos_stats.data.language.values import unwrapped_value
-from pegasos_stats.data.language.vocabulary import KNOWN, Functions
+from pegasos_stats.data.language.vocabulary import KNOWN, Functions, unwrapped_value
 from pegasos_stats.data.user_data import as_data, plain_column, refusing
 from pegasos_stats.errors import (
     ColumnError,
@@ -111,6 +110,7 @@ class Term(NamedTuple):
         return ":".join(factor.text for factor in self.factors)
 
 
+Quote: TypeAlias = Callable[[re.Match[str]], str]
 Terms: TypeAlias = dict[frozenset[str], Term]  # by the texts of their factors
 
 
@@ -184,7 +184,7 @@ def sides(text: str, mark: str = "~") -> list[str]:
     return [text[a + 1 : b].strip() for a, b in pairwise(edges)]
 
 
-def in_python(text: str, *words: tuple[str, str]) -> str:
+def in_python(text: str, *words: tuple[str, str | Quote]) -> str:
     """Replace words of R outside of quotes.
 
     Examples
@@ -192,9 +192,10 @@ def in_python(text: str, *words: tuple[str, str]) -> str:
     >>> in_python("as.factor(a) + splines::ns(x, 3, Boundary.knots=c(0, 9))", *OF_R)
     'C(a) + ns(x, 3, Boundary_knots=c(0, 9))'
     """
+    pieces = QUOTED.split(text)
     for pattern, word in words:
-        text = _outside_quotes(pattern, word, text)
-    return text
+        pieces[::2] = [re.sub(pattern, word, piece) for piece in pieces[::2]]
+    return "".join(pieces)
 
 
 def with_quotes(text: str, columns: Collection[object]) -> str:
@@ -213,15 +214,7 @@ def with_quotes(text: str, columns: Collection[object]) -> str:
     def quoted(match: re.Match[str]) -> str:
         return f"`{match[0]}`" if match[0] in names else match[0]
 
-    return _outside_quotes(WORD, quoted, text)
-
-
-def _outside_quotes(
-    pattern: str, replacement: str | Callable[[re.Match[str]], str], text: str
-) -> str:
-    pieces = QUOTED.split(text)
-    pieces[::2] = [re.sub(pattern, replacement, piece) for piece in pieces[::2]]
-    return "".join(pieces)
+    return in_python(text, (WORD, quoted))
 
 
 def factored(text: str, variables: Collection[str] = ()) -> str:

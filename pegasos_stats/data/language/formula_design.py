@@ -32,7 +32,6 @@ from pegasos_stats.data.design import (
     check_columns,
     check_distinct,
 )
-from pegasos_stats.data.labels import positions
 from pegasos_stats.data.language.expressions import (
     Expression,
     refused,
@@ -55,15 +54,17 @@ from pegasos_stats.data.language.formula import (
     no_value_in,
     read_terms,
 )
-from pegasos_stats.data.language.values import (
+from pegasos_stats.data.language.vocabulary import (
+    BEYOND,
+    Functions,
+    State,
     Value,
     as_real,
     missing_in,
     taken,
     unwrapped_value,
 )
-from pegasos_stats.data.language.vocabulary import BEYOND, Functions, State
-from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.data.user_data import (
     as_data,
     check_finite,
@@ -263,41 +264,6 @@ def _side_by_side(
 # ---------------------------------------------------------- text that became a factor
 
 # ------------------------------------------------------------ designs and their rows
-
-
-def blanked(data: pd.DataFrame, levels: Levels) -> tuple[pd.DataFrame, str]:
-    """Put missing values in the place of levels that did not occur at fit.
-
-    Parameters
-    ----------
-    data : DataFrame
-        With the columns of `levels`.
-    levels : dict
-        Of the factors at fit, by their columns.
-
-    Returns
-    -------
-    data : DataFrame
-    text : str
-        Those levels and how many rows have them, in words; empty if none.
-
-    Examples
-    --------
-    >>> print(blanked(pd.DataFrame({"g": ["a", "b", "x"]}), {"g": ["a", "b"]})[1])
-    1 row without a prediction, for levels that did not occur at fit: 'x' in column 'g'
-    """
-    turned, rows, each = data.copy(deep=False), np.zeros(len(data), dtype=bool), []
-    for name, known in levels.items():
-        column = named_levels(data[name]) if isinstance(known[0], str) else data[name]
-        strange = (positions(column, known) < 0) & column.notna().to_numpy(dtype=bool)
-        if strange.any():
-            turned[name] = column.where(~strange)
-            rows |= strange
-            unseen = column.astype(object)[strange].unique()
-            each.append(f"{listing(unseen, 3)} in column {name!r}")
-    what = "without a prediction, for levels that did not occur at fit"
-    text = f"{counted(int(rows.sum()), 'row')} {what}: {'; '.join(each)}"
-    return turned, text if each else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -567,7 +533,13 @@ class FormulaDesign:
         return learnt
 
     def without_unseen(self, data: object) -> tuple[pd.DataFrame, str]:
-        """`data` without levels that were not there at fit, and these: see `blanked`.
+        """`data` with missing values for levels that did not occur at fit.
+
+        Returns
+        -------
+        data : DataFrame
+        text : str
+            Those levels and how many rows have them, in words; empty if none.
 
         Raises
         ------
@@ -576,7 +548,18 @@ class FormulaDesign:
         """
         frame = as_data(data)
         check_columns(frame, list(self.variables))
-        return blanked(frame, self.levels)
+        turned, rows, each = frame.copy(deep=False), np.zeros(len(frame), bool), []
+        for name, known in self.levels.items():
+            column = frame[name]
+            strange = (codes_of(column, known) < 0) & column.notna().to_numpy(bool)
+            if strange.any():
+                turned[name] = column.where(~strange)
+                rows |= strange
+                unseen = named_levels(column).astype(object)[strange].unique()
+                each.append(f"{listing(unseen, 3)} in column {name!r}")
+        what = "without a prediction, for levels that did not occur at fit"
+        text = f"{counted(int(rows.sum()), 'row')} {what}: {'; '.join(each)}"
+        return turned, text if each else ""
 
     def _finished(
         self,
@@ -598,21 +581,16 @@ class FormulaDesign:
         return ModelMatrix(selected(values, whole), kept, index, missing)
 
 
-def _formula_design(design: Design) -> "FormulaDesign | None":
-    inner = design.design if isinstance(design, ScaledDesign) else design
-    return inner if isinstance(inner, FormulaDesign) else None
-
-
 def doubtful_in(design: Design) -> tuple[Doubtful, ...]:
     """Columns of a design that became factors and were hardly meant to."""
-    inner = _formula_design(design)
-    return inner.doubtful if inner else ()
+    inner = unscaled(design)
+    return inner.doubtful if isinstance(inner, FormulaDesign) else ()
 
 
 def without_unseen(design: Design, data: object) -> object:
     """Data with missing values for levels unknown to a design; warns of them."""
-    inner = _formula_design(design)
-    if inner is None:
+    inner = unscaled(design)
+    if not isinstance(inner, FormulaDesign):
         return data
     known, text = inner.without_unseen(data)
     if text:
@@ -676,21 +654,25 @@ def design_of(
 
 def _stay_sparse(frame: pd.DataFrame) -> bool:
     """Whether some columns are sparse, and none needs contrasts."""
-    return is_sparse(frame) and not any(_is_text(c) for _, c in frame.items())
-
-
-def _is_text(column: pd.Series) -> bool:
-    if isinstance(column.dtype, pd.SparseDtype):
-        return False
-    present = column.dropna()
-    text = len(present) > 0 and pd.api.types.is_string_dtype(present)
-    return text or isinstance(column.dtype, pd.CategoricalDtype)
+    dense = (c for _, c in frame.items() if not isinstance(c.dtype, pd.SparseDtype))
+    return is_sparse(frame) and not any(is_factor(plain_column(c)) for c in dense)
 
 
 def _check_numbers(frame: pd.DataFrame, index: pd.Index) -> None:
     """Raise `ColumnError` for text and infinite values among numeric columns."""
     values = numeric_values(frame.set_axis(index, axis=0))
     check_finite(values, frame.columns, index)
+
+
+def _check_dates(frame: pd.DataFrame) -> None:
+    """Raise `ColumnError` for dates, durations and complex numbers."""
+    for name, dtype in frame.dtypes.items():
+        if dtype.kind in "mMc" or isinstance(dtype, pd.PeriodDtype | pd.IntervalDtype):
+            raise ColumnError(
+                f"Column {listing([name])} is of type {dtype}; give numbers, as by "
+                f"data['days'] = (data[{name!r}] - data[{name!r}].min()).dt.days, or "
+                "categories."
+            )
 
 
 def _check_levels_are_few(terms: tuple[Term, ...], used: pd.DataFrame) -> None:
@@ -786,6 +768,8 @@ class FormulaRows:
         every = np.ones(len(data), dtype=bool)
         used_by = sorted(set[str]().union(*(e.columns for e in expressions.values())))
         rows = _plain_rows(whole[used_by], every) if used_by else whole
+        if state is None:
+            _check_dates(whole)
         complete = usable & ~np.logical_or.reduce([~every, *lacks.values()])
         _check_numbers(_numbers_in(rows[complete]), data.index[complete])
         found: dict[str, State] = {} if state is None else deepcopy(state)

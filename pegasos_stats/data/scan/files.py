@@ -1,4 +1,4 @@
-"""Files of rows: which they are, and their rows, some at a time."""
+"""Files of rows: which they are, their formats, and their rows, some at a time."""
 
 import glob
 import os
@@ -17,36 +17,449 @@ import pandas as pd
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_count
 from pegasos_stats.data.design import Design
-from pegasos_stats.data.files import twice, uneven_line
+from pegasos_stats.data.files import (
+    EMPTY,
+    NOT_UTF8,
+    bytes_of_zero,
+    twice,
+    uneven_line,
+    warn_unnamed,
+)
 from pegasos_stats.data.language.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import unscaled
-from pegasos_stats.data.scan import formats
-from pegasos_stats.data.svmlight import LABEL_NAME
-from pegasos_stats.data.user_data import FileName
+from pegasos_stats.data.svmlight import (
+    LABEL_NAME,
+    are_whole,
+    parsed_blocks,
+    sorted_entries,
+)
+from pegasos_stats.data.user_data import FileName, in_known_types
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
     DependencyError,
     OptionError,
+    PegasosStatsError,
     counted,
     listing,
     shown,
 )
 from pegasos_stats.foreign_names import suggest_arguments
+from pegasos_stats.parallel import n_workers
 from pegasos_stats.writing import shown_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow.csv import CSVStreamingReader
+    from pyarrow.parquet import ParquetFile
+
+    Types = Mapping[str, pa.DataType]  # of columns, where files do not state them
 
 
-EMPTY, WHOLE, DOUBLE = "nothing", "whole numbers", "doubles"
+# ------------------------------------------------------------------------- formats
+
+NUMBERS, TEXT, BOOLEANS = "numbers", "text", "booleans"
+
+NOTHING = "no value at all"
+
+OBJECTS = "objects"  # of pandas: what they are is known where they are read
+
+ALLOWED = (NUMBERS, TEXT, BOOLEANS, NOTHING, OBJECTS)
+
+BUFFER = 2**17  # bytes of a column of Parquet that are read at a time
+
+BUFFERS = 2**24  # of all columns
+
+FEW_CORES = 2  # which the work on rows keeps busy while the next are read
+
+BLOCK = 2**21  # bytes of a CSV file that are read at a time
+
+FILE_OF_ARROW = b"ARROW1"  # begins one; a stream begins otherwise
+
+MISSING = ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan"]
+
+MISSING += ["1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a"]
+
+MISSING += ["nan", "null"]  # as pandas has it
+
+UNLIKE = re.compile(r"In CSV column #(\d+):.* CSV conversion error .*value '(.*)'")
+
+OF_CSV = {  # what arrow says of files, and what is wrong with them
+    "invalid UTF8|codec can't decode": NOT_UTF8,
+    "Empty CSV file": EMPTY,
+    "straddling": "a row has more than 2 MB; close the quote that it may begin with",
+}
+
+TRUE, FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
+
+SEPARATORS = {".csv": ",", ".tsv": "\t", ".csv.gz": ",", ".tsv.gz": "\t"}
+
+
+SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".svm.gz", ".svmlight.gz", ".libsvm.gz")
+
+MOST_FEATURES = 5000  # of rows that are written out with their zeros
+
+
+PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".arrows", ".feather", ".ipc")
+
+FORMATS = {  # by the endings of files
+    **dict.fromkeys(PARQUET, "Parquet"),
+    **dict.fromkeys(SEPARATORS, "CSV"),
+    **dict.fromkeys(ARROW, "Arrow"),
+    **dict.fromkeys(SVMLIGHT, "svmlight"),
+}
+
+
+def schema_of(file: str, types: "Types") -> "pa.Schema":
+    """The columns of a file, of these types where it does not state them."""
+    import pyarrow as pa
+
+    ending = str(ending_of(file))
+    if ending in PARQUET:
+        return parquet_file(file).schema_arrow
+    if ending in ARROW:
+        return arrow_reader(file, None).schema
+    is_csv = ending in SEPARATORS
+    names = csv_names(file, SEPARATORS[ending]) if is_csv else [*types]
+    return pa.schema([(name, types[name]) for name in names])
+
+
+def batches_of(
+    file: str, columns: Sequence[str], rows: int, types: "Types"
+) -> "Iterator[pa.RecordBatch]":
+    """The rows of a file, once, about so many at a time."""
+    ending, names = str(ending_of(file)), list(columns)
+    if ending in PARQUET:
+        threads = n_workers(None) > FEW_CORES
+        reader = parquet_file(file, len(names))
+        yield from reader.iter_batches(rows, columns=names, use_threads=threads)
+    elif ending in ARROW:
+        yield from arrow_batches(file, names)
+    elif ending in SEPARATORS:
+        yield from csv_batches(file, names, types, SEPARATORS[ending])
+    else:
+        yield from svmlight_batches(file, names, rows, types)
+
+
+def arrow_batches(file: str, columns: Sequence[str]) -> "Iterator[pa.RecordBatch]":
+    """The rows of a file or stream of Arrow, as the batches in it hold them."""
+    names = arrow_reader(file, None).schema.names
+    reader = arrow_reader(file, [names.index(name) for name in columns])
+    if hasattr(reader, "get_batch"):
+        yield from map(reader.get_batch, range(reader.num_record_batches))
+    else:
+        yield from reader
+
+
+def kind_of(arrow_type: "pa.DataType") -> str:
+    """What a column of files holds: one of `ALLOWED`, or the name of another type."""
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_dictionary(arrow_type):
+        return kind_of(arrow_type.value_type)
+    if types.is_null(arrow_type):
+        return NOTHING
+    if types.is_boolean(arrow_type):
+        return BOOLEANS
+    numbers = types.is_integer, types.is_floating, types.is_decimal
+    if any(is_kind(arrow_type) for is_kind in numbers):
+        return NUMBERS
+    texts = types.is_string, types.is_large_string, types.is_string_view
+    if any(is_kind(arrow_type) for is_kind in texts):
+        return TEXT
+    return str(arrow_type)
+
+
+def kind_of_dtype(dtype: object) -> str:
+    """What a column of pandas holds: one of `ALLOWED`, or the name of another type.
+
+    Examples
+    --------
+    >>> kind_of_dtype(np.dtype(bool)), kind_of_dtype(pd.SparseDtype(float))
+    ('booleans', 'numbers')
+    >>> kind_of_dtype(np.dtype(complex)), kind_of_dtype(pd.CategoricalDtype())
+    ('complex128', 'text')
+    """
+    empty = in_known_types(pd.Series(dtype=dtype))  # type: ignore[call-overload]
+    if isinstance(empty.dtype, pd.CategoricalDtype):
+        return TEXT
+    if dtype == np.dtype(object):
+        return OBJECTS
+    if pd.api.types.is_bool_dtype(empty):
+        return BOOLEANS
+    if pd.api.types.is_numeric_dtype(empty) and empty.dtype.kind != "c":
+        return NUMBERS
+    return TEXT if pd.api.types.is_string_dtype(empty) else str(dtype)
+
+
+def parquet_file(file: str, columns: int = 1) -> "ParquetFile":
+    """An open Parquet file, of which so many columns share the room of buffers."""
+    import pyarrow.parquet as parquet
+
+    size = max(2**12, min(BUFFER, BUFFERS // max(1, columns)))
+    return parquet.ParquetFile(file, buffer_size=size, pre_buffer=False)
+
+
+def arrow_reader(
+    file: str, fields: list[int] | None
+) -> "pa.ipc.RecordBatchFileReader | pa.ipc.RecordBatchStreamReader":
+    """A reader of these fields alone; of a file, not a map of it into memory."""
+    import pyarrow as pa
+
+    source = pa.OSFile(file)
+    is_file = source.read(len(FILE_OF_ARROW)) == FILE_OF_ARROW
+    source.seek(0)
+    options = pa.ipc.IpcReadOptions(included_fields=fields)
+    opened = pa.ipc.open_file if is_file else pa.ipc.open_stream
+    return opened(source, options=options)
+
+
+def csv_names(file: str, sep: str) -> list[str]:
+    """Names in the first line of a CSV file; columns without a name are left out.
+
+    A first one is of row names, of others there is a warning.
+    """
+    names = csv_header(file, sep)
+    if "" in names[1:]:
+        warn_unnamed(file, names.index("", 1) + 1)
+    return [name for name in names if name]
+
+
+def csv_header(file: str, sep: str) -> list[str]:
+    """What stands in the first line of a CSV file."""
+    names: list[str] = _csv(file, sep, {}).schema.names
+    return names
+
+
+def csv_batches(
+    file: str, columns: Sequence[str], types: "Types", sep: str
+) -> "Iterator[pa.RecordBatch]":
+    """The rows of a CSV file, columns of these types."""
+    import pyarrow as pa
+
+    if not columns:  # none would be all
+        return
+    whole = {name for name in columns if types[name] == pa.int64()}
+    read = {name: pa.string() if name in whole else types[name] for name in columns}
+    for batch in _csv(file, sep, read):
+        found = {
+            name: unsigned(trimmed(column)).cast(pa.int64())
+            if name in whole
+            else column
+            for name, column in zip(columns, batch.columns, strict=True)
+        }
+        yield pa.RecordBatch.from_arrays([*found.values()], names=[*found])
+
+
+def trimmed(values: "pa.StringArray") -> "pa.StringArray":
+    """Without the blanks around a number, as Arrow and pandas have them."""
+    import pyarrow.compute as pc
+
+    return pc.utf8_trim(values, " \t")
+
+
+def unsigned(values: "pa.StringArray") -> "pa.StringArray":
+    """Without a plus in front of a digit, which Arrow takes for no whole number."""
+    import pyarrow.compute as pc
+
+    return pc.replace_substring_regex(values, r"^\+(\d)", r"\1")
+
+
+def check_is_text(file: str, values: "pa.StringArray") -> None:
+    """Raise `DataError` if text holds bytes of zero."""
+    import pyarrow.compute as pc
+
+    text = values.buffers()[2]
+    suspect = text is not None and b"\0" in memoryview(text).tobytes()
+    if suspect and pc.any(pc.match_substring(values, "\0")).as_py():
+        raise bytes_of_zero(file)
+
+
+def _csv(file: str, sep: str, types: "Types") -> "CSVStreamingReader":
+    from pyarrow import csv
+
+    return csv.open_csv(
+        file,
+        csv.ReadOptions(block_size=BLOCK),
+        csv.ParseOptions(delimiter=sep, newlines_in_values=True),
+        csv.ConvertOptions(
+            column_types=dict(types),
+            include_columns=list(types),
+            null_values=MISSING,
+            true_values=TRUE,
+            false_values=FALSE,
+            strings_can_be_null=True,
+        ),
+    )
+
+
+def svmlight_types(files: Sequence[str], n_features: int | None) -> "Types":
+    """Read svmlight files for the columns that they have together.
+
+    These are ``label``, of whole numbers if all labels are, and ``x1``, ``x2`` and so
+    on to the largest index; ``x0`` too if there is the index 0.
+
+    Parameters
+    ----------
+    files : sequence of str
+    n_features : int or None
+        Columns beyond so many are left out.
+
+    Raises
+    ------
+    DataError
+        If a file is not in the format, none has rows, or there are too many features.
+    """
+    import pyarrow as pa
+
+    largest, first, whole, rows = 0, 1, True, 0
+    for file in files:
+        for entries in parsed_blocks(file, kept=False):
+            largest = max(largest, int(entries.indices.max(initial=0)))
+            first = min(first, int(entries.indices.min(initial=1)))
+            whole = whole and are_whole(entries.labels)
+            rows += len(entries.labels)
+    if files and not rows:
+        raise DataError(
+            f"The file {shown_path(files[0])} has no rows; give one with data."
+        )
+    count = largest + 1 - first if n_features is None else n_features
+    if count > MOST_FEATURES:
+        raise DataError(
+            f"The svmlight files have {count:,} features, and rows that are read block "
+            f"by block may have {MOST_FEATURES:,}; leave out those beyond, as in "
+            f"n_features={MOST_FEATURES}, or fit sparse rows in memory."
+        )
+    label = pa.int64() if whole else pa.float64()
+    features = range(first, first + count)
+    return {LABEL_NAME: label} | {f"x{j}": pa.float64() for j in features}
+
+
+def is_feature(name: str) -> bool:
+    """Whether a column is a feature of svmlight files, ``x`` and its index.
+
+    Examples
+    --------
+    >>> [is_feature(name) for name in ("x7", "x0", "x07", "label")]
+    [True, True, False, False]
+    """
+    index = name[1:]
+    return name[:1] == "x" and index.isdecimal() and str(int(index)) == index
+
+
+def svmlight_batches(
+    file: str, columns: Sequence[str], rows: int, types: "Types"
+) -> "Iterator[pa.RecordBatch]":
+    """The rows of a file; a feature that a row does not have is 0."""
+    import pyarrow as pa
+    from scipy.sparse import csr_array
+
+    wanted = [int(name[1:]) for name in columns if name != LABEL_NAME]
+    for entries in parsed_blocks(file, kept=False):
+        at, indices, values = sorted_entries(entries, file)
+        places = pd.Index(wanted).get_indexer(pd.Index(indices))
+        known, shape = places >= 0, (len(entries.labels), len(wanted))
+        there = at[known], places[known]
+        matrix = csr_array((values[known], there), shape=shape)
+        labels = pa.array(entries.labels).cast(types[LABEL_NAME])
+        for first in range(0, shape[0], rows):
+            X = matrix[first : first + rows].toarray(order="F")
+            found = {LABEL_NAME: labels.slice(first, rows)}
+            found |= {f"x{j}": pa.array(X[:, k]) for k, j in enumerate(wanted)}
+            yield pa.RecordBatch.from_pydict({name: found[name] for name in columns})
+
+
+def ending_of(file: str) -> str | None:
+    """The ending that tells the format of a file, if it is one of `FORMATS`.
+
+    Examples
+    --------
+    >>> ending_of("rows/2024.01.CSV.GZ"), ending_of("rows/2024.xlsx")
+    ('.csv.gz', None)
+    """
+    name = file.lower()
+    return next((ending for ending in FORMATS if name.endswith(ending)), None)
+
+
+def unreadable(file: str, error: Exception) -> PegasosStatsError:
+    """The error for a file that cannot be read."""
+    reason, title = (
+        " ".join(str(error).split()).rstrip("."),
+        FORMATS[str(ending_of(file))],
+    )
+    text = f"The file {shown_path(file)} cannot be read as {title}"
+    if title != "CSV":
+        return DataError(f"{text} ({reason[:120]}); write it again, or leave it out.")
+    sep = SEPARATORS[str(ending_of(file))]
+    if found := UNLIKE.search(reason):
+        name = csv_header(file, sep)[int(found[1])]
+        return ColumnError(
+            f"Column {listing([name])} holds {shown(found[2])} in {shown_path(file)}, "
+            "and types= states another type; mend the file, or state 'text'."
+        )
+    if "Expected" in reason:
+        reason = uneven_line(file, sep) or reason
+    known = (why for pattern, why in OF_CSV.items() if re.search(pattern, reason))
+    return DataError(f"{text}: {next(known, reason)}.")
+
+
+def of_equal_size(
+    batches: "Iterable[pa.RecordBatch]", rows: int
+) -> "Iterator[pa.RecordBatch]":
+    """Cut and join batches so that each has so many rows, but for the last.
+
+    Files come from others: places of text, indices of levels and characters of each
+    batch are checked before anything looks at them.
+
+    Raises
+    ------
+    ArrowInvalid
+        If some are not valid.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> batches = [pa.record_batch({"x": range(n)}) for n in (1, 5, 0, 2)]
+    >>> [batch.num_rows for batch in of_equal_size(batches, 3)]
+    [3, 3, 2]
+    """
+    waiting: list[pa.RecordBatch] = []
+    count = 0
+    for batch in batches:
+        batch.validate(full=True)
+        first = 0
+        while batch.num_rows - first >= rows - count:
+            waiting.append(batch.slice(first, rows - count))
+            first += rows - count
+            yield _as_one(waiting)
+            waiting, count = [], 0
+        if first < batch.num_rows:
+            waiting.append(batch.slice(first))
+            count += batch.num_rows - first
+    if waiting:
+        yield _as_one(waiting)
+
+
+def _as_one(batches: "list[pa.RecordBatch]") -> "pa.RecordBatch":
+    import pyarrow as pa
+
+    if len(batches) == 1:
+        return batches[0]
+    table = pa.Table.from_batches(batches).unify_dictionaries()
+    return table.combine_chunks().to_batches()[0]
+
+
+# --------------------------------------------------------------------------- scans
+
+NO_VALUE, WHOLE, DOUBLE = "nothing", "whole numbers", "doubles"
 
 WIDER = {  # what a column may hold after it held this, the narrowest first; or text
-    EMPTY: (formats.BOOLEANS, WHOLE, DOUBLE),
-    formats.BOOLEANS: (formats.BOOLEANS,),
+    NO_VALUE: (BOOLEANS, WHOLE, DOUBLE),
+    BOOLEANS: (BOOLEANS,),
     WHOLE: (WHOLE, DOUBLE),
     DOUBLE: (DOUBLE,),
-    formats.TEXT: (),
+    TEXT: (),
 }
 
 UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -87,7 +500,7 @@ def stamp_of(file: str) -> Stamp:
     try:
         found = os.stat(file)
     except OSError as error:
-        raise formats.unreadable(file, error) from None
+        raise unreadable(file, error) from None
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
@@ -128,7 +541,7 @@ def matched(path: str) -> list[str]:
         files = sorted(glob.glob(path, recursive=True))
     elif os.path.isdir(path):
         names = [each for each in sorted(os.listdir(path)) if each[0] not in "._"]
-        inside = [os.path.join(path, each) for each in names if formats.ending_of(each)]
+        inside = [os.path.join(path, each) for each in names if ending_of(each)]
         files = [file for file in inside if os.path.isfile(file)]
     if not files:
         raise DataError(
@@ -136,10 +549,10 @@ def matched(path: str) -> list[str]:
             "'folder/*.parquet', or a folder with such files."
         )
     for file in files:
-        if not os.path.isfile(file) or formats.ending_of(file) is None:
+        if not os.path.isfile(file) or ending_of(file) is None:
             raise DataError(
                 f"The file {shown_path(file)} is not there, or of no known format; "
-                f"give files that end in {listing(formats.FORMATS, 99)}."
+                f"give files that end in {listing(FORMATS, 99)}."
             )
     return files
 
@@ -188,23 +601,19 @@ class Scan:
     @cached_property
     def types(self) -> "dict[str, pa.DataType]":
         """Types of the columns of CSV files, for which these are read once."""
-        files = [
-            file for file in self.files if formats.ending_of(file) in formats.SEPARATORS
-        ]
+        files = [file for file in self.files if ending_of(file) in SEPARATORS]
         return agreed_types(files, dict(self.stated))
 
     @cached_property
     def features(self) -> "Mapping[str, pa.DataType]":
         """Columns of svmlight files and their types, for which these are read once."""
-        files = [
-            file for file in self.files if formats.ending_of(file) in formats.SVMLIGHT
-        ]
-        return formats.svmlight_types(files, self.n_features) if files else {}
+        files = [file for file in self.files if ending_of(file) in SVMLIGHT]
+        return svmlight_types(files, self.n_features) if files else {}
 
     @property
     def is_svmlight(self) -> bool:
         """Whether all files are svmlight files."""
-        return all(formats.ending_of(file) in formats.SVMLIGHT for file in self.files)
+        return all(ending_of(file) in SVMLIGHT for file in self.files)
 
     @property
     def n_reads(self) -> int:
@@ -224,13 +633,10 @@ class Scan:
         kept["_stamps"] = found
         return found
 
-    def format_of(
-        self, file: str
-    ) -> "tuple[formats.Format, Mapping[str, pa.DataType]]":
-        """How a file is read, and types of columns that it does not state."""
-        if formats.ending_of(file) in formats.SVMLIGHT:
-            return formats.format_of(file), self.features
-        return formats.format_of(file), self.types
+    def types_in(self, file: str) -> "Mapping[str, pa.DataType]":
+        """Types of the columns that a file does not state."""
+        is_svmlight = ending_of(file) in SVMLIGHT
+        return self.features if is_svmlight else self.types
 
     @cached_property
     def schemas(self) -> "dict[str, pa.Schema]":
@@ -247,13 +653,13 @@ class Scan:
 
         found = {}
         for file in self.files:
-            how, types = self.format_of(file)
+            types = self.types_in(file)
             try:
-                schema = how.schema(file, types)
+                schema = schema_of(file, types)
             except DataError:
                 raise
             except Exception as error:  # of pyarrow, and of the system
-                raise formats.unreadable(file, error) from None
+                raise unreadable(file, error) from None
             labels = row_labels(schema)
             fields = [field for field in schema if field.name not in labels]
             counts = Counter(field.name for field in fields)
@@ -275,13 +681,11 @@ class Scan:
         """
         found: dict[str, tuple[str, str]] = {}
         for file, schema in self.schemas.items():
-            for name, kind in (
-                (each.name, formats.kind_of(each.type)) for each in schema
-            ):
+            for name, kind in ((each.name, kind_of(each.type)) for each in schema):
                 first, where = found.setdefault(name, (kind, file))
-                if first == formats.NOTHING:
+                if first == NOTHING:
                     found[name] = kind, file
-                elif kind not in (first, formats.NOTHING):
+                elif kind not in (first, NOTHING):
                     raise ColumnError(
                         f"Column {name!r} holds {kind} in {file} and {first} in "
                         f"{where}; give it one type in all files."
@@ -307,8 +711,8 @@ class Scan:
         for file, schema in self.schemas.items():
             there = set(schema.names)
             missing = [name for name in wanted if name not in there]
-            if formats.ending_of(file) in formats.SVMLIGHT and self.n_features is None:
-                missing = [name for name in missing if not formats.is_feature(name)]
+            if ending_of(file) in SVMLIGHT and self.n_features is None:
+                missing = [name for name in missing if not is_feature(name)]
             if missing:
                 noun = "Column" if len(missing) == 1 else "Columns"
                 raise ColumnError(
@@ -332,11 +736,11 @@ class Scan:
         """Widths of columns of long text."""
         found: dict[str, float] = {}
         for file in self.files[:: -(-len(self.files) // FILES)]:
-            (how, types), schema = self.format_of(file), self.schemas[file]
-            texts = [name for name in schema.names if self.kinds[name] == formats.TEXT]
+            types, schema = self.types_in(file), self.schemas[file]
+            texts = [name for name in schema.names if self.kinds[name] == TEXT]
             with suppress(Exception):  # which is raised again where rows are read
-                batches = how.batches(file, texts, FIRST, types)
-                piece = next(iter(formats.of_equal_size(batches, FIRST)))
+                batches = batches_of(file, texts, FIRST, types)
+                piece = next(iter(of_equal_size(batches, FIRST)))
                 for name, column in zip(texts, piece.columns, strict=True):
                     width = bytes_of_text(column) / 8 / piece.num_rows
                     if width > LONG:
@@ -365,18 +769,18 @@ class Scan:
         """
         names, size = list(columns), rows or self.rows_at_once(columns)
         for file in self.files:
-            (how, types), first = self.format_of(file), 0
+            types, first = self.types_in(file), 0
             title = FileName(shown_path(file)) if len(self.files) > 1 else None
             try:
-                found = how.batches(file, names, size, types)
-                for piece in formats.of_equal_size(found, size):
+                found = batches_of(file, names, size, types)
+                for piece in of_equal_size(found, size):
                     labels = pd.RangeIndex(first, first + piece.num_rows, name=title)
                     yield frame_of(piece.select(names)).set_axis(labels)
                     first += piece.num_rows
             except DataError:
                 raise
             except Exception as error:  # of pyarrow, in the middle of a file
-                raise formats.unreadable(file, error) from None
+                raise unreadable(file, error) from None
 
     def __repr__(self) -> str:
         first = self.files[0]
@@ -398,7 +802,7 @@ def stated_types(types: object) -> tuple[tuple[str, str], ...]:
     >>> stated_types({"zip": "text"})
     (('zip', 'text'),)
     """
-    known = formats.NUMBERS, formats.TEXT, formats.BOOLEANS
+    known = NUMBERS, TEXT, BOOLEANS
     if types is None:
         return ()
     if not isinstance(types, Mapping) or not all(
@@ -430,16 +834,16 @@ def agreed_types(
 
     kinds: dict[str, str] = {}
     for file in files:
-        sep = formats.SEPARATORS[str(formats.ending_of(file))]
+        sep = SEPARATORS[str(ending_of(file))]
         try:
-            names = formats.csv_names(file, sep)
-            kinds |= {name: kinds.get(name, EMPTY) for name in names}
+            names = csv_names(file, sep)
+            kinds |= {name: kinds.get(name, NO_VALUE) for name in names}
             wanted = [name for name in dict.fromkeys(names) if name not in stated]
             as_text = dict.fromkeys(wanted, pa.string())
             last = None
-            for batch in formats.csv_batches(file, wanted, 0, as_text, sep):
+            for batch in csv_batches(file, wanted, as_text, sep):
                 for name, column in zip(wanted, batch.columns, strict=True):
-                    formats.check_is_text(file, column)
+                    check_is_text(file, column)
                     kinds[name] = widened(kinds[name], column)
                 last = batch if batch.num_rows else last
             if last is not None and names[-1] in wanted:
@@ -449,15 +853,15 @@ def agreed_types(
         except DataError:
             raise
         except Exception as error:  # of pyarrow, and of the system
-            raise formats.unreadable(file, error) from None
+            raise unreadable(file, error) from None
     if unknown := [name for name in stated if name not in kinds]:
         raise ColumnError(
             f"types= states {listing(unknown[:1])}, which is a column of no CSV file; "
             f"they have {listing(kinds, 8)}."
         )
     of_kind = {
-        **{EMPTY: pa.null(), formats.BOOLEANS: pa.bool_(), formats.TEXT: pa.string()},
-        **{WHOLE: pa.int64(), DOUBLE: pa.float64(), formats.NUMBERS: pa.float64()},
+        **{NO_VALUE: pa.null(), BOOLEANS: pa.bool_(), TEXT: pa.string()},
+        **{WHOLE: pa.int64(), DOUBLE: pa.float64(), NUMBERS: pa.float64()},
     }
     return {name: of_kind[kind] for name, kind in (kinds | dict(stated)).items()}
 
@@ -476,7 +880,7 @@ def widened(kind: str, column: "pa.StringArray") -> str:
     values = column.drop_null()
     if len(values) == 0:
         return kind
-    return next((wide for wide in WIDER[kind] if _holds(values, wide)), formats.TEXT)
+    return next((wide for wide in WIDER[kind] if _holds(values, wide)), TEXT)
 
 
 def _holds(values: "pa.StringArray", kind: str) -> bool:
@@ -484,15 +888,15 @@ def _holds(values: "pa.StringArray", kind: str) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if kind == formats.BOOLEANS:
-        words = pa.array([*formats.TRUE, *formats.FALSE])
+    if kind == BOOLEANS:
+        words = pa.array([*TRUE, *FALSE])
         return bool(pc.all(pc.is_in(values, value_set=words)).as_py())
-    plain = formats.trimmed(values)
+    plain = trimmed(values)
     if kind == WHOLE:
         # Arrow takes 0x1f for a whole number; in memory it is text.
         if pc.any(pc.match_substring(plain, "x", ignore_case=True)).as_py():
             return False
-        plain = formats.unsigned(plain)
+        plain = unsigned(plain)
     # Of words, NAN for one, only those of `MISSING` are no text in memory.
     elif pc.any(pc.match_substring_regex(plain, "^[+-]?(?i:nan)")).as_py():
         return False
@@ -593,12 +997,12 @@ def scan(
     found = all_files(paths, "paths")
     stated = stated_types(types)
     if n_features is not None:
-        check_count("n_features", n_features, formats.MOST_FEATURES)
+        check_count("n_features", n_features, MOST_FEATURES)
     for option, value, endings in (
-        ("types", stated, [*formats.SEPARATORS]),
-        ("n_features", n_features, formats.SVMLIGHT),
+        ("types", stated, [*SEPARATORS]),
+        ("n_features", n_features, SVMLIGHT),
     ):
-        if value and not any(formats.ending_of(file) in endings for file in found):
+        if value and not any(ending_of(file) in endings for file in found):
             raise OptionError(
                 f"{option}= is for files that end in {listing(endings, 9)}, and there "
                 "is none; leave it out."

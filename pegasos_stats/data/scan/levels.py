@@ -1,7 +1,8 @@
 """What a formula means for all rows of a scan: levels of factors and of the outcome."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -35,10 +36,18 @@ from pegasos_stats.data.language.formula_design import (
     FormulaDesign,
     FormulaRows,
 )
-from pegasos_stats.data.language.values import unwrapped_value
+from pegasos_stats.data.language.vocabulary import unwrapped_value
 from pegasos_stats.data.sample import no_rows
-from pegasos_stats.data.scan.files import Scan, joined_frames, rows_of_piece
-from pegasos_stats.data.scan.formats import ALLOWED, BOOLEANS, NUMBERS, OBJECTS, TEXT
+from pegasos_stats.data.scan.files import (
+    ALLOWED,
+    BOOLEANS,
+    NUMBERS,
+    OBJECTS,
+    TEXT,
+    Scan,
+    joined_frames,
+    rows_of_piece,
+)
 from pegasos_stats.data.scan.partitions import Partition, Partitions, compute_tasks
 from pegasos_stats.data.weights import Offset, all_zero, whole_counts
 from pegasos_stats.errors import ColumnError, listing, shown
@@ -199,15 +208,16 @@ def resolve_formula(
         raise ColumnError(
             f"freq_weights={shown(counts)} is no column of numbers; give one."
         )
-    given = formula, intercept, kinds, offset, counts, scan.noun
-    found, to_the_end = LevelCollector(*given), True
+    of = formula, intercept, kinds, offset, counts, scan.noun
+    collector = partial(LevelCollector, *of)
+    found, to_the_end = collector(), True
     scan.check(found.columns)
     if wrong := [name for name in found.columns if kinds[name] not in ALLOWED]:
         raise ColumnError(
             f"Column {listing(wrong[:1])} is of type {kinds[wrong[0]]}; a fit from "
             f"{scan.noun} takes numbers, text and booleans."
         )
-    for told in _looked_at(scan, found, given):
+    for told in _looked_at(scan, found, collector):
         found.add(told)
         if found.is_enough:
             to_the_end = False
@@ -226,7 +236,9 @@ def resolve_formula(
             raise no_value_in(empty)
     if empty and dotted and (not found.rows or len(empty) < len(found.variables)):
         warn_empty(empty)
-        return resolve_formula(scan, *given[:2], coding, counts, offset, empty)
+        return resolve_formula(
+            scan, formula, intercept, coding, counts, offset, without=empty
+        )
     pattern = joined_frames(found.rows, found.columns)
     labels = outcome_of(formula, pattern)
     levels = LabelCoding.from_labels(labels, coding, str(labels.name))
@@ -249,9 +261,6 @@ def resolve_formula(
     )
 
 
-Given = tuple[str, bool, dict[str, str], str | None, str | None, str]
-
-
 class Rows(NamedTuple):
     """Some rows, or those of them that tell what a formula means.
 
@@ -270,10 +279,15 @@ class Rows(NamedTuple):
     held: frozenset[str] = frozenset()
 
 
-def _looked_at(scan: Source, found: "LevelCollector", given: Given) -> Iterator[Rows]:
+Collector = Callable[[], "LevelCollector"]
+
+
+def _looked_at(
+    scan: Source, found: "LevelCollector", collector: Collector
+) -> Iterator[Rows]:
     """All rows or, of partitions, those of them that tell."""
     if isinstance(scan, Partitions):
-        tasks = scan.tasks(_telling_rows, (given, scan.memory), found.columns)
+        tasks = scan.tasks(_telling_rows, (collector, scan.memory), found.columns)
         for some in (tasks[:1], tasks[1:]):  # the first may be enough
             yield from compute_tasks(some)
         return
@@ -281,9 +295,9 @@ def _looked_at(scan: Source, found: "LevelCollector", given: Given) -> Iterator[
         yield Rows(frame, lines, len(frame))
 
 
-def _telling_rows(sent: tuple[Given, int], frame: pd.DataFrame) -> Rows:
-    given, memory = sent
-    found, there = LevelCollector(*given), Partition(frame, memory)
+def _telling_rows(sent: tuple[Collector, int], frame: pd.DataFrame) -> Rows:
+    collector, memory = sent
+    found, there = collector(), Partition(frame, memory)
     for piece, lines in counted_pieces(there, found.columns, found.counts):
         found.add(Rows(piece, lines, len(piece)))
     rows = found.rows or [frame[found.columns].head(0)]

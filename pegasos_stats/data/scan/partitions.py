@@ -12,8 +12,7 @@ import pandas as pd
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.language.factors import named_levels
-from pegasos_stats.data.scan.files import Stamps
-from pegasos_stats.data.scan.formats import kind_of_dtype
+from pegasos_stats.data.scan.files import Stamps, kind_of_dtype
 from pegasos_stats.data.user_data import check_hashable, in_known_types, plain_column
 from pegasos_stats.errors import ColumnError, DataError, PegasosStatsError, listing
 

@@ -18,8 +18,14 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from pegasos_stats.data import datasets
-from pegasos_stats.data.scan.files import MEMORY, Scan, scan, scanned_frames
-from pegasos_stats.data.scan.formats import SVMLIGHT, ending_of
+from pegasos_stats.data.scan.files import (
+    MEMORY,
+    SVMLIGHT,
+    Scan,
+    ending_of,
+    scan,
+    scanned_frames,
+)
 from pegasos_stats.errors import (
     DataError,
     FormulaError,

@@ -25,8 +25,16 @@ from pegasos_stats.data.files import (
     read_csv,
     unreadable,
 )
-from pegasos_stats.data.scan.files import MEMORY, Scan, is_pattern, matched, scan
-from pegasos_stats.data.scan.formats import SEPARATORS, SVMLIGHT, ending_of
+from pegasos_stats.data.scan.files import (
+    MEMORY,
+    SEPARATORS,
+    SVMLIGHT,
+    Scan,
+    ending_of,
+    is_pattern,
+    matched,
+    scan,
+)
 from pegasos_stats.data.svmlight import (
     LABEL_NAME,
     Svmlight,
