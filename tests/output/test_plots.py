@@ -150,6 +150,8 @@ def pixels(ax):
 
 
 def test_loaded_fits_draw_what_needs_no_training_rows(digits, kernel, tmp_path):
+    digits = digits.with_covariance(ps.Bootstrap(49, seed=1))
+    digits.summary()  # whose intervals are then in the file
     for result in (digits, kernel):
         ps.save(result, tmp_path / "model")
         loaded = ps.load(tmp_path / "model")
