@@ -27,6 +27,7 @@ from pegasos_stats.solvers.sdca import SDCA
 
 RATIO = 0.07  # square of the constant column over the mean of ||x_i||^2
 FIRST_LOOK = 2  # epoch of the first look at the gap, of runs that may be quick
+WARM_EPOCHS = 1  # from dual weights, before Newton steps on sparse rows
 LONG = 5  # the same of others; epochs that tell how fast the gap falls
 SHARE = 0.7  # of the epochs to the tolerance, if the gap falls as before, to a look
 EPOCHS_OF_GRAM = 12.0  # an epoch for every so many rows costs as much as X X'
@@ -122,10 +123,12 @@ class WideCoordinates(Coordinates):
         self._may_pair = pairs and not (sparse and n > min(problem.p, MOST_SPARSE))
         self._may_end_in_pairs = pairs and sparse and n <= min(problem.p, MOST_PAIRED)
         is_quick = self._may_pair or problem.loss == "log"
-        self._epochs, self._next_look = 0, FIRST_LOOK if is_quick else LONG
+        few = FIRST_LOOK if a is None else WARM_EPOCHS
+        self._to_newton = few if sparse and n > problem.p else 0
+        self._epochs = 0
+        self._next_look = FIRST_LOOK if is_quick else LONG
         self._looks = [(0, 1.0)]  # epochs and relative gaps
-        self._balanced, self._looked = self._state.a, self._look()
-        self._is_seen, self._further = True, ""
+        self._balanced, self._is_seen, self._further = self._state.a, False, ""
 
     def step(self, rows: Rows) -> None:
         """Visit the rows, and look at the gap or choose other steps."""
@@ -133,7 +136,9 @@ class WideCoordinates(Coordinates):
         self._centre_anew()
         self._epochs += 1
         self._is_seen = False
-        if self._epochs in (self._next_look, self._solver.epochs):
+        if self._epochs == self._to_newton:
+            self._further = "newton"
+        elif self._epochs in (self._next_look, self._solver.epochs):
             at = self._seen().at
             if not self._solver.reached(at):
                 self._plan(max(at.relative_gap, LEAST_GOAL), self._goal(at))

@@ -7,12 +7,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Predictors, Rows, Vector, read_only
+from pegasos_stats.arrays import Rows, Vector, read_only
 from pegasos_stats.checks import check_positive, number_of
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.weights import WeightsOf
 from pegasos_stats.errors import DataError, OptionError
-from pegasos_stats.solvers.dense.sums import largest_norm, moments
+from pegasos_stats.solvers.dense.sums import kernel_rows, largest_norm, moments
 from pegasos_stats.tables import significant
 
 LossName = Literal["hinge", "log"]
@@ -29,7 +29,7 @@ RULE_TEXT: dict[LamRule, str] = {
 # Loss of the model that is all zero, the same for every row.
 ZERO_LOSS: dict[LossName, float] = {"hinge": 1.0, "log": float(np.log(2.0))}
 
-FEW, OF_A_ROW = 4.0, 10.0  # see `Problem.in_few_entries`
+FEW, OF_A_ROW = 4.0, 10.0  # see `Problem.in_quick_form`
 SAMPLED = 256  # rows whose entries are counted first
 MOST_STORED = 2**31 - 1
 
@@ -273,15 +273,18 @@ class Problem:
         return kernel_rows(self.X)
 
     @cached_property
-    def in_few_entries(self) -> "Problem":
-        """The problem with sparse rows, if these are dense and nearly all entries 0.
+    def in_quick_form(self) -> "Problem":
+        """The problem with dense rows if many entries are not 0, else with sparse ones.
 
-        As for factors of many levels: the entries of a row that are not 0, and
-        `OF_A_ROW` more, are visited in the time of `FEW` times as many columns. The
-        hinge on more columns than rows is best on dense ones.
+        The entries of a row that are not 0, and `OF_A_ROW` more, are visited in the
+        time of `FEW` times as many columns, as for factors of many levels. The hinge on
+        more columns than rows is best on dense ones.
         """
         X, is_wide = self.X, self.loss == "hinge" and self.n < self.p
-        if not isinstance(X, np.ndarray) or self.p <= FEW * OF_A_ROW or is_wide:
+        if not isinstance(X, np.ndarray):
+            is_full = FEW * X.nnz >= self.p * self.n
+            return replace(self, X=X.toarray()) if is_full else self
+        if self.p <= FEW * OF_A_ROW or is_wide:
             return self
         some = X[:: max(1, self.n // SAMPLED)]
         if self._are_many(np.count_nonzero(some) / max(1, len(some))):
@@ -300,13 +303,6 @@ class Problem:
     def _are_many(self, entries: float) -> bool:
         """Whether a row has too many entries, in the mean."""
         return FEW * (entries + OF_A_ROW) > self.p
-
-
-def kernel_rows(X: Predictors) -> Any:
-    """Rows as the kernels take them: an array as it is, a scipy array as `CSR`."""
-    if isinstance(X, np.ndarray):
-        return read_only(X)
-    return read_only(arithmetic.rows.CSR(X.data, X.indices, X.indptr, int(X.shape[1])))
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,11 +51,11 @@ class SDCA(Solver):
     which most entries are 0 are taken as sparse ones. Equal calls give equal bits on
     one machine.
 
-    With more columns than rows, and for the hinge on 100 sparse columns or more, epochs
-    of coordinate steps go on while they close the gap; for the hinge, steps on pairs of
-    rows (on single rows without intercept) follow, ``n`` per epoch, or Newton steps; on
-    100 dense columns or more also with up to 1.25 times as many rows, or 1.5 times
-    without intercept.
+    With more columns than rows epochs of coordinate steps go on while they close the
+    gap; for the hinge, steps on pairs of rows (on single rows without intercept)
+    follow, ``n`` per epoch, or Newton steps; on 100 dense columns or more also with up
+    to 1.25 times as many rows, or 1.5 times without intercept. On 100 sparse columns or
+    more of more rows the hinge takes two such epochs before its Newton steps.
 
     Parameters
     ----------

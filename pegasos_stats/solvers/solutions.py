@@ -4,7 +4,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.compiled import arithmetic
-from pegasos_stats.solvers.dense.sums import scores_in_order
+from pegasos_stats.solvers.dense.sums import kernel_rows, scores_in_order
 from pegasos_stats.solvers.kernel_problem import (
     KernelProblem,
     KernelSolution,
@@ -12,7 +12,7 @@ from pegasos_stats.solvers.kernel_problem import (
     scores_of_kernel,
 )
 from pegasos_stats.solvers.objective import Certificate, certificate
-from pegasos_stats.solvers.problem import Problem, Solution, kernel_rows
+from pegasos_stats.solvers.problem import Problem, Solution
 
 AnySolution = Solution | KernelSolution
 

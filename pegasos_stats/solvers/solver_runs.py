@@ -283,7 +283,7 @@ def run_sdca(
     centre = far_centre(problem)
     inner = problem if centre is None else centred(problem, centre)
     if solver.sums == "fast":
-        inner = inner.in_few_entries
+        inner = inner.in_quick_form
     run = LinearRun(inner, solver, dual)
     found: Solution
     values = constants(problem)

@@ -10,6 +10,7 @@ __all__ = [
     "lanes_llvm",
     "risk",
     "rows",
+    "sparse",
 ]
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
         lanes_llvm,
         risk,
         rows,
+        sparse,
     )
 else:
     __getattr__ = loading_on_demand(__name__, __all__)

@@ -40,25 +40,26 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pegasos_stats.arrays import Mask, Matrix, Predictors, Rows, Vector, dense_rows
+from pegasos_stats.arrays import Mask, Matrix, Rows, Vector
 from pegasos_stats.solvers.dense.interior import LONG, InteriorSteps
-from pegasos_stats.solvers.dense.sums import (
-    blocks,
-    conjugate_gradients,
-    doubles,
-    is_direct,
-    solved,
+from pegasos_stats.solvers.dense.newton_rows import (
+    DenseRows,
+    SparseRows,
+    newton_rows,
 )
+from pegasos_stats.solvers.dense.sums import blocks, doubles
 from pegasos_stats.solvers.method import Method
 from pegasos_stats.solvers.objective import Gap
 from pegasos_stats.solvers.problem import Problem
 
 SOLVED = 3.0  # times the smoothing, what a centre may leave open
+SPARSE = 1.0  # the same of sparse rows, whose directions are not exact; and FIRST
 MOST_ACTIVE, WIDE_SHRINK = 0.9, 0.1
 SHRINK, GROW, PATIENCE = 0.5, 2.0, 12  # of gamma; steps from one centre
 FIRST = 4.0  # times gamma are a row's curvature, ``||x_i||^2 / (lam n)``, at first
 SMALLEST = 1e-6  # gamma
 MOVE = 2.0  # of the intercept, while no row is active
+BALANCED = 1e-10, 1e-3  # a slope of the intercept, and its share, that are left
 FLAT, TRIALS = 0.3, 40  # share of the slope that a line search leaves; its trials
 READ, TO_A_COLUMN = 3000, 60  # rows from which few of them are solved
 RARE = 0.05  # share of a class beside which most rows are near the margin
@@ -75,16 +76,15 @@ STAND = 20  # steps in which the gap is to be halved
 PRODUCTS = 30.0  # of a matrix and the active rows, about, that a direction takes
 
 
-FEW_SPARSE = 400  # columns of sparse rows that are written out: those of the active
-
-
 class HingeSteps:
     """Newton steps for the proximal point, from dual weights and a fit.
 
     Parameters
     ----------
-    Z : float64 array or CSR array, shape (m, k)
-        Rows ``w_i y_i (x_i, 1)``.
+    Z : DenseRows or SparseRows
+        Rows ``(x_i, 1)``.
+    c : float64 array, shape (m,)
+        ``w_i y_i``, by which they are multiplied.
     b : float64 array, shape (m,)
         ``w_i (1 - y_i offset_i)``.
     w : float64 array, shape (m,), above 0
@@ -109,7 +109,8 @@ class HingeSteps:
 
     def __init__(
         self,
-        Z: Predictors,
+        Z: DenseRows | SparseRows,
+        c: Vector,
         b: Vector,
         w: Vector,
         penalty: Vector,
@@ -118,12 +119,14 @@ class HingeSteps:
         a: Vector,
         gamma: float,
     ) -> None:
-        self._Z, self._b, self._w, self._penalty, self._n = Z, b, w, penalty, n
+        self._Z, self._c, self._b, self._w = Z, c, b, w
+        self._penalty, self._n = penalty, n
         self._lam = float(penalty.max())
         self._free = bool(penalty[-1] == 0.0)
         self._even = bool((w == 1.0).all())
+        self._is_sparse = isinstance(Z, SparseRows)
         self._centre, self.gamma = a, gamma
-        self._at, self._m, self._here = theta, Z @ theta, 0
+        self._at, self._m, self._here = theta, c * Z.times(theta), 0
         self.theta, self.a = theta, a
         self.risk, self.dual = math.inf, -math.inf
         self.visits, self.violations = 0.0, 0
@@ -142,11 +145,27 @@ class HingeSteps:
         rows = ((self._inner > 0.0) & (self._inner < 1.0)).nonzero()[0]
         self._active = rows.size
         d = self._direction(rows)
-        dm = self._Z @ d
+        dm = self._c * self._Z.times(d)
         t = self._length(d, dm)
         self._at, self._m = self._at + t * d, self._m + t * dm
         self.visits += 3.0 * self._b.size
+        if self._free and self._is_sparse:
+            self._balance()
         self._look()
+
+    def _balance(self) -> None:
+        """Move the intercept to where the dual weights are in balance, nearly."""
+        c, g = self._c, np.zeros(self._at.size)
+        self._weigh()
+        g[-1] = -float(self._a @ c) / self._n
+        if abs(g[-1]) <= BALANCED[0]:
+            return
+        inside = (self._inner > 0.0) & (self._inner < 1.0)
+        bend = float((c * c / self._w).sum(where=inside)) / self.gamma / self._n
+        d = -g / max(bend, MOVE / self._n)
+        self._g = g
+        t = self._length(d, d[-1] * c, BALANCED[1])
+        self._at, self._m = self._at + t * d, self._m + t * d[-1] * c
 
     def _shrinking(self) -> float:
         """Faster while nearly all rows are active."""
@@ -179,37 +198,32 @@ class HingeSteps:
         if dual > self.dual:
             self.dual, self.a = dual, a
         apart = squares / (2.0 * self._lam) + off
-        self._is_solved = apart <= SOLVED * max(risk - dual - apart, 0.0)
+        solved = SPARSE if self._is_sparse else SOLVED
+        self._is_solved = apart <= solved * max(risk - dual - apart, 0.0)
 
     def _smooth(self) -> None:
         """Dual shares and the gradient of the smoothed risk."""
+        self._weigh()
+        image = self._Z.image(self._a * self._c)
+        self._g = self._penalty * self._at - image / self._n
+
+    def _weigh(self) -> None:
+        """Dual shares, before and after they are brought into the box."""
         self._s = s = self._b - self._m
         v = s * (1.0 / self.gamma) if self._even else s / (self.gamma * self._w)
         v += self._centre
         self._inner, self._a = v, within_box(v)
-        self._g = self._penalty * self._at - (self._a @ self._Z) / self._n
 
     def _direction(self, rows: Rows) -> Vector:
         """Newton's direction, by the active rows."""
-        A, ridge = self._Z[rows], self._penalty.copy()
+        ridge = self._penalty.copy()
         if self._free:
             ridge[-1] = 1e-12 if rows.size else abs(float(self._g[-1])) / MOVE
-        heights = 1.0 / (self.gamma * self._n * self._w[rows])
+        heights = self._c[rows] ** 2 / (self.gamma * self._n * self._w[rows])
         self.visits += min(ridge.size / 16.0, PRODUCTS) * rows.size
-        A = dense_rows(A) if A.shape[1] <= FEW_SPARSE else A
-        if is_direct(A):
-            B = A if self._even else A / np.sqrt(self._w[rows])[:, None]
-            H = B.T @ B / (self.gamma * self._n) + np.diag(ridge)
-            return solved(H, -self._g)
-        squares = A * A if isinstance(A, np.ndarray) else A.multiply(A)
-        columns = A.T
-        return conjugate_gradients(
-            lambda v: ridge * v + columns @ (heights * (A @ v)),
-            ridge + heights @ squares,
-            -self._g,
-        )
+        return self._Z.solution(heights, ridge, -self._g, rows)
 
-    def _length(self, d: Vector, dm: Vector) -> float:
+    def _length(self, d: Vector, dm: Vector, flat: float = FLAT) -> float:
         """Where the slope of the smoothed risk along a direction is nearly 0."""
         by_rows = dm * (1.0 / self.gamma) if self._even else dm / (self.gamma * self._w)
         slope = float(self._penalty @ (self._at * d))
@@ -219,7 +233,7 @@ class HingeSteps:
         for _ in range(TRIALS):
             a = within_box(self._inner - t * by_rows)
             here = slope + t * bend - float(a @ dm) / self._n
-            if abs(here) <= FLAT * abs(first):
+            if abs(here) <= flat * abs(first):
                 break
             if here < 0.0:
                 low, low_slope = t, here
@@ -268,16 +282,17 @@ class Hinge(Method):
         self._problem, self._goal = problem, goal
         n, p = problem.n, problem.p
         some = doubles(problem.X, slice(0, 2000))
-        entries = some.ravel() if isinstance(some, np.ndarray) else some.data
+        is_dense = isinstance(some, np.ndarray)
+        entries: Vector = some.ravel() if isinstance(some, np.ndarray) else some.data
         size = float(entries @ entries) / some.shape[0]
-        self.gamma = max(1.0, size / (FIRST * problem.lam * n))
+        first = FIRST if is_dense else SPARSE
+        self.gamma = max(1.0, size / (first * problem.lam * n))
         self.penalty = np.full(p + problem.intercept, problem.lam)
         if problem.intercept:
             self.penalty[-1] = 0.0
         self.theta, self._a = beginning(problem) if start is None else start
         self._now: HingeSteps | None = None
         self.risk, self.dual = math.inf, -math.inf
-        is_dense = isinstance(problem.X, np.ndarray)
         is_rare = problem.lightest < RARE * n
         few = is_dense and n >= max(READ, TO_A_COLUMN * p) and not is_rare
         self._walk = self._over_few() if few and start is None else self._over_all()
@@ -398,28 +413,30 @@ class Hinge(Method):
         """The problem of some rows, and of sums of those with full weights."""
         problem, w = self._problem, self._problem.row_weights
         y, offset = problem.y[rows], problem.row_offsets[rows]
-        Z = signed(problem.X, w[rows] * y, rows, problem.intercept)
-        b, v = w[rows] * (1.0 - y * offset), w[rows]
+        X, v = problem.X if rows.size == problem.n else problem.X[rows], w[rows]
+        X, c, b = doubles(X, slice(0, rows.size)), v * y, v * (1.0 - y * offset)
+        e = np.ones(rows.size)
         if full is not None:
-            sums, reward, weight = self._sums_of(full)
-            Z = np.vstack([Z, sums])
-            b, v = np.append(b, reward), np.append(v, weight)
+            sums, last, reward, weight = self._sums_of(full)
+            X, c = np.vstack([X, sums]), np.append(c, [1.0, 1.0])
+            e, b, v = np.append(e, last), np.append(b, reward), np.append(v, weight)
             shares = np.append(shares, [1.0, 1.0])
+        Z = newton_rows(X, e if problem.intercept else None)
         theta = self.theta if problem.intercept else self.theta[:-1]
-        return HingeSteps(Z, b, v, self.penalty, problem.n, theta, shares, self.gamma)
+        return HingeSteps(
+            Z, c, b, v, self.penalty, problem.n, theta, shares, self.gamma
+        )
 
-    def _sums_of(self, full: Mask) -> tuple[Matrix, Vector, Vector]:
+    def _sums_of(self, full: Mask) -> tuple[Matrix, Vector, Vector, Vector]:
         """Sums of the rows with full weights, of -1 and of +1."""
         problem, w, y = self._problem, self._problem.row_weights, self._problem.y
         sides = np.array([full & (y < 0.0), full & (y > 0.0)]) * (w * y)
-        sums = np.zeros((2, problem.p + problem.intercept))
+        sums = np.zeros((2, problem.p))
         for rows in blocks(*problem.X.shape):
-            sums[:, : problem.p] += sides[:, rows] @ doubles(problem.X, rows)
+            sums += sides[:, rows] @ doubles(problem.X, rows)
         weight = np.abs(sides).sum(axis=1)
-        if problem.intercept:
-            sums[:, -1] = sides.sum(axis=1)
         reward = weight - sides @ problem.row_offsets
-        return sums, reward, np.maximum(weight, 1e-9)
+        return sums, sides.sum(axis=1), reward, np.maximum(weight, 1e-9)
 
     def _margins(self) -> Vector:
         problem, m = self._problem, np.empty(self._problem.n)
@@ -471,19 +488,3 @@ class Goal:
     def __call__(self, risk: float) -> float:
         """The gap that is small enough."""
         return max(self.share * risk, self._gap_tol)
-
-
-def signed(X: Predictors, wy: Vector, rows: Rows, free: bool) -> Predictors:
-    """Rows ``w_i y_i (x_i, 1)``, or without the 1."""
-    p = X.shape[1]
-    taken = X if rows.size == X.shape[0] else X[rows]
-    if not isinstance(taken, np.ndarray):
-        from scipy.sparse import csr_array, hstack
-
-        Z, last = taken.multiply(wy[:, None]).tocsr(), csr_array(wy[:, None])
-        return hstack([Z, last], format="csr") if free else Z
-    Z = np.empty((rows.size, p + free))
-    np.multiply(taken, wy[:, None], out=Z[:, :p])
-    if free:
-        Z[:, p] = wy
-    return Z

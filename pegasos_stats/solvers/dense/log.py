@@ -8,13 +8,11 @@ import numpy as np
 
 from pegasos_stats.arrays import Matrix, Rows, Vector
 from pegasos_stats.solvers.dense.hinge import Goal, Hinge
+from pegasos_stats.solvers.dense.newton_rows import newton_rows
 from pegasos_stats.solvers.dense.sums import (
     TINY,
-    conjugate_gradients,
     doubles,
-    gram,
     inverse,
-    is_direct,
     row_blocks,
     solved,
 )
@@ -35,6 +33,7 @@ ROUNDING = 1e-14  # of the risk
 SHORTEST = 1e-8  # of a step
 FARTHEST = 700.0  # margin below 0 whose exponential does not overflow
 SMALL = 1e-3  # a risk that needs all digits of the logarithm
+PRODUCTS_ABOUT = 30.0  # reads that conjugate gradients cost, about
 BALANCE = 2.0  # of the squared difference of the classes' dual weights
 
 
@@ -59,6 +58,8 @@ class Reads:
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
+        constant = np.full(problem.n, float(problem.intercept))
+        self.rows = newton_rows(problem.X, constant)
         self.a, self.count = np.empty(problem.n), 0.0
         self._last = 1.0
 
@@ -107,27 +108,16 @@ class Reads:
 
     def direction(self, gradient: Vector) -> Vector:
         """Newton's direction by conjugate gradients."""
-        problem, n = self._problem, self._problem.n
-        X, h = doubles(problem.X, slice(0, n)), self.heights() / n
-        squares = X * X if isinstance(X, np.ndarray) else X.multiply(X)
-        diagonal = np.append(h @ squares + problem.lam, 1.0)
-        free = float(problem.intercept)
-        if free:
-            diagonal[-1] = max(float(h.sum()), TINY)
-
-        def times(v: Vector) -> Vector:
-            self.count += 2.0
-            by_rows = h * (X @ v[:-1] + free * v[-1])
-            last = by_rows.sum() if free else v[-1]
-            return np.append(problem.lam * v[:-1] + by_rows @ X, last)
-
-        return conjugate_gradients(times, diagonal, -gradient)
+        problem, p = self._problem, self._problem.p
+        ridge = np.full(p + 1, problem.lam)
+        ridge[p] = TINY if problem.intercept else 1.0
+        self.count += PRODUCTS_ABOUT
+        return self.rows.solution(self.heights() / problem.n, ridge, -gradient)
 
     def hessian(self) -> Matrix:
         """The Hessian where the rows were read last."""
-        problem, h = self._problem, self.heights()
-        H = gram(problem.X, h, problem.intercept) / problem.n
-        p = problem.p
+        problem, p = self._problem, self._problem.p
+        H = self.rows.gram(self.heights() / problem.n)
         H.flat[: -1 : p + 2] += problem.lam
         if not H[-1, -1] > 0.0:
             H[-1, -1] = 1.0
@@ -188,11 +178,11 @@ class LogSteps(Method):
 
     def _all_steps(self) -> Iterator[None]:
         problem, p = self._problem, self._problem.p
-        is_sampled = is_direct(problem.X) and not self._has_start
+        is_sampled = self._reads.rows.is_direct and not self._has_start
         is_sampled = is_sampled and problem.n >= max(SAMPLED, TO_A_COLUMN * p)
         if not (is_sampled or self._has_start):
             self.seen = self._reads(self.theta)
-        if not is_direct(problem.X):
+        if not self._reads.rows.is_direct:
             while True:
                 self._go(self._reads.direction(self.seen.gradient))
                 yield

@@ -1,12 +1,13 @@
 """What a certificate needs of dense rows, in numpy: see `rounding` for its bounds."""
 
 import math
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pegasos_stats.arrays import Dense, Matrix, Predictors, Rows, Vector
+from pegasos_stats.arrays import Dense, Matrix, Predictors, Rows, Vector, read_only
+from pegasos_stats.compiled import arithmetic
 from pegasos_stats.solvers.dense.threads import one_thread
 
 ENTRIES = 2**17  # of a block: a megabyte
@@ -22,10 +23,6 @@ TINY = 1e-300  # of a diagonal
 CANCELS = 1e-2  # a variance below that share of the squared mean loses digits
 
 UNIT = 2.0**-53  # rounding of one operation, relative
-
-DIRECT = 1000  # columns of dense rows whose equations are factorised
-
-RESIDUAL, PRODUCTS = 0.05, 300  # of conjugate gradients
 
 
 class Sums(NamedTuple):
@@ -159,16 +156,11 @@ def image(c: Vector, B: Matrix) -> Vector:
     return found
 
 
-def gram(X: Dense, h: Vector, free: bool) -> Matrix:
-    """``sum_i h_i z_i z_i'`` with ``z = (x, 1)``, or ``(x, 0)`` if not `free`."""
-    p = X.shape[1]
-    found, root = np.zeros((p + 1, p + 1)), np.sqrt(h)
-    for rows in blocks(*X.shape):
-        B = np.empty((rows.stop - rows.start, p + 1))
-        np.multiply(X[rows], root[rows, None], out=B[:, :p])
-        B[:, p] = root[rows] if free else 0.0
-        found += B.T @ B
-    return found
+def kernel_rows(X: Predictors) -> Any:
+    """Rows as the kernels take them: an array as it is, a scipy array as `CSR`."""
+    if isinstance(X, np.ndarray):
+        return read_only(X)
+    return read_only(arithmetic.rows.CSR(X.data, X.indices, X.indptr, int(X.shape[1])))
 
 
 def solved(H: Matrix, g: Vector) -> Vector:
@@ -191,31 +183,6 @@ def inverse(H: Matrix) -> Matrix:
     except np.linalg.LinAlgError:
         found = np.linalg.pinv(even)
     return np.asarray(found * scale * scale[:, None])
-
-
-def is_direct(X: Predictors) -> bool:
-    """Whether equations for all columns are solved by a factorisation."""
-    return isinstance(X, np.ndarray) and X.shape[1] <= DIRECT
-
-
-def conjugate_gradients(
-    times: Callable[[Vector], Vector], diagonal: Vector, b: Vector
-) -> Vector:
-    """About ``H^-1 b``, from products with ``H`` and its diagonal."""
-    d, r = np.zeros(b.size), b
-    u = r / diagonal
-    rz = float(r @ u)
-    goal = RESIDUAL * RESIDUAL * rz
-    for _ in range(PRODUCTS):
-        if not rz > max(goal, TINY):
-            break
-        product = times(u)
-        step = rz / float(u @ product)
-        d, r = d + step * u, r - step * product
-        z = r / diagonal
-        before, rz = rz, float(r @ z)
-        u = z + (rz / before) * u
-    return d
 
 
 def scales(H: Matrix) -> Vector:

@@ -420,6 +420,7 @@ def _taken(problem: Problem, rows: Rows, columns: Rows) -> Any:
 TIGHTEST = 1e-8  # tolerance: below it rounding asks for sums with more digits
 PER_COLUMN = {"hinge": 20, "log": 3}  # rows of a fit, at least
 MOST_COLUMNS = 300
+MOST_WRITTEN = 2**25  # entries of sparse rows that are written out: 256 MB
 PATHS = {"hinge": hinge_path, "log": log_path}
 
 
@@ -444,18 +445,20 @@ class _Set(NamedTuple):
 def suits(problem: Problem, solver: object) -> bool:
     """Whether fits of these rows by this solver may be found side by side.
 
-    Those of SDCA by Newton steps, to a relative gap, on dense rows of few columns.
+    Those of SDCA by Newton steps, to a relative gap, on few columns, which of sparse
+    rows are written out.
     """
+    is_dense = isinstance(problem.X, np.ndarray)
     return (
         type(problem) is Problem
-        and isinstance(problem.X, np.ndarray)
+        and problem.has_rows
+        and (is_dense or problem.n * problem.p <= MOST_WRITTEN)
         and 0 < problem.p <= MOST_COLUMNS
         and isinstance(solver, SDCA)
         and (solver.algorithm, solver.start) == ("newton", "zero")
         and solver.epochs >= DEFAULT_EPOCHS
         and solver.tol >= TIGHTEST
         and not solver.gap_tol
-        and problem.in_few_entries is problem
     )
 
 
@@ -478,6 +481,8 @@ def shared_fits(
     found: list[list[Fit | None]] = [[None] * len(lambdas) for _ in tasks]
     if len(tasks) < 2 or learning_design(model) or not suits(problem, solver):
         return found
+    if not isinstance(problem.X, np.ndarray):
+        problem = replace(problem, X=problem.X.toarray())
     wholes = [at for at, task in enumerate(tasks) if task.split is None]
     for each in _sets(problem, [task.split for task in tasks]):
         scales = None

@@ -1,0 +1,161 @@
+"""Rows as Newton's steps take them: with a column of the intercept, dense or sparse."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pegasos_stats.arrays import Dense, Matrix, Predictors, Rows, Vector
+from pegasos_stats.compiled import arithmetic
+from pegasos_stats.solvers.dense.sums import TINY, blocks, kernel_rows, solved
+
+DIRECT, DIRECT_SPARSE = 1000, 400  # columns whose equations are factorised
+# Of sparse rows, where that costs less than so many products with them: their squares,
+# and the cube of the columns over this.
+PRODUCTS_OF_GRAM, CUBES = 80.0, 20.0
+RESIDUAL, PRODUCTS = 0.05, 300  # of conjugate gradients
+
+EVERY = slice(None)
+
+
+class DenseRows:
+    """Rows ``z_i = (x_i, e_i)``, or ``x_i`` without ``e``.
+
+    Parameters
+    ----------
+    X : float64 array, shape (n, p)
+    e : float64 array, shape (n,), optional
+
+    Attributes
+    ----------
+    is_direct : bool
+        Whether equations for all columns, by all rows, are solved by a factorisation.
+    """
+
+    def __init__(self, X: Dense, e: Vector | None) -> None:
+        self._X, self._e, self._p = X, e, X.shape[1]
+        self.is_direct = self._p <= DIRECT
+
+    def times(self, theta: Vector) -> Vector:
+        """``z_i'theta``."""
+        found = self._X @ theta[: self._p]
+        if self._e is not None:
+            found += theta[-1] * self._e
+        return np.asarray(found)
+
+    def image(self, c: Vector) -> Vector:
+        """``sum_i c_i z_i``."""
+        found = c @ self._X
+        return found if self._e is None else np.append(found, c @ self._e)
+
+    def gram(self, h: Vector, rows: Rows | slice = EVERY) -> Matrix:
+        """``sum_i h_i z_i z_i'`` over some rows."""
+        X, e, root = self._X[rows], self._e, np.sqrt(h)
+        size = self._p + (e is not None)
+        found = np.zeros((size, size))
+        for part in blocks(*X.shape):
+            B = np.empty((part.stop - part.start, size))
+            np.multiply(X[part], root[part, None], out=B[:, : self._p])
+            if e is not None:
+                np.multiply(e[rows][part], root[part], out=B[:, -1])
+            found += B.T @ B
+        return found
+
+    def solution(
+        self, h: Vector, ridge: Vector, g: Vector, rows: Rows | slice = EVERY
+    ) -> Vector:
+        """``H^-1 g`` with ``H = diag(ridge) + gram(h, rows)``, or nearly so."""
+        if self.is_direct:
+            return solved(self.gram(h, rows) + np.diag(ridge), g)
+        Z = self._X[rows].astype(np.float64, copy=False)
+        if self._e is not None:
+            Z = np.hstack([Z, self._e[rows, None]])
+        diagonal = ridge + h @ (Z * Z)
+        return conjugate_gradients(lambda v: ridge * v + (h * (Z @ v)) @ Z, diagonal, g)
+
+
+class SparseRows:
+    """Rows ``z_i = (x_i, 1)``, ``(x_i, 0)`` or ``x_i``, as of `DenseRows`."""
+
+    def __init__(self, X: Predictors, e: Vector | None) -> None:
+        self._kernels, self._rows = arithmetic.sparse, kernel_rows(X)
+        self._one, self._p = 0.0 if e is None else float(e[0]), X.shape[1]
+        self._size, self._every = self._p + (e is not None), np.arange(X.shape[0])
+        self._entries = np.diff(self._rows.indptr).astype(np.float64)
+        self.is_direct = self._factorises(EVERY)
+
+    def times(self, theta: Vector) -> Vector:
+        """``z_i'theta``."""
+        found = np.empty(self._every.size)
+        self._kernels.put_products(self._rows, self._one, theta, found)
+        return found
+
+    def image(self, c: Vector) -> Vector:
+        """``sum_i c_i z_i``."""
+        found = np.zeros(self._size)
+        self._kernels.add_image(self._rows, self._one, c, found)
+        return found
+
+    def gram(self, h: Vector, rows: Rows | slice = EVERY) -> Matrix:
+        """``sum_i h_i z_i z_i'`` over some rows."""
+        found = np.zeros((self._size, self._size))
+        some = self._every[rows]
+        self._kernels.add_gram(self._rows, self._one, some, h, found)
+        return np.asarray(found + found.T - np.diag(found.diagonal()))
+
+    def solution(
+        self, h: Vector, ridge: Vector, g: Vector, rows: Rows | slice = EVERY
+    ) -> Vector:
+        """``H^-1 g`` with ``H = diag(ridge) + gram(h, rows)``, or nearly so."""
+        if self._factorises(rows):
+            return solved(self.gram(h, rows) + np.diag(ridge), g)
+        room = np.empty((5, self._size))
+        self._kernels.conjugate_gradients(
+            self._rows,
+            self._one,
+            self._every[rows],
+            h,
+            ridge,
+            g,
+            RESIDUAL,
+            PRODUCTS,
+            room,
+        )
+        return np.asarray(room[0])
+
+    def _factorises(self, rows: Rows | slice) -> bool:
+        entries, p = self._entries[rows], self._p
+        products = PRODUCTS_OF_GRAM * float(entries.sum())
+        cost = float(entries @ entries) / 2.0 + p**3 / CUBES
+        return bool(p <= DIRECT_SPARSE and cost <= products)
+
+
+def newton_rows(X: Predictors, e: Vector | None) -> DenseRows | SparseRows:
+    """Rows with a column ``e``, of sparse ones the same number for all.
+
+    Examples
+    --------
+    >>> rows = newton_rows(np.eye(2), np.ones(2))
+    >>> rows.times(np.array([2.0, 3.0, 1.0])), rows.image(np.array([1.0, 1.0]))
+    (array([3., 4.]), array([1., 1., 2.]))
+    """
+    return DenseRows(X, e) if isinstance(X, np.ndarray) else SparseRows(X, e)
+
+
+def conjugate_gradients(
+    times: Callable[[Vector], Vector], diagonal: Vector, b: Vector
+) -> Vector:
+    """About ``H^-1 b``, from products with ``H`` and its diagonal."""
+    d, r = np.zeros(b.size), b
+    u = r / diagonal
+    rz = float(r @ u)
+    goal = RESIDUAL * RESIDUAL * rz
+    for _ in range(PRODUCTS):
+        if not rz > max(goal, TINY):
+            break
+        product = times(u)
+        step = rz / float(u @ product)
+        d, r = d + step * u, r - step * product
+        z = r / diagonal
+        before, rz = rz, float(r @ z)
+        u = z + (rz / before) * u
+    return d
