@@ -282,7 +282,9 @@ def estimate_cells(
         for value in tidy["statistic"]
     ]
     tests = dict.fromkeys(headings, statistic)
-    tests[list(tests)[-1]] = [f"{value:.3f}" for value in tidy["p_value"]]
+    tests[list(tests)[-1]] = [
+        "<0.001" if value < 0.0005 else f"{value:.3f}" for value in tidy["p_value"]
+    ]
     error = "boot sd" if headings == COUNTED else "std err"
     columns = {
         error: [aligned(value) for value in tidy["std_error"]],

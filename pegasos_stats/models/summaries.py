@@ -688,11 +688,7 @@ def coefficient_cells(
     resampled : bool
         Whether errors are standard deviations of a bootstrap.
     """
-    cells = tables.estimate_cells(tidy, ["p"], alpha)
-    cells["p"] = [
-        "<0.001" if p < 0.0005 else f"{p:.3f}" for p in tidy["p_value"].to_numpy()
-    ]
-    cells = cells.replace("nan", "-")
+    cells = tables.estimate_cells(tidy, ["p"], alpha).replace("nan", "-")
     return cells.rename(columns={"std err": "boot sd"}) if resampled else cells
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.solvers.dense.sums import moments
+from pegasos_stats.solvers.newton.sums import moments
 from pegasos_stats.solvers.problem import Problem, Solution
 
 FAR = 30.0  # standard deviations from 0 to the mean

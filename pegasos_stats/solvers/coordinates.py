@@ -7,11 +7,11 @@ import numpy as np
 
 from pegasos_stats.arrays import Matrix, Rows, Vector, dense_rows
 from pegasos_stats.compiled import dual
-from pegasos_stats.solvers.dense.hinge import Goal
-from pegasos_stats.solvers.dense.interior import InteriorSteps
-from pegasos_stats.solvers.dense.log import newton_steps
-from pegasos_stats.solvers.dense.sums import log_entropies, total
 from pegasos_stats.solvers.method import Method
+from pegasos_stats.solvers.newton.hinge import Goal
+from pegasos_stats.solvers.newton.interior import InteriorSteps
+from pegasos_stats.solvers.newton.log import newton_steps
+from pegasos_stats.solvers.newton.sums import log_entropies, total
 from pegasos_stats.solvers.objective import (
     Certificate,
     Gap,

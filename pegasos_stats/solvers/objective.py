@@ -10,7 +10,7 @@ from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.weights import r_sum
 from pegasos_stats.errors import DataError
-from pegasos_stats.solvers.dense.sums import (
+from pegasos_stats.solvers.newton.sums import (
     Sums,
     doubles,
     log_losses,

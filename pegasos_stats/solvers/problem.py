@@ -12,7 +12,7 @@ from pegasos_stats.checks import check_positive, number_of
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.weights import WeightsOf
 from pegasos_stats.errors import DataError, OptionError
-from pegasos_stats.solvers.dense.sums import kernel_rows, largest_norm, moments
+from pegasos_stats.solvers.newton.sums import kernel_rows, largest_norm, moments
 from pegasos_stats.tables import significant
 
 LossName = Literal["hinge", "log"]

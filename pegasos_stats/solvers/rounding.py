@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.solvers.dense.sums import Sums
+from pegasos_stats.solvers.newton.sums import Sums
 from pegasos_stats.solvers.problem import Problem
 
 if TYPE_CHECKING:

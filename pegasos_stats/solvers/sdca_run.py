@@ -9,9 +9,9 @@ import numpy as np
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.solvers.centring import centred, far_centre, moved
 from pegasos_stats.solvers.coordinates import Coordinates, WideCoordinates
-from pegasos_stats.solvers.dense.hinge import Goal
-from pegasos_stats.solvers.dense.log import newton_steps
 from pegasos_stats.solvers.method import Method
+from pegasos_stats.solvers.newton.hinge import Goal
+from pegasos_stats.solvers.newton.log import newton_steps
 from pegasos_stats.solvers.objective import (
     Certificate,
     best_intercept,

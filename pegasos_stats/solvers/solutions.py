@@ -4,13 +4,13 @@ import numpy as np
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.compiled import arithmetic
-from pegasos_stats.solvers.dense.sums import kernel_rows, scores_in_order
 from pegasos_stats.solvers.kernel_problem import (
     KernelProblem,
     KernelSolution,
     kernel_certificate,
     scores_of_kernel,
 )
+from pegasos_stats.solvers.newton.sums import kernel_rows, scores_in_order
 from pegasos_stats.solvers.objective import Certificate, certificate
 from pegasos_stats.solvers.problem import Problem, Solution
 

@@ -24,7 +24,6 @@ from pegasos_stats.solvers.centring import (
     moved,
     without_constants,
 )
-from pegasos_stats.solvers.dense.threads import one_thread
 from pegasos_stats.solvers.kernel_ascent import KernelAscent, run_kernel_sdca
 from pegasos_stats.solvers.kernel_problem import (
     KernelProblem,
@@ -32,6 +31,7 @@ from pegasos_stats.solvers.kernel_problem import (
     multiples,
 )
 from pegasos_stats.solvers.kernel_run import run_kernel_pegasos
+from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import (
     Certificate,
     best_intercept,

@@ -25,7 +25,7 @@ from scipy.sparse import issparse
 
 from pegasos_stats.arrays import DataColumn, Predictors, Rows, Vector
 from pegasos_stats.checks import LARGEST_INTEGER, check_choice
-from pegasos_stats.compiled.arithmetic.risk import scores
+from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.labels import Level, signs_of
 from pegasos_stats.errors import (
     ConvergenceWarning,
@@ -632,7 +632,7 @@ def in_python(r: R, setup: Setup) -> Run:
     if setup.kernel is not None:
         at = scores_of_kernel(problem, found, problem.X)
         return run | {"counts": found.counts, "g": found.g, "scores": at}
-    at = scores(problem.rows, found.beta, found.alpha)
+    at = arithmetic.risk.scores(problem.rows, found.beta, found.alpha)
     if problem.offset is not None:
         at = at + problem.offset
     return run | {"beta": found.beta, "a": found.dual, "scores": at}

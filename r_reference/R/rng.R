@@ -1,4 +1,4 @@
-# The generator. Beside it stands pegasos_stats/rng/generator.py.
+# The generator. Beside it stands pegasos_stats/rng.py.
 
 # set.seed() keeps the kind that an earlier RNGkind() chose, so all are set here. R warns
 # of the kind "Rounding"; R before 3.6 knows it alone, and no name of it.

@@ -1,5 +1,5 @@
 # Where a run of Pegasos begins, how long its steps are, and when it ends.
-# Beside it stand, of pegasos_stats/solvers/, starts.py, sizes.py and stopping.py.
+# Beside it stands pegasos_stats/solvers/pegasos.py.
 
 # beta, alpha, and t, the number of the step before the first. start: "zero"; "random",
 # for a beta of length 1 / sqrt(lambda) in a random direction, by rnorm(); or numbers,

@@ -13,7 +13,7 @@ from pegasos_stats.compiled.arithmetic.compensated import (
     two_product,
     two_sum,
 )
-from pegasos_stats.solvers.dense.sums import kernel_rows
+from pegasos_stats.solvers.newton.sums import kernel_rows
 from pegasos_stats.solvers.rounding import squared
 
 UNIT = Fraction(1, 2**53)

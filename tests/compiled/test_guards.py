@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from pegasos_stats.compiled.arithmetic.rows import row_dot, row_dot_fast
 from pegasos_stats.compiled.pegasos.pegasos import pegasos_epoch
 from pegasos_stats.compiled.pegasos.pegasos_literal import VIOLATIONS, start
-from pegasos_stats.solvers.dense.sums import kernel_rows
+from pegasos_stats.solvers.newton.sums import kernel_rows
 
 P = 400
 UNIT = 2.0**-53

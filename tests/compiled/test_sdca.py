@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from pegasos_stats.compiled.arithmetic.risk import Loss
 from pegasos_stats.compiled.dual import sdca
-from pegasos_stats.solvers.dense.sums import kernel_rows
+from pegasos_stats.solvers.newton.sums import kernel_rows
 
 LOSSES = [int(Loss.HINGE), int(Loss.LOG)]
 

@@ -21,7 +21,7 @@ from pegasos_stats.models.inference.bootstrap import (
 )
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.rng import RRandom
-from pegasos_stats.solvers.dense.resamples import HingeResamples
+from pegasos_stats.solvers.newton.resamples import HingeResamples
 from pegasos_stats.solvers.objective import best_intercept, certificate, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from pegasos_stats.solvers.dense.threads import LIMIT, library, one_thread
+from pegasos_stats.solvers.newton.threads import LIMIT, library, one_thread
 from pegasos_stats.solvers.objective import certificate, feasible
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from sklearn.svm import SVC
 
 import pegasos_stats as ps
-from pegasos_stats.solvers.dense.interior import InteriorSteps
+from pegasos_stats.solvers.newton.interior import InteriorSteps
 from pegasos_stats.solvers.objective import certificate, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA

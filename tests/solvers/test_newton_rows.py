@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array, random_array
 
 import pegasos_stats as ps
-from pegasos_stats.solvers.dense.newton_rows import RESIDUAL, newton_rows
+from pegasos_stats.solvers.newton.rows import RESIDUAL, newton_rows
 from pegasos_stats.solvers.problem import Problem
 
 RNG = np.random.default_rng(5)

@@ -7,7 +7,7 @@ import pytest
 
 from pegasos_stats.data.scan import rows
 from pegasos_stats.data.scan.rows import added
-from pegasos_stats.solvers.dense.sums import risk_and_image
+from pegasos_stats.solvers.newton.sums import risk_and_image
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads.few_reads import few_reads

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.solvers.dense.resamples import HingeResamples, LogResamples
+from pegasos_stats.solvers.newton.resamples import HingeResamples, LogResamples
 from pegasos_stats.solvers.problem import LossName, Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import run_linear

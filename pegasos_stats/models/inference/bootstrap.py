@@ -22,12 +22,12 @@ from pegasos_stats.models.summaries import Note
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.centring import centre_for_errors, centred, moved
-from pegasos_stats.solvers.dense.resamples import (
+from pegasos_stats.solvers.newton.resamples import (
     HingeResamples,
     LogResamples,
     Resamples,
 )
-from pegasos_stats.solvers.dense.threads import one_thread
+from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import best_intercept, certificate
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca import SDCA
@@ -250,7 +250,7 @@ def resampled_groups(groups: Groups, replicates: int, rng: RRandom) -> Iterator[
 class Refit:
     """Fits resamples, beginning at the solution of the problem; for many threads.
 
-    With few columns many at once, see ``solvers/dense/resamples.py``; others, and what
+    With few columns many at once, see ``solvers/newton/resamples.py``; others, and what
     does not get there, each by a fit of its own from the dual weights of the solution.
     """
 

@@ -34,8 +34,8 @@ from pegasos_stats.models.inference.separation import (
 from pegasos_stats.models.inference.wald import Covariance
 from pegasos_stats.models.summaries import Note
 from pegasos_stats.solvers.centring import centre_for_errors, centre_of
-from pegasos_stats.solvers.dense.sums import solved
-from pegasos_stats.solvers.dense.threads import one_thread
+from pegasos_stats.solvers.newton.sums import solved
+from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.problem import LossName, Problem, Solution
 
 if TYPE_CHECKING:  # scipy is loaded where it is used

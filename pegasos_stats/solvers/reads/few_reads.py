@@ -55,7 +55,7 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Dense, Matrix, Rows, Vector
 from pegasos_stats.data.scan.rows import Block, RowSubset, Values, added, size_of_sample
 from pegasos_stats.solvers.centring import constants_of, without_constants
-from pegasos_stats.solvers.dense.sums import Sums, risk_and_image
+from pegasos_stats.solvers.newton.sums import Sums, risk_and_image
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import LossName, Problem, Solution
 from pegasos_stats.solvers.reads.hinge import (

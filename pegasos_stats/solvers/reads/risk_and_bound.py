@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Vector, read_only
 from pegasos_stats.compiled import arithmetic, dual
-from pegasos_stats.solvers.dense.sums import Sums
+from pegasos_stats.solvers.newton.sums import Sums
 from pegasos_stats.solvers.objective import Certificate, finite
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import Rounding, Within, lower_bound

@@ -19,7 +19,7 @@ from pegasos_stats.data.scan.rows import Block, StreamedRows, Values, added
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.parallel import one_ahead
 from pegasos_stats.rng import RRandom
-from pegasos_stats.solvers.dense.sums import Sums, risk_and_image
+from pegasos_stats.solvers.newton.sums import Sums, risk_and_image
 from pegasos_stats.solvers.objective import Certificate, best_intercept, feasible
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Stopping, Visitor, check_solver

@@ -35,9 +35,9 @@ from pegasos_stats.metrics.scores import areas_under_curves
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
-from pegasos_stats.solvers.dense.threads import one_thread
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.kernel_run import check_kernel_solver
+from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate, Gap
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import check_solver, with_progress

@@ -6,7 +6,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Dense, Matrix, Predictors, Rows, Vector
 from pegasos_stats.compiled import arithmetic
-from pegasos_stats.solvers.dense.sums import TINY, blocks, kernel_rows, solved
+from pegasos_stats.solvers.newton.sums import TINY, blocks, kernel_rows, solved
 
 DIRECT, DIRECT_SPARSE = 1000, 400  # columns whose equations are factorised
 # Of sparse rows, where that costs less than so many products with them: their squares,

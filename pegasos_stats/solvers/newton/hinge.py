@@ -41,14 +41,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector
-from pegasos_stats.solvers.dense.interior import LONG, InteriorSteps
-from pegasos_stats.solvers.dense.newton_rows import (
+from pegasos_stats.solvers.method import Method
+from pegasos_stats.solvers.newton.interior import LONG, InteriorSteps
+from pegasos_stats.solvers.newton.rows import (
     DenseRows,
     SparseRows,
     newton_rows,
 )
-from pegasos_stats.solvers.dense.sums import blocks, doubles
-from pegasos_stats.solvers.method import Method
+from pegasos_stats.solvers.newton.sums import blocks, doubles
 from pegasos_stats.solvers.objective import Gap
 from pegasos_stats.solvers.problem import Problem
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import xlog1py, xlogy
 
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector, dense_rows
-from pegasos_stats.solvers.dense.interior import InteriorPoints
+from pegasos_stats.solvers.newton.interior import InteriorPoints
 from pegasos_stats.solvers.problem import Problem, Solution
 
 NARROW = 0.1  # of how far the farthest of the own rows is: the first ``mu``

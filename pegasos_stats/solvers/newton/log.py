@@ -7,16 +7,16 @@ from typing import NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Rows, Vector
-from pegasos_stats.solvers.dense.hinge import Goal, Hinge
-from pegasos_stats.solvers.dense.newton_rows import newton_rows
-from pegasos_stats.solvers.dense.sums import (
+from pegasos_stats.solvers.method import Method
+from pegasos_stats.solvers.newton.hinge import Goal, Hinge
+from pegasos_stats.solvers.newton.rows import newton_rows
+from pegasos_stats.solvers.newton.sums import (
     TINY,
     doubles,
     inverse,
     row_blocks,
     solved,
 )
-from pegasos_stats.solvers.method import Method
 from pegasos_stats.solvers.objective import Gap
 from pegasos_stats.solvers.problem import Problem
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Dense, Matrix, Predictors, Rows, Vector, read_only
 from pegasos_stats.compiled import arithmetic
-from pegasos_stats.solvers.dense.threads import one_thread
+from pegasos_stats.solvers.newton.threads import one_thread
 
 ENTRIES = 2**17  # of a block: a megabyte
 

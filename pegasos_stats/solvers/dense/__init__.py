@@ -1,1 +1,0 @@
-"""Dense rows with a moderate number of columns: numpy alone, nothing compiled."""
