@@ -186,10 +186,12 @@ def test_a_precomputed_kernel_is_cut_in_rows_and_columns(rows):
 
 def test_a_score_of_zero_is_of_the_first_class():
     X, y = np.array([[-1.0], [1.0]]), ["no", "yes"]
-    found = SVMClassifier(lam=0.1).fit(X, y)
+    found = SVMClassifier(lam=0.1, intercept=False).fit(X, y)
     assert found.decision_function([[0.0]]).tolist() == [0.0]
     assert found.predict([[0.0]]).tolist() == ["no"]
-    positive = SVMClassifier(lam=0.1, solver=ps.SDCA(ties="positive")).fit(X, y)
+    positive = SVMClassifier(
+        lam=0.1, intercept=False, solver=ps.SDCA(ties="positive")
+    ).fit(X, y)
     assert positive.predict([[0.0], [-1.0], [2.0]]).tolist() == ["yes", "no", "yes"]
 
 
