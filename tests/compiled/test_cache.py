@@ -275,3 +275,9 @@ def test_an_installation_of_another_user(readonly, tmp_path):
     (place,) = room.iterdir()
     assert place.stat().st_mode & 0o777 == 0o700
     assert not list(place.glob("*.nbc.*"))
+
+
+def test_a_wish_is_met(places, monkeypatch):
+    monkeypatch.setattr(cache.numba.config, "CACHE_DIR", str(places / "wish"))
+    assert (hits(), hits()) == (0, 1)
+    assert len(kept(places)) == len(kept(places / "wish")) == 1

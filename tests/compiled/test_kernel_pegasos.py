@@ -10,6 +10,7 @@ import pytest
 from pegasos_stats.compiled.pegasos.kernel_pegasos import (
     COMPUTED,
     HITS,
+    MEMORY_BUDGET,
     WIDTH,
     KernelKind,
     add_gram_row,
@@ -310,3 +311,12 @@ def test_the_diagonal_that_bounds_rounding_is_no_less_and_little_more(function, 
         assert (np.diag(K) <= size).all()
         # above it by 1% of a product, of its power with the offset, and of the whole
         assert (size <= 1.01**4 * np.diag(K) + 1e-300).all()
+
+
+@pytest.mark.parametrize("budget", [0, 10_000, 2**20, MEMORY_BUDGET])
+def test_memory_stays_within_the_budget_but_for_one_row(budget):
+    gram = gram_of(linear(), normal(1500, 2))
+    gram = gram_of(linear(), gram.X, budget)
+    least = gram.blocks.nbytes + gram.kept[:1].nbytes
+    assert gram.blocks.nbytes + gram.kept.nbytes <= max(budget, least)
+    assert len(gram.kept) >= 1

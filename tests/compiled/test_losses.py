@@ -51,3 +51,9 @@ def test_a_step_of_the_log_loss_stays_at_the_best_value():
     steps_of(a, m, q, w, found)
     # The margin of a rounded weight moves by the rounding of exp() and of ``a q``.
     np.testing.assert_allclose(found, a, rtol=1e-14)
+
+
+@pytest.mark.parametrize("m", MARGINS)
+def test_hinge_is_the_textbook_formula(m):
+    assert loss_value(Loss.HINGE, m) == max(0.0, 1.0 - m)
+    assert slope(Loss.HINGE, m) == (1.0 if m < 1.0 else 0.0)

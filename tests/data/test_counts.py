@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
+from pegasos_stats.errors import PegasosStatsError
 
 LEVELS = {
     "Class": ("1st", "2nd", "3rd", "Crew"),
@@ -143,3 +144,12 @@ def test_held_out_rows_are_counted_in_the_trace(table, rows):
     )
     told = ["objective", "training_error", "test_error"]
     assert one.trace[told].equals(two.trace[told])
+
+
+NO_COUNTS = ["Count", "Sex", [0.5] + [1] * 31, [-1] + [1] * 31, [0] * 32, [1, 2]]
+
+
+@pytest.mark.parametrize("given", NO_COUNTS, ids=str)
+def test_counts_that_are_none(table, given):
+    with pytest.raises(PegasosStatsError):
+        ps.svm(FORMULA, table, freq_weights=given, lam=1.0)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasos_stats.data.datasets import digits56_path, load_digits56
+from pegasos_stats.data.datasets import DIGITS56_CITATION, digits56_path, load_digits56
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "make_digits56.py"
 
@@ -21,3 +21,10 @@ def test_the_split_is_fixed_and_balanced():
 def test_the_file_is_what_its_script_makes():
     pytest.importorskip("sklearn")
     assert runpy.run_path(str(SCRIPT))["render"]() == digits56_path().read_bytes()
+
+
+def test_source_and_licence_lie_beside_the_data():
+    text = digits56_path().with_suffix(".txt").read_text(encoding="utf-8")
+    for fact in ("Alpaydin", "Kaynak", "10.24432/C50P49", "CC BY 4.0"):
+        assert fact in text
+        assert fact in DIGITS56_CITATION

@@ -1,5 +1,7 @@
 """Frames and arrays as numbers."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -83,3 +85,17 @@ def test_sparse_columns_of_a_frame():
         matrix = FrameDesign.from_data(data).matrix(data)
         assert matrix.values.toarray().tolist() == dense.to_numpy().tolist()
     assert FrameDesign.from_data(with_nan).matrix(with_nan).kept.sum() == 0
+
+
+def test_a_column_twice_in_new_data_is_refused():
+    design = FrameDesign.from_data(frame(u=[1, 2, 3]))
+    doubled = pd.concat([frame(u=[1, 2, 3])] * 2, axis=1)
+    with pytest.raises(ColumnError, match="'u' occurs more than once"):
+        design.matrix(doubled)
+
+
+def test_numbers_in_object_columns_are_numbers():
+    data = frame(
+        u=pd.Series([1, Decimal("2.5"), None], index=list("abc"), dtype=object)
+    )
+    assert FrameDesign.from_data(data).matrix(data).values.tolist() == [[1.0], [2.5]]

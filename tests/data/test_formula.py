@@ -279,3 +279,46 @@ def test_a_column_called_like_a_level_or_an_interaction_is_not_lost():
         )
     alone = ps.logit("y ~ `a:b` + a + `g[T.v]`", data, lam=0.1).fit()
     assert list(alone.coef.index) == ["a:b", "a", "g[T.v]"]
+
+
+def test_rows_with_missing_values_are_not_kept(data):
+    _, matrix = design_of("y ~ x + flag", data)
+    assert matrix.kept.tolist() == [True, False, False, True, True]
+    assert matrix.index.tolist() == data.index.tolist()
+    _, matrix = design_of("y ~ log(x - 3)", data.dropna())  # log of 1 - 3 is no number
+    assert matrix.kept.tolist() == [False, True, True]
+
+
+def test_unused_categories_of_new_data_do_no_harm(data):
+    design, _ = design_of("y ~ g", data)
+    new = data.assign(g=pd.Categorical(data["g"], categories=["w", "u", "v", "new"]))
+    np.testing.assert_array_equal(design.matrix(new).values, design.matrix(data).values)
+
+
+@pytest.mark.parametrize("name", ["1", "0", "2.5", "Intercept", 7, ("a", "b")])
+def test_names_that_a_formula_cannot_tell_are_refused(name):
+    data = pd.DataFrame({"y": [0, 1], name: [1.0, 2.0]})
+    with pytest.raises(ColumnError, match="cannot be used in a formula"):
+        design_of("y ~ .", data)
+
+
+@pytest.mark.parametrize("formula", ["y ~ y", "y ~ x + y", "C(y) ~ y:x"])
+def test_the_outcome_is_no_predictor(data, formula):
+    with pytest.raises(FormulaError, match="outcome among the predictors"):
+        design_of(formula, data)
+
+
+@pytest.mark.parametrize("freq", ["datetime64[ns]", "timedelta64[ns]", "period[D]"])
+def test_dates_are_no_numbers(data, freq):
+    values = pd.Series([1, 2, 3, 4, 5], index=data.index)
+    dates = pd.to_datetime(values, unit="D")
+    when = dates.dt.to_period("D") if "period" in freq else values.astype(freq)
+    with pytest.raises(ColumnError, match="'when' is of type"):
+        design_of("y ~ when", data.assign(when=when))
+
+
+def test_a_name_behind_a_minus_is_a_column_too():
+    data = pd.DataFrame({"y": ["a", "b"] * 5, "x": range(10), "z": [1.0, 2.0] * 5})
+    assert ps.logit("y ~ . - z", data, lam=1.0).names == ("x",)
+    with pytest.raises(ColumnError, match="'nope' not found"):
+        ps.logit("y ~ . - nope", data, lam=1.0)

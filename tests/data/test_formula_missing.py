@@ -155,3 +155,14 @@ def test_rows_from_files_have_the_same_rule(tmp_path):
         assert a.nobs == b.nobs
         np.testing.assert_allclose(a.params, b.params, atol=1e-3)
         assert list(a.params.index) == list(b.params.index)
+
+
+def test_counts_of_what_is_left_out_are_of_the_rows_that_are():
+    assert sample_of("is.na(x)").dropped.missing == (("y", 1),)
+    assert sample_of("I((x > 0) | (s > 2))").dropped.missing == (("y", 1), ("x", 1))
+    assert sample_of("scale(x) + s").dropped.missing == (("y", 1), ("s", 2), ("x", 2))
+
+
+def test_functions_of_the_caller_get_all_rows():
+    model = ps.svm("y ~ none(x)", DATA, lam=0.1, functions={"none": np.isnan})
+    assert model.problem.X[:, 0].tolist() == list(UNKNOWN.values())

@@ -258,3 +258,10 @@ def test_an_error_of_a_function_of_the_caller_is_named(data):
 
     with pytest.raises(FormulaError, match="no such thing"):
         ps.svm("y ~ fails(x)", data, functions={"fails": fails}, lam=1.0)
+
+
+def test_what_a_function_gives_without_labels_is_that_of_the_rows_in_order():
+    functions = {"twice": lambda x: pd.Series(2.0 * np.asarray(x))}
+    data = pd.DataFrame({"y": list("abab"), "x": [1.0, np.nan, 4.0, 2.0]}, [5, 3, 0, 1])
+    model = ps.svm("y ~ twice(x) + x", data, functions=functions, lam=1.0)
+    assert model.problem.X.tolist() == [[2.0 * x, x] for x in (1.0, 4.0, 2.0)]

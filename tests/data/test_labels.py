@@ -110,3 +110,15 @@ def test_a_missing_label_is_missing_in_every_dtype(labels):
     coding = LabelCoding.from_labels(labels)
     decoded = coding.decode(np.array([np.nan, 1.0]))
     assert decoded.isna().tolist() == [True, False]
+
+
+def test_first_seen_codes_the_first_label_as_minus_one():
+    labels = pd.Series([NA, "b", "a", "b"])
+    coding = LabelCoding.from_labels(labels, "first-seen")
+    assert coding.levels == ("b", "a")
+    np.testing.assert_array_equal(coding.encode(labels), [np.nan, -1.0, 1.0, -1.0])
+
+
+def test_a_level_beside_the_given_pair_is_an_error():
+    with pytest.raises(LabelError, match=r"levels 1, 2, 3 and coding=\(1, 2\)"):
+        LabelCoding.from_labels(pd.Series([1, 2, 3]), (1, 2))

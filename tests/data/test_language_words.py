@@ -1,6 +1,7 @@
 """What formulas refuse, and both sides of the limits of numbers."""
 
 import operator
+from hashlib import md5
 
 import numpy as np
 import pandas as pd
@@ -56,3 +57,9 @@ def test_no_column_wraps_around(sign, name):
     big = data["k"].astype(object)  # Python's whole numbers have no end
     by = {"+": big + big, "-": big + big, "*": big * 3, "**": big**3}[name]
     assert found.tolist() == [float(value) for value in by]
+
+
+def test_levels_that_are_hashed_are_those_of_md5():
+    found = outcome_of("hashed(s, levels=1000) ~ x", DATA, {})
+    digests = [md5(text.encode(), usedforsecurity=False) for text in DATA["s"]]
+    assert found.tolist() == [int(d.hexdigest(), 16) % 1000 for d in digests]

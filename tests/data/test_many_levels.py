@@ -44,3 +44,9 @@ def test_it_is_refused_within_a_second(term, named):
     with pytest.raises(ColumnError, match=named):
         ps.svm(f"y ~ x + {term}", DATA, lam=0.1)
     assert time.process_time() - begin < 2.0  # of processor time, where it took 100
+
+
+def test_a_factor_of_many_levels_with_rows_for_each_is_fitted():
+    data = DATA.assign(g=[f"g{i % 1200}" for i in range(N)]).head(4800)
+    model = ps.svm("y ~ g", data, lam=0.1)
+    assert model.problem.p == 1199

@@ -136,3 +136,8 @@ REFUSED = [
 def test_what_takes_no_offset_is_named(data, call, named):
     with pytest.raises(PegasosStatsError, match=named):
         call(data)
+
+
+def test_levels_of_rows_that_lack_it_are_no_levels(data):
+    frame = data.assign(z=data["z"].where(data["g"] != "w"))
+    assert ps.svm("y ~ a + g + offset(z)", frame, lam=1.0).names == ("a", "g[T.v]")

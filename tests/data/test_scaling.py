@@ -8,6 +8,7 @@ from scipy.sparse import coo_array, csr_array
 
 import pegasos_stats as ps
 from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.errors import DataError
 
 # Scores are sums of four terms of about 10; two ways of summing them.
 ROUNDING = 1e-11
@@ -117,3 +118,15 @@ def test_units_do_not_matter_where_squares_leave_the_range(data, storage, power)
     found = Scaling.of(storage(np.ldexp(columns, power)))
     np.testing.assert_array_equal(found.scale, np.ldexp(plain.scale, power))
     np.testing.assert_array_equal(found.centre, np.ldexp(plain.centre, power))
+
+
+def test_original_is_what_is_fitted_where_nothing_was_scaled(data):
+    result = ps.svm("y ~ a + b", data, lam=0.1).fit(ps.SDCA(tol=1e-10, seed=1))
+    assert result.tidy(original=True).equals(result.tidy())
+
+
+@pytest.mark.parametrize("storage", [np.asarray, csr_array])
+def test_sums_that_overflow_are_an_error(storage):
+    columns = storage(np.array([[1.5e308, 1.0], [1.5e308, 2.0], [-1e308, 4.0]]))
+    with pytest.raises(DataError, match="overflows"):
+        ps.SVM(["a", "b", "a"], columns, standardize=True, lam=1.0)

@@ -145,3 +145,31 @@ def test_the_line_is_right_in_a_later_block(tmp_path, monkeypatch):
 )
 def test_looking_like_svmlight(content, found, tmp_path):
     assert looks_like_svmlight(written(tmp_path, content)) is found
+
+
+def test_features_beyond_those_asked_for_are_left_out_and_counted(tmp_path):
+    data = read_svmlight(written(tmp_path, b"1 1:1 8:1 9:1\n0 2:5 9:2\n"), n_features=3)
+    assert data.X.toarray().tolist() == [[1, 0, 0], [0, 5, 0]]
+    assert data.n_dropped == 2
+
+
+def test_more_features_than_in_the_file_are_columns_of_zeros(tmp_path):
+    assert read_svmlight(written(tmp_path, TEXT), n_features=5).X.shape == (4, 5)
+
+
+@pytest.mark.parametrize("label", ["1e300", "-1e300", "9223372036854775808"])
+def test_whole_labels_beyond_64_bits_stay_floats(label, tmp_path):
+    y = read_svmlight(written(tmp_path, f"{label} 1:1\n2 1:1\n".encode())).y
+    assert y.tolist() == [float(label), 2.0]
+
+
+def test_windows_line_ends(tmp_path):
+    y, X = read_svmlight(written(tmp_path, TEXT.replace(b"\n", b"\r\n")))
+    assert y.tolist() == [1, -1, -1, 1]
+    assert X.toarray().tolist() == ROWS
+
+
+@pytest.mark.parametrize("label", ["1e400", "inf", "-inf"])
+def test_an_infinite_label_is_refused(label, tmp_path):
+    with pytest.raises(DataError, match=r"^Line 2 of .*labels finite"):
+        read_svmlight(written(tmp_path, f"1 1:2\n{label} 1:3\n".encode()))

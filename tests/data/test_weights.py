@@ -175,3 +175,20 @@ def test_the_best_intercept_of_weighted_rows(loss):
 def test_wrong_weights_are_refused(data, weights, error, message):
     with pytest.raises(error, match=message):
         ps.svm("y ~ a + b", data, weights=weights, lam=1.0)
+
+
+def test_true_counts_and_false_does_not(data):
+    found = ps.svm(
+        "y ~ a + b", data, weights=[True, False] * 40, lam=1.0
+    ).problem.weights
+    assert found.tolist() == [2.0, 0.0] * 40
+
+
+def test_rows_without_a_weight_are_dropped(data):
+    data["w"] = data["w"].astype(float)
+    data.loc[[3, 7], "w"] = np.nan
+    model = ps.svm("y ~ a + b", data, weights="w", lam=1.0)
+    assert model.problem.n == 78
+    assert model.dropped.predictors == 2
+    with pytest.raises(DataError, match="missing values in 2 rows"):
+        ps.svm("y ~ a + b", data, weights="w", na_action="raise", lam=1.0)

@@ -104,3 +104,10 @@ def test_products_that_are_too_large_are_refused_before_they_are_made(
     message = str(caught.value)
     assert words in message
     assert message.count("cannot be used") == 1
+
+
+def test_a_factorial_of_ten_factors_has_all_its_products():
+    rows = {f"f{i}": ["lh"[(k >> i) % 2] for k in range(1024)] for i in range(10)}
+    terms = "*".join(rows)
+    model = ps.svm(f"y ~ {terms}", rows | {"y": [0, 1] * 512}, lam=1.0)
+    assert len(model.names) == 1023

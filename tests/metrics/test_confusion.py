@@ -6,6 +6,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import (
+    DataError,
     OptionError,
     UndefinedMetricWarning,
 )
@@ -95,3 +96,15 @@ def test_a_table_has_the_same_numbers_in_every_format():
     assert r"b\_ & 0 & 0 & 1 \\" in tex
     assert "| a | 1 | 1 | 0 |" in text
     assert r"\caption{Errors}" in matrix.to_latex("Errors", "tab:errors")
+
+
+def test_sides_of_different_rows_are_refused():
+    with pytest.raises(DataError, match="3 actual and 2 predicted labels"):
+        ps.confusion([1, 2, 1], [1, 2])
+    with pytest.raises(DataError, match="row labels"):
+        ps.confusion(pd.Series([1, 2]), pd.Series([1, 2], index=[1, 0]))
+
+
+def test_a_level_called_na_keeps_its_column():
+    table = ps.confusion(["NA", "b"], ["NA", None]).table
+    assert table.columns.tolist() == ["NA", "b", "<NA>"]

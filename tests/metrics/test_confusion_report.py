@@ -10,6 +10,7 @@ from sklearn import metrics
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError, UndefinedMetricWarning
 from pegasos_stats.metrics.caret import CARET_NAMES
+from pegasos_stats.metrics.rates import mcnemar
 
 RTOL = 1e-12  # the same sums in another order
 
@@ -155,3 +156,27 @@ TWO, THREE = [5, 6], ["a", "b", "c"]
 def test_options_that_make_no_sense_are_named(labels, options, named):
     with pytest.raises((DataError, OptionError), match=f"(?i){named}"):
         ps.confusion(labels, labels, **options)
+
+
+@pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
+def test_f_measure_is_named_after_its_beta(beta):
+    actual, predicted = random_labels(2)
+    found = ps.confusion(actual, predicted, beta=beta).by_class[f"f{beta:g}"]
+    peer = metrics.fbeta_score(actual, predicted, beta=beta, pos_label="b")
+    assert found == pytest.approx(peer, rel=RTOL)
+
+
+def test_a_certain_error_has_an_infinite_log_loss():
+    actual, predicted = [0, 0, 1, 1], [0, 1, 0, 1]
+    matrix = ps.confusion(actual, predicted, probabilities=[0.5, 0.6, 0.0, 0.5])
+    assert matrix.overall["log_loss"] == np.inf
+
+
+def test_equal_errors_are_not_corrected():
+    assert mcnemar(np.array([[10, 5], [5, 10]])) == (0.0, 1, 1.0)
+    assert np.isnan(mcnemar(np.array([[10, 0], [0, 10]])).p_value)
+
+
+def test_scores_of_labels_without_names_go_by_position():
+    scores = pd.Series([0.0, 1.0], index=[1, 0])
+    assert ps.confusion([5, 6], [6, 5], scores=scores).overall["auc"] == 1.0

@@ -102,3 +102,12 @@ def test_prevalences_are_those_of_the_levels_that_are_meant():
         for given in (shares, pd.Series(shares)):
             found = ps.confusion(labels, labels, prevalence=given)
             assert found.choices.prevalence == (0.2, 0.3, 0.5)
+
+
+@pytest.mark.parametrize("kind", ["int", "float", "bool"])
+def test_columns_of_probabilities_may_be_named_by_levels_as_text(kind):
+    labels, _ = MEANT[kind]
+    first, second = pd.Series(labels[:2]).tolist()
+    expected = as_column(labels, first, second)
+    assert as_column(labels, str(first), str(second)) == expected
+    assert as_column(labels, str(second), str(first)) != expected

@@ -116,3 +116,8 @@ def test_rows_that_lack_a_label_are_left_out_and_counted():
     assert found.n_left_out == 2
     assert found.table.equals(whole.table)
     assert "2 of the rows" in str(found)
+
+
+def test_more_than_two_levels():
+    found = ps.compare_predictions(list("abca"), list("abcb"), list("bbbb"))
+    assert (found.error_rate_a, found.error_rate_b) == (0.25, 0.75)

@@ -219,3 +219,17 @@ def test_out_of_fold_labels_are_no_new_rows():
 )
 def test_the_mid_p_value_counts_half_of_what_is_as_far(b, c, p):
     assert of_table.mcnemar_mid_p(b, c) == pytest.approx(p, rel=1e-12)
+
+
+def test_a_class_without_hits_has_an_f_measure_of_0():
+    matrix = ps.confusion(list("aabbb"), list("bbbab"), "a")
+    assert matrix.by_class["f1"] == 0.0
+    tidied = matrix.tidy().set_index("term")
+    assert tidied.loc["f1", "estimate"] == 0.0
+    assert "F1 :     NA" in str(matrix.summary("everything"))  # as caret prints it
+
+
+def test_a_level_that_nobody_has_or_predicts_has_no_f_measure():
+    with pytest.warns(ps.errors.UndefinedMetricWarning, match="f1"):
+        found = ps.confusion(["a"], ["a"], levels=["a", "b"]).by_class
+    assert np.isnan(found["f1"])

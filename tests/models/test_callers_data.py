@@ -190,3 +190,17 @@ def test_what_a_fit_hands_out_does_not_lead_back_into_it():
     assert (result.cov_params().to_numpy() == covariance).all()
     assert str(result.training_table) == table
     assert result.index.name is None
+
+
+@pytest.mark.parametrize("kernel", ["precomputed", "gaussian"])
+def test_rows_of_kernels_are_held_too(kernel):
+    X, y = numbers()
+    given = X @ X.T if kernel == "precomputed" else X
+    new = given.copy()
+    model = ps.KernelSVM(y, given, lam=0.1, kernel=kernel)
+    result = model.fit(SOLVERS["Pegasos"])
+    given[...] = 0.0
+    again = ps.KernelSVM(y, new, lam=0.1, kernel=kernel).fit(SOLVERS["Pegasos"])
+    for fit in (result, model.fit(SOLVERS["Pegasos"])):
+        assert fit.counts.equals(again.counts)
+        assert fit.decision_function(new).equals(again.decision_function(new))

@@ -9,7 +9,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
 from pegasos_stats.output.cli.program import main
-from pegasos_stats.sklearn import SVMClassifier
+from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
 
 N = 90
 RNG = np.random.default_rng(3)
@@ -131,3 +131,11 @@ def test_a_path_without_use_for_predictors_is_noted(build):
 
     assert noted(y, noise)
     assert not noted(Y, X)
+
+
+@pytest.mark.parametrize(
+    "classifier", [SVMClassifier, LogitClassifier, KernelSVMClassifier]
+)
+def test_classifiers_take_it(classifier):
+    found = classifier(lam="cv").fit(X, Y).result_
+    assert found.problem.lam == found.lambda_path.lambda_min

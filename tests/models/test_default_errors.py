@@ -9,7 +9,7 @@ from scipy.stats import f as law_of_f
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models.inference.options import chosen_options
-from pegasos_stats.models.inference.wald import OFTEN
+from pegasos_stats.models.inference.wald import OFTEN, resampled_test
 from pegasos_stats.solvers.problem import Problem
 from tests.models.made_resamples import resampled
 
@@ -206,3 +206,18 @@ def test_a_warning_where_resamples_coincide(tied):
     assert ("warning" in severities) == tied
     log = fit(ps.logit, rows(tied=tied), cov_type="bootstrap")
     assert log.covariance.agreeing == 0.0
+
+
+def test_the_coding_of_a_factor_does_not_matter():
+    rng = np.random.default_rng(5)
+    draws, theta = (
+        rng.normal(size=(99, 3)) @ rng.normal(size=(3, 3)),
+        rng.normal(size=3),
+    )
+    S = np.cov(rng.normal(size=(6, 3)), rowvar=False)
+    C = np.array([[1.0, 0.0, 0.0], [-1.0, 1.0, 0.0], [0.5, 0.0, 2.0]])
+    one = resampled(theta + draws, theta, reference=S)
+    two = resampled((theta + draws) @ C.T, C @ theta, reference=C @ S @ C.T)
+    plain, other = (resampled_test(each, np.eye(3), np.zeros(3)) for each in (one, two))
+    assert plain.pvalue == other.pvalue
+    assert plain.statistic == pytest.approx(other.statistic, rel=1e-9)

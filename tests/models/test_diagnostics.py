@@ -233,3 +233,47 @@ def test_a_null_model_with_an_intercept_is_within_the_fit(data):
     alone = logit(data, "y ~ 0 + x", offset="t")
     assert alone.df_null == 250
     assert alone.llr_pvalue == pytest.approx(chi2.sf(alone.llr, 1), rel=1e-6)
+
+
+def test_a_test_by_f_takes_the_degrees_of_the_clusters(data):
+    fit = ps.logit(FORMULA, data, lam=1e-10).fit(EXACT, groups=data["k"] * 7 % 20)
+    assert fit.f_test("x = 0").df_denom == fit.covariance.df == 2
+    assert ps.svm("y ~ x", data).fit().f_test("x = 0").df_denom == 248
+
+
+def test_the_hinge_has_no_likelihood(data):
+    fit = ps.svm("y ~ x", data).fit()
+    for name in ("deviance", "null_deviance", "llf", "prsquared", "llr_pvalue", "aic"):
+        assert np.isnan(getattr(fit, name))
+    with pytest.raises(OptionError, match="hinge"):
+        _ = fit.resid_deviance
+    with pytest.raises(OptionError, match="hinge"):
+        fit.get_influence()
+
+
+def test_loaded_and_scanned_fits_have_numbers_but_no_rows(data, result, tmp_path):
+    ps.save(result, tmp_path / "fit.npz")
+    data.to_csv(tmp_path / "data.csv", index=False)
+    scanned = ps.logit(FORMULA, ps.scan(tmp_path / "data.csv"), lam=1e-10)
+    scanned = scanned.fit(ps.SDCA(tol=1e-10, seed=1))
+    for fit in (ps.load(tmp_path / "fit.npz"), scanned):
+        for name in ("deviance", "null_deviance", "llr", "llr_pvalue"):
+            expected = getattr(result, name)
+            assert getattr(fit, name) == pytest.approx(expected, rel=CLOSE)
+        for name in ("get_influence", "pred_table"):
+            with pytest.raises(DataError, match="rows of the fit"):
+                getattr(fit, name)()
+
+
+def test_what_collinear_columns_leave_determined_has_the_errors_without_them(data):
+    made = data.assign(twice=2 * data["z"] - 1, one=1.0)
+    fit = logit(made, "y ~ x + z + twice + one", lam=1e-5)
+    peer = smf.logit("y ~ x + z", data).fit(disp=0)
+    found = fit.t_test(["Intercept - twice = 0", "x = 0", "z + 2 * twice = 0"])
+    # lam moves coefficients by 1e-5 n of the squares of their errors: 2e-5 measured.
+    np.testing.assert_allclose(found.effect, peer.params, rtol=1e-4)
+    np.testing.assert_allclose(found.sd, peer.bse, rtol=1e-4)
+    np.testing.assert_allclose(found.pvalue, peer.pvalues, rtol=1e-3)
+    joint = fit.wald_test("one = 0, z = 0, x = 0")
+    plain = fit.wald_test("z = 0, x = 0")
+    assert joint.pvalue == pytest.approx(plain.pvalue, rel=1e-9)

@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.errors import ColumnError, DataError, OptionError
 
 SOLVER = ps.Pegasos(epochs=10, seed=443)
 
@@ -132,3 +132,27 @@ def test_a_matrix_that_is_no_kernel_is_refused(n):
     K[0, 1] = K[1, 0] = 2.0
     with pytest.raises(DataError, match="semi-definite"):
         ps.KernelSVM(y, K, kernel="precomputed", lam=1.0)
+
+
+def test_a_row_without_label_leaves_a_precomputed_kernel_on_both_sides():
+    X, y = rings()
+    labels = pd.Series(y).where(np.arange(100) != 7)
+    kept = np.arange(100) != 7
+    full = ps.KernelSVM(labels, X @ X.T, kernel="precomputed", lam=0.1).fit(SOLVER)
+    part = ps.KernelSVM(
+        y[kept], (X @ X.T)[np.ix_(kept, kept)], kernel="precomputed", lam=0.1
+    ).fit(SOLVER)
+    assert full.counts.tolist() == part.counts.tolist()
+    new, _ = rings(seed=1)
+    assert full.predict(new @ X.T).tolist() == part.predict(new @ X[kept].T).tolist()
+
+
+def test_data_that_kernels_do_not_take():
+    X, y = rings(20)
+    with pytest.raises(DataError, match="square"):
+        ps.KernelSVM(y, X, kernel="precomputed", lam=1.0)
+    with pytest.raises(DataError, match="not symmetric"):
+        ps.KernelSVM(y, np.triu(np.ones((20, 20))), kernel="precomputed", lam=1.0)
+    result = ps.KernelSVM(y, X, lam=1.0).fit(SOLVER)
+    with pytest.raises(ColumnError, match="fitted on 2"):
+        result.predict(np.ones((3, 3)))

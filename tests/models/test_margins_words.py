@@ -92,3 +92,9 @@ def test_a_step_has_no_derivative(data, term):
     assert found.tidy()["estimate"].iloc[0] == pytest.approx(higher.mean(), abs=1e-14)
     by_name = result.margins("x", change={"x": 3}).tidy()["contrast"]
     assert by_name.tolist() == ["+ 3"]
+
+
+def test_levels_of_booleans_are_found_by_numbers(fit):
+    found = fit.margins("x", at={"b": [1, 0.0]})
+    assert found.keys["at_b"].tolist() == [True, False]
+    assert found.estimates.hypotheses[0] == "x: dY/dX at b = True"

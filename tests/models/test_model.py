@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import OptionError
+from pegasos_stats.errors import DataError, OptionError
 
 SOLVER = ps.Pegasos(epochs=3, seed=1)
 
@@ -66,3 +66,20 @@ def test_a_model_says_what_it_is(build):
     train, _ = ps.datasets.load_digits56()
     text = repr(build("digit ~ p34 + p43", train, lam=0.25))
     assert "digit (5 = -1, 6 = +1), 200 rows, 2 predictors, lam 0.25;" in text
+
+
+def test_the_fit_leaves_the_data_alone(data):
+    before = data.copy()
+    ps.svm("y ~ .", data, lam=1.0).fit(SOLVER)
+    pd.testing.assert_frame_equal(data, before)
+
+
+def test_missing_values_can_be_an_error(data):
+    data.loc[4, "a"] = np.nan
+    with pytest.raises(DataError, match="1 row"):
+        ps.svm("y ~ .", data, na_action="raise", lam=1.0)
+
+
+def test_a_third_level_on_dropped_rows_does_not_count(data):
+    data.loc[0, ["y", "a"]] = ["maybe", np.nan]
+    assert ps.svm("y ~ .", data, lam=1.0).coding.levels == ("no", "yes")

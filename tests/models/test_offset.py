@@ -149,3 +149,15 @@ def test_sql_adds_it(data, fit):
         data.to_sql("d", base, index=False)
         found = pd.read_sql(query, base)["score"]
     np.testing.assert_allclose(found, fit.decision_function(data), rtol=1e-12)
+
+
+def test_offsets_add_up_and_are_not_scaled(data):
+    total = np.log(data["t"]) + data["z"]
+    given = {"lam": 0.02, "standardize": True}
+    made = "y ~ a + b + offset(log(t)) + offset(z)"
+    first = ps.svm(made, data, **given).fit(EXACTLY)
+    second = ps.SVM(data["y"], data[["a", "b"]], offset=total, **given).fit(EXACTLY)
+    np.testing.assert_allclose(first.params, second.params, rtol=1e-12)
+    X = data[["a", "b"]]
+    scores = first.intercept + ((X - X.mean()) / X.std()) @ first.coef.to_numpy()
+    np.testing.assert_allclose(first.decision_function(data), scores + total)

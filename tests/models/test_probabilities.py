@@ -109,3 +109,11 @@ def test_a_fit_that_gives_a_level_up_has_the_base_rate():
     assert found.probabilities["yes"].to_numpy() == pytest.approx(0.2, abs=1e-3)
     assert found.summary().notes[0] == said[0]
     assert pytest.approx((0.0, np.log(4.0))) == (found.sigmoid.A, found.sigmoid.B)
+
+
+def test_weights_of_rows_make_a_population_also_if_a_level_has_one_weight():
+    """All cases and a twentieth of the controls: as in glm(weights = w)."""
+    w = np.where(DATA["y"] == "yes", 1.0, 20.0)
+    result = ps.logit("y ~ a + b", DATA, lam=1e-3, weights=w).fit(TIGHT)
+    expected = expit(result.decision_function(NEW))
+    np.testing.assert_allclose(result.predict_proba(NEW)["yes"], expected, rtol=1e-14)

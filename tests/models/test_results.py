@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import OptionError
+from pegasos_stats.errors import ColumnError, OptionError
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +81,43 @@ def test_rounding_repeats_r_before_3_6(kind, drawn):
     found = model.fit(ps.Pegasos(epochs=1, seed=1, sample_kind=kind))
     by_hand = model.fit(ps.Pegasos(order=np.array(drawn) - 1))
     assert found.params.equals(by_hand.params)
+
+
+def test_without_data_the_training_rows_are_meant(result, digits):
+    train, _ = digits
+    assert result.decision_function().equals(result.decision_function(train))
+    assert result.predict().equals(result.predict(train))
+    assert result.confusion().table.equals(result.confusion(train).table)
+
+
+def test_the_outcome_is_not_needed_to_predict(result, digits):
+    _, test = digits
+    assert result.predict(test.drop(columns="digit")).equals(result.predict(test))
+
+
+def test_a_model_without_intercept():
+    X = pd.DataFrame({"x": [1.0, -1.0, 2.0]})
+    model = ps.SVM([True, False, True], X, intercept=False, lam=1.0)
+    result = model.fit(ps.Pegasos(epochs=2, seed=5))
+    assert (result.intercept, result.params.index.tolist()) == (0.0, ["x"])
+    assert result.predict().dtype == bool
+
+
+def test_a_frame_without_outcome_wants_the_labels(digits):
+    train, test = digits
+    X = train.drop(columns="digit")
+    result = ps.SVM(train["digit"], X, lam=1.0).fit(ps.Pegasos(epochs=1, seed=1))
+    with pytest.raises(ColumnError, match="actual=labels"):
+        result.confusion(test.drop(columns="digit"))
+    given = result.confusion(test.drop(columns="digit"), actual=test["digit"])
+    assert given.table.equals(result.confusion(test).table)
+
+
+def test_a_predictor_called_as_the_outcome_is_never_its_labels():
+    X = pd.DataFrame({"y": [0, 1, 0, 1], "x": [1.0, 2.0, 3.0, 4.0]})
+    y = np.array([0, 0, 1, 1])  # without a name it is called y
+    result = ps.SVM(y, X, lam=0.1).fit(ps.SDCA(seed=1))
+    with pytest.raises(ColumnError, match="both called 'y'"):
+        result.confusion(X)
+    assert "margin" not in result.augment(X)
+    assert result.confusion(X, y).n_errors == 0

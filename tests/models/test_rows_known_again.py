@@ -94,3 +94,12 @@ def test_all_rows_in_another_order_are_known_where_many_are_alike():
     assert result.confusion(data.sample(frac=1, random_state=2)).source == "training"
     others = data.sample(frac=1, replace=True, random_state=2)
     assert result.confusion(others).source == "new"
+
+
+def test_sparse_rows(tmp_path):
+    X = sparse.random(40, 6, 0.3, random_state=1, format="csr")
+    y = np.array(list("uvuu") * 10)
+    loaded = again(ps.SVM(y, X, lam=1.0).fit(), tmp_path)
+    assert loaded.confusion(X.tocsc(), y).source == "training"
+    for other in (2 * X, X[::-1]):
+        assert loaded.confusion(other, y).source == "new"

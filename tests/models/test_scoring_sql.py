@@ -231,3 +231,13 @@ def test_what_sql_has_no_word_for_is_refused_in_one_sentence(data, term, what):
     for written in (result.to_sql, result.to_json):
         with pytest.raises(OptionError, match=f"^{re.escape(what)}"):
             written()
+
+
+def test_a_missing_value_is_in_no_list(scores_in, data):
+    formula = "y ~ I(k in [1, 2, 3]) + I(g not in ['u']) + x"
+    result = ps.svm(formula, data, lam=0.1).fit(ps.SDCA(seed=1))
+    holes = data.astype({"k": float, "g": object})
+    holes.loc[0, "k"], holes.loc[1, "g"] = np.nan, None
+    scores = result.decision_function(holes)
+    assert not np.isnan(scores).any()
+    np.testing.assert_allclose(scores_in(result, holes), scores, **CLOSE)

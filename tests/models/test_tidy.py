@@ -174,3 +174,23 @@ def test_kernel_fits_have_all_three(digits):
     assert result.glance()["n_support"][0] == len(table) - 1
     bare = ps.kernel_svm("digit ~ . - 1", train, lam=1e-3).fit(SOLVER)
     assert "Intercept" not in bare.tidy()["term"].tolist()
+
+
+def test_a_logistic_fit_adds_the_probability_of_the_second_level(digits):
+    train, test = digits
+    result = ps.logit("digit ~ .", train, lam=0.01).fit(SOLVER)
+    table = result.augment(test)
+    assert table["probability"].tolist() == result.predict_proba(test)[6].tolist()
+    expected = np.log1p(np.exp(-table["margin"]))
+    np.testing.assert_allclose(table["loss"], expected, rtol=1e-12, atol=1e-15)
+
+
+def test_rows_with_missing_values_keep_their_place(people):
+    result = ps.logit("ill ~ age + sex", people, lam=1.0).fit(SOLVER)
+    table = result.augment(people)
+    assert table.index.equals(people.index)
+    missing = [row in "dg" for row in people.index]
+    assert table["score"].isna().tolist() == missing
+    assert table["predicted"].isna().equals(table["score"].isna())
+    assert table["margin"].isna().tolist()[2:4] == [True, True]
+    assert table["sex"].dtype == people["sex"].dtype

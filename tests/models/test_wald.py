@@ -212,3 +212,9 @@ def test_a_mean_far_from_the_origin_has_an_error(offset):
     expected = near.t_test(np.array([1.0, data["x"].mean()]))
     # Digits are lost as products of 1e9 cancel.
     assert found.sd[0] == pytest.approx(expected.sd[0], rel=1e-3)
+
+
+def test_numbers_of_hypotheses_may_have_exponents():
+    R, q = constraints("1e5 * x - z / 4 = -2.5e-3 + 1", ["x", "z"])
+    assert R.tolist() == [[1e5, -0.25]]
+    assert q.tolist() == [-2.5e-3 + 1]

@@ -98,3 +98,9 @@ def test_files_count_them_for_none(tmp_path):
     assert (one.training_table.counts == other.training_table.counts).all()
     assert (other.confusion().counts == other.training_table.counts).all()
     assert one.glance()["error_rate"][0] == other.glance()["error_rate"][0]
+
+
+def test_groups_without_weight_are_none():
+    one, other = (fitted(ps.logit, frame, "cluster", "g") for frame in frames())
+    np.testing.assert_allclose(one.bse, other.bse, **NEAR)
+    assert one.t_test("x = 0").df_denom == other.t_test("x = 0").df_denom == 19

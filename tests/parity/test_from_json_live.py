@@ -138,3 +138,12 @@ def test_the_document(data):
             [{"value": v, "hex": v.hex()} for v in (0.0, 1.0, 0.0)],
         ]
     ]
+
+
+def test_other_files_are_refused(r, tmp_path):
+    file = tmp_path / "other.json"
+    file.write_text('{"format": "something", "version": 1}', encoding="utf-8")
+    code = f"tryCatch(read_fit({json.dumps(str(file))}), error = conditionMessage)"
+    assert r.eval(code).tolist() == [
+        "this is no linear fit of version 1 as pegasos_stats writes it"
+    ]

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError
-from pegasos_stats.persist import load, save
+from pegasos_stats.persist import load, load_saved, save
 from pegasos_stats.persist.fits import without_rows
 from tests.persist.fits import FITS, saved_in
 from tests.persist.parts import check_bits, put_together, taken_apart
@@ -311,3 +311,43 @@ def test_terms_that_do_more_than_compute_are_refused(term, saved, tmp_path):
     (tmp_path / "b").write_bytes(put_together(json.loads(text), arrays))
     with pytest.raises(DataError, match="cannot be part of a saved model"):
         load(tmp_path / "b")
+
+
+def test_a_loaded_formula_leaves_out_incomplete_rows(data, tmp_path):
+    holes = data.assign(a=data["a"].mask(data.index < 5))
+    result = fitted("y ~ a + g", holes)
+    loaded = back(result, tmp_path)
+    check_same(loaded, result, holes)
+    assert loaded.dropped.predictors == 5
+    assert loaded.predict(holes).isna().sum() == 5
+
+
+def test_a_loaded_solver_repeats_the_fit(data, tmp_path):
+    result = fitted("y ~ a + b", data)
+    again = ps.svm("y ~ a + b", data, lam=1.0).fit(back(result, tmp_path).solver)
+    assert again.params.equals(result.params)
+
+
+def test_facts_are_kept_beside_the_model(data, tmp_path):
+    about = {"format": "csv", "zero_based": None, "when": pd.Timestamp("2001-01-01")}
+    save(fitted("y ~ a", data), tmp_path / "a.model", about=about)
+    assert load_saved(tmp_path / "a.model").about == about
+
+
+OPTIONS = [
+    {"standardize": True},
+    {"offset": "b"},
+    {"weights": "balanced", "coding": (1, 0)},
+    {"freq_weights": "k", "intercept": False},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_options_of_the_model_come_back(options, data, tmp_path):
+    result = ps.logit("y ~ a + C(b > 0)", data, lam=0.1, **options).fit()
+    loaded = back(result, tmp_path)
+    check_same(loaded, result, data.head(9))
+    assert loaded.predict_proba(data).equals(result.predict_proba(data))
+    assert loaded.params_original.equals(result.params_original)
+    assert (loaded.llnull, str(loaded.offsets)) == (result.llnull, str(result.offsets))
+    assert str(loaded.summary(details=True)) == str(result.summary(details=True))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pegasos_stats.errors import DataError
-from pegasos_stats.persist import archive, load
+from pegasos_stats.persist import archive, load, save
 from pegasos_stats.persist.archive import parse_json, unpack, write_npz
 from tests.persist.hostile_files import (
     DESCRIBED,
@@ -199,3 +199,13 @@ def test_a_header_has_four_mib_and_a_kib_for_every_row_or_column(width):
     assert len(parse_json(text, width)) == most - 2
     with pytest.raises(ValueError, match=f"its header has {most + 1:,} bytes"):
         parse_json(text[:-1] + b'x"', width)
+
+
+def test_the_same_fit_gives_the_same_bytes(saved, tmp_path):
+    save(load(saved), tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == saved.read_bytes()
+
+
+def test_numpy_opens_the_file(saved):
+    with np.load(saved) as archive:
+        assert set(archive.files) >= {"header", "f8", "i1"}

@@ -238,3 +238,10 @@ def test_folds_of_a_loaded_model_are_refused_where_its_terms_learn(
     ps.save(kept["calibrated"][0], tmp_path / "a")
     with pytest.raises(DataError, match="not in the file of a fit or a study"):
         again(ps.load(tmp_path / "a"))
+
+
+def test_a_loaded_calibrated_fit_predicts_new_rows(kept):
+    made, path = kept["calibrated"]
+    loaded = ps.load(path)
+    pd.testing.assert_frame_equal(loaded.predict_proba(DATA), made.predict_proba(DATA))
+    pd.testing.assert_frame_equal(loaded.confusion().table, made.confusion().table)

@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from scipy.special import ndtri
 
 from pegasos_stats import rng as generator
-from pegasos_stats.errors import OptionError
+from pegasos_stats.errors import OptionError, SeedError
 from pegasos_stats.rng import RRandom, qnorm
 
 # Calls after set.seed(443); for other seeds .Random.seed[1:6], its last two, runif(3),
@@ -392,3 +393,42 @@ def test_normal_quantiles_are_those_of_scipy_far_into_the_tails():
     np.testing.assert_allclose(qnorm(p), ndtri(p), rtol=4e-15)
     inner = p[p > 1e-15]  # 1 - p is known to 1e-16, which moves its quantile
     np.testing.assert_array_equal(qnorm(1.0 - inner), -qnorm(1.0 - (1.0 - inner)))
+
+
+def test_the_word_zero_is_moved_up():
+    assert crafted(0).runif(1) == 2.328306437080797e-10 / 2
+
+
+@pytest.mark.parametrize(
+    "clone", [copy.copy, copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g))]
+)
+def test_copies_draw_on_their_own(clone):
+    rng = RRandom(7, sample_kind="rounding")
+    rng.runif(700)
+    other = clone(rng)
+    assert repr(other) == repr(rng) == "RRandom(seed=7, sample_kind='rounding')"
+    first = other.runif(5)
+    assert (rng.runif(5) == first).all()
+
+
+def test_permutation_is_sample_int_from_zero():
+    for n in (0, 1, 2, 200, 70_000):
+        rows = RRandom(5).permutation(n)
+        assert rows.dtype == np.int64
+        assert (rows == RRandom(5).sample_int(n) - 1).all()
+        assert (np.sort(rows) == np.arange(n)).all()
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [np.nan, pd.NA, 2**31, -(2**31), np.inf, 10**400, "a", "4_2", [1], 1j, b"1"],
+)
+def test_seeds_that_r_refuses(seed):
+    with pytest.raises(SeedError, match=r"^The seed is .*, where set\.seed allows"):
+        RRandom(seed)
+
+
+def test_a_seed_from_the_system_is_kept():
+    rng = RRandom()
+    assert 0 <= rng.seed < 2**31
+    assert RRandom(rng.seed).runif(3).tolist() == rng.runif(3).tolist()
