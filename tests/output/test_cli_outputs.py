@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import time
+import warnings
 
 import pytest
 
@@ -360,3 +361,48 @@ def test_python_ends_without_a_word_of_its_own(name, fitted):
     assert done.returncode == code
     assert done.stderr.startswith(begin)
     assert done.stderr.count("\n") == bool(begin)
+
+
+def test_one_kind_is_not_replaced_by_another(folder, capsys):
+    run(capsys, *PREDICT, "-o", "out.csv")
+    assert "is no model of" in refused(capsys, [*FIT, "--save", "out.csv"])
+    (folder / "b.model").write_bytes((folder / "a.model").read_bytes())
+    said = refused(capsys, [*PREDICT, "-o", "b.model"])
+    assert "is no file of predictions of" in said
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_a_signal_leaves_the_earlier_file(number, tmp_path):
+    """A process is ended in the middle of a file that it writes anew."""
+    (tmp_path / "a.txt").write_text("note 1")
+    code = """
+import os, sys
+from pegasos_stats.writing import Kind, checked_place, outputs
+
+kind = Kind("note", lambda handle: handle.read(4) == b"note")
+with outputs() as files:
+    files.open(checked_place("a.txt", kind)).write(b"note 2")
+    os.kill(os.getpid(), int(sys.argv[1]))
+"""
+    command = [sys.executable, "-c", code, str(int(number))]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True)
+    assert done.returncode == -number
+    assert (tmp_path / "a.txt").read_text() == "note 1"
+    if number == signal.SIGINT:
+        assert contents(tmp_path) == {"a.txt": b"note 1"}
+
+
+def test_handlers_and_filters_of_the_caller_stay(folder, capsys):
+    def mine(number, frame):
+        raise AssertionError("no signal was sent")
+
+    numbers = signal.SIGTERM, signal.SIGINT
+    before = [signal.signal(number, mine) for number in numbers]
+    shown = warnings.showwarning, list(warnings.filters)
+    try:
+        run(capsys, *PREDICT, "-o", "out.csv")
+        assert [signal.getsignal(number) for number in numbers] == [mine, mine]
+        assert (warnings.showwarning, warnings.filters) == shown
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)

@@ -204,3 +204,15 @@ def test_partitions_that_are_not_as_their_frame_says(change, call):
     door = model.confusion if call == "confusion" else partial(ps.svm, "y ~ x + z")
     with pytest.raises(PegasosStatsError):
         door(frame)
+
+
+def test_each_partition_is_augmented_where_it_is(fitted, there):
+    here = there.compute()
+    for data in (there, there.drop(columns="y")):
+        lazy = fitted.augment(data, prefix="our_", ties="negative")
+        with dask.config.set(scheduler="synchronous"):
+            far = lazy.compute()
+        near = fitted.augment(here[list(data.columns)], prefix="our_", ties="negative")
+        assert list(lazy.columns) == list(near.columns)
+        pd.testing.assert_frame_equal(far, near, check_exact=True)
+        assert (far.dtypes == lazy.dtypes).all()

@@ -203,3 +203,20 @@ def test_what_is_wrong_with_a_csv_file_is_named(what, tmp_path):
     (tmp_path / "a.csv").write_bytes(content)
     with pytest.raises(DataError, match=rf"a\.csv cannot be read as CSV: .*{named}"):
         ps.svm("y ~ x", ps.scan(tmp_path / "a.csv"), lam=1.0)
+
+
+def test_types_may_be_stated(tmp_path):
+    (tmp_path / "a.csv").write_text("y,zip\n0,02134\n1,10001\n1,02134\n0,10001\n")
+    given = {"zip": "text", "y": "numbers"}
+    scan = ps.scan(tmp_path / "a.csv", types=given)
+    assert ps.svm("y ~ zip", scan, lam=1.0).names == ("zip[T.10001]",)
+    assert scan.n_reads == 0
+    some = ps.scan(tmp_path / "a.csv", types={"zip": "text"})
+    assert some.n_reads == 1
+    assert ps.svm("y ~ zip", ps.scan(tmp_path / "a.csv"), lam=1.0).names == ("zip",)
+
+
+@pytest.mark.parametrize("end", [b'a,1,"c\nd"', b'a,1,"c\n"\n', b'a,1,5" pipe\n'])
+def test_quotes_that_are_closed_or_within_a_cell(end, tmp_path):
+    (tmp_path / "a.csv").write_bytes(CSV_TEXT + end)
+    assert ps.svm("y ~ x", ps.scan(tmp_path / "a.csv"), lam=1.0).problem.n == 9

@@ -10,8 +10,12 @@ from pegasos_stats.errors import (
     DataError,
     FormulaError,
     LabelError,
+    OptionError,
+    PegasosStatsError,
 )
 from tests.scan.scan_files import frame_of, written
+
+SOLVER = ps.SDCA(tol=1e-6, seed=1)
 
 
 @pytest.fixture
@@ -132,3 +136,56 @@ def test_functions_that_look_at_other_rows_are_refused(call, parts, scanned):
         ps.svm(f"y ~ {call}", scanned(parts), lam=1.0)
     with pytest.raises(FormulaError, match=r"median\(\), which looks at other rows"):
         ps.svm("x0 > median(x0) ~ x1", scanned(parts), lam=1.0)
+
+
+def test_categories_keep_their_order(parts, scanned):
+    kind = pd.CategoricalDtype(["c", "A last level", "b", "a"])
+    ordered = [part.assign(g=part["g"].astype(kind)) for part in parts]
+    model = ps.svm("y ~ g", scanned(ordered), lam=1.0)
+    assert model.names == ("g[T.A last level]", "g[T.b]", "g[T.a]")
+
+
+def test_a_file_that_is_none_of_parquet(parts, scanned, tmp_path):
+    scan = scanned(parts[:2])
+    (tmp_path / "b.parquet").write_bytes(b"no parquet")
+    with pytest.raises(DataError, match=r"b\.parquet cannot be read as Parquet \("):
+        ps.svm("y ~ x0", scan, lam=1.0)
+
+
+def test_a_file_named_twice(parts, scanned, tmp_path):
+    scanned(parts[:1])
+    file = str(tmp_path / "a.parquet")
+    with pytest.raises(OptionError, match=r"^paths= names .*a\.parquet"):
+        ps.scan([file, str(tmp_path / "*.parquet")])
+
+
+def test_missing_values_may_be_refused(parts, scanned):
+    parts[1] = parts[1].assign(x0=parts[1]["x0"].where(parts[1]["k"] != 1))
+    lacking = int(parts[1]["x0"].isna().sum())
+    with pytest.raises(DataError, match=f"{lacking} in 'x0'"):
+        ps.svm("y ~ x0", scanned(parts), na_action="raise", lam=1.0)
+
+
+def test_dates_are_refused(parts, scanned):
+    dated = [part.assign(d=pd.Timestamp("2020-01-01")) for part in parts]
+    with pytest.raises(ColumnError, match=r"^Column 'd' is of type timestamp\["):
+        ps.svm("y ~ d", scanned(dated), lam=1.0)
+
+
+def test_files_without_rows_have_no_predictions(parts, scanned):
+    result = ps.svm("y ~ x0 + g", scanned(parts), lam=0.01).fit(SOLVER)
+    nothing = scanned([parts[0][:0]])
+    assert len(result.predict(nothing)) == 0
+    with pytest.raises(DataError, match="None of 0 rows is complete"):
+        ps.svm("y ~ x0", nothing, lam=1.0)
+
+
+HOSTILE = [{"paths": value} for value in (3, [], [None], {"a": "b"}, "no.parquet")]
+HOSTILE += [{"memory": value} for value in ("a lot", -1, True, 1.5, None, "1GiBs")]
+
+
+@pytest.mark.parametrize("given", HOSTILE, ids=str)
+def test_files_and_budgets_that_are_none(given, parts, scanned, tmp_path):
+    scanned(parts[:1])
+    with pytest.raises(PegasosStatsError):
+        ps.scan(**{"paths": tmp_path / "a.parquet"} | given)

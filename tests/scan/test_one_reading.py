@@ -1,11 +1,12 @@
 """One file has one reading: at once in memory, and block by block."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.files import COMMAS
-from pegasos_stats.errors import DataError
+from pegasos_stats.errors import ConvergenceWarning, DataError
 from pegasos_stats.output.cli.files import read_data
 from pegasos_stats.output.cli.options import Reading
 
@@ -138,3 +139,33 @@ def test_labels_of_svmlight_are_read_alike(labels, tmp_path):
     whole = ps.SVM(y, X, lam=0.1)
     parts = ps.svm("label ~ .", ps.scan(file), lam=0.1)
     assert repr(whole.coding.levels) == repr(parts.coding.levels)
+
+
+def test_features_of_new_rows_are_counted_as_those_of_the_fit(tmp_path):
+    rows = "+1 {0}:0.5 {1}:1\n-1 {0}:2 {1}:0.5\n+1 {0}:1\n-1 {1}:2\n"
+    from_one, from_zero = tmp_path / "one.svm", tmp_path / "zero.svm"
+    from_one.write_text(rows.format(1, 2))
+    from_zero.write_text(rows.format(0, 1))
+    one, zero = (
+        ps.svm("label ~ .", ps.scan(file), lam=0.1).fit(cov_type=None)
+        for file in (from_one, from_zero)
+    )
+    expected = one.decision_function(ps.scan(from_one))
+    assert zero.decision_function(ps.scan(from_zero)).equals(expected)
+    with pytest.raises(DataError, match="have the index 0"):
+        one.decision_function(ps.scan(from_zero))
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("ending", ["feather", "svm"])
+def test_a_fit_of_features_whose_squares_overflow_is_told(ending, tmp_path):
+    x = np.random.default_rng(1).normal(size=60)
+    x[7] = 1e160
+    file, data = tmp_path / f"rows.{ending}", pd.DataFrame({"label": x > 0.0, "x1": x})
+    if ending == "svm":
+        file.write_text("".join(f"{2 * (v > 0) - 1} 1:{v!r}\n" for v in x.tolist()))
+    else:
+        data.to_feather(file)
+    model = ps.logit("label ~ .", ps.scan(file), lam=0.1)
+    with pytest.warns(ConvergenceWarning):
+        assert not model.fit(cov_type=None).converged

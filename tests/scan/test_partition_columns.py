@@ -139,3 +139,12 @@ def test_decimals_of_arrow_are_numbers():
     data["o"] = pd.array([Decimal(int(code)) / 4 for code in CODES], dtype=kind)
     for found in (fitted("y ~ x + o", data), fitted("y ~ x + o", there(data))):
         np.testing.assert_allclose(found.params, expected.params, atol=CLOSE)
+
+
+def test_numbers_and_text_in_one_column_are_refused():
+    data = data_of(N)
+    data["o"] = objects("a" if i % 2 else 1 for i in range(N))
+    assert "'o' holds values of the types int, str" in refused("y ~ o", there(data))
+    parts = data[:300].copy(), data[300:].copy()
+    parts[0]["o"], parts[1]["o"] = objects([1] * 300), objects(["a"] * 300).to_numpy()
+    assert "'o' holds numbers and text" in refused("y ~ o", in_parts(*parts))

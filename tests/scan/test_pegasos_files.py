@@ -6,7 +6,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.data.scan import files as scans
 from pegasos_stats.data.scan import rows
-from pegasos_stats.errors import DataError
+from pegasos_stats.errors import DataError, OptionError
 from tests.scan.scan_files import written
 
 FORMULA = "y ~ x0 + x2 * C(k) + g"
@@ -131,3 +131,9 @@ def test_folders_of_a_stream_continue_the_steps(data, tmp_path):
     result = model.fit(ps.Pegasos(**solver, start=result))
     whole = ps.svm("y ~ x0 + x2", data, lam=0.1).fit(ps.Pegasos(**solver))
     assert np.array_equal(result.params, whole.params)
+
+
+def test_a_batch_has_no_more_rows_than_a_block(files):
+    solver = ps.Pegasos(order="sequential", batch_size=151)
+    with pytest.raises(OptionError, match=r"batch_size=151 .* 150 rows"):
+        ps.svm("y ~ x0", ps.scan(files), lam=1.0).fit(solver)

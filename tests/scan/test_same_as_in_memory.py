@@ -158,3 +158,14 @@ def test_what_needs_nothing_of_the_rows_is_as_in_memory(formula, home, tmp_path)
         there = found.decision_function(placed(data, home, tmp_path))
         there = there.compute() if home == "dask" else there
     np.testing.assert_array_equal(there, scores)
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_criteria_do_not_depend_on_what_was_asked_for_before(home, tmp_path):
+    data = data_of()
+    expected = fitted("y ~ x + g", data)
+    result = fitted("y ~ x + g", placed(data, home, tmp_path))
+    # To first order by the distance of the two fits, of some 600.
+    with dask_here():
+        assert result.aic == pytest.approx(expected.aic, abs=0.1)
+        assert result.glance()["bic"][0] == pytest.approx(expected.bic, abs=0.1)

@@ -107,3 +107,17 @@ def test_rows_are_those_of_the_fit_by_what_they_are_not_by_their_path(
     changed = data.assign(x0=data["x0"] + 0.1)
     changed.to_parquet(tmp_path / "rows.parquet", index=False)
     assert result.confusion(ps.scan(tmp_path / "rows.parquet")).source == "new"
+
+
+@pytest.mark.parametrize("model", [ps.logit, ps.svm])
+def test_a_constant_column_of_files_has_no_error(model, data, tmp_path):
+    data.assign(one=3.0).to_parquet(tmp_path / "rows.parquet", index=False)
+    scan = ps.scan(tmp_path / "rows.parquet")
+    kind = "HC3" if model is ps.logit else "sandwich"
+    fit = model("y ~ x0 + one + x1", scan, lam=0.01).fit(cov_type=kind)
+    found = fit.tidy().set_index("term")
+    assert found.loc["one", "estimate"] == found.loc["one", "std_error"] == 0.0
+    assert np.isnan(found.loc["one", "p_value"])
+    without = model("y ~ x0 + x1", scan, lam=0.01).fit(cov_type=kind).bse
+    # Both fits are within 1e-6 of the optimum, and near it errors change smoothly.
+    np.testing.assert_allclose(found["std_error"].drop("one"), without, rtol=1e-2)

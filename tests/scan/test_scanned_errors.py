@@ -1,12 +1,13 @@
 """Standard errors of fits from files: those of the same rows in memory."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.scan import rows
 from pegasos_stats.data.scan.rows import StreamedRows
-from pegasos_stats.errors import OptionError
+from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.sandwich import sandwich
 from tests.scan.scan_files import frame_of, told_apart, written
@@ -107,3 +108,14 @@ def test_they_take_two_or_three_reads(fitted, files, monkeypatch):
         reads.clear()
         assert other.tidy()["p_value"].notna().all()
         assert len(reads) == number
+
+
+def test_they_are_saved_with_the_fit(fitted, tmp_path):
+    table, test = fitted.tidy(), fitted.wald_test("x0 = 0, x2 = 0")
+    ps.save(fitted, tmp_path / "fit.model")
+    loaded = ps.load(tmp_path / "fit.model")
+    pd.testing.assert_frame_equal(loaded.tidy(), table)
+    assert loaded.wald_test("x0 = 0, x2 = 0").pvalue == test.pvalue
+    ps.save(fitted.with_covariance("sandwich"), tmp_path / "none.model")
+    with pytest.raises(DataError):
+        _ = ps.load(tmp_path / "none.model").bse

@@ -9,6 +9,7 @@ from pegasos_stats.errors import (
     ColumnError,
     DataError,
     LabelError,
+    OptionError,
 )
 from tests.scan.scan_files import LAM, SOLVER, frame_of, told_apart, written
 
@@ -122,3 +123,14 @@ def test_counts_are_those_of_rows_in_memory_or_refused_as_there(data, tmp_path):
             ps.svm("y ~ x0", ps.scan(files), freq_weights=column, lam=1.0)
     with pytest.raises(LabelError):  # one row, so often that it takes several pieces
         ps.svm("y ~ x0", ps.scan(files), freq_weights="huge", lam=1.0)
+
+
+def test_what_needs_rows_in_memory_is_refused(files, data):
+    model = ps.svm("y ~ x0 + x1", ps.scan(files), lam=LAM)
+    for name, value in {"groups": "k", "trace": True, "test": data}.items():
+        with pytest.raises(OptionError, match=f"^{name}= "):
+            model.fit(**{name: value})
+    result = model.fit(SOLVER)
+    for ask in (result.predict, result.augment):
+        with pytest.raises(DataError, match="in files"):
+            ask()

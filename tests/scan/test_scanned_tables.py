@@ -59,3 +59,16 @@ def test_files_are_frames(fitted, files, data):
     some = fitted.confusion(ps.scan(files[:2]))
     assert some.source != "training"
     same(some, fitted.confusion(data[:600]))
+
+
+def test_labels_may_be_given(fitted, files, data):
+    labels = np.where(data["x0"] > 0.5, "yes", "no")
+    found = fitted.confusion(ps.scan(files), labels)
+    same(found, fitted.confusion(data, labels))
+    assert found.source != "training"
+
+
+def test_fits_in_memory_count_files_too(files, data):
+    model = ps.logit("x0 > 0.5 ~ x1 + x2", data, lam=0.01, freq_weights="w")
+    result = model.fit(SOLVER)
+    same(result.confusion(ps.scan(files)), result.confusion(data))

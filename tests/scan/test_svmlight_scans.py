@@ -151,3 +151,10 @@ def test_packed_files_may_be_larger_than_memory_but_not_their_lines(
         packed.write(b"1 1:2 " + b"3:4 " * 2000)
     with pytest.raises(DataError, match=r"unpacks to more than 0\.0 GB"):
         ps.svm("label ~ .", ps.scan(tmp_path / "a.svm.gz"), lam=1.0)
+
+
+def test_a_label_that_is_missing_is_dropped(tmp_path):
+    (tmp_path / "a.svm").write_text("nan 1:1\n1 1:2\n-1 1:3\n1 1:nan\n-1 2:1\n")
+    model = ps.svm("label ~ .", ps.scan(tmp_path / "a.svm"), lam=1.0)
+    assert model.problem.n == 3
+    assert model.coding.levels == (-1.0, 1.0)

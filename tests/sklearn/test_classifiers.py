@@ -303,3 +303,13 @@ def test_missing_labels_are_an_error_that_names_the_first(missing, make):
             fit(X, y)
     with pytest.raises(LabelError, match=r"NaN.* 38"):
         LogitClassifier(lam=1.0, solver="pegasos").partial_fit(X, y, ["a", "b"])
+
+
+def test_categories_are_sorted_as_scikit_learn_sorts_them(rows):
+    X, y, _ = rows
+    turned = pd.Series(pd.Categorical(y, categories=["well", "ill"]))
+    found = SVMClassifier(lam=0.02, random_state=1).fit(X, turned)
+    assert found.classes_.tolist() == ["ill", "well"]
+    assert np.array_equal(
+        found.coef_, SVMClassifier(lam=0.02, random_state=1).fit(X, y).coef_
+    )

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 import pegasos_stats as ps
-from pegasos_stats.errors import OptionError
+from pegasos_stats.errors import LabelError, OptionError
 from pegasos_stats.sklearn import LogitClassifier, SVMClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore:The fit has not converged")
@@ -87,3 +87,21 @@ def test_weights_are_taken_as_they_are(rows, convert):
 def test_what_needs_all_rows_is_refused(rows, options, named):
     with pytest.raises(OptionError, match=f"^{named} "):
         SVMClassifier(**{"solver": "pegasos"} | options).partial_fit(*rows)
+
+
+def test_rows_of_one_class(rows):
+    X, y = rows
+    found = SVMClassifier(lam=0.1, solver="pegasos", random_state=1)
+    found.partial_fit(X[y == "a"], y[y == "a"], classes=["a", "b"])
+    assert found.predict(X[y == "a"]).tolist() == ["a"] * (y == "a").sum()
+    found.partial_fit(X, y)
+    assert found.score(X, y) > 0.6
+
+
+def test_classes_stay_the_same(rows):
+    X, y = rows
+    found = SVMClassifier(solver="pegasos", lam=1.0).partial_fit(X, y)
+    with pytest.raises(LabelError, match="'a', 'c' and were 'a', 'b'"):
+        found.partial_fit(X, y, classes=["a", "c"])
+    with pytest.raises(LabelError, match="'c'"):
+        found.partial_fit(X[:2], ["a", "c"])

@@ -100,3 +100,10 @@ class TestNextToTheirs:
         np.testing.assert_allclose(
             ours.predict_proba(points), theirs.predict_proba(points), atol=1e-4
         )
+
+
+@every
+@pytest.mark.parametrize("weights", [[1.0] * 5, [[1.0] * 6] * 2, [-1.0] + [1.0] * 5])
+def test_bad_weights_are_refused(classifier, weights):
+    with pytest.raises(ValueError, match=r"[Ss]ample.?weight"):
+        clone(classifier).fit(X, Y, sample_weight=weights)

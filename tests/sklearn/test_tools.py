@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_digits, load_iris
 from sklearn.feature_selection import RFE
@@ -138,3 +139,11 @@ def test_pickle_joblib_and_processes(classifier, rows, tmp_path):
     here = cross_val_score(classifier, frame, y, cv=2)
     there = cross_val_score(classifier, frame, y, cv=2, n_jobs=2)
     assert np.array_equal(here, there)
+
+
+def test_calibrated(rows):
+    X, y, _ = rows
+    each = SVMClassifier(lam=0.1, standardize=True, random_state=1)
+    found = CalibratedClassifierCV(each, cv=3).fit(X, y)
+    likely = found.predict_proba(X)[:, 1]
+    assert likely[y == "well"].mean() > likely[y == "ill"].mean() + 0.3

@@ -106,3 +106,11 @@ def test_certificates_of_the_run_are_those_it_ended_by():
     at = certificate(made.problem, solution.beta, solution.alpha, solution.dual)
     assert at.relative_gap <= 0.5
     assert found.relative_gap <= at.relative_gap
+
+
+def test_limits_of_epochs():
+    assert ps.Pegasos(tol=0.1).epochs == ps.Pegasos(change_tol=0.1).epochs == 1000
+    assert ps.Pegasos(order=[1, 0], tol=0.1).epochs == 1000
+    assert ps.Pegasos(7, tol=0.1).epochs == 7
+    assert ps.Pegasos().epochs == 20
+    assert ps.Pegasos(order=[1, 0]).epochs == 1

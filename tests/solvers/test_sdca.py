@@ -230,3 +230,13 @@ def test_a_few_heavy_rows_take_no_more_steps(n, p):
     found = run_sdca(problem, SDCA(40, tol=1e-6, seed=1))
     at = certificate(problem, found.beta, found.alpha, found.dual)
     assert at.relative_gap <= 1e-6
+
+
+def test_a_gap_within_the_tolerance_is_no_reason_to_warn():
+    # Newton's own sum of the gap, of an objective of 2e-12, is rounding alone.
+    X = np.random.default_rng(5).normal(size=(40, 4))
+    y = np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0)
+    weights = np.where(y > 0, 1e-12, 1.0)
+    result = ps.SVM(y, X, weights=weights, lam=1.0).fit(ps.SDCA(tol=1e-8, seed=1))
+    assert result.relative_gap <= 1e-8
+    assert result.converged

@@ -99,3 +99,12 @@ def test_a_batch_larger_than_the_data_needs_no_room(model):
         model.fit(ps.Pegasos(epochs=2, seed=1, batch_size=200)).params
     )
     assert huge.n_iter == 2
+
+
+def test_homework_wants_a_model_without_intercept(digits):
+    with pytest.raises(OptionError, match="intercept=False"):
+        ps.svm("digit ~ .", digits, lam=1.0).fit(ps.Pegasos.homework())
+    result = ps.svm("digit ~ . - 1", digits, lam=1.0).fit(ps.Pegasos.homework())
+    assert (result.intercept, result.n_iter) == (0.0, 1000)
+    blank = digits.iloc[:2].assign(**dict.fromkeys(result.coef.index, 0))
+    assert result.predict(blank).tolist() == [6, 6]

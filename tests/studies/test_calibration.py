@@ -467,3 +467,20 @@ def test_far_probabilities_converge():
     rare = np.full(400, 1e-12)
     expected = logit(happened.mean()) - logit(1e-12)
     assert ps.reliability(happened, rare).intercept == pytest.approx(expected)
+
+
+def test_losses_are_those_of_scikit_learn(data, calibrated):
+    came = data["y"] == "yes"
+    table = calibrated.tidy().set_index("term")
+    for column, p in (
+        ("estimate", calibrated.probabilities["yes"]),
+        ("in_sample", calibrated.predict_proba()["yes"]),
+    ):
+        assert table[column]["brier_score"] == pytest.approx(brier_score_loss(came, p))
+        assert table[column]["log_loss"] == pytest.approx(log_loss(came, p))
+    assert calibrated.probabilities.index.equals(data.index)
+
+
+def test_one_of_several_levels():
+    found = ps.reliability(list("abca"), [0.9, 0.1, 0.2, 0.6], 2, positive="a")
+    assert found.table["observed"].tolist() == [0.0, 1.0]

@@ -17,6 +17,7 @@ from pegasos_stats.solvers.solver_runs import run_sdca
 from pegasos_stats.studies.selection import fold_fits
 from pegasos_stats.studies.selection.fold_fits import (
     Task,
+    at_lambda,
     next_dual,
     path_solutions,
     shared_fits,
@@ -416,3 +417,10 @@ def test_fits_that_are_not_certified_are_made_alone(monkeypatch):
         usual.fits["objective"], other.fits["objective"], rtol=2e-7
     )
     assert other.coefficients.shape == usual.coefficients.shape
+
+
+def test_pegasos_begins_every_fit_at_zero(svm):
+    path = ps.lambda_path(svm, [1.0, 0.1], ps.Pegasos(epochs=3), folds=3, seed=4)
+    for lam in path.lambdas:
+        fit = at_lambda(svm, lam).fit(ps.Pegasos(epochs=3, seed=4))
+        assert (path.coefficients.loc[lam] == fit.params).all()

@@ -112,3 +112,15 @@ def test_clusters_and_resamples_are_pooled_too(frames):
     np.testing.assert_allclose(hinge.cov_params(), np.mean(matrices, 0) + 1.25 * B)
     with pytest.raises(OptionError, match="odds"):
         hinge.tidy(exponentiate=True)
+
+
+def test_fits_of_different_models_are_refused(frames):
+    first, other = fits_of(frames[:1])[0], frames[1]
+    for word, model in {
+        "terms": ps.logit("y ~ x", other, lam=1e-9),
+        "lam": ps.logit("y ~ x + z", other),
+        "loss": ps.svm("y ~ x + z", other, lam=1e-9),
+        "levels": ps.logit("y ~ x + z", other, lam=1e-9, coding=(1, 0)),
+    }.items():
+        with pytest.raises(OptionError, match=f"differ in {word}"):
+            ps.pool([first, model.fit(cov_type="none")])

@@ -18,7 +18,7 @@ from pegasos_stats.errors import DataError, OptionError, PegasosStatsError
 from pegasos_stats.output.cli.files import PREDICTIONS, is_predictions
 from pegasos_stats.output.report.report import REPORT
 from pegasos_stats.persist.archive import MODEL
-from pegasos_stats.writing import Kind, checked_place, is_same, outputs
+from pegasos_stats.writing import Kind, checked_path, checked_place, is_same, outputs
 
 NOTE = Kind("note", lambda handle: handle.read(4) == b"note")
 PIPED = Kind("note", NOTE.known, streams=True)
@@ -331,3 +331,16 @@ def test_predictions_are_known_by_their_header_whatever_the_levels(levels):
     assert is_predictions(io.BytesIO(text.encode()))
     mine = frame.assign(mine=1).to_csv(index_label="row", lineterminator="\n")
     assert not is_predictions(io.BytesIO(mine.encode()))
+
+
+def test_other_names_of_a_file_keep_its_earlier_content(earlier, tmp_path):
+    os.link(earlier, tmp_path / "other")
+    write(earlier)
+    assert contents(tmp_path) == {"a.txt": b"note: new", "other": EARLIER}
+
+
+def test_a_path_of_other_bytes_is_a_path(tmp_path):
+    name = os.fsdecode(b"caf\xe9.txt")
+    write(tmp_path / name)
+    assert checked_path(tmp_path / name) == str(tmp_path / name)
+    assert contents(tmp_path) == {name: b"note: new"}
