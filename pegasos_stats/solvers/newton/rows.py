@@ -8,7 +8,8 @@ from pegasos_stats.arrays import Dense, Matrix, Predictors, Rows, Vector
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.solvers.newton.sums import TINY, blocks, kernel_rows, solved
 
-DIRECT, DIRECT_SPARSE = 1000, 400  # columns whose equations are factorised
+# Columns whose equations are factorised, of some rows and of all; of sparse rows.
+DIRECT, DIRECT_OF_ALL, DIRECT_SPARSE = 1000, 150, 400
 # Of sparse rows, where that costs less than so many products with them: their squares,
 # and the cube of the columns over this.
 PRODUCTS_OF_GRAM, CUBES = 80.0, 20.0
@@ -33,7 +34,7 @@ class DenseRows:
 
     def __init__(self, X: Dense, e: Vector | None) -> None:
         self._X, self._e, self._p = X, e, X.shape[1]
-        self.is_direct = self._p <= DIRECT
+        self.is_direct = self._p <= DIRECT_OF_ALL
 
     def times(self, theta: Vector) -> Vector:
         """``z_i'theta``."""
@@ -63,14 +64,25 @@ class DenseRows:
     def solution(
         self, h: Vector, ridge: Vector, g: Vector, rows: Rows | slice = EVERY
     ) -> Vector:
-        """``H^-1 g`` with ``H = diag(ridge) + gram(h, rows)``, or nearly so."""
-        if self.is_direct:
+        """``H^-1 g`` with ``H = diag(ridge) + gram(h, rows)``, or nearly so.
+
+        By all rows from products, by some a factorisation unless columns are many.
+        """
+        if isinstance(rows, slice):
+            return self._by_products(h, ridge, g)
+        if self._p <= DIRECT:
             return solved(self.gram(h, rows) + np.diag(ridge), g)
-        Z = self._X[rows].astype(np.float64, copy=False)
+        e = None if self._e is None else self._e[rows]
+        return DenseRows(self._X[rows], e)._by_products(h, ridge, g)
+
+    def _by_products(self, h: Vector, ridge: Vector, g: Vector) -> Vector:
+        diagonal = ridge.copy()
+        diagonal[: self._p] += np.einsum("i,ij,ij->j", h, self._X, self._X)
         if self._e is not None:
-            Z = np.hstack([Z, self._e[rows, None]])
-        diagonal = ridge + h @ (Z * Z)
-        return conjugate_gradients(lambda v: ridge * v + (h * (Z @ v)) @ Z, diagonal, g)
+            diagonal[-1] += h @ np.square(self._e)
+        return conjugate_gradients(
+            lambda v: ridge * v + self.image(h * self.times(v)), diagonal, g
+        )
 
 
 class SparseRows:
