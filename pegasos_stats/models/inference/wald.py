@@ -24,6 +24,7 @@ from pegasos_stats.errors import (
     OptionError,
     UndefinedMetricWarning,
     counted,
+    listing,
     warn_caller,
 )
 from pegasos_stats.foreign_names import suggest_names
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from pegasos_stats.models.linear_results import LinearResults
 
 RANK_ROUNDING = 1e-9
+CONSTANT = 1e-7  # of the errors that a combination could have: rounding
 USUAL = 0.95  # level of intervals
 OFTEN = 0.002  # share of the pairs of resamples that coincide
 
@@ -836,6 +838,18 @@ class Uncertainty:
         free = self.covariance.unbounded
         return np.zeros(len(R), dtype=bool) if free is None else is_unbounded(R, free)
 
+    def _same(self, R: Matrix, errors: Vector, written: list[str]) -> Mask:
+        """Combinations that no sample would change, but for rounding; warns of them."""
+        most = np.abs(R) @ np.nan_to_num(self.std_error)
+        same = (errors <= CONSTANT * most) & ~self._unlimited(R)
+        if same.any():
+            named = [each for each, is_one in zip(written, same, strict=True) if is_one]
+            warn_caller(
+                f"There is no test of {listing(named)}: it is the same in all samples.",
+                UndefinedMetricWarning,
+            )
+        return np.asarray(same)
+
     @property
     def is_far(self) -> bool:
         """Whether the fit is too far from its optimum for its errors.
@@ -889,15 +903,20 @@ class Uncertainty:
         if isinstance(V, BootstrapResult):
             resampled = V.combined(R)
             errors = resampled.std_error
-        errors = np.where(self._unlimited(R), np.nan, errors)
+        same = self._same(R, errors, written)
+        errors = np.where(same | self._unlimited(R), np.nan, errors)
         noise = np.abs(R) @ self.result._noise
         return ContrastTests(written, R @ self.theta, errors, q, V.df, resampled, noise)
 
     def wald_test(self, hypotheses: object, df: float | None = None) -> JointTest:
         """Test linear combinations together; with `df` by F."""
         (R, q, written), V = self._hypotheses(hypotheses), self.covariance
-        if self._unlimited(R).any():
+        errors = np.sqrt(np.maximum(np.einsum("ij,ij->i", R @ V.matrix, R), 0.0))
+        tested = ~self._same(R, errors, written)
+        if self._unlimited(R).any() or not tested.any():
             return undefined(R, V.df, written)
+        R, q = R[tested], q[tested]
+        written = [each for each, kept in zip(written, tested, strict=True) if kept]
         if isinstance(V, BootstrapResult) and V.is_counted and df is None:
             return resampled_test(V, R, q, written)
         rows = V.rows if isinstance(V, Covariance) and df is None else np.inf
