@@ -278,11 +278,11 @@ class Problem:
 
         The entries of a row that are not 0, and `OF_A_ROW` more, are visited in the
         time of `FEW` times as many columns, as for factors of many levels. The hinge on
-        more columns than rows is best on dense ones.
+        more columns than rows is best on dense ones, and on sparse ones as they are.
         """
         X, is_wide = self.X, self.loss == "hinge" and self.n < self.p
         if not isinstance(X, np.ndarray):
-            is_full = FEW * X.nnz >= self.p * self.n
+            is_full = self.loss == "log" and FEW * X.nnz >= self.p * self.n
             return replace(self, X=X.toarray()) if is_full else self
         if self.p <= FEW * OF_A_ROW or is_wide:
             return self

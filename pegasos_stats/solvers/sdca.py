@@ -54,8 +54,8 @@ class SDCA(Solver):
     With more columns than rows epochs of coordinate steps go on while they close the
     gap; for the hinge, steps on pairs of rows (on single rows without intercept)
     follow, ``n`` per epoch, or Newton steps; on 100 dense columns or more also with up
-    to 1.25 times as many rows, or 1.5 times without intercept. On 100 sparse columns or
-    more of more rows the hinge takes two such epochs before its Newton steps.
+    to 1.25 times as many rows, or 1.5 times without intercept. On sparse rows, more
+    than columns, the hinge takes two such epochs before its Newton steps.
 
     Parameters
     ----------

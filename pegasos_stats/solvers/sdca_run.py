@@ -28,7 +28,7 @@ from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca import SDCA
 
 NO_ROWS = np.zeros(0, dtype=np.int64)
-MANY_COLUMNS = 100  # where pairs of dense rows are quick, and single sparse ones
+MANY_COLUMNS = 100  # where pairs of dense rows are quick
 FREE, NOT_FREE = 1.25, 1.5  # rows to a column up to which they are, by intercept
 
 
@@ -182,9 +182,10 @@ def is_wide(problem: Problem) -> bool:
     """
     n, p = problem.n, problem.p
     most = p
-    if problem.loss == "hinge" and p >= MANY_COLUMNS:
-        is_dense, free = isinstance(problem.X, np.ndarray), problem.intercept
-        most = int(p * (FREE if free else NOT_FREE)) if is_dense else n + 1
+    if problem.loss == "hinge" and not isinstance(problem.X, np.ndarray):
+        most = n + 1
+    elif problem.loss == "hinge" and p >= MANY_COLUMNS:
+        most = int(p * (FREE if problem.intercept else NOT_FREE))
     return n < most and problem.offset is None
 
 

@@ -48,7 +48,7 @@ def test_solutions_solve_the_equations(p, density):
 def test_sparse_rows_of_many_entries_are_solved_as_dense_ones():
     X, y = RNG.normal(size=(80, 6)), np.tile([-1.0, 1.0], 40)
     X[X < -0.5] = 0.0
-    problem = Problem(csr_array(X), y, lam=0.1)
+    problem = Problem(csr_array(X), y, lam=0.1, loss="log")
     np.testing.assert_array_equal(problem.in_quick_form.X, X)
 
 
