@@ -55,7 +55,7 @@ def test_estimates_stand_under_the_headings_of_statsmodels(
     assert cells.index.tolist() == ["Intercept", "x"]
     assert cells.to_numpy().tolist() == [
         ["-0.12346", "0.5000", "-0.247", "0.805", "-1.103", "0.8565"],
-        ["12.000", "0.0001235", "97205.347", "0.000", "12.00", "12.00"],
+        ["12.000", "0.0001235", "97205.347", "<0.001", "12.00", "12.00"],
     ]
 
 
