@@ -141,12 +141,12 @@ def clock() -> Clock:
     """A clock of the functions of the package that do the work of a fit."""
     from pegasos_stats.models import linear
     from pegasos_stats.solvers.reads import few_reads
-    from pegasos_stats.solvers.reads.hinge import Hinge
+    from pegasos_stats.solvers.reads.hinge import StreamedHinge
 
     found = Clock()
     found.of(linear, "streamed_rows", "counting")
     found.of(few_reads, "solved", "sample")
-    for step in (Hinge, few_reads.Newton):
+    for step in (StreamedHinge, few_reads.Newton):
         found.of(step, "read", "reading")
         found.of(step, "solve", "solving")
     return found

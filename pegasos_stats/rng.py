@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from pegasos_stats.arrays import Integers, Vector
 from pegasos_stats.checks import check_flag, is_number, number_of
 from pegasos_stats.compiled import random
-from pegasos_stats.data.user_data import floats_of, refusing
+from pegasos_stats.data.user_data import convert_errors, floats_of
 from pegasos_stats.errors import OptionError, SeedError, shown
 
 Verdict: TypeAlias = bool | np.bool_ | NDArray[np.bool_]
@@ -495,7 +495,7 @@ def vector(x: Any) -> Any:
         scalar.
     """
     allowed = "a number or something of one dimension, as a list, array or Series"
-    with refusing(OptionError(refusal("x", x, allowed))):
+    with convert_errors(OptionError(refusal("x", x, allowed))):
         if isinstance(x, range | list | tuple):
             return x
         if np.ndim(x) == 0 and (
@@ -580,7 +580,7 @@ def checked_state(state: ArrayLike) -> Integers:
         If the kind is not 10403 or 403, the place not in 1 .. 624, the key 0
         throughout, or the numbers not 626 whole ones.
     """
-    with refusing(OptionError(f"The state cannot be read; {CURE}.")):
+    with convert_errors(OptionError(f"The state cannot be read; {CURE}.")):
         values = np.asarray(state)
     kinds = list(KIND_CODES.values())
     good = values.shape == (BLOCK + 2,) and values.dtype.kind in "iu"

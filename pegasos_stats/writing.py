@@ -54,8 +54,8 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a file is to be written; `checked_place` makes one.
+class OutputPath:
+    """Where a file is to be written; `validated_output_path` makes one.
 
     Attributes
     ----------
@@ -121,7 +121,9 @@ class Place:
             raise self.failed(f"{shown} takes no files")
 
 
-def checked_place(path: object, kind: Kind, overwrite: bool = False) -> Place:
+def validated_output_path(
+    path: object, kind: Kind, overwrite: bool = False
+) -> OutputPath:
     """Check where a file is to be written, before anything is computed.
 
     Parameters
@@ -141,7 +143,7 @@ def checked_place(path: object, kind: Kind, overwrite: bool = False) -> Place:
     """
     check_flag("overwrite", overwrite)
     name = checked_path(path)
-    place = Place(name, shown_path(name), kind, overwrite)
+    place = OutputPath(name, shown_path(name), kind, overwrite)
     if not os.path.basename(name) or os.path.isdir(name):
         raise place.failed("it is a folder")
     if kind.streams and os.path.exists(name) and not os.path.isfile(name):
@@ -173,7 +175,7 @@ def outputs() -> Iterator["Outputs"]:
     >>> kind = Kind("note", lambda handle: handle.read(4) == b"note")
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
     >>> with outputs() as files:
-    ...     files.write(checked_place(path, kind), "note 1")
+    ...     files.write(validated_output_path(path, kind), "note 1")
     >>> path.read_text()
     'note 1'
     """
@@ -194,18 +196,18 @@ class Outputs:
 
     Attributes
     ----------
-    place : Place or None
+    place : OutputPath or None
         Of the file that is being written.
     parts : list of str
         Paths of the files that are not whole yet.
     """
 
     def __init__(self) -> None:
-        self.place: Place | None = None
-        self._files: list[tuple[Place, str, IO[bytes]]] = []
+        self.place: OutputPath | None = None
+        self._files: list[tuple[OutputPath, str, IO[bytes]]] = []
         self.parts: list[str] = []
 
-    def open(self, place: Place) -> IO[bytes]:
+    def open(self, place: OutputPath) -> IO[bytes]:
         """Open a new file, which is put in its place at the end."""
         self.place = place
         if any(other.path == place.path for other, *_ in self._files):
@@ -221,7 +223,7 @@ class Outputs:
         self._files.append((place, path, handle))
         return handle
 
-    def write(self, place: Place, content: str | bytes) -> None:
+    def write(self, place: OutputPath, content: str | bytes) -> None:
         """Write bytes, or a text in UTF-8."""
         try:
             content = content.encode() if isinstance(content, str) else content

@@ -177,6 +177,16 @@ def test_functions_import_only_what_is_slow_to_load():
             assert slow or name.startswith(DOORS), (path, name)
 
 
+def test_a_class_has_its_name_alone():
+    names = [
+        node.name
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert sorted(set(names)) == sorted(names)
+
+
 def test_files_beside_the_modules_are_package_data():
     setup = ConfigParser()
     setup.read(PACKAGE.parent / "setup.cfg")

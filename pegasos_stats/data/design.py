@@ -17,13 +17,13 @@ from pegasos_stats.data.user_data import (
     check_is_ours,
     check_memory,
     checked_rows,
+    convert_errors,
     is_missing,
     is_plain,
     is_sparse,
     is_valid_text,
     missing_values,
     numeric_values,
-    refusing,
     selected,
     sparse_values,
 )
@@ -269,7 +269,7 @@ def _as_array(X: object) -> NDArray[np.generic]:
         f"The predictors (of type {type(X).__name__}) are no rows of one length; give "
         "a data frame or an array."
     )
-    with refusing(refused):
+    with convert_errors(refused):
         if np.ma.isMaskedArray(X):
             return np.ma.filled(X.astype(np.float64), np.nan)
         return np.asarray(X)

@@ -36,8 +36,8 @@ from pegasos_stats.data.user_data import (
     as_data,
     check_aligned,
     column_of_labels,
+    convert_errors,
     is_valid_text,
-    refusing,
     selected,
     series_of,
 )
@@ -121,7 +121,7 @@ class Groups:
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
+class RowIndex:
     """Where the rows of a fit stand in the data.
 
     Attributes
@@ -142,7 +142,7 @@ class Lines:
     frame: pd.DataFrame | None = None
 
     @classmethod
-    def of(cls, data: object, positions: Positions, index: pd.Index) -> "Lines":
+    def of(cls, data: object, positions: Positions, index: pd.Index) -> "RowIndex":
         """Remember the data, with their columns if they have any."""
         if isinstance(data, pd.DataFrame):
             return cls(positions, data.index, True, data.copy(deep=False))
@@ -172,7 +172,7 @@ class Lines:
 
         Examples
         --------
-        >>> lines = Lines(np.array([0, 1, 3]), pd.RangeIndex(4), False)
+        >>> lines = RowIndex(np.array([0, 1, 3]), pd.RangeIndex(4), False)
         >>> groups = lines.groups(["b", "a", "c", "b"])
         >>> str(groups), groups.codes[0].tolist()
         ('2 groups', [0, 1, 0])
@@ -193,7 +193,7 @@ class Lines:
         name = "" if labels.name is None else str(labels.name)
         of = f" of {name}" if name else ""
         chosen = labels.iloc[self.positions]
-        with refusing(
+        with convert_errors(
             DataError(f"groups{of} are not labels; give text, numbers or categories.")
         ):
             codes, levels = pd.factorize(chosen)
@@ -222,7 +222,7 @@ class Lines:
         )
         if isinstance(way, Set) or not isinstance(way, Sized):
             raise refused
-        with refusing(refused):
+        with convert_errors(refused):
             labels = way if isinstance(way, pd.Series) else series_of(way)
         own = isinstance(way, pd.Series) and self.labelled
         check_aligned("groups", labels, self.index, own)
@@ -242,7 +242,7 @@ def _ways(given: object) -> list[object]:
 
 
 @dataclass(frozen=True)
-class Dropped:
+class MissingRowCounts:
     """Rows left out at fit: without an outcome, and without a predictor or weight.
 
     Attributes
@@ -267,7 +267,7 @@ class Dropped:
 
         Examples
         --------
-        >>> Dropped(1, 2, (("y", 1), ("age", 2))).by_column
+        >>> MissingRowCounts(1, 2, (("y", 1), ("age", 2))).by_column
         "2 in 'age', 1 in 'y'"
         """
         most = sorted(self.missing, key=lambda pair: -pair[1])
@@ -292,7 +292,7 @@ class Sample:
         Row labels of the data.
     design : Design
     coding : LabelCoding
-    dropped : Dropped
+    dropped : MissingRowCounts
     kept : bool array
         Which rows of the data these are.
     weights : float64 array, shape (n,), or None
@@ -303,7 +303,7 @@ class Sample:
         As of `Problem`.
     counted : Counts or None
         How rows were counted, where each stands for several.
-    lines : Lines or None
+    lines : RowIndex or None
         Where the rows stand in the data.
     offset : float64 array, shape (n,), or None
         Known part of each score.
@@ -316,13 +316,13 @@ class Sample:
     index: pd.Index
     design: Design
     coding: LabelCoding
-    dropped: Dropped
+    dropped: MissingRowCounts
     kept: Mask
     weights: Vector | None = None
     raw_weights: Vector | None = None
     weights_of: WeightsOf = "rows"
     counted: Counts | None = None
-    lines: Lines | None = None
+    lines: RowIndex | None = None
     offset: Vector | None = None
     offsets: Offset | None = None
 
@@ -438,7 +438,7 @@ def _complete(
     without = {name: int((~usable).sum())}
     without |= {column: len(rows) for column, rows in matrix.missing.items()}
     without |= {part: int(rows.sum()) for part, rows in given.lacking.items()}
-    dropped = Dropped(
+    dropped = MissingRowCounts(
         int((~usable).sum()),
         int((usable & ~kept).sum()),
         tuple((column, count) for column, count in without.items() if count),
@@ -474,7 +474,7 @@ def _complete(
         raw_weights=raw,
         weights_of=kind_of(given.weights),
         counted=given.counts,
-        lines=Lines.of(
+        lines=RowIndex.of(
             given.data, given.rows if kept.all() else given.rows[kept], given.index
         ),
         offset=None if given.offset is None else given.offset[kept],
@@ -493,7 +493,7 @@ def _name_of(labels: DataColumn) -> str:
 
 
 def _check_rows(
-    kept: Mask, index: pd.Index, na_action: object, dropped: Dropped
+    kept: Mask, index: pd.Index, na_action: object, dropped: MissingRowCounts
 ) -> None:
     na_action = own_value("na_action", na_action)
     check_choice("na_action", na_action, ("drop", "raise"))
@@ -503,7 +503,7 @@ def _check_rows(
         raise no_rows(len(kept), dropped.by_column)
 
 
-def some_missing(dropped: Dropped, rows: str = "") -> DataError:
+def some_missing(dropped: MissingRowCounts, rows: str = "") -> DataError:
     """The error for missing values where ``na_action="raise"``."""
     return DataError(
         f"There are missing values in {counted(dropped.total, 'row')}{rows}: "

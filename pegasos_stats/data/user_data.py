@@ -52,7 +52,7 @@ class FileName(str):
 
 
 @contextmanager
-def refusing(error: PegasosStatsError) -> Iterator[None]:
+def convert_errors(error: PegasosStatsError) -> Iterator[None]:
     """Raise `error` for any exception of numpy, pandas or a foreign object inside.
 
     Reading an object runs code of its own, which may raise anything. It goes around a
@@ -60,7 +60,7 @@ def refusing(error: PegasosStatsError) -> Iterator[None]:
 
     Examples
     --------
-    >>> with refusing(DataError("These are no numbers; give numbers.")):
+    >>> with convert_errors(DataError("These are no numbers; give numbers.")):
     ...     np.asarray(["a"], dtype=float)
     Traceback (most recent call last):
         ...
@@ -192,7 +192,7 @@ def position_of(level: object, levels: Sequence[object]) -> int:
     return known.index(meant) if meant in known else -1
 
 
-def in_known_types(data: Data) -> Data:
+def to_supported_dtype(data: Data) -> Data:
     """Give columns types that everything here knows: numpy's and pandas' own.
 
     Numbers are brought into the byte order of the machine, as pandas selects no
@@ -205,7 +205,7 @@ def in_known_types(data: Data) -> Data:
 
     Examples
     --------
-    >>> in_known_types(pd.Series(np.array([1, 2], dtype=">i4"))).dtype.isnative
+    >>> to_supported_dtype(pd.Series(np.array([1, 2], dtype=">i4"))).dtype.isnative
     True
     """
     if isinstance(data, pd.Series):
@@ -223,7 +223,7 @@ def in_known_types(data: Data) -> Data:
             if _is_of_arrow(dtype):
                 _check_valid(data.iloc[:, j])
         return data
-    columns = [in_known_types(data.iloc[:, j]) for j in range(data.shape[1])]
+    columns = [to_supported_dtype(data.iloc[:, j]) for j in range(data.shape[1])]
     return pd.concat(columns, axis=1).set_axis(data.columns, axis=1)
 
 
@@ -256,10 +256,10 @@ def as_data(data: object) -> pd.DataFrame:
     """
     check_is_ours(data)
     if isinstance(data, pd.DataFrame):
-        return in_known_types(data)
+        return to_supported_dtype(data)
     if isinstance(data, dict):
         try:
-            return in_known_types(pd.DataFrame(data))
+            return to_supported_dtype(pd.DataFrame(data))
         except Exception as error:  # its keys and values may be of others
             raise DataError(
                 f"data is a dictionary that makes no frame ({one_line(error)}); give "
@@ -288,7 +288,7 @@ def check_is_ours(data: object) -> None:
     """
     if isinstance(data, pd.Series | pd.DataFrame):
         return
-    with refusing(unreadable(data)):
+    with convert_errors(unreadable(data)):
         of_others = hasattr(data, "to_pandas")
     if of_others:
         kind = type(data)
@@ -377,13 +377,13 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
         f"Labels of type {type(labels).__name__} are not in one column; give one."
     )
     check_is_ours(labels)
-    with refusing(refused):
+    with convert_errors(refused):
         labels = column_of_frame(labels)
         if isinstance(labels, np.ndarray) and labels.shape[1:] == (1,):
             labels = labels[:, 0]
         if not isinstance(labels, list | tuple) and getattr(labels, "ndim", 0) != 1:
             raise refused
-        column = in_known_types(series_of(labels))
+        column = to_supported_dtype(series_of(labels))
         if len(column.array) != len(labels):
             raise refused
     check_labels(column, name)
@@ -463,7 +463,7 @@ def is_sparse(X: object) -> bool:
     """Whether `X` is a scipy sparse matrix, or a frame with a sparse column."""
     if isinstance(X, pd.DataFrame):
         return any(isinstance(d, pd.SparseDtype) for d in X.dtypes)
-    with refusing(unreadable(X)):
+    with convert_errors(unreadable(X)):
         return hasattr(X, "tocsr")
 
 
@@ -512,7 +512,7 @@ def in_rows(X: "csr_array") -> "csr_array":
     """
     from scipy.sparse import coo_array, csr_array
 
-    with refusing(_not_in_rows()):
+    with convert_errors(_not_in_rows()):
         if getattr(X, "format", None) == "coo" and X.ndim == 2:
             X = coo_array((X.data, (X.row, X.col)), shape=X.shape)  # looks at them
         elif hasattr(X, "check_format"):
@@ -535,14 +535,14 @@ def sparse_values(X: "pd.DataFrame | csr_array") -> "csr_array":
     """
     from scipy.sparse import csr_array
 
-    with refusing(_not_in_rows()):
+    with convert_errors(_not_in_rows()):
         X = _frame_to_csr(X) if isinstance(X, pd.DataFrame) else X
     matrix = in_rows(X)
     if matrix.dtype.kind not in "fiub":
         raise ColumnError(
             f"The sparse matrix is of type {matrix.dtype}; give real numbers."
         )
-    with refusing(_not_in_rows()):
+    with convert_errors(_not_in_rows()):
         if matrix.dtype != np.float32:
             matrix = matrix.astype(np.float64, copy=False)
         if not matrix.has_canonical_format:
@@ -744,7 +744,7 @@ def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
         refused = ColumnError(
             f"Column {listing([column.name])} of type {column.dtype} holds no numbers."
         )
-        with refusing(refused):
+        with convert_errors(refused):
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
     values = [_as_number(value) for value in column.array]
     wrong = np.array([value is None for value in values], dtype=bool)
@@ -796,7 +796,7 @@ def floats_of(values: object, refused: PegasosStatsError) -> NDArray[np.float64]
     >>> floats_of([1, None, True], DataError("These are no numbers; give numbers."))
     array([ 1., nan,  1.])
     """
-    with refusing(refused):
+    with convert_errors(refused):
         if isinstance(values, pd.DataFrame):
             return numeric_values(values).astype(np.float64)
         if np.ma.isMaskedArray(values):

@@ -22,9 +22,9 @@ from pegasos_stats.data.user_data import (
     check_aligned,
     check_memory,
     column_of_frame,
+    convert_errors,
     floats_of,
     position_of,
-    refusing,
     rows_listed,
     selected,
 )
@@ -369,7 +369,7 @@ def numbers_of_rows(
         check_aligned(option, numbers, index)
     kind = type(numbers).__name__
     refused = DataError(f"{option} of type {kind} are not numbers; give {allowed}.")
-    with refusing(refused):
+    with convert_errors(refused):
         if not signed and isinstance(getattr(numbers, "dtype", None), CATEGORIES):
             numbers = np.asarray(numbers)
         values = np.array(floats_of(numbers, refused))

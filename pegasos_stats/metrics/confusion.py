@@ -127,7 +127,7 @@ def undefined(terms: Mapping[str, float]) -> list[str]:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Scored:
+class ScoredLabels:
     """Actual labels of the rows, with their scores, their probabilities or both.
 
     Attributes
@@ -218,7 +218,7 @@ class ConfusionMatrix(tables.Exported):
         Rows without an actual label, which are not counted.
     choices : Choices
         Options: positive class, prevalence, beta and mode of the report.
-    scored : Scored, optional
+    scored : ScoredLabels, optional
         Scores and probabilities of the rows.
     source : "new", "training", "partly training", "out of fold" or "weighted"
         Origin of the rows. Intervals, p-values and tests are given only for unweighted
@@ -246,7 +246,7 @@ class ConfusionMatrix(tables.Exported):
     errors: pd.DataFrame
     n_unlabelled: int = 0
     choices: Choices = DEFAULTS
-    scored: Scored | None = None
+    scored: ScoredLabels | None = None
     source: Source = "new"
     n_seen: int = 0
 
@@ -812,7 +812,9 @@ def confusion(
     wrong = labelled & (columns >= 0) & (rows != columns)
     has_index = any(isinstance(side, pd.Series) for side in (actual, predicted))
     n, known = len(index), index if has_index else None
-    scored = None if scores is probabilities is None else Scored(rows, weights=each)
+    scored = (
+        None if scores is probabilities is None else ScoredLabels(rows, weights=each)
+    )
     if scored and scores is not None:
         if len(order) != 2:
             raise OptionError(f"scores make no sense with {len(order)} levels.")

@@ -13,7 +13,7 @@ from pegasos_stats.arrays import Predictors, Vector
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.labels import LabelCoding, Ties, signs_of
-from pegasos_stats.data.sample import Dropped, Groups, Sample, aligned_labels
+from pegasos_stats.data.sample import Groups, MissingRowCounts, Sample, aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.weights import Counts, Offset, column_of_counts
 from pegasos_stats.errors import DataError, OptionError, counted
@@ -183,7 +183,7 @@ class Model(ABC):
         return self._sample.coding
 
     @property
-    def dropped(self) -> Dropped:
+    def dropped(self) -> MissingRowCounts:
         """Counts of the rows left out for missing values."""
         return self._sample.dropped
 

@@ -35,10 +35,10 @@ from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer, with_progress
 from pegasos_stats.solvers.problem import Lam, LossName, Problem, Solution, penalty_of
-from pegasos_stats.solvers.reads.few_reads import Reads, few_reads
+from pegasos_stats.solvers.reads.few_reads import StreamedFit, few_reads
 from pegasos_stats.solvers.reads.steps import run_over_files
 from pegasos_stats.solvers.sdca import SDCA, near_enough, warn_of
-from pegasos_stats.solvers.solver_runs import checked_refinement, run_refined
+from pegasos_stats.solvers.solver_runs import checked_refinement, run_then_refine
 
 
 class LinearModel(Model):
@@ -260,7 +260,7 @@ class LinearModel(Model):
             reads = run_reads(model.problem, solver, progress)
             solution = reads.solution
         else:
-            solution = run_refined(
+            solution = run_then_refine(
                 model.problem, solver, refinement, recorder, progress
             )
         result = LinearResults(
@@ -291,7 +291,7 @@ class LinearModel(Model):
     ) -> Solution:
         """Run a solver, and return its solution alone."""
         problem = self.at_chosen_lambda().problem
-        return run_refined(problem, self.in_columns(solver), observe=observe)
+        return run_then_refine(problem, self.in_columns(solver), observe=observe)
 
 
 class SVM(LinearModel):
@@ -506,7 +506,7 @@ def check_streamed_fit(
             raise in_memory_only(name, title)
 
 
-def run_reads(problem: Problem, solver: Pegasos | SDCA, progress: bool) -> Reads:
+def run_reads(problem: Problem, solver: Pegasos | SDCA, progress: bool) -> StreamedFit:
     """Fit rows in files.
 
     Warns
@@ -532,7 +532,7 @@ def run_reads(problem: Problem, solver: Pegasos | SDCA, progress: bool) -> Reads
     return found
 
 
-def keep_reads(result: LinearResults, reads: Reads) -> None:
+def keep_reads(result: LinearResults, reads: StreamedFit) -> None:
     """Keep what the reads of a fit from files have found, for it to be read no more."""
     problem, levels = result.problem, result.coding.levels
     assert isinstance(problem.X, StreamedRows)

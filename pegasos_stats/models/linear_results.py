@@ -12,7 +12,7 @@ from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.checks import check_flag, check_fraction
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.language.formula_design import FormulaDesign, Unseen
-from pegasos_stats.data.sample import Groups, Lines
+from pegasos_stats.data.sample import Groups, RowIndex
 from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.data.scan.rows import StreamedRows, in_memory_only
 from pegasos_stats.data.weights import mean_one
@@ -59,7 +59,7 @@ class LinearResults(Results):
         How standard errors are estimated, as asked for; see `cov_type`.
     groups : Groups or None
         Of rows that depend on each other, where ``fit(groups=)`` gave them.
-    lines : Lines or None
+    lines : RowIndex or None
         Where the rows of the fit stand in the data; None for a loaded fit.
     unread : DataFrame or None
         Columns of the data that the formula does not read, for `margins`.
@@ -85,7 +85,7 @@ class LinearResults(Results):
     solution: Solution
     errors_by: options.CovType | Literal["default"] = "default"
     groups: Groups | None = None
-    lines: Lines | None = None
+    lines: RowIndex | None = None
     unread: pd.DataFrame | None = None
 
     margins = averages.margins
@@ -100,7 +100,7 @@ class LinearResults(Results):
     @cached_property
     def _weighed(self) -> tuple[Problem, Solution, Groups | None]:
         """Problem, solution and groups without the rows of weight 0."""
-        return without_weightless(self.problem, self.solution, self.groups)
+        return drop_zero_weights(self.problem, self.solution, self.groups)
 
     @property
     def coef(self) -> "pd.Series[float]":
@@ -374,7 +374,7 @@ class LinearResults(Results):
         if self.has_covariance:
             return []
         asked = self.errors_by != "default"
-        return wald.why_left_out(self.problem, self.cov_type, asked)
+        return wald.reason_skipped(self.problem, self.cov_type, asked)
 
     @cached_property
     def estimated(self) -> wald.Estimate:
@@ -386,7 +386,7 @@ class LinearResults(Results):
             With ``cov_type="none"``.
         """
         if self.cov_type is None:
-            (note,) = wald.why_none(self.problem, None)
+            (note,) = wald.reason_unavailable(self.problem, None)
             raise OptionError(note.text)
         (problem, solution, groups), scaling = self._weighed, self.scaling
         if isinstance(self.cov_type, Sandwich):
@@ -1052,7 +1052,7 @@ class LinearResults(Results):
         return counted(len(self.coef), "coefficient")
 
 
-def without_weightless(
+def drop_zero_weights(
     problem: Problem, found: Solution, groups: Groups | None = None
 ) -> tuple[Problem, Solution, Groups | None]:
     """Problem, solution and groups of the rows that have a weight, with mean 1 again.
@@ -1064,7 +1064,7 @@ def without_weightless(
     --------
     >>> X, y, w = np.eye(3), np.array([-1.0, 1.0, 1.0]), np.array([1.5, 0.0, 1.5])
     >>> at = Solution(np.zeros(3), 0.0, w.copy(), 0, 0, None)
-    >>> problem, at, _ = without_weightless(Problem(X, y, 0.1, weights=w), at)
+    >>> problem, at, _ = drop_zero_weights(Problem(X, y, 0.1, weights=w), at)
     >>> problem.n, problem.weights, at.dual
     (2, None, array([1., 1.]))
     """

@@ -25,7 +25,7 @@ from pegasos_stats.data.digests import digest_of, digests_by_row, rows_digest
 from pegasos_stats.data.labels import LabelCoding, Ties
 from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.language.formula_design import UNSEEN, Unseen, without_unseen
-from pegasos_stats.data.sample import Dropped, aligned_labels
+from pegasos_stats.data.sample import MissingRowCounts, aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, moments
 from pegasos_stats.data.scan.files import Scan, joined, scanned_frames
 from pegasos_stats.data.scan.levels import columns_of_outcome
@@ -67,7 +67,7 @@ from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.reads.risk_and_bound import Point, scores
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
-from pegasos_stats.solvers.solver_runs import Shortfall, shortfall_of
+from pegasos_stats.solvers.solver_runs import OptimalityBounds, shortfall_of
 from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Results(ABC):
         Row labels of the rows used.
     offsets : Offset or None
         Where the offset is from, if the fit has one.
-    dropped : Dropped
+    dropped : MissingRowCounts
         Counts of the rows left out for missing values.
     trace : DataFrame or None
         One line per epoch, with ``fit(trace=True)``; else None.
@@ -126,7 +126,7 @@ class Results(ABC):
     coding: LabelCoding
     index: pd.Index
     offsets: Offset | None
-    dropped: Dropped
+    dropped: MissingRowCounts
     trace: pd.DataFrame | None = None
     refinement: SDCA | None = None
     seconds: float | None = None
@@ -159,7 +159,7 @@ class Results(ABC):
         return certificate_of(self.problem, self.solution, solver.tol)
 
     @cached_property
-    def shortfall(self) -> Shortfall:
+    def shortfall(self) -> OptimalityBounds:
         """Lower and upper bounds on the distance of the objective from its minimum.
 
         If the relative gap of `certificate` is above 1e-6, SDCA continues from its dual
@@ -181,7 +181,7 @@ class Results(ABC):
             return shortfall_of(
                 self.problem, self.solver, self.solution, self.certificate
             )
-        return Shortfall.certified(self.certificate)
+        return OptimalityBounds.certified(self.certificate)
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:

@@ -84,7 +84,7 @@ class Number(TypedDict):
     hex: str
 
 
-class Term(TypedDict):
+class SqlTerm(TypedDict):
     """``coefficient * (product of parts - centre) / scale``, as it is in JSON.
 
     Centre and scale are 0 and 1 unless predictors were standardized.
@@ -345,7 +345,7 @@ def quoted(text: str, first: str, last: str) -> str:
     return f"{first}{text.replace(last, 2 * last)}{last}"
 
 
-def terms_of(result: "LinearResults") -> list[Term]:
+def terms_of(result: "LinearResults") -> list[SqlTerm]:
     """Write a fit as terms, whose sum and the intercept are the score.
 
     Raises
@@ -374,7 +374,7 @@ def terms_of(result: "LinearResults") -> list[Term]:
 
 def _term(
     name: str, coefficient: float, centre: float, scale: float, parts: list[Tree]
-) -> Term:
+) -> SqlTerm:
     return {
         "name": name,
         "coefficient": number(coefficient),
@@ -384,7 +384,7 @@ def _term(
     }
 
 
-def _known(offset: Offset) -> Iterator[Term]:
+def _known(offset: Offset) -> Iterator[SqlTerm]:
     """The parts of an offset, with the coefficient 1."""
     if offset.given:
         raise OptionError(

@@ -23,7 +23,7 @@ from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.objective import zero_objective
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solver_runs import Shortfall
+from pegasos_stats.solvers.solver_runs import OptimalityBounds
 
 if TYPE_CHECKING:
     from pegasos_stats.models.base import Model
@@ -134,16 +134,16 @@ def certified(result: "Results") -> Iterator[Note]:
     yield Note("certificate", "note", text)
 
 
-def above(objective: float, shortfall: Shortfall) -> str:
+def above(objective: float, shortfall: OptimalityBounds) -> str:
     """How far an objective is above its minimum, in words.
 
     Examples
     --------
-    >>> above(0.271, Shortfall(0.26779, 0.26781, 0.003465, 0.003471))
+    >>> above(0.271, OptimalityBounds(0.26779, 0.26781, 0.003465, 0.003471))
     '0.2678 above its minimum'
-    >>> above(0.271, Shortfall(0.25, 0.2678, 0.0032, 0.021))
+    >>> above(0.271, OptimalityBounds(0.25, 0.2678, 0.0032, 0.021))
     'between 0.25 and 0.2678 above its minimum'
-    >>> above(0.271, Shortfall(0.0, 0.02, 0.251, 0.271))
+    >>> above(0.271, OptimalityBounds(0.0, 0.02, 0.251, 0.271))
     'at most 0.02 above its minimum'
     """
     if shortfall.at_most < TINY * objective:

@@ -117,7 +117,7 @@ def _width(arrays: Arrays) -> int:
 
 
 @contextmanager
-def opened(path: str | PathLike[str]) -> Iterator[tuple[Header, Arrays]]:
+def open_npz(path: str | PathLike[str]) -> Iterator[tuple[Header, Arrays]]:
     """Read a file that is ours; whatever is wrong with it becomes a DataError.
 
     Raises

@@ -168,7 +168,7 @@ Out: TypeAlias = Callable[[Value, ArrayWriter], Json]
 Back: TypeAlias = Callable[[Json, ArrayReader], Value]
 
 
-class Form(NamedTuple):
+class Codec(NamedTuple):
     """How values of a type are written, and how they are read."""
 
     out: Out
@@ -478,14 +478,14 @@ def column_back(stored: Json, reader: ArrayReader) -> Value:
 
 # ---------------------------------------------------- types that hints declare
 
-ANY = Form(any_out, any_back)
-FORMS: dict[object, Form] = {
+ANY = Codec(any_out, any_back)
+FORMS: dict[object, Codec] = {
     Any: ANY,
     object: ANY,
     Hashable: ANY,
-    Dtype: Form(dtype_out, dtype_back),
-    pd.DataFrame: Form(frame_out, frame_back),
-    pd.Index: Form(index_out, index_back),
+    Dtype: Codec(dtype_out, dtype_back),
+    pd.DataFrame: Codec(frame_out, frame_back),
+    pd.Index: Codec(index_out, index_back),
 }
 CONCRETE: dict[object, tuple[type, ...]] = {}  # classes in the place of an abstract one
 NAMES: dict[str, object] = {}  # that hints have and their modules import for mypy alone
@@ -558,7 +558,7 @@ def check_bounds(name: str, value: Value) -> None:
 
 
 @cache
-def form_of(hint: object) -> Form:
+def codec_for(hint: object) -> Codec:
     """The form of the values of a field of this type.
 
     Raises
@@ -568,10 +568,10 @@ def form_of(hint: object) -> Form:
 
     Examples
     --------
-    >>> form_of(tuple[int, ...]).out((1, 2), ArrayWriter())
+    >>> codec_for(tuple[int, ...]).out((1, 2), ArrayWriter())
     [1, 2]
     """
-    if isinstance(hint, Form):
+    if isinstance(hint, Codec):
         return hint
     hint = meant_by(hint)
     origin, inner = get_origin(hint), get_args(hint)
@@ -638,7 +638,7 @@ def _is_of(value: object, hint: Any) -> bool:
     return type(value) is origin
 
 
-def _strict(hint: object, out: Out, back: Back) -> Form:
+def _strict(hint: object, out: Out, back: Back) -> Codec:
     """A form that writes nothing but values of a type."""
 
     def checked(value: Value, writer: ArrayWriter) -> Json:
@@ -646,38 +646,38 @@ def _strict(hint: object, out: Out, back: Back) -> Form:
             raise cannot_hold(value)
         return out(value, writer)
 
-    return Form(checked, back)
+    return Codec(checked, back)
 
 
-def _union(hints: tuple[object, ...]) -> Form:
+def _union(hints: tuple[object, ...]) -> Codec:
     """One of several types, or None."""
     if Any in hints:
         return ANY
     others = tuple(hint for hint in hints if hint is not types.NoneType)
-    form = form_of(others[0]) if len(others) == 1 else _one_of(others)
+    form = codec_for(others[0]) if len(others) == 1 else _one_of(others)
     if len(others) == len(hints):
         return form
-    return Form(
+    return Codec(
         lambda value, writer: None if value is None else form.out(value, writer),
         lambda stored, reader: None if stored is None else form.back(stored, reader),
     )
 
 
-def _one_of(hints: tuple[object, ...]) -> Form:
+def _one_of(hints: tuple[object, ...]) -> Codec:
     """One of several types, whose name is written beside it."""
     named = {_name_of(hint): hint for hint in hints}
 
     def out(value: Value, writer: ArrayWriter) -> Json:
         for name, hint in named.items():
             if _is_of(value, hint):
-                return {name: form_of(hint).out(value, writer)}
+                return {name: codec_for(hint).out(value, writer)}
         raise cannot_hold(value)
 
     def back(stored: Json, reader: ArrayReader) -> Value:
         ((name, value),) = stored.items()
-        return form_of(named[name]).back(value, reader)
+        return codec_for(named[name]).back(value, reader)
 
-    return Form(out, back)
+    return Codec(out, back)
 
 
 def _name_of(hint: object) -> str:
@@ -691,12 +691,12 @@ def _name_of(hint: object) -> str:
     return name
 
 
-def _items(hints: tuple[object, ...], kind: Callable[[list[Value]], Value]) -> Form:
+def _items(hints: tuple[object, ...], kind: Callable[[list[Value]], Value]) -> Codec:
     """A tuple or list: of values of one type, or of some types in their order."""
     several = len(hints) == 2 and hints[1] is Ellipsis
 
-    def of(length: int) -> list[Form]:
-        return [form_of(h) for h in ([hints[0]] * length if several else hints)]
+    def of(length: int) -> list[Codec]:
+        return [codec_for(h) for h in ([hints[0]] * length if several else hints)]
 
     def out(value: Value, writer: ArrayWriter) -> Json:
         each = zip(of(len(value)), value, strict=True)
@@ -706,20 +706,20 @@ def _items(hints: tuple[object, ...], kind: Callable[[list[Value]], Value]) -> F
         each = zip(of(len(stored)), stored, strict=True)
         return kind([form.back(item, reader) for form, item in each])
 
-    return Form(out, back)
+    return Codec(out, back)
 
 
-def _pairs(key: object, value: object) -> Form:
+def _pairs(key: object, value: object) -> Codec:
     """A dictionary, in its order."""
     inner = _items((types.GenericAlias(tuple, (key, value)), Ellipsis), list)
 
-    return Form(
+    return Codec(
         lambda given, writer: inner.out(list(given.items()), writer),
         lambda stored, reader: dict(inner.back(stored, reader)),
     )
 
 
-def _functions() -> Form:
+def _functions() -> Codec:
     """Functions of the user, of which a file has the names."""
 
     def out(given: Mapping[str, Callable[..., object]], writer: ArrayWriter) -> Json:
@@ -730,10 +730,10 @@ def _functions() -> Form:
     def back(stored: Json, reader: ArrayReader) -> Value:
         return {name: reader.function(name) for name in stored}
 
-    return Form(out, back)
+    return Codec(out, back)
 
 
-def _fields(kind: type) -> Form:
+def _fields(kind: type) -> Codec:
     """A dataclass or a named tuple, field by field."""
     rule = RULES.get(kind, Rule())
     is_class = dataclasses.is_dataclass(kind)
@@ -751,13 +751,13 @@ def _fields(kind: type) -> Form:
         if type(value) is not kind:
             raise cannot_hold(value)
         stored = {
-            name: form_of(hint).out(getattr(value, name), writer)
+            name: codec_for(hint).out(getattr(value, name), writer)
             for name, hint in hints.items()
         }
         known = vars(value) if computed else {}
         for name, hint in computed.items():
             if name in known:
-                stored[name] = form_of(hint).out(known[name], writer)
+                stored[name] = codec_for(hint).out(known[name], writer)
         return stored
 
     def back(stored: Json, reader: ArrayReader) -> Value:
@@ -766,10 +766,10 @@ def _fields(kind: type) -> Form:
         every = hints | computed
         for name in rule.later:
             if name not in stored:
-                default = form_of(hints[name]).out(getattr(kind, name), ArrayWriter())
+                default = codec_for(hints[name]).out(getattr(kind, name), ArrayWriter())
                 stored[name] = default
         # Arrays stand in the order of the file.
-        values = {k: form_of(every[k]).back(v, reader) for k, v in stored.items()}
+        values = {k: codec_for(every[k]).back(v, reader) for k, v in stored.items()}
         for name, value in values.items():
             check_bounds(name, value)
         found = kind(**{name: values.pop(name) for name in hints})
@@ -778,7 +778,7 @@ def _fields(kind: type) -> Form:
         rule.verify(found)
         return found
 
-    return Form(out, back)
+    return Codec(out, back)
 
 
 def _returned(kind: type, name: str) -> object:

@@ -21,15 +21,15 @@ from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.digests import rows_digest
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.expressions import read_expression
-from pegasos_stats.data.language.factors import Doubtful, FactorCoding
+from pegasos_stats.data.language.factors import FactorCoding, SuspiciousFactor
 from pegasos_stats.data.language.formula import read_outcome
 from pegasos_stats.data.language.formula_design import FormulaDesign, names_of_terms
 from pegasos_stats.data.language.vocabulary import Functions
-from pegasos_stats.data.sample import Dropped, Sample
+from pegasos_stats.data.sample import MissingRowCounts, Sample
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.weights import Counts, Offset
 from pegasos_stats.errors import DataError, FormulaError, listing, plain, shown
-from pegasos_stats.metrics.confusion import ConfusionMatrix, Scored
+from pegasos_stats.metrics.confusion import ConfusionMatrix, ScoredLabels
 from pegasos_stats.metrics.inputs import positive_position
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.inference import wald
@@ -52,9 +52,9 @@ from pegasos_stats.persist.codec import (
     RULES,
     ArrayReader,
     ArrayWriter,
-    Form,
+    Codec,
     Rule,
-    form_of,
+    codec_for,
 )
 from pegasos_stats.solvers.kernel_problem import (
     KernelFunction,
@@ -67,7 +67,7 @@ from pegasos_stats.solvers.kernel_problem import (
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos, check_rows
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.solver_runs import Shortfall
+from pegasos_stats.solvers.solver_runs import OptimalityBounds
 from pegasos_stats.studies.calibration import (
     CalibratedResults,
     Recalibration,
@@ -208,7 +208,7 @@ class SavedModel:
     index: pd.Index
     design: Design
     coding: LabelCoding
-    dropped: Dropped
+    dropped: MissingRowCounts
     kept: Mask
     counted: Counts | None
     offsets: Offset | None
@@ -236,13 +236,13 @@ def model_out(model: Model, writer: ArrayWriter) -> Json:
         columns=getattr(model, "_columns", None),
         **{name: getattr(sample, name) for name in names},
     )
-    return [kind, form_of(SavedModel).out(saved, writer)]
+    return [kind, codec_for(SavedModel).out(saved, writer)]
 
 
 def model_back(stored: Json, reader: ArrayReader) -> Model:
     """Undo `model_out`."""
     name, parts = stored
-    kind, saved = MODELS[name], form_of(SavedModel).back(parts, reader)
+    kind, saved = MODELS[name], codec_for(SavedModel).back(parts, reader)
     problem = saved.problem
     is_kernel = isinstance(problem, KernelProblem)
     loss = getattr(kind, "loss", "hinge")
@@ -348,11 +348,11 @@ CONCRETE |= {
     Design: (FrameDesign, FormulaDesign, ScaledDesign),
 }
 FORMS |= {
-    Model: Form(model_out, model_back),
-    Metric: Form(metric_out, metric_back),
+    Model: Codec(model_out, model_back),
+    Metric: Codec(metric_out, metric_back),
 }
 NAMES |= {"Model": Model}
-SIGNS = Form(signs_out, signs_back)
+SIGNS = Codec(signs_out, signs_back)
 
 
 Conditions: TypeAlias = Iterator[object]
@@ -652,8 +652,8 @@ RULES |= {
         "matrix kk, bread kk, newton_step k, fixed kk, unbounded kq",
         gone=("collinear",),
     ),
-    Doubtful: Rule(gone=("outcome",)),
-    Dropped: Rule(lambda found: [all(n > 0 for _, n in found.missing)]),
+    SuspiciousFactor: Rule(gone=("outcome",)),
+    MissingRowCounts: Rule(lambda found: [all(n > 0 for _, n in found.missing)]),
     Folds: Rule(of_folds),
     FactorCoding: Rule(of_factor, "matrix lc"),
     FormulaDesign: Rule(of_design),
@@ -676,11 +676,11 @@ RULES |= {
     SavedModel: Rule(of_model, "kept m"),
     ScaledDesign: Rule(of_scaled),
     Scaling: Rule(shapes="centre p, scale p"),
-    Scored: Rule(
+    ScoredLabels: Rule(
         lambda scored: [are_shares(scored.probabilities)],
         "codes n, scores n, probabilities nk, weights n",
     ),
-    Shortfall: Rule(lambda near: [near.at_least <= near.at_most]),
+    OptimalityBounds: Rule(lambda near: [near.at_least <= near.at_most]),
     Solution: Rule(shapes="beta p, dual n"),
     Split: Rule(of_split, "test t, given g"),
 }

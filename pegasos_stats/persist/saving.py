@@ -29,9 +29,9 @@ from pegasos_stats.persist.codec import (
     any_back,
     any_out,
     check_same,
-    form_of,
+    codec_for,
 )
-from pegasos_stats.writing import checked_place, outputs
+from pegasos_stats.writing import outputs, validated_output_path
 
 PUBLIC = (
     *("CalibratedResults", "ConfusionMatrix", "CrossValidation", "DecisionCurve"),
@@ -135,7 +135,7 @@ def save(
     Cross-validation
     ...
     """
-    place = checked_place(path, MODEL, overwrite)
+    place = validated_output_path(path, MODEL, overwrite)
     kind = _kind_of(result)
     content = _content_of(result, kind, _facts(about))
     with outputs() as places:
@@ -208,7 +208,7 @@ def load_saved(path: str | PathLike[str], functions: object = None) -> Saved:
         As for `load`.
     """
     known = check_functions(functions)
-    with archive.opened(path) as (header, arrays):
+    with archive.open_npz(path) as (header, arrays):
         found = _rebuilt(header, arrays, known)
         about = any_back(header["about"], ArrayReader({}, {}))
         check_same(header["about"], any_out(dict(about), ArrayWriter()))
@@ -268,7 +268,7 @@ def _packed(kept: object, kind: str, facts: Json) -> tuple[bytes, Functions]:
     """The content of a file, and the functions that are to be given to read it."""
     writer = ArrayWriter()
     cls: Value = type(kept)
-    tree: Json = form_of(cls).out(kept, writer)
+    tree: Json = codec_for(cls).out(kept, writer)
     return archive.pack(kind, facts, tree, writer.arrays()), writer.functions
 
 
@@ -283,7 +283,7 @@ def _rebuilt(header: Header, arrays: Arrays, functions: Functions) -> Value:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            form = form_of(_class_of(kind))
+            form = codec_for(_class_of(kind))
             found = form.back(header["object"], reader)
             reader.check_all_taken()
             check_same(header["object"], form.out(found, ArrayWriter()))

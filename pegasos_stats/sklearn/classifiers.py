@@ -22,7 +22,7 @@ from pegasos_stats.arrays import Vector, owned
 from pegasos_stats.checks import check_choice, check_positive
 from pegasos_stats.data.design import FrameDesign
 from pegasos_stats.data.labels import LabelCoding, Level
-from pegasos_stats.data.sample import Dropped, Sample
+from pegasos_stats.data.sample import MissingRowCounts, Sample
 from pegasos_stats.data.user_data import position_of
 from pegasos_stats.errors import (
     ConvergenceWarning,
@@ -516,7 +516,7 @@ class LinearClassifier(TwoClassClassifier):
             index=matrix.index,
             design=design,
             coding=LabelCoding(negative, positive, dtype, rule="explicit"),
-            dropped=Dropped(0, 0),
+            dropped=MissingRowCounts(0, 0),
             kept=matrix.kept,
             weights=weights,
         )

@@ -14,7 +14,7 @@ SEVERAL = 9  # sparse rows that are looked at before all of a column
 LARGE = 1e6  # standard deviation of a column, where one scale for all may help
 
 
-def far_centre(problem: Problem) -> Vector | None:
+def needed_centre(problem: Problem) -> Vector | None:
     """Means of the columns that are far from zero beside their spread; 0 for others.
 
     With a free intercept the problem is the same for ``x - c`` as for ``x``, with
@@ -34,7 +34,7 @@ def far_centre(problem: Problem) -> Vector | None:
     Examples
     --------
     >>> X = np.array([[2001.0, 3.0], [2002.0, 5.0], [2003.0, 4.0]])
-    >>> far_centre(Problem(X, np.array([-1.0, 1.0, 1.0]), lam=1.0))
+    >>> needed_centre(Problem(X, np.array([-1.0, 1.0, 1.0]), lam=1.0))
     array([2002.,    0.])
     """
     if not problem.intercept or not isinstance(problem.X, np.ndarray):
@@ -58,14 +58,14 @@ def may_be_far(problem: Problem) -> bool:
 
 
 def centre_for_errors(problem: Problem) -> Vector | None:
-    """`far_centre`, and constant columns wherever they are.
+    """`needed_centre`, and constant columns wherever they are.
 
     Their coefficients are 0 beside a free intercept: so are, then, the errors.
 
     Examples
     --------
     >>> X, y = np.array([[2.0, 3.0], [2.0, 5.0]]), np.array([-1.0, 1.0])
-    >>> far_centre(Problem(X, y, lam=1.0)), centre_for_errors(Problem(X, y, lam=1.0))
+    >>> needed_centre(Problem(X, y, lam=1.0)), centre_for_errors(Problem(X, y, lam=1.0))
     (None, array([2., 0.]))
     """
     if problem.intercept and isinstance(problem.X, np.ndarray):
@@ -93,7 +93,7 @@ def centred(problem: Problem, centre: Vector) -> Problem:
     return replace(problem, X=X)
 
 
-def moved(found: Solution, centre: Vector | None) -> Solution:
+def shifted_solution(found: Solution, centre: Vector | None) -> Solution:
     """Return the solution for ``x - c`` as that for ``x``: ``alpha - c'beta``."""
     if centre is None:
         return found

@@ -19,7 +19,7 @@ from pegasos_stats.checks import (
     number_of,
 )
 from pegasos_stats.data.labels import Ties
-from pegasos_stats.data.user_data import refusing
+from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.errors import OptionError, counted, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import RRandom, SampleKind
@@ -46,7 +46,7 @@ INTERCEPT = "Intercept"
 
 def in_one_list(name: str, values: object, positive: bool = False) -> Vector:
     """Return finite numbers in one list, read-only, or raise `OptionError`."""
-    with refusing(OptionError("is not allowed; give numbers in one list.", name)):
+    with convert_errors(OptionError("is not allowed; give numbers in one list.", name)):
         numbers = np.array(values, dtype=np.float64)
     good = np.isfinite(numbers) & ((numbers > 0.0) | (not positive))
     if numbers.ndim != 1 or not good.all():
@@ -181,7 +181,7 @@ def checked_order(order: ArrayLike) -> str | Rows:
         check_choice("order", order, ORDERS)
         return order
     refused = OptionError("order is no list of rows, or of one such list per epoch.")
-    with refusing(refused):
+    with convert_errors(refused):
         rows = np.asarray(order)
     if rows.ndim not in (1, 2) or rows.dtype.kind not in "iu" or rows.size == 0:
         raise OptionError(

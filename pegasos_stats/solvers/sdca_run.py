@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pegasos_stats.arrays import Rows, Vector
-from pegasos_stats.solvers.centring import centred, far_centre, moved
+from pegasos_stats.solvers.centring import centred, needed_centre, shifted_solution
 from pegasos_stats.solvers.coordinates import Coordinates, WideCoordinates
 from pegasos_stats.solvers.method import Method
 from pegasos_stats.solvers.newton.hinge import Goal
@@ -162,22 +162,23 @@ def first_method(problem: Problem, solver: SDCA, a: Vector | None) -> Method:
     """Coordinate steps where there are more columns than rows, else Newton steps."""
     if solver.algorithm == "perm":
         return Coordinates(problem, solver, a)
-    if is_wide(problem):
+    if starts_with_coordinates(problem):
         return WideCoordinates(problem, solver, a)
     goal = Goal(solver.tol, solver.gap_tol)
     return newton_steps(problem, goal, None if a is None else start_of(problem, a))
 
 
-def is_wide(problem: Problem) -> bool:
-    """Whether coordinate steps come first: there are more columns than rows, or many.
+def starts_with_coordinates(problem: Problem) -> bool:
+    """Whether coordinate steps come first: with more columns than rows.
 
-    Nearly so for pairs of the hinge, and on sparse rows always. Pairs and lengths know
-    no offset.
+    For the hinge also with nearly as many, for its pairs, and on sparse rows always.
+    Pairs and lengths know no offset.
 
     Examples
     --------
     >>> X, y = np.ones((120, 100)), np.tile([-1.0, 1.0], 60)
-    >>> is_wide(Problem(X, y, lam=1.0)), is_wide(Problem(X, y, lam=1.0, loss="log"))
+    >>> hinge, log = (Problem(X, y, lam=1.0, loss=loss) for loss in ("hinge", "log"))
+    >>> starts_with_coordinates(hinge), starts_with_coordinates(log)
     (True, False)
     """
     n, p = problem.n, problem.p
@@ -210,7 +211,7 @@ def solved_by_steps(
     problem, solver, dual
         As for `run_sdca`.
     """
-    centre = far_centre(problem)
+    centre = needed_centre(problem)
     inner = problem if centre is None else centred(problem, centre)
     found, _ = run_epochs(LinearRun(inner, solver, dual), inner.n, solver)
-    return moved(found, centre)
+    return shifted_solution(found, centre)

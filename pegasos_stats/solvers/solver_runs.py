@@ -20,8 +20,8 @@ from pegasos_stats.errors import DataError, OptionError, shown
 from pegasos_stats.solvers.centring import (
     centred,
     constants,
-    far_centre,
-    moved,
+    needed_centre,
+    shifted_solution,
     without_constants,
 )
 from pegasos_stats.solvers.kernel_ascent import KernelAscent, run_kernel_sdca
@@ -47,14 +47,14 @@ from pegasos_stats.solvers.pegasos_run import (
 )
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca import DEFAULT_TOL, SDCA, near_enough, warn_of
-from pegasos_stats.solvers.sdca_run import LinearRun, is_wide, run_epochs
+from pegasos_stats.solvers.sdca_run import LinearRun, run_epochs
 from pegasos_stats.solvers.solutions import scores_of
 
 WORK = 1e8  # multiplications, about a tenth of a second
 
 
 @dataclass(frozen=True)
-class Shortfall:
+class OptimalityBounds:
     """How far the objective of a fit is above its minimum: between two numbers.
 
     Attributes
@@ -82,7 +82,7 @@ class Shortfall:
     reached: bool = False
 
     @classmethod
-    def certified(cls, at: Certificate) -> "Shortfall":
+    def certified(cls, at: Certificate) -> "OptimalityBounds":
         """What a certificate alone says."""
         reached = at.relative_gap <= DEFAULT_TOL
         return cls(
@@ -129,7 +129,7 @@ def closer_fit(
 
 def shortfall_of(
     problem: Problem, solver: Pegasos | SDCA, found: Solution, at: Certificate
-) -> Shortfall:
+) -> OptimalityBounds:
     """How far a fit is from the minimum.
 
     Parameters
@@ -151,13 +151,13 @@ def shortfall_of(
     >>> at.gap, round(known.at_least, 6), round(known.at_most, 6)
     (1.0, 0.888889, 0.888889)
     """
-    plain = Shortfall.certified(at)
+    plain = OptimalityBounds.certified(at)
     if plain.reached:
         return plain
     closer, there = closer_fit(problem, solver, found)
     tight = certificate(problem, found.beta, found.alpha, closer.dual)
     if tight.gap < plain.at_most:
-        plain = replace(Shortfall.certified(tight), reached=False)
+        plain = replace(OptimalityBounds.certified(tight), reached=False)
     upper = there.objective
     if not upper < plain.upper:
         return plain
@@ -249,7 +249,7 @@ def run_sdca(
 
     The duality gap that ends the run is computed from the rows anew. With a free
     intercept columns that are far from zero beside their spread are centred for the
-    run, see `far_centre`; the coefficients of constant ones are 0.
+    run, see `needed_centre`; the coefficients of constant ones are 0.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def run_sdca(
         If the tolerance is not reached.
     """
     check_solver(problem, solver)
-    centre = far_centre(problem)
+    centre = needed_centre(problem)
     inner = problem if centre is None else centred(problem, centre)
     if solver.sums == "fast":
         inner = inner.in_quick_form
@@ -289,11 +289,11 @@ def run_sdca(
     values = constants(problem)
 
     def shown(solution: Solution) -> Solution:
-        back = moved(solution, centre)
+        back = shifted_solution(solution, centre)
         beta, alpha = without_constants(back.beta, back.alpha, values)
         return replace(back, beta=beta, alpha=alpha)
 
-    with nullcontext() if is_wide(inner) else one_thread():
+    with nullcontext() if inner.n < inner.p else one_thread():
         found, reached = run_epochs(
             run, inner.n, solver, observe, progress, most, shown
         )
@@ -356,7 +356,7 @@ def run_linear(
         return run_pegasos(problem, solver, observe, progress, warn)
 
 
-def run_refined(
+def run_then_refine(
     problem: Problem,
     solver: Pegasos | SDCA,
     refinement: SDCA | None = None,
@@ -392,7 +392,7 @@ def run_kernel(
     observe: Observer | None = None,
     progress: bool = False,
 ) -> KernelSolution:
-    """Run a solver on a kernel problem, and SDCA after it, as `run_refined`."""
+    """Run a solver on a kernel problem, and SDCA after it, as `run_then_refine`."""
     if isinstance(solver, SDCA):
         return run_kernel_sdca(problem, solver, observe, progress)
     if refinement is None:

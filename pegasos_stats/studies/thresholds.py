@@ -12,7 +12,7 @@ from pegasos_stats.checks import check_choice, check_nonnegative, check_rows_hav
 from pegasos_stats.data.design import row_labels
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.formula_design import Unseen
-from pegasos_stats.data.sample import Lines
+from pegasos_stats.data.sample import RowIndex
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.user_data import as_data, position_of
 from pegasos_stats.data.weights import column_of_counts, repeated
@@ -37,7 +37,7 @@ from pegasos_stats.studies.selection.cross_validation import (
     correction_factor,
     inner_fits,
 )
-from pegasos_stats.studies.selection.fold_fits import Fit, Fitter, Task
+from pegasos_stats.studies.selection.fold_fits import Fitter, FoldFit, Task
 from pegasos_stats.studies.selection.folds import (
     Folds,
     checked_folds,
@@ -292,7 +292,7 @@ def choose_threshold(
 
 def inside_rows(
     fitter: Fitter, folds: Folds, lam: float, outer: Sequence[Task] = ()
-) -> tuple[list[list[Fit]], list[ScoredRows]]:
+) -> tuple[list[list[FoldFit]], list[ScoredRows]]:
     """Score the rows that each fold is fitted on by fits of their own folds.
 
     Returns
@@ -351,7 +351,7 @@ def new_parts(
         positions = np.arange(len(index))
         if counts is not None:
             positions = repeated(counts, data, index)
-        codes = whole_groups(Lines.of(data, positions[known], index), groups)
+        codes = whole_groups(RowIndex.of(data, positions[known], index), groups)
     drawn = drawn_folds(second.astype(np.intp), folds, repeats, rng, codes)
     inside = [rows.taken(split.train) for split in drawn.splits]
     return drawn, inside, [rows.taken(split.test) for split in drawn.splits]

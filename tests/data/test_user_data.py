@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.user_data import in_known_types
+from pegasos_stats.data.user_data import to_supported_dtype
 from pegasos_stats.errors import DataError, OptionError
 from tests.nasty import Raising
 
@@ -64,7 +64,7 @@ def test_dictionaries_of_pyarrow_are_factors():
     )
     column = pd.Series(pd.arrays.ArrowExtensionArray(levels), index=list("vwxyz"))
     plain = pd.Series(["b", "a", None, "c", "a"], list("vwxyz")).astype("category")
-    known = in_known_types(column.rename("g"))
+    known = to_supported_dtype(column.rename("g"))
     assert known.name == "g"
     pd.testing.assert_index_equal(known.index, column.index)
     assert known.astype(object).tolist()[3:] == ["c", "a"]

@@ -377,11 +377,11 @@ def test_a_signal_leaves_the_earlier_file(number, tmp_path):
     (tmp_path / "a.txt").write_text("note 1")
     code = """
 import os, sys
-from pegasos_stats.writing import Kind, checked_place, outputs
+from pegasos_stats.writing import Kind, validated_output_path, outputs
 
 kind = Kind("note", lambda handle: handle.read(4) == b"note")
 with outputs() as files:
-    files.open(checked_place("a.txt", kind)).write(b"note 2")
+    files.open(validated_output_path("a.txt", kind)).write(b"note 2")
     os.kill(os.getpid(), int(sys.argv[1]))
 """
     command = [sys.executable, "-c", code, str(int(number))]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from pegasos_stats.persist import load_saved
 from pegasos_stats.persist.archive import json_text, write_npz
-from pegasos_stats.persist.codec import ArrayReader, ArrayWriter, form_of
+from pegasos_stats.persist.codec import ArrayReader, ArrayWriter, codec_for
 from pegasos_stats.persist.saving import _packed
 
 
@@ -28,12 +28,12 @@ def put_together(header: Any, arrays: dict[str, Any]) -> bytes:
 def written(value: Any, kind: Any) -> tuple[Any, dict[str, Any]]:
     """A value of a type as JSON and arrays."""
     writer = ArrayWriter()
-    return form_of(kind).out(value, writer), writer.arrays()
+    return codec_for(kind).out(value, writer), writer.arrays()
 
 
 def read(stored: Any, arrays: dict[str, Any], kind: Any) -> Any:
     """Undo `written`."""
-    return form_of(kind).back(stored, ArrayReader(arrays, {}))
+    return codec_for(kind).back(stored, ArrayReader(arrays, {}))
 
 
 def forged(path: Any, place: str, value: Any, functions: Any = None) -> bytes:

@@ -8,7 +8,7 @@ import pegasos_stats as ps
 from pegasos_stats.data.files import COMMAS
 from pegasos_stats.errors import ConvergenceWarning, DataError
 from pegasos_stats.output.cli.files import read_data
-from pegasos_stats.output.cli.options import Reading
+from pegasos_stats.output.cli.options import ReadingOptions
 
 pytest.importorskip("pyarrow")
 
@@ -95,7 +95,7 @@ def written(folder, change):
 
 def model_of(file, memory):
     return ps.logit(
-        "y ~ .", read_data(file, Reading(memory=memory), COMMAS).data, lam=0.1
+        "y ~ .", read_data(file, ReadingOptions(memory=memory), COMMAS).data, lam=0.1
     )
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pegasos_stats as ps
-from pegasos_stats.solvers.centring import far_centre
+from pegasos_stats.solvers.centring import needed_centre
 from pegasos_stats.solvers.problem import Problem
 
 N = 200
@@ -122,11 +122,11 @@ def test_a_column_is_far_beyond_thirty_deviations_on_either_side(seed, sign, nea
     X[:, 1] += sign * 30.0 * (0.99 if near else 1.01)
     X[:, 2] = sign * 1e6  # constant: any distance is far
     y = np.where(np.arange(n) % 3, 1.0, -1.0)
-    found = far_centre(Problem(X, y, 1.0))
+    found = needed_centre(Problem(X, y, 1.0))
     mean = 0.0 if near else X[:, 1].mean()
     # Means: sums in another order.
     np.testing.assert_allclose(found, [0.0, mean, sign * 1e6], rtol=1e-12)
     if near:
-        assert far_centre(Problem(X[:, :2], y, 1.0)) is None
-    assert far_centre(Problem(X, y, 1.0, intercept=False)) is None
-    assert far_centre(Problem(sp.csr_array(X), y, 1.0)) is None
+        assert needed_centre(Problem(X[:, :2], y, 1.0)) is None
+    assert needed_centre(Problem(X, y, 1.0, intercept=False)) is None
+    assert needed_centre(Problem(sp.csr_array(X), y, 1.0)) is None

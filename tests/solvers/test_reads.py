@@ -11,7 +11,7 @@ from pegasos_stats.solvers.newton.sums import risk_and_image
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads.few_reads import few_reads
-from pegasos_stats.solvers.reads.hinge import Hinge, NoRoomError
+from pegasos_stats.solvers.reads.hinge import NoRoomError, StreamedHinge
 from pegasos_stats.solvers.reads.risk_and_bound import cut, units
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import run_sdca
@@ -174,7 +174,7 @@ def test_a_fit_that_may_keep_no_row_is_certified_and_ends():
 @pytest.mark.parametrize("failing", ["read", "solve"])
 def test_rows_that_find_no_room_after_all_are_let_go(failing, monkeypatch):
     """Whatever the sample said: the fit goes on without rows, and tries again."""
-    method, calls = getattr(Hinge, failing), []
+    method, calls = getattr(StreamedHinge, failing), []
 
     def first_in_vain(step, *given):
         calls.append(step)
@@ -182,7 +182,7 @@ def test_rows_that_find_no_room_after_all_are_let_go(failing, monkeypatch):
             raise NoRoomError
         return method(step, *given)
 
-    monkeypatch.setattr(Hinge, failing, first_in_vain)
+    monkeypatch.setattr(StreamedHinge, failing, first_in_vain)
     _, found, seen = of_budget(2400)
     assert found.reached
     assert len({id(step) for step in calls}) == 2

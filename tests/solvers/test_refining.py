@@ -6,7 +6,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.solver_runs import checked_refinement, run_refined
+from pegasos_stats.solvers.solver_runs import checked_refinement, run_then_refine
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +35,8 @@ def test_a_poor_start_does_not_matter(loss, intercept):
     y = np.where(X[:, 0] + 100 * X[:, 1] > 0, 1.0, -1.0)
     problem = Problem(X, y, 1e-4, loss, intercept)
     first = ps.Pegasos(2, seed=1)
-    found = run_refined(problem, first, checked_refinement(1e-6, first))
-    poor = run_refined(problem, first)
+    found = run_then_refine(problem, first, checked_refinement(1e-6, first))
+    poor = run_then_refine(problem, first)
     start = certificate(problem, poor.beta, poor.alpha, poor.dual)
     assert start.objective > 100.0
     at = certificate(problem, found.beta, found.alpha, found.dual)

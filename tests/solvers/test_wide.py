@@ -13,7 +13,7 @@ from pegasos_stats.solvers.coordinates import MOST_SPARSE, WideCoordinates
 from pegasos_stats.solvers.objective import certificate, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import is_wide
+from pegasos_stats.solvers.sdca_run import starts_with_coordinates
 from pegasos_stats.solvers.solver_runs import run_sdca
 
 ROUNDING = 1e-12
@@ -83,7 +83,7 @@ def test_every_form_of_rows_comes_to_a_small_gap(loss, form, lam):
 @pytest.mark.parametrize("n", [100, 120, 124, 126, 149, 151])
 def test_nearly_as_many_columns_as_rows_are_solved_by_pairs(intercept, n):
     problem = replace(wide_problem(12, lam=1e-4, n=n), intercept=intercept)
-    assert is_wide(problem) == (n < (125 if intercept else 150))
+    assert starts_with_coordinates(problem) == (n < (125 if intercept else 150))
     found = run_sdca(problem, SDCA(seed=1, tol=1e-6))
     at = certificate(problem, found.beta, found.alpha, found.dual)
     assert at.relative_gap <= 1e-6

@@ -18,7 +18,13 @@ from pegasos_stats.errors import DataError, OptionError, PegasosStatsError
 from pegasos_stats.output.cli.files import PREDICTIONS, is_predictions
 from pegasos_stats.output.report.report import REPORT
 from pegasos_stats.persist.archive import MODEL
-from pegasos_stats.writing import Kind, checked_path, checked_place, is_same, outputs
+from pegasos_stats.writing import (
+    Kind,
+    checked_path,
+    is_same,
+    outputs,
+    validated_output_path,
+)
 
 NOTE = Kind("note", lambda handle: handle.read(4) == b"note")
 PIPED = Kind("note", NOTE.known, streams=True)
@@ -27,13 +33,13 @@ EARLIER = b"note: the earlier one"
 
 def write(path, text="note: new", kind=NOTE, **options):
     with outputs() as files:
-        files.write(checked_place(path, kind, **options), text)
+        files.write(validated_output_path(path, kind, **options), text)
 
 
 def write_while(path, meanwhile):
     """Write a file; something else happens before it is put in its place."""
     with outputs() as files:
-        files.write(checked_place(path, NOTE), "note: new")
+        files.write(validated_output_path(path, NOTE), "note: new")
         meanwhile()
 
 
@@ -75,7 +81,7 @@ def test_what_is_replaced_keeps_its_mode(earlier, mode):
 def test_a_part_of_a_private_file_is_private(earlier):
     earlier.chmod(0o600)
     with outputs() as files:
-        files.open(checked_place(earlier, NOTE)).write(b"note")
+        files.open(validated_output_path(earlier, NOTE)).write(b"note")
         (part,) = files.parts
         assert stat.S_IMODE(os.stat(part).st_mode) == 0o600
 
@@ -155,7 +161,7 @@ def test_places_without_a_file_are_found_at_once(earlier, tmp_path, path, reason
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "dangling").symlink_to("nowhere/a.txt")
     with pytest.raises(DataError, match=reason) as found:
-        checked_place(os.path.join(tmp_path, path), NOTE)
+        validated_output_path(os.path.join(tmp_path, path), NOTE)
     assert str(found.value).endswith("; give another path.")
 
 
@@ -164,7 +170,7 @@ def test_places_without_a_file_are_found_at_once(earlier, tmp_path, path, reason
 )
 def test_what_is_no_path_is_an_error_of_one_line(path):
     with pytest.raises(OptionError) as found:
-        checked_place(path, NOTE)
+        validated_output_path(path, NOTE)
     assert "\n" not in str(found.value)
     assert str(found.value).isprintable()
 
@@ -189,7 +195,7 @@ def test_links_and_other_names_are_the_same_file(earlier, tmp_path):
 
 
 def test_several_files_are_put_in_their_places_together(tmp_path):
-    places = [checked_place(tmp_path / name, NOTE) for name in "ab"]
+    places = [validated_output_path(tmp_path / name, NOTE) for name in "ab"]
 
     def both(last):
         with outputs() as files:
@@ -302,7 +308,7 @@ def test_a_path_is_a_place_or_an_error_of_one_line(path):
         if isinstance(path, str) and path:
             inside = os.path.join(folder, path.replace("..", "__").lstrip("/"))
         try:
-            said = checked_place(inside, NOTE).shown
+            said = validated_output_path(inside, NOTE).shown
         except PegasosStatsError as error:
             said = str(error)
         assert said.isprintable()

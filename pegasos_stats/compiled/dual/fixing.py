@@ -28,7 +28,7 @@ VIOLATIONS, LOW_UNITS, HIGH_UNITS, COUNTS = 6, 7, 8, 9  # after a table of six c
 
 
 @kernel
-def look(
+def screen_rows(
     X: Rows,
     y: Vector,
     weights: Vector,

@@ -8,6 +8,7 @@ nothing of the text is given to Python.
 import ast
 import re
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass
 from keyword import iskeyword
@@ -65,7 +66,7 @@ OPERATOR_NAMES = {
 }  # fmt: skip
 
 
-class Expression:
+class Expression(ABC):
     """An expression that passed the whitelist: a tree of the classes below."""
 
     @property
@@ -120,8 +121,9 @@ class Expression:
             raise TypeError("an expression does not give one number for each row")
         return without_nullable(found)
 
+    @abstractmethod
     def _value(self, frame: pd.DataFrame, states: dict[str, State]) -> Value:
-        raise NotImplementedError
+        """Its value on all rows, as the vocabulary computes it."""
 
 
 @dataclass(frozen=True)

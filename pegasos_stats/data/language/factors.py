@@ -138,7 +138,7 @@ def codes_of(values: Value, levels: Sequence[Hashable]) -> Codes:
 
 
 @dataclass(frozen=True)
-class Doubtful:
+class SuspiciousFactor:
     """A column of text that became a factor of many levels and was hardly meant to.
 
     Attributes
@@ -168,7 +168,7 @@ class Doubtful:
 
         Examples
         --------
-        >>> print(Doubtful("lead", "numbers", 212, 300, ("<5",), "17").text)
+        >>> print(SuspiciousFactor("lead", "numbers", 212, 300, ("<5",), "17").text)
         the column 'lead' is text, as '<5' (row 17) is no number: 212 levels ...
         """
         levels = counted(self.n_levels, "level")
@@ -189,7 +189,7 @@ class Doubtful:
 
 def doubtful_columns(
     data: pd.DataFrame, levels: Mapping[str, list[Hashable]], n_rows: int
-) -> tuple[Doubtful, ...]:
+) -> tuple[SuspiciousFactor, ...]:
     """Columns of text with many levels that look like numbers, or name the rows.
 
     What a column looks like is judged by all its values: a word that makes it text may
@@ -219,19 +219,21 @@ def doubtful_columns(
             words = texts[pd.to_numeric(texts, errors="coerce").isna()]
             row = str(words.index[0]) if len(words) else ""
             of = len(known), n_rows, tuple(words), row
-            found.append(Doubtful(name, "numbers", *of))
+            found.append(SuspiciousFactor(name, "numbers", *of))
         elif n_rows < ROWS * len(known):
-            found.append(Doubtful(name, "names", len(known), n_rows))
+            found.append(SuspiciousFactor(name, "names", len(known), n_rows))
     return tuple(found)
 
 
-def warn_of_columns(found: Iterable[Doubtful]) -> None:
+def warn_of_columns(found: Iterable[SuspiciousFactor]) -> None:
     """Warn of each of these columns."""
     for column in found:
         warn_caller(f"{column.text[:1].upper()}{column.text[1:]}", ColumnWarning)
 
 
-def of_all_rows(found: Iterable[Doubtful], n_rows: int) -> tuple[Doubtful, ...]:
+def of_all_rows(
+    found: Iterable[SuspiciousFactor], n_rows: int
+) -> tuple[SuspiciousFactor, ...]:
     """Those that still are doubtful where the rows they were found in are not all.
 
     Levels are, so that only what names its rows can have been found wrongly. Where the
@@ -239,7 +241,8 @@ def of_all_rows(found: Iterable[Doubtful], n_rows: int) -> tuple[Doubtful, ...]:
 
     Examples
     --------
-    >>> few = Doubtful("ward", "names", 20, 30), Doubtful("day", "numbers", 20, 30)
+    >>> kinds = ("ward", "names"), ("day", "numbers")
+    >>> few = [SuspiciousFactor(*kind, 20, 30) for kind in kinds]
     >>> [column.name for column in of_all_rows(few, 1000)]
     ['day']
     """

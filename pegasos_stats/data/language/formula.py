@@ -37,7 +37,7 @@ from pegasos_stats.data.language.expressions import (
     written,
 )
 from pegasos_stats.data.language.vocabulary import KNOWN, Functions, unwrapped_value
-from pegasos_stats.data.user_data import as_data, plain_column, refusing
+from pegasos_stats.data.user_data import as_data, convert_errors, plain_column
 from pegasos_stats.errors import (
     ColumnError,
     ColumnWarning,
@@ -131,7 +131,9 @@ def split_formula(formula: str) -> tuple[str, str]:
     ('am', 'wt + C(hp)')
     """
     kind = type(formula).__name__
-    with refusing(FormulaError(f"The formula is of type {kind}; give text: 'y ~ .'.")):
+    with convert_errors(
+        FormulaError(f"The formula is of type {kind}; give text: 'y ~ .'.")
+    ):
         text = str(formula)
     parts = sides(text) if len(text) <= MOST_LETTERS else []
     if len(parts) != 2 or not all(parts) or "``" in QUOTED.split(text):

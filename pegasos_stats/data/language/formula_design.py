@@ -40,8 +40,8 @@ from pegasos_stats.data.language.expressions import (
 from pegasos_stats.data.language.factors import (
     MANY_LEVELS,
     ROWS,
-    Doubtful,
     FactorCoding,
+    SuspiciousFactor,
     codes_of,
     doubtful_columns,
     is_factor,
@@ -292,7 +292,7 @@ class FormulaDesign:
         What transformations found, by the text of their calls.
     functions : dict of str to callable
         Further functions, of the caller.
-    doubtful : tuple of Doubtful
+    doubtful : tuple of SuspiciousFactor
         Columns that became factors and were hardly meant to.
     """
 
@@ -306,7 +306,7 @@ class FormulaDesign:
     spanning: tuple[str, ...]
     state: dict[str, State]
     functions: Functions = field(default_factory=dict)
-    doubtful: tuple[Doubtful, ...] = ()
+    doubtful: tuple[SuspiciousFactor, ...] = ()
 
     @classmethod
     def from_terms(
@@ -581,7 +581,7 @@ class FormulaDesign:
         return ModelMatrix(selected(values, whole), kept, index, missing)
 
 
-def doubtful_in(design: Design) -> tuple[Doubtful, ...]:
+def doubtful_in(design: Design) -> tuple[SuspiciousFactor, ...]:
     """Columns of a design that became factors and were hardly meant to."""
     inner = unscaled(design)
     return inner.doubtful if isinstance(inner, FormulaDesign) else ()

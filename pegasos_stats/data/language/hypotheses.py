@@ -15,7 +15,7 @@ import numpy as np
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.language.expressions import parsed
 from pegasos_stats.data.language.formula import sides
-from pegasos_stats.data.user_data import floats_of, refusing
+from pegasos_stats.data.user_data import convert_errors, floats_of
 from pegasos_stats.errors import FormulaError, OptionError, listing, plain, shown
 from pegasos_stats.tables import significant
 
@@ -60,7 +60,7 @@ def constraints(hypotheses: object, names: Sequence[str]) -> tuple[Matrix, Vecto
         f"a number for each expression, or a matrix with {len(names)} columns, one for "
         "each coefficient, alone or in a pair with the values of its rows."
     )
-    with refusing(refused):
+    with convert_errors(refused):
         words = _as_text(hypotheses)
     if words is None:
         R, q = _as_matrix(hypotheses, len(names), refused)
@@ -111,7 +111,7 @@ def _as_matrix(
     matrix, values = hypotheses, 0.0
     if isinstance(hypotheses, tuple) and len(hypotheses) == 2:
         matrix, values = hypotheses
-    with refusing(refused):
+    with convert_errors(refused):
         R = np.atleast_2d(floats_of(matrix, refused))
         q = floats_of(values, refused)
         if R.ndim != 2 or R.shape[1] != k:

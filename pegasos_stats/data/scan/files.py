@@ -33,7 +33,7 @@ from pegasos_stats.data.svmlight import (
     parsed_blocks,
     sorted_entries,
 )
-from pegasos_stats.data.user_data import FileName, in_known_types
+from pegasos_stats.data.user_data import FileName, to_supported_dtype
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
@@ -181,7 +181,7 @@ def kind_of_dtype(dtype: object) -> str:
     >>> kind_of_dtype(np.dtype(complex)), kind_of_dtype(pd.CategoricalDtype())
     ('complex128', 'text')
     """
-    empty = in_known_types(pd.Series(dtype=dtype))  # type: ignore[call-overload]
+    empty = to_supported_dtype(pd.Series(dtype=dtype))  # type: ignore[call-overload]
     if isinstance(empty.dtype, pd.CategoricalDtype):
         return TEXT
     if dtype == np.dtype(object):

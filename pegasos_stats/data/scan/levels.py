@@ -59,7 +59,7 @@ BEGIN = 1000  # of the first rows, which show what terms look like
 MOST_LABELS = 1000  # different ones, after which the outcome has too many levels
 
 
-def check_by_row(expression: Expression, formula: str, noun: str) -> None:
+def check_rowwise(expression: Expression, formula: str, noun: str) -> None:
     """Raise `FormulaError` for functions that look at more than one row.
 
     Parameters
@@ -261,7 +261,7 @@ def resolve_formula(
     )
 
 
-class Rows(NamedTuple):
+class LevelRows(NamedTuple):
     """Some rows, or those of them that tell what a formula means.
 
     Attributes
@@ -284,7 +284,7 @@ Collector = Callable[[], "LevelCollector"]
 
 def _looked_at(
     scan: Source, found: "LevelCollector", collector: Collector
-) -> Iterator[Rows]:
+) -> Iterator[LevelRows]:
     """All rows or, of partitions, those of them that tell."""
     if isinstance(scan, Partitions):
         tasks = scan.tasks(_telling_rows, (collector, scan.memory), found.columns)
@@ -292,17 +292,17 @@ def _looked_at(
             yield from compute_tasks(some)
         return
     for frame, lines in counted_pieces(scan, found.columns, found.counts):
-        yield Rows(frame, lines, len(frame))
+        yield LevelRows(frame, lines, len(frame))
 
 
-def _telling_rows(sent: tuple[Collector, int], frame: pd.DataFrame) -> Rows:
+def _telling_rows(sent: tuple[Collector, int], frame: pd.DataFrame) -> LevelRows:
     collector, memory = sent
     found, there = collector(), Partition(frame, memory)
     for piece, lines in counted_pieces(there, found.columns, found.counts):
-        found.add(Rows(piece, lines, len(piece)))
+        found.add(LevelRows(piece, lines, len(piece)))
     rows = found.rows or [frame[found.columns].head(0)]
     few = joined_frames(rows, found.columns)
-    return Rows(few, found.lines, found.total, frozenset(found.held))
+    return LevelRows(few, found.lines, found.total, frozenset(found.held))
 
 
 class LevelCollector:
@@ -351,9 +351,9 @@ class LevelCollector:
         found = factors_of(self.terms, formula, nothing)
         self.variables, names, expressions = found
         for term in () if self.offsets is None else self.offsets.terms:
-            check_by_row(read_expression(term, kinds, formula), formula, noun)
+            check_rowwise(read_expression(term, kinds, formula), formula, noun)
         for expression in expressions.values():
-            check_by_row(expression, formula, noun)
+            check_rowwise(expression, formula, noun)
         called = {factored(text, ()) for text in expressions} & {*kinds}
         self._by_name = {name for name in names if kinds[name] in (TEXT, OBJECTS)}
         self._by_name |= called  # columns whose values are levels
@@ -377,7 +377,7 @@ class LevelCollector:
         labels = set[object]().union(*self._labels.values())
         return len(labels) > (MOST_LABELS if self._has_factors else 1)
 
-    def add(self, told: Rows) -> None:
+    def add(self, told: LevelRows) -> None:
         """Look at some rows."""
         frame, lines, total, held = told
         self.lines, self.total = self.lines + lines, self.total + total
@@ -433,7 +433,7 @@ def columns_of_outcome(formula: str, nothing: pd.DataFrame, noun: str) -> list[s
     if name in nothing.columns:
         return [name]
     outcome = read_outcome(formula, nothing.columns)
-    check_by_row(outcome, formula, noun)
+    check_rowwise(outcome, formula, noun)
     used = sorted(outcome.columns)
     check_columns(nothing, used or [name])
     return used

@@ -13,7 +13,11 @@ from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.language.factors import named_levels
 from pegasos_stats.data.scan.files import Stamps, kind_of_dtype
-from pegasos_stats.data.user_data import check_hashable, in_known_types, plain_column
+from pegasos_stats.data.user_data import (
+    check_hashable,
+    plain_column,
+    to_supported_dtype,
+)
 from pegasos_stats.errors import ColumnError, DataError, PegasosStatsError, listing
 
 if TYPE_CHECKING:
@@ -43,7 +47,7 @@ def of_one_kind(column: DataColumn) -> DataColumn:
     >>> of_one_kind(pd.Series(pd.arrays.SparseArray([0, 1]))).dtype
     dtype('int64')
     """
-    column = named_levels(in_known_types(column))
+    column = named_levels(to_supported_dtype(column))
     if isinstance(column.dtype, pd.SparseDtype):
         column = column.sparse.to_dense()  # type: ignore[attr-defined]
     of_pandas = not isinstance(column.dtype, np.dtype)
@@ -69,12 +73,12 @@ def compute_tasks(tasks: "Sequence[Delayed]") -> list[Any]:
     """What tasks give, brought home."""
     import dask
 
-    with of_partitions():
+    with map_partitions():
         return list(dask.compute(*tasks))
 
 
 @contextmanager
-def of_partitions() -> Iterator[None]:
+def map_partitions() -> Iterator[None]:
     """Say of partitions that are not as their frame says what is wrong with them."""
     try:
         yield
@@ -157,7 +161,7 @@ class Partitions:
 
     def parts(self, columns: Sequence[str]) -> "list[Delayed]":
         """Each partition of these columns, as a task of Dask."""
-        with of_partitions():
+        with map_partitions():
             return list(self.frame[list(columns)].to_delayed())
 
     def tasks(

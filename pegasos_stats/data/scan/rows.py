@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Dense, Mask, Rows, Vector, read_only
 from pegasos_stats.data.language.factors import of_all_rows
 from pegasos_stats.data.language.formula import outcome_of
-from pegasos_stats.data.sample import Dropped, NaAction, no_rows, some_missing
+from pegasos_stats.data.sample import MissingRowCounts, NaAction, no_rows, some_missing
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, overflow, power_of_two
 from pegasos_stats.data.scan.files import (
     Scan,
@@ -32,7 +32,7 @@ from pegasos_stats.data.scan.partitions import (
     Partition,
     Partitions,
     compute_tasks,
-    of_partitions,
+    map_partitions,
 )
 from pegasos_stats.data.user_data import are_finite
 from pegasos_stats.data.weights import (
@@ -315,7 +315,7 @@ class Piece(NamedTuple):
     ends: int
 
 
-class Counted(NamedTuple):
+class PassCounts(NamedTuple):
     """What has been counted of rows that follow each other, wherever they are.
 
     Attributes
@@ -343,7 +343,7 @@ class Counted(NamedTuple):
     rows: int
     without: int
 
-    def check(self, agreed: ResolvedFormula, na_action: NaAction) -> Dropped:
+    def check(self, agreed: ResolvedFormula, na_action: NaAction) -> MissingRowCounts:
         """Rows that are not used.
 
         Raises
@@ -355,7 +355,7 @@ class Counted(NamedTuple):
         """
         y, coding = np.concatenate(self.y), agreed.coding
         others = self.rows - self.without - y.size
-        dropped = Dropped(self.without, others, tuple(self.lacking.items()))
+        dropped = MissingRowCounts(self.without, others, tuple(self.lacking.items()))
         if na_action == "raise" and dropped.total:
             raise some_missing(dropped)
         if y.size == 0:
@@ -371,7 +371,7 @@ class Counted(NamedTuple):
 
 NO_COLUMNS = Columns.of([])
 NO_LABELS = np.zeros(0, dtype=np.int8)
-NOTHING = Counted(
+NOTHING = PassCounts(
     *(NO_COLUMNS, NO_COLUMNS, NO_COLUMNS, [], [NO_LABELS], [], [], Counter(), 0, 0, 0)
 )
 
@@ -420,7 +420,7 @@ class CountingRule:
 
     def pieces(
         self, scan: Scan | Partition, samples: Sequence[Reservoir] = ()
-    ) -> Iterator[Counted]:
+    ) -> Iterator[PassCounts]:
         """Count each piece of files or a partition; sample rows of -1 and of +1."""
         pieces = counted_pieces(scan, self.wanted, self.agreed.counts, self.step(scan))
         found = ((*piece, self.matrices.columns(piece[0])) for piece in pieces)
@@ -442,7 +442,7 @@ class CountingRule:
 
     def _counted(
         self, frame: pd.DataFrame, columns: list[Vector] | None
-    ) -> tuple[Counted, list[Vector]]:
+    ) -> tuple[PassCounts, list[Vector]]:
         """Count a piece and find the columns of its rows that are used."""
         agreed = self.agreed
         given = RowOptions.of(
@@ -472,7 +472,7 @@ class CountingRule:
         by_class = self.standardize and self.weights is not None
         some = None if usable.all() else usable
         ends = self.matrices.ends(frame)
-        found = Counted(
+        found = PassCounts(
             columns=Columns.of(columns),
             negative=of_class(-1) if by_class else NO_COLUMNS,
             positive=of_class(1) if by_class else NO_COLUMNS,
@@ -608,7 +608,7 @@ class StreamedRows:
     weights : float64 array, shape (n,), or None
         With mean 1; None if all are 1.
     offset : float64 array, shape (n,), or None
-    dropped : Dropped
+    dropped : MissingRowCounts
     lines : int
         Rows of the data, before each was repeated.
     radius : float
@@ -642,7 +642,7 @@ class StreamedRows:
     y: NDArray[np.int8]
     weights: Vector | None
     offset: Vector | None
-    dropped: Dropped
+    dropped: MissingRowCounts
     lines: int
     radius: float
     means: Vector
@@ -850,7 +850,7 @@ class StreamedRows:
 def _looked(
     look: tuple[StreamedRows, Callable[[Block, Values], Found]],
     frame: pd.DataFrame,
-    counted: Counted,
+    counted: PassCounts,
     weights: Values | None,
     ends: tuple[int, int],
     values: Values,
@@ -927,10 +927,10 @@ def streamed_rows(
         return found
     import dask
 
-    with of_partitions():
+    with map_partitions():
         tasks = scan.tasks(_counted, (rule, scan.memory), rule.wanted)
         there = list(dask.persist(*tasks))
-    each: list[Counted] = compute_tasks(there)
+    each: list[PassCounts] = compute_tasks(there)
     step = rule.step(Partition(pd.DataFrame(), scan.memory))
     found = _summed(rule, added(each), scan, samples, na_action, step, stamps)
     edges = np.cumsum([0, *(sum(map(len, part.y)) for part in each)])
@@ -947,15 +947,15 @@ def streamed_rows(
     return found
 
 
-def _counted(sent: tuple[CountingRule, int], frame: pd.DataFrame) -> Counted:
+def _counted(sent: tuple[CountingRule, int], frame: pd.DataFrame) -> PassCounts:
     rule, memory = sent
-    found: Counted = added(rule.pieces(Partition(frame, memory)))
+    found: PassCounts = added(rule.pieces(Partition(frame, memory)))
     return found
 
 
 def _summed(
     rule: CountingRule,
-    count: Counted,
+    count: PassCounts,
     scan: Source,
     samples: Sequence[Reservoir],
     na_action: NaAction,

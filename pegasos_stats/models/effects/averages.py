@@ -27,8 +27,8 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.effects.rows import (
+    EffectRows,
     Place,
-    Rows,
     levels_of,
     new_rows,
     training_rows,
@@ -89,7 +89,7 @@ SCORES = 1e7  # scores that are held at once
 
 
 @dataclass(frozen=True, eq=False)
-class Heights:
+class ResponseScale:
     """What a prediction is, from the score of a row.
 
     Attributes
@@ -161,14 +161,14 @@ class Estimand:
     offset: Vector | None = None
 
     def values(
-        self, thetas: Matrix, heights: Heights, shifts: Vector | None = None
+        self, thetas: Matrix, heights: ResponseScale, shifts: Vector | None = None
     ) -> Vector:
         """The mean by each of several fits, shape (b,).
 
         Parameters
         ----------
         thetas : float64 array, shape (b, k)
-        heights : Heights
+        heights : ResponseScale
         shifts : float64 array, shape (b,), optional
             Of each fit, in the place of that of `heights`.
         """
@@ -180,7 +180,7 @@ class Estimand:
             parts.append(self._some(thetas[some].T, at))
         return np.concatenate(parts)
 
-    def _some(self, thetas: Matrix, heights: Heights) -> Vector:
+    def _some(self, thetas: Matrix, heights: ResponseScale) -> Vector:
         if self.direction is not None:
             slope = heights.slope(self._scores(self.rows, thetas))
             return np.asarray(self.shares @ (slope * (self.direction @ thetas)))
@@ -189,7 +189,7 @@ class Estimand:
             each = each - heights.of(self._scores(self.other, thetas))
         return np.asarray(self.shares @ each)
 
-    def gradient(self, theta: Vector, heights: Heights) -> Vector:
+    def gradient(self, theta: Vector, heights: ResponseScale) -> Vector:
         """Derivatives by ``theta`` and, last, by the shift of probabilities."""
         scores = self._scores(self.rows, theta)
         slope = self.shares * heights.slope(scores)
@@ -222,7 +222,7 @@ def tested(
     theta: Vector,
     errors: wald.Estimate | None,
     estimands: Iterable[tuple[str, Estimand]],
-    heights: Heights,
+    heights: ResponseScale,
     solver_noise: Vector | None,
 ) -> wald.ContrastTests:
     """Estimate each mean, with its error.
@@ -241,14 +241,15 @@ def tested(
     errors : Covariance, BootstrapResult or None
         Of `theta`, for the predictors as the rows of the estimands have them.
     estimands : iterable of pairs (name, Estimand)
-    heights : Heights
+    heights : ResponseScale
     solver_noise : float64 array, shape (k,), or None
         What of each coefficient is the solver's.
 
     Examples
     --------
     >>> one = Estimand(np.array([0.5, 0.5]), np.array([[1.0, 0.0], [1.0, 2.0]]))
-    >>> tested(np.zeros(2), None, [("mean", one)], Heights("probability"), None).effect
+    >>> scale = ResponseScale("probability")
+    >>> tested(np.zeros(2), None, [("mean", one)], scale, None).effect
     array([0.5])
     """
     resampled = errors if isinstance(errors, wald.BootstrapResult) else None
@@ -637,15 +638,15 @@ def predictions(
     return replace(made, observed={n: rows.numbers(k) for n, k in numeric.items()})
 
 
-def heights_of(result: "LinearResults", scale: Scale) -> Heights:
+def heights_of(result: "LinearResults", scale: Scale) -> ResponseScale:
     """What a prediction of the fit is, on this scale."""
     checks.check_choice("scale", scale, SCALES)
     problem = result.problem
     if scale == "link":
-        return Heights("score")
+        return ResponseScale("score")
     if problem.loss == "log":
-        return Heights("probability", problem.prior_shift)
-    return Heights("share", tie=TIES[result.solver.ties])
+        return ResponseScale("probability", problem.prior_shift)
+    return ResponseScale("share", tie=TIES[result.solver.ties])
 
 
 def rows_of(
@@ -654,7 +655,7 @@ def rows_of(
     weights: object,
     dummy: bool,
     offset: object = None,
-) -> Rows:
+) -> EffectRows:
     """Rows to average over: those of the fit, or the complete ones of new data.
 
     Raises
@@ -693,14 +694,16 @@ def rows_of(
     levels = levels_of(design, frame, dummy)
     shares = each / each.sum()
     number = int(each.sum()) if are_counts else len(frame)
-    return Rows(design, problem.intercept, frame, shares, number, levels, offsets=known)
+    return EffectRows(
+        design, problem.intercept, frame, shares, number, levels, offsets=known
+    )
 
 
 def estimated(
     result: "LinearResults",
     found: Iterable[tuple[Key, Estimand]],
-    rows: Rows,
-    heights: Heights,
+    rows: EffectRows,
+    heights: ResponseScale,
     title: str,
     column: str,
     notes: list[str],
@@ -708,7 +711,7 @@ def estimated(
     """Estimate all, with errors of the fit; of shares from resamples."""
     theta = np.asarray(result.params, dtype=np.float64)
     options, problem = result.cov_type, result.problem
-    missing = [] if result.has_covariance else wald.why_none(problem, options)
+    missing = [] if result.has_covariance else wald.reason_unavailable(problem, options)
     if heights.curve == "share" and isinstance(options, Sandwich):
         missing = [] if problem.has_rows else [NO_RESAMPLES]
         result = result.with_covariance(RESAMPLES) if problem.has_rows else result
@@ -756,14 +759,14 @@ def estimated(
 
 
 def checked_changes(
-    change: object, rows: Rows, names: Sequence[Level], steps: Collection[Level]
+    change: object, rows: EffectRows, names: Sequence[Level], steps: Collection[Level]
 ) -> dict[Level, tuple[str, Change]]:
     """By how much each numeric predictor is moved, with a name of it; None for slopes.
 
     Parameters
     ----------
     change : None, "sd", number, or mapping of name to one of these
-    rows : Rows
+    rows : EffectRows
     names : list
         Predictors whose effects are asked for.
     steps : collection
@@ -796,7 +799,7 @@ def checked_changes(
     return found
 
 
-def without_slopes(rows: Rows, names: Sequence[Level]) -> list[Level]:
+def without_slopes(rows: EffectRows, names: Sequence[Level]) -> list[Level]:
     """Numeric predictors in terms that are steps, such as ``I(x > 3)``.
 
     A step stays as it is, or jumps, where its predictor moves by very little.
@@ -819,8 +822,8 @@ def without_slopes(rows: Rows, names: Sequence[Level]) -> list[Level]:
 
 
 def effects(
-    here: Rows,
-    whole: Rows,
+    here: EffectRows,
+    whole: EffectRows,
     names: Sequence[Level],
     changes: Mapping[Level, tuple[str, Change]],
     contrasts: Contrasts,
@@ -829,9 +832,9 @@ def effects(
 
     Parameters
     ----------
-    here : Rows
+    here : EffectRows
         Where effects are taken.
-    whole : Rows
+    whole : EffectRows
         The same rows with their own values.
     names : list
     changes : dict
@@ -870,7 +873,7 @@ def effects(
         yield name, contrast, estimand(Z[0], direction=direction)
 
 
-def around(here: Rows, whole: Rows, name: Level) -> tuple[Vector, Vector]:
+def around(here: EffectRows, whole: EffectRows, name: Level) -> tuple[Vector, Vector]:
     """Values just below and above those of a predictor, or on that side with a value.
 
     Steps are relative where all values have one sign, so that ``log(x)`` stays defined;
@@ -900,7 +903,7 @@ class RowPredictions:
         Coefficients, the intercept first if there is one.
     covariance : Covariance or BootstrapResult
         Of `theta`.
-    heights : Heights
+    heights : ResponseScale
         Whether predictions are probabilities or scores.
     has_intercept : bool
 
@@ -918,7 +921,7 @@ class RowPredictions:
     matrix: ModelMatrix
     theta: Vector
     covariance: wald.Estimate
-    heights: Heights
+    heights: ResponseScale
     has_intercept: bool
 
     @property

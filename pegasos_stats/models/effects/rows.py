@@ -1,4 +1,4 @@
-"""Rows that effects are averaged over, with predictors set to other values."""
+"""EffectRows that effects are averaged over, with predictors set to other values."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.labels import Level
 from pegasos_stats.data.language.formula import factored
 from pegasos_stats.data.language.formula_design import FormulaDesign
-from pegasos_stats.data.sample import Lines
+from pegasos_stats.data.sample import RowIndex
 from pegasos_stats.data.scaling import ScaledDesign, unscaled
 from pegasos_stats.data.user_data import check_memory, is_sparse, position_of
 from pegasos_stats.data.weights import Positions
@@ -40,7 +40,7 @@ FIVE = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class EffectRows:
     """Complete rows with their weights, and how they become a matrix.
 
     Attributes
@@ -165,7 +165,7 @@ class Rows:
         chosen = product(*each.values())
         return [dict(zip(each, values, strict=True)) for values in chosen]
 
-    def at_means(self) -> "Rows":
+    def at_means(self) -> "EffectRows":
         """The same with numeric predictors at their means, averaged to one row."""
         frame = self.frame.copy(deep=False)
         for name in self.names:
@@ -173,7 +173,7 @@ class Rows:
                 frame[name] = float(self.weights @ self.numbers(name))
         return replace(self, frame=frame, averaged=True)
 
-    def at(self, place: Place) -> "Rows":
+    def at(self, place: Place) -> "EffectRows":
         """The same rows with these values."""
         frame = self.frame.copy(deep=False)
         for name, value in place.items():
@@ -205,7 +205,7 @@ class Rows:
             return np.ones(len(self.frame), dtype=bool)
         return inner.valued(self.at(place).frame)
 
-    def at_known(self, place: Place, what: str = "") -> "Rows":
+    def at_known(self, place: Place, what: str = "") -> "EffectRows":
         """The same rows with these values, or `DataError` if a term has none there."""
         if without := int((~self.valued(place)).sum()):
             what = what or f"at {written(place) or 'means'}"
@@ -265,7 +265,7 @@ def value_text(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def unread_columns(design: Design, lines: Lines | None) -> pd.DataFrame | None:
+def unread_columns(design: Design, lines: RowIndex | None) -> pd.DataFrame | None:
     """Predictors whose own values are not columns of the design matrix.
 
     Those are factors, booleans, and columns that only stand in other terms.

@@ -21,7 +21,7 @@ from pegasos_stats.models.inference.wald import (
 from pegasos_stats.models.summaries import Note
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.rng import RRandom
-from pegasos_stats.solvers.centring import centre_for_errors, centred, moved
+from pegasos_stats.solvers.centring import centre_for_errors, centred, shifted_solution
 from pegasos_stats.solvers.newton.resamples import (
     HingeResamples,
     LogResamples,
@@ -113,7 +113,7 @@ def bootstrap(
     rng = RRandom(options.seed, sample_kind=options.sample_kind)
     inner, start, centre = problem, solution, centre_for_errors(problem)
     if centre is not None:
-        inner, start = centred(problem, centre), moved(solution, -centre)
+        inner, start = centred(problem, centre), shifted_solution(solution, -centre)
     estimates, found = refits(inner, start, options, scaling is not None, groups, rng)
     reference = reference_of(inner)
     if centre is not None:

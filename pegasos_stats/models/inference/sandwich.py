@@ -52,10 +52,10 @@ FEWEST_ROWS = 0.5  # at the margin, for a curvature in the intercept
 ROUNDING = 1e-13  # of a pivot of H that is 1 before elimination, or an eigenvalue
 NEGLIGIBLE = 1e-6  # a penalty, beside H: the square of it is above its rounding
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
-SeparatedRows = tuple[int, IdentifiedPart, "Fitted", "Sums"]
+SeparatedRows = tuple[int, IdentifiedPart, "Fitted", "ClassSums"]
 
 
-class Part(NamedTuple):
+class FittedRows(NamedTuple):
     """Some rows ``z = (1, x)``, or ``x`` without intercept, at the fit.
 
     Attributes
@@ -77,7 +77,7 @@ class Part(NamedTuple):
     s: Vector
 
 
-class Sums(NamedTuple):
+class ClassSums(NamedTuple):
     """Sums over the rows of each class, -1 and +1, and over all.
 
     Attributes
@@ -109,7 +109,7 @@ class Sums(NamedTuple):
     u: list[Vector]
     margin_weights: list[Vector]
 
-    def of_columns(self, columns: Numbers) -> "Sums":
+    def of_columns(self, columns: Numbers) -> "ClassSums":
         """Those of some coefficients."""
         return self._replace(
             z=self.z[:, columns],
@@ -128,7 +128,7 @@ class Curvature(NamedTuple):
     beyond: int
 
 
-class Influence(NamedTuple):
+class RowInfluence(NamedTuple):
     """What the influence of rows depends on, beside the fit.
 
     Attributes
@@ -194,7 +194,7 @@ class Fitted:
     directions: Matrix | None = None
     columns: Numbers | None = None
 
-    def part(self, block: Block, dual: Values) -> Part:
+    def part(self, block: Block, dual: Values) -> FittedRows:
         """The rows of a block, with their dual weights or none."""
         X = dense_rows(block.X)
         if self.centre is not None:
@@ -214,7 +214,9 @@ class Fitted:
         Z = np.column_stack([np.ones(len(X)), X]) if self.intercept else X
         if self.directions is not None:
             w = np.where(separated_by(Z, block.y, w, self.directions), 0.0, w)
-        return Part(Z if self.columns is None else Z[:, self.columns], block.y, w, u, s)
+        return FittedRows(
+            Z if self.columns is None else Z[:, self.columns], block.y, w, u, s
+        )
 
     def pass_over(
         self, directions: Matrix, b: Vector | None, block: Block, dual: Values
@@ -229,12 +231,12 @@ class Fitted:
         return int(((y * (Z @ step) >= FORWARD) & (w > 0.0)).sum())
 
     @np.errstate(over="ignore", invalid="ignore")
-    def sums(self, block: Block, dual: Values) -> Sums:
-        """Sum over a block what `Sums` holds."""
+    def sums(self, block: Block, dual: Values) -> ClassSums:
+        """Sum over a block what `ClassSums` holds."""
         Z, y, w, u, s = self.part(block, dual)
         classes = np.array([w * (y < 0.0), w * (y > 0.0)])
         hinge = self.loss == "hinge"
-        return Sums(
+        return ClassSums(
             rows=np.count_nonzero(classes, axis=1).astype(np.float64),
             w=classes.sum(axis=1),
             wu=classes @ u,
@@ -263,7 +265,7 @@ class Fitted:
         )
 
     def influence(
-        self, given: Influence, block: Block, dual: Values
+        self, given: RowInfluence, block: Block, dual: Values
     ) -> tuple[Matrix, Matrix]:
         """``psi_i`` and ``-H^-1 S_i`` of a block, a row each.
 
@@ -304,7 +306,7 @@ class Fitted:
             psi = np.column_stack([psi, prior])
         return psi, fixed
 
-    def products(self, given: Influence, block: Block, dual: Values) -> Products:
+    def products(self, given: RowInfluence, block: Block, dual: Values) -> Products:
         """Sum over a block what `Products` holds."""
         psi, fixed = self.influence(given, block, dual)
         squares = psi.T @ psi
@@ -362,8 +364,8 @@ def sandwich(
     >>> sandwich(problem, at, Sandwich()).std_error.round(2)
     array([0.99, 0.46])
     """
-    rows = Rows.of(problem, found, options, scaling, groups, relative_gap)
-    sums: Sums = rows.read(rows.fitted.sums)
+    rows = SandwichRows.of(problem, found, options, scaling, groups, relative_gap)
+    sums: ClassSums = rows.read(rows.fitted.sums)
     whole = rows.covariance(sums)
     known = None if np.isnan(whole.matrix).all() else rows.separation(sums)
     if known is None:
@@ -390,7 +392,7 @@ def sandwich(
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class SandwichRows:
     """Where the rows of a fit are, and the fit about their centre.
 
     Attributes
@@ -419,7 +421,7 @@ class Rows:
         scaling: Scaling | None = None,
         groups: Groups | None = None,
         gap: float = 0.0,
-    ) -> "Rows":
+    ) -> "SandwichRows":
         """Find the centre, and check the number of coefficients."""
         k, X = problem.p + problem.intercept, problem.X
         if k > MOST_COEFFICIENTS:
@@ -469,7 +471,7 @@ class Rows:
             X = problem.X[some]
             yield Block(begin, X, problem.y[some], w[some], offset), dual
 
-    def separation(self, sums: Sums) -> SeparatedRows | None:
+    def separation(self, sums: ClassSums) -> SeparatedRows | None:
         """How many rows of the log loss are separated, if any, and what is left.
 
         That is what the others determine, the fit without them, and their sums.
@@ -489,7 +491,7 @@ class Rows:
             sums = sums._replace(H=np.zeros_like(sums.H))
         return known.number, IdentifiedPart.by(sums.H), fitted, sums
 
-    def is_collinear(self, sums: Sums) -> bool:
+    def is_collinear(self, sums: ClassSums) -> bool:
         """Whether predictors are combinations of others, up to a negligible penalty."""
         H, k = sums.H + np.diag(np.diag(sums.H) == 0.0), len(sums.H)
         penalty = np.diag(penalty_of(self.problem, k)) * self.problem.n
@@ -498,7 +500,7 @@ class Rows:
         negligible = bool((penalty < NEGLIGIBLE * np.diag(H))[-self.problem.p :].any())
         return negligible and bool(np.isnan(inverse_of(H)).any())
 
-    def _may_be_separated(self, sums: Sums) -> bool:
+    def _may_be_separated(self, sums: ClassSums) -> bool:
         """Whether Newton's step without the penalty raises a margin by 1 or more."""
         step = solved(sums.H, -sums.scores.sum(axis=0))
         farthest = np.linalg.norm(step[int(self.fitted.intercept) :])
@@ -509,7 +511,7 @@ class Rows:
             return False
         return bool(self.read(partial(self.fitted.moved_forward, step)))
 
-    def covariance(self, sums: Sums) -> Covariance:
+    def covariance(self, sums: ClassSums) -> Covariance:
         """The covariance for rows about their centre, or why there is none."""
         problem, slopes = self.problem, self.fitted.slopes
         options, groups = self.options, self.groups
@@ -552,7 +554,7 @@ class Rows:
         )
         return undefined(V, reason) if reason else V
 
-    def hinge_curvature(self, sums: Sums) -> tuple[float, Curvature]:
+    def hinge_curvature(self, sums: ClassSums) -> tuple[float, Curvature]:
         """Width of the kernel, and the curvature with it; all 0 without a width."""
         width, k = self.options.bandwidth, len(sums.H)
         if width == "silverman":
@@ -567,7 +569,7 @@ class Rows:
         slopes = (sums.uz - means[:, None] * sums.z) / np.where(size > 0, size, np.inf)
         return float(width), self.read(partial(self.fitted.curvature, width, slopes))
 
-    def products(self, sums: Sums, inverse: Matrix, H: Matrix) -> Products:
+    def products(self, sums: ClassSums, inverse: Matrix, H: Matrix) -> Products:
         """``sum psi_i psi_i'``; of groups ``sum_ways c sum_g psi_g psi_g'``."""
         problem, n, scaling = self.problem, self.problem.n, self.scaling
         correction = self.options.correction
@@ -580,7 +582,7 @@ class Rows:
             moments = means, sums.squares / total - means**2
         pooled = np.tile(sums.scores.sum(axis=0) / total, (2, 1))
         balanced = problem.balanced
-        given = Influence(
+        given = RowInfluence(
             inverse,
             n,
             correction,
@@ -658,8 +660,8 @@ def correction_factor(
 
 def bread_at(problem: Problem, found: Solution) -> Matrix:
     """``H`` of the log loss at a fit, for rows about their centre."""
-    rows = Rows.of(problem, found, Sandwich())
-    sums: Sums = rows.read(rows.fitted.sums)
+    rows = SandwichRows.of(problem, found, Sandwich())
+    sums: ClassSums = rows.read(rows.fitted.sums)
     return np.asarray(sums.H / problem.n + penalty_of(problem, len(sums.H)))
 
 
@@ -670,7 +672,7 @@ def hat_values(problem: Problem, found: Solution) -> Vector:
     The diagonal of ``W^1/2 Z (Z'WZ + n lam J)^-1 Z' W^1/2`` with ``W = diag(w_i s_i (1
     - s_i))``; NaN if the matrix is singular.
     """
-    rows = Rows.of(problem, found, Sandwich())
+    rows = SandwichRows.of(problem, found, Sandwich())
     inverse, parts = inverse_of(bread_at(problem, found)), []
     for block, dual in rows.blocks():
         Z, _, w, _, s = rows.fitted.part(block, dual)

@@ -276,7 +276,7 @@ class BootstrapResult:
         if kind == "envelope":
             rank = int(shares[0] * (m + 1) + RANK_ROUNDING)
             if rank < 1 and abs(level - USUAL) > RANK_ROUNDING:
-                raise too_few(level, m)
+                raise too_few_resamples(level, m)
             if rank < 1:
                 return np.full((len(centre), 2), np.nan)
             apart = np.sort(self.estimates - self.estimate, axis=0)
@@ -321,7 +321,7 @@ def agreeing(estimates: Matrix, tolerance: Vector) -> float:
     return float((counts * (counts - 1)).sum() / (m * (m - 1)))
 
 
-def too_few(level: float, m: int) -> OptionError:
+def too_few_resamples(level: float, m: int) -> OptionError:
     """The error for a level of which m resamples have no envelope."""
     needed = int(np.ceil(2.0 / (1.0 - level) - 1.0 - RANK_ROUNDING))
     return OptionError(
@@ -744,7 +744,7 @@ def is_quick(problem: Problem) -> bool:
     return p <= MOST_COEFFICIENTS and float(n) * p * p <= MOST_PRODUCTS
 
 
-def why_left_out(problem: Problem, options: CovType, asked: bool) -> list[Note]:
+def reason_skipped(problem: Problem, options: CovType, asked: bool) -> list[Note]:
     """Why a summary has no standard errors, and how to get them; empty if it has.
 
     Those that were asked for by name are computed, however long it takes.
@@ -752,10 +752,10 @@ def why_left_out(problem: Problem, options: CovType, asked: bool) -> list[Note]:
     Examples
     --------
     >>> wide = Problem(np.zeros((3, 2000)), np.array([-1.0, 1.0, 1.0]), 1.0, "log")
-    >>> why_left_out(wide, Sandwich(), asked=False)[0].text
+    >>> reason_skipped(wide, Sandwich(), asked=False)[0].text
     'Standard errors were not computed, which takes long for 2,000 coefficients: ...'
     """
-    why = why_none(problem, options)
+    why = reason_unavailable(problem, options)
     if why or asked:
         return why
     if isinstance(options, Bootstrap):
@@ -773,14 +773,14 @@ def why_left_out(problem: Problem, options: CovType, asked: bool) -> list[Note]:
     return [Note("standard errors", "note", words)]
 
 
-def why_none(problem: Problem, options: CovType) -> list[Note]:
+def reason_unavailable(problem: Problem, options: CovType) -> list[Note]:
     """Why standard errors cannot be computed; empty if they can.
 
     Examples
     --------
     >>> small = Problem(np.zeros((3, 2)), np.array([-1.0, 1.0, 1.0]), lam=1.0)
-    >>> why_none(small, Sandwich()), why_none(small, None)[0].text[:28]
-    ([], 'There are no standard errors')
+    >>> reason_unavailable(small, None)[0].text[:28]
+    'There are no standard errors'
     """
     elsewhere = isinstance(problem.X, StreamedRows)
     if options is None and elsewhere and problem.loss == "hinge":

@@ -44,7 +44,7 @@ from pegasos_stats.models.summaries import factor_levels, header_lines, summary_
 from pegasos_stats.output.cli import options as groups
 from pegasos_stats.output.cli.files import (
     PREDICTIONS,
-    Rows,
+    InputRows,
     check_places,
     formula_for,
     read_data,
@@ -67,7 +67,7 @@ from pegasos_stats.studies.selection.cross_validation import (
     cross_validate,
 )
 from pegasos_stats.tables import note_text
-from pegasos_stats.writing import checked_place, outputs, shown_path
+from pegasos_stats.writing import outputs, shown_path, validated_output_path
 
 SEED = 443  # of the reference run, which demo repeats
 
@@ -79,7 +79,7 @@ Facts = dict[str, object]  # by name, for JSON
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class EvaluatedFit:
     """A fit and what was asked about it.
 
     Attributes
@@ -119,7 +119,7 @@ def given(group: Any, *left_out: str) -> dict[str, Any]:
     return {k: v for k, v in values.items() if v is not None and k not in left_out}
 
 
-def solver_of(options: groups.Solver) -> Pegasos | SDCA:
+def solver_of(options: groups.SolverOptions) -> Pegasos | SDCA:
     """Build the solver that the options describe: a named profile with changes, or new.
 
     Raises
@@ -146,9 +146,9 @@ def solver_of(options: groups.Solver) -> Pegasos | SDCA:
 
 
 def model_of(
-    train: Rows,
+    train: InputRows,
     solver: Pegasos | SDCA,
-    options: groups.Fit | groups.Report | groups.Parity,
+    options: groups.FitOptions | groups.ReportOptions | groups.Parity,
 ) -> Any:
     """The model of the training data, not yet fitted.
 
@@ -176,12 +176,12 @@ def model_of(
 # ----------------------------------------------------------- fit and report
 
 
-def fit(options: groups.Fit, line: str) -> None:
+def fit(options: groups.FitOptions, line: str) -> None:
     """Fit a file, and test on another."""
     _print(_fitted(options, options.output, line), options.output)
 
 
-def report(options: groups.Report, line: str) -> None:
+def report(options: groups.ReportOptions, line: str) -> None:
     """Fit a file, test on another, and write a report."""
     if options.model.loss is None and options.model.kernel is None:
         options = replace(options, model=replace(options.model, loss="log"))
@@ -208,7 +208,7 @@ def demo(options: groups.Demo, line: str) -> None:
         solver = replace(solver, solver="pegasos")
     if model.lam is None and solver.profile != "homework":
         model = replace(model, lam=1.0)
-    asked = groups.Report(
+    asked = groups.ReportOptions(
         train="handwritten fives and sixes, 8 x 8 pixels",
         training=groups.Training(formula="digit ~ ."),
         title="Handwritten fives and sixes",
@@ -224,19 +224,19 @@ def demo(options: groups.Demo, line: str) -> None:
 
 
 def _fitted(
-    options: groups.Fit | groups.Report,
+    options: groups.FitOptions | groups.ReportOptions,
     output: groups.Output,
     line: str,
     page: str | None = None,
     digits: bool = False,
-) -> Evaluated:
+) -> EvaluatedFit:
     """Fit, evaluate, save the fit and write its page, where they are asked for."""
     inputs = [options.train, options.test, options.solver.rows]
     check_places(inputs, output.overwrite, (output.save, MODEL), (page, REPORT))
     train, test = _digits() if digits else _read(options)
     found = _evaluated(train, test, options, output)
     made = None
-    if page is not None and isinstance(options, groups.Report):
+    if page is not None and isinstance(options, groups.ReportOptions):
         made = reports.report(
             found.result,
             None if test is None else test.labelled,
@@ -258,7 +258,9 @@ def _fitted(
     return found
 
 
-def _print(found: Evaluated, output: groups.Output, report: str | None = None) -> None:
+def _print(
+    found: EvaluatedFit, output: groups.Output, report: str | None = None
+) -> None:
     """Print a fit, as text or JSON."""
     if output.json:
         write_output(fit_json(found, output.coefficients))
@@ -268,14 +270,16 @@ def _print(found: Evaluated, output: groups.Output, report: str | None = None) -
     write_output(text + (f"\nReport     {shown_path(report)}\n" if report else ""))
 
 
-def fit_text(found: Evaluated, coefficients: bool) -> str:
+def fit_text(found: EvaluatedFit, coefficients: bool) -> str:
     """The summary of a fit, its trace, and its tables."""
     result = found.result
-    summary = summary_of(result, pd.DataFrame())
-    if coefficients and isinstance(result, LinearResults):
-        summary = result.summary(max_terms=None)
+    summary, footer = summary_of(result, pd.DataFrame()), ""
+    if isinstance(result, LinearResults):
+        footer = "The coefficients and their standard errors: --coefficients."
+        if coefficients:
+            summary, footer = result.summary(max_terms=None), ""
     notes = [as_options(note) for note in summary.notes]
-    lines = [found.title, str(replace(summary, notes=notes, footer=""))]
+    lines = [found.title, str(replace(summary, notes=notes, footer=footer))]
     if found.threshold is not None:
         lines += note_text(f"Tables have the threshold {found.threshold:g}.")
     if result.trace is not None:
@@ -286,7 +290,7 @@ def fit_text(found: Evaluated, coefficients: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def fit_json(found: Evaluated, coefficients: bool) -> str:
+def fit_json(found: EvaluatedFit, coefficients: bool) -> str:
     """The same numbers and the coefficients, for programs."""
     result, trace = found.result, found.result.trace
     levels = factor_levels(result.design).items()
@@ -382,15 +386,15 @@ def _table_facts(table: ConfusionMatrix) -> Facts:
     }
 
 
-def _digits() -> tuple[Rows, Rows]:
+def _digits() -> tuple[InputRows, InputRows]:
     """The training data and the test data of the demonstration."""
     train, test = datasets.load_digits56()
-    return Rows("digits56", train), Rows("digits56", test)
+    return InputRows("digits56", train), InputRows("digits56", test)
 
 
 def _read(
-    options: groups.Fit | groups.Report | groups.Parity,
-) -> tuple[Rows, Rows | None]:
+    options: groups.FitOptions | groups.ReportOptions | groups.Parity,
+) -> tuple[InputRows, InputRows | None]:
     """The training data and the test data that the options name."""
     reading, dense = options.reading, options.model.kernel is not None
     path = None if isinstance(options, groups.Parity) else options.test
@@ -409,11 +413,11 @@ def _read(
 
 
 def _evaluated(
-    train: Rows,
-    test: Rows | None,
-    options: groups.Fit | groups.Report,
+    train: InputRows,
+    test: InputRows | None,
+    options: groups.FitOptions | groups.ReportOptions,
     output: groups.Output,
-) -> Evaluated:
+) -> EvaluatedFit:
     """The fit that the options describe, and its tables."""
     labels, seed = options.labels, options.solver.seed
     solver = solver_of(options.solver)
@@ -449,7 +453,7 @@ def _evaluated(
         asked = tables["training"].choices
         tables["out-of-fold"] = replace(table, choices=asked)
     title = f"{PROGRAM}: {options.train}"
-    return Evaluated(title, result, tables, validation, labels.threshold)
+    return EvaluatedFit(title, result, tables, validation, labels.threshold)
 
 
 def _choices(result: Results, labels: groups.Labels) -> dict[str, Any]:
@@ -522,7 +526,9 @@ def predict(options: groups.Predict, line: str) -> None:
         write_output(f"{text}\nPredictions written to {shown_path(written)}\n")
 
 
-def _rows_for(saved: Saved, options: groups.Predict) -> tuple[Rows, groups.Reading]:
+def _rows_for(
+    saved: Saved, options: groups.Predict
+) -> tuple[InputRows, groups.ReadingOptions]:
     """Read data in the format and style of those that the model was fitted on."""
     about, data, reading = saved.about, options.data, options.reading
     if about.get("format") == "files" and ending_of(data) in SVMLIGHT:
@@ -537,7 +543,7 @@ def _rows_for(saved: Saved, options: groups.Predict) -> tuple[Rows, groups.Readi
 
 
 def _table(
-    result: Results, rows: Rows, options: groups.Predict
+    result: Results, rows: InputRows, options: groups.Predict
 ) -> tuple[ConfusionMatrix | None, str]:
     """The confusion table, if the rows have labels; or why there is none."""
     if options.unlabelled:
@@ -560,7 +566,10 @@ def _table(
 
 
 def _predictions(
-    result: Results, rows: Rows, options: groups.Predict, reading: groups.Reading
+    result: Results,
+    rows: InputRows,
+    options: groups.Predict,
+    reading: groups.ReadingOptions,
 ) -> Iterator[pd.DataFrame]:
     """Labels, scores and probabilities of rows, some at a time."""
     threshold, unseen = options.labels.threshold, reading.unseen
@@ -583,7 +592,7 @@ def _predictions(
     also = [] if offsets is None else offsets.columns(rows.columns)
     also = also if reading.id is None else [*also, reading.id]
     for frame in scanned_frames(rows.data, result.design, also):
-        found = of(Rows(rows.path, frame).named_by(reading.id).data)
+        found = of(InputRows(rows.path, frame).named_by(reading.id).data)
         if reading.id is None:  # numbered over all files
             found = found.set_axis(pd.RangeIndex(n, n + len(frame)))
         yield found
@@ -618,7 +627,7 @@ def _written(options: groups.Predict) -> Iterator[Callable[[str], object]]:
         yield lambda text: write_output(text, exact=True)
         return
     with outputs() as files:
-        place = checked_place(options.output, PREDICTIONS, options.overwrite)
+        place = validated_output_path(options.output, PREDICTIONS, options.overwrite)
         handle = files.open(place)
         yield lambda text: handle.write(text.encode())
 
@@ -691,8 +700,8 @@ def fit_all(file: Path) -> None:
 
 
 COMMANDS: dict[type, Callable[[Any, str], int | None]] = {
-    groups.Fit: fit,
-    groups.Report: report,
+    groups.FitOptions: fit,
+    groups.ReportOptions: report,
     groups.Predict: predict,
     groups.Parity: parity,
     groups.Demo: demo,

@@ -49,7 +49,12 @@ from pegasos_stats.errors import (
     did_you_mean,
     warn_caller,
 )
-from pegasos_stats.output.cli.options import Fit, Parity, Reading, Report
+from pegasos_stats.output.cli.options import (
+    FitOptions,
+    Parity,
+    ReadingOptions,
+    ReportOptions,
+)
 from pegasos_stats.output.report import report
 from pegasos_stats.writing import is_same, shown_path
 
@@ -59,7 +64,7 @@ STANDARD_INPUT = "-"
 
 
 @dataclass(frozen=True)
-class Rows:
+class InputRows:
     """Rows of a file.
 
     Attributes
@@ -97,7 +102,7 @@ class Rows:
 
     @property
     def split(self) -> tuple[Any, Any]:
-        """Rows, and their labels where these are in no column."""
+        """InputRows, and their labels where these are in no column."""
         both = (self.data.X, self.data.y) if isinstance(self.data, Svmlight) else None
         return both or (self.data, None)
 
@@ -107,7 +112,7 @@ class Rows:
         X, y = self.split
         return X if y is None else (y, X)
 
-    def named_by(self, column: str | None) -> "Rows":
+    def named_by(self, column: str | None) -> "InputRows":
         """These rows, named by a column, which is no predictor then."""
         if column is None:
             return self
@@ -121,7 +126,9 @@ class Rows:
         return replace(self, data=self.data.set_index(column))
 
 
-def style_of(reading: Reading, about: Mapping[str, Any] | None = None) -> CsvStyle:
+def style_of(
+    reading: ReadingOptions, about: Mapping[str, Any] | None = None
+) -> CsvStyle:
     """How CSV files are written: as the options say, or those of a saved model."""
     known = asdict(COMMAS) | dict(about or {})
     return CsvStyle(**{n: getattr(reading, n) or known[n] for n in asdict(COMMAS)})
@@ -129,12 +136,12 @@ def style_of(reading: Reading, about: Mapping[str, Any] | None = None) -> CsvSty
 
 def read_data(
     path: str,
-    options: Reading,
+    options: ReadingOptions,
     style: CsvStyle,
     n_features: int | None = None,
     zero_based: bool | None = None,
     dense: bool = False,
-) -> Rows:
+) -> InputRows:
     """Read a CSV or svmlight file; or name files that are read block by block.
 
     Raises
@@ -156,12 +163,12 @@ def read_data(
                 f"{path} is read block by block; --sep, --decimal, --encoding, "
                 "--na-values and --format are for a file that is read at once."
             )
-        return Rows(path, found)
+        return InputRows(path, found)
     is_svmlight = options.format == "svmlight" or (
         options.format == "auto" and looks_like_svmlight(path)
     )
     if not is_svmlight:
-        return Rows(path, read_csv(path, style), style)
+        return InputRows(path, read_csv(path, style), style)
     sparse = read_svmlight(path, n_features, zero_based=zero_based)
     if sparse.n_dropped:
         warn_caller(
@@ -169,7 +176,7 @@ def read_data(
             f"{n_features:,} of the fit.",
             PegasosStatsWarning,
         )
-    return Rows(path, replace(sparse, X=sparse.X.toarray()) if dense else sparse)
+    return InputRows(path, replace(sparse, X=sparse.X.toarray()) if dense else sparse)
 
 
 def are_scanned(path: str) -> bool:
@@ -210,7 +217,9 @@ def read_rows(path: str) -> NDArray[np.int64]:
 # ----------------------------------------------------------------- formula
 
 
-def formula_for(options: Fit | Report | Parity, train: Rows) -> str | None:
+def formula_for(
+    options: FitOptions | ReportOptions | Parity, train: InputRows
+) -> str | None:
     """The formula given, or that of the outcome on all other columns.
 
     The outcome of svmlight files that are read block by block is their label. Columns
@@ -334,7 +343,7 @@ def check_places(
         if kind is report.REPORT:
             report.checked_page(path, overwrite=overwrite)
         else:
-            writing.checked_place(path, kind, overwrite)
+            writing.validated_output_path(path, kind, overwrite)
         written += files
 
 

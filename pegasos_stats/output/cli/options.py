@@ -66,7 +66,7 @@ class Training:
 
 @Parameter(name="*", group=Group("How files of rows are read", sort_key=2))
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class ReadingOptions:
     """How files of rows are read.
 
     Attributes
@@ -129,7 +129,7 @@ class Labels:
 
 @Parameter(name="*", group=Group("What is minimised", sort_key=4))
 @dataclass(frozen=True, kw_only=True)
-class Model:
+class ModelOptions:
     """What is minimised.
 
     Attributes
@@ -203,7 +203,7 @@ class StandardErrors:
 
 @Parameter(name="*", group=Group("How it is minimised", sort_key=6))
 @dataclass(frozen=True, kw_only=True)
-class Solver:
+class SolverOptions:
     """How it is minimised.
 
     Attributes
@@ -327,13 +327,13 @@ class Fitting:
 
     cv: int | None = None
     labels: Labels = Labels()
-    model: Model = Model()
+    model: ModelOptions = ModelOptions()
     errors: StandardErrors = StandardErrors()
-    solver: Solver = Solver()
+    solver: SolverOptions = SolverOptions()
 
 
 @dataclass(frozen=True)
-class Fit(Fitting):
+class FitOptions(Fitting):
     """Fit a file and print the errors.
 
     Fit a two-level outcome; print a summary, confusion tables and error rates, as in
@@ -353,12 +353,12 @@ class Fit(Fitting):
     _: KW_ONLY
     test: File | None = None
     training: Training = Training()
-    reading: Reading = Reading()
+    reading: ReadingOptions = ReadingOptions()
     output: Output = Output()
 
 
 @dataclass(frozen=True)
-class Report(Fitting):
+class ReportOptions(Fitting):
     """Fit a file and write a report of it.
 
     Fit a two-level outcome; write a page whose first screen has the conclusion, the
@@ -388,7 +388,7 @@ class Report(Fitting):
     _: KW_ONLY
     test: File | None = None
     training: Training = Training()
-    reading: Reading = Reading()
+    reading: ReadingOptions = ReadingOptions()
     output: Annotated[
         str, Parameter(name=("--output", "-o"), allow_leading_hyphen=True)
     ] = "report.html"
@@ -438,7 +438,7 @@ class Predict:
     unlabelled: bool = False
     ties: Literal["na", "positive", "negative"] | None = None
     labels: Labels = Labels()
-    reading: Reading = Reading()
+    reading: ReadingOptions = ReadingOptions()
 
 
 @dataclass(frozen=True)
@@ -465,9 +465,9 @@ class Parity:
     via: Literal["rpy2", "Rscript"] | None = None
     json: bool = False
     training: Training = Training()
-    reading: Reading = Reading()
-    model: Model = Model()
-    solver: Solver = Solver()
+    reading: ReadingOptions = ReadingOptions()
+    model: ModelOptions = ModelOptions()
+    solver: SolverOptions = SolverOptions()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -499,8 +499,8 @@ class Compile:
 
 
 COMMANDS: dict[str, type] = {
-    kind.__name__.lower(): kind
-    for kind in (Fit, Report, Predict, Parity, Demo, Compile)
+    kind.__name__.removesuffix("Options").lower(): kind
+    for kind in (FitOptions, ReportOptions, Predict, Parity, Demo, Compile)
 }
 
 # ----------------------------------------------------------------- parsing

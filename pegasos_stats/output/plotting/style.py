@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.data.user_data import refusing
+from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.errors import DependencyError, OptionError
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def axes_of(ax: "Axes | None", width: float = WIDTH, height: float = HEIGHT) -> 
 def several_axes(ax: object, counts: Sequence[int], cure: str) -> list["Axes"]:
     """The panels passed, or `OptionError` unless there are so many."""
     refused = OptionError(f"ax is of type {type(ax).__name__}; give {cure}.")
-    with refusing(refused):
+    with convert_errors(refused):
         found = list(np.ravel(np.asarray(ax, dtype=object)))
         one = counts == [1] and isinstance(ax, list | tuple | np.ndarray)
         if one or not all(hasattr(each, "get_xlim") for each in found):

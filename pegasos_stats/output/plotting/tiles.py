@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.checks import check_count
-from pegasos_stats.data.user_data import refusing
+from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.forest import meaning
@@ -160,7 +160,7 @@ def checked_shape(shape: Any, p: int) -> tuple[int, int]:
     refused = OptionError(
         f"shape={shown(shape)} is not allowed; give rows and columns, such as (16, 16)."
     )
-    with refusing(refused):
+    with convert_errors(refused):
         sides = list(shape) if np.ndim(shape) == 1 else []
     if len(sides) != 2:
         raise refused

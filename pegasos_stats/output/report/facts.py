@@ -217,7 +217,7 @@ def held_out_rows(
 
 
 @dataclass(frozen=True, eq=False)
-class Facts:
+class ReportFacts:
     """A fit, its rows and how it was chosen, with all that a report says of them.
 
     Attributes

@@ -27,7 +27,7 @@ from pegasos_stats.models.summaries import UNCERTIFIED, above
 from pegasos_stats.output.cli.options import as_options
 from pegasos_stats.output.plotting.scores import draw_margins, draw_roc
 from pegasos_stats.output.plotting.style import Axes, dress, pyplot
-from pegasos_stats.output.report.facts import WRITERS, Facts, Fitted, decimals
+from pegasos_stats.output.report.facts import WRITERS, Fitted, ReportFacts, decimals
 from pegasos_stats.session import session_info
 from pegasos_stats.solvers.options import given
 from pegasos_stats.studies.selection.lambda_path import end_of_path
@@ -139,7 +139,7 @@ class Page:
     Attributes
     ----------
     title : str
-    facts : Facts
+    facts : ReportFacts
     figures : dict of Figure
     command : str
         The command line, if that is where the fit was made.
@@ -148,7 +148,7 @@ class Page:
     """
 
     title: str
-    facts: Facts
+    facts: ReportFacts
     figures: Mapping[str, Figure]
     command: str = ""
     csv: str = ""
@@ -283,7 +283,7 @@ GIVEN = "weights", "freq_weights", "offset", "groups", "order", "start", "step"
 CLASSES = {"svm": "SVM", "logit": "Logit", "kernel_svm": "KernelSVM"}
 
 
-def python_lines(facts: Facts) -> str:
+def python_lines(facts: ReportFacts) -> str:
     """Lines that fit the model again, from data that are in memory."""
     result, by_formula = facts.result, facts.result.design.formula is not None
     name = "svm" if facts.kernel is None else "kernel_svm"
@@ -320,7 +320,7 @@ def call(function: str, arguments: list[str]) -> str:
     return f"{function}(\n{inner})"
 
 
-def model_arguments(facts: Facts) -> list[str]:
+def model_arguments(facts: ReportFacts) -> list[str]:
     """Arguments of the model, as they are written; defaults are left out."""
     result, kernel = facts.result, facts.kernel
     problem, coding, formula = result.problem, result.coding, result.design.formula
@@ -454,7 +454,7 @@ def drawn(
     return Figure(svg[svg.index("<svg") :], caption)
 
 
-def figures_of(facts: Facts) -> dict[str, Figure]:
+def figures_of(facts: ReportFacts) -> dict[str, Figure]:
     """Draw the figures of a report, by name; those that are not defined are left out.
 
     Raises

@@ -13,7 +13,7 @@ import numpy as np
 from pegasos_stats import writing
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.language.formula_design import UNSEEN, Unseen, without_unseen
-from pegasos_stats.data.user_data import is_valid_text, refusing
+from pegasos_stats.data.user_data import convert_errors, is_valid_text
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.kernel import KernelResults
@@ -22,7 +22,7 @@ from pegasos_stats.models.results import Results, checked_threshold
 from pegasos_stats.output.plotting.tiles import checked_shape
 from pegasos_stats.output.report import facts as rows_of
 from pegasos_stats.output.report import rendering
-from pegasos_stats.output.report.facts import Facts, Fitted
+from pegasos_stats.output.report.facts import Fitted, ReportFacts
 from pegasos_stats.output.report.rendering import Page, figures_of
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
 from pegasos_stats.studies.selection.lambda_path import LambdaPath
@@ -61,14 +61,14 @@ class PagePlace(NamedTuple):
 
     Attributes
     ----------
-    place : Place
-    csv : Place
+    place : OutputPath
+    csv : OutputPath
         Of the misclassified rows.
     format : "html" or "markdown"
     """
 
-    place: writing.Place
-    csv: writing.Place
+    place: writing.OutputPath
+    csv: writing.OutputPath
     format: Format
 
 
@@ -106,11 +106,11 @@ def checked_page(
     DataError
         If no file can be written there, or one that is no report is there.
     """
-    place = writing.checked_place(path, REPORT, overwrite)
+    place = writing.validated_output_path(path, REPORT, overwrite)
     whole = Path(os.path.abspath(writing.checked_path(path)))
     format = format_of(whole) if format is None else format
     check_choice("format", format, FORMATS)
-    beside = writing.checked_place(rows_beside(str(whole)), CSV, overwrite)
+    beside = writing.validated_output_path(rows_beside(str(whole)), CSV, overwrite)
     return PagePlace(place, beside, format)
 
 
@@ -336,7 +336,7 @@ def report(
         new = rows_of.held_out_rows(fitted, test, positive, offset, cut)
         if new.table.source != "training":  # which has no new row among them
             sets.append(new)
-    facts = Facts(fitted, sets, image_shape, path_tried, folds, cut, chosen)
+    facts = ReportFacts(fitted, sets, image_shape, path_tried, folds, cut, chosen)
     low, high = fitted.coding.levels
     title = title or f"{fitted.coding.name}: {low} or {high}"
     made = Report(Page(title, facts, figures_of(facts)))
@@ -355,7 +355,7 @@ def _checked_fit(result: object, title: object, image_shape: object) -> Fitted:
     refused = DataError(
         f"A {type(result).__name__} has no report; give what fit() returns."
     )
-    with refusing(refused):
+    with convert_errors(refused):
         if not isinstance(result, LinearResults | KernelResults):
             raise refused
     if title is not None and not (isinstance(title, str) and is_valid_text(title)):

@@ -37,7 +37,7 @@ PRODUCTS_ABOUT = 30.0  # reads that conjugate gradients cost, about
 BALANCE = 2.0  # of the squared difference of the classes' dual weights
 
 
-class Seen(NamedTuple):
+class RiskValue(NamedTuple):
     """What a read found; the gradient's last entry is that of the intercept."""
 
     risk: float
@@ -45,7 +45,7 @@ class Seen(NamedTuple):
     errors: int
 
 
-class Reads:
+class LogRisk:
     """Reads of the rows of a problem.
 
     Attributes
@@ -63,7 +63,7 @@ class Reads:
         self.a, self.count = np.empty(problem.n), 0.0
         self._last = 1.0
 
-    def __call__(self, theta: Vector) -> Seen:
+    def __call__(self, theta: Vector) -> RiskValue:
         """Read the rows at coefficients and intercept."""
         problem, n, p = self._problem, self._problem.n, self._problem.p
         beta, alpha = theta[:-1], float(theta[-1])
@@ -96,7 +96,7 @@ class Reads:
         gradient[-1] = -balance / n if problem.intercept else 0.0
         self._last = risk / n
         penalty = 0.5 * problem.lam * float(beta @ beta)
-        return Seen(penalty + risk / n, gradient, errors)
+        return RiskValue(penalty + risk / n, gradient, errors)
 
     def heights(self) -> Vector:
         """Second derivatives of the losses where the rows were read last."""
@@ -142,7 +142,7 @@ class LogSteps(Method):
 
     def __init__(self, problem: Problem, theta: Vector | None = None) -> None:
         super().__init__()
-        self._problem, self._reads = problem, Reads(problem)
+        self._problem, self._reads = problem, LogRisk(problem)
         self.theta = no_coefficients(problem)
         self._has_start = False
         if theta is not None:
@@ -233,7 +233,7 @@ def of_sample(problem: Problem, theta: Vector) -> tuple[Vector, Matrix]:
     n = problem.n
     m = max(n // SHARE, FEWEST)
     part = problem.of_rows(np.arange(0, n - n % (n // m), n // m))
-    reads = Reads(part)
+    reads = LogRisk(part)
     seen = reads(theta)
     for _ in range(NEWTON_STEPS):
         H = reads.hessian()
@@ -244,7 +244,9 @@ def of_sample(problem: Problem, theta: Vector) -> tuple[Vector, Matrix]:
     return theta, H
 
 
-def searched(reads: Reads, theta: Vector, seen: Seen, d: Vector) -> tuple[Vector, Seen]:
+def searched(
+    reads: LogRisk, theta: Vector, seen: RiskValue, d: Vector
+) -> tuple[Vector, RiskValue]:
     """The point along a direction where the risk has fallen in proportion to it."""
     slope, t = float(seen.gradient @ d), 1.0
     while True:

@@ -28,7 +28,7 @@ INNER = 0.5  # of the gap asked for, that of the rows that are kept
 SAME_WEIGHT = 1e-12  # of a class: sums that differ by less are the same
 
 
-class Part(NamedTuple):
+class ResampleRows(NamedTuple):
     """Rows that are solved, those of -1 first, and rows that are fixed.
 
     Attributes
@@ -196,13 +196,13 @@ class HingeResamples(Resamples):
         if is_near.any():
             self._near = self._part(is_near, ~is_near & (s > 0.0))
 
-    def _part(self, is_near: Mask, is_fixed: Mask) -> Part:
+    def _part(self, is_near: Mask, is_fixed: Mask) -> ResampleRows:
         sides = self._y < 0.0, self._y > 0.0
         rows = [np.flatnonzero(is_near & side) for side in sides]
         low, high = (np.flatnonzero(is_fixed & side) for side in sides)
         both = np.concatenate(rows)
         Z = np.ascontiguousarray(self._Z[both].T)
-        return Part(both, Z, rows[0].size, (low, high))
+        return ResampleRows(both, Z, rows[0].size, (low, high))
 
     def _fitted(
         self, weights: Matrix, penalties: Matrix
@@ -217,7 +217,7 @@ class HingeResamples(Resamples):
         return theta, gap, risk
 
     def _solved(
-        self, part: Part, weights: Matrix, penalties: Matrix, few: bool
+        self, part: ResampleRows, weights: Matrix, penalties: Matrix, few: bool
     ) -> tuple[Matrix, Vector, Vector]:
         """``theta``, gap and risk, by rows nearest to the margin if a few do."""
         (rows, Z, cut, sides), B = part, len(weights)

@@ -61,8 +61,8 @@ from pegasos_stats.solvers.problem import LossName, Problem, Solution
 from pegasos_stats.solvers.reads.hinge import (
     ROOM,
     WIDTHS,
-    Hinge,
     NoRoomError,
+    StreamedHinge,
     near_margin,
 )
 from pegasos_stats.solvers.reads.risk_and_bound import (
@@ -157,7 +157,7 @@ class Curve(NamedTuple):
         return float(w @ (short * short)) * self.width / 2.0
 
 
-class Part(NamedTuple):
+class NewtonSums(NamedTuple):
     """What a read finds in a block.
 
     Attributes
@@ -194,7 +194,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Looking:
+class NewtonPass:
     """What a read does with a block.
 
     Attributes
@@ -215,7 +215,7 @@ class Looking:
     sampled: Rows
 
     @np.errstate(over="ignore")  # the gap says what huge values come to
-    def __call__(self, block: Block, values: Values) -> Part:
+    def __call__(self, block: Block, values: Values) -> NewtonSums:
         """Look at a block."""
         first, X, y, w, offset = block
         f = scores(X, self.point, offset)
@@ -227,7 +227,7 @@ class Looking:
         above = y > 0.0
         slopes = w * s * y
         bends = self.curve.bends(w, s)
-        return Part(
+        return NewtonSums(
             seen=risk_and_image(
                 X, y, *self.point, self.curve.loss, a, w, self.reach, offset
             ),
@@ -261,7 +261,7 @@ class Looking:
         return found
 
 
-class Lowest(NamedTuple):
+class LowestRisk(NamedTuple):
     """The lowest risk that was read, and the sums there: mean gradient, curvature."""
 
     point: Point
@@ -293,7 +293,7 @@ class Newton:
         self.violations, self.bent, self.stands = 0, 0, False
         self._a = np.zeros(problem.n)  # dual weights of all rows
         self._of_sample = np.zeros(sample.y.size)  # and of those of the sample
-        self._lowest: Lowest | None = None
+        self._lowest: LowestRisk | None = None
         self._radius, self._squares = 0.0, np.zeros(0)  # 0 for no limit
 
     @property
@@ -306,8 +306,8 @@ class Newton:
         problem = self._problem
         reach, free = Rounding(problem, *self.point).reach, problem.intercept
         numbers = self._sample.numbers
-        looking = Looking(self.curve, self.point, reach, free, numbers)
-        found: Part = added(self._parts(looking))
+        looking = NewtonPass(self.curve, self.point, reach, free, numbers)
+        found: NewtonSums = added(self._parts(looking))
         self.violations, self.bent = found.violations, found.bent
         self._squares = found.squares / problem.n
         risk = Risk.of(problem, self.point, found.seen, found.table)
@@ -315,14 +315,14 @@ class Newton:
         if self._lowest is None or objective <= self._lowest.objective:
             self._lowest = None  # to have room
             found = found._replace(second=found.second / problem.n)
-            self._lowest = Lowest(
+            self._lowest = LowestRisk(
                 self.point, objective, found.first / problem.n, found.second
             )
         self.bound = self._bound(found.seen, found.excess)
         return risk
 
-    def _parts(self, looking: Looking) -> Iterator[Part]:
-        part: Part
+    def _parts(self, looking: NewtonPass) -> Iterator[NewtonSums]:
+        part: NewtonSums
         for part in self._problem.X.read(looking):
             for first, a in part.dual:
                 self._a[first : first + a.size] = a
@@ -488,7 +488,7 @@ def within(curvature: Matrix, slope: Vector, sizes: Vector, radius: float) -> Ve
 
 
 @dataclass(frozen=True, eq=False)
-class Reads:
+class StreamedFit:
     """What the reads brought.
 
     Attributes
@@ -511,7 +511,7 @@ class Reads:
     n_reads: int
 
 
-class Reading:
+class StreamingSolver:
     """A fit from read to read.
 
     The hinge keeps rows near its margin once they find room. Until then, and where
@@ -524,7 +524,7 @@ class Reading:
 
     Attributes
     ----------
-    step : Hinge, Newton or SmoothedNewton
+    step : StreamedHinge, Newton or SmoothedNewton
     reads : int
         How many there have been.
     violations : int
@@ -539,13 +539,13 @@ class Reading:
         found = solved(problem, sample, solver)
         point = self._free(found.beta, found.alpha)
         self._width = WIDTHS * float(np.sqrt(problem.p / sample.y.size))
-        self.step: Hinge | Newton
+        self.step: StreamedHinge | Newton
         if problem.loss == "log":
             self.step = Newton(problem, sample, point)
         elif problem.X.most_kept < problem.n:
             self.step = SmoothedNewton(problem, sample, point, self._width)
         else:
-            self.step = Hinge(problem, sample, point, self._width)
+            self.step = StreamedHinge(problem, sample, point, self._width)
 
     @property
     def at(self) -> Certificate:
@@ -608,7 +608,7 @@ class Reading:
         may_keep = fewest <= room and self._failed < MOST_FAILED
         if may_keep and near(delta) <= most:
             self._width = step.width
-            self.step = Hinge(problem, sample, step.point, delta)
+            self.step = StreamedHinge(problem, sample, step.point, delta)
 
     def _keep_none(self) -> None:
         """Take steps that keep no row, until half as much room is enough."""
@@ -646,7 +646,7 @@ def few_reads(
     problem: Problem,
     solver: SDCA,
     observe: Callable[[int, Certificate], None] | None = None,
-) -> Reads:
+) -> StreamedFit:
     """Minimise the risk over rows that are read a few times.
 
     Parameters
@@ -660,7 +660,7 @@ def few_reads(
 
     Returns
     -------
-    Reads
+    StreamedFit
         The point with the least risk that was read, and the last dual point.
 
     Examples
@@ -677,7 +677,7 @@ def few_reads(
     >>> found.reached, found.solution.n_epochs
     (True, 2)
     """
-    fit = Reading(problem, solver)
+    fit = StreamingSolver(problem, solver)
     while True:
         at = fit.read()
         if observe is not None:
@@ -687,7 +687,7 @@ def few_reads(
         fit.solve()
     fit.step.forget_rows()
     solution = replace(fit.solution(), n_epochs=fit.reads)
-    return Reads(solution, at, fit.table, solver.reached(at), fit.reads)
+    return StreamedFit(solution, at, fit.table, solver.reached(at), fit.reads)
 
 
 def tolerance(solver: SDCA, at: Certificate) -> float:

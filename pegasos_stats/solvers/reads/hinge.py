@@ -209,7 +209,7 @@ FEW = 0.01  # of all rows, which a step may always make join if there is room
 EPOCHS = 1000  # of a problem in memory
 
 
-class Part(NamedTuple):
+class HingeSums(NamedTuple):
     """What a read finds in a block.
 
     Attributes
@@ -241,7 +241,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Looking:
+class HingePass:
     """What a read does with a block, and with what is known of its rows.
 
     Attributes
@@ -257,7 +257,7 @@ class Looking:
     reach: float
     delta: float
 
-    def __call__(self, block: Block, state: Values) -> Part:
+    def __call__(self, block: Block, state: Values) -> HingeSums:
         """Look at a block, and change what is known of its rows."""
         first, X, y, w, offset = block
         o = np.zeros(0) if offset is None else offset
@@ -267,7 +267,7 @@ class Looking:
         beta, images = np.zeros(padded), np.zeros((2, padded))
         beta[:p] = self.point.beta
         size = rows_in_block(y.size, p, X.size)
-        count = dual.fixing.look(
+        count = dual.fixing.screen_rows(
             read_only(X),
             read_only(y),
             read_only(w),
@@ -291,7 +291,7 @@ class Looking:
             known = np.zeros(rows.size) if offset is None else o[rows]
             return RowSubset(first + rows, X[rows], y[rows], w[rows], known)
 
-        return Part(
+        return HingeSums(
             seen=seen_by(sums, counts, images[:, :p], size + -(-y.size // size) + 1),
             above=images[1, :p],
             low=int(counts[dual.fixing.LOW_UNITS]),
@@ -341,7 +341,7 @@ def near_margin(
     return float(np.dot([*shares], [below, above])) / problem.n
 
 
-class Hinge:
+class StreamedHinge:
     """The rows of the hinge between two reads.
 
     Attributes
@@ -373,7 +373,7 @@ class Hinge:
         self._foreseen = StepLimiter(sample)
         self.near = near_margin(problem, sample, point, delta)
         self._is_first, self.stands, self.violations = True, False, 0
-        self._sums: Part | None = None
+        self._sums: HingeSums | None = None
 
     def read(self) -> Risk:
         """Read all rows: the risk of the point, rows to keep, sums of the others."""
@@ -388,7 +388,7 @@ class Hinge:
     def _joining(self) -> Iterator[tuple[RowSubset, Vector]]:
         reach = Rounding(self._problem, *self.point).reach
         delta = self.delta if self._is_first else -1.0
-        looking = Looking(self.point, reach, delta)
+        looking = HingePass(self.point, reach, delta)
         looking(self._foreseen.block, self._foreseen.state)
         home, count = self._problem.X, self.kept.m
         for part in home.read(looking, self.state):
@@ -399,7 +399,7 @@ class Hinge:
                 raise NoRoomError
             yield from part.joined
 
-    def _found(self) -> Part:
+    def _found(self) -> HingeSums:
         assert self._sums is not None  # no home is without rows
         return self._sums
 

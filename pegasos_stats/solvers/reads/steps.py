@@ -24,7 +24,7 @@ from pegasos_stats.solvers.objective import Certificate, best_intercept, feasibl
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Stopping, Visitor, check_solver
 from pegasos_stats.solvers.problem import LossName, Problem, Solution
-from pegasos_stats.solvers.reads.few_reads import Reads
+from pegasos_stats.solvers.reads.few_reads import StreamedFit
 from pegasos_stats.solvers.reads.risk_and_bound import (
     Bound,
     Point,
@@ -158,7 +158,7 @@ def run_over_files(
     problem: Problem,
     solver: Pegasos,
     shown: Callable[[Iterable[int]], Iterable[int]] = iter,
-) -> Reads:
+) -> StreamedFit:
     """Run Pegasos on rows in files, and certify where it ends.
 
     Parameters
@@ -202,4 +202,4 @@ def run_over_files(
         stopping.warn(visitor.epoch)
     (found, risk), done = last[0], reached or not solver.may_end_early
     reads = problem.X.n_reads - before
-    return Reads(found, risk.certificate(), risk.table, done, reads)
+    return StreamedFit(found, risk.certificate(), risk.table, done, reads)

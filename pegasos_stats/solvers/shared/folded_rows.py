@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import Mask, Rows, Vector
-from pegasos_stats.solvers.centring import far_centre
+from pegasos_stats.solvers.centring import needed_centre
 from pegasos_stats.solvers.problem import Problem
 
 ENTRIES = 2**15  # margins of a block: they stay in the cache of a core
@@ -17,7 +17,7 @@ ROUNDED_HALF = 0.5 + 1e-6  # a half, and the rounding of what it multiplies
 SUMS = 8.0  # sums over the rows that a gap is made of
 
 
-class Piece(NamedTuple):
+class FoldPiece(NamedTuple):
     """Rows ``first`` to ``stop`` of a block, which are of one fold."""
 
     first: int
@@ -25,13 +25,13 @@ class Piece(NamedTuple):
     fold: int
 
 
-class Block(NamedTuple):
+class FoldedBlock(NamedTuple):
     """Rows ``first`` to ``stop``, which are of one class, and the folds in them."""
 
     level: int
     first: int
     stop: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[FoldPiece, ...]
 
     @property
     def rows(self) -> slice:
@@ -95,7 +95,7 @@ class FoldedRows:
         sign = -y[order]
         self.n_first = int((sign > 0.0).sum())  # rows of the first class
         self.Z = np.empty((self.n, self.q))
-        far = far_centre(problem)
+        far = needed_centre(problem)
         self.centre = np.zeros(self.p) if far is None else far
         for first in range(0, self.n, 4 * LEAST):  # rows that stay in the cache
             part = slice(first, first + 4 * LEAST)
@@ -151,20 +151,20 @@ class FoldedRows:
         return np.arange(self.size)
 
     @cached_property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[FoldedBlock]:
         """All rows, in blocks of one class each."""
         size = max(LEAST, ENTRIES // self.size)
         found = []
         for level, start, end in (0, 0, self.n_first), (1, self.n_first, self.n):
             for first in range(start, end, size):
                 stop = min(end, first + size)
-                found.append(Block(level, first, stop, self._pieces(first, stop)))
+                found.append(FoldedBlock(level, first, stop, self._pieces(first, stop)))
         return found
 
-    def _pieces(self, first: int, stop: int) -> tuple[Piece, ...]:
+    def _pieces(self, first: int, stop: int) -> tuple[FoldPiece, ...]:
         folds = self.folds[first:stop]
         cuts = [0, *(np.flatnonzero(np.diff(folds)) + 1).tolist(), len(folds)]
-        return tuple(Piece(a, b, int(folds[a])) for a, b in pairwise(cuts))
+        return tuple(FoldPiece(a, b, int(folds[a])) for a, b in pairwise(cuts))
 
     def places(self, fits: Rows) -> Rows:
         """Place of each fit in `fits`, -1 of one that is not there; shape (k + 1,)."""

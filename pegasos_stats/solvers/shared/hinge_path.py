@@ -18,7 +18,7 @@ from pegasos_stats.solvers.objective import best_intercept
 from pegasos_stats.solvers.shared.folded_rows import FoldedRows
 from pegasos_stats.solvers.shared.near_rows import NearRows, losses
 from pegasos_stats.solvers.shared.proximal_fits import proximal_fits
-from pegasos_stats.solvers.shared.warm_starts import Point, extrapolated
+from pegasos_stats.solvers.shared.warm_starts import PathPoint, extrapolated
 from pegasos_stats.solvers.solver_runs import NEAR
 
 FEW = 1000  # rows that are all kept
@@ -69,9 +69,9 @@ class HingePath:
         everywhere = np.full((rows.size, rows.n), 0.5)
         self.side = _Side(self.every, np.zeros(rows.n, dtype=bool), everywhere)
         self.width = FIRST
-        self.past: list[Point] = []
+        self.past: list[PathPoint] = []
 
-    def at(self, lam: float) -> Point:
+    def at(self, lam: float) -> PathPoint:
         """All fits at one lambda."""
         rows, tol = self.rows, self.tol
         theta = self._start(lam)
@@ -106,7 +106,7 @@ class HingePath:
             near = np.union1d(near, np.flatnonzero(wrong))
             inside = inside & ~wrong
         self._zero_where_best(lam, theta, P)
-        return Point(lam, theta, P, D, reads)
+        return PathPoint(lam, theta, P, D, reads)
 
     def _zero_where_best(self, lam: float, theta: Vector, P: Vector) -> None:
         """Coefficients of 0 where their objective is no larger, as `at_zero` has it."""
@@ -169,7 +169,7 @@ class HingePath:
         return np.flatnonzero(~inside & (high >= -self.width)), inside
 
 
-def hinge_path(rows: FoldedRows, lambdas: Vector, tol: float) -> list[Point]:
+def hinge_path(rows: FoldedRows, lambdas: Vector, tol: float) -> list[PathPoint]:
     """Fit all folds, and all rows, for each lambda, the largest first.
 
     Parameters

@@ -17,7 +17,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.solvers.shared.folded_rows import FoldedRows
-from pegasos_stats.solvers.shared.warm_starts import Point, extrapolated
+from pegasos_stats.solvers.shared.warm_starts import PathPoint, extrapolated
 
 AIM = 0.001  # of the tolerance, where a few passes reach it: lambdas are told apart
 MOST = 30  # passes at one lambda
@@ -25,7 +25,7 @@ SHARED = 4  # passes with the Hessian of all rows
 ROUNDED = 1e-14  # of an objective
 
 
-def log_path(rows: FoldedRows, lambdas: Vector, tol: float) -> list[Point]:
+def log_path(rows: FoldedRows, lambdas: Vector, tol: float) -> list[PathPoint]:
     """Fit all folds, and all rows, for each lambda, the largest first.
 
     Parameters
@@ -36,7 +36,7 @@ def log_path(rows: FoldedRows, lambdas: Vector, tol: float) -> list[Point]:
         Relative gap that is asked for; fits that do not reach it are returned too.
     """
     fits = _Newton(rows)
-    found: list[Point] = []
+    found: list[PathPoint] = []
     with np.errstate(over="ignore", invalid="ignore"):  # halved steps come back
         for lam in lambdas:
             found.append(fits.at(float(lam), found, tol))
@@ -52,7 +52,7 @@ class _Newton:
         self.hessian: Vector | None = None
         self.left = 0.0  # share of the largest gap that the last step left
 
-    def at(self, lam: float, past: list[Point], tol: float) -> Point:
+    def at(self, lam: float, past: list[PathPoint], tol: float) -> PathPoint:
         """All fits at one lambda."""
         rows, every = self.rows, self.rows.every
         best = past[-1].theta.copy() if past else self._start()
@@ -98,7 +98,7 @@ class _Newton:
             if inverse is None:
                 inverse = self._inverse(self.hessian, lam, rows.k)
             theta[going] = best[going] - slope[going] @ inverse * rows.free[going]
-        return Point(lam, best, P, D, reads)
+        return PathPoint(lam, best, P, D, reads)
 
     def _start(self) -> Vector:
         """Coefficients 0, with the intercept of that."""

@@ -13,7 +13,7 @@ MOST = 3  # fits that a start is extrapolated from
 LARGEST = 8.0  # sum of the factors of an extrapolation, by size
 
 
-class Point(NamedTuple):
+class PathPoint(NamedTuple):
     """All fits at one lambda.
 
     Attributes
@@ -38,13 +38,13 @@ class Point(NamedTuple):
         return np.asarray(self.objective - self.dual <= tol * self.objective)
 
 
-def extrapolated(past: Sequence[Point], lam: float, most: int = MOST) -> Vector:
+def extrapolated(past: Sequence[PathPoint], lam: float, most: int = MOST) -> Vector:
     """Coefficients at `lam` of the polynomial in log lambda through the last points.
 
     Examples
     --------
     >>> nothing = np.zeros(1), np.zeros(1), np.ones(1)
-    >>> past = [Point(lam, np.array([[lam]]), *nothing) for lam in (4.0, 2.0)]
+    >>> past = [PathPoint(lam, np.array([[lam]]), *nothing) for lam in (4.0, 2.0)]
     >>> extrapolated(past, 1.0)
     array([[0.]])
     """

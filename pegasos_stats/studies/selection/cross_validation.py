@@ -19,7 +19,7 @@ from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, SDCA
 from pegasos_stats.studies.selection import fold_fits
-from pegasos_stats.studies.selection.fold_fits import Fit, Fitter, Task
+from pegasos_stats.studies.selection.fold_fits import Fitter, FoldFit, Task
 from pegasos_stats.studies.selection.folds import (
     Folds,
     Split,
@@ -441,7 +441,7 @@ def checked_choosing(lambda_path: object, rule: Rule, model: Model) -> Choosing 
 
 def nested_fits(
     fitter: Fitter, folds: Folds, choosing: Choosing
-) -> tuple[list[list[Fit]], list[float]]:
+) -> tuple[list[list[FoldFit]], list[float]]:
     """Fit the rows of each fold at the lambda that their own cross-validation chose.
 
     Returns
@@ -470,7 +470,7 @@ def inner_fits(
     sizes: tuple[int, int],
     lambdas: Vector,
     outer: Sequence[Task] | None = None,
-) -> tuple[list[list[Fit]], list[tuple[Folds, list[list[Fit]]]]]:
+) -> tuple[list[list[FoldFit]], list[tuple[Folds, list[list[FoldFit]]]]]:
     """Fit the rows of each fold, and those of folds of these rows, at each lambda.
 
     Parameters

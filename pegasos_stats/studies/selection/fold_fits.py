@@ -17,7 +17,7 @@ from pegasos_stats.data.labels import Ties, signs_of
 from pegasos_stats.data.language.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.scan.rows import StreamedRows
-from pegasos_stats.data.user_data import refusing
+from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.data.weights import WeightsOf, mean_one, rows_of_weights
 from pegasos_stats.errors import (
     ConvergenceWarning,
@@ -46,7 +46,7 @@ from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, DEFAULT_TOL, SDCA
 from pegasos_stats.solvers.shared.folded_rows import FoldedRows
 from pegasos_stats.solvers.shared.hinge_path import hinge_path
 from pegasos_stats.solvers.shared.log_path import log_path
-from pegasos_stats.solvers.shared.warm_starts import Point
+from pegasos_stats.solvers.shared.warm_starts import PathPoint
 from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
 from pegasos_stats.solvers.solver_runs import kernel_path, run_linear
 from pegasos_stats.studies.selection.folds import Folds, Split
@@ -72,7 +72,7 @@ class Task(NamedTuple):
     solver: Pegasos | SDCA
 
 
-class Fit(NamedTuple):
+class FoldFit(NamedTuple):
     """A fit of a part of the rows for one lambda.
 
     Attributes
@@ -207,7 +207,7 @@ class Fitter(NamedTuple):
         pairs = zip(splits, seeds, strict=True)
         return [Task(split, solver.with_seed(seed)) for split, seed in pairs]
 
-    def fits(self, tasks: Sequence[Task], lambdas: Vector) -> list[list[Fit]]:
+    def fits(self, tasks: Sequence[Task], lambdas: Vector) -> list[list[FoldFit]]:
         """Fit the rows of each task once for each lambda, and score the rows held out.
 
         Fits that are not found side by side, or not to the tolerance, are made one by
@@ -232,7 +232,7 @@ class Fitter(NamedTuple):
             for task, fits in zip(tasks, shared, strict=True)
             if (missing := [fit is None for fit in fits]).count(True)
         ]
-        alone: Iterable[list[Fit]] = map_in_order(
+        alone: Iterable[list[FoldFit]] = map_in_order(
             lambda each: fit_alone(self.model, *each), rest, count
         )
         if self.progress:
@@ -241,7 +241,7 @@ class Fitter(NamedTuple):
         return [[fit or next(others) for fit in fits] for fits in shared]
 
 
-def warn_of_gaps(solver: Pegasos | SDCA, fits: Iterable[Sequence[Fit]]) -> None:
+def warn_of_gaps(solver: Pegasos | SDCA, fits: Iterable[Sequence[FoldFit]]) -> None:
     """Warn, in one warning, of all fits that have not reached their tolerance.
 
     Nothing is said of Pegasos with `change_tol`, which the certificates do not tell.
@@ -258,7 +258,7 @@ def warn_of_gaps(solver: Pegasos | SDCA, fits: Iterable[Sequence[Fit]]) -> None:
         )
 
 
-def fit_alone(model: Model, task: Task, lambdas: Vector) -> list[Fit]:
+def fit_alone(model: Model, task: Task, lambdas: Vector) -> list[FoldFit]:
     """Fit on the rows of a task, and score the rows held out; warns of nothing."""
     problem, split, fits = model.problem, task.split, []
     held_out, offset, scored = None, None, np.zeros(0, dtype=bool)
@@ -277,7 +277,7 @@ def fit_alone(model: Model, task: Task, lambdas: Vector) -> list[Fit]:
         else:
             kept = found
         gap = certificate_of(at, found)
-        fits.append(Fit(gap, int(found.n_iter), found.seed, scores, kept))
+        fits.append(FoldFit(gap, int(found.n_iter), found.seed, scores, kept))
     return fits
 
 
@@ -464,7 +464,7 @@ def suits(problem: Problem, solver: object) -> bool:
 
 def shared_fits(
     model: Model, tasks: Sequence[Task], lambdas: Vector
-) -> list[list[Fit | None]]:
+) -> list[list[FoldFit | None]]:
     """Fit splits that hold out different rows of the same ones, side by side.
 
     Where the formula has transforms that learn from the rows, every fold has rows of
@@ -478,7 +478,7 @@ def shared_fits(
         if there are splits of all rows.
     """
     problem, solver = model.problem, tasks[0].solver
-    found: list[list[Fit | None]] = [[None] * len(lambdas) for _ in tasks]
+    found: list[list[FoldFit | None]] = [[None] * len(lambdas) for _ in tasks]
     if len(tasks) < 2 or learning_design(model) or not suits(problem, solver):
         return found
     if not isinstance(problem.X, np.ndarray):
@@ -503,8 +503,8 @@ def shared_fits(
 
 
 def _fits_of(
-    problem: Problem, task: Task, rows: FoldedRows, path: Sequence[Point], j: int
-) -> Iterator[Fit | None]:
+    problem: Problem, task: Task, rows: FoldedRows, path: Sequence[PathPoint], j: int
+) -> Iterator[FoldFit | None]:
     """Fits of split `j` that were found side by side; None where not certified."""
     split, y, n = task.split, problem.y, problem.n
     X, offset = problem.X, problem.row_offsets
@@ -524,7 +524,7 @@ def _fits_of(
             low, high = (int((y[scores == 0.0] == level).sum()) for level in (-1, 1))
             gap = Certificate(gap.objective, gap.dual_objective, wrong, (low, high))
             kept, scores = Coefficients(beta, alpha), np.empty(0)
-        yield Fit(gap, int(point.reads[j]) * n, task.solver.seed, scores, kept)
+        yield FoldFit(gap, int(point.reads[j]) * n, task.solver.seed, scores, kept)
 
 
 def _sets(problem: Problem, splits: Sequence[Split | None]) -> Iterator[_Set]:
@@ -697,7 +697,7 @@ def checked_metrics(metrics: Any, loss: LossName) -> tuple[Metric, ...]:
         metrics = known
     single = isinstance(metrics, str) or callable(metrics)
     why = f"is not allowed; give different ones of {listing(known)}, or functions."
-    with refusing(OptionError(why, "metrics", metrics)):
+    with convert_errors(OptionError(why, "metrics", metrics)):
         items = [metrics] if single else list(islice(metrics, MOST))
     found = tuple(_checked(item, loss) for item in items)
     names = [metric.name for metric in found]
@@ -720,7 +720,7 @@ def _checked(item: Any, loss: LossName) -> Metric:
 def fold_lines(
     fitter: Fitter,
     folds: Folds,
-    fits: Sequence[Sequence[Fit]],
+    fits: Sequence[Sequence[FoldFit]],
     metrics: Sequence[Metric],
 ) -> pd.DataFrame:
     """Return a line for each fold and each lambda of its fits, with all metrics.

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from pegasos_stats.arrays import Codes, DataColumn, Rows, Vector
 from pegasos_stats.checks import check_count, whole_of
 from pegasos_stats.data.labels import LabelCoding, factor_levels, positions
-from pegasos_stats.data.sample import FOR_FOLDS, Groups, Lines, Sample
+from pegasos_stats.data.sample import FOR_FOLDS, Groups, RowIndex, Sample
 from pegasos_stats.data.user_data import (
     check_aligned,
     column_of_frame,
     column_of_labels,
-    refusing,
+    convert_errors,
 )
 from pegasos_stats.errors import DataError, OptionError, counted, listing, plain
 from pegasos_stats.foreign_names import suggest_arguments
@@ -158,7 +158,7 @@ class Folds:
         if labels.isna().any() or not len(labels):
             raise DataError(f"y lacks a label in {labels.isna().sum():,} rows.")
         codes = positions(labels, factor_levels(labels, "y"))
-        lines = Lines.of(y, np.arange(len(labels)), labels.index)
+        lines = RowIndex.of(y, np.arange(len(labels)), labels.index)
         return drawn_folds(codes, k, repeats, rng, whole_groups(lines, groups))
 
     @property
@@ -269,7 +269,7 @@ def _read_folds(folds: Any, sample: Sample) -> Folds:
     if isinstance(folds, str):
         raise refused
     if not isinstance(folds, pd.Series | pd.Categorical | np.ndarray | pd.Index):
-        with refusing(refused):
+        with convert_errors(refused):
             folds = list(islice(folds, MOST))
             if folds and all(map(_is_pair, folds)):
                 return _by_pairs(folds, n)
@@ -326,7 +326,7 @@ def _by_pairs(pairs: Sequence[tuple[ArrayLike, ArrayLike]], n: int) -> Folds:
 
 def _checked_rows(rows: ArrayLike, n: int) -> Rows:
     """Return rows counted from zero, also where each row is marked True or False."""
-    with refusing(DataError(f"A fold cannot be read; {CURE}.")):
+    with convert_errors(DataError(f"A fold cannot be read; {CURE}.")):
         found = np.asarray(rows)
     if found.dtype == bool and found.shape == (n,):
         found = np.flatnonzero(found)
@@ -338,7 +338,7 @@ def _checked_rows(rows: ArrayLike, n: int) -> Rows:
     return found.astype(np.int64)
 
 
-def whole_groups(lines: Lines | None, groups: object) -> Codes | None:
+def whole_groups(lines: RowIndex | None, groups: object) -> Codes | None:
     """Group of every row, for folds; None without groups.
 
     Raises

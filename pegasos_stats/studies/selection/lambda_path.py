@@ -15,7 +15,7 @@ from pegasos_stats import checks
 from pegasos_stats.arrays import Vector
 from pegasos_stats.compiled import pegasos
 from pegasos_stats.data.labels import Ties
-from pegasos_stats.data.user_data import refusing
+from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.base import Model
@@ -139,7 +139,7 @@ def distinct_positive(name: str, values: Any) -> list[float]:
     refused = OptionError(
         "is not allowed; give a list of different numbers above zero.", name, values
     )
-    with refusing(refused):
+    with convert_errors(refused):
         items = list(values) if np.ndim(values) == 1 else []
     found = sorted({checks.check_positive(name, item) for item in items})
     if not items or len(found) < len(items):
