@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tests.parity.cases import Case, Fit
+from tests.parity.cases import Case, Fit, case_data
 
 # The objective is not part of the reference arithmetic: R sums it in a loop and numpy
 # in pairs. Margins lose up to four digits where columns span six powers of ten.
@@ -19,6 +19,17 @@ DUAL_RTOL = 1e-10
 # large first steps magnify that: on these cases up to 1000 times. The hinge loss has no
 # exp().
 LOG_RTOL = 1e-12
+
+
+def assert_inputs_of_r(case: Case, rows: np.ndarray, found: dict[str, Any]) -> None:
+    """Data, lambda and the rows that are visited, as the golden values have them."""
+    X = case_data(case)[0].to_numpy()
+    assert X.shape == (case.n, case.p)
+    assert case.lam == float.fromhex(found["lambda"])
+    in_a_loop = np.add.accumulate(X.ravel(order="F"))[-1]
+    assert_same_bits(in_a_loop, float.fromhex(found["data_sum"]), "sum of the data")
+    assert rows[:10].tolist() == found["rows"]
+    assert int(rows @ np.arange(1, len(rows) + 1)) == found["rows_sum"]
 
 
 def assert_same_fit(case: Case, ours: Fit, theirs: Fit) -> None:

@@ -27,6 +27,7 @@ from tests.parity.equality import (
     DUAL_RTOL,
     LOG_RTOL,
     assert_close_fit,
+    assert_inputs_of_r,
     assert_same_bits,
     assert_same_fit,
     assert_same_steps,
@@ -77,14 +78,7 @@ def test_every_case_has_golden_values_and_no_other():
 @EACH
 def test_data_lambda_and_rows_are_those_of_r(case):
     found = golden("pegasos.json")[case.name]
-    X = case_data(case)[0].to_numpy()
-    assert X.shape == (case.n, case.p)
-    assert case.lam == float.fromhex(found["lambda"])
-    in_a_loop = np.add.accumulate(X.ravel(order="F"))[-1]
-    assert_same_bits(in_a_loop, float.fromhex(found["data_sum"]), "sum of the data")
-    rows = rows_drawn(case)
-    assert rows[:10].tolist() == found["rows"]
-    assert int(rows @ np.arange(1, len(rows) + 1)) == found["rows_sum"]
+    assert_inputs_of_r(case, rows_drawn(case), found)
 
 
 @EACH

@@ -8,7 +8,7 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import run_sdca
 from tests.parity.cases import REFERENCE, Fit, case_data, fit_of_r, from_hex, golden
-from tests.parity.equality import assert_same_bits
+from tests.parity.equality import assert_inputs_of_r, assert_same_bits
 from tests.parity.sdca_cases import (
     LOG_RTOL,
     SdcaCase,
@@ -41,15 +41,8 @@ def test_every_case_has_golden_values_and_no_other():
 @EACH
 def test_data_lambda_and_rows_are_those_of_r(case):
     found = golden("sdca.json")[case.name]
-    X = case_data(case)[0].to_numpy()
-    assert X.shape == (case.n, case.p)
-    assert case.lam == float.fromhex(found["lambda"])
-    in_a_loop = np.add.accumulate(X.ravel(order="F"))[-1]
-    assert_same_bits(in_a_loop, float.fromhex(found["data_sum"]), "sum of the data")
-    rows = rows_drawn(case)
-    assert rows[:10].tolist() == found["rows"]
-    assert int(rows @ np.arange(1, len(rows) + 1)) == found["rows_sum"]
-    assert found["n_iter"] == len(rows)
+    assert_inputs_of_r(case, rows_drawn(case), found)
+    assert found["n_iter"] == len(rows_drawn(case))
 
 
 @EACH
