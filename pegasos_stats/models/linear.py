@@ -31,10 +31,11 @@ from pegasos_stats.models.effects.rows import unread_columns
 from pegasos_stats.models.inference import options
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.other_frames import is_dask, partitioned
+from pegasos_stats.solvers.losses import LossName
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer, with_progress
-from pegasos_stats.solvers.problem import Lam, LossName, Problem, Solution, penalty_of
+from pegasos_stats.solvers.problem import Lam, Problem, Solution, penalty_of
 from pegasos_stats.solvers.reads.few_reads import StreamedFit, few_reads
 from pegasos_stats.solvers.reads.steps import run_over_files
 from pegasos_stats.solvers.sdca import SDCA, near_enough, warn_of
@@ -44,7 +45,7 @@ from pegasos_stats.solvers.solver_runs import checked_refinement, run_then_refin
 class LinearModel(Model):
     """What `SVM` and `Logit` have in common; they differ in the loss."""
 
-    loss: ClassVar[LossName]
+    _losses: ClassVar[tuple[LossName, ...]]  # that it may have, its own first
 
     @suggest_arguments
     def __init__(
@@ -158,13 +159,18 @@ class LinearModel(Model):
             sample.X,
             sample.y,
             penalty,
-            self.loss,
+            self._losses[0],
             intercept,
             weights=sample.weights,
             weights_of=sample.weights_of,
             offset=sample.offset,
             lam_rule=rule,
         )
+
+    @property
+    def loss(self) -> LossName:
+        """The loss that it minimises."""
+        return self.problem.loss
 
     @suggest_arguments
     def fit(
@@ -378,7 +384,7 @@ class SVM(LinearModel):
     200
     """
 
-    loss = "hinge"
+    _losses = ("hinge",)
 
 
 class Logit(LinearModel):
@@ -406,7 +412,7 @@ class Logit(LinearModel):
     True
     """
 
-    loss = "log"
+    _losses = ("log",)
 
 
 svm = renamed("svm", SVM.from_formula)

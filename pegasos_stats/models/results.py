@@ -61,6 +61,7 @@ from pegasos_stats.models import summaries as about
 from pegasos_stats.models.summaries import Note
 from pegasos_stats.other_frames import is_dask, partitioned
 from pegasos_stats.solvers.kernel_problem import KernelProblem
+from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -503,7 +504,8 @@ class Results(ABC):
         added = pd.DataFrame(columns, index=scores.index)
         if labels is not None:
             margin = coding.encode(labels) * scores.to_numpy()
-            added["margin"], added["loss"] = margin, losses(problem.loss, margin)
+            values = LOSSES[problem.loss].values(margin)
+            added["margin"], added["loss"] = margin, values
         added = added.assign(**self._columns_beside(data, unseen, offset, se_fit))
         return with_columns(self._frame(data), added, prefix)
 
@@ -1055,21 +1057,6 @@ def score_at(threshold: float, problem: Problem) -> float:
     from scipy.special import logit
 
     return float(logit(threshold)) + problem.prior_shift
-
-
-def losses(loss: str, margin: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Loss of every row at its margin.
-
-    Examples
-    --------
-    >>> losses("hinge", np.array([-1.0, 2.0])), losses("log", np.zeros(1)).round(4)
-    (array([2., 0.]), array([0.6931]))
-    """
-    if loss == "hinge":
-        return np.maximum(0.0, 1.0 - margin)
-    from scipy.special import log_expit
-
-    return np.asarray(-log_expit(margin))
 
 
 def with_columns(

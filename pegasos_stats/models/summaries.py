@@ -20,6 +20,7 @@ from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.errors import counted, listing, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.solvers.kernel_problem import KernelProblem
+from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.objective import zero_objective
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
@@ -206,7 +207,7 @@ def constant_prediction(result: "Results") -> Iterator[Note]:
     text = f"every row is predicted {str(table.levels[int(answers.argmax())])!r}"
     if problem.lam_rule == "cv":
         text = f"in the best fit by cross-validation {text}"
-    if problem.loss == "hinge":
+    if problem.loss != "log":
         text += ". For probabilities or a ranking use the log loss (ps.logit)"
     else:
         text += ". Probabilities rank the rows all the same; for labels give threshold="
@@ -471,10 +472,6 @@ def assumptions(groups: Groups | None, counts_scaling: bool) -> Note:
 
 
 INTERCEPT = "Intercept"
-TITLES = {
-    "hinge": "Support vector machine",
-    "log": "Penalised logistic regression",
-}
 MORE = "More: summary(details=True)"
 
 
@@ -535,7 +532,7 @@ def header_lines(
     the model.
     """
     problem, table = result.problem, result.training_table
-    model = TITLES[problem.loss]
+    model = LOSSES[problem.loss].title
     if isinstance(problem, KernelProblem):
         model = f"Kernel {model[:1].lower()}{model[1:]} ({problem.kernel})"
     first = [model + addition, outcome(result)]
@@ -645,7 +642,7 @@ def solver_lines(result: "Results") -> tables.Fields:
     """How it was minimised, and how near the fit is to the optimum."""
     solver, drawn = result.solver, result.solver.uses_random_numbers
     kind = solver.sample_kind.capitalize()
-    hinge = result.problem.loss == "hinge"
+    svm = result.problem.loss != "log"
     early = isinstance(solver, Pegasos) and solver.may_end_early
     # Newton steps look at all rows: violations over such steps would say nothing.
     by_visit = result.refinement is None and solver.visits_rows
@@ -657,7 +654,7 @@ def solver_lines(result: "Results") -> tables.Fields:
         *([("Epochs:", f"{result.n_epochs:,}, {solver.goals}")] if early else []),
         ("Steps:", f"{result.n_iter:,}"),
         *([("Margin violations:", wrong)] if by_visit else []),
-        *([("Support rows:", f"{result.n_support:,}")] if hinge else []),
+        *([("Support rows:", f"{result.n_support:,}")] if svm else []),
         ("Seed:", str(result.seed) if drawn else "none needed"),
         ("RNG:", f"Mersenne-Twister, {kind}" if drawn else "-"),
         ("Objective:", tables.significant(result.objective, 6)),

@@ -245,8 +245,8 @@ def model_back(stored: Json, reader: ArrayReader) -> Model:
     kind, saved = MODELS[name], codec_for(SavedModel).back(parts, reader)
     problem = saved.problem
     is_kernel = isinstance(problem, KernelProblem)
-    loss = getattr(kind, "loss", "hinge")
-    if is_kernel != (kind is KernelSVM) or problem.loss != loss:
+    losses = getattr(kind, "_losses", ("hinge",))
+    if is_kernel != (kind is KernelSVM) or problem.loss not in losses:
         raise ValueError(f"a {name} has another problem")
     model: Value = kind.__new__(kind)
     model.problem = problem

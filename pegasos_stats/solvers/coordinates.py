@@ -7,11 +7,12 @@ import numpy as np
 
 from pegasos_stats.arrays import Matrix, Rows, Vector, dense_rows
 from pegasos_stats.compiled import dual
+from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.method import Method
 from pegasos_stats.solvers.newton.hinge import Goal
 from pegasos_stats.solvers.newton.interior import InteriorSteps
 from pegasos_stats.solvers.newton.log import newton_steps
-from pegasos_stats.solvers.newton.sums import log_entropies, total
+from pegasos_stats.solvers.newton.sums import total
 from pegasos_stats.solvers.objective import (
     Certificate,
     Gap,
@@ -180,7 +181,7 @@ class WideCoordinates(Coordinates):
         """Look at all rows, for the gap of the present state."""
         problem, state = self._problem, self._state
         self._balanced = a = feasible(
-            state.a, problem.y, problem.intercept, problem.weights
+            state.a, problem.y, problem.intercept, problem.most_dual
         )
         beta, scale = state.w[: problem.p], problem.lam * problem.n
         scores, image = problem.X @ beta, (a * problem.y) @ problem.X
@@ -235,7 +236,7 @@ class PairSteps(Method):
         self._problem, self._solver = problem, solver
         self._scale = problem.lam * problem.n
         y, w, K = problem.y, problem.row_weights, inner_products(problem)
-        a = feasible(a, y, problem.intercept, problem.weights)
+        a = feasible(a, y, problem.intercept, problem.most_dual)
         slope = y - K @ (a * y / self._scale)
         self._rows = dual.working_sets.whole_set(K, y, w, a, slope)
         self.visits = GRAM * problem.n**2
@@ -342,8 +343,7 @@ def lengths(
     """
     y, w, n = problem.y, problem.row_weights, problem.n
     penalty, dual_penalty = problem.lam * norm2, problem.lam * dual_norm2
-    rewards, s, t = a if problem.loss == "hinge" else log_entropies(a, w), 1.0, 1.0
-    reward = total(rewards) / n
+    reward, s, t = total(LOSSES[problem.loss].rewards(a, w)) / n, 1.0, 1.0
     if problem.loss == "hinge":
         if problem.intercept:
             alpha = best_intercept(scores, y, "hinge", problem.weights)

@@ -1,6 +1,7 @@
 """The function that every model minimises, its dual, and the gap between them."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,15 +11,15 @@ from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.weights import r_sum
 from pegasos_stats.errors import DataError
+from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.newton.sums import (
     Sums,
     doubles,
-    log_losses,
     risk_and_image,
     sums_at,
     total,
 )
-from pegasos_stats.solvers.problem import ZERO_LOSS, Problem
+from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import Rounding, are_close, lower_bound
 
 DIGITS = 53  # of a double
@@ -173,14 +174,14 @@ class Certificate(Gap):
 
 
 def feasible(
-    a: Vector, y: Vector, intercept: bool, weights: Vector | None = None
+    a: Vector, y: Vector, intercept: bool, most: Vector | None = None
 ) -> Vector:
     """Turn dual weights into a point that the dual allows.
 
-    Clips to [0, w_i]. With a free intercept the weights of both classes must have the
-    same sum: those of the class with the larger sum are scaled down to it, all are cut
-    after 52 binary digits of the largest, and one or a few of them lowered by what is
-    left. Then the sums are the same exactly, not to rounding: of a difference
+    Clips to [0, most_i]. With a free intercept the weights of both classes must have
+    the same sum: those of the class with the larger sum are scaled down to it, all are
+    cut after 52 binary digits of the largest, and one or a few of them lowered by what
+    is left. Then the sums are the same exactly, not to rounding: of a difference
     ``delta = mean(a_i y_i)`` the dual would pay ``|alpha* delta|``, which is much where
     columns are far from zero.
 
@@ -189,8 +190,8 @@ def feasible(
     a : float64 array, shape (n,)
     y : float64 array, shape (n,), of -1 and +1
     intercept : bool
-    weights : float64 array, shape (n,), optional
-        ``w_i``; 1 if not given.
+    most : float64 array, shape (n,), optional
+        1 if not given.
 
     Returns
     -------
@@ -202,8 +203,7 @@ def feasible(
     array([0.5       , 0.33333333, 0.16666667])
     """
     a = np.asarray(a, dtype=np.float64)
-    w = np.ones(a.size) if weights is None else weights
-    a = np.where(a > 0.0, np.minimum(a, w), 0.0)
+    a = np.where(a > 0.0, np.minimum(a, 1.0 if most is None else most), 0.0)
     return balanced(a, y) if intercept else a
 
 
@@ -247,7 +247,7 @@ def certificate(
     Shalev-Shwartz & Zhang, JMLR 14 (2013), equations 1 to 5.
     """
     w = problem.row_weights
-    a = feasible(a, problem.y, problem.intercept, w)
+    a = feasible(a, problem.y, problem.intercept, problem.most_dual)
     bounds = Rounding(problem, beta, alpha)
     seen = row_sums(problem, beta, alpha, a, bounds.reach)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -319,15 +319,14 @@ def zero_objective(problem: Problem) -> float:
     With an offset it is the mean loss of that alone.
     """
     if problem.offset is None:
-        return ZERO_LOSS[problem.loss]
+        return LOSSES[problem.loss].at_zero
     return mean_loss(problem, problem.offset, 0.0)
 
 
 def mean_loss(problem: Problem, scores: Vector, alpha: float) -> float:
     """``mean w_i loss(y_i (scores_i + alpha))``, offsets being part of the scores."""
     m = problem.y * (scores + alpha)
-    losses = np.maximum(0.0, 1.0 - m) if problem.loss == "hinge" else log_losses(m)
-    return total(problem.row_weights * losses) / problem.n
+    return total(problem.row_weights * LOSSES[problem.loss].values(m)) / problem.n
 
 
 def best_intercept(
@@ -362,7 +361,7 @@ def best_intercept(
         ``X beta``, the intercept left out.
     y : float64 array, shape (n,), of -1 and +1
         Both occur with a weight above 0.
-    loss : "hinge" or "log"
+    loss : str
     weights : float64 array, shape (n,), optional
         ``w_i``; 1 if not given.
 
@@ -374,7 +373,7 @@ def best_intercept(
     w = np.ones(y.size) if weights is None else weights
     counts = w > 0.0
     given = scores[counts], y[counts], w[counts]
-    return _best_log_intercept(*given) if loss == "log" else _middle_of_kinks(*given)
+    return BEST_INTERCEPTS[loss](*given)
 
 
 def _middle_of_kinks(scores: Vector, y: Vector, w: Vector) -> float:
@@ -383,11 +382,16 @@ def _middle_of_kinks(scores: Vector, y: Vector, w: Vector) -> float:
         return 0.0 - _middle_of_kinks(-scores, -y, w)
     kinks = y - scores
     order = np.argsort(kinks, kind="stable")
-    passed = np.add.accumulate(w[order], dtype=np.longdouble).astype(np.float64)
+    passed = _running(w[order])
     rounding = SAME_WEIGHT * goal
     first = np.searchsorted(passed, goal - rounding)
     second = np.searchsorted(passed, goal + rounding, side="right")
     return float((kinks[order[first]] + kinks[order[second]]) / 2.0)
+
+
+def _running(v: Vector) -> Vector:
+    """Running sums, as R has them."""
+    return np.add.accumulate(v, dtype=np.longdouble).astype(np.float64)
 
 
 def _best_log_intercept(scores: Vector, y: Vector, w: Vector) -> float:
@@ -431,6 +435,12 @@ def _log_sum(z: Vector, w: Vector, more: float) -> tuple[float, float]:
     shares = np.exp(logs - largest)
     total = float(shares.sum()) + math.exp(log_more - largest)
     return largest + math.log(total), float((shares * expit(-z)).sum()) / total
+
+
+BEST_INTERCEPTS: dict[str, Callable[[Vector, Vector, Vector], float]] = {
+    "hinge": _middle_of_kinks,
+    "log": _best_log_intercept,
+}
 
 
 def zero_model(problem: Problem) -> tuple[float, float]:

@@ -12,10 +12,10 @@ from pegasos_stats.checks import check_positive, number_of
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.weights import WeightsOf
 from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.solvers.losses import LOSSES, Loss, LossName
 from pegasos_stats.solvers.newton.sums import kernel_rows, largest_norm, moments
 from pegasos_stats.tables import significant
 
-LossName = Literal["hinge", "log"]
 LamRule = Literal["given", "1/n", "cv"]
 
 Lam = float | Literal["cv"] | None
@@ -25,9 +25,6 @@ RULE_TEXT: dict[LamRule, str] = {
     "1/n": " (1/n)",
     "cv": " (by cross-validation)",
 }
-
-# Loss of the model that is all zero, the same for every row.
-ZERO_LOSS: dict[LossName, float] = {"hinge": 1.0, "log": float(np.log(2.0))}
 
 FEW, OF_A_ROW = 4.0, 10.0  # see `Problem.in_quick_form`
 SAMPLED = 256  # rows whose entries are counted first
@@ -85,7 +82,8 @@ class Problem:
     y : float64 array, shape (n,), of -1 and +1
     lam : float
         Penalty, above zero.
-    loss : "hinge" or "log"
+    loss : str
+        Its name, see `LOSSES`.
     intercept : bool
         Whether ``alpha`` is free and not penalised; otherwise it is 0.
     weights : float64 array, shape (n,), optional
@@ -249,8 +247,18 @@ class Problem:
     @property
     def loss_code(self) -> "arithmetic.risk.Loss":
         """Code of the loss in the kernels, a `Loss`."""
-        codes = arithmetic.risk.Loss
-        return codes.HINGE if self.loss == "hinge" else codes.LOG
+        return arithmetic.risk.Loss[self.loss.upper()]
+
+    @property
+    def loss_function(self) -> Loss:
+        """What is known of the loss."""
+        return LOSSES[self.loss]
+
+    @property
+    def most_dual(self) -> Vector:
+        """What the dual weights of the rows are at most, shape (n,)."""
+        most, w = self.loss_function.most, self.row_weights
+        return w if most == 1.0 else np.where(w > 0.0, most, 0.0)
 
     @cached_property
     def radius(self) -> float:

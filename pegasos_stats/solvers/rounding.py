@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import Vector
+from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.newton.sums import Sums
 from pegasos_stats.solvers.problem import Problem
 
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
 UNIT = 2.0**-53  # rounding of one operation, relative
 TINY = 2.0**-1074  # rounding of one that underflows
-LIBRARY = {"hinge": 4.0 * UNIT, "log": 24.0 * UNIT}  # of a loss, all its operations
 STEEP = 80.0 * UNIT  # of an entropy by the rounding of a / w, of a: 2 log 2^53
 CLOSEST = 1e-13  # relative gap that is told from 0, as a rule
 SMALL, SMALLEST = 1e-11, 1e-14  # of an objective, what rounding may do to it
@@ -155,7 +155,7 @@ class Rounding:
 
     def primal(self, seen: Sums) -> Within:
         """``P`` from the sums of one pass, `Sums`."""
-        if self._problem.loss == "hinge":
+        if self._problem.loss != "log":
             moved = self.reach * seen.exposed / self._problem.n
         elif self.reach < 1.0:  # |loss'| <= loss, at any margin
             moved = self.reach * math.exp(self.reach) * self._mean(seen)
@@ -176,9 +176,11 @@ class Rounding:
         """
         n, loss = self._problem.n, self._problem.loss
         value = (seen.entropy + seen.entropy_rest) / n
-        steep = 0.0 if loss == "hinge" else STEEP * seen.dual / n
+        steep, size = STEEP * seen.dual / n, value
+        if loss != "log":  # a, less what is squared: the rewards may be below 0
+            steep, size = 0.0, 2.0 * seen.dual / n - value
         share = seen.share
-        off = steep + (LIBRARY[loss] + share) * value
+        off = steep + (LOSSES[loss].rounding + share) * size
         if self._problem.farthest is None:
             return Within(value, off)
         less = (seen.known + seen.known_rest) / n
@@ -201,14 +203,16 @@ class Rounding:
 
         From equal sums ``s`` in both classes, in proportion to the weights of their
         rows, ``D >= 2 s / n - lam/2 (2 s R / (lam n))^2`` with ``R`` the largest
-        ``||x_i||``, and ``s`` at most half the weight of a class. With an offset there
-        is no such bound, and it is 0.
+        ``||x_i||``, and ``s`` at most half the weight of a class, if rewards are dual
+        weights; if they are so many of them at least, its square of that is left. With
+        an offset there is no such bound, and it is 0.
         """
         problem = self._problem
         if problem.farthest is not None:
             return 0.0
         squares, half = self._radius * self._radius, problem.lightest / 2
-        return float(min(problem.lam / squares / 2.0, half / problem.n)) / MARGIN
+        least = float(min(problem.lam / squares / 2.0, half / problem.n)) / MARGIN
+        return problem.loss_function.least_reward**2 * least
 
     def _mean(self, seen: "Sums | SeenExactly") -> float:
         mean: float = (seen.loss + seen.loss_rest) / self._problem.n
@@ -220,7 +224,7 @@ class Rounding:
         Normalised weights are those of the user to some rounding, which counts for the
         fit and for the optimum.
         """
-        share += LIBRARY[self._problem.loss]
+        share += LOSSES[self._problem.loss].rounding
         if self._problem.weighted:
             share += 16.0 * UNIT + 4.0 * self._problem.n * 2.0**-64
         value = self._penalty + mean

@@ -151,7 +151,7 @@ class LinearRun:
         return Solution(
             beta=beta,
             alpha=alpha,
-            dual=feasible(a, problem.y, problem.intercept, problem.weights),
+            dual=feasible(a, problem.y, problem.intercept, problem.most_dual),
             n_iter=self._steps + self._method.steps,
             n_violations=self._violations + self._method.violations,
             seed=seed,
@@ -192,7 +192,7 @@ def starts_with_coordinates(problem: Problem) -> bool:
 
 def start_of(problem: Problem, dual: Vector) -> tuple[Vector, Vector]:
     """``(beta, alpha)`` that dual weights give, and these made feasible."""
-    a = feasible(dual, problem.y, problem.intercept, problem.weights)
+    a = feasible(dual, problem.y, problem.intercept, problem.most_dual)
     beta = (a * problem.y) @ problem.X / (problem.lam * problem.n)
     alpha = 0.0
     if problem.intercept:

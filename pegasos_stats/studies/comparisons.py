@@ -33,13 +33,13 @@ from pegasos_stats.models.inference.wald import TIDY_COLUMNS, estimates
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import INTERCEPT
+from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection.cross_validation import (
     CrossValidation,
     cross_validate,
 )
-from pegasos_stats.studies.selection.fold_fits import OF_LOSS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -167,7 +167,7 @@ def _metric_of_all(metric: object, given: Mapping[str, Any]) -> str:
     for label, each in given.items():
         known = [found.name for found in getattr(each, "metrics", ())]
         if isinstance(each, Model):
-            known = [*OF_LOSS[each.problem.loss], *([str(name)] if own else [])]
+            known = [*LOSSES[each.problem.loss].metrics, *([str(name)] if own else [])]
         if name not in known:
             why = f"is no metric of {shown(label)}, which has {listing(known)}."
             raise OptionError(why, "metric", metric)

@@ -331,6 +331,8 @@ def chosen_options(
             f"cov_type={str(cov_type) if named else correction!r} is for the log loss; "
             "for the hinge give 'bootstrap' or 'sandwich'."
         )
+    if correction == "nonrobust" and problem.loss != "log":
+        raise OptionError("is for the log loss; give 'HC3'.", "cov_type", cov_type)
     if correction == "nonrobust" and problem.weights is not None:
         raise OptionError(
             "cov_type='nonrobust' does not go with weights=; give 'HC3', or counts "
@@ -346,7 +348,7 @@ def chosen_options(
 
 def default_options(problem: Problem, groups: Groups | None = None) -> CovType:
     """The rule of `chosen_options`, which looks at the loss and the size alone."""
-    if problem.loss == "log":
+    if problem.loss != "hinge":
         return COV_TYPES["HC3"] if groups is None else COV_TYPES["cluster"]
     if isinstance(problem.X, StreamedRows):
         return None

@@ -34,9 +34,10 @@ from pegasos_stats.models.inference.separation import (
 from pegasos_stats.models.inference.wald import Covariance
 from pegasos_stats.models.summaries import Note
 from pegasos_stats.solvers.centring import centre_for_errors, centre_of
+from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.newton.sums import solved
 from pegasos_stats.solvers.newton.threads import one_thread
-from pegasos_stats.solvers.problem import LossName, Problem, Solution
+from pegasos_stats.solvers.problem import Problem, Solution
 
 if TYPE_CHECKING:  # scipy is loaded where it is used
     from scipy.sparse import csr_array
@@ -65,9 +66,9 @@ class FittedRows(NamedTuple):
     u : float64 array, shape (m,)
         ``1 - y_i f(x_i)``.
     s : float64 array, shape (m,)
-        Minus the derivative of the loss by the margin: ``1 / (1 + exp(m_i))`` for the
-        log loss; for the hinge 1 beyond the margin, 0 inside, and at the margin itself
-        the share ``a_i / w_i`` of the dual weight, if the fit is near its optimum.
+        Minus the derivative of the loss by the margin; for the hinge 1 beyond it, 0
+        inside, and at the margin itself the share ``a_i / w_i`` of the dual weight, if
+        the fit is near its optimum.
     """
 
     Z: Matrix
@@ -91,8 +92,7 @@ class ClassSums(NamedTuple):
     squares : float64 array, shape (k,)
         ``sum w_i z_i^2``.
     H : float64 array, shape (k, k)
-        ``sum_i w_i s_i (1 - s_i) z_i z_i'`` for the log loss, ``sum_i w_i z_i z_i'``
-        for the hinge.
+        ``sum_i w_i loss''(m_i) z_i z_i'``; for the hinge ``sum_i w_i z_i z_i'``.
     u, margin_weights : list of float64 array
         ``u_i`` and ``w_i`` of all rows, for the hinge.
     """
@@ -203,10 +203,8 @@ class Fitted:
         if block.offset is not None:
             f = f + block.offset
         u, w = 1.0 - block.y * f, block.w
-        if self.loss == "log":
-            from scipy.special import expit
-
-            s = expit(u - 1.0)
+        if self.loss != "hinge":
+            s = LOSSES[self.loss].slopes(1.0 - u)
         elif dual.size:
             s = np.clip(np.divide(dual, w, np.zeros(w.size), where=w > 0.0), 0.0, 1.0)
         else:
@@ -245,7 +243,7 @@ class Fitted:
             uz=(classes * u) @ Z,
             scores=(classes * -(s * y)) @ Z,
             squares=w @ (Z * Z),
-            H=cross(Z, w if hinge else w * s * (1.0 - s)),
+            H=cross(Z, w if hinge else w * LOSSES[self.loss].bends(s)),
             u=[u] if hinge else [],
             margin_weights=[w] if hinge else [],
         )
@@ -284,7 +282,7 @@ class Fitted:
         place = (y > 0.0).astype(int)
         if given.correction in OF_LEVERAGES:
             forms = np.einsum("ij,ij->i", Z @ given.inverse, Z)  # z_i'H^-1 z_i
-            h = w * s * (1.0 - s) * forms / given.n
+            h = w * LOSSES[self.loss].bends(s) * forms / given.n
             left = 1.0 - np.minimum(h, LARGEST_LEVERAGE)
             r = w / (np.sqrt(left) if given.correction == "HC2" else left)
         S = r[:, None] * (-(s * y)[:, None] * Z - given.means[place])
@@ -677,7 +675,7 @@ def hat_values(problem: Problem, found: Solution) -> Vector:
     for block, dual in rows.blocks():
         Z, _, w, _, s = rows.fitted.part(block, dual)
         forms = np.einsum("ij,ij->i", Z @ inverse, Z)
-        parts.append(w * s * (1.0 - s) * forms / problem.n)
+        parts.append(w * LOSSES[problem.loss].bends(s) * forms / problem.n)
     return np.concatenate(parts)
 
 

@@ -942,7 +942,8 @@ class Uncertainty:
         if self.unlimited.all():  # there are no errors to speak of
             return first
         is_hc3 = getattr(self.result.cov_type, "correction", "") == "HC3"
-        for_glm = is_hc3 and not problem.weighted  # nonrobust does not go with weights
+        # nonrobust does not go with weights
+        for_glm = is_hc3 and not problem.weighted and problem.loss == "log"
         return [
             *first,
             *notes.few_rows(min(problem.label_counts), problem.n_weighed, k),

@@ -329,6 +329,8 @@ def model_arguments(facts: ReportFacts) -> list[str]:
     if problem.lam_rule != "1/n" or problem.lam != 1.0 / problem.n_weighed:
         by_cv = result.lambda_path is not None
         found.append('lam="cv"' if by_cv else f"lam={problem.lam!r}")
+    if problem.loss not in ("hinge", "log"):
+        found.append(f'loss="{problem.loss}"')
     if not problem.intercept:
         found.append("intercept=False")
     if kernel is not None:

@@ -1,6 +1,5 @@
-"""The log loss: L-BFGS with the metric of a sample, or Newton steps, in numpy."""
+"""Losses that bend: L-BFGS with the metric of a sample, or Newton steps, in numpy."""
 
-import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -57,7 +56,7 @@ class LogRisk:
     """
 
     def __init__(self, problem: Problem) -> None:
-        self._problem = problem
+        self._problem, self._loss = problem, problem.loss_function
         constant = np.full(problem.n, float(problem.intercept))
         self.rows = newton_rows(problem.X, constant)
         self.a, self.count = np.empty(problem.n), 0.0
@@ -67,20 +66,13 @@ class LogRisk:
         """Read the rows at coefficients and intercept."""
         problem, n, p = self._problem, self._problem.n, self._problem.p
         beta, alpha = theta[:-1], float(theta[-1])
-        log1p = self._last < SMALL
         risk, image, balance, errors = 0.0, np.zeros(p), 0.0, 0
         for rows in row_blocks(problem.X):
             B, y, a = doubles(problem.X, rows), problem.y[rows], self.a[rows]
             m = B @ beta
             m += alpha if problem.offset is None else alpha + problem.offset[rows]
             m *= y
-            c = m if float(m.min()) >= -FARTHEST else np.maximum(m, -FARTHEST)
-            e = np.exp(-c)
-            q = 1.0 + e
-            losses = np.log1p(e) if log1p else np.log(q)
-            if c is not m:
-                losses += c - m
-            np.divide(e, q, out=a)
+            losses = self._losses(m, a)
             if problem.weights is None:
                 risk += float(losses.sum())
             else:
@@ -89,7 +81,7 @@ class LogRisk:
             ay = a * y
             image += ay @ B
             balance += float(ay.sum())
-            errors += int(np.count_nonzero(m < 0.0))
+            errors += int(np.count_nonzero(m < self._loss.margin))
         self.count += 1.0
         gradient = np.empty(p + 1)
         gradient[:-1] = problem.lam * beta - image / n
@@ -98,9 +90,25 @@ class LogRisk:
         penalty = 0.5 * problem.lam * float(beta @ beta)
         return RiskValue(penalty + risk / n, gradient, errors)
 
+    def _losses(self, m: Vector, a: Vector) -> Vector:
+        """Losses at margins; puts their slopes in ``a``."""
+        if self._problem.loss != "log":
+            a[:] = self._loss.slopes(m)
+            return self._loss.values(m)
+        c = m if float(m.min()) >= -FARTHEST else np.maximum(m, -FARTHEST)
+        e = np.exp(-c)
+        q = 1.0 + e
+        losses = np.log1p(e) if self._last < SMALL else np.log(q)
+        if c is not m:
+            losses += c - m
+        np.divide(e, q, out=a)
+        return np.asarray(losses)
+
     def heights(self) -> Vector:
         """Second derivatives of the losses where the rows were read last."""
         a, weights = self.a, self._problem.weights
+        if self._problem.loss != "log":
+            return self._loss.bends(a) * self._problem.row_weights
         if weights is None:
             return np.asarray(a * (1.0 - a))
         share = np.divide(a, weights, out=np.zeros(a.size), where=weights > 0.0)
@@ -126,7 +134,7 @@ class LogRisk:
 
 
 class LogSteps(Method):
-    """Steps to the optimum of the log loss.
+    """Steps to the optimum of a loss that bends.
 
     Parameters
     ----------
@@ -221,7 +229,7 @@ def no_coefficients(problem: Problem) -> Vector:
     if problem.intercept:
         plus = float(problem.row_weights.sum(where=problem.y > 0.0))
         minus = float(problem.row_weights.sum(where=problem.y < 0.0))
-        theta[-1] = math.log(plus) - math.log(minus)
+        theta[-1] = problem.loss_function.alone(plus, minus)
     return theta
 
 

@@ -8,13 +8,12 @@ import numpy as np
 
 from pegasos_stats.arrays import Dense, Matrix, Predictors, Rows, Vector, read_only
 from pegasos_stats.compiled import arithmetic
+from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.newton.threads import one_thread
 
 ENTRIES = 2**17  # of a block: a megabyte
 
 HALF_BLOCK = 2**15  # the same, where a second block is made of it
-
-FEW_ENTRIES = 2**12  # of a block of which several copies stay in the cache
 
 FEWEST = 64  # rows of a block
 
@@ -37,7 +36,8 @@ class Sums(NamedTuple):
     errors, at_zero : int, pair of int
         Rows with a margin below 0; rows with a score of 0, of -1 and of +1.
     exposed : float
-        Weights of the rows whose margin is below ``1 + reach``, summed, by the hinge.
+        ``sum_i w_i s(m_i - reach)``, the steepest that losses may be; of the log loss,
+        which is never steeper than it is high, 0.
     dual : float
         Dual weights, summed.
     image : float64 array, shape (p,)
@@ -263,12 +263,13 @@ def scores_in_order(X: Dense, beta: Vector, alpha: float) -> Vector:
 
 
 @one_thread()
+@np.errstate(over="ignore", invalid="ignore")  # the objective says so
 def risk_and_image(
     X: Dense,
     y: Vector,
     beta: Vector,
     alpha: float,
-    loss: str,
+    loss: LossName,
     a: Vector,
     weights: Vector | None = None,
     reach: float = 0.0,
@@ -287,12 +288,13 @@ def risk_and_image(
     return sums_at(f, found, most, y, loss, a, weights, reach, offset)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def sums_at(
     f: Vector,
     image: Vector,
     additions_of_image: float,
     y: Vector,
-    loss: str,
+    loss: LossName,
     a: Vector,
     weights: Vector | None = None,
     reach: float = 0.0,
@@ -319,16 +321,16 @@ def sums_at(
     if offset is not None:
         m += offset
     m *= y
-    losses = np.maximum(0.0, 1.0 - m) if loss == "hinge" else log_losses(m)
-    entropies = a if loss == "hinge" else log_entropies(a, weights)
+    losses, rewards = LOSSES[loss].values(m), LOSSES[loss].rewards(a, weights)
     exposed = np.zeros(0)
-    if loss == "hinge":
-        exposed = np.where(m >= 1.0 + reach, 0.0, 1.0 if weights is None else weights)
+    if loss != "log":
+        exposed = LOSSES[loss].slopes(m - reach)
+        exposed *= 1.0 if weights is None else weights
     known = np.zeros(0) if offset is None else a * y * offset
     zero = y[m == 0.0]
     return Sums(
         loss=total(losses if weights is None else weights * losses),
-        entropy=total(entropies),
+        entropy=total(rewards),
         errors=int(np.count_nonzero(m < 0.0)),
         at_zero=(int((zero < 0.0).sum()), int((zero > 0.0).sum())),
         exposed=total(exposed),
@@ -339,27 +341,3 @@ def sums_at(
         known_size=total(np.abs(known)),
         share=(additions(y.size) + 2.0) * UNIT,
     )
-
-
-def log_losses(m: Vector) -> Vector:
-    """``log(1 + exp(-m))``."""
-    found = np.empty(m.size)
-    for rows in blocks(m.size, 1, FEW_ENTRIES):
-        x = m[rows]
-        found[rows] = np.log1p(np.exp(-np.abs(x))) - np.minimum(x, 0.0)
-    return found
-
-
-def log_entropies(a: Vector, weights: Vector | None) -> Vector:
-    """``w H(a / w)``, ``H(t) = -t log t - (1 - t) log(1 - t)``."""
-    found = np.zeros(a.size)
-    for rows in blocks(a.size, 1, FEW_ENTRIES):
-        t = a[rows]
-        if weights is not None:
-            w = weights[rows]
-            t = np.divide(t, w, out=np.zeros(t.size), where=w > 0.0)
-        inside = (t > 0.0) & (t < 1.0)
-        t = np.where(inside, t, 0.5)
-        part = np.where(inside, -t * np.log(t) - (1.0 - t) * np.log1p(-t), 0.0)
-        found[rows] = part if weights is None else w * part
-    return found

@@ -55,9 +55,10 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Dense, Matrix, Rows, Vector
 from pegasos_stats.data.scan.rows import Block, RowSubset, Values, added, size_of_sample
 from pegasos_stats.solvers.centring import constants_of, without_constants
+from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.newton.sums import Sums, risk_and_image
 from pegasos_stats.solvers.objective import Certificate
-from pegasos_stats.solvers.problem import LossName, Problem, Solution
+from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.reads.hinge import (
     ROOM,
     WIDTHS,
@@ -108,20 +109,22 @@ ROUGH = 1e-4  # relative gap of the problem of the sample
 
 FURTHER, MOST = 10.0, 1e6  # factors of its penalty
 
+MOST_DUAL = 2.0**30  # sum of the dual weights of which units are counted exactly
+
 HALVES = 1  # seed of the halves of a sample
 
 TEN, LAST_SHARE = 10.0, 1e-4  # what the share is divided by where a read found nothing
 
 
 class Curve(NamedTuple):
-    """The log loss, or the hinge with its corner rounded over a width.
+    """A loss that bends, or the hinge with its corner rounded over a width.
 
     Attributes
     ----------
-    loss : "log" or "hinge"
+    loss : str
         The loss in the risk.
     width : float
-        Of the corner.
+        Of the corner; 0 for a loss that has none.
 
     Examples
     --------
@@ -136,22 +139,20 @@ class Curve(NamedTuple):
     width: float = 0.0
 
     def slopes(self, m: Vector) -> Vector:
-        """``1 / (1 + exp(m))``, or ``clip(1/2 + (1 - m) / width, 0, 1)``."""
-        if self.loss == "log":
-            from scipy.special import expit
-
-            return np.asarray(expit(-m), dtype=np.float64)
+        """Those of the loss, or ``clip(1/2 + (1 - m) / width, 0, 1)``."""
+        if not self.width:
+            return LOSSES[self.loss].slopes(m)
         return np.clip(0.5 + (1.0 - m) / self.width, 0.0, 1.0)
 
     def bends(self, w: Vector, s: Vector) -> Vector:
-        """``w s (1 - s)``, or ``w / width`` in the corner: second derivatives."""
-        if self.loss == "log":
-            return w * s * (1.0 - s)
+        """Those of the loss, or ``w / width`` in the corner: second derivatives."""
+        if not self.width:
+            return w * LOSSES[self.loss].bends(s)
         return np.where((s > 0.0) & (s < 1.0), w / self.width, 0.0)
 
     def above(self, w: Vector, m: Vector) -> float:
         """Sum by which it is above the loss in the risk."""
-        if self.loss == "log":
+        if not self.width:
             return 0.0
         short = np.maximum(0.5 - np.abs(1.0 - m) / self.width, 0.0)
         return float(w @ (short * short)) * self.width / 2.0
@@ -214,7 +215,7 @@ class NewtonPass:
     intercept: bool
     sampled: Rows
 
-    @np.errstate(over="ignore")  # the gap says what huge values come to
+    @np.errstate(over="ignore", invalid="ignore")  # the gap says what they come to
     def __call__(self, block: Block, values: Values) -> NewtonSums:
         """Look at a block."""
         first, X, y, w, offset = block
@@ -236,7 +237,7 @@ class NewtonPass:
             second=self._curvature(X, bends),
             squares=self._sum(np.square(X, dtype=np.float64), w),
             table=table_of(y, f),
-            violations=int(np.count_nonzero(m < float(self.curve.loss == "hinge"))),
+            violations=int(np.count_nonzero(m < LOSSES[self.curve.loss].margin)),
             bent=int(np.count_nonzero(bends)),
             above=self.curve.above(w, m),
             dual=[(first, a)],
@@ -299,7 +300,7 @@ class Newton:
     @property
     def curve(self) -> Curve:
         """The loss that the next read sums."""
-        return Curve("log")
+        return Curve(self._problem.loss)
 
     def read(self) -> Risk:
         """Read all rows: risk, gradient and curvature at the point; a dual point."""
@@ -333,9 +334,10 @@ class Newton:
         problem, sample = self._problem, self._sample
         f = scores(sample.X, self.point, sample.offset)
         a = cut(sample.w * self.curve.slopes(sample.y * f))
-        weights = balanced(a, sample.y, sample.w, excess) if problem.intercept else a
+        most = sample.w if LOSSES[problem.loss].most == 1.0 else 2.0 * (sample.w + a)
+        weights = balanced(a, sample.y, most, excess) if problem.intercept else a
         self._of_sample = np.zeros(a.size)
-        if weights is None:
+        if weights is None or sums.dual + float(a.sum()) > MOST_DUAL:
             return NO_BOUND
         self._of_sample = weights
         rounding = Rounding(problem, *self.point)
@@ -540,7 +542,7 @@ class StreamingSolver:
         point = self._free(found.beta, found.alpha)
         self._width = WIDTHS * float(np.sqrt(problem.p / sample.y.size))
         self.step: StreamedHinge | Newton
-        if problem.loss == "log":
+        if problem.loss != "hinge":
             self.step = Newton(problem, sample, point)
         elif problem.X.most_kept < problem.n:
             self.step = SmoothedNewton(problem, sample, point, self._width)

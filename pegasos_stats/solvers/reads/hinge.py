@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Dense, Matrix, Rows, Vector, read_only
 from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.data.scan.rows import Block, RowSubset, Values, plus
+from pegasos_stats.solvers.losses import LossName
 from pegasos_stats.solvers.newton.sums import Sums, risk_and_image
-from pegasos_stats.solvers.problem import LossName, Problem
+from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads.risk_and_bound import (
     NO_BOUND,
     UNIT,

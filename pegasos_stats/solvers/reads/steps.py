@@ -19,11 +19,12 @@ from pegasos_stats.data.scan.rows import Block, StreamedRows, Values, added
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.parallel import one_ahead
 from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers.losses import LossName
 from pegasos_stats.solvers.newton.sums import Sums, risk_and_image
 from pegasos_stats.solvers.objective import Certificate, best_intercept, feasible
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Stopping, Visitor, check_solver
-from pegasos_stats.solvers.problem import LossName, Problem, Solution
+from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.reads.few_reads import StreamedFit
 from pegasos_stats.solvers.reads.risk_and_bound import (
     Bound,
@@ -145,7 +146,7 @@ def _looked(at: Point, loss: LossName, reach: float, block: Block, a: Values) ->
 def certified(problem: Problem, found: Solution) -> Risk:
     """Primal and dual objective of a solution, in one read of the rows."""
     y = problem.y.astype(np.float64)
-    a = feasible(found.dual, y, problem.intercept, problem.weights)
+    a = feasible(found.dual, y, problem.intercept, problem.most_dual)
     at = Point(found.beta, found.alpha)
     rounding = Rounding(problem, *at)
     work = partial(_looked, at, problem.loss, rounding.reach)

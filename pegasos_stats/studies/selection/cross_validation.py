@@ -16,6 +16,7 @@ from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.results import predicted
 from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, SDCA
 from pegasos_stats.studies.selection import fold_fits
@@ -428,7 +429,7 @@ def checked_choosing(lambda_path: object, rule: Rule, model: Model) -> Choosing 
     check_choice("rule", rule, RULES)
     if lambda_path is None or lambda_path is False:
         return None
-    usual = fold_fits.DECIDES[model.problem.loss]
+    usual = LOSSES[model.problem.loss].decides
     (metric,) = fold_fits.checked_metrics(usual, model.problem.loss)
     if not isinstance(lambda_path, LambdaPath):
         given = None if lambda_path is True else lambda_path

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
@@ -37,11 +38,12 @@ from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.kernel_run import check_kernel_solver
+from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate, Gap
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import check_solver, with_progress
-from pegasos_stats.solvers.problem import LossName, Problem, Solution
+from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, DEFAULT_TOL, SDCA
 from pegasos_stats.solvers.shared.folded_rows import FoldedRows
 from pegasos_stats.solvers.shared.hinge_path import hinge_path
@@ -315,7 +317,7 @@ def next_dual(last: Solution, lam: float, problem: Problem) -> Vector:
     """
     norm2 = float(last.beta @ last.beta)
     curvature = lam * lam * norm2
-    if problem.loss == "log" or not curvature > 0.0:  # for tiny lambdas it underflows
+    if problem.loss != "hinge" or not curvature > 0.0:  # for tiny lambdas it underflows
         return last.dual
     known = 0.0 if problem.offset is None else problem.y * problem.offset
     best = problem.lam * float((last.dual * (1.0 - known)).mean()) / curvature
@@ -451,6 +453,7 @@ def suits(problem: Problem, solver: object) -> bool:
     is_dense = isinstance(problem.X, np.ndarray)
     return (
         type(problem) is Problem
+        and problem.loss in PATHS
         and problem.has_rows
         and (is_dense or problem.n * problem.p <= MOST_WRITTEN)
         and 0 < problem.p <= MOST_COLUMNS
@@ -625,14 +628,12 @@ def error_rate(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector
     return _shares((decided & (signs != y)) @ weights, decided @ weights)
 
 
-def hinge_loss(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
-    """Mean of ``max(0, 1 - y score)``."""
-    return _means(np.maximum(0.0, 1.0 - y * scores), weights)
-
-
-def log_loss(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
-    """Mean of ``log(1 + exp(-y score))``, the log loss of logistic scores."""
-    return _means(np.logaddexp(0.0, -y * scores), weights)
+def mean_loss(
+    loss: LossName, y: Vector, scores: Matrix, weights: Vector, ties: Ties
+) -> Vector:
+    """Mean of the loss of ``y score``; that of the log loss is of logistic scores."""
+    values = LOSSES[loss].values
+    return _means(np.array([values(y * line) for line in scores]), weights)
 
 
 def brier_score(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
@@ -659,8 +660,7 @@ def _shares(parts: Vector, totals: Vector) -> Vector:
 
 MEASURES: dict[str, Measure] = {
     "error_rate": error_rate,
-    "hinge_loss": hinge_loss,
-    "log_loss": log_loss,
+    **{f"{name}_loss": partial(mean_loss, name) for name in LOSSES},
     "brier_score": brier_score,
     "auc": auc,
 }
@@ -670,11 +670,6 @@ COLUMNS = (  # of the lines of the folds, beside the metrics
 )
 MOST = 1000  # metrics in a list, which may have no end
 LARGER_IS_BETTER = ("auc",)
-OF_LOSS: dict[LossName, tuple[str, ...]] = {
-    "hinge": ("error_rate", "hinge_loss", "auc"),
-    "log": ("error_rate", "log_loss", "brier_score", "auc"),
-}
-DECIDES: dict[LossName, str] = {"hinge": "error_rate", "log": "log_loss"}
 
 
 def checked_metrics(metrics: Any, loss: LossName) -> tuple[Metric, ...]:
@@ -692,7 +687,7 @@ def checked_metrics(metrics: Any, loss: LossName) -> tuple[Metric, ...]:
         If a metric is not known, does not go with the loss, or has the name of
         another one.
     """
-    known = OF_LOSS[loss]
+    known = LOSSES[loss].metrics
     if metrics is None:
         metrics = known
     single = isinstance(metrics, str) or callable(metrics)
@@ -708,12 +703,13 @@ def checked_metrics(metrics: Any, loss: LossName) -> tuple[Metric, ...]:
 
 def _checked(item: Any, loss: LossName) -> Metric:
     """Return the metric of this name, or the one that a function computes."""
-    if isinstance(item, str) and item in OF_LOSS[loss]:
+    known = LOSSES[loss].metrics
+    if isinstance(item, str) and item in known:
         return Metric(item, MEASURES[item], item in LARGER_IS_BETTER)
     name = getattr(item, "__name__", None) if callable(item) else None
     if isinstance(name, str) and name.isidentifier():
         return Metric(name, item, own=True)
-    meant = f"{did_you_mean(item, OF_LOSS[loss])}; give one of {listing(OF_LOSS[loss])}"
+    meant = f"{did_you_mean(item, known)}; give one of {listing(known)}"
     raise OptionError(f"The metric {shown(item)} is not known for this loss{meant}.")
 
 

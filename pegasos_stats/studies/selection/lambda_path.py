@@ -26,6 +26,7 @@ from pegasos_stats.solvers.kernel_problem import (
     KernelProblem,
     support_of,
 )
+from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.objective import feasible, zero_model
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
@@ -107,18 +108,14 @@ def null_dual(problem: Problem) -> Vector:
     """Return dual weights of the model with the intercept alone, or of zero without it.
 
     Hinge: the weight of the row, in the heavier class scaled down to the sum of the
-    other. Log loss: the weight of the row times the share of the other class. With an
-    offset the slope of the loss there.
+    other. With an offset, and of other losses, the weight times the slope there.
     """
     w, y = problem.row_weights, problem.y
-    if problem.offset is not None:
-        m = y * (problem.offset + zero_model(problem)[0])
-        slopes = m < 1.0 if problem.loss == "hinge" else 1.0 / (1.0 + np.exp(m))
-        return feasible(w * slopes, y, problem.intercept, w)
-    if problem.loss == "hinge":
+    if problem.loss == "hinge" and problem.offset is None:
         return feasible(w.copy(), y, problem.intercept, w)
-    upper = float(w[y > 0].sum() / w.sum()) if problem.intercept else 0.5
-    return np.where(y > 0, w * (1.0 - upper), w * upper)
+    m = y * (problem.row_offsets + zero_model(problem)[0])
+    slopes = problem.loss_function.slopes(m)
+    return feasible(w * slopes, y, problem.intercept, problem.most_dual)
 
 
 def _first_order(problem: Problem, a: Vector) -> Vector:
@@ -266,7 +263,7 @@ def lambda_path(
     chosen = fold_fits.checked_metrics(metrics, model.problem.loss)
     names = tuple(known.name for known in chosen)
     if metric is None:
-        usual = fold_fits.DECIDES[model.problem.loss]
+        usual = LOSSES[model.problem.loss].decides
         metric = usual if usual in names else names[0]
     checks.check_choice("metric", metric, names)
     rng = RRandom(seed, sample_kind=solver.sample_kind)

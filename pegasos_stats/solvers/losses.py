@@ -1,0 +1,133 @@
+"""The losses of a margin by their names: what minimising, certifying and errors need.
+
+A loss is a function of the margin ``m = y (x'beta + alpha)``. Its dual weight for a row
+of weight 1 is the slope ``s(m) = -loss'(m)``, and a row of weight ``w`` with the dual
+weight ``a`` has the reward ``w H(a / w)``, ``-H(-t)`` the conjugate (Shalev-Shwartz &
+Zhang, JMLR 14, 2013). The kernels have the same functions of one margin, in
+``compiled/arithmetic/risk.py``.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from pegasos_stats.arrays import Vector
+
+LossName = Literal["hinge", "log"]
+BLOCK = 2**12  # numbers of which several copies stay in the cache
+UNIT = 2.0**-53  # rounding of one operation, relative
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A loss.
+
+    Attributes
+    ----------
+    title : str
+        Of the model that minimises it.
+    formula : str
+    at_zero : float
+        Value at margin 0.
+    values, slopes : callable
+        Losses, and ``s``, of margins.
+    bends : callable
+        Second derivatives, from slopes; 0 for the hinge, which has them nowhere.
+    rewards : callable
+        ``w H(a / w)`` of dual weights and weights, None for 1.
+    alone : callable
+        The best intercept without predictors, from the weights of +1 and of -1.
+    rounding : float
+        Of a value or a reward, all its operations, relative.
+    metrics : tuple of str
+        Of predictions in cross-validation.
+    decides : str
+        The one that chooses.
+    margin : float
+        A row with a smaller one is a violation.
+    most : float
+        Dual weight of a row of weight 1 at most.
+    least_reward : float
+        ``H(t)`` is at least so many ``t``, up to 1/2.
+    """
+
+    title: str
+    formula: str
+    at_zero: float
+    values: Callable[[Vector], Vector]
+    slopes: Callable[[Vector], Vector]
+    bends: Callable[[Vector], Vector]
+    rewards: Callable[[Vector, Vector | None], Vector]
+    alone: Callable[[float, float], float]
+    rounding: float
+    metrics: tuple[str, ...]
+    decides: str = "error_rate"
+    margin: float = 1.0
+    most: float = 1.0
+    least_reward: float = 1.0
+
+
+def log_losses(m: Vector) -> Vector:
+    """``log(1 + exp(-m))``."""
+    found = np.empty(m.size)
+    for first in range(0, m.size, BLOCK):
+        x = m[first : first + BLOCK]
+        value = np.log1p(np.exp(-np.abs(x))) - np.minimum(x, 0.0)
+        found[first : first + BLOCK] = value
+    return found
+
+
+def log_slopes(m: Vector) -> Vector:
+    """``1 / (1 + exp(m))``."""
+    from scipy.special import expit
+
+    return np.asarray(expit(-m), dtype=np.float64)
+
+
+def log_entropies(a: Vector, weights: Vector | None) -> Vector:
+    """``w H(a / w)``, ``H(t) = -t log t - (1 - t) log(1 - t)``."""
+    found = np.zeros(a.size)
+    for first in range(0, a.size, BLOCK):
+        rows = slice(first, first + BLOCK)
+        t = a[rows]
+        if weights is not None:
+            w = weights[rows]
+            t = np.divide(t, w, out=np.zeros(t.size), where=w > 0.0)
+        inside = (t > 0.0) & (t < 1.0)
+        t = np.where(inside, t, 0.5)
+        part = np.where(inside, -t * np.log(t) - (1.0 - t) * np.log1p(-t), 0.0)
+        found[rows] = part if weights is None else w * part
+    return found
+
+
+LOSSES: dict[LossName, Loss] = {
+    "hinge": Loss(
+        title="Support vector machine",
+        formula="max(0, 1 − mᵢ)",
+        at_zero=1.0,
+        values=lambda m: np.maximum(0.0, 1.0 - m),
+        slopes=lambda m: (m < 1.0).astype(np.float64),
+        bends=np.zeros_like,
+        rewards=lambda a, weights: a,
+        alone=lambda plus, minus: float(np.sign(plus - minus)),
+        rounding=4.0 * UNIT,
+        metrics=("error_rate", "hinge_loss", "auc"),
+    ),
+    "log": Loss(
+        title="Penalised logistic regression",
+        formula="log(1 + exp(−mᵢ))",
+        at_zero=float(np.log(2.0)),
+        values=log_losses,
+        slopes=log_slopes,
+        bends=lambda s: s * (1.0 - s),
+        rewards=log_entropies,
+        alone=lambda plus, minus: math.log(plus) - math.log(minus),
+        rounding=24.0 * UNIT,
+        metrics=("error_rate", "log_loss", "brier_score", "auc"),
+        decides="log_loss",
+        margin=0.0,
+    ),
+}
