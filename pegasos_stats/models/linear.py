@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.checks import check_flag
+from pegasos_stats.checks import check_choice, check_flag
 from pegasos_stats.data import sample as samples
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.factors import warn_of_columns
@@ -61,6 +61,7 @@ class LinearModel(Model):
         freq_weights: object = None,
         offset: object = None,
         standardize: bool = False,
+        loss: LossName | None = None,
     ) -> None:
         check_flag("intercept", intercept)
         sample = samples.sample_of_arrays(
@@ -74,7 +75,7 @@ class LinearModel(Model):
             standardize,
             offset,
         )
-        self._set_up(sample, lam, bool(intercept))
+        self._set_up(sample, lam, bool(intercept), loss)
 
     @classmethod
     @suggest_arguments
@@ -93,6 +94,7 @@ class LinearModel(Model):
         offset: object = None,
         standardize: bool = False,
         functions: Functions | None = None,
+        loss: LossName | None = None,
     ) -> Self:
         """Build the model from a formula and a data frame.
 
@@ -118,7 +120,7 @@ class LinearModel(Model):
             As for the class, or the name of a column of `data`, which is then read from
             new data too, as is ``offset(x)`` in the formula; all offsets are added up.
             As in R, ``.`` includes these columns: write ``"y ~ . - x + offset(x)"``.
-        lam, intercept, coding, na_action, standardize
+        lam, intercept, coding, na_action, standardize, loss
             As for the class.
         functions : dict of str to callable, optional
             Further functions for the formula, such as ``{"half": lambda x: x / 2}``.
@@ -143,23 +145,37 @@ class LinearModel(Model):
             sample, kept = sample_of_scan(formula, data, *given)
         else:
             sample, kept = samples.sample_of_formula(formula, data, *given)
-        return cls.of_sample(sample, lam, kept)
+        return cls.of_sample(sample, lam, kept, loss)
 
     @classmethod
-    def of_sample(cls, sample: samples.Sample, lam: Lam, intercept: bool) -> Self:
+    def of_sample(
+        cls,
+        sample: samples.Sample,
+        lam: Lam,
+        intercept: bool,
+        loss: LossName | None = None,
+    ) -> Self:
         """Build the model from a sample, whose rows are numbers already."""
         model = cls.__new__(cls)
-        model._set_up(sample, lam, intercept)
+        model._set_up(sample, lam, intercept, loss)
         return model
 
-    def _set_up(self, sample: samples.Sample, lam: Lam, intercept: bool) -> None:
+    def _set_up(
+        self,
+        sample: samples.Sample,
+        lam: Lam,
+        intercept: bool,
+        loss: LossName | None,
+    ) -> None:
+        if loss is not None:
+            check_choice("loss", loss, self._losses)
         self._sample = sample
         penalty, rule = penalty_of(lam, sample.n_weighed)
         self.problem = Problem(
             sample.X,
             sample.y,
             penalty,
-            self._losses[0],
+            loss or self._losses[0],
             intercept,
             weights=sample.weights,
             weights_of=sample.weights_of,
@@ -195,13 +211,14 @@ class LinearModel(Model):
             down to this relative gap.
         cov_type : str, Sandwich, Cluster, Bootstrap or None
             Kind of standard errors, computed when they are first asked for. The default
-            follows from the loss: ``"HC3"`` for the log loss, with `groups`
-            ``"cluster"``; the pairs bootstrap for the hinge, with `groups` of whole
-            groups, of 999 resamples, or of fewer, at least 199, where rows or columns
-            are many, and none from files or Dask. By name: ``"nonrobust"`` (as R's
-            ``glm``) and ``"HC0"`` to ``"HC3"`` for the log loss; ``"sandwich"`` for the
-            hinge; ``"cluster"``, ``"bootstrap"``, ``"none"``. With options: `Sandwich`,
-            `Cluster`, `Bootstrap`.
+            follows from the loss: ``"HC3"`` for the log loss and the squared hinge,
+            with `groups` ``"cluster"``; the pairs bootstrap for the hinge, with
+            `groups` of whole groups, of 999 resamples, or of fewer, at least 199, where
+            rows or columns are many, and none from files or Dask. By name:
+            ``"nonrobust"`` (as R's ``glm``) for the log loss, ``"HC0"`` to ``"HC3"``
+            but for the hinge; ``"sandwich"`` for the hinge; ``"cluster"``,
+            ``"bootstrap"``, ``"none"``. With options: `Sandwich`, `Cluster`,
+            `Bootstrap`.
         groups : str, Series, array or list, shape (n,); or a list of two, optional
             Groups of rows that depend on each other, such as patients of a hospital:
             the name of a column of the data, or a label for each row of the data,
@@ -353,6 +370,10 @@ class SVM(LinearModel):
         deviations are of all rows used, with their weights: one of 2 is two rows, where
         all weights are whole numbers. The penalty is on the coefficients of the scaled
         predictors; ``params_original`` gives those on the original scale.
+    loss : "hinge" or "squared_hinge", optional
+        ``"squared_hinge"`` minimises the mean of ``max(0, 1 - y_i (x_i'beta +
+        alpha))^2``, the default of LIBLINEAR and ``LinearSVC``. It has a slope
+        everywhere, and the standard errors of the log loss, HC3.
 
     Raises
     ------
@@ -384,7 +405,7 @@ class SVM(LinearModel):
     200
     """
 
-    _losses = ("hinge",)
+    _losses = "hinge", "squared_hinge"
 
 
 class Logit(LinearModel):

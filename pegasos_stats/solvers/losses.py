@@ -16,7 +16,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Vector
 
-LossName = Literal["hinge", "log"]
+LossName = Literal["hinge", "log", "squared_hinge"]
 BLOCK = 2**12  # numbers of which several copies stay in the cache
 UNIT = 2.0**-53  # rounding of one operation, relative
 
@@ -103,6 +103,21 @@ def log_entropies(a: Vector, weights: Vector | None) -> Vector:
     return found
 
 
+@np.errstate(over="ignore")
+def squared_losses(m: Vector) -> Vector:
+    """``max(0, 1 - m)^2``."""
+    return np.square(np.maximum(0.0, 1.0 - m))
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def squared_rewards(a: Vector, weights: Vector | None) -> Vector:
+    """``a - a^2 / (4 w)``."""
+    if weights is None:
+        return a - 0.25 * a * a
+    part = np.divide(a, weights, out=np.zeros(a.size), where=weights > 0.0)
+    return np.asarray(a - 0.25 * a * part)
+
+
 LOSSES: dict[LossName, Loss] = {
     "hinge": Loss(
         title="Support vector machine",
@@ -129,5 +144,19 @@ LOSSES: dict[LossName, Loss] = {
         metrics=("error_rate", "log_loss", "brier_score", "auc"),
         decides="log_loss",
         margin=0.0,
+    ),
+    "squared_hinge": Loss(
+        title="Support vector machine, squared hinge",
+        formula="max(0, 1 − mᵢ)²",
+        at_zero=1.0,
+        values=squared_losses,
+        slopes=lambda m: 2.0 * np.maximum(0.0, 1.0 - m),
+        bends=lambda s: np.where(s > 0.0, 2.0, 0.0),
+        rewards=squared_rewards,
+        alone=lambda plus, minus: (plus - minus) / (plus + minus),
+        rounding=6.0 * UNIT,
+        metrics=("error_rate", "squared_hinge_loss", "auc"),
+        most=np.inf,
+        least_reward=0.875,
     ),
 }

@@ -215,7 +215,8 @@ def certificate(
     ``P = lam/2 ||beta||^2 + mean w loss(y (X beta + alpha + offset))`` at the fit, and
     ``D = mean (w H(a/w) - a y offset) - lam/2 ||X'(a y) / (lam n)||^2`` at the dual
     weights made feasible, with ``H(a) = a`` for the hinge and
-    ``-a log a - (1-a) log(1-a)`` for the log loss, and ``w`` the weights of the rows,
+    ``-a log a - (1-a) log(1-a)`` for the log loss, ``a - a^2 / 4`` for the squared
+    hinge, and ``w`` the weights of the rows,
     usually 1. Where ``a = 0`` is the better point, its value 0 is taken.
 
     Parameters
@@ -355,6 +356,9 @@ def best_intercept(
     its middle, until a step is at most ``2^-52 max(1, |alpha|)``. The result errs by
     ``1e-14 (1 + max |z_i|)`` at most, and by no more than the scores do.
 
+    Squared hinge: the slope of the mean loss is a broken line with the same kinks as
+    the hinge; the root is left of the first kink where it is not below 0.
+
     Parameters
     ----------
     scores : float64 array, shape (n,)
@@ -392,6 +396,22 @@ def _middle_of_kinks(scores: Vector, y: Vector, w: Vector) -> float:
 def _running(v: Vector) -> Vector:
     """Running sums, as R has them."""
     return np.add.accumulate(v, dtype=np.longdouble).astype(np.float64)
+
+
+def _best_squared_intercept(scores: Vector, y: Vector, w: Vector) -> float:
+    kinks = y - scores
+    order = np.argsort(kinks, kind="stable")
+    kinks, w, low = kinks[order], w[order], y[order] < 0.0
+
+    def left_of(v: Vector) -> Vector:
+        """Sums over the rows that are short of the margin left of every kink."""
+        below, above = np.where(low, v, 0.0), np.where(low, 0.0, v)
+        return _running(below) - below + _running(above[::-1])[::-1]
+
+    first, totals = kinks[0], left_of(w)
+    sums = left_of(w * (kinks - first))
+    k = int(np.argmax(totals * (kinks - first) >= sums))
+    return float(first + sums[k] / totals[k] if totals[k] > 0.0 else kinks[k])
 
 
 def _best_log_intercept(scores: Vector, y: Vector, w: Vector) -> float:
@@ -440,6 +460,7 @@ def _log_sum(z: Vector, w: Vector, more: float) -> tuple[float, float]:
 BEST_INTERCEPTS: dict[str, Callable[[Vector, Vector, Vector], float]] = {
     "hinge": _middle_of_kinks,
     "log": _best_log_intercept,
+    "squared_hinge": _best_squared_intercept,
 }
 
 

@@ -4,22 +4,25 @@
 # The log loss is log(1 + exp(-m)), written so that exp() never overflows.
 loss_value <- function(loss, m) {
   if (loss == "hinge") return(max(0, 1 - m))
+  if (loss == "squared_hinge") return(max(0, 1 - m) * max(0, 1 - m))
   if (m > 0) log1p(exp(-m)) else log1p(exp(m)) - m
 }
 
 # s(m) = -loss'(m): the weight of y * x in a step.
 slope <- function(loss, m) {
   if (loss == "hinge") return(if (m < 1) 1 else 0)
+  if (loss == "squared_hinge") return(2 * max(0, 1 - m))
   if (m > 0) exp(-m) / (1 + exp(-m)) else 1 / (1 + exp(m))
 }
 
-# Hinge: the margin is below 1. Log: the row is on the wrong side.
+# Hinges: the margin is below 1. Log: the row is on the wrong side.
 violated <- function(loss, m) {
-  if (loss == "hinge") m < 1 else m < 0
+  if (loss == "log") m < 0 else m < 1
 }
 
-# The reward of a dual weight a in [0, 1].
+# The reward of a dual weight a in [0, 1]; of the squared hinge, of any.
 dual_entropy <- function(loss, a) {
   if (loss == "hinge") return(a)
+  if (loss == "squared_hinge") return(a - a * a / 4)
   if (a <= 0 || a >= 1) 0 else -a * log(a) - (1 - a) * log1p(-a)
 }

@@ -37,7 +37,8 @@ weighted_rows <- function(X, weights) {
   total
 }
 
-# Any weights, made a point that the dual allows: from 0 to the weight of the row, and
+# Any weights, made a point that the dual allows: from 0 to the weight of the row (of the
+# squared hinge there is no upper bound), and
 # with an intercept of the same sum in both classes, for which the larger class is
 # scaled down.
 feasible <- function(a, y, intercept = TRUE, weights = rep(1, length(y))) {
@@ -55,7 +56,8 @@ feasible <- function(a, y, intercept = TRUE, weights = rep(1, length(y))) {
 certificate <- function(X, y, beta, alpha, a, lambda, loss = "hinge", intercept = TRUE,
                         weights = rep(1, length(y)), offset = rep(0, length(y))) {
   above <- primal(X, y, beta, alpha, lambda, loss, weights, offset)
-  a <- feasible(a, y, intercept, weights)
+  most <- if (loss == "squared_hinge") ifelse(weights > 0, Inf, 0) else weights
+  a <- feasible(a, y, intercept, most)
   below <- max(0, dual(X, y, a, lambda, loss, weights, offset))
   list(objective = above, dual_objective = below, gap = above - below)
 }
@@ -65,7 +67,8 @@ certificate <- function(X, y, beta, alpha, a, lambda, loss = "hinge", intercept 
 best_intercept <- function(scores, y, loss = "hinge", weights = rep(1, length(y))) {
   counts <- weights > 0
   given <- list(scores[counts], y[counts], weights[counts])
-  do.call(if (loss == "hinge") middle_of_kinks else root_of_slope, given)
+  best <- switch(loss, hinge = middle_of_kinks, squared_hinge = root_of_line, root_of_slope)
+  do.call(best, given)
 }
 
 # The hinge risk is a broken line with a kink at y - score for every row. Its slope grows
@@ -81,6 +84,26 @@ middle_of_kinks <- function(scores, y, weights) {
   first <- which(passed >= goal - 1e-12 * goal)[1]
   second <- which(passed > goal + 1e-12 * goal)[1]
   (kinks[ranked[first]] + kinks[ranked[second]]) / 2
+}
+
+# The slope of the mean squared hinge is a broken line with a kink at y - score for every
+# row. Its root is left of the first kink where it is not below 0: there rows of -1 with
+# kinks further left are short of the margin, and rows of +1 with kinks from there on.
+root_of_line <- function(scores, y, weights) {
+  kinks <- y - scores
+  ranked <- order(kinks)
+  kinks <- kinks[ranked]
+  low <- y[ranked] < 0
+  left_of <- function(v) {
+    below <- ifelse(low, v, 0)
+    above <- ifelse(low, 0, v)
+    cumsum(below) - below + rev(cumsum(rev(above)))
+  }
+  apart <- kinks - kinks[1]
+  totals <- left_of(weights[ranked])
+  sums <- left_of(weights[ranked] * apart)
+  k <- which(totals * apart >= sums)[1]
+  if (totals[k] > 0) kinks[1] + sums[k] / totals[k] else kinks[k]
 }
 
 # The mean log loss is least where the sum of weights / (1 + exp(-z)), z = scores + alpha,

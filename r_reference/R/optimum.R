@@ -9,6 +9,7 @@
 optimum <- function(X, y, lambda, loss = "hinge", intercept = TRUE,
                     weights = rep(1, length(y)), offset = rep(0, length(y)),
                     tol = 1e-6) {
+  stop_unless(loss != "squared_hinge", "the squared hinge has pegasos() and sdca() alone")
   kept <- weights > 0
   w <- weights[kept]
   sign <- y[kept]

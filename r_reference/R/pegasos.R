@@ -1,4 +1,4 @@
-# Pegasos: stochastic sub-gradient steps for the hinge loss and the log loss.
+# Pegasos: stochastic sub-gradient steps for hinges and the log loss.
 # Beside it stand pegasos_stats/compiled/pegasos/pegasos.py and, of solvers/, pegasos.py
 # and pegasos_run.py; the steps are in pegasos_literal.R (dense rows), pegasos_scaled.R
 # and pegasos_stepped.R (sparse rows).
@@ -7,7 +7,7 @@
 # figures 1 and 2, with an intercept that is not penalised.
 
 # X: matrix, n x p, or sparse_rows().  y: n numbers, -1 or +1.  The caller sets the seed.
-# loss: "hinge", "log".  order, steps: see epochs_of_rows().  average: "none",
+# loss: "hinge", "log", "squared_hinge".  order, steps: see epochs_of_rows().  average: "none",
 # "all", or a number of last epochs.  weights: of each row's loss, with mean 1.  offset:
 # the known part of each row's score.
 # start: see first_iterate().  first_step: the number t of the first step.  step: see

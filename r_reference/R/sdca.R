@@ -3,7 +3,8 @@
 # sdca_run.py.
 #
 # Shalev-Shwartz & Zhang, JMLR 14 (2013): figure 1 (SDCA-perm), figure 2 (modified SGD)
-# and section 6.2 for the steps. A dual weight is between 0 and the weight of its row.
+# and section 6.2 for the steps. A dual weight is between 0 and the weight of its row;
+# that of the squared hinge has no upper bound.
 
 # X: matrix, n x p, or sparse_rows().  y: n numbers, -1 or +1.  The caller sets the seed.
 # start: "zero", or "sgd" for a first epoch of modified SGD.  weights: of each row's
@@ -63,6 +64,9 @@ sgd_epoch <- function(state, rows, y, visited, lambda, loss, weights, offset) {
 # the row.
 dual_step <- function(loss, a, m, scale, norm2, w) {
   if (loss == "log") return(log_step(a, m, norm2 / scale, w))
+  if (loss == "squared_hinge") {
+    return(max(0, a + (2 * w * (1 - m) - a) / (1 + 2 * w * norm2 / scale)))
+  }
   if (norm2 == 0) return(w)
   min(w, max(0, a + scale * (1 - m) / norm2))
 }

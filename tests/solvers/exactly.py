@@ -38,6 +38,14 @@ def log_loss(m):
     return Fraction(TEN.ln(TEN.add(Decimal(1), e)))
 
 
+def loss_of(loss, m):
+    """The loss at a margin, a fraction."""
+    if loss == "log":
+        return log_loss(m)
+    short = max(Fraction(0), 1 - m)
+    return short if loss == "hinge" else short * short
+
+
 def risk(rows, y, lam, loss, weights, beta, alpha):
     """``lam/2 ||beta||^2 + mean w_i loss(y_i (x_i'beta + alpha))``, a fraction.
 
@@ -46,13 +54,13 @@ def risk(rows, y, lam, loss, weights, beta, alpha):
     rows, weights : as `rows_of` and `fractions` make them
     y : of -1 and +1
     lam : float
-    loss : "hinge" or "log"
+    loss : "hinge", "log" or "squared_hinge"
     beta, alpha : fractions
     """
     total = Fraction(0)
     for row, sign, w in zip(rows, y, weights, strict=True):
         m = int(sign) * (sum(x * b for x, b in zip(row, beta, strict=True)) + alpha)
-        total += w * (max(Fraction(0), 1 - m) if loss == "hinge" else log_loss(m))
+        total += w * loss_of(loss, m)
     return Fraction(lam) / 2 * sum(b * b for b in beta) + total / len(rows)
 
 

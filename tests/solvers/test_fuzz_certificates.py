@@ -2,6 +2,7 @@
 
 import warnings
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -67,7 +68,7 @@ LAMBDAS = [5e-324, 1e-160, 1e-12, 1e-6, 1e-3, 0.03, 0.1, 1.0, 10.0, 1e3, 1e300]
     solver=st.sampled_from(sorted(SOLVERS)),
     lam=st.sampled_from(LAMBDAS),
     storage=st.sampled_from(["dense", "dense", "float32", "sparse"]),
-    loss=st.sampled_from(["hinge", "log"]),
+    loss=st.sampled_from(["hinge", "log", "squared_hinge"]),
     intercept=st.sampled_from([True, True, False]),
 )
 def test_no_certificate_lies(
@@ -80,7 +81,7 @@ def test_no_certificate_lies(
     w = WEIGHTS[weights](n, rng)
     y = np.where(rng.random(n) < rng.choice([0.2, 0.5]), 1, -1)
     y[:2] = 1, -1
-    model = {"hinge": ps.SVM, "log": ps.Logit}[loss]
+    model = ps.Logit if loss == "log" else partial(ps.SVM, loss=loss)
     given_rows = csr_array(X) if storage == "sparse" else X
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ps.errors.ConvergenceWarning)

@@ -27,9 +27,10 @@ class Loss(IntEnum):
 
     HINGE = 0
     LOG = 1
+    SQUARED_HINGE = 2
 
 
-HINGE, LOG = int(Loss.HINGE), int(Loss.LOG)
+HINGE, LOG, SQUARED_HINGE = (int(each) for each in Loss)
 UNIT = 2.0**-53  # rounding of one operation, relative
 TINY = 2.0**-1074  # rounding of one that underflows
 
@@ -59,13 +60,15 @@ class SeenExactly(NamedTuple):
 
 @inlined
 def loss_value(loss: int, m: float) -> float:
-    """Hinge ``max(0, 1 - m)``; log ``log(1 + exp(-m))``.
+    """Hinge ``max(0, 1 - m)``, or its square; log ``log(1 + exp(-m))``.
 
     The log loss is ``log1p(exp(-m))`` for ``m > 0`` and ``log1p(exp(m)) - m``
     otherwise, so that no exponential overflows.
     """
     if loss == HINGE:
         return max(0.0, 1.0 - m)
+    if loss == SQUARED_HINGE:
+        return max(0.0, 1.0 - m) * max(0.0, 1.0 - m)
     if m > 0.0:
         return math.log1p(math.exp(-m))
     return math.log1p(math.exp(m)) - m
@@ -75,11 +78,13 @@ def loss_value(loss: int, m: float) -> float:
 def slope(loss: int, m: float) -> float:
     """``s(m) = -loss'(m)``: hinge 1 if ``m < 1``, else 0; log ``1 / (1 + exp(m))``.
 
-    The log slope is ``e / (1 + e)`` with ``e = exp(-m)`` for ``m > 0`` and
-    ``1 / (1 + exp(m))`` otherwise.
+    Squared hinge ``2 max(0, 1 - m)``. The log slope is ``e / (1 + e)`` with ``e =
+    exp(-m)`` for ``m > 0`` and ``1 / (1 + exp(m))`` otherwise.
     """
     if loss == HINGE:
         return 1.0 if m < 1.0 else 0.0
+    if loss == SQUARED_HINGE:
+        return 2.0 * max(0.0, 1.0 - m)
     if m > 0.0:
         e = math.exp(-m)
         return e / (1.0 + e)
@@ -88,8 +93,8 @@ def slope(loss: int, m: float) -> float:
 
 @inlined
 def violated(loss: int, m: float) -> bool:
-    """Hinge: the margin is below 1. Log: the row is misclassified, ``m < 0``."""
-    return m < 1.0 if loss == HINGE else m < 0.0
+    """Hinges: the margin is below 1. Log: the row is misclassified, ``m < 0``."""
+    return m < 0.0 if loss == LOG else m < 1.0
 
 
 def risk_and_image_exactly(
@@ -155,7 +160,10 @@ def add_rows_exactly(
                 value = low = 0.0
         else:
             value = loss_value(loss, high)
-            apart += low * low * slope(loss, abs(high) - abs(low))
+            if loss == SQUARED_HINGE:  # off by what a margin is, times its slope
+                apart = apart * slope(loss, high - abs(low) - apart) + low * low
+            else:
+                apart += low * low * slope(loss, abs(high) - abs(low))
             low *= -slope(loss, high)
         product, left = two_product(weights[i], value)
         rest += left + weights[i] * low

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled.arithmetic.lanes import Integers, Signs, Vector, padded
-from pegasos_stats.compiled.arithmetic.risk import HINGE, violated
+from pegasos_stats.compiled.arithmetic.risk import HINGE, SQUARED_HINGE, violated
 from pegasos_stats.compiled.arithmetic.rows import (
     Rows,
     offset_at,
@@ -169,6 +169,10 @@ def sdca_epoch(
 
         log(w_i / a_new - 1) = m + (a_new - a_i) * ||x_i||^2 / (lam * n).
 
+    For the squared hinge, whose dual weights have no upper bound,
+
+        a_new <- max(0, a_i + (2 w_i (1 - m) - a_i) / (1 + 2 w_i ||x_i||^2 / (lam * n)))
+
     With ``ratio > 0`` the score has ``alpha`` added and ``||x_i||^2`` has ``ratio``;
     with an offset the score has ``alpha + offset_i`` added.
 
@@ -198,8 +202,11 @@ def dual_step(
     loss: int, a: float, m: float, scale: float, norm2: float, w: float
 ) -> float:
     """Return the best value of a coordinate, ``scale = lam n`` (or ``lam t``)."""
-    if loss != HINGE:
-        new: float = log_step(a, m, norm2 / scale, w)
+    if loss == SQUARED_HINGE:
+        bend = 1.0 + 2.0 * w * norm2 / scale
+        new: float = max(0.0, a + (2.0 * w * (1.0 - m) - a) / bend)
+    elif loss != HINGE:
+        new = log_step(a, m, norm2 / scale, w)
     elif norm2 == 0.0:
         new = w
     else:
