@@ -22,7 +22,7 @@ UNIT = 2.0**-53  # rounding of one operation, relative
 
 
 @dataclass(frozen=True)
-class Loss:
+class MarginLoss:
     """A loss.
 
     Attributes
@@ -118,8 +118,8 @@ def squared_rewards(a: Vector, weights: Vector | None) -> Vector:
     return np.asarray(a - 0.25 * a * part)
 
 
-LOSSES: dict[LossName, Loss] = {
-    "hinge": Loss(
+LOSSES: dict[LossName, MarginLoss] = {
+    "hinge": MarginLoss(
         title="Support vector machine",
         formula="max(0, 1 − mᵢ)",
         at_zero=1.0,
@@ -131,7 +131,7 @@ LOSSES: dict[LossName, Loss] = {
         rounding=4.0 * UNIT,
         metrics=("error_rate", "hinge_loss", "auc"),
     ),
-    "log": Loss(
+    "log": MarginLoss(
         title="Penalised logistic regression",
         formula="log(1 + exp(−mᵢ))",
         at_zero=float(np.log(2.0)),
@@ -145,7 +145,7 @@ LOSSES: dict[LossName, Loss] = {
         decides="log_loss",
         margin=0.0,
     ),
-    "squared_hinge": Loss(
+    "squared_hinge": MarginLoss(
         title="Support vector machine, squared hinge",
         formula="max(0, 1 − mᵢ)²",
         at_zero=1.0,

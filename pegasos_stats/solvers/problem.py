@@ -12,7 +12,7 @@ from pegasos_stats.checks import check_positive, number_of
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.weights import WeightsOf
 from pegasos_stats.errors import DataError, OptionError
-from pegasos_stats.solvers.losses import LOSSES, Loss, LossName
+from pegasos_stats.solvers.losses import LOSSES, LossName, MarginLoss
 from pegasos_stats.solvers.newton.sums import kernel_rows, largest_norm, moments
 from pegasos_stats.tables import significant
 
@@ -250,7 +250,7 @@ class Problem:
         return arithmetic.risk.Loss[self.loss.upper()]
 
     @property
-    def loss_function(self) -> Loss:
+    def loss_function(self) -> MarginLoss:
         """What is known of the loss."""
         return LOSSES[self.loss]
 
