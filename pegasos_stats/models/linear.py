@@ -412,7 +412,8 @@ class Logit(LinearModel):
     """Penalised logistic regression with an intercept that is not penalised.
 
     Minimises ``lam/2 ||beta||^2 + mean(log(1 + exp(-y_i (x_i'beta + alpha))))``.
-    Parameters and exceptions are those of `SVM`; the fit also gives probabilities.
+    Parameters and exceptions are those of `SVM`, but `loss` is ``"log"`` alone; the fit
+    also gives probabilities.
 
     See Also
     --------

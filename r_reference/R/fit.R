@@ -4,8 +4,9 @@
 # `weights`, `subset` and `na.action` are as in glm(): the first two are looked up in the
 # data, then where the formula was written.
 svm <- function(formula, data, lam = NULL, solver = Optimum(), coding = "factor",
-                weights = NULL, subset, na.action = na.omit) {
-  linear_fit(match.call(), "hinge", solver, coding, parent.frame())
+                weights = NULL, subset, na.action = na.omit,
+                loss = c("hinge", "squared_hinge")) {
+  linear_fit(match.call(), match.arg(loss), solver, coding, parent.frame())
 }
 
 logit <- function(formula, data, lam = NULL, solver = Optimum(), coding = "factor",
@@ -171,7 +172,7 @@ predict.linear_results <- function(object, newdata,
   }
   if (type %in% c("link", "score")) return(score)
   if (type == "response") {
-    stop_unless(object$loss == "log", "the hinge has no probabilities; give ",
+    stop_unless(object$loss == "log", "an SVM has no probabilities; give ",
                 "type = \"link\" for scores, or fit logit()")
     return(plogis(score - object$prior_shift))
   }

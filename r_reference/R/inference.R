@@ -9,7 +9,7 @@ vcov.linear_results <- function(object, type = c("HC3", "HC2", "HC1", "HC0", "no
     return(cov(resamples[complete.cases(resamples), , drop = FALSE]))
   }
   type <- match.arg(type)
-  stop_unless(object$loss == "log", "the hinge has standard errors by resampling only; ",
+  stop_unless(object$loss == "log", "an SVM has standard errors by resampling only; ",
               "give resamples = bootstrap_fit(fit)")
   at <- object$certificate
   if (at$gap > 1e-3 * at$objective) {
@@ -133,7 +133,7 @@ logLik.linear_results <- function(object, ...) {
 
 nobs.linear_results <- function(object, ...) object$nobs
 
-# Probabilities of the second level; of the hinge the predicted levels.
+# Probabilities of the second level; of an SVM the predicted levels.
 fitted.linear_results <- function(object, ...) {
   predict(object, type = if (object$loss == "log") "response" else "class")
 }
@@ -154,5 +154,5 @@ residuals.linear_results <- function(object, type = c("deviance", "pearson", "re
 }
 
 needs_probabilities <- function(object, what) {
-  stop_unless(object$loss == "log", "the hinge has no ", what, "; fit logit()")
+  stop_unless(object$loss == "log", "an SVM has no ", what, "; fit logit()")
 }

@@ -1,7 +1,7 @@
 # The certified optimum of dense rows, with a free intercept or none. Beside it stand
 # pegasos_stats/solvers/sdca.py, whose default finds the same optimum, and objective.py.
 #
-# Log loss: Newton's method. Hinge: the interior-point method of Ferris & Munson, SIAM
+# Log loss and squared hinge: Newton's method. Hinge: the interior-point method of Ferris & Munson, SIAM
 # Journal on Optimization 13 (2002), with the steps of Mehrotra, ibid. 2 (1992).
 
 # Value: beta, alpha, a (dual weights), n_iter, gap and objective, where the gap is at
@@ -9,7 +9,6 @@
 optimum <- function(X, y, lambda, loss = "hinge", intercept = TRUE,
                     weights = rep(1, length(y)), offset = rep(0, length(y)),
                     tol = 1e-6) {
-  stop_unless(loss != "squared_hinge", "the squared hinge has pegasos() and sdca() alone")
   kept <- weights > 0
   w <- weights[kept]
   sign <- y[kept]
@@ -49,15 +48,21 @@ optimum <- function(X, y, lambda, loss = "hinge", intercept = TRUE,
 duality_gap <- function(at, problem) {
   with(problem, {
     margins <- drop(Z %*% at$theta) + known
-    losses <- if (loss == "hinge") pmax(0, 1 - margins) else log_losses(margins)
+    losses <- losses_of(loss, margins)
     at$objective <- (sum(ridge * at$theta^2) / 2 + sum(w * losses)) / n
-    a <- feasible(at$a, y, intercept, w)
-    entropy <- if (loss == "hinge") a else w * binary_entropy(a / w)
+    a <- feasible(at$a, y, intercept, if (loss == "squared_hinge") Inf * w else w)
+    rewards <- switch(loss, hinge = a, squared_hinge = a - a^2 / (4 * w),
+                      log = w * binary_entropy(a / w))
     image <- crossprod(Z, a)[ridge > 0]
-    dual <- (sum(entropy) - sum(a * known) - sum(image^2) / (2 * lambda * n)) / n
+    dual <- (sum(rewards) - sum(a * known) - sum(image^2) / (2 * lambda * n)) / n
     at$gap <- at$objective - max(0, dual)
     at
   })
+}
+
+losses_of <- function(loss, margins) {
+  switch(loss, hinge = pmax(0, 1 - margins), squared_hinge = pmax(0, 1 - margins)^2,
+         log = log_losses(margins))
 }
 
 log_losses <- function(margins) log1p(exp(-abs(margins))) - pmin(margins, 0)
@@ -72,23 +77,27 @@ solved <- function(H, g) {
   drop(scale * solve(H * outer(scale, scale), scale * g, tol = 0))
 }
 
-# Log loss: the coefficients, and dual weights w / (1 + exp(m)).
+# Log loss: the coefficients, and dual weights w / (1 + exp(m)); squared hinge: 2 w (1 - m)
+# where m < 1.
 newton_start <- function(problem) {
   theta <- rep(0, length(problem$ridge))
-  up <- problem$y > 0
-  if (problem$intercept) theta[1] <- log(sum(problem$w[up])) - log(sum(problem$w[!up]))
+  constant <- best_intercept(0 * problem$y, problem$y, problem$loss, problem$w)
+  if (problem$intercept) theta[1] <- constant
   newton_at(theta, problem)
 }
 
 newton_at <- function(theta, problem) {
   margins <- drop(problem$Z %*% theta) + problem$known
-  risk <- sum(problem$ridge * theta^2) / 2 + sum(problem$w * log_losses(margins))
-  list(theta = theta, a = problem$w * plogis(-margins), risk = risk)
+  losses <- losses_of(problem$loss, margins)
+  slopes <- if (problem$loss == "log") plogis(-margins) else 2 * pmax(0, 1 - margins)
+  list(theta = theta, a = problem$w * slopes,
+       risk = sum(problem$ridge * theta^2) / 2 + sum(problem$w * losses))
 }
 
 # A step is halved until it lowers the risk by 1e-4 of what its slope promises.
 newton_step <- function(at, problem) {
-  curvature <- at$a * (1 - at$a / problem$w)
+  curvature <- switch(problem$loss, log = at$a * (1 - at$a / problem$w),
+                      squared_hinge = 2 * problem$w * (at$a > 0))
   H <- crossprod(problem$Z * sqrt(curvature)) + diag(problem$ridge, length(problem$ridge))
   gradient <- problem$ridge * at$theta - drop(crossprod(problem$Z, at$a))
   d <- -solved(H, gradient)

@@ -46,20 +46,25 @@ def data(r):
 
 def python_fit(loss, name, data, **fit):
     formula, options = MODELS[name]
-    model = {"svm": ps.svm, "logit": ps.logit}[loss](formula, data, **options)
+    if loss == "squared_hinge":
+        options = {**options, "loss": loss}
+    function = ps.logit if loss == "logit" else ps.svm
+    model = function(formula, data, **options)
     return model.fit(ps.SDCA(tol=TOL, epochs=1000), **fit)
 
 
 def fit_in_r(r, loss, name, tol=TOL):
     formula, options = MODELS[name]
     weights = {"w": "w", "balanced": '"balanced"'}.get(options.get("weights"), "NULL")
+    call = "svm" if loss == "squared_hinge" else loss
+    of = f', loss = "{loss}"' if loss == "squared_hinge" else ""
     r.eval(
-        f"fit <- suppressWarnings({loss}({formula}, data, weights = {weights},"
-        f" solver = Optimum({tol})))\nNULL"
+        f"fit <- suppressWarnings({call}({formula}, data, weights = {weights},"
+        f" solver = Optimum({tol}){of}))\nNULL"
     )
 
 
-@pytest.mark.parametrize("loss", ["svm", "logit"])
+@pytest.mark.parametrize("loss", ["svm", "logit", "squared_hinge"])
 @pytest.mark.parametrize("name", MODELS)
 def test_optima_and_predicted_factors_are_the_same(r, data, loss, name):
     with warnings.catch_warnings():
