@@ -105,7 +105,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from pegasos_stats import compiled
 
-asked = ["dual.sdca", "pegasos.kernel_pegasos", "dual.fixing", "arithmetic.risk"]
+asked = ["dual.sdca", "pegasos.kernel_pegasos", "dual.working_sets", "arithmetic.risk"]
 asked += ["dual.sdca", "pegasos.pegasos", "random.sampling", "arithmetic.rows"]
 together = Barrier(len(asked))
 
@@ -120,7 +120,7 @@ assert "numba" not in sys.modules
 with ThreadPoolExecutor(len(asked)) as pool:
     found = list(pool.map(first, asked))
 kernel = compiled.dual.sdca.sdca_epoch
-print("sdca_epoch" in found[0], "gram_of" in found[1], "fixing" in found[2]["__name__"])
+print("sdca_epoch" in found[0], "gram_of" in found[1], "add_rows" in found[2])
 print(all(found), found[0] is found[4], "sdca" in vars(compiled.dual))
 print(pickle.loads(pickle.dumps(compiled.dual.sdca.start)) is compiled.dual.sdca.start)
 """

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from pegasos_stats.compiled import loading_on_demand
 
-__all__ = ["fixing", "sdca", "working_sets"]
+__all__ = ["sdca", "working_sets"]
 
 if TYPE_CHECKING:
-    from pegasos_stats.compiled.dual import fixing, sdca, working_sets
+    from pegasos_stats.compiled.dual import sdca, working_sets
 else:
     __getattr__ = loading_on_demand(__name__, __all__)

@@ -137,13 +137,6 @@ def set_weights(X: Rows, y: Vector, lam: float, a: Vector, state: DualState) -> 
     state.w[:] /= lam * state.a.size
 
 
-@kernel
-def put_dots(X: Rows, w: Vector, found: Vector) -> None:
-    """Put ``x_i'w`` of every row in ``found``."""
-    for i in range(found.shape[0]):
-        found[i] = row_dot_fast(X, i, w)
-
-
 def sdca_epoch(
     X: Rows,
     y: Signs,

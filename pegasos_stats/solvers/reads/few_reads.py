@@ -45,7 +45,7 @@ Statistical Computing 4, 1983.
 
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -57,27 +57,12 @@ from pegasos_stats.data.scan.rows import Block, RowSubset, Values, added, size_o
 from pegasos_stats.solvers.centring import constants_of, without_constants
 from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.newton.sums import Sums, risk_and_image
+from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.reads.hinge import (
-    ROOM,
-    WIDTHS,
-    NoRoomError,
-    StreamedHinge,
-    near_margin,
-)
-from pegasos_stats.solvers.reads.risk_and_bound import (
-    NO_BOUND,
-    Bound,
-    Point,
-    Risk,
-    balanced,
-    cut,
-    image,
-    scores,
-    table_of,
-    units,
-)
+from pegasos_stats.solvers.reads import hinge
+from pegasos_stats.solvers.reads import risk_and_bound as bounds
+from pegasos_stats.solvers.reads.risk_and_bound import Point, Risk
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import solved_by_steps
@@ -92,27 +77,16 @@ LEAST_WIDTH = sys.float_info.min  # of a width
 WIDEST = 4.0  # radius after a step that led up: a change of scores, about
 SHORTER, LONGER = 0.25, 2.0  # radius, by a step that led up, and by one that did not
 LEAST, HALVINGS = 2.0**-80, 60  # of the largest ``mu``; of its range, on a log scale
-
 ENOUGH = 4  # rows to keep for each coefficient, at least
-
 NARROWEST = 2.0**-20  # of the width: margins of rows to keep, where no step was made
-
 WIDER = 1.5  # what the margins of rows to keep are multiplied by until there are
-
 MOST_FAILED = 8  # times that rows found no room after all
-
 FINER = 0.25  # of the tolerance, to which problems in memory are solved
-
 FINEST = 1e-13  # relative gap of a problem in memory
-
 ROUGH = 1e-4  # relative gap of the problem of the sample
-
 FURTHER, MOST = 10.0, 1e6  # factors of its penalty
-
 MOST_DUAL = 2.0**30  # sum of the dual weights of which units are counted exactly
-
 HALVES = 1  # seed of the halves of a sample
-
 TEN, LAST_SHARE = 10.0, 1e-4  # what the share is divided by where a read found nothing
 
 
@@ -178,8 +152,6 @@ class NewtonSums(NamedTuple):
         Rows with a second derivative that is not 0.
     above : float
         ``sum_i w_i`` times the excess of the loss over that in the risk.
-    dual : list of pairs
-        The number of a first row, and dual weights from it on.
     """
 
     seen: Sums
@@ -191,12 +163,11 @@ class NewtonSums(NamedTuple):
     violations: int
     bent: int
     above: float
-    dual: list[tuple[int, Vector]]
 
 
 @dataclass(frozen=True)
 class NewtonPass:
-    """What a read does with a block.
+    """What a read does with a block, and with the dual weights of its rows.
 
     Attributes
     ----------
@@ -215,51 +186,41 @@ class NewtonPass:
     intercept: bool
     sampled: Rows
 
+    @one_thread()
     @np.errstate(over="ignore", invalid="ignore")  # the gap says what they come to
-    def __call__(self, block: Block, values: Values) -> NewtonSums:
-        """Look at a block."""
+    def __call__(self, block: Block, dual: Values) -> NewtonSums:
+        """Look at a block, and change the dual weights of its rows."""
         first, X, y, w, offset = block
-        f = scores(X, self.point, offset)
+        f = bounds.scores(X, self.point, offset)
         m = y * f
         s = self.curve.slopes(m)
         begin, end = np.searchsorted(self.sampled, [first, first + y.size])
-        a = cut(w * s)
-        a[self.sampled[begin:end] - first] = 0.0
-        above = y > 0.0
-        slopes = w * s * y
+        dual[:] = bounds.cut(w * s)
+        dual[self.sampled[begin:end] - first] = 0.0
         bends = self.curve.bends(w, s)
+        bent = np.flatnonzero(bends)
+        Z = X if bent.size == y.size else X[bent]
+        Z = np.insert(Z, 0, 1.0, axis=1) if self.intercept else Z
+        rooted = Z * np.sqrt(bends[bent])[:, None]
+        seen = risk_and_image(
+            *(X, y, *self.point, self.curve.loss, dual, w, self.reach, offset)
+        )
         return NewtonSums(
-            seen=risk_and_image(
-                X, y, *self.point, self.curve.loss, a, w, self.reach, offset
-            ),
-            excess=units(a[above]) - units(a[~above]),
-            first=self._sum(X, slopes),
-            second=self._curvature(X, bends),
+            seen=seen,
+            excess=bounds.units(dual[y > 0.0]) - bounds.units(dual[y < 0.0]),
+            first=self._sum(X, w * s * y),
+            second=np.asarray(rooted.T @ rooted, dtype=np.float64),
             squares=self._sum(np.square(X, dtype=np.float64), w),
-            table=table_of(y, f),
+            table=bounds.table_of(y, f),
             violations=int(np.count_nonzero(m < LOSSES[self.curve.loss].margin)),
-            bent=int(np.count_nonzero(bends)),
+            bent=bent.size,
             above=self.curve.above(w, m),
-            dual=[(first, a)],
         )
 
     def _sum(self, X: Dense, c: Vector) -> Vector:
         """Sum of the rows times numbers, and of these for the intercept."""
-        inner = image(X, c)
+        inner = bounds.image(X, c)
         return np.concatenate([[c.sum()], inner]) if self.intercept else inner
-
-    def _curvature(self, X: Dense, d: Vector) -> Matrix:
-        bent = np.flatnonzero(d)
-        if bent.size < d.size:
-            X, d = X[bent], d[bent]
-        scaled = X * np.sqrt(d)[:, None]
-        inner = scaled.T @ scaled
-        if not self.intercept:
-            return np.asarray(inner, dtype=np.float64)
-        sums = self._sum(X, d)
-        found = np.empty((sums.size, sums.size))
-        found[0], found[1:, 0], found[1:, 1:] = sums, sums[1:], inner
-        return found
 
 
 class LowestRisk(NamedTuple):
@@ -290,7 +251,7 @@ class Newton:
 
     def __init__(self, problem: Problem, sample: RowSubset, point: Point) -> None:
         self._problem, self._sample = problem, sample
-        self.point, self.bound = point, NO_BOUND
+        self.point, self.bound = point, bounds.NO_BOUND
         self.violations, self.bent, self.stands = 0, 0, False
         self._a = np.zeros(problem.n)  # dual weights of all rows
         self._of_sample = np.zeros(sample.y.size)  # and of those of the sample
@@ -308,55 +269,39 @@ class Newton:
         reach, free = Rounding(problem, *self.point).reach, problem.intercept
         numbers = self._sample.numbers
         looking = NewtonPass(self.curve, self.point, reach, free, numbers)
-        found: NewtonSums = added(self._parts(looking))
+        found: NewtonSums = added(problem.X.read(looking, self._a))
         self.violations, self.bent = found.violations, found.bent
         self._squares = found.squares / problem.n
         risk = Risk.of(problem, self.point, found.seen, found.table)
         objective = risk.objective + found.above / problem.n
         if self._lowest is None or objective <= self._lowest.objective:
             self._lowest = None  # to have room
-            found = found._replace(second=found.second / problem.n)
-            self._lowest = LowestRisk(
-                self.point, objective, found.first / problem.n, found.second
-            )
+            first, second = found.first / problem.n, found.second / problem.n
+            self._lowest = LowestRisk(self.point, objective, first, second)
         self.bound = self._bound(found.seen, found.excess)
         return risk
 
-    def _parts(self, looking: NewtonPass) -> Iterator[NewtonSums]:
-        part: NewtonSums
-        for part in self._problem.X.read(looking):
-            for first, a in part.dual:
-                self._a[first : first + a.size] = a
-            yield part._replace(dual=[])
-
-    def _bound(self, sums: Sums, excess: int) -> Bound:
+    def _bound(self, sums: Sums, excess: int) -> bounds.Bound:
         """The dual point: all rows at ``w_i s_i``, those of the sample balanced."""
         problem, sample = self._problem, self._sample
-        f = scores(sample.X, self.point, sample.offset)
-        a = cut(sample.w * self.curve.slopes(sample.y * f))
+        f = bounds.scores(sample.X, self.point, sample.offset)
+        a = bounds.cut(sample.w * self.curve.slopes(sample.y * f))
         most = sample.w if LOSSES[problem.loss].most == 1.0 else 2.0 * (sample.w + a)
-        weights = balanced(a, sample.y, most, excess) if problem.intercept else a
+        weights = bounds.balanced(a, sample.y, most, excess) if problem.intercept else a
         self._of_sample = np.zeros(a.size)
         if weights is None or sums.dual + float(a.sum()) > MOST_DUAL:
-            return NO_BOUND
+            return bounds.NO_BOUND
         self._of_sample = weights
-        rounding = Rounding(problem, *self.point)
         of_sample = risk_and_image(
             *(sample.X, sample.y, *self.point, self.curve.loss, weights, sample.w),
             offset=sample.offset,
         )
-        both = sums.plus(of_sample)
-        return Bound(rounding.reward(both), rounding.cost(both))
+        return bounds.Bound.of(problem, sums.plus(of_sample))
 
     @property
     def is_lowest(self) -> bool:
         """Whether the point that was read last is the lowest of all."""
         return self._lowest is not None and self._lowest.point is self.point
-
-    def forget_lowest(self) -> None:
-        """Have the next point for the lowest."""
-        assert self._lowest is not None  # a read comes first
-        self._lowest = self._lowest._replace(objective=np.inf)
 
     def solve(self, tol: float, solver: SDCA) -> None:
         """Take Newton's step, within a radius once one led up."""
@@ -391,10 +336,6 @@ class Newton:
         """Dual weights of all rows."""
         self._a[self._sample.numbers] = self._of_sample
         return self._a
-
-    def forget_rows(self) -> None:
-        """Let go of nothing: the rows of the sample are few."""
-        return
 
 
 class SmoothedNewton(Newton):
@@ -431,7 +372,7 @@ class SmoothedNewton(Newton):
             self.damped += 1
             self.stands |= self.damped > MOST_DAMPED
             return
-        there, here = (scores(sample.X, point) for point in (self.point, before))
+        there, here = (bounds.scores(sample.X, point) for point in (self.point, before))
         length = float(np.sqrt(np.mean((there - here) ** 2)))
         if not np.isfinite(length):
             return
@@ -440,9 +381,10 @@ class SmoothedNewton(Newton):
         width = min(self.width, max(length, self.width / most, LEAST_WIDTH))
         width = max(width, min(fewest, self.width * NARROWER))
         self.stands |= width >= self.width and length <= LITTLE * self.width
-        if width > self.width:  # too few rows were in the corner
+        if width > self.width and self._lowest is not None:  # too few in the corner
             self.stands = True
-            self.forget_lowest()  # all risks are higher with this width
+            # All risks are higher with this width: the next point is the lowest.
+            self._lowest = self._lowest._replace(objective=np.inf)
         self.width, self.apart = width, AFTER * length
 
 
@@ -527,69 +469,63 @@ class StreamingSolver:
     Attributes
     ----------
     step : StreamedHinge, Newton or SmoothedNewton
-    reads : int
-        How many there have been.
-    violations : int
-        Rows with a margin below 1 (hinge) or below 0 (log loss), of all reads.
+    best : Risk or None
+        Of the best point that was read.
     """
 
     def __init__(self, problem: Problem, solver: SDCA) -> None:
         sample = problem.X.sample(size_of_sample(problem.n, problem.p))
-        self._problem, self._sample, self.violations = problem, sample, 0
-        self._best: Risk | None = None
-        self._solver, self._share, self.reads, self._failed = solver, FINER, 0, 0
+        self._problem, self._sample, self._solver = problem, sample, solver
+        self.best: Risk | None = None
+        self._share, self._failed, self._reads = FINER, 0, 0
         found = solved(problem, sample, solver)
         point = self._free(found.beta, found.alpha)
-        self._width = WIDTHS * float(np.sqrt(problem.p / sample.y.size))
-        self.step: StreamedHinge | Newton
+        self._width = hinge.WIDTHS * float(np.sqrt(problem.p / sample.y.size))
+        self.step: hinge.StreamedHinge | Newton
         if problem.loss != "hinge":
             self.step = Newton(problem, sample, point)
         elif problem.X.most_kept < problem.n:
             self.step = SmoothedNewton(problem, sample, point, self._width)
         else:
-            self.step = StreamedHinge(problem, sample, point, self._width)
-
-    @property
-    def at(self) -> Certificate:
-        """Of the best point that was read, by the dual point at hand."""
-        return self._known.certificate(self.step.bound)
-
-    @property
-    def table(self) -> NDArray[np.int64]:
-        """Rows by label and predicted label, of that point."""
-        return self._known.table
+            self.step = hinge.StreamedHinge(problem, sample, point, self._width)
 
     @property
     def is_exhausted(self) -> bool:
         """Whether further reads bring nothing."""
         return self._share < LAST_SHARE
 
-    def read(self) -> Certificate:
+    def read(self) -> tuple[Risk, Certificate]:
         """Read all rows, and keep those near the margin if they find room.
 
         A read that finds no room is broken off, and another one keeps none.
+
+        Returns
+        -------
+        Risk
+            Of the best point that was read.
+        Certificate
+            Of it, by the dual point at hand.
         """
         if isinstance(self.step, SmoothedNewton):
             self._keep_some(self.step)
         try:
             risk = self.step.read()
-        except NoRoomError:
+        except hinge.NoRoomError:
             self._keep_none()
             risk = self.step.read()
-        self.reads += 1
-        self.violations += self.step.violations
-        if self._best is None or risk.objective < self._best.objective:
-            self._best = risk
-        return self.at
+        self._reads += 1
+        if self.best is None or risk.objective < self.best.objective:
+            self.best = risk
+        return self.best, self.best.certificate(self.step.bound)
 
-    def solve(self) -> None:
+    def solve(self, at: Certificate) -> None:
         """Go to the next point, and to a dual point."""
-        if self.reads > 1 and self.step.stands:
+        if self._reads > 1 and self.step.stands:
             self._share /= TEN
-        tol = tolerance(self._solver, self.at) * self._share
+        tol = tolerance(self._solver, at) * self._share
         try:
             self.step.solve(max(FINEST, tol), self._solver)
-        except NoRoomError:
+        except hinge.NoRoomError:
             self._keep_none()
         self.step.point = self._free(*self.step.point)
 
@@ -597,11 +533,11 @@ class StreamingSolver:
         """Keep rows from now on, if those near the margin find room."""
         problem, sample = self._problem, self._sample
         delta = max(step.apart, NARROWEST * self._width)
-        room, fewest = ROOM * problem.X.most_kept, ENOUGH * (problem.p + 1)
+        room, fewest = hinge.ROOM * problem.X.most_kept, ENOUGH * (problem.p + 1)
         most = max(fewest, room / 2.0**self._failed)
 
         def near(delta: float) -> float:
-            return near_margin(problem, sample, step.point, delta) * problem.n
+            return hinge.near_margin(problem, sample, step.point, delta)
 
         while near(delta) < fewest and delta < self._width:
             if near(WIDER * delta) > most:
@@ -610,14 +546,13 @@ class StreamingSolver:
         may_keep = fewest <= room and self._failed < MOST_FAILED
         if may_keep and near(delta) <= most:
             self._width = step.width
-            self.step = StreamedHinge(problem, sample, step.point, delta)
+            self.step = hinge.StreamedHinge(problem, sample, step.point, delta)
 
     def _keep_none(self) -> None:
         """Take steps that keep no row, until half as much room is enough."""
         self._failed = min(MOST_FAILED, self._failed + 1)
-        self.step.forget_rows()
-        given = self._problem, self._sample, self.step.point, self._width
-        self.step = SmoothedNewton(*given)
+        problem, sample, point = self._problem, self._sample, self.step.point
+        self.step = SmoothedNewton(problem, sample, point, self._width)
 
     def _free(self, beta: Vector, alpha: float) -> Point:
         """The point where a free intercept has the share of constant columns."""
@@ -625,22 +560,6 @@ class StreamingSolver:
         if self._problem.intercept and not X.is_scaled:
             values = constants_of(X.means, X.spread)
         return Point(*without_constants(beta, alpha, values))
-
-    def solution(self) -> Solution:
-        """The best point that was read, and the dual point at hand."""
-        return Solution(
-            beta=self._known.point.beta,
-            alpha=self._known.point.alpha,
-            dual=self.step.dual(self._problem.weights),
-            n_iter=self.reads * self._problem.n,
-            n_violations=self.step.violations,
-            seed=self._solver.seed,
-        )
-
-    @property
-    def _known(self) -> Risk:
-        assert self._best is not None  # a read comes first
-        return self._best
 
 
 @np.errstate(over="ignore", invalid="ignore")  # the certificate tells
@@ -679,17 +598,25 @@ def few_reads(
     >>> found.reached, found.solution.n_epochs
     (True, 2)
     """
-    fit = StreamingSolver(problem, solver)
+    fit, reads = StreamingSolver(problem, solver), 0
     while True:
-        at = fit.read()
+        best, at = fit.read()
+        reads += 1
         if observe is not None:
-            observe(fit.reads, at)
-        if solver.reached(at) or fit.reads == solver.epochs or fit.is_exhausted:
+            observe(reads, at)
+        reached = solver.reached(at)
+        if reached or reads == solver.epochs or fit.is_exhausted:
             break
-        fit.solve()
-    fit.step.forget_rows()
-    solution = replace(fit.solution(), n_epochs=fit.reads)
-    return StreamedFit(solution, at, fit.table, solver.reached(at), fit.reads)
+        fit.solve(at)
+    solution = Solution(
+        *best.point,
+        dual=fit.step.dual(problem.weights),
+        n_iter=reads * problem.n,
+        n_violations=fit.step.violations,
+        seed=solver.seed,
+        n_epochs=reads,
+    )
+    return StreamedFit(solution, at, best.table, reached, reads)
 
 
 def tolerance(solver: SDCA, at: Certificate) -> float:
@@ -706,15 +633,8 @@ def solved(problem: Problem, sample: RowSubset, solver: SDCA) -> Solution:
         w[of_class] *= weight / w[of_class].sum()
     w *= w.size / problem.n
     X = np.asarray(sample.X, dtype=np.float64)
-    inner = Problem(
-        X,
-        sample.y,
-        problem.lam,
-        problem.loss,
-        problem.intercept,
-        weights=w,
-        offset=sample.offset,
-    )
+    given = X, sample.y, problem.lam, problem.loss, problem.intercept
+    inner = Problem(*given, weights=w, offset=sample.offset)
     rough = SDCA(tol=ROUGH, seed=solver.seed, sample_kind=solver.sample_kind)
     if problem.loss == "log" and sample.y.size < problem.n:
         inner = replace(inner, lam=inner.lam * penalised_by(inner, rough))

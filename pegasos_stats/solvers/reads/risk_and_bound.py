@@ -5,15 +5,15 @@ delta|`` for a difference ``delta``. Where rows are read in blocks no sum in dou
 exact; dual weights are whole multiples of `UNIT`, whose sums are.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Dense, Vector, read_only
-from pegasos_stats.compiled import arithmetic, dual
-from pegasos_stats.solvers.newton.sums import Sums
+from pegasos_stats.arrays import Dense, Vector
+from pegasos_stats.solvers.newton import sums
+from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate, finite
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import Rounding, Within, lower_bound
@@ -34,36 +34,43 @@ class Bound(NamedTuple):
     reward: Within
     cost: Within
 
+    @classmethod
+    def of(cls, problem: Problem, seen: sums.Sums) -> "Bound":
+        """That of the dual weights that were summed."""
+        rounding = Rounding(problem, np.zeros(problem.p), 0.0)
+        return cls(rounding.reward(seen), rounding.cost(seen))
+
 
 NO_BOUND = Bound(Within(0.0, 0.0), Within(0.0, 0.0))  # that of weights of 0
 
 
+@one_thread()
 def scores(X: Dense, at: Point, offset: Vector | None = None) -> Vector:
-    """``x_i'beta + alpha + offset_i``, summed in an order that suits the machine."""
-    found, w = np.zeros(X.shape[0]), np.zeros(arithmetic.lanes.padded(at.beta.size))
-    w[: at.beta.size] = at.beta
-    dual.sdca.put_dots(read_only(X), read_only(w), found)
+    """``x_i'beta + alpha + offset_i``."""
+    found = np.empty(len(X))
+    for rows in sums.blocks(*X.shape):
+        np.matmul(sums.doubles(X, rows), at.beta, out=found[rows])
     found += at.alpha
-    if offset is not None:
-        found += offset
-    return found
+    return found if offset is None else found + offset
 
 
+@one_thread()
 def image(X: Dense, c: Vector) -> Vector:
     """``sum_i c_i x_i``."""
-    found = np.zeros(arithmetic.lanes.padded(X.shape[1]))
-    dual.sdca.add_rows(read_only(X), read_only(c), found)
-    return found[: X.shape[1]]
+    found = np.zeros(X.shape[1])
+    for rows in sums.blocks(*X.shape):
+        found += sums.image(c[rows], sums.doubles(X, rows))
+    return found
 
 
 def table_of(y: Vector, f: Vector) -> NDArray[np.int64]:
     """Rows by label and sign of the score: -1, +1, none; shape (2, 3)."""
-    found = np.zeros((2, 3), dtype=np.int64)
-    for line, sign in enumerate((-1.0, 1.0)):
-        of_class = f[y == sign]
-        below, above = np.count_nonzero(of_class < 0), np.count_nonzero(of_class > 0)
-        found[line] = below, above, of_class.size - below - above
-    return found
+    found = []
+    for of_class in (y < 0.0, y > 0.0):
+        rows = of_class, of_class & (f < 0.0), of_class & (f > 0.0)
+        total, below, above = map(np.count_nonzero, rows)
+        found.append([below, above, total - below - above])
+    return np.array(found)
 
 
 @dataclass(frozen=True)
@@ -74,49 +81,34 @@ class Risk:
     ----------
     point : Point
     objective : float
-    within : Within
-        The same in real arithmetic.
-    errors : int
-    at_zero : pair of int
-        As of `Sums`.
+    seen : Sums
     table : int array, shape (2, 3)
         Rows by label and predicted label, the last column for scores of 0.
-    least : float
-        A bound of the risk of every fit.
-    bound : Bound
-        Of a dual point, if one is known.
+    rounding : Rounding
     """
 
     point: Point
     objective: float
-    within: Within
-    errors: int
-    at_zero: tuple[int, int]
+    seen: sums.Sums
     table: NDArray[np.int64]
-    least: float
-    bound: Bound = NO_BOUND
+    rounding: Rounding
 
     @classmethod
     def of(
-        cls, problem: Problem, point: Point, seen: Sums, table: NDArray[np.int64]
+        cls, problem: Problem, point: Point, seen: sums.Sums, table: NDArray[np.int64]
     ) -> "Risk":
         """The risk of a point from the sums of a read."""
-        rounding = Rounding(problem, *point)
         with np.errstate(over="ignore", invalid="ignore"):
             squares = float(point.beta @ point.beta)
             objective = 0.5 * problem.lam * squares + seen.loss / problem.n
-        objective, within = finite(objective), rounding.primal(seen)
-        return cls(
-            point, objective, within, seen.errors, seen.at_zero, table, rounding.least()
-        )
+        rounding = Rounding(problem, *point)
+        return cls(point, finite(objective), seen, table, rounding)
 
-    def certificate(self, bound: Bound | None = None) -> Certificate:
-        """Certify the point by a dual point, that of the same read if none is given."""
-        dual, rounding = lower_bound(
-            self.objective, self.within, *(bound or self.bound), lambda: self.least
-        )
-        at = Certificate(self.objective, dual, self.errors, self.at_zero)
-        return replace(at, rounding=rounding)
+    def certificate(self, bound: Bound) -> Certificate:
+        """Certify the point by a dual point."""
+        within, seen = self.rounding.primal(self.seen), self.seen
+        dual, lost = lower_bound(self.objective, within, *bound, self.rounding.least)
+        return Certificate(self.objective, dual, seen.errors, seen.at_zero, lost)
 
 
 def cut(a: Vector) -> Vector:
@@ -174,14 +166,15 @@ def balanced(a: Vector, y: Vector, w: Vector, excess: int) -> Vector | None:
     counts = (a / UNIT).astype(np.int64)
     over = excess + int(counts[y > 0.0].sum()) - int(counts[y < 0.0].sum())
     heavier = y > 0.0 if over > 0 else y < 0.0
-    over = abs(over)
-    lowered = counts * heavier
-    if int(lowered.sum()) >= over:
-        return _doubles(counts - _shares(lowered, over))
-    raised = ((w / UNIT).astype(np.int64) - counts) * ~heavier
-    if int(raised.sum()) >= over:
-        return _doubles(counts + _shares(raised, over))
-    return None
+    lower = counts * heavier
+    higher = ((w / UNIT).astype(np.int64) - counts) * ~heavier
+    if int(lower.sum()) >= abs(over):
+        counts = counts - _shares(lower, abs(over))
+    elif int(higher.sum()) >= abs(over):
+        counts = counts + _shares(higher, abs(over))
+    else:
+        return None
+    return np.asarray(counts * UNIT, dtype=np.float64)
 
 
 def _shares(most: NDArray[np.int64], total: int) -> NDArray[np.int64]:
@@ -194,7 +187,3 @@ def _shares(most: NDArray[np.int64], total: int) -> NDArray[np.int64]:
     before = np.cumsum(room) - room
     found += np.clip(left - before, 0, room)
     return found
-
-
-def _doubles(counts: NDArray[np.int64]) -> Vector:
-    return np.asarray(counts * UNIT, dtype=np.float64)

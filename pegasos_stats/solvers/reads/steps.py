@@ -143,16 +143,15 @@ def _looked(at: Point, loss: LossName, reach: float, block: Block, a: Values) ->
     return Found(seen, table_of(y, scores(X, at, offset)))
 
 
-def certified(problem: Problem, found: Solution) -> Risk:
+def certified(problem: Problem, found: Solution) -> tuple[Certificate, Found]:
     """Primal and dual objective of a solution, in one read of the rows."""
     y = problem.y.astype(np.float64)
     a = feasible(found.dual, y, problem.intercept, problem.most_dual)
     at = Point(found.beta, found.alpha)
-    rounding = Rounding(problem, *at)
-    work = partial(_looked, at, problem.loss, rounding.reach)
+    work = partial(_looked, at, problem.loss, Rounding(problem, *at).reach)
     sums: Found = added(problem.X.read(work, a))
-    bound = Bound(rounding.reward(sums.seen), rounding.cost(sums.seen))
-    return replace(Risk.of(problem, at, sums.seen, sums.table), bound=bound)
+    risk = Risk.of(problem, at, *sums)
+    return risk.certificate(Bound.of(problem, sums.seen)), sums
 
 
 def run_over_files(
@@ -184,11 +183,11 @@ def run_over_files(
     check_order(problem.X, solver)
     rng, before = solver.generator(), problem.X.n_reads
     seed, visitor = rng.seed, FileVisitor(problem, solver, rng)
-    last: list[tuple[Solution, Risk]] = []
+    last: list[tuple[Solution, Certificate, Found]] = []
 
     def certify(found: Solution) -> Certificate:
-        last[:] = [(found, certified(problem, found))]
-        return last[0][1].certificate()
+        last[:] = [(found, *certified(problem, found))]
+        return last[0][1]
 
     stopping, reached = Stopping(problem, solver, *visitor.begun_with, certify), False
     for _ in shown(range(solver.epochs or 0)):
@@ -201,6 +200,6 @@ def run_over_files(
         stopping.at = certify(replace(found, settled=stopping.settled))
     if solver.may_end_early and not reached:
         stopping.warn(visitor.epoch)
-    (found, risk), done = last[0], reached or not solver.may_end_early
-    reads = problem.X.n_reads - before
-    return StreamedFit(found, risk.certificate(), risk.table, done, reads)
+    found, at, sums = last[0]
+    done, reads = reached or not solver.may_end_early, problem.X.n_reads - before
+    return StreamedFit(found, at, sums.table, done, reads)
