@@ -43,8 +43,7 @@ END = struct.Struct("<4s4H2LH")  # of a zip archive, without its comment
 LOCATOR = 20  # bytes before the end, where offsets take 64 bits
 BLOCK = 2**20
 LARGE = zipfile.ZIP64_LIMIT + 1  # bytes, from which it writes offsets in 64 bits
-MOST_MEMBERS = 64
-MOST_DIRECTORY = 2**16  # bytes
+MOST_DIRECTORY = 2**12  # bytes
 MOST_DESCRIBED = 1024  # bytes of the description in front of an array
 
 
@@ -58,16 +57,8 @@ def pack(kind: str, about: Json, tree: Json, arrays: Arrays) -> bytes:
     """
     from importlib.metadata import version
 
-    header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "package": version("pegasos_stats"),
-        "kind": kind,
-        "about": about,
-        "object": tree,
-    }
-    text = json_text(header)
-    parse_json(text, _width(arrays))
+    header = {"format": FORMAT, "version": VERSION, "package": version("pegasos_stats")}
+    text = json_text(header | {"kind": kind, "about": about, "object": tree})
     return write_npz({"header": np.frombuffer(text, dtype=np.uint8)} | arrays)
 
 
@@ -76,32 +67,31 @@ def json_text(tree: Json) -> bytes:
 
     Examples
     --------
-    >>> parse_json(json_text({"a": [1, 0.5, None]}))
+    >>> parse_json(json_text({"a": [1, 0.5, None]}), {})
     {'a': [1, 0.5, None]}
     """
     return json.dumps(tree, allow_nan=False, ensure_ascii=False).encode()
 
 
-def parse_json(text: bytes, width: int = 0) -> Json:
+def parse_json(text: bytes, arrays: Arrays) -> Json:
     """Read JSON that `json_text` wrote.
 
     Parameters
     ----------
     text : bytes
-    width : int
-        The largest dimension of an array beside it: with the number of rows or columns
-        the text may grow.
+    arrays : dict of str to array
+        Those beside it: with their length, that of the rows, the text may grow.
 
     Raises
     ------
     ValueError
         If it is another text, or larger than the bounds of this module.
     """
-    nodes = sum(text.count(mark) for mark in (b",", b"[", b"{"))
+    width = max((array.size for array in arrays.values()), default=0)
     if len(text) > MOST_BYTES + BYTES_EACH * width:
         raise ValueError(f"its header has {len(text):,} bytes")
-    if nodes > MOST_NODES + NODES_EACH * width:
-        raise ValueError(f"its header has {nodes:,} values")
+    if sum(text.count(m) for m in (b",", b"[", b"{")) > MOST_NODES + NODES_EACH * width:
+        raise ValueError("its header has too many values")
     try:
         tree = json.loads(text.decode())
         if json_text(tree) != text:
@@ -109,11 +99,6 @@ def parse_json(text: bytes, width: int = 0) -> Json:
     except RecursionError:
         raise ValueError("its header is nested too deep") from None
     return tree
-
-
-def _width(arrays: Arrays) -> int:
-    """The largest dimension of arrays; those without numbers may state any."""
-    return max((max(a.shape) for a in arrays.values() if a.size and a.ndim), default=0)
 
 
 @contextmanager
@@ -162,19 +147,15 @@ def unpack(handle: IO[bytes], shown: str = "to be written") -> tuple[Header, Arr
             "incomplete; give one that save() or `pegasos-stats fit --save` wrote."
         )
     arrays = read_npz(handle)
-    text = arrays.pop("header")
-    if text.dtype != np.uint8 or text.ndim != 1:
-        raise ValueError(f"its header has the shape {text.shape}")
-    header = parse_json(text.tobytes(), _width(arrays))
-    version, package = header["version"], header["package"]
-    if type(version) is not int or version != VERSION:
+    header = parse_json(arrays.pop("header").tobytes(), arrays)
+    number, package = header["version"], header["package"]
+    if type(number) is not int or number != VERSION:
         raise DataError(
             f"The file {shown} was saved by pegasos_stats {one_line(package)} in "
-            f"format {one_line(version)}, and this version reads format {VERSION}; "
+            f"format {one_line(number)}, and this version reads format {VERSION}; "
             "fit the model again and save it."
         )
-    named = header["format"] == FORMAT and isinstance(package, str)
-    if set(header) != FIELDS or not named:
+    if {*header} != FIELDS or header["format"] != FORMAT or type(package) is not str:
         raise ValueError("its header has not the fields of its format")
     return header, arrays
 
@@ -211,14 +192,14 @@ def read_npz(handle: IO[bytes]) -> Arrays:
     """
     size = handle.seek(0, os.SEEK_END)
     _check_digest(handle, size)
-    _check_directory(handle, size)
+    if size < LARGE:
+        _check_directory(handle, size)
     with zipfile.ZipFile(handle) as archive:
         members = archive.infolist()
         if sum(info.file_size for info in members) > size:
             raise ValueError("its arrays are larger than the file")
-        found = [(m.filename.removesuffix(".npy"), _array(archive, m)) for m in members]
-    arrays = dict(found)
-    if len(arrays) < len(found):
+        arrays = {m.filename.removesuffix(".npy"): _array(archive, m) for m in members}
+    if len(arrays) < len(members):
         raise ValueError("it has two arrays of one name")
     return arrays
 
@@ -231,13 +212,11 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
     with archive.open(info) as member:
         if np.lib.format.read_magic(member) != (1, 0):
             raise ValueError(f"{info.filename} is no array")
-        shape, _, dtype = np.lib.format.read_array_header_1_0(
-            member, max_header_size=MOST_DESCRIBED
-        )
+        shape, _, dtype = np.lib.format.read_array_header_1_0(member, MOST_DESCRIBED)
         numbers = math.prod(shape) * dtype.itemsize
         if dtype.kind not in "biuf" or info.file_size != member.tell() + numbers:
             raise ValueError(f"{info.filename} is no array of numbers of its size")
-    with archive.open(info) as member:
+        member.seek(0)
         array = np.lib.format.read_array(
             member, allow_pickle=False, max_header_size=MOST_DESCRIBED
         )
@@ -256,24 +235,13 @@ def _check_digest(handle: IO[bytes], size: int) -> None:
 
 
 def _check_directory(handle: IO[bytes], size: int) -> None:
-    """Raise ValueError unless the archive has few members, before they are listed.
-
-    The directory of an archive of 2 GiB and more is not checked.
-    """
-    end = END.size + len(SEAL) + DIGITS
-    if size >= LARGE or size < end + LOCATOR:
-        return
-    handle.seek(size - end - LOCATOR)
-    locator, found = handle.read(LOCATOR), handle.read(END.size)
-    mark, _, _, _, count, length, _, stated = END.unpack(found)
-    if (
-        mark != b"PK\x05\x06"
-        or stated != end - END.size
-        or locator.startswith(b"PK\x06\x07")
-    ):
+    """Raise ValueError unless the archive has few members, before they are listed."""
+    handle.seek(size - DIGITS - len(SEAL) - END.size - LOCATOR)
+    locator, end = handle.read(LOCATOR), END.unpack(handle.read(END.size))
+    if end[0] != b"PK\x05\x06" or locator.startswith(b"PK\x06\x07"):
         raise ValueError("its end is not as it was written")
-    if count > MOST_MEMBERS or length > MOST_DIRECTORY:
-        raise ValueError(f"it has {count} members")
+    if end[5] > MOST_DIRECTORY:
+        raise ValueError(f"it has {end[4]} members")
 
 
 def is_model(handle: IO[bytes]) -> bool:

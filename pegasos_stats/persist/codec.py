@@ -2,16 +2,14 @@
 
 Arrays of numbers stand one after the other, by type, in the arrays of the file: JSON
 has their type, shape and order. What is wrong raises ValueError or another exception,
-of which `archive.opened` makes one sentence.
+of which `archive.open_npz` makes one sentence.
 
-`Form.out` is strict, `Form.back` is not: what `Form.back` makes of a file is written
-again, and has to be what stands there (`rebuilt`). So back asks for no more than that
-reading does no harm.
+`write` is strict, `read` is not: what `read` makes of a file is written again, and has
+to be what stands there. So `read` asks for no more than that reading does no harm.
 
 A dataclass is described once, where it is declared. What hints alone do not say stands
 in three tables: `FORMS` has types that are written in a way of their own, `RULES` what
-a class has beside its fields, `BOUNDS` numbers that fields of a name may be. Fields
-that computed properties keep are of the types that these properties return.
+a class has beside its fields, `BOUNDS` numbers that fields of a name may be.
 """
 
 import dataclasses
@@ -24,16 +22,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from inspect import getattr_static
-from typing import (
-    Any,
-    Literal,
-    NamedTuple,
-    TypeAlias,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from operator import attrgetter
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -116,7 +106,7 @@ class ArrayReader:
 
     def __init__(self, arrays: Arrays, functions: dict[str, Callable[..., object]]):
         self._functions, self._arrays = functions, arrays
-        self._taken: dict[str, int] = {}
+        self._taken = dict.fromkeys(arrays, 0)
         sizes = (size for array in arrays.values() for size in array.shape)
         self._longest = max([MOST_EMPTY, *sizes])
 
@@ -131,11 +121,10 @@ class ArrayReader:
         name, shape, by_columns = stored
         for size in shape:
             self.check_length(size)
-        pool, at, size = self._arrays[name], self._taken.get(name, 0), math.prod(shape)
-        if size > pool.size - at:
-            raise ValueError(f"its array {name} has the shape {pool.shape}")
+        at, size = self._taken[name], math.prod(shape)
         self._taken[name] = at + size
-        return pool[at : at + size].reshape(shape, order="F" if by_columns else "C")
+        found = self._arrays[name][at : at + size]
+        return found.reshape(shape, order="F" if by_columns else "C")
 
     def check_length(self, length: int) -> None:
         """Raise ValueError for a length of something that the file has no room for."""
@@ -159,20 +148,15 @@ class ArrayReader:
 
     def check_all_taken(self) -> None:
         """Raise ValueError if something was not asked for."""
-        for name, array in self._arrays.items():
-            if self._taken.get(name) != array.size:
-                raise ValueError(f"its array {name} is longer than what is in it")
-
-
-Out: TypeAlias = Callable[[Value, ArrayWriter], Json]
-Back: TypeAlias = Callable[[Json, ArrayReader], Value]
+        if any(array.shape != (self._taken[n],) for n, array in self._arrays.items()):
+            raise ValueError("an array is longer than what is in it")
 
 
 class Codec(NamedTuple):
     """How values of a type are written, and how they are read."""
 
-    out: Out
-    back: Back
+    out: Callable[[Value, ArrayWriter], Json]
+    back: Callable[[Json, ArrayReader], Value]
 
 
 def check_same(stored: Json, again: Json) -> None:
@@ -187,6 +171,9 @@ def cannot_hold(value: object) -> DataError:
         f"{shown(value)} is of type {type(value).__name__}, which a saved model cannot "
         "hold; convert it to text, a number or a date before the fit."
     )
+
+
+# ------------------------------------------------------------------------------ values
 
 
 def any_out(value: Value, writer: ArrayWriter) -> Json:
@@ -245,15 +232,15 @@ def _numpy_parts(value: np.generic) -> list[Json]:
 
 def _numpy_of(parts: Json) -> Value:
     name, value = parts
-    longest = len(value) if isinstance(value, str) else 0
-    return np.array(value).astype(_numpy_dtype(name, "biufUmM", longest))[()]
+    return np.array(value).astype(_numpy_dtype(name, "biufUmM", [value]))[()]
 
 
-def _numpy_dtype(name: Json, kinds: str, longest: int = 0) -> np.dtype:
-    """Type of a name; of text, one that is not far longer than the longest."""
+def _numpy_dtype(name: Json, kinds: str, values: Sequence[Json] = ()) -> np.dtype:
+    """Type of a name; of text, one that is not far longer than the longest value."""
     if not isinstance(name, str) or not NUMPY.fullmatch(name):
         raise ValueError(f"{name!r} is no type of numbers")
     found = np.dtype(name)
+    longest = max((len(v) for v in values if isinstance(v, str)), default=0)
     too_long = found.kind == "U" and found.itemsize > 64 + 8 * longest
     if found.kind not in kinds or too_long:
         raise ValueError(f"{name!r} is not a type of such values")
@@ -268,9 +255,7 @@ def _objects_parts(array: np.ndarray) -> list[Json]:
 
 def _objects_of(parts: Json) -> np.ndarray:
     name, shape, values = parts
-    longest = max((len(v) for v in values if isinstance(v, str)), default=0)
-    dtype = _numpy_dtype(name, "UO", longest)
-    return objects(values).astype(dtype).reshape(shape)
+    return objects(values).astype(_numpy_dtype(name, "UO", values)).reshape(shape)
 
 
 def objects(values: list[Value]) -> np.ndarray:
@@ -335,6 +320,9 @@ TAGGED: dict[
 }
 
 
+# ------------------------------------------------------------- types, columns, tables
+
+
 def dtype_out(dtype: Dtype, writer: ArrayWriter) -> Json:
     """Write a numpy or pandas type.
 
@@ -359,33 +347,29 @@ def dtype_out(dtype: Dtype, writer: ArrayWriter) -> Json:
 
 
 def dtype_back(stored: Json, reader: ArrayReader) -> Dtype:
-    """Undo `dtype_out`; text kept by pyarrow is kept by Python if it is missing."""
+    """Undo `dtype_out`; text held by pyarrow is held by Python if it is missing."""
     ((form, name),) = stored.items()
     if form == "numpy":
         return _numpy_dtype(name, "biufOmM")
     if form == "levels":
-        levels, ordered = name
-        return pd.CategoricalDtype(index_back(levels, reader), ordered=ordered)
+        return pd.CategoricalDtype(index_back(name[0], reader), ordered=name[1])
     if form == "string":
-        found = _string_dtype(*name)
+        storage: Value = name[0]
+        missing: Value = {"NA": pd.NA, "": np.nan}[name[1]]
+        if storage not in ("python", "pyarrow"):
+            raise ValueError(f"{storage!r} is no type of text")
+        try:
+            found: Dtype = pd.StringDtype(storage, na_value=missing)
+        except ImportError:
+            found = pd.StringDtype("python", na_value=missing)
+        except TypeError:  # pandas 2.2 has but one missing value of text
+            found = pd.StringDtype("python") if name[1] else np.dtype(object)
         stored.clear()
         stored.update(dtype_out(found, ArrayWriter()))
         return found
     if len(name) > LONGEST or "dateutil" in name:
         raise ValueError(f"{name!r} is no type of labels")
     return pandas_dtype(name)
-
-
-def _string_dtype(storage: Json, na: Json) -> Dtype:
-    if storage not in ("python", "pyarrow") or na not in ("NA", ""):
-        raise ValueError(f"{storage!r} is no type of text")
-    missing = pd.NA if na == "NA" else np.nan
-    try:
-        return pd.StringDtype(storage, na_value=missing)
-    except ImportError:
-        return pd.StringDtype("python", na_value=missing)
-    except TypeError:  # pandas 2.2 has but one missing value of text
-        return pd.StringDtype("python") if na == "NA" else np.dtype(object)
 
 
 def frame_out(frame: pd.DataFrame, writer: ArrayWriter) -> Json:
@@ -406,9 +390,7 @@ def frame_back(stored: Json, reader: ArrayReader) -> pd.DataFrame:
     rows, names, columns = stored
     index, labels = index_back(rows, reader), index_back(names, reader)
     each = [column_back(column, reader) for column in columns]
-    frame = pd.DataFrame(dict(enumerate(each)), index)
-    frame.columns = labels
-    return frame
+    return pd.DataFrame(dict(enumerate(each)), index).set_axis(labels, axis=1)
 
 
 def index_out(index: pd.Index, writer: ArrayWriter) -> Json:
@@ -433,10 +415,9 @@ def index_back(stored: Json, reader: ArrayReader) -> pd.Index:
         found = pd.RangeIndex(*value)
         reader.check_length(len(found))
     elif form == "several":
-        codes, levels = value
-        placed: Value = [reader.take(code) for code in codes]
-        of: Value = [index_back(level, reader) for level in levels]
-        found = pd.MultiIndex(of, placed)
+        codes: Value = [reader.take(code) for code in value[0]]
+        levels: Value = [index_back(level, reader) for level in value[1]]
+        found = pd.MultiIndex(levels, codes)
     else:
         column, every = value
         found = pd.Index(column_back(column, reader))
@@ -453,8 +434,7 @@ def column_out(column: Value, writer: ArrayWriter) -> Json:
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
         return ["numbers", writer.put(column.to_numpy())]
     if isinstance(dtype, pd.CategoricalDtype):
-        values = column.cat if isinstance(column, pd.Series) else column
-        codes = writer.put(np.asarray(values.codes, dtype=np.int64))
+        codes = writer.put(column.array.codes.astype(np.int64))
         return ["levels", [codes, dtype_out(dtype, writer)]]
     each = [any_out(value, writer) for value in column]
     return ["values", [each, dtype_out(dtype, writer)]]
@@ -468,26 +448,25 @@ def column_back(stored: Json, reader: ArrayReader) -> Value:
     each, name = value
     if form == "levels":
         codes = reader.take(each)
-        levelled: Value = dtype_back(name, reader)
-        return pd.Categorical.from_codes(codes, dtype=levelled)
+        levels: Value = dtype_back(name, reader)
+        return pd.Categorical.from_codes(codes, dtype=levels)
     values, dtype = any_back(each, reader), dtype_back(name, reader)
     if dtype == np.dtype(object):
         return objects(values)
     return pd.Series(values, dtype=dtype).array
 
 
-# ---------------------------------------------------- types that hints declare
+# ------------------------------------------------------------- types that hints declare
 
-ANY = Codec(any_out, any_back)
 FORMS: dict[object, Codec] = {
-    Any: ANY,
-    object: ANY,
-    Hashable: ANY,
+    **dict.fromkeys((Any, object, Hashable), Codec(any_out, any_back)),
     Dtype: Codec(dtype_out, dtype_back),
     pd.DataFrame: Codec(frame_out, frame_back),
     pd.Index: Codec(index_out, index_back),
 }
-CONCRETE: dict[object, tuple[type, ...]] = {}  # classes in the place of an abstract one
+CONCRETE: dict[
+    object, tuple[object, ...]
+] = {}  # classes in the place of an abstract one
 NAMES: dict[str, object] = {}  # that hints have and their modules import for mypy alone
 NUMBERS = {
     float: (float, int, np.floating),
@@ -505,16 +484,16 @@ class Rule(NamedTuple):
         Conditions for the fields to go together.
     shapes : str
         Arrays and their shapes, such as ``"beta p, X np"``: a letter for each
-        dimension, the same letter for the same size.
+        dimension, the same letter for the same size; ``problem.y n`` is of a field.
     prepared : callable, optional
         Makes what is written of an object.
     computed : tuple of str
-        Computed properties whose values are written, where there are any.
+        Computed properties whose values are written, where there are any; they are of
+        the types that these properties return.
     hints : dict of str to type
-        Types, or forms, of fields that are not as declared.
-    later, gone : tuples of str
-        Fields with a default that files of earlier versions do not have, and fields
-        that they have and the class no more.
+        Types, or names in `FORMS`, of fields that are not as declared.
+    gone : tuple of str
+        Fields that files of earlier versions have, and the class no more.
     """
 
     check: Callable[[Value], Iterable[object]] = lambda found: ()
@@ -522,26 +501,21 @@ class Rule(NamedTuple):
     prepared: Callable[[Value], Value] = lambda found: found
     computed: tuple[str, ...] = ()
     hints: Mapping[str, object] = {}
-    later: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
 
     def verify(self, found: Value) -> None:
         """Raise ValueError for an object that is not good."""
-        sizes: dict[str, int] = {}
+        sizes: set[tuple[str, int]] = set()
         for name, letters in map(str.split, filter(None, self.shapes.split(", "))):
-            array = getattr(found, name)
-            if array is None:
-                continue
-            each = zip(letters, array.shape, strict=array.ndim == len(letters))
-            if array.ndim != len(letters) or any(
-                sizes.setdefault(letter, size) != size for letter, size in each
-            ):
-                raise ValueError(f"{name} has the shape {array.shape}")
-        if not all(self.check(found)):
+            array = attrgetter(name)(found)
+            if array is not None:
+                shape = getattr(array, "shape", None) or (len(array),)
+                sizes |= {*zip(letters, shape, strict=True)}
+        if len(dict(sizes)) < len(sizes) or not all(self.check(found)):
             raise ValueError(f"a {type(found).__name__} does not hold together")
 
 
-RULES: dict[type, Rule] = {}
+RULES: dict[str, Rule] = {}  # by the name of the class, which no other class has
 # The least and the largest number that fields of a name, or their items, may be.
 BOUNDS: dict[str, tuple[float, float]] = {}
 
@@ -550,239 +524,182 @@ def check_bounds(name: str, value: Value) -> None:
     """Raise ValueError for numbers that a field of this name cannot have."""
     if name in BOUNDS and isinstance(value, int | float | tuple | np.ndarray):
         (low, high), numbers = BOUNDS[name], np.asarray(value)
-        within = numbers.dtype.kind not in "biuf" or (
-            (numbers >= low) & (numbers <= high)
-        )
-        if not np.all(within):
+        is_number = numbers.dtype.kind in "biuf"
+        if is_number and not ((numbers >= low) & (numbers <= high)).all():
             raise ValueError(f"{name} is not from {low:g} to {high:g}")
 
 
-@cache
-def codec_for(hint: object) -> Codec:
-    """The form of the values of a field of this type.
+def write(hint: object, value: Value, writer: ArrayWriter) -> Json:
+    """Write a value of a type.
 
     Raises
     ------
-    TypeError
-        If fields of this type have none.
+    DataError
+        If the value is of another type, or no file can hold it.
 
     Examples
     --------
-    >>> codec_for(tuple[int, ...]).out((1, 2), ArrayWriter())
+    >>> write(tuple[int, ...], (1, 2), ArrayWriter())
     [1, 2]
+    >>> write(int | str, "a", ArrayWriter())
+    {'str': 'a'}
     """
-    if isinstance(hint, Codec):
-        return hint
-    hint = meant_by(hint)
-    origin, inner = get_origin(hint), get_args(hint)
-    if hint in FORMS:
-        return FORMS[hint]
-    if hint in CONCRETE:
-        return _one_of(CONCRETE[hint])
-    if origin in (Union, types.UnionType):
-        return _union(inner)
-    if origin is Literal or hint in (str, *NUMBERS):
-        return _strict(hint, any_out, any_back)
-    if origin is np.ndarray:
-        return _strict(hint, lambda v, w: w.put(v), lambda s, r: r.take(s))
-    if origin is tuple:
-        return _items(inner, tuple)
-    if origin is list:
-        return _items((inner[0], Ellipsis), list)
-    if origin is Sequence:
-        of_list = types.GenericAlias(list, inner)
-        return _one_of((of_list, types.GenericAlias(tuple, (*inner, Ellipsis))))
+    origin, inner = meant_by(hint)
+    if codec := FORMS.get(hint):
+        return codec.out(value, writer)
+    if choices := _choices(origin, inner):
+        if value is None and types.NoneType in inner:
+            return None
+        for name, each in choices.items():
+            if len(choices) == 1 or _is_of(value, each):
+                stored = write(each, value, writer)
+                return stored if len(choices) == 1 else {name: stored}
+        raise cannot_hold(value)
+    if origin in (tuple, list):
+        each = zip(_items(origin, inner, len(value)), value, strict=True)
+        return [write(item, held, writer) for item, held in each]
+    if origin in (dict, Mapping) and get_origin(inner[1]) is Callable:
+        for name, function in value.items():
+            writer.use(name, function)
+        return sorted(value)
     if origin in (dict, Mapping):
-        return _functions() if get_origin(inner[1]) is Callable else _pairs(*inner)
-    if isinstance(hint, type) and (dataclasses.is_dataclass(hint) or _is_named(hint)):
-        return _fields(hint)
-    raise TypeError(f"no form is known for {hint}")
+        return write(_pairs(inner), list(value.items()), writer)
+    if _is_record(origin):
+        return _fields_out(origin, value, writer)
+    if not _is_of(value, hint):
+        raise cannot_hold(value)
+    return writer.put(value) if origin is np.ndarray else any_out(value, writer)
 
 
-def meant_by(hint: object) -> Any:
-    """The type that an alias stands for; `NDArray` is one from numpy 2.5 on.
+def read(hint: object, stored: Json, reader: ArrayReader) -> Value:
+    """Undo `write`."""
+    origin, inner = meant_by(hint)
+    if codec := FORMS.get(hint):
+        return codec.back(stored, reader)
+    if choices := _choices(origin, inner):
+        if stored is None and types.NoneType in inner:
+            return None
+        ((name, held),) = stored.items() if len(choices) > 1 else [(*choices, stored)]
+        return read(choices[name], held, reader)
+    if origin in (tuple, list):
+        each = zip(_items(origin, inner, len(stored)), stored, strict=True)
+        return origin([read(item, held, reader) for item, held in each])
+    if origin in (dict, Mapping) and get_origin(inner[1]) is Callable:
+        return {name: reader.function(name) for name in stored}
+    if origin in (dict, Mapping):
+        return dict(read(_pairs(inner), stored, reader))
+    if _is_record(origin):
+        return _fields_back(origin, stored, reader)
+    return reader.take(stored) if origin is np.ndarray else any_back(stored, reader)
+
+
+@cache
+def meant_by(hint: object) -> tuple[Any, tuple[Any, ...]]:
+    """Type and arguments of a hint; `NDArray` is an alias from numpy 2.5 on.
 
     Examples
     --------
     >>> from numpy.typing import NDArray
-    >>> get_origin(meant_by(NDArray[np.float64])) is np.ndarray
-    True
+    >>> meant_by(NDArray[np.float64])[0] is np.ndarray, meant_by(int)
+    (True, (<class 'int'>, ()))
     """
     value = getattr(get_origin(hint) or hint, "__value__", None)
-    if value is None:
-        return hint
-    return value[get_args(hint)] if get_args(hint) else value
+    if value is not None:
+        hint = value[get_args(hint)] if get_args(hint) else value
+    return get_origin(hint) or hint, get_args(hint)
 
 
-def _is_named(hint: type) -> bool:
-    return issubclass(hint, tuple) and hasattr(hint, "_fields")
-
-
-def _is_of(value: object, hint: Any) -> bool:
-    """Whether a value is of a type; of a container, whether it is one."""
-    hint = meant_by(hint)
-    origin = get_origin(hint) or hint
-    if origin is Literal:
-        return any(type(value) is type(a) and value == a for a in get_args(hint))
-    if origin in NUMBERS:
-        is_flag = isinstance(value, bool) and hint is not bool
-        is_huge = isinstance(value, int) and abs(value) > LARGEST
-        return isinstance(value, NUMBERS[hint]) and not is_flag and not is_huge
-    if origin is np.ndarray:
-        (declared,) = get_args(get_args(hint)[1])
-        return isinstance(value, np.ndarray) and np.issubdtype(value.dtype, declared)
-    if origin in (Sequence, Mapping):
-        return type(value) in ((list, tuple) if origin is Sequence else (dict,))
-    if origin in CONCRETE:
-        return type(value) in CONCRETE[origin]
-    return type(value) is origin
-
-
-def _strict(hint: object, out: Out, back: Back) -> Codec:
-    """A form that writes nothing but values of a type."""
-
-    def checked(value: Value, writer: ArrayWriter) -> Json:
-        if not _is_of(value, hint):
-            raise cannot_hold(value)
-        return out(value, writer)
-
-    return Codec(checked, back)
-
-
-def _union(hints: tuple[object, ...]) -> Codec:
-    """One of several types, or None."""
-    if Any in hints:
-        return ANY
-    others = tuple(hint for hint in hints if hint is not types.NoneType)
-    form = codec_for(others[0]) if len(others) == 1 else _one_of(others)
-    if len(others) == len(hints):
-        return form
-    return Codec(
-        lambda value, writer: None if value is None else form.out(value, writer),
-        lambda stored, reader: None if stored is None else form.back(stored, reader),
-    )
-
-
-def _one_of(hints: tuple[object, ...]) -> Codec:
-    """One of several types, whose name is written beside it."""
-    named = {_name_of(hint): hint for hint in hints}
-
-    def out(value: Value, writer: ArrayWriter) -> Json:
-        for name, hint in named.items():
-            if _is_of(value, hint):
-                return {name: codec_for(hint).out(value, writer)}
-        raise cannot_hold(value)
-
-    def back(stored: Json, reader: ArrayReader) -> Value:
-        ((name, value),) = stored.items()
-        return codec_for(named[name]).back(value, reader)
-
-    return Codec(out, back)
+@cache
+def _choices(origin: object, inner: tuple[object, ...]) -> dict[str, object]:
+    """Types that a value may be of, by their names; none where there is but one."""
+    if origin is Sequence:
+        inner = list[inner], tuple[*inner, ...]  # type: ignore[valid-type]
+    elif origin not in (Union, types.UnionType):
+        inner = CONCRETE.get(origin, ())
+    elif Any in inner:
+        inner = (Any,)
+    return {_name_of(hint): hint for hint in inner if hint is not types.NoneType}
 
 
 def _name_of(hint: object) -> str:
     """The name of a type; of arrays that of their numbers."""
-    hint = meant_by(hint)
-    origin = get_origin(hint) or hint
-    if origin is Literal:
+    origin, inner = meant_by(hint)
+    if origin in (Literal, Any):
         return "Literal"
-    of: Any = get_args(get_args(hint)[1])[0] if origin is np.ndarray else origin
-    name: str = of.__name__
+    name: str = (get_args(inner[1])[0] if origin is np.ndarray else origin).__name__
     return name
 
 
-def _items(hints: tuple[object, ...], kind: Callable[[list[Value]], Value]) -> Codec:
-    """A tuple or list: of values of one type, or of some types in their order."""
-    several = len(hints) == 2 and hints[1] is Ellipsis
-
-    def of(length: int) -> list[Codec]:
-        return [codec_for(h) for h in ([hints[0]] * length if several else hints)]
-
-    def out(value: Value, writer: ArrayWriter) -> Json:
-        each = zip(of(len(value)), value, strict=True)
-        return [form.out(item, writer) for form, item in each]
-
-    def back(stored: Json, reader: ArrayReader) -> Value:
-        each = zip(of(len(stored)), stored, strict=True)
-        return kind([form.back(item, reader) for form, item in each])
-
-    return Codec(out, back)
+def _items(origin: object, inner: tuple[object, ...], length: int) -> Sequence[object]:
+    """The types of the items of a tuple or list."""
+    one = origin is list or inner[1:] == (Ellipsis,)
+    return [inner[0]] * length if one else inner
 
 
-def _pairs(key: object, value: object) -> Codec:
-    """A dictionary, in its order."""
-    inner = _items((types.GenericAlias(tuple, (key, value)), Ellipsis), list)
-
-    return Codec(
-        lambda given, writer: inner.out(list(given.items()), writer),
-        lambda stored, reader: dict(inner.back(stored, reader)),
-    )
+def _pairs(inner: tuple[object, ...]) -> object:
+    """The type of the items of a dictionary, in its order."""
+    return types.GenericAlias(list, types.GenericAlias(tuple, inner))
 
 
-def _functions() -> Codec:
-    """Functions of the user, of which a file has the names."""
-
-    def out(given: Mapping[str, Callable[..., object]], writer: ArrayWriter) -> Json:
-        for name, function in given.items():
-            writer.use(name, function)
-        return sorted(given)
-
-    def back(stored: Json, reader: ArrayReader) -> Value:
-        return {name: reader.function(name) for name in stored}
-
-    return Codec(out, back)
-
-
-def _fields(kind: type) -> Codec:
-    """A dataclass or a named tuple, field by field."""
-    rule = RULES.get(kind, Rule())
-    is_class = dataclasses.is_dataclass(kind)
-    fields = (
-        [f.name for f in dataclasses.fields(kind)]
-        if is_class
-        else [*getattr(kind, "_fields", ())]
-    )
-    declared = {**get_type_hints(kind, localns=NAMES), **rule.hints}
-    hints = {name: declared[name] for name in fields}
-    computed = {name: _returned(kind, name) for name in rule.computed}
-
-    def out(value: Value, writer: ArrayWriter) -> Json:
-        value = rule.prepared(value)
-        if type(value) is not kind:
-            raise cannot_hold(value)
-        stored = {
-            name: codec_for(hint).out(getattr(value, name), writer)
-            for name, hint in hints.items()
-        }
-        known = vars(value) if computed else {}
-        for name, hint in computed.items():
-            if name in known:
-                stored[name] = codec_for(hint).out(known[name], writer)
-        return stored
-
-    def back(stored: Json, reader: ArrayReader) -> Value:
-        for name in rule.gone:
-            stored.pop(name, None)
-        every = hints | computed
-        for name in rule.later:
-            if name not in stored:
-                default = codec_for(hints[name]).out(getattr(kind, name), ArrayWriter())
-                stored[name] = default
-        # Arrays stand in the order of the file.
-        values = {k: codec_for(every[k]).back(v, reader) for k, v in stored.items()}
-        for name, value in values.items():
-            check_bounds(name, value)
-        found = kind(**{name: values.pop(name) for name in hints})
-        if values:
-            vars(found).update(values)
-        rule.verify(found)
-        return found
-
-    return Codec(out, back)
+def _is_of(value: object, hint: object) -> bool:
+    """Whether a value is of a type; of a container, whether it is one."""
+    origin, inner = meant_by(hint)
+    if origin is Literal:
+        return any(type(value) is type(a) and value == a for a in inner)
+    if origin in NUMBERS:
+        is_flag = isinstance(value, bool) and origin is not bool
+        is_huge = isinstance(value, int) and abs(value) > LARGEST
+        return isinstance(value, NUMBERS[origin]) and not is_flag and not is_huge
+    if origin is np.ndarray:
+        (declared,) = get_args(inner[1])
+        return isinstance(value, np.ndarray) and np.issubdtype(value.dtype, declared)
+    known = {Sequence: (list, tuple), Mapping: (dict,)} | CONCRETE
+    return type(value) in known.get(origin, (origin,))
 
 
-def _returned(kind: type, name: str) -> object:
-    """The type of a computed property."""
-    function = getattr_static(kind, name).func
-    found: object = get_type_hints(function, localns=NAMES)["return"]
+def _is_record(kind: object) -> bool:
+    return dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")
+
+
+@cache
+def _hints(kind: type) -> tuple[list[str], dict[str, object]]:
+    """The fields of a dataclass or named tuple, and the types of all that is saved."""
+    rule = RULES.get(kind.__name__, Rule())
+    if dataclasses.is_dataclass(kind):
+        names = [each.name for each in dataclasses.fields(kind)]
+    else:
+        names = list(getattr(kind, "_fields", ()))
+    hints = {**get_type_hints(kind, localns=NAMES), **rule.hints}
+    for name in rule.computed:
+        function = getattr_static(kind, name).func
+        hints[name] = get_type_hints(function, localns=NAMES)["return"]
+    return names, {name: hints[name] for name in (*names, *rule.computed)}
+
+
+def _fields_out(kind: type, value: Value, writer: ArrayWriter) -> Json:
+    """Write a dataclass or a named tuple, field by field."""
+    names, hints = _hints(kind)
+    value = RULES.get(kind.__name__, Rule()).prepared(value)
+    if type(value) is not kind:
+        raise cannot_hold(value)
+    there = (n for n in hints if n in names or n in vars(value))
+    return {name: write(hints[name], getattr(value, name), writer) for name in there}
+
+
+def _fields_back(kind: type, stored: Json, reader: ArrayReader) -> Value:
+    """Undo `_fields_out`; fields that are not there have their defaults."""
+    names, hints = _hints(kind)
+    rule = RULES.get(kind.__name__, Rule())
+    for name in rule.gone:
+        stored.pop(name, None)
+    # Arrays stand in the order of the file.
+    values = {name: read(hints[name], held, reader) for name, held in stored.items()}
+    for name, value in values.items():
+        check_bounds(name, value)
+    found = kind(**{name: values.pop(name) for name in names if name in values})
+    for name in set(names) - set(stored):
+        stored[name] = write(hints[name], getattr(found, name), ArrayWriter())
+    if values:
+        vars(found).update(values)
+    rule.verify(found)
     return found

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.persist import load_saved
+from pegasos_stats.persist import _packed, codec, load_saved
 from pegasos_stats.persist.archive import json_text, write_npz
-from pegasos_stats.persist.codec import ArrayReader, ArrayWriter, codec_for
-from pegasos_stats.persist.saving import _packed
+from pegasos_stats.persist.codec import ArrayReader, ArrayWriter
 
 
 def taken_apart(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -28,12 +27,12 @@ def put_together(header: Any, arrays: dict[str, Any]) -> bytes:
 def written(value: Any, kind: Any) -> tuple[Any, dict[str, Any]]:
     """A value of a type as JSON and arrays."""
     writer = ArrayWriter()
-    return codec_for(kind).out(value, writer), writer.arrays()
+    return codec.write(kind, value, writer), writer.arrays()
 
 
 def read(stored: Any, arrays: dict[str, Any], kind: Any) -> Any:
     """Undo `written`."""
-    return codec_for(kind).back(stored, ArrayReader(arrays, {}))
+    return codec.read(kind, stored, ArrayReader(arrays, {}))
 
 
 def forged(path: Any, place: str, value: Any, functions: Any = None) -> bytes:
@@ -48,7 +47,7 @@ def forged(path: Any, place: str, value: Any, functions: Any = None) -> bytes:
         parent = getattr(parent, step)
     value = value(getattr(parent, last)) if callable(value) else value
     object.__setattr__(parent, last, value)
-    return _packed(found, type(found).__name__, {"dict": []})[0]
+    return _packed(found, {"dict": []})[0]
 
 
 def check_bits(one: Any, other: Any, where: str) -> None:

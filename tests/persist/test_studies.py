@@ -12,7 +12,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, PegasosStatsError
-from pegasos_stats.persist.saving import KINDS
+from pegasos_stats.persist import KINDS
 from tests.persist.studies import DATA, FUNCTIONS, OBJECTS, model
 
 # Methods without required arguments that need the training rows, or draw.
