@@ -1,7 +1,7 @@
 """Results that all models have: predictions, tables, data frames, reports."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -29,7 +29,7 @@ from pegasos_stats.data.sample import MissingRowCounts, aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, moments
 from pegasos_stats.data.scan.files import Scan, joined, scanned_frames
 from pegasos_stats.data.scan.levels import columns_of_outcome
-from pegasos_stats.data.scan.partitions import Partitions, compute_tasks
+from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.scan.rows import Block, StreamedRows, Values, added
 from pegasos_stats.data.user_data import (
     as_data,
@@ -1138,25 +1138,30 @@ def read_rows(
         also += columns_of_outcome(formula, nothing, source.noun)
     elif labelled:
         also.append(result.coding.name)
-    work = partial(_read_block, unseen, offset, names, labelled)
+    work = partial(_read_block, light(result), unseen, offset, names, labelled)
     if isinstance(source, Scan):
         source.renewed()
-        frames = scanned_frames(source, result.design, also)
-        parts = [work(result, frame) for frame in frames]
+        parts = [work(frame) for frame in scanned_frames(source, result.design, also)]
     else:
-        parts = compute_tasks(source.tasks(work, light(result)))
+        parts = source.each(partial(_read_there, work), None)
     # Rows of files are numbered over all of them.
     f = pd.concat([part[0] for part in parts], ignore_index=isinstance(source, Scan))
     labels = joined([part[1] for part in parts]).set_axis(f.index)
     return f, labels, pd.concat([part[2] for part in parts]).set_axis(f.index)
 
 
+def _read_there(
+    work: Callable[[pd.DataFrame], ReadRows], partition: Partition
+) -> ReadRows:
+    return work(partition.frame)
+
+
 def _read_block(
+    result: "Results",
     unseen: Unseen,
     offset: object,
     names: list[str],
     labelled: bool,
-    result: "Results",
     frame: pd.DataFrame,
 ) -> ReadRows:
     f = result.decision_function(frame, unseen=unseen, offset=offset)

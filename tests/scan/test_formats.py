@@ -104,7 +104,7 @@ def test_types_of_csv_hold_all_values_of_all_files(tmp_path):
         "i,d,b,t,m,n,z\n3,1e3,TRUE,True,4,.5,NA\n,-.5,,x,5,7,\n"
     )
     scan = ps.scan(str(tmp_path / "*.csv"))
-    types = {name: str(held) for name, held in scan.types.items()}
+    types = {name: str(held) for name, held in scan.types["CSV"].items()}
     assert types == {
         **{"i": "int64", "d": "double", "b": "bool", "t": "string"},
         **{"m": "int64", "n": "double", "z": "null"},
@@ -188,12 +188,12 @@ DAMAGED = {
     "byte of another encoding": (CSV_TEXT + b"a,1,\xe9\n", "UTF-8"),
     "header of another encoding": (b"y,x,\xe9\n" + CSV_TEXT[6:], "UTF-8"),
     "UTF-16": (CSV_TEXT.decode().encode("utf-16"), ""),
-    "nothing": (b"", "it is empty"),
+    "nothing": (b"", "(?i)empty"),
     "gzip": (gzip.compress(CSV_TEXT), ""),
     "open quote": (CSV_TEXT + b'a,1,"c\n', "line 10"),
     "open quote before rows": (CSV_TEXT + b'a,1,"c\na,2,c\nb,7,c\n', "line 10"),
     "open quote at the end": (CSV_TEXT + b'a,1,"c\nb,2,c', "line 10"),
-    "long quote": (CSV_TEXT + b'a,1,"c\n' + b"a,2,c\n" * 2_000_000, "2 MB"),
+    "long quote": (CSV_TEXT + b'a,1,"c\n' + b"a,2,c\n" * 2_000_000, ""),
 }
 
 

@@ -6,9 +6,7 @@ import pytest
 from scipy.special import expit
 
 import pegasos_stats as ps
-from pegasos_stats.errors import (
-    ColumnError,
-)
+from pegasos_stats.errors import DataError
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -126,7 +124,7 @@ def test_values_that_are_not_as_stated_are_named(kind, value, tmp_path):
     for index in (True, False):
         data.to_csv(tmp_path / "a.csv", index=index)
         scan = ps.scan(tmp_path / "a.csv", types={"v": kind})
-        with pytest.raises(ColumnError, match=rf"'v' holds '{value}' in .*a\.csv"):
+        with pytest.raises(DataError, match=rf"a\.csv cannot .*'{value}'"):
             ps.logit("y ~ v", scan, lam=1.0)
 
 

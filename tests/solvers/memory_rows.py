@@ -8,12 +8,23 @@ import numpy as np
 
 from pegasos_stats.arrays import read_only
 from pegasos_stats.data.scan import rows
-from pegasos_stats.data.scan.rows import Block, RowSubset, StreamedRows, sample_rows
+from pegasos_stats.data.scan.rows import Block, RowSubset, StreamedRows
+
+
+def sample_rows(y, most):
+    """Numbers of rows drawn at random, as many of -1 as of +1, in rising order."""
+    rng, found = np.random.default_rng(1), []
+    for sign in (-1, 1):
+        of_class = np.flatnonzero(y == sign)
+        count = min(most // 2, of_class.size)
+        found.append(rng.choice(of_class, count, replace=False))
+    return np.sort(np.concatenate(found))
 
 
 class InMemory(StreamedRows):
     def __init__(self, problem, workers, most_kept):
         self._problem, self.workers, self._at_once = problem, workers, None
+        self.scan = None
         self.shape, self.radius = problem.X.shape, problem.radius
         self.means, self.spread = problem.moments
         self.matrices, self.n_reads = SimpleNamespace(design=None), 0

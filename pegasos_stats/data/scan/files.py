@@ -4,47 +4,28 @@ import glob
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pandas as pd
 
+from pegasos_stats import errors
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_count
+from pegasos_stats.data import files as one_file
+from pegasos_stats.data import svmlight
 from pegasos_stats.data.design import Design
-from pegasos_stats.data.files import (
-    EMPTY,
-    NOT_UTF8,
-    bytes_of_zero,
-    twice,
-    uneven_line,
-    warn_unnamed,
-)
 from pegasos_stats.data.language.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import unscaled
-from pegasos_stats.data.svmlight import (
-    LABEL_NAME,
-    are_whole,
-    parsed_blocks,
-    sorted_entries,
-)
-from pegasos_stats.data.user_data import FileName, to_supported_dtype
-from pegasos_stats.errors import (
-    ColumnError,
-    DataError,
-    DependencyError,
-    OptionError,
-    PegasosStatsError,
-    counted,
-    listing,
-    shown,
-)
+from pegasos_stats.data.user_data import FileName
+from pegasos_stats.errors import ColumnError, DataError, OptionError, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments
+from pegasos_stats.other_frames import in_pandas
 from pegasos_stats.parallel import n_workers
 from pegasos_stats.writing import shown_path
 
@@ -55,72 +36,71 @@ if TYPE_CHECKING:
 
     Types = Mapping[str, pa.DataType]  # of columns, where files do not state them
 
-
 # ------------------------------------------------------------------------- formats
 
 NUMBERS, TEXT, BOOLEANS = "numbers", "text", "booleans"
-
-NOTHING = "no value at all"
-
-OBJECTS = "objects"  # of pandas: what they are is known where they are read
-
-ALLOWED = (NUMBERS, TEXT, BOOLEANS, NOTHING, OBJECTS)
-
+UNKNOWN = "values that are known where they are read"  # objects, or none at all
+ALLOWED = (NUMBERS, TEXT, BOOLEANS, UNKNOWN)
 BUFFER = 2**17  # bytes of a column of Parquet that are read at a time
-
 BUFFERS = 2**24  # of all columns
-
 FEW_CORES = 2  # which the work on rows keeps busy while the next are read
-
 BLOCK = 2**21  # bytes of a CSV file that are read at a time
-
 FILE_OF_ARROW = b"ARROW1"  # begins one; a stream begins otherwise
-
 MISSING = ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan"]
-
 MISSING += ["1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a"]
-
 MISSING += ["nan", "null"]  # as pandas has it
-
-UNLIKE = re.compile(r"In CSV column #(\d+):.* CSV conversion error .*value '(.*)'")
-
-OF_CSV = {  # what arrow says of files, and what is wrong with them
-    "invalid UTF8|codec can't decode": NOT_UTF8,
-    "Empty CSV file": EMPTY,
-    "straddling": "a row has more than 2 MB; close the quote that it may begin with",
-}
-
 TRUE, FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
-
+SIGN = r"^[ \t]*\+(\d)"  # in front of a whole number, where Arrow takes none
+NO_NUMBER = r"(?i)x|^[ \t]*[+-]?nan"  # to pandas; Arrow reads 0x1f and NAN as numbers
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".csv.gz": ",", ".tsv.gz": "\t"}
-
-
 SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".svm.gz", ".svmlight.gz", ".libsvm.gz")
-
 MOST_FEATURES = 5000  # of rows that are written out with their zeros
-
-
 PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".arrows", ".feather", ".ipc")
-
 FORMATS = {  # by the endings of files
     **dict.fromkeys(PARQUET, "Parquet"),
     **dict.fromkeys(SEPARATORS, "CSV"),
     **dict.fromkeys(ARROW, "Arrow"),
     **dict.fromkeys(SVMLIGHT, "svmlight"),
 }
+WIDER = {  # types of a CSV column, and which it may have after it had one; or text
+    "null": ("bool", "int64", "double"),
+    "bool": ("bool",),
+    "int64": ("int64", "double"),
+    "double": ("double",),
+    "string": (),
+}
+STATED = {NUMBERS: "double", TEXT: "string", BOOLEANS: "bool"}
+UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+UNITS |= {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?B)", re.ASCII | re.IGNORECASE)
+MEMORY = "1GiB"
+LEAST = 64 * 2**20  # bytes, below which blocks would be a few rows
+SHARE = 32  # of the budget that the rows of a piece may take
+MOST_ROWS = 2**15  # of a piece
+FILES, FIRST = 8, 256  # files, and rows of each, that show how long text is
+LONG = 8  # numbers of eight bytes, as which shorter text is one
+MAGIC = "*?["
+
+Found = TypeVar("Found")
+Stamp = tuple[int, int, int]
+Stamps = dict[str, Stamp]
+Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+
+def format_of(file: str) -> str:
+    """Parquet, CSV, Arrow or svmlight, by the ending of a file."""
+    return FORMATS[str(ending_of(file))]
 
 
 def schema_of(file: str, types: "Types") -> "pa.Schema":
     """The columns of a file, of these types where it does not state them."""
     import pyarrow as pa
 
-    ending = str(ending_of(file))
-    if ending in PARQUET:
+    if format_of(file) == "Parquet":
         return parquet_file(file).schema_arrow
-    if ending in ARROW:
+    if format_of(file) == "Arrow":
         return arrow_reader(file, None).schema
-    is_csv = ending in SEPARATORS
-    names = csv_names(file, SEPARATORS[ending]) if is_csv else [*types]
+    names = csv_names(file) if format_of(file) == "CSV" else [*types]
     return pa.schema([(name, types[name]) for name in names])
 
 
@@ -128,15 +108,15 @@ def batches_of(
     file: str, columns: Sequence[str], rows: int, types: "Types"
 ) -> "Iterator[pa.RecordBatch]":
     """The rows of a file, once, about so many at a time."""
-    ending, names = str(ending_of(file)), list(columns)
-    if ending in PARQUET:
+    names = list(columns)
+    if format_of(file) == "Parquet":
         threads = n_workers(None) > FEW_CORES
         reader = parquet_file(file, len(names))
         yield from reader.iter_batches(rows, columns=names, use_threads=threads)
-    elif ending in ARROW:
+    elif format_of(file) == "Arrow":
         yield from arrow_batches(file, names)
-    elif ending in SEPARATORS:
-        yield from csv_batches(file, names, types, SEPARATORS[ending])
+    elif format_of(file) == "CSV":
+        yield from csv_batches(file, {name: types[name] for name in names})
     else:
         yield from svmlight_batches(file, names, rows, types)
 
@@ -155,42 +135,17 @@ def kind_of(arrow_type: "pa.DataType") -> str:
     """What a column of files holds: one of `ALLOWED`, or the name of another type."""
     import pyarrow as pa
 
-    types = pa.types
+    types, inner = pa.types, arrow_type
     if types.is_dictionary(arrow_type):
-        return kind_of(arrow_type.value_type)
-    if types.is_null(arrow_type):
-        return NOTHING
-    if types.is_boolean(arrow_type):
-        return BOOLEANS
-    numbers = types.is_integer, types.is_floating, types.is_decimal
-    if any(is_kind(arrow_type) for is_kind in numbers):
-        return NUMBERS
-    texts = types.is_string, types.is_large_string, types.is_string_view
-    if any(is_kind(arrow_type) for is_kind in texts):
-        return TEXT
-    return str(arrow_type)
-
-
-def kind_of_dtype(dtype: object) -> str:
-    """What a column of pandas holds: one of `ALLOWED`, or the name of another type.
-
-    Examples
-    --------
-    >>> kind_of_dtype(np.dtype(bool)), kind_of_dtype(pd.SparseDtype(float))
-    ('booleans', 'numbers')
-    >>> kind_of_dtype(np.dtype(complex)), kind_of_dtype(pd.CategoricalDtype())
-    ('complex128', 'text')
-    """
-    empty = to_supported_dtype(pd.Series(dtype=dtype))  # type: ignore[call-overload]
-    if isinstance(empty.dtype, pd.CategoricalDtype):
-        return TEXT
-    if dtype == np.dtype(object):
-        return OBJECTS
-    if pd.api.types.is_bool_dtype(empty):
-        return BOOLEANS
-    if pd.api.types.is_numeric_dtype(empty) and empty.dtype.kind != "c":
-        return NUMBERS
-    return TEXT if pd.api.types.is_string_dtype(empty) else str(dtype)
+        inner = arrow_type.value_type
+    numbers = types.is_integer(inner) or types.is_floating(inner)
+    kinds = {
+        UNKNOWN: types.is_null(inner),
+        BOOLEANS: types.is_boolean(inner),
+        NUMBERS: numbers or types.is_decimal(inner),
+        TEXT: inner in (pa.string(), pa.large_string(), pa.string_view()),
+    }
+    return next((kind for kind, is_kind in kinds.items() if is_kind), str(inner))
 
 
 def parquet_file(file: str, columns: int = 1) -> "ParquetFile":
@@ -215,74 +170,50 @@ def arrow_reader(
     return opened(source, options=options)
 
 
-def csv_names(file: str, sep: str) -> list[str]:
+def csv_names(file: str) -> list[str]:
     """Names in the first line of a CSV file; columns without a name are left out.
 
     A first one is of row names, of others there is a warning.
     """
-    names = csv_header(file, sep)
+    names: list[str] = csv_reader(file, {}).schema.names
     if "" in names[1:]:
-        warn_unnamed(file, names.index("", 1) + 1)
+        one_file.warn_unnamed(file, names.index("", 1) + 1)
     return [name for name in names if name]
 
 
-def csv_header(file: str, sep: str) -> list[str]:
-    """What stands in the first line of a CSV file."""
-    names: list[str] = _csv(file, sep, {}).schema.names
-    return names
-
-
-def csv_batches(
-    file: str, columns: Sequence[str], types: "Types", sep: str
-) -> "Iterator[pa.RecordBatch]":
+def csv_batches(file: str, types: "Types") -> "Iterator[pa.RecordBatch]":
     """The rows of a CSV file, columns of these types."""
     import pyarrow as pa
 
-    if not columns:  # none would be all
+    if not types:  # none would be all
         return
-    whole = {name for name in columns if types[name] == pa.int64()}
-    read = {name: pa.string() if name in whole else types[name] for name in columns}
-    for batch in _csv(file, sep, read):
-        found = {
-            name: unsigned(trimmed(column)).cast(pa.int64())
-            if name in whole
-            else column
-            for name, column in zip(columns, batch.columns, strict=True)
-        }
-        yield pa.RecordBatch.from_arrays([*found.values()], names=[*found])
+    whole = {name for name, kind in types.items() if kind == pa.int64()}
+    read = dict(types) | dict.fromkeys(whole, pa.string())
+    for batch in csv_reader(file, read):
+        columns = [
+            whole_numbers(column) if name in whole else column
+            for name, column in zip(read, batch.columns, strict=True)
+        ]
+        yield pa.RecordBatch.from_arrays(columns, names=[*read])
 
 
-def trimmed(values: "pa.StringArray") -> "pa.StringArray":
-    """Without the blanks around a number, as Arrow and pandas have them."""
+def whole_numbers(values: "pa.StringArray") -> "pa.Int64Array":
+    """Whole numbers, with a sign or not, as Arrow and pandas read them together."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    return pc.utf8_trim(values, " \t")
+    plain = pc.replace_substring_regex(values, SIGN, r"\1")
+    return pc.utf8_trim(plain, " \t").cast(pa.int64())
 
 
-def unsigned(values: "pa.StringArray") -> "pa.StringArray":
-    """Without a plus in front of a digit, which Arrow takes for no whole number."""
-    import pyarrow.compute as pc
-
-    return pc.replace_substring_regex(values, r"^\+(\d)", r"\1")
-
-
-def check_is_text(file: str, values: "pa.StringArray") -> None:
-    """Raise `DataError` if text holds bytes of zero."""
-    import pyarrow.compute as pc
-
-    text = values.buffers()[2]
-    suspect = text is not None and b"\0" in memoryview(text).tobytes()
-    if suspect and pc.any(pc.match_substring(values, "\0")).as_py():
-        raise bytes_of_zero(file)
-
-
-def _csv(file: str, sep: str, types: "Types") -> "CSVStreamingReader":
+def csv_reader(file: str, types: "Types") -> "CSVStreamingReader":
+    """A reader of columns of these types; of all, if none is given."""
     from pyarrow import csv
 
     return csv.open_csv(
         file,
         csv.ReadOptions(block_size=BLOCK),
-        csv.ParseOptions(delimiter=sep, newlines_in_values=True),
+        csv.ParseOptions(delimiter=separator_of(file), newlines_in_values=True),
         csv.ConvertOptions(
             column_types=dict(types),
             include_columns=list(types),
@@ -292,6 +223,11 @@ def _csv(file: str, sep: str, types: "Types") -> "CSVStreamingReader":
             strings_can_be_null=True,
         ),
     )
+
+
+def separator_of(file: str) -> str:
+    """What stands between the fields of a CSV file."""
+    return SEPARATORS[str(ending_of(file))]
 
 
 def svmlight_types(files: Sequence[str], n_features: int | None) -> "Types":
@@ -315,12 +251,12 @@ def svmlight_types(files: Sequence[str], n_features: int | None) -> "Types":
 
     largest, first, whole, rows = 0, 1, True, 0
     for file in files:
-        for entries in parsed_blocks(file, kept=False):
+        for entries in svmlight.parsed_blocks(file, kept=False):
             largest = max(largest, int(entries.indices.max(initial=0)))
             first = min(first, int(entries.indices.min(initial=1)))
-            whole = whole and are_whole(entries.labels)
+            whole = whole and svmlight.are_whole(entries.labels)
             rows += len(entries.labels)
-    if files and not rows:
+    if not rows:
         raise DataError(
             f"The file {shown_path(files[0])} has no rows; give one with data."
         )
@@ -333,7 +269,7 @@ def svmlight_types(files: Sequence[str], n_features: int | None) -> "Types":
         )
     label = pa.int64() if whole else pa.float64()
     features = range(first, first + count)
-    return {LABEL_NAME: label} | {f"x{j}": pa.float64() for j in features}
+    return {svmlight.LABEL_NAME: label} | {f"x{j}": pa.float64() for j in features}
 
 
 def is_feature(name: str) -> bool:
@@ -355,17 +291,17 @@ def svmlight_batches(
     import pyarrow as pa
     from scipy.sparse import csr_array
 
-    wanted = [int(name[1:]) for name in columns if name != LABEL_NAME]
-    for entries in parsed_blocks(file, kept=False):
-        at, indices, values = sorted_entries(entries, file)
+    wanted = [int(name[1:]) for name in columns if name != svmlight.LABEL_NAME]
+    for entries in svmlight.parsed_blocks(file, kept=False):
+        at, indices, values = svmlight.sorted_entries(entries, file)
         places = pd.Index(wanted).get_indexer(pd.Index(indices))
         known, shape = places >= 0, (len(entries.labels), len(wanted))
         there = at[known], places[known]
         matrix = csr_array((values[known], there), shape=shape)
-        labels = pa.array(entries.labels).cast(types[LABEL_NAME])
+        labels = pa.array(entries.labels).cast(types[svmlight.LABEL_NAME])
         for first in range(0, shape[0], rows):
             X = matrix[first : first + rows].toarray(order="F")
-            found = {LABEL_NAME: labels.slice(first, rows)}
+            found = {svmlight.LABEL_NAME: labels.slice(first, rows)}
             found |= {f"x{j}": pa.array(X[:, k]) for k, j in enumerate(wanted)}
             yield pa.RecordBatch.from_pydict({name: found[name] for name in columns})
 
@@ -382,26 +318,24 @@ def ending_of(file: str) -> str | None:
     return next((ending for ending in FORMATS if name.endswith(ending)), None)
 
 
-def unreadable(file: str, error: Exception) -> PegasosStatsError:
-    """The error for a file that cannot be read."""
-    reason, title = (
-        " ".join(str(error).split()).rstrip("."),
-        FORMATS[str(ending_of(file))],
-    )
-    text = f"The file {shown_path(file)} cannot be read as {title}"
-    if title != "CSV":
-        return DataError(f"{text} ({reason[:120]}); write it again, or leave it out.")
-    sep = SEPARATORS[str(ending_of(file))]
-    if found := UNLIKE.search(reason):
-        name = csv_header(file, sep)[int(found[1])]
-        return ColumnError(
-            f"Column {listing([name])} holds {shown(found[2])} in {shown_path(file)}, "
-            "and types= states another type; mend the file, or state 'text'."
-        )
-    if "Expected" in reason:
-        reason = uneven_line(file, sep) or reason
-    known = (why for pattern, why in OF_CSV.items() if re.search(pattern, reason))
-    return DataError(f"{text}: {next(known, reason)}.")
+@contextmanager
+def reading(file: str) -> Iterator[None]:
+    """Say of an exception of pyarrow, or of the system, which file cannot be read."""
+    try:
+        yield
+    except DataError:
+        raise
+    except Exception as error:
+        reason, title = errors.one_line(error, 120), format_of(file)
+        text = f"The file {shown_path(file)} cannot be read as {title}"
+        if title != "CSV":
+            cure = "write it again, or leave it out"
+            raise DataError(f"{text} ({reason}); {cure}.") from None
+        if "Expected" in reason:
+            reason = one_file.uneven_line(file, separator_of(file)) or reason
+        if re.search("invalid UTF8|codec can't decode", reason):
+            reason = one_file.NOT_UTF8
+        raise DataError(f"{text}: {reason}.") from None
 
 
 def of_equal_size(
@@ -452,42 +386,6 @@ def _as_one(batches: "list[pa.RecordBatch]") -> "pa.RecordBatch":
 
 # --------------------------------------------------------------------------- scans
 
-NO_VALUE, WHOLE, DOUBLE = "nothing", "whole numbers", "doubles"
-
-WIDER = {  # what a column may hold after it held this, the narrowest first; or text
-    NO_VALUE: (BOOLEANS, WHOLE, DOUBLE),
-    BOOLEANS: (BOOLEANS,),
-    WHOLE: (WHOLE, DOUBLE),
-    DOUBLE: (DOUBLE,),
-    TEXT: (),
-}
-
-UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
-
-UNITS |= {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-
-SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?B)", re.ASCII | re.IGNORECASE)
-
-MEMORY = "1GiB"
-
-LEAST = 64 * 2**20  # bytes, below which blocks would be a few rows
-
-SHARE = 32  # of the budget that the rows of a piece may take
-
-MOST_ROWS = 2**15  # of a piece
-
-FILES, FIRST = 8, 256  # files, and rows of each, that show how long text is
-
-LONG = 8  # numbers of eight bytes, as which shorter text is one
-
-Stamp = tuple[int, int, int]
-
-Stamps = dict[str, Stamp]
-
-Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
-
-MAGIC = "*?["
-
 
 def stamp_of(file: str) -> Stamp:
     """Size, time of the last change and inode of a file.
@@ -497,14 +395,12 @@ def stamp_of(file: str) -> Stamp:
     DataError
         If it is not there.
     """
-    try:
+    with reading(file):
         found = os.stat(file)
-    except OSError as error:
-        raise unreadable(file, error) from None
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
-def all_files(paths: Paths, option: str) -> tuple[str, ...]:
+def all_files(paths: Paths) -> tuple[str, ...]:
     """All files that are given, each once, in the order in which they are read.
 
     Raises
@@ -520,16 +416,13 @@ def all_files(paths: Paths, option: str) -> tuple[str, ...]:
     )
     if not good or not len(given):
         raise OptionError(
-            f"{option}={shown(paths)} is not allowed; give a file, a pattern such as "
+            f"paths={shown(paths)} is not allowed; give a file, a pattern such as "
             "'folder/*.parquet', or a list of them."
         )
-    found: list[str] = []
-    for path in given:
-        found += matched(os.fspath(path))
-    twice = [file for file in dict.fromkeys(found) if found.count(file) > 1]
-    if twice:
+    found = [file for path in given for file in matched(os.fspath(path))]
+    if twice := [file for file, times in Counter(found).items() if times > 1]:
         raise OptionError(
-            f"{option}= names {listing(twice)} more than once; give each file once."
+            f"paths= names {listing(twice)} more than once; give each file once."
         )
     return tuple(found)
 
@@ -591,6 +484,7 @@ class Scan:
 
     noun, title = "files", "ps.scan()"
     more = "scan(paths, memory=)"  # of the budget
+    n_parts = 1
 
     def holds(self, data: object) -> bool:
         """Whether data are the same files."""
@@ -599,21 +493,26 @@ class Scan:
         return self.files == data.files
 
     @cached_property
-    def types(self) -> "dict[str, pa.DataType]":
-        """Types of the columns of CSV files, for which these are read once."""
-        files = [file for file in self.files if ending_of(file) in SEPARATORS]
-        return agreed_types(files, dict(self.stated))
+    def types(self) -> "dict[str, Types]":
+        """Types of columns that files do not state, for which these are read once.
 
-    @cached_property
-    def features(self) -> "Mapping[str, pa.DataType]":
-        """Columns of svmlight files and their types, for which these are read once."""
-        files = [file for file in self.files if ending_of(file) in SVMLIGHT]
-        return svmlight_types(files, self.n_features) if files else {}
+        By ``"CSV"`` and ``"svmlight"``, those that are among the files.
+        """
+        found: dict[str, Types] = {}
+        files = self._in_format("CSV")
+        if files or self.stated:
+            found["CSV"] = agreed_types(files, dict(self.stated))
+        if files := self._in_format("svmlight"):
+            found["svmlight"] = svmlight_types(files, self.n_features)
+        return found
+
+    def _in_format(self, title: str) -> list[str]:
+        return [file for file in self.files if format_of(file) == title]
 
     @property
     def is_svmlight(self) -> bool:
         """Whether all files are svmlight files."""
-        return all(ending_of(file) in SVMLIGHT for file in self.files)
+        return all(format_of(file) == "svmlight" for file in self.files)
 
     @property
     def n_reads(self) -> int:
@@ -621,22 +520,21 @@ class Scan:
 
         Also where some files are of another format, or types of some columns stated.
         """
-        found = set(self.types) - {name for name, _ in self.stated}
-        return int(bool(found or self.features))
+        known = {name for name, _ in self.stated}
+        return int(any(set(types) - known for types in self.types.values()))
 
     def renewed(self) -> Stamps:
         """Size, time and inode of each file; forget what files held that changed."""
         found, kept = {file: stamp_of(file) for file in self.files}, vars(self)
         if kept.get("_stamps", found) != found:
-            for name in ("types", "features", "schemas", "kinds", "_widths"):
+            for name in ("types", "schemas", "kinds", "_widths"):
                 kept.pop(name, None)
         kept["_stamps"] = found
         return found
 
-    def types_in(self, file: str) -> "Mapping[str, pa.DataType]":
+    def types_in(self, file: str) -> "Types":
         """Types of the columns that a file does not state."""
-        is_svmlight = ending_of(file) in SVMLIGHT
-        return self.features if is_svmlight else self.types
+        return self.types.get(format_of(file), {})
 
     @cached_property
     def schemas(self) -> "dict[str, pa.Schema]":
@@ -654,17 +552,13 @@ class Scan:
         found = {}
         for file in self.files:
             types = self.types_in(file)
-            try:
+            with reading(file):
                 schema = schema_of(file, types)
-            except DataError:
-                raise
-            except Exception as error:  # of pyarrow, and of the system
-                raise unreadable(file, error) from None
             labels = row_labels(schema)
             fields = [field for field in schema if field.name not in labels]
-            counts = Counter(field.name for field in fields)
-            if doubled := [name for name, count in counts.items() if count > 1]:
-                raise twice(doubled[0], file)
+            for name, count in Counter(field.name for field in fields).items():
+                if count > 1:
+                    raise one_file.twice(name, file)
             found[file] = pa.schema(fields)
         return found
 
@@ -683,9 +577,9 @@ class Scan:
         for file, schema in self.schemas.items():
             for name, kind in ((each.name, kind_of(each.type)) for each in schema):
                 first, where = found.setdefault(name, (kind, file))
-                if first == NOTHING:
+                if first == UNKNOWN:
                     found[name] = kind, file
-                elif kind not in (first, NOTHING):
+                elif kind not in (first, UNKNOWN):
                     raise ColumnError(
                         f"Column {name!r} holds {kind} in {file} and {first} in "
                         f"{where}; give it one type in all files."
@@ -719,6 +613,15 @@ class Scan:
                     f"{noun} {listing(missing)} not found in {file}, which has "
                     f"{listing(schema.names, 8)}; add what lacks."
                 )
+
+    @property
+    def in_turns(self) -> "Iterator[Scan]":
+        """Itself: what is looked at until it is enough."""
+        yield self
+
+    def each(self, call: "Callable[[Scan], Found]", columns: object) -> "list[Found]":
+        """What a call finds in the files."""
+        return [call(self)]
 
     def rows_at_once(self, columns: Sequence[str]) -> int:
         """How many rows of these columns a piece has."""
@@ -771,21 +674,17 @@ class Scan:
         for file in self.files:
             types, first = self.types_in(file), 0
             title = FileName(shown_path(file)) if len(self.files) > 1 else None
-            try:
+            with reading(file):
                 found = batches_of(file, names, size, types)
                 for piece in of_equal_size(found, size):
                     labels = pd.RangeIndex(first, first + piece.num_rows, name=title)
                     yield frame_of(piece.select(names)).set_axis(labels)
                     first += piece.num_rows
-            except DataError:
-                raise
-            except Exception as error:  # of pyarrow, in the middle of a file
-                raise unreadable(file, error) from None
 
     def __repr__(self) -> str:
         first = self.files[0]
         more = len(self.files) - 1
-        also = f" and {counted(more, 'more file')}" * bool(more)
+        also = f" and {errors.counted(more, 'more file')}" * bool(more)
         return f"<Scan: {first}{also}, memory {self.memory / 2**30:.3g} GiB>"
 
 
@@ -802,22 +701,19 @@ def stated_types(types: object) -> tuple[tuple[str, str], ...]:
     >>> stated_types({"zip": "text"})
     (('zip', 'text'),)
     """
-    known = NUMBERS, TEXT, BOOLEANS
     if types is None:
         return ()
     if not isinstance(types, Mapping) or not all(
-        isinstance(name, str) and kind in known for name, kind in types.items()
+        isinstance(name, str) and kind in [*STATED] for name, kind in types.items()
     ):
         raise OptionError(
             f"types={shown(types)} is not allowed; give a dictionary of columns and "
-            f"what they hold, {listing(known)}, such as {{'zip': 'text'}}."
+            f"what they hold, {listing(STATED)}, such as {{'zip': 'text'}}."
         )
     return tuple(types.items())
 
 
-def agreed_types(
-    files: Sequence[str], stated: Mapping[str, str]
-) -> "dict[str, pa.DataType]":
+def agreed_types(files: Sequence[str], stated: Mapping[str, str]) -> "Types":
     """Read CSV files for what each column holds, unless that is stated.
 
     Whole numbers, if all values of all files are; else doubles, if all are numbers;
@@ -834,74 +730,68 @@ def agreed_types(
 
     kinds: dict[str, str] = {}
     for file in files:
-        sep = SEPARATORS[str(ending_of(file))]
-        try:
-            names = csv_names(file, sep)
-            kinds |= {name: kinds.get(name, NO_VALUE) for name in names}
+        with reading(file):
+            names = csv_names(file)
+            kinds = dict.fromkeys(names, "null") | kinds
             wanted = [name for name in dict.fromkeys(names) if name not in stated]
-            as_text = dict.fromkeys(wanted, pa.string())
-            last = None
-            for batch in csv_batches(file, wanted, as_text, sep):
+            last: object = None  # cell; of a quote that is not closed, all that follows
+            for batch in csv_batches(file, dict.fromkeys(wanted, pa.string())):
                 for name, column in zip(wanted, batch.columns, strict=True):
-                    check_is_text(file, column)
-                    kinds[name] = widened(kinds[name], column)
-                last = batch if batch.num_rows else last
-            if last is not None and names[-1] in wanted:
-                end = last.column(names[-1])[-1].as_py() or ""
-                if "\n" in end and (why := uneven_line(file, sep)):
-                    raise ValueError(why)  # all that follows a quote
-        except DataError:
-            raise
-        except Exception as error:  # of pyarrow, and of the system
-            raise unreadable(file, error) from None
+                    kinds[name] = widened(kinds[name], column, file)
+                last = batch.columns[-1][-1].as_py() if batch.num_rows else last
+            uneven = one_file.uneven_line
+            if "\n" in str(last) and (why := uneven(file, separator_of(file))):
+                raise ValueError(why)
     if unknown := [name for name in stated if name not in kinds]:
         raise ColumnError(
             f"types= states {listing(unknown[:1])}, which is a column of no CSV file; "
             f"they have {listing(kinds, 8)}."
         )
-    of_kind = {
-        **{NO_VALUE: pa.null(), BOOLEANS: pa.bool_(), TEXT: pa.string()},
-        **{WHOLE: pa.int64(), DOUBLE: pa.float64(), NUMBERS: pa.float64()},
-    }
-    return {name: of_kind[kind] for name, kind in (kinds | dict(stated)).items()}
+    kinds |= {name: STATED[kind] for name, kind in stated.items()}
+    return {name: pa.type_for_alias(kind) for name, kind in kinds.items()}
 
 
-def widened(kind: str, column: "pa.StringArray") -> str:
-    """What a column holds that held `kind` before, and now these values too.
+def widened(kind: str, column: "pa.StringArray", file: str) -> str:
+    """Type of a column that had one before, and now has these values too.
+
+    Raises
+    ------
+    DataError
+        If text holds bytes of zero.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> [widened("nothing", pa.array(values)) for values in (["7", None], ["7", ".5"])]
-    ['whole numbers', 'doubles']
-    >>> widened("whole numbers", pa.array(["True"]))
-    'text'
+    >>> [widened("null", pa.array(cells), "") for cells in (["7", None], ["7", ".5"])]
+    ['int64', 'double']
+    >>> widened("int64", pa.array(["True"]), "")
+    'string'
     """
+    import pyarrow.compute as pc
+
     values = column.drop_null()
-    if len(values) == 0:
+    if not len(values):
         return kind
-    return next((wide for wide in WIDER[kind] if _holds(values, wide)), TEXT)
+    if pc.any(pc.match_substring(values, "\0")).as_py():
+        raise one_file.bytes_of_zero(file)
+    return next((wide for wide in WIDER[kind] if _holds(values, wide)), "string")
 
 
 def _holds(values: "pa.StringArray", kind: str) -> bool:
-    """Whether values are all of a kind, by the rules by which CSV is read."""
+    """Whether values are all of a type, by the rules by which CSV is read."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if kind == BOOLEANS:
+    if kind == "bool":
         words = pa.array([*TRUE, *FALSE])
         return bool(pc.all(pc.is_in(values, value_set=words)).as_py())
-    plain = trimmed(values)
-    if kind == WHOLE:
-        # Arrow takes 0x1f for a whole number; in memory it is text.
-        if pc.any(pc.match_substring(plain, "x", ignore_case=True)).as_py():
-            return False
-        plain = unsigned(plain)
-    # Of words, NAN for one, only those of `MISSING` are no text in memory.
-    elif pc.any(pc.match_substring_regex(plain, "^[+-]?(?i:nan)")).as_py():
+    if pc.any(pc.match_substring_regex(values, NO_NUMBER)).as_py():
         return False
     try:
-        pc.cast(plain, pa.int64() if kind == WHOLE else pa.float64())
+        if kind == "int64":
+            whole_numbers(values)
+        else:
+            pc.utf8_trim(values, " \t").cast(pa.float64())
     except pa.ArrowInvalid:
         return False
     return True
@@ -990,24 +880,14 @@ def scan(
     try:
         import pyarrow  # noqa: F401
     except ImportError:
-        raise DependencyError(
+        raise errors.DependencyError(
             "scan() reads files by pyarrow, which is not installed; install it by "
             "pip install 'pegasos_stats[files]'."
         ) from None
-    found = all_files(paths, "paths")
-    stated = stated_types(types)
+    found = all_files(paths)
     if n_features is not None:
         check_count("n_features", n_features, MOST_FEATURES)
-    for option, value, endings in (
-        ("types", stated, [*SEPARATORS]),
-        ("n_features", n_features, SVMLIGHT),
-    ):
-        if value and not any(ending_of(file) in endings for file in found):
-            raise OptionError(
-                f"{option}= is for files that end in {listing(endings, 9)}, and there "
-                "is none; leave it out."
-            )
-    return Scan(found, bytes_of(memory), stated, n_features)
+    return Scan(found, bytes_of(memory), stated_types(types), n_features)
 
 
 def row_labels(schema: "pa.Schema") -> list[str]:
@@ -1064,32 +944,20 @@ def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
     """
     import pyarrow as pa
 
-    columns = [
-        column.cast(pa.float64())
-        if pa.types.is_decimal(column.type)
-        else _with_levels(column)
-        for column in piece.columns
-    ]
-    plain = pa.RecordBatch.from_arrays(columns, names=piece.schema.names)
-    found: pd.DataFrame = plain.to_pandas(ignore_metadata=True, split_blocks=True)
-    for name, column in zip(piece.schema.names, columns, strict=True):
-        if pa.types.is_integer(column.type) and column.null_count:
-            numbers = column.fill_null(0).to_numpy(zero_copy_only=False).copy()
-            lacking = column.is_null().to_numpy(zero_copy_only=False).copy()
-            found[name] = pd.arrays.IntegerArray(numbers, lacking)
-    return found
-
-
-def _with_levels(column: "pa.Array") -> "pa.Array":
-    """A dictionary whose levels are there, each once; other columns as they are."""
-    import pyarrow as pa
-
-    if not pa.types.is_dictionary(column.type):
-        return column
-    levels = column.dictionary
-    if len(levels.unique().drop_null()) == len(levels):
-        return column
-    return column.cast(column.type.value_type).dictionary_encode()
+    names, own = piece.schema.names, {}
+    for name, column in zip(names, piece.columns, strict=True):
+        if pa.types.is_decimal(column.type):
+            own[name] = in_pandas(column.cast(pa.float64()))
+        elif pa.types.is_dictionary(column.type) or (
+            pa.types.is_integer(column.type) and column.null_count
+        ):
+            own[name] = in_pandas(column)
+    plain = piece.select([name for name in names if name not in own])
+    plain = plain.replace_schema_metadata()
+    found: pd.DataFrame = plain.to_pandas(split_blocks=True)
+    columns = dict(found.items()) | own
+    every = {name: columns[name] for name in names}
+    return pd.DataFrame(every, copy=False) if own else found
 
 
 def joined_frames(parts: list[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
@@ -1153,7 +1021,7 @@ def scanned_frames(
     inner = unscaled(design)
     variables = inner.variables if isinstance(inner, FormulaDesign) else design.names
     used = [*dict.fromkeys([*variables, *also])]
-    of_all = str(inner.formula) == f"{LABEL_NAME} ~ ."
+    of_all = str(inner.formula) == f"{svmlight.LABEL_NAME} ~ ."
     if of_all and scan.is_svmlight and "x0" in scan.kinds and "x0" not in variables:
         raise DataError(
             "The svmlight files have the index 0, those of the fit had not; renumber."

@@ -1,58 +1,33 @@
 """What a formula means for all rows of a scan: levels of factors and of the outcome."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
+from pegasos_stats.data import weights
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.labels import Coding, LabelCoding, as_in_formula
+from pegasos_stats.data.language import formula as terms_of
+from pegasos_stats.data.language import formula_design
 from pegasos_stats.data.language.expressions import (
     Call,
     Expression,
     read_expression,
     refused,
 )
-from pegasos_stats.data.language.formula import (
-    factored,
-    factors_of,
-    has_value,
-    is_written,
-    no_value_in,
-    offset_terms,
-    outcome_of,
-    read_outcome,
-    read_terms,
-    split_formula,
-    warn_empty,
-)
-from pegasos_stats.data.language.formula_design import (
-    MOST_LEVELS,
-    NO_PREDICTOR,
-    FormulaDesign,
-    FormulaRows,
-)
+from pegasos_stats.data.language.formula_design import MOST_LEVELS, FormulaDesign
 from pegasos_stats.data.language.vocabulary import unwrapped_value
 from pegasos_stats.data.sample import no_rows
-from pegasos_stats.data.scan.files import (
-    ALLOWED,
-    BOOLEANS,
-    NUMBERS,
-    OBJECTS,
-    TEXT,
-    Scan,
-    joined_frames,
-    rows_of_piece,
-)
-from pegasos_stats.data.scan.partitions import Partition, Partitions, compute_tasks
-from pegasos_stats.data.weights import Offset, all_zero, whole_counts
+from pegasos_stats.data.scan import files
+from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.errors import ColumnError, listing, shown
 
-Source = Scan | Partitions
+Source = files.Scan | Partitions
 
 NEIGHBOURS = ("lag",)  # functions without state that look at other rows
 BEGIN = 1000  # of the first rows, which show what terms look like
@@ -103,7 +78,7 @@ def learns(call: Call) -> bool:
 
 
 def counted_pieces(
-    scan: Scan | Partition,
+    scan: files.Scan | Partition,
     columns: Collection[str],
     counts: str | None,
     rows: int | None = None,
@@ -127,13 +102,13 @@ def counted_pieces(
         If a file cannot be read to its end, or a count is no whole number.
     """
     names = list(columns)
-    step = rows or rows_of_piece(scan.memory, scan.width(names))
+    step = rows or files.rows_of_piece(scan.memory, scan.width(names))
     wanted = names if counts is None else [*dict.fromkeys([*names, counts])]
     for piece in scan.frames(wanted, step):
         if counts is None:
             yield piece, len(piece)
             continue
-        each = whole_counts(piece[counts], None, piece.index)
+        each = weights.whole_counts(piece[counts], None, piece.index)
         each[np.isnan(each)] = 1.0  # a row that is then left out
         ends = np.cumsum(each.astype(np.int64))
         few, there = piece[names], int(ends[-1])
@@ -173,7 +148,7 @@ class ResolvedFormula:
     outcome: tuple[str, ...]
     plain: bool
     counts: str | None
-    offsets: Offset | None
+    offsets: weights.Offset | None
     known: tuple[str, ...]
     n_reads: int
 
@@ -203,44 +178,43 @@ def resolve_formula(
         If no row is complete.
     """
     kinds = {name: kind for name, kind in scan.kinds.items() if name not in without}
-    numbers = NUMBERS, BOOLEANS, OBJECTS
+    numbers = files.NUMBERS, files.BOOLEANS, files.UNKNOWN
     if counts is not None and kinds.get(counts) not in numbers:
         raise ColumnError(
             f"freq_weights={shown(counts)} is no column of numbers; give one."
         )
     of = formula, intercept, kinds, offset, counts, scan.noun
-    collector = partial(LevelCollector, *of)
-    found, to_the_end = collector(), True
+    found = LevelCollector(*of)
     scan.check(found.columns)
-    if wrong := [name for name in found.columns if kinds[name] not in ALLOWED]:
-        raise ColumnError(
-            f"Column {listing(wrong[:1])} is of type {kinds[wrong[0]]}; a fit from "
-            f"{scan.noun} takes numbers, text and booleans."
-        )
-    for told in _looked_at(scan, found, collector):
-        found.add(told)
+    for name in found.columns:
+        if kinds[name] not in files.ALLOWED:
+            raise ColumnError(
+                f"Column {listing([name])} is of type {kinds[name]}; a fit from "
+                f"{scan.noun} takes numbers, text and booleans."
+            )
+    for some in scan.in_turns:
+        for rows in some.each(partial(_telling_rows, of), found.columns):
+            found.add(rows)
         if found.is_enough:
-            to_the_end = False
             break
-    used = *found.variables, *found.known
-    empty = [name for name in dict.fromkeys(used) if name not in found.held]
+    used = dict.fromkeys([*found.variables, *found.known])
+    empty = [name for name in used if name not in found.held]
     dotted = not without and not any(
-        name in found.known or is_written(name, formula) for name in empty
+        name in found.known or terms_of.is_written(name, formula) for name in empty
     )
     if not found.rows:
         if found.total == 0 and found.lines:
-            raise all_zero(found.lines)
+            raise weights.all_zero(found.lines)
         if not empty or not found.total:
             raise no_rows(found.total)
         if not dotted:
-            raise no_value_in(empty)
+            raise terms_of.no_value_in(empty)
     if empty and dotted and (not found.rows or len(empty) < len(found.variables)):
-        warn_empty(empty)
-        return resolve_formula(
-            scan, formula, intercept, coding, counts, offset, without=empty
-        )
-    pattern = joined_frames(found.rows, found.columns)
-    labels = outcome_of(formula, pattern)
+        terms_of.warn_empty(empty)
+        given = formula, intercept, coding, counts, offset
+        return resolve_formula(scan, *given, without=empty)
+    pattern = files.joined_frames(found.rows, found.columns)
+    labels = terms_of.outcome_of(formula, pattern)
     levels = LabelCoding.from_labels(labels, coding, str(labels.name))
     if levels.rule == "factor":
         levels = as_in_formula(levels, formula)
@@ -257,7 +231,7 @@ def resolve_formula(
         counts=counts,
         offsets=found.offsets,
         known=tuple(found.known),
-        n_reads=int(to_the_end) + scan.n_reads,
+        n_reads=int(not found.is_enough) + scan.n_reads,
     )
 
 
@@ -279,29 +253,15 @@ class LevelRows(NamedTuple):
     held: frozenset[str] = frozenset()
 
 
-Collector = Callable[[], "LevelCollector"]
-
-
-def _looked_at(
-    scan: Source, found: "LevelCollector", collector: Collector
-) -> Iterator[LevelRows]:
-    """All rows or, of partitions, those of them that tell."""
-    if isinstance(scan, Partitions):
-        tasks = scan.tasks(_telling_rows, (collector, scan.memory), found.columns)
-        for some in (tasks[:1], tasks[1:]):  # the first may be enough
-            yield from compute_tasks(some)
-        return
-    for frame, lines in counted_pieces(scan, found.columns, found.counts):
-        yield LevelRows(frame, lines, len(frame))
-
-
-def _telling_rows(sent: tuple[Collector, int], frame: pd.DataFrame) -> LevelRows:
-    collector, memory = sent
-    found, there = collector(), Partition(frame, memory)
-    for piece, lines in counted_pieces(there, found.columns, found.counts):
-        found.add(LevelRows(piece, lines, len(piece)))
-    rows = found.rows or [frame[found.columns].head(0)]
-    few = joined_frames(rows, found.columns)
+def _telling_rows(of: tuple[Any, ...], source: files.Scan | Partition) -> LevelRows:
+    """Those rows of files or a partition that tell what a formula means."""
+    found = LevelCollector(*of)
+    for frame, lines in counted_pieces(source, found.columns, found.counts):
+        found.add(LevelRows(frame, lines, len(frame)))
+        if found.is_enough:
+            break
+    nothing = pd.DataFrame({name: [] for name in found.columns})
+    few = files.joined_frames(found.rows or [nothing], found.columns)
     return LevelRows(few, found.lines, found.total, frozenset(found.held))
 
 
@@ -342,20 +302,24 @@ class LevelCollector:
     ) -> None:
         nothing = pd.DataFrame({name: [] for name in kinds})
         self._formula, self.counts = formula, counts
-        self.offsets = Offset.asked(offset, offset_terms(formula, nothing))
+        self.offsets = weights.Offset.asked(
+            offset, terms_of.offset_terms(formula, nothing)
+        )
         self.known = [] if self.offsets is None else self.offsets.columns(list(kinds))
-        self.terms = read_terms(formula, nothing, intercept)
+        self.terms = terms_of.read_terms(formula, nothing, intercept)
         if all(str(term) == "1" for term in self.terms):
-            raise refused(formula, NO_PREDICTOR)
+            raise refused(formula, formula_design.NO_PREDICTOR)
         self.outcome = columns_of_outcome(formula, nothing, noun)
-        found = factors_of(self.terms, formula, nothing)
+        found = terms_of.factors_of(self.terms, formula, nothing)
         self.variables, names, expressions = found
         for term in () if self.offsets is None else self.offsets.terms:
             check_rowwise(read_expression(term, kinds, formula), formula, noun)
         for expression in expressions.values():
             check_rowwise(expression, formula, noun)
-        called = {factored(text, ()) for text in expressions} & {*kinds}
-        self._by_name = {name for name in names if kinds[name] in (TEXT, OBJECTS)}
+        called = {terms_of.factored(text, ()) for text in expressions} & {*kinds}
+        self._by_name = {
+            name for name in names if kinds[name] in (files.TEXT, files.UNKNOWN)
+        }
         self._by_name |= called  # columns whose values are levels
         self._has_factors = bool(self._by_name)
         self._seen: dict[str, set[object]] = {}
@@ -382,14 +346,16 @@ class LevelCollector:
         frame, lines, total, held = told
         self.lines, self.total = self.lines + lines, self.total + total
         new = {*self.variables, *self.known} - self.held - held
-        self.held |= held | {name for name in new if has_value(frame[name])}
-        labels = outcome_of(self._formula, frame)
+        self.held |= held | {name for name in new if terms_of.has_value(frame[name])}
+        labels = terms_of.outcome_of(self._formula, frame)
         usable = labels.notna().to_numpy(dtype=bool)
         if self.counts is not None:
             usable = usable & frame[self.counts].notna().to_numpy(dtype=bool)
         if self.offsets is not None:
             usable = usable & ~np.isnan(self.offsets.of(frame))
-        rows = FormulaRows.of(self._formula, self.terms, frame, usable, {}, state={})
+        rows = formula_design.FormulaRows.of(
+            self._formula, self.terms, frame, usable, {}, state={}
+        )
         complete = rows.used.index
         if len(complete) == 0:
             return
@@ -408,13 +374,13 @@ class LevelCollector:
                 )
         self.rows.append(frame.iloc[sorted(places)])  # with all categories
 
-    def _factors(self, rows: FormulaRows) -> dict[str, DataColumn]:
+    def _factors(self, rows: formula_design.FormulaRows) -> dict[str, DataColumn]:
         """Columns, and values of expressions, that have levels."""
         found = {name: rows.used[name] for name in self._by_name}
         for text, value in rows.values.items():
             plain = unwrapped_value(value)
             texts = isinstance(plain, pd.Series) and plain.dtype.kind not in "biuf"
-            if texts and factored(text, ()) not in self._by_name:
+            if texts and terms_of.factored(text, ()) not in self._by_name:
                 found[text] = plain
         return found
 
@@ -429,10 +395,10 @@ def _new(column: DataColumn, seen: set[object]) -> set[int]:
 
 def columns_of_outcome(formula: str, nothing: pd.DataFrame, noun: str) -> list[str]:
     """Columns of the left-hand side, which is computed row by row."""
-    name = factored(split_formula(formula)[0])
+    name = terms_of.factored(terms_of.split_formula(formula)[0])
     if name in nothing.columns:
         return [name]
-    outcome = read_outcome(formula, nothing.columns)
+    outcome = terms_of.read_outcome(formula, nothing.columns)
     check_rowwise(outcome, formula, noun)
     used = sorted(outcome.columns)
     check_columns(nothing, used or [name])

@@ -2,28 +2,23 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
+from pegasos_stats.data import user_data
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.language.factors import named_levels
-from pegasos_stats.data.scan.files import Stamps, kind_of_dtype
-from pegasos_stats.data.user_data import (
-    check_hashable,
-    plain_column,
-    to_supported_dtype,
-)
+from pegasos_stats.data.scan import files
 from pegasos_stats.errors import ColumnError, DataError, PegasosStatsError, listing
 
 if TYPE_CHECKING:
     from dask.dataframe import DataFrame as DaskFrame
     from dask.delayed import Delayed
-
 
 PLAIN = ("string", "bytes", "date", "empty")  # objects that stay as they are
 
@@ -47,17 +42,17 @@ def of_one_kind(column: DataColumn) -> DataColumn:
     >>> of_one_kind(pd.Series(pd.arrays.SparseArray([0, 1]))).dtype
     dtype('int64')
     """
-    column = named_levels(to_supported_dtype(column))
+    column = named_levels(user_data.to_supported_dtype(column))
     if isinstance(column.dtype, pd.SparseDtype):
         column = column.sparse.to_dense()  # type: ignore[attr-defined]
     of_pandas = not isinstance(column.dtype, np.dtype)
     if of_pandas and pd.api.types.is_numeric_dtype(column):
-        return plain_column(column)
+        return user_data.plain_column(column)
     if column.dtype != object or pd.api.types.infer_dtype(column) in PLAIN:
         return column
-    plain = plain_column(column)
+    plain = user_data.plain_column(column)
     if plain.dtype == object:
-        check_hashable(column.name, plain)
+        user_data.check_hashable(column.name, plain)
         found = sorted({type(value).__name__ for value in plain})
         raise ColumnError(
             f"Column {listing([column.name])} holds values of the types "
@@ -66,15 +61,29 @@ def of_one_kind(column: DataColumn) -> DataColumn:
     return plain
 
 
+def kind_of_dtype(dtype: object) -> str:
+    """What a column of pandas holds: one of `ALLOWED`, or the name of another type.
+
+    Examples
+    --------
+    >>> kind_of_dtype(np.dtype(bool)), kind_of_dtype(pd.SparseDtype(float))
+    ('booleans', 'numbers')
+    >>> kind_of_dtype(np.dtype(complex)), kind_of_dtype(pd.CategoricalDtype())
+    ('complex128', 'text')
+    """
+    empty = user_data.to_supported_dtype(pd.Series(dtype=dtype))  # type: ignore[call-overload]
+    if isinstance(empty.dtype, pd.CategoricalDtype):
+        return files.TEXT
+    if dtype == np.dtype(object):
+        return files.UNKNOWN
+    if pd.api.types.is_bool_dtype(empty):
+        return files.BOOLEANS
+    if pd.api.types.is_numeric_dtype(empty) and empty.dtype.kind != "c":
+        return files.NUMBERS
+    return files.TEXT if pd.api.types.is_string_dtype(empty) else str(dtype)
+
+
 MEMORY = 2**30  # bytes, if no budget is given
-
-
-def compute_tasks(tasks: "Sequence[Delayed]") -> list[Any]:
-    """What tasks give, brought home."""
-    import dask
-
-    with map_partitions():
-        return list(dask.compute(*tasks))
 
 
 @contextmanager
@@ -142,7 +151,7 @@ class Partitions:
         """Whether data are the same frame."""
         return data is self.frame
 
-    def renewed(self) -> Stamps:
+    def renewed(self) -> files.Stamps:
         """Nothing: there are no files to look at."""
         return {}
 
@@ -159,20 +168,45 @@ class Partitions:
         """Whether all of these columns are of single precision."""
         return all(self.frame.dtypes[column] == "float32" for column in columns)
 
-    def parts(self, columns: Sequence[str]) -> "list[Delayed]":
-        """Each partition of these columns, as a task of Dask."""
-        with map_partitions():
-            return list(self.frame[list(columns)].to_delayed())
+    def width(self, columns: Sequence[str]) -> float:
+        """As that of each partition."""
+        return len(columns)
 
-    def tasks(
+    @property
+    def n_parts(self) -> int:
+        """Number of partitions."""
+        return int(self.frame.npartitions)
+
+    @property
+    def in_turns(self) -> "Iterator[Partitions]":
+        """The first partition, and the others."""
+        yield replace(self, frame=self.frame.partitions[:1])
+        if self.n_parts > 1:
+            yield replace(self, frame=self.frame.partitions[1:])
+
+    def each(
         self,
-        call: Callable[[Any, pd.DataFrame], object],
-        given: object,
-        columns: Sequence[str] | None = None,
-    ) -> "list[Delayed]":
-        """What a call makes of something given and of each partition, as tasks."""
+        call: Callable[[Partition], object] | Sequence[Callable[[Partition], object]],
+        columns: Sequence[str] | None,
+    ) -> list[Any]:
+        """What a call, or one for each of them, finds in the partitions.
+
+        Partitions have these columns, or all.
+        """
         import dask
 
-        sent, there = (dask.delayed(each, traverse=False) for each in (given, call))
-        parts = self.frame.to_delayed() if columns is None else self.parts(columns)
-        return [there(sent, part) for part in parts]
+        with map_partitions():
+            frame = self.frame if columns is None else self.frame[list(columns)]
+            parts: list[Delayed] = list(frame.to_delayed())
+            calls = [call] * len(parts) if callable(call) else call
+            tasks = [
+                dask.delayed(partial(_call, of_part, self.memory))(part)
+                for of_part, part in zip(calls, parts, strict=True)
+            ]
+            return list(dask.compute(*tasks))
+
+
+def _call(
+    call: Callable[[Partition], object], memory: int, frame: pd.DataFrame
+) -> object:
+    return call(Partition(frame, memory))

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
+from itertools import chain
+from typing import Any, NamedTuple, NoReturn, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -17,32 +18,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Mask, Rows, Vector, read_only
+from pegasos_stats.data import weights as row_options
 from pegasos_stats.data.language.factors import of_all_rows
 from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.sample import MissingRowCounts, NaAction, no_rows, some_missing
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, overflow, power_of_two
-from pegasos_stats.data.scan.files import (
-    Scan,
-    Stamps,
-    rows_of_piece,
-    stamp_of,
-)
+from pegasos_stats.data.scan.files import Scan, Stamps, rows_of_piece, stamp_of
 from pegasos_stats.data.scan.levels import ResolvedFormula, Source, counted_pieces
-from pegasos_stats.data.scan.partitions import (
-    Partition,
-    Partitions,
-    compute_tasks,
-    map_partitions,
-)
+from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.user_data import are_finite
-from pegasos_stats.data.weights import (
-    ALLOWED,
-    RowOptions,
-    column_named,
-    row_weights,
-    rows_of_weights,
-    weights_of_rows,
-)
 from pegasos_stats.errors import (
     DataError,
     LabelError,
@@ -52,8 +36,17 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.parallel import map_in_order, one_ahead
 
-if TYPE_CHECKING:
-    from dask.delayed import Delayed
+Found = TypeVar("Found")
+Values = np.ndarray
+NO_VALUES: Values = read_only(np.zeros(0))
+NUMBERS = 2**18  # of a block: two megabytes, which stay near the processor
+MATRICES = 2  # of p x p numbers, which a block takes for its products
+SHARE = 4  # of the budget, that a piece of the matrix may take, or rows that are kept
+SHARE_OF_SAMPLE = 8  # of the budget that a sample may take
+WAITING = 0.25  # of the sample, rows that wait
+LARGEST, SHARE_OF_ALL = 200_000, 0.1  # rows of a sample, and as a share of all
+FEWEST = 20  # rows of a sample for each coefficient
+SEED = 1  # of the rows of a sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,13 +212,6 @@ class Matrices:
         return np.ascontiguousarray(found.values, dtype=self.dtype), kept, lacking
 
 
-WAITING = 0.25  # of the sample, rows that wait
-LARGEST, SHARE_OF_ALL = 200_000, 0.1  # rows of a sample, and as a share of all
-FEWEST = 20  # rows of a sample for each coefficient
-SEED = 1  # of the rows of a sample
-SHARE = 4  # of the budget, that a piece of the matrix may take
-
-
 def size_of_sample(n: int, p: int) -> int:
     """A tenth of the rows, within bounds.
 
@@ -237,8 +223,23 @@ def size_of_sample(n: int, p: int) -> int:
     return min(n, LARGEST, max(int(SHARE_OF_ALL * n), FEWEST * (p + 1)))
 
 
+Drawn = tuple[Vector, Rows, Dense]  # random keys of rows, their numbers, the rows
+
+
+def smallest(parts: Sequence[Drawn], most: int) -> Drawn:
+    """The rows with the smallest keys, at most so many, in their order."""
+    keys, numbers = (np.concatenate([part[j] for part in parts]) for j in (0, 1))
+    stays, rows, first = np.sort(np.argsort(keys, kind="stable")[:most]), [], 0
+    for _, of_part, X in parts:
+        begin, end = np.searchsorted(stays, [first, first + of_part.size])
+        rows.append(X[stays[begin:end] - first])
+        first += of_part.size
+    kept: Dense = np.concatenate(rows)  # type: ignore[assignment]
+    return keys[stays], numbers[stays], kept
+
+
 class Reservoir:
-    """The rows with the smallest keys so far, at most so many, in rising order.
+    """The rows with the smallest keys so far, and some that wait.
 
     Parameters
     ----------
@@ -246,48 +247,58 @@ class Reservoir:
     nothing : array, shape (0, p)
         Of the precision of the rows.
 
-    Examples
-    --------
-    >>> sampling = Reservoir(2, np.zeros((0, 1)))
-    >>> for key, number in ((0.5, 0), (0.7, 1), (0.6, 2), (0.9, 3)):
-    ...     sampling.add(np.array([key]), np.array([number]), np.full((1, 1), number))
-    >>> sample_of([sampling], 2)
-    (array([0, 2]), array([[0.], [2.]]))
+    Attributes
+    ----------
+    parts : list of tuples
+    largest : float
+        Key that may join.
     """
 
     def __init__(self, most: int, nothing: Dense) -> None:
-        self._most, self.largest = most, np.inf if most else 0.0  # key that may join
-        self._parts: list[tuple[Vector, Rows, Dense]]
-        self._parts = [(np.zeros(0), np.zeros(0, dtype=np.int64), nothing)]
+        self._most, self.largest = most, np.inf
+        self.parts: list[Drawn] = [(NO_VALUES, np.zeros(0, dtype=np.int64), nothing)]
 
     def add(self, keys: Vector, numbers: Rows, X: Dense) -> None:
         """Add rows, with numbers above those of all before; in rising order."""
-        self._parts.append((keys, numbers, X))
-        if sum(keys.size for keys, _, _ in self._parts) > (1.0 + WAITING) * self._most:
-            self.largest = float(self.smallest(self._most)[0].max(initial=0.0))
-
-    def smallest(self, most: int) -> tuple[Vector, Rows, Dense]:
-        """Keys, numbers and rows of the smallest keys, which alone stay."""
-        keys, numbers = (
-            np.concatenate([part[j] for part in self._parts]) for j in (0, 1)
-        )
-        stays, rows, first = np.sort(np.argsort(keys, kind="stable")[:most]), [], 0
-        for _, of_part, X in self._parts:
-            begin, end = np.searchsorted(stays, [first, first + of_part.size])
-            rows.append(X[stays[begin:end] - first])
-            first += of_part.size
-        kept: Dense = np.concatenate(rows)  # type: ignore[assignment]
-        self._parts = [(keys[stays], numbers[stays], kept)]
-        return self._parts[0]
+        self.parts.append((keys, numbers, X))
+        if sum(keys.size for keys, _, _ in self.parts) > (1.0 + WAITING) * self._most:
+            self.parts = [smallest(self.parts, self._most)]
+            self.largest = float(self.parts[0][0].max(initial=0.0))
 
 
-def sample_of(parts: Sequence[Reservoir], most: int) -> tuple[Rows, Dense]:
-    """As many rows of each part, at most so many of all."""
-    found = [part.smallest(most // len(parts)) for part in parts]
-    numbers = np.sort(np.concatenate([of_part for _, of_part, _ in found]))
-    X = np.empty((numbers.size, found[0][2].shape[1]), dtype=found[0][2].dtype)
-    for _, of_part, rows in found:
-        X[np.searchsorted(numbers, of_part)] = rows
+def sample_of(
+    samples: Sequence[Sequence[Reservoir]], sizes: Sequence[int], most: int
+) -> tuple[Rows, Dense]:
+    """Numbers and rows of a sample: as many of each class, at most so many of both.
+
+    Parameters
+    ----------
+    samples : sequence of pairs of Reservoir
+        Of -1 and +1, for files or for each partition.
+    sizes : sequence of int
+        Rows that each was drawn from.
+    most : int
+
+    Examples
+    --------
+    >>> below, above = Reservoir(2, np.zeros((0, 1))), Reservoir(2, np.zeros((0, 1)))
+    >>> for key, number in ((0.5, 0), (0.7, 1), (0.6, 2), (0.9, 3)):
+    ...     below.add(np.array([key]), np.array([number]), np.full((1, 1), number))
+    >>> sample_of([(below, above)], [4], 4)
+    (array([0, 2]), array([[0.], [2.]]))
+    """
+    drawn, firsts = [], np.cumsum([0, *sizes])
+    for of_class in zip(*samples, strict=True):
+        parts = [
+            (keys, first + numbers, X)
+            for reservoir, first in zip(of_class, firsts, strict=False)
+            for keys, numbers, X in reservoir.parts
+        ]
+        drawn.append(smallest(parts, most // 2))
+    numbers = np.sort(np.concatenate([of_rows for _, of_rows, _ in drawn]))
+    X = np.empty((numbers.size, drawn[0][2].shape[1]), dtype=drawn[0][2].dtype)
+    for _, of_rows, rows in drawn:
+        X[np.searchsorted(numbers, of_rows)] = rows
     return numbers, X
 
 
@@ -412,17 +423,18 @@ class CountingRule:
         """All columns that are read."""
         return [*dict.fromkeys([*self.matrices.variables, *self.beside])]
 
-    def step(self, scan: Scan | Partition) -> int:
+    def step(self, scan: Source | Partition) -> int:
         """How many rows a piece has, by what is read and by what it becomes."""
         read = rows_of_piece(scan.memory, scan.width(self.wanted))
         p = len(self.agreed.design.names)
         return min(read, rows_of_piece(scan.memory, p, SHARE))
 
     def pieces(
-        self, scan: Scan | Partition, samples: Sequence[Reservoir] = ()
+        self, source: Scan | Partition, samples: Sequence[Reservoir]
     ) -> Iterator[PassCounts]:
         """Count each piece of files or a partition; sample rows of -1 and of +1."""
-        pieces = counted_pieces(scan, self.wanted, self.agreed.counts, self.step(scan))
+        counts, step = self.agreed.counts, self.step(source)
+        pieces = counted_pieces(source, self.wanted, counts, step)
         found = ((*piece, self.matrices.columns(piece[0])) for piece in pieces)
         number = n = 0
         yield NOTHING
@@ -433,7 +445,7 @@ class CountingRule:
             part, columns = self._counted(frame, columns)
             y = part.y[0]
             keys = np.random.default_rng([SEED, number]).random(y.size)
-            for sampling, sign in zip(samples, (-1, 1), strict=False):
+            for sampling, sign in zip(samples, (-1, 1), strict=True):
                 few = np.flatnonzero((y == sign) & (keys < sampling.largest))
                 X = self.matrices.rows([column[few] for column in columns])
                 sampling.add(keys[few], n + few, X)
@@ -444,9 +456,9 @@ class CountingRule:
         self, frame: pd.DataFrame, columns: list[Vector] | None
     ) -> tuple[PassCounts, list[Vector]]:
         """Count a piece and find the columns of its rows that are used."""
-        agreed = self.agreed
-        given = RowOptions.of(
-            self.column, None, frame, frame.index, None, agreed.offsets
+        agreed, name = self.agreed, self.column
+        given = row_options.RowOptions.of(
+            name, None, frame, frame.index, None, agreed.offsets
         )
         labels = outcome_of(str(agreed.design.formula), frame)
         without = labels.isna().to_numpy(dtype=bool)
@@ -465,17 +477,17 @@ class CountingRule:
         each = given.weights[kept] if isinstance(given.weights, np.ndarray) else None
 
         def of_class(sign: int) -> Columns:
+            if not self.standardize or self.weights is None:
+                return NO_COLUMNS
             rows = y == sign
             here = None if each is None else each[rows]
             return Columns.of([column[rows] for column in columns], here)
 
-        by_class = self.standardize and self.weights is not None
-        some = None if usable.all() else usable
-        ends = self.matrices.ends(frame)
+        some, ends = None if usable.all() else usable, self.matrices.ends(frame)
         found = PassCounts(
             columns=Columns.of(columns),
-            negative=of_class(-1) if by_class else NO_COLUMNS,
-            positive=of_class(1) if by_class else NO_COLUMNS,
+            negative=of_class(-1),
+            positive=of_class(1),
             pieces=[Piece(len(frame), len(y), clean, some, ends)],
             y=[y],
             weights=[] if each is None else [each],
@@ -488,11 +500,13 @@ class CountingRule:
         return found, columns
 
 
-Found = TypeVar("Found")
-
-NUMBERS = 2**18  # of a block: two megabytes, which stay near the processor
-SHARE_OF_SAMPLE = 8  # of the budget that a sample may take
-MATRICES = 2  # of p x p numbers, which a block takes for its products
+def counted(
+    rule: CountingRule, most: int, source: Scan | Partition
+) -> tuple[PassCounts, list[Reservoir]]:
+    """Count all rows of files or a partition, and sample some of each class."""
+    nothing: Dense = np.empty((0, len(rule.agreed.design.names)), rule.matrices.dtype)
+    samples = [Reservoir(most, nothing) for _ in "-+"]
+    return added(rule.pieces(source, samples)), samples
 
 
 class Block(NamedTuple):
@@ -525,10 +539,6 @@ class RowSubset(NamedTuple):
     y: Vector
     w: Vector
     offset: Vector | None = None
-
-
-Values = np.ndarray
-NO_VALUES: Values = read_only(np.zeros(0))
 
 
 def plus(a: Any, b: Any, owned: bool = False) -> Any:
@@ -567,33 +577,6 @@ def added(parts: Iterable[Any]) -> Any:
     return total
 
 
-def sample_rows(y: Values, most: int) -> Rows:
-    """Numbers of rows drawn at random, as many of -1 as of +1, in rising order."""
-    rng, found = np.random.default_rng(SEED), []
-    for sign in (-1, 1):
-        of_class = np.flatnonzero(y == sign)
-        count = min(most // 2, of_class.size)
-        found.append(rng.choice(of_class, count, replace=False))
-    return np.sort(np.concatenate(found))
-
-
-class Parts(NamedTuple):
-    """Where the rows of a fit from partitions are, as tasks of Dask.
-
-    Attributes
-    ----------
-    frames, counted, weights : list
-        Each partition, what was counted of it, and the weights of its rows.
-    edges : int array
-        Numbers of the first rows of all partitions, and that of all rows.
-    """
-
-    frames: "list[Delayed]"
-    counted: "list[Delayed]"
-    weights: "list[Delayed | None]"
-    edges: Rows
-
-
 @dataclass(eq=False)
 class StreamedRows:
     """The rows of a fit from files, in the place of a matrix: all but the predictors.
@@ -603,7 +586,8 @@ class StreamedRows:
     scan : Scan, Partitions or Partition
     agreed : ResolvedFormula
     matrices : Matrices
-    pieces : sequence of Piece
+    parts : list of lists of Piece
+        Of the files, or of each partition.
     y : int8 array, shape (n,), of -1 and +1
     weights : float64 array, shape (n,), or None
         With mean 1; None if all are 1.
@@ -626,8 +610,8 @@ class StreamedRows:
         Size, time and inode of each file before it was first read.
     workers : int, optional
         Number of threads; no number depends on it.
-    parts : Parts or None
-        Of rows in partitions, each of which is read where it is.
+    first : int
+        Number of the first row.
     shape : pair of int
     n_reads : int
         How many times all rows have been read.
@@ -638,7 +622,7 @@ class StreamedRows:
     scan: Source | Partition
     agreed: ResolvedFormula
     matrices: Matrices
-    pieces: Sequence[Piece]
+    parts: Sequence[Sequence[Piece]]
     y: NDArray[np.int8]
     weights: Vector | None
     offset: Vector | None
@@ -652,7 +636,7 @@ class StreamedRows:
     first_reads: int
     stamps: Stamps = field(default_factory=dict)
     workers: int | None = None
-    parts: Parts | None = None
+    first: int = 0
 
     digest = None  # of all rows, which would take a read
 
@@ -714,44 +698,42 @@ class StreamedRows:
 
         def found(make: Callable[[], Block]) -> Found:
             block = make()
-            return work(block, values[block.first : block.first + block.y.size])
+            first = block.first - self.first
+            return work(block, values[first : first + block.y.size])
 
-        if self.parts is not None:
-            yield from self._read_parts(self.parts, work, values)
+        if isinstance(self.scan, Partitions):
+            yield from self._read_partitions(self.scan, work, values)
         else:
             yield from map_in_order(found, self._blocks(), self.workers, self._at_once)
         self.n_reads += 1
 
-    def _read_parts(
-        self, parts: Parts, work: Callable[[Block, Values], Found], values: Values
+    def _read_partitions(
+        self, scan: Partitions, work: Callable[[Block, Values], Found], values: Values
     ) -> Iterator[Found]:
-        """Read all partitions; what is sent to them has none of their rows."""
-        import dask
-
-        none, nothing = np.zeros(0, dtype=np.int8), np.zeros(0, dtype=np.int64)
-        lean = replace(
-            self,
-            scan=Partition(pd.DataFrame(), self.scan.memory),
-            pieces=(),
-            y=none,
-            weights=None,
-            offset=None,
-            drawn=(nothing, np.zeros((0, self.shape[1]))),
-            workers=1,
-            parts=None,
-        )
-        look = dask.delayed((lean, work), traverse=False)
-        ends = [*zip(parts.edges[:-1], parts.edges[1:], strict=True)]
-        tasks = [
-            dask.delayed(_looked)(look, *part, (first, end), values[first:end])
-            for *part, (first, end) in zip(*parts[:3], ends, strict=True)
-        ]
-        for (found, changed), (first, end) in zip(
-            compute_tasks(tasks), ends, strict=True
-        ):
+        """Read all partitions where they are, with what is known of their rows."""
+        calls, places, first = [], [], 0
+        for pieces in self.parts:
+            here = slice(first, first + sum(piece.used for piece in pieces))
+            part = replace(
+                self,
+                scan=Partition(pd.DataFrame(), scan.memory),
+                parts=[pieces],
+                y=self.y[here],
+                weights=None if self.weights is None else self.weights[here],
+                offset=None if self.offset is None else self.offset[here],
+                drawn=(NO_VALUES, NO_VALUES),
+                workers=1,
+                first=first,
+            )
+            calls.append(partial(_read_there, part, work, values[here]))
+            places.append(here)
+            first = here.stop
+        columns = [*self.matrices.variables, *filter(None, [self.agreed.counts])]
+        each = scan.each(calls, [*dict.fromkeys(columns)])
+        for here, (found, changed) in zip(places, each, strict=True):
             if changed is not None:
-                values[first:end] = changed
-            if first < end:
+                values[here] = changed
+            if found is not None:
                 yield found
 
     def sample(self, most: int) -> RowSubset:
@@ -793,18 +775,15 @@ class StreamedRows:
         DataError
             If the files are not as they were.
         """
-        assert not isinstance(self.scan, Partitions)  # each of these reads its own
+        assert isinstance(self.scan, Scan | Partition)
         self.check_unchanged()
-        first, known, names = 0, iter(self.pieces), self.matrices.variables
+        first, known, names = 0, chain(*self.parts), self.matrices.variables
         for table, _ in counted_pieces(self.scan, names, self.agreed.counts, self.step):
             if not len(table):
                 continue
             piece = next(known, None)
-            if (
-                piece is None
-                or piece.size != len(table)
-                or piece.ends != self.matrices.ends(table)
-            ):
+            same = piece is not None and piece.size == len(table)
+            if piece is None or not same or piece.ends != self.matrices.ends(table):
                 raise self._changed()
             columns = self.matrices.columns(table) if piece.clean else None
             if piece.clean and columns is None:
@@ -844,59 +823,40 @@ class StreamedRows:
         here = slice(first, first + len(X))
         w = np.ones(len(X)) if self.weights is None else self.weights[here]
         offset = None if self.offset is None else self.offset[here]
-        return Block(first, X, self.y[here].astype(np.float64), w, offset)
+        return Block(self.first + first, X, self.y[here].astype(np.float64), w, offset)
 
 
-def _looked(
-    look: tuple[StreamedRows, Callable[[Block, Values], Found]],
-    frame: pd.DataFrame,
-    counted: PassCounts,
-    weights: Values | None,
-    ends: tuple[int, int],
+def _read_there(
+    rows: StreamedRows,
+    work: Callable[[Block, Values], Found],
     values: Values,
+    there: Partition,
 ) -> tuple[Found | None, Values | None]:
     """What is found in a partition, and the values of its rows if they changed.
 
     What Dask holds is not changed: it may be asked for again.
     """
-    if ends[0] == ends[1]:
-        return None, None
-    lean, work = look
-    here = replace(
-        lean,
-        scan=Partition(frame, lean.scan.memory),
-        pieces=counted.pieces,
-        y=np.concatenate(counted.y),
-        weights=weights,
-        offset=np.concatenate(counted.offset) if counted.offset else None,
-    )
     changed = values.copy()
-
-    def found(block: Block, beside: Values) -> Found:
-        return work(block._replace(first=int(ends[0]) + block.first), beside)
-
-    both = added(here.read(found, changed))
-    return both, None if np.array_equal(changed, values) else changed
+    found = added(replace(rows, scan=there).read(work, changed))
+    return found, None if np.array_equal(changed, values) else changed
 
 
 def streamed_rows(
     scan: Source,
     agreed: ResolvedFormula,
-    weights: object,
+    given: object,
     standardize: bool,
     na_action: NaAction,
     stamps: Stamps,
 ) -> StreamedRows:
     """Read all rows once: count them, and sample some.
 
-    Of partitions a second read brings the sample home.
-
     Parameters
     ----------
     scan : Scan or Partitions
     agreed : ResolvedFormula
-    weights : str, dict or None
-        The name of a column, or as for `weights_of_rows`.
+    given : str, dict or None
+        The name of a column of weights, or as for `weights_of_rows`.
     standardize : bool
     na_action : "drop" or "raise"
     stamps : dict
@@ -913,81 +873,42 @@ def streamed_rows(
     """
     design, p = agreed.design, len(agreed.design.names)
     matrices = Matrices(agreed, scan.is_single(design.variables))
-    rule = CountingRule(agreed, matrices, weights, standardize)
-    if rule.column is not None and rule.column not in scan.kinds:
-        column_named("weights", rule.column, None, ALLOWED)
-    scan.check([] if rule.column is None else [rule.column])
-    most = max(2, min(LARGEST, scan.memory // SHARE_OF_SAMPLE // (8 * p)))
-    nothing: Dense = np.empty((0, p), dtype=rule.matrices.dtype)
-    samples = [Reservoir(most // 2, nothing) for _ in "-+"]
-    if not isinstance(scan, Partitions):
-        count = added(rule.pieces(scan, samples))
-        found = _summed(rule, count, scan, samples, na_action, rule.step(scan), stamps)
-        found.check_unchanged()
-        return found
-    import dask
-
-    with map_partitions():
-        tasks = scan.tasks(_counted, (rule, scan.memory), rule.wanted)
-        there = list(dask.persist(*tasks))
-    each: list[PassCounts] = compute_tasks(there)
-    step = rule.step(Partition(pd.DataFrame(), scan.memory))
-    found = _summed(rule, added(each), scan, samples, na_action, step, stamps)
-    edges = np.cumsum([0, *(sum(map(len, part.y)) for part in each)])
-    given: list[Delayed | None] = [None] * len(each)
-    if found.weights is not None:
-        pieces = map(dask.delayed, np.split(found.weights, edges[1:-1]))
-        given = list(dask.persist(*pieces))
-    counts = [] if agreed.counts is None else [agreed.counts]
-    frames = scan.parts([*dict.fromkeys([*design.variables, *counts])])
-    found.parts = Parts(frames, there, given, edges)
-    rows = sample_rows(found.y, min(most, size_of_sample(found.y.size, p)))
-    found.drawn = rows, np.concatenate(added(found.read(partial(_taken, rows))))
-    found.first_reads = found.n_reads
-    return found
-
-
-def _counted(sent: tuple[CountingRule, int], frame: pd.DataFrame) -> PassCounts:
-    rule, memory = sent
-    found: PassCounts = added(rule.pieces(Partition(frame, memory)))
-    return found
-
-
-def _summed(
-    rule: CountingRule,
-    count: PassCounts,
-    scan: Source,
-    samples: Sequence[Reservoir],
-    na_action: NaAction,
-    step: int,
-    stamps: Stamps,
-) -> StreamedRows:
-    """What all pieces say together."""
-    agreed, y = rule.agreed, np.concatenate(count.y)
+    rule = CountingRule(agreed, matrices, given, standardize)
+    if rule.column is not None:
+        if rule.column not in scan.kinds:
+            row_options.column_named("weights", rule.column, None, row_options.ALLOWED)
+        scan.check([rule.column])
+    room = max(2, min(LARGEST, scan.memory // SHARE_OF_SAMPLE // (8 * p)))
+    most = -(-room // 2 // scan.n_parts)
+    parts = scan.each(partial(counted, rule, most), rule.wanted)
+    count: PassCounts = added(of_part for of_part, _ in parts)
+    y = np.concatenate(count.y)
     dropped, signs = count.check(agreed, na_action), y.astype(np.float64)
-    given = np.concatenate(count.weights) if count.weights else rule.weights
-    given = weights_of_rows(given, signs, agreed.coding)
-    doubtful = of_all_rows(agreed.design.doubtful, y.size)
-    agreed = replace(agreed, design=replace(agreed.design, doubtful=doubtful))
-    numbers, X = sample_of(samples, size_of_sample(y.size, len(agreed.design.names)))
+    raw = np.concatenate(count.weights) if count.weights else given
+    raw = row_options.weights_of_rows(raw, signs, agreed.coding)
+    doubtful = of_all_rows(design.doubtful, y.size)
+    agreed = replace(agreed, design=replace(design, doubtful=doubtful))
+    sizes = [sum(map(len, of_part.y)) for of_part, _ in parts]
+    samples = [found for _, found in parts]
+    numbers, X = sample_of(samples, sizes, size_of_sample(y.size, p))
     scaling, scaled, moments = None, None, count.columns
-    if rule.standardize:
-        if given is not None:
+    if standardize:
+        if raw is not None:
             classes = zip((-1, 1), (count.negative, count.positive), strict=True)
             negative, positive = (
-                of if count.weights else replace(of, n=of.n * given[y == sign][0])
+                of if count.weights else replace(of, n=of.n * raw[y == sign][0])
                 for sign, of in classes
             )
             moments = negative.plus(positive)
-        scaling = moments.scaling(agreed.intercept, rows_of_weights(given))
+        scaling = moments.scaling(agreed.intercept, row_options.rows_of_weights(raw))
         X, scaled = scaling.apply(X), ScaledDesign(agreed.design, scaling)
-    return StreamedRows(
+    found = StreamedRows(
         scan=scan,
         agreed=agreed,
-        matrices=Matrices(agreed, rule.matrices.single, scaled),
-        pieces=count.pieces,
+        matrices=Matrices(agreed, matrices.single, scaled),
+        parts=[of_part.pieces for of_part, _ in parts],
         y=y,
-        weights=row_weights(given, signs, agreed.coding),
+        weights=row_options.row_weights(raw, signs, agreed.coding),
         offset=np.concatenate(count.offset) if count.offset else None,
         dropped=dropped,
         lines=count.lines,
@@ -995,15 +916,12 @@ def _summed(
         means=count.columns.mean,
         spread=count.columns.spread(),
         drawn=(numbers, X),
-        step=step,
+        step=rule.step(scan),
         first_reads=agreed.n_reads + 1,
         stamps=stamps,
     )
-
-
-def _taken(rows: Rows, block: Block, values: Values) -> list[Dense]:
-    begin, end = np.searchsorted(rows, [block.first, block.first + block.y.size])
-    return [block.X[rows[begin:end] - block.first]]
+    found.check_unchanged()
+    return found
 
 
 def in_memory_only(option: str, title: str) -> OptionError:
