@@ -357,7 +357,6 @@ def sample_of_arrays(
     matrix = design.matrix(X)
     asked = Offset.asked(offset)
     given = RowOptions.of(weights, freq_weights, X, matrix.index, offset, asked)
-    given.check()
     if given.counts is not None:
         labels, matrix = labels.iloc[given.rows], matrix.taken(given.rows)
     return _complete(
@@ -382,7 +381,6 @@ def sample_of_formula(
     known = check_functions(functions, frame.columns)
     asked = Offset.asked(offset, offset_terms(formula, frame, known), known)
     given = RowOptions.of(weights, freq_weights, frame, frame.index, offset, asked)
-    given.check()
     if given.counts is not None:
         frame = frame.iloc[given.rows]
     labels = outcome_of(formula, frame, known)

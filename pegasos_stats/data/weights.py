@@ -12,22 +12,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import DataColumn, Mask, Vector
+from pegasos_stats.data import user_data
 from pegasos_stats.data.design import ModelMatrix, check_columns, row_labels
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.expressions import Expression, read_expression, refused
 from pegasos_stats.data.language.formula import check_names, values_of_rows
 from pegasos_stats.data.language.vocabulary import Functions
-from pegasos_stats.data.user_data import (
-    as_data,
-    check_aligned,
-    check_memory,
-    column_of_frame,
-    convert_errors,
-    floats_of,
-    position_of,
-    rows_listed,
-    selected,
-)
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
@@ -37,24 +27,15 @@ from pegasos_stats.errors import (
     shown,
 )
 
-OFFSETS_ALLOWED = "one number for each row"
-
 WeightsOf = Literal["rows", "levels", "balanced"]
 Positions = NDArray[np.intp]
-
+OFFSETS_ALLOWED = "one number for each row"
 COUNTS_ALLOWED = "one whole number for each row"
-
-MOST = 2.0**53  # up to which a double holds every whole number
-
-ROUNDING = 1e-14  # of a mean that is 1
-
-SMALLEST = 2.0**-1022  # the least double with all its digits
-
-CATEGORIES = pd.CategoricalDtype
-
-TOGETHER = 2**16  # numbers summed at once, 16 bytes each
-
 ALLOWED = "one number for each row, a weight for each level, or 'balanced'"
+MOST = 2.0**53  # up to which a double holds every whole number
+ROUNDING = 1e-14  # of a mean that is 1
+SMALLEST = 2.0**-1022  # the least double with all its digits
+TOGETHER = 2**16  # numbers summed at once, 16 bytes each
 
 
 @dataclass(frozen=True)
@@ -128,12 +109,11 @@ class Offset:
                 "name of a column."
             )
         nothing, own = pd.DataFrame(columns=list(there)), numbers or self.column
-        if own and own not in nothing.columns:
+        if own:
             column_named("offset", own, nothing, OFFSETS_ALLOWED)
         used = [own] if own else []
         for term in self.terms:
-            read = _read(term, nothing, f"offset({term})", self.functions)
-            used += sorted(read.columns)
+            used += sorted(self._read(term, nothing).columns)
         return [*dict.fromkeys(used)]
 
     def of(self, data: object, numbers: object = None) -> Vector:
@@ -174,14 +154,29 @@ class Offset:
         found = dict[str, Vector]()
         if self.given or self.column:
             chosen = self.column if numbers is None else numbers
-            each = _plain("offset", chosen, data, row_labels(data))
-            found[self.column or "offset"] = each
+            of = "offset", chosen, data, row_labels(data), OFFSETS_ALLOWED
+            found[self.column or "offset"] = numbers_of_rows(*of, signed=True)
         for term in self.terms:
-            frame, formula = as_data(data), f"offset({term})"
-            read = _read(term, frame, formula, self.functions)
-            values = values_of_rows(read, frame, formula)
-            found[term] = _plain(formula, values, frame, frame.index)
+            frame, formula = user_data.as_data(data), f"offset({term})"
+            values = values_of_rows(self._read(term, frame), frame, formula)
+            of = formula, values, frame, frame.index, OFFSETS_ALLOWED
+            found[term] = numbers_of_rows(*of, signed=True)
         return found
+
+    def _read(self, term: str, data: pd.DataFrame) -> Expression:
+        """Read an expression in ``offset()``; its columns are there."""
+        formula = f"offset({term})"
+        read = read_expression(term, data.columns, formula, self.functions)
+        if learning := [call.name for call in read.calls if call.function.state]:
+            raise refused(
+                formula,
+                f"has {learning[0]}(), which is computed from all rows; compute the "
+                "column before the fit, and for new rows.",
+            )
+        variables = sorted(read.columns)
+        check_names(variables)
+        check_columns(data, variables)
+        return read
 
     def on(self, matrix: ModelMatrix, data: object, numbers: object) -> ModelMatrix:
         """A matrix of the data with the offset, without the rows that lack it."""
@@ -192,7 +187,7 @@ class Offset:
         kept = matrix.kept & ~np.isnan(known)
         return replace(
             matrix,
-            values=selected(matrix.values, kept[matrix.kept]),
+            values=user_data.selected(matrix.values, kept[matrix.kept]),
             kept=kept,
             offset=known[kept],
             missing={**matrix.missing, **missing},
@@ -217,29 +212,6 @@ class Counts:
     def __str__(self) -> str:
         by = f" by {self.column}" if self.column else ""
         return f"{counted(self.lines, 'line')}{by}"
-
-
-def _read(
-    term: str, data: pd.DataFrame, formula: str, functions: Functions
-) -> Expression:
-    """Read an expression in ``offset()``; its columns are there."""
-    read = read_expression(term, data.columns, formula, functions)
-    learning = [call.name for call in read.calls if call.function.state]
-    if learning:
-        raise refused(
-            formula,
-            f"has {learning[0]}(), which is computed from all rows; compute the column "
-            "before the fit, and for new rows.",
-        )
-    variables = sorted(read.columns)
-    check_names(variables)
-    check_columns(data, variables)
-    return read
-
-
-def _plain(name: str, numbers: object, data: object, index: pd.Index) -> Vector:
-    """One finite number for each row; NaN where one is missing."""
-    return numbers_of_rows(name, numbers, data, index, OFFSETS_ALLOWED, signed=True)
 
 
 def repeated(freq_weights: object, data: object, index: pd.Index) -> Positions:
@@ -279,7 +251,7 @@ def positions_counted(each: Vector, data: object) -> Positions:
     if total == 0.0:
         raise all_zero(each.size)
     width = getattr(data, "shape", (0, 1))[-1]
-    check_memory(
+    user_data.check_memory(
         total * 8.0 * (width + 2),
         f"A table of {counted(each.size, 'row')} that stand for {total:,.0f}",
         "give the counts as weights= if only coefficients are wanted",
@@ -294,7 +266,7 @@ def whole_counts(freq_weights: object, data: object, index: pd.Index) -> Vector:
     if wrong.any():
         raise DataError(
             f"freq_weights hold {listing(each[wrong])} in the rows "
-            f"{rows_listed(index[wrong])}; give whole numbers up to 2^53."
+            f"{user_data.rows_listed(index[wrong])}; give whole numbers up to 2^53."
         )
     return each
 
@@ -363,16 +335,13 @@ def numbers_of_rows(
     """
     if isinstance(numbers, str):
         numbers = column_named(option, numbers, data, allowed)
-    numbers = column_of_frame(numbers)
+    numbers = user_data.column_of_frame(numbers)
     labelled = isinstance(data, pd.DataFrame | pd.Series)
     if labelled and isinstance(numbers, pd.Series) and len(numbers) == len(index):
-        check_aligned(option, numbers, index)
+        user_data.check_aligned(option, numbers, index)
     kind = type(numbers).__name__
     refused = DataError(f"{option} of type {kind} are not numbers; give {allowed}.")
-    with convert_errors(refused):
-        if not signed and isinstance(getattr(numbers, "dtype", None), CATEGORIES):
-            numbers = np.asarray(numbers)
-        values = np.array(floats_of(numbers, refused))
+    values = np.array(user_data.floats_of(numbers, refused))
     if values.shape != (len(index),):
         raise DataError(
             f"{option} have the shape {values.shape} and there are "
@@ -380,10 +349,10 @@ def numbers_of_rows(
         )
     wrong = np.isinf(values) | (not signed) & (values < 0.0)
     if wrong.any():
-        what = "finite numbers" if signed else "finite numbers, 0 or more"
         raise DataError(
             f"{option} hold {listing(values[wrong])} in the rows "
-            f"{rows_listed(index[wrong])}; give {what}."
+            f"{user_data.rows_listed(index[wrong])}; give finite numbers"
+            f"{', 0 or more' * (not signed)}."
         )
     return values
 
@@ -426,7 +395,7 @@ def weights_of_rows(weights: object, y: Vector, coding: LabelCoding) -> Vector |
     if not isinstance(weights, Mapping):
         return None
     keys = list(weights)
-    at = [position_of(key, coding.levels) for key in keys]
+    at = [user_data.position_of(key, coding.levels) for key in keys]
     if sorted(at) != [0, 1]:
         raise OptionError(
             f"weights name the levels {listing(weights)}; give a weight for each of "
@@ -602,15 +571,6 @@ class RowOptions:
         beside = {name: values[rows] for name, values in beside.items()}
         weights = beside.get("weights", weights)
         return cls(data, index, rows, weights, counts, beside, offsets, known)
-
-    def check(self) -> None:
-        """Raise `DataError` if something beside the rows is missing in all of them."""
-        for name, rows in self.lacking.items():
-            if len(rows) and rows.all():
-                raise DataError(
-                    f"The values of {name} are missing in all of "
-                    f"{counted(len(self.index), 'row')}; give data with numbers there."
-                )
 
     @property
     def lacking(self) -> dict[str, Mask]:

@@ -92,7 +92,6 @@ def test_weights_of_any_size_are_their_ratios(data, power):
         np.array([1, 2, 3, 4] * 20, dtype=np.uint64),
         pd.Series([1, 2, 3, 4] * 20, dtype="Int64"),
         pd.Series([1, 2, 3, 4] * 20, dtype=object),
-        pd.Series([1, 2, 3, 4] * 20, dtype="category"),
         np.array([2, 4, 6, 8] * 20, dtype=np.longdouble),
     ],
     ids=lambda weights: str(getattr(weights, "dtype", type(weights[0]).__name__)),
