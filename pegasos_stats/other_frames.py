@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import pandas_dtype
 
+from pegasos_stats import errors
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.errors import DataError, DependencyError, one_line, shown
 
 if TYPE_CHECKING:
     import narwhals as nw
     import pyarrow as pa
 
-Foreign: TypeAlias = "nw.DataFrame | nw.Series | pa.Table | pa.ChunkedArray"  # as read
+Foreign: TypeAlias = "nw.DataFrame | nw.Series"  # as read
 
 LIBRARIES = {
     *("polars", "pyarrow", "duckdb", "narwhals", "modin", "cudf"),
@@ -114,12 +114,12 @@ def _library_of(kind: type) -> str:
 
 
 def _read(value: object) -> object:
-    """Return a frame or column as one of pyarrow or narwhals; other values as is."""
+    """Return a frame or column as one of narwhals or pandas; other values as is."""
     kind = type(value).__name__
     name = f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind} of {_library(value)}"
     if _library(value) == "dask":
         named = "pegasos_stats.dask.rows(data, columns=)" if kind == "Array" else "data"
-        raise DataError(
+        raise errors.DataError(
             f"The data are {name}, which has its rows elsewhere; give the rows, "
             f"data.compute(), or {named} with a formula to svm or logit."
         )
@@ -127,7 +127,7 @@ def _read(value: object) -> object:
         import narwhals as nw
         import pyarrow as pa
     except ImportError as error:
-        raise DependencyError(
+        raise errors.DependencyError(
             f"The data are {name}, and {error.name} is not installed, which reads "
             "them; install it by pip install 'pegasos_stats[frames]', or give pandas' "
             "own."
@@ -141,15 +141,17 @@ def _read(value: object) -> object:
         native = pa.chunked_array([native])
     if isinstance(native, pa.Table | pa.ChunkedArray):
         check_valid(native, "The frame", name)
-        return native  # narwhals takes no name twice
+    for column in getattr(native, "column_names", ()):
+        if native.column_names.count(column) > 1:
+            raise errors.ColumnError(f"The column {column!r} occurs more than once.")
     found: Any = nw.from_native(native, pass_through=True, allow_series=True)
     if not isinstance(found, nw.LazyFrame):
         return found
     if found.implementation.is_duckdb():
-        return found.to_native().to_arrow_table()
+        return nw.from_native(found.to_native().to_arrow_table())
     own = _library(value) in ("polars", "narwhals")
     query = "data" if own else "narwhals.from_native(data)"
-    raise DataError(
+    raise errors.DataError(
         f"The data are {name}, a query that has no rows yet; give its rows: "
         f"{query}.collect()."
     )
@@ -162,10 +164,10 @@ def check_valid(
     try:
         values.validate(full=True)
     except Exception as error:  # of pyarrow
-        raise DataError(
-            f"{what} {shown(name)} is damaged ({one_line(error, 120)}): not text in "
-            "UTF-8, for one; write the file again, or read it with the encoding that "
-            "it has."
+        raise errors.DataError(
+            f"{what} {errors.shown(name)} is damaged ({errors.one_line(error, 120)}): "
+            "not text in UTF-8, for one; write the file again, or read it with the "
+            "encoding that it has."
         ) from None
 
 
@@ -207,23 +209,19 @@ def _has_labels(read: Foreign) -> bool:
 def _in_pandas(read: Foreign) -> object:
     """Return a frame or column that was read as pandas' own; other values as is."""
     import narwhals as nw
-    import pyarrow as pa
 
-    if isinstance(read, pa.ChunkedArray | nw.Series):
+    if isinstance(read, nw.Series):
         return _column(read)
-    if not isinstance(read, pa.Table | nw.DataFrame):
+    if not isinstance(read, nw.DataFrame):
         return read
     if _has_labels(read):
         return read.to_pandas()
-    of_arrow = isinstance(read, pa.Table)
-    columns = read.columns if of_arrow else read.iter_columns()
-    names = read.column_names if of_arrow else read.columns
-    found = dict(enumerate(map(_column, columns)))
-    frame = pd.DataFrame(found, index=pd.RangeIndex(read.shape[0]))
-    return frame.set_axis(pd.Index(names, tupleize_cols=False), axis=1)
+    columns = dict(enumerate(map(_column, read.iter_columns())))
+    frame = pd.DataFrame(columns, index=pd.RangeIndex(len(read)))
+    return frame.set_axis(pd.Index(read.columns, tupleize_cols=False), axis=1)
 
 
-def _column(read: Foreign) -> DataColumn:
+def _column(read: "nw.Series") -> DataColumn:
     """Return a column as a Series of the type that loses nothing.
 
     Whole numbers and booleans of which some are missing are nullable; dates are
@@ -231,15 +229,13 @@ def _column(read: Foreign) -> DataColumn:
     """
     import narwhals as nw
 
-    name = None
-    if isinstance(read, nw.Series):
-        name = read.name or None
-        if _has_labels(read):
-            return pd.Series(read.to_pandas())
-        if read.dtype in (nw.Object, nw.Int128, nw.UInt128):  # arrow has none of them
-            return pd.Series(read.to_list(), dtype=object, name=name)
-        read = read.to_arrow()
-    return in_pandas(read).rename(name)
+    if _has_labels(read):
+        return pd.Series(read.to_pandas())
+    if read.dtype in (nw.Object, nw.Int128, nw.UInt128):  # arrow has none of them
+        found = pd.Series(read.to_list(), dtype=object)
+    else:
+        found = in_pandas(read.to_arrow())
+    return found.rename(read.name or None)
 
 
 def in_pandas(read: "pa.Array | pa.ChunkedArray") -> DataColumn:
@@ -272,32 +268,22 @@ def _in_kind(found: pd.Series | pd.DataFrame, read: Foreign, ours: object) -> An
 
     if isinstance(read, pd.Series | pd.DataFrame):
         return found
+    new = found.to_frame(found.name or "") if isinstance(found, pd.Series) else found
     kept = 0
-    if isinstance(found, pd.Series):
-        new = found.to_frame(found.name or "")
-    elif isinstance(ours, pd.DataFrame) and not _has_labels(read):
+    if isinstance(ours, pd.DataFrame) and not _has_labels(read):
         width = ours.shape[1]
-        kept = width if found.iloc[:, :width].equals(ours) else 0
-        new = found.iloc[:, kept:]
-    else:
-        new = found
+        kept = width if new.iloc[:, :width].equals(ours) else 0
+    new = new.iloc[:, kept:]
     names = [str(name) for name in new.columns]
     try:
         table = pa.Table.from_pandas(new.set_axis(names, axis=1), preserve_index=False)
     except (pa.ArrowException, TypeError):
         library = _library(nw.to_native(read, pass_through=True))
         mixed = sorted({type(v).__name__ for v in new.iloc[:, 0].dropna()})
-        raise DataError(
+        raise errors.DataError(
             f"The labels are of the types {', '.join(mixed)}, which a column of "
             f"{library} cannot hold together; give the data as pandas' own."
         ) from None
-    if isinstance(read, pa.Table | pa.ChunkedArray):
-        columns = list(map(_with_small_text, table.columns))
-        if isinstance(found, pd.Series):
-            return columns[0]
-        before = [*read.columns[:kept]] if kept else []
-        names = [*read.column_names[:kept], *names] if kept else names
-        return pa.Table.from_arrays([*before, *columns], names=names)
     added = nw.DataFrame.from_arrow(table, backend=read.implementation)
     if read.implementation.is_polars():
         added = added.with_columns(
@@ -309,16 +295,3 @@ def _in_kind(found: pd.Series | pd.DataFrame, read: Foreign, ours: object) -> An
         return added[names[0]].to_native()
     whole = nw.concat([read, added], how="horizontal") if kept else added
     return whole.to_native()
-
-
-def _with_small_text(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
-    """Text of pandas has places of 64 bits; that of arrow has 32 unless one asks."""
-    import pyarrow as pa
-
-    kind = column.type
-    if pa.types.is_large_string(kind):
-        return column.cast(pa.string())
-    if pa.types.is_dictionary(kind) and pa.types.is_large_string(kind.value_type):
-        small = pa.dictionary(kind.index_type, pa.string(), kind.ordered)
-        return column.cast(small)
-    return column

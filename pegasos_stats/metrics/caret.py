@@ -25,26 +25,21 @@ GAP = ("", "")
 ALIGNED = 'style="font-family: monospace"'  # notebooks have another font for HTML
 
 
-# caret has no names for the others.
-CARET_NAMES = {
-    "accuracy": "Accuracy",
-    "kappa": "Kappa",
+CARET_NAMES = {  # in caret's order; caret has no names for the others
+    name: name.replace("_", " ").title()
+    for name in (
+        *("accuracy", "kappa", "accuracy_low", "accuracy_high"),
+        *("no_information_rate", "accuracy_p_value", "mcnemar_p_value"),
+        *("sensitivity", "specificity", "pos_pred_value", "neg_pred_value"),
+        *("precision", "recall", "f1", "prevalence", "detection_rate"),
+        *("detection_prevalence", "balanced_accuracy"),
+    )
+} | {
     "accuracy_low": "AccuracyLower",
     "accuracy_high": "AccuracyUpper",
     "no_information_rate": "AccuracyNull",
     "accuracy_p_value": "AccuracyPValue",
     "mcnemar_p_value": "McnemarPValue",
-    "sensitivity": "Sensitivity",
-    "specificity": "Specificity",
-    "pos_pred_value": "Pos Pred Value",
-    "neg_pred_value": "Neg Pred Value",
-    "precision": "Precision",
-    "recall": "Recall",
-    "f1": "F1",
-    "prevalence": "Prevalence",
-    "detection_rate": "Detection Rate",
-    "detection_prevalence": "Detection Prevalence",
-    "balanced_accuracy": "Balanced Accuracy",
 }
 BY_RATES = ("sensitivity", "specificity", "pos_pred_value", "neg_pred_value")
 BY_PRECISION = ("precision", "recall")

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 from pegasos_stats import tables
 from pegasos_stats.arrays import Codes, Matrix, Vector
-from pegasos_stats.checks import check_choice
+from pegasos_stats.checks import check_choice, check_fraction
 from pegasos_stats.data.weights import Positions, numbers_of_rows, repeated
 from pegasos_stats.errors import (
     DataError,
@@ -23,33 +23,14 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.foreign_names import missing_key, suggest_arguments, suggest_names
 from pegasos_stats.metrics import inputs, intervals, rates
-from pegasos_stats.metrics.caret import ConfusionReport
-from pegasos_stats.metrics.inputs import (
-    DEFAULTS,
-    MODES,
-    Choices,
-    Mode,
-    positive_position,
-)
+from pegasos_stats.metrics.caret import ConfusionReport, format_pval, r_format
+from pegasos_stats.metrics.inputs import DEFAULTS, MODES, Choices, Mode
 from pegasos_stats.metrics.intervals import NONE, Interval, Method, proportion_interval
 from pegasos_stats.metrics.rates import Counts, ratio, total_of, warn_undefined
 from pegasos_stats.metrics.scores import area_under_curve, brier_score, log_loss
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-from pegasos_stats.checks import check_fraction
-from pegasos_stats.metrics.caret import format_pval, r_format
-from pegasos_stats.metrics.inputs import codes_of, levels_of, side_by_side
-from pegasos_stats.metrics.intervals import paired_difference_interval
-from pegasos_stats.metrics.rates import (
-    ChiSquare,
-    mcnemar,
-    mcnemar_exact,
-    mcnemar_mid_p,
-)
-from pegasos_stats.tables import Facts, params_html
 
 COLUMNS = ["term", "class", "estimate", "conf_low", "conf_high", "p_value"]
 TERMS = (  # of the whole table, after accuracy, kappa, McNemar's test and error rate
@@ -119,11 +100,6 @@ def class_terms(
         "detection_prevalence": rates.detection_prevalence(*at),
         "balanced_accuracy": rates.balanced_accuracy(*at),
     }
-
-
-def undefined(terms: Mapping[str, float]) -> list[str]:
-    """Names of the statistics that are NaN."""
-    return [name for name, value in terms.items() if math.isnan(value)]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -276,7 +252,7 @@ class ConfusionMatrix(tables.Exported):
         """Positive class: the second level by default, None with more than two."""
         if len(self.levels) > 2:
             return None
-        return self.levels[positive_position(self.levels, self.choices.positive)]
+        return self.levels[inputs.positive_position(self.levels, self.choices.positive)]
 
     @property
     def n_undecided(self) -> int:
@@ -313,7 +289,7 @@ class ConfusionMatrix(tables.Exported):
         come from several fits), with probabilities ``log_loss`` and ``brier_score``.
         Undefined statistics are NaN, with a warning.
         """
-        warn_undefined(self._undefined, self._why)
+        warn_undefined(self._undefined(self._of_table), self._why)
         return Statistics(self._overall, name="overall", dtype=float)
 
     @cached_property
@@ -326,7 +302,7 @@ class ConfusionMatrix(tables.Exported):
         caret). Undefined statistics are NaN, with a warning.
         """
         found = self._with_zeros
-        warn_undefined(self._undefined_of(found), self._why)
+        warn_undefined(self._undefined(found), self._why)
         if len(self.levels) > 2:
             return pd.DataFrame(found).T.rename_axis("class")
         return Statistics(found[self.positive], name=self.positive, dtype=float)
@@ -436,7 +412,7 @@ class ConfusionMatrix(tables.Exported):
         [0.3125, 1.0]
         """
         limits = self._intervals(method, level)
-        names = [*self._undefined, *self._undefined_of(self._with_zeros)]
+        names = self._undefined(self._of_table | self._with_zeros)
         warn_undefined(names, self._why)
         tests = {"accuracy": "accuracy_p_value", "mcnemar": "mcnemar_p_value"}
         rows = [
@@ -476,7 +452,7 @@ class ConfusionMatrix(tables.Exported):
         """
         if mode is not None:
             check_choice("mode", mode, MODES)
-        names = [*self._undefined, *self._undefined_of(self._classes)]
+        names = self._undefined(self._of_table | self._classes)
         several, limits = len(self.levels) > 2, dict[str, Interval]()
         if self.source not in NO_INFERENCE:
             limits = {
@@ -567,11 +543,16 @@ class ConfusionMatrix(tables.Exported):
     @property
     def _with_zeros(self) -> dict[object, dict[str, float]]:
         """Statistics of the classes with F measures of 0, which caret leaves open."""
-        beta, found = self.choices.beta, {}
-        for label, (at, _) in self._positions().items():
-            f = rates.f_measure(self._square, at, beta)
-            found[label] = self._classes[label] | {f"f{beta:g}": f}
-        return found
+        beta = self.choices.beta
+        return {
+            label: terms
+            | {
+                f"f{beta:g}": rates.f_measure(
+                    self._square, self.levels.index(label), beta
+                )
+            }
+            for label, terms in self._classes.items()
+        }
 
     def _estimates(self) -> dict[Term, float]:
         """All statistics: broom's three, others of the table, those of the classes."""
@@ -606,22 +587,7 @@ class ConfusionMatrix(tables.Exported):
             area = self.scored.area_limits(level) if tested else NONE
             found["auc", None] = area
         for label, (at, share) in self._positions().items():
-            of_class = {
-                name: proportion_interval(*pair, method, level)
-                for name, pair in intervals.rate_counts(counts, at).items()
-            }
-            given = counts, at, share, method, level
-            of_class |= {
-                "pos_pred_value": intervals.predictive_interval(*given),
-                "neg_pred_value": intervals.negative_predictive_interval(*given),
-                "precision": intervals.predictive_interval(
-                    counts, at, None, method, level
-                ),
-                "balanced_accuracy": intervals.balanced_accuracy_interval(
-                    counts, at, level
-                ),
-                "recall": of_class["sensitivity"],
-            }
+            of_class = intervals.class_intervals(counts, at, share, method, level)
             terms = self._classes[label]
             found |= {
                 (name, label): NONE if np.isnan(terms[name]) else interval
@@ -630,17 +596,24 @@ class ConfusionMatrix(tables.Exported):
         return found
 
     @property
-    def _undefined(self) -> list[str]:
-        """Statistics of the table that are NaN, but for those of rows not new."""
-        by_design = INFERRED if self.source in NO_INFERENCE else ()
-        return [n for n in undefined(self._overall) if n not in by_design]
+    def _of_table(self) -> dict[object, dict[str, float]]:
+        return {None: self._overall}
 
-    def _undefined_of(self, classes: dict[object, dict[str, float]]) -> list[str]:
-        """Names of the statistics of classes that are NaN."""
+    def _undefined(self, terms: Mapping[object, Mapping[str, float]]) -> list[str]:
+        """Names of statistics that are NaN, but for those of rows that are not new.
+
+        Parameters
+        ----------
+        terms : mapping
+            Those of classes, by label; of the table by None.
+        """
+        by_design = INFERRED if self.source in NO_INFERENCE else ()
+        several = len(self.levels) > 2
         return [
-            f"{label}: {name}" if len(classes) > 1 else name
-            for label, terms in classes.items()
-            for name in undefined(terms)
+            f"{label}: {name}" if several and label is not None else name
+            for label, found in terms.items()
+            for name, value in found.items()
+            if math.isnan(value) and name not in by_design
         ]
 
     @property
@@ -812,24 +785,21 @@ def confusion(
     wrong = labelled & (columns >= 0) & (rows != columns)
     has_index = any(isinstance(side, pd.Series) for side in (actual, predicted))
     n, known = len(index), index if has_index else None
-    scored = (
-        None if scores is probabilities is None else ScoredLabels(rows, weights=each)
-    )
-    if scored and scores is not None:
+    scored = {}
+    if scores is not None:
         if len(order) != 2:
             raise OptionError(f"scores make no sense with {len(order)} levels.")
-        found = inputs.numbers("scores", scores, (n,), known)[every]
-        scored = replace(scored, scores=found)
-    if scored and probabilities is not None:
-        found = inputs.checked_probabilities(probabilities, order, n, known)[every]
-        scored = replace(scored, probabilities=found)
+        scored["scores"] = inputs.numbers("scores", scores, (n,), known)[every]
+    if probabilities is not None:
+        found = inputs.checked_probabilities(probabilities, order, n, known)
+        scored["probabilities"] = found[every]
     return ConfusionMatrix(
         levels=tuple(order),
         counts=counts,
         errors=pairs[wrong],
         n_unlabelled=int((~labelled).sum()),
         choices=choices,
-        scored=scored,
+        scored=ScoredLabels(rows, **scored, weights=each) if scored else None,
         source="new" if each is None else "weighted",
     )
 
@@ -854,7 +824,7 @@ SIDES = ("right", "wrong")
 
 @suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
-class PairedComparison(Facts):
+class PairedComparison(tables.Facts):
     """Two classifiers on the same rows; made by `compare_predictions`.
 
     Attributes
@@ -894,7 +864,7 @@ class PairedComparison(Facts):
     level: float
     p_exact: float
     p_mid: float
-    corrected: ChiSquare
+    corrected: rates.ChiSquare
     n_left_out: int
 
     _title = "Comparison of Two Classifiers"
@@ -909,7 +879,7 @@ class PairedComparison(Facts):
 
     def _repr_html_(self) -> str:
         a, b = self.names
-        return params_html(self.table, over=b, corner=a) + super()._repr_html_()
+        return tables.params_html(self.table, over=b, corner=a) + super()._repr_html_()
 
     def _facts(self) -> dict[str, str]:
         """Error rates, their difference, and McNemar's test, in words."""
@@ -993,7 +963,7 @@ def compare_predictions(
     counts, n_left_out = _wrong_counts(actual, predicted_a, predicted_b)
     (neither, b_only), (a_only, both) = counts.tolist()
     n = int(counts.sum())
-    corrected = mcnemar(counts)
+    corrected = rates.mcnemar(counts)
     if corrected.p_value != corrected.p_value:
         warn_undefined(["corrected"], "no row is right by one and wrong by the other")
     rows, columns = (pd.Index(SIDES, name=name) for name in names)
@@ -1002,10 +972,10 @@ def compare_predictions(
         (both + a_only) / n,
         (both + b_only) / n,
         (a_only - b_only) / n,
-        paired_difference_interval(both, a_only, b_only, neither, level),
+        intervals.paired_difference_interval(both, a_only, b_only, neither, level),
         level,
-        mcnemar_exact(a_only, b_only),
-        mcnemar_mid_p(a_only, b_only),
+        rates.mcnemar_exact(a_only, b_only),
+        rates.mcnemar_mid_p(a_only, b_only),
         corrected,
         n_left_out,
     )
@@ -1023,10 +993,10 @@ def checked_names(names: object) -> tuple[str, str]:
 
 def _wrong_counts(actual: object, *predicted: object) -> tuple[Counts, int]:
     """Count rows by whether either errs, and rows that lack a label."""
-    side_by_side(*predicted)
-    pairs = [side_by_side(actual, labels) for labels in predicted]
-    levels = list(dict.fromkeys(v for both in pairs for v in levels_of(both)))
-    codes = [codes_of(both[side], levels) for both in pairs for side in both]
+    inputs.side_by_side(*predicted)
+    pairs = [inputs.side_by_side(actual, labels) for labels in predicted]
+    levels = list(dict.fromkeys(v for both in pairs for v in inputs.levels_of(both)))
+    codes = [inputs.codes_of(both[side], levels) for both in pairs for side in both]
     labelled = np.logical_and.reduce([code >= 0 for code in codes])
     if not labelled.any():
         raise DataError("No row has an actual label and both predictions.")

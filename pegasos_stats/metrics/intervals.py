@@ -194,74 +194,22 @@ def matthews_interval(counts: Counts, level: float = 0.95) -> Interval:
     return _on_fishers_scale(matthews_correlation, counts, level)
 
 
-def rate_counts(counts: Counts, positive: int) -> dict[str, tuple[int, int]]:
-    """Count the rows of sensitivity and specificity: those predicted right, and all.
-
-    Examples
-    --------
-    >>> rate_counts(np.array([[285, 15], [8, 292]]), 0)
-    {'sensitivity': (285, 300), 'specificity': (292, 300)}
-    """
-    hits, own = counts[positive, positive], counts[positive].sum()
-    rejected, others = true_negatives(counts, positive)
-    return {
-        "sensitivity": (int(hits), int(own)),
-        "specificity": (int(rejected), int(others)),
-    }
-
-
-def balanced_accuracy_interval(
-    counts: Counts, positive: int = 1, level: float = 0.95
-) -> Interval:
-    """Confidence interval of the mean of sensitivity and specificity.
-
-    From Wilson's limits of both: ``b - sqrt((p - l)^2 + (q - m)^2) / 2`` with lower
-    limits ``l`` and ``m`` of the rates ``p`` and ``q``, and likewise with upper ones.
-
-    Parameters
-    ----------
-    counts : int64 array, shape (k, k)
-    positive : int, default 1
-    level : float, default 0.95
-
-    Returns
-    -------
-    Interval, NaN where one of the rates is not defined
-
-    References
-    ----------
-    Newcombe, Statistics in Medicine 17 (1998), 873-890; Zou & Donner, Statistics in
-    Medicine 27 (2008), 1693-1702.
-
-    Examples
-    --------
-    >>> balanced_accuracy_interval(np.array([[285, 15], [8, 292]]))
-    Interval(low=0.941..., high=0.973...)
-    """
-    rates = rate_counts(counts, positive).values()
-    if not all(n for _, n in rates):
-        return NONE
-    limits = [proportion_interval(k, n, "wilson", level) for k, n in rates]
-    p = np.array([k / n for k, n in rates])
-    low, high = np.array(limits).T
-    middle = float(p.mean())
-    below, above = np.linalg.norm(p - low) / 2.0, np.linalg.norm(high - p) / 2.0
-    return Interval(middle - float(below), middle + float(above))
-
-
-def predictive_interval(
+def class_intervals(
     counts: Counts,
     positive: int = 1,
     share: float | None = None,
     method: Method = "exact",
     level: float = 0.95,
-) -> Interval:
-    """Confidence interval of the positive predictive value.
+) -> dict[str, Interval]:
+    """Confidence intervals of the rates of one class, by name.
 
-    With the prevalence of the table it is that of a proportion of the rows predicted
-    as the class. With a prevalence that is given it is Mercaldo's on the scale of the
-    log odds, ``log(sens p / ((1 - spec) (1 - p)))``, whose variance is ``(1 - sens) /
-    (sens m) + spec / ((1 - spec) n)`` for ``m`` rows of the class and ``n`` others.
+    Sensitivity, specificity and precision are proportions of rows, and predictive
+    values too, with the prevalence of the table. With a prevalence that is given they
+    are Mercaldo's on the scale of the log odds, ``log(sens p / ((1 - spec) (1 - p)))``,
+    whose variance is ``(1 - sens) / (sens m) + spec / ((1 - spec) n)`` for ``m`` rows
+    of the class and ``n`` others. That of the balanced accuracy ``b`` is from Wilson's
+    limits of both rates: ``b - sqrt((p - l)^2 + (q - m)^2) / 2`` with lower limits
+    ``l`` and ``m`` of the rates ``p`` and ``q``, and likewise with upper ones.
 
     Parameters
     ----------
@@ -275,61 +223,60 @@ def predictive_interval(
 
     Returns
     -------
-    Interval, NaN where it is not defined
+    dict of str to Interval, NaN where one is not defined
 
     References
     ----------
-    Mercaldo, Lau & Zhou, Statistics in Medicine 26 (2007), 2170-2183.
+    Mercaldo, Lau & Zhou, Statistics in Medicine 26 (2007), 2170-2183; Newcombe,
+    Statistics in Medicine 17 (1998), 873-890; Zou & Donner, Statistics in Medicine 27
+    (2008), 1693-1702.
 
     Examples
     --------
-    >>> predictive_interval(np.array([[285, 15], [8, 292]]), 0)
+    >>> found = class_intervals(np.array([[285, 15], [8, 292]]), 0)
+    >>> found["pos_pred_value"]
     Interval(low=0.946..., high=0.988...)
+    >>> found["balanced_accuracy"]
+    Interval(low=0.941..., high=0.973...)
     """
-    (hits, own), (rejected, others) = rate_counts(counts, positive).values()
-    wrong = others - rejected
-    return _predictive(hits, own, wrong, others, share, method, level)
-
-
-def negative_predictive_interval(
-    counts: Counts,
-    positive: int = 1,
-    share: float | None = None,
-    method: Method = "exact",
-    level: float = 0.95,
-) -> Interval:
-    """Confidence interval of the negative predictive value.
-
-    Parameters
-    ----------
-    counts, positive, share, method, level
-        As for `predictive_interval`.
-
-    Examples
-    --------
-    >>> negative_predictive_interval(np.array([[285, 15], [8, 292]]), 0)
-    Interval(low=0.920..., high=0.972...)
-    """
-    (hits, own), (rejected, others) = rate_counts(counts, positive).values()
-    rest = None if share is None else 1.0 - share
-    return _predictive(rejected, others, own - hits, own, rest, method, level)
+    hits, own = int(counts[positive, positive]), int(counts[positive].sum())
+    rejected, others = map(int, true_negatives(counts, positive))
+    missed, alarms = own - hits, others - rejected
+    rates = {"sensitivity": (hits, own), "specificity": (rejected, others)}
+    by_rule = {
+        "pos_pred_value": (hits, hits + alarms),
+        "neg_pred_value": (rejected, rejected + missed),
+        "precision": (hits, hits + alarms),
+    }
+    found = {
+        name: proportion_interval(*pair, method, level)
+        for name, pair in (rates | by_rule).items()
+    }
+    if share is not None:
+        of_rates = hits, own, alarms, others
+        found["pos_pred_value"] = _predictive(*of_rates, share, level)
+        of_rates = rejected, others, missed, own
+        found["neg_pred_value"] = _predictive(*of_rates, 1.0 - share, level)
+    found["balanced_accuracy"] = NONE
+    if own and others:
+        limits = [
+            proportion_interval(*each, "wilson", level) for each in rates.values()
+        ]
+        p, (low, high) = np.array([hits / own, rejected / others]), np.array(limits).T
+        middle = float(p.mean())
+        below, above = np.linalg.norm(p - low) / 2.0, np.linalg.norm(high - p) / 2.0
+        ends = middle - float(below), middle + float(above)
+        found["balanced_accuracy"] = Interval(*ends)
+    return found | {"recall": found["sensitivity"]}
 
 
 def _predictive(
-    right: int,
-    own: int,
-    wrong: int,
-    others: int,
-    share: float | None,
-    method: Method,
-    level: float,
+    right: int, own: int, wrong: int, others: int, share: float, level: float
 ) -> Interval:
     """Limits of ``r p / (r p + w (1 - p))``, ``r = right / own, w = wrong / others``.
 
     NaN where one of the rates is 0, or both are 1, or the prevalence is 0 or 1.
     """
-    if share is None:
-        return proportion_interval(right, right + wrong, method, level)
     if not (right and wrong and 0.0 < share < 1.0):
         return NONE
     r, w = right / own, wrong / others

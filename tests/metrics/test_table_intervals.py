@@ -39,13 +39,11 @@ def test_the_correlation_has_the_error_of_bishop_fienberg_and_holland():
 
 
 def test_predictive_values_are_proportions_of_the_rows_predicted():
-    found = intervals.predictive_interval(COUNTS, 0)
-    assert found == intervals.proportion_interval(60, 64)
-    found = intervals.negative_predictive_interval(COUNTS, 0, None, "wilson", 0.9)
-    assert found == intervals.proportion_interval(123, 136, "wilson", 0.9)
-    assert intervals.predictive_interval(COUNTS, 1) == intervals.proportion_interval(
-        123, 136
-    )
+    found = intervals.class_intervals(COUNTS, 0, None, "wilson", 0.9)
+    of = [
+        intervals.proportion_interval(*r, "wilson", 0.9) for r in ((60, 64), (123, 136))
+    ]
+    assert [found["pos_pred_value"], found["neg_pred_value"]] == of
 
 
 @pytest.mark.parametrize("share", [0.02, 0.5])
@@ -54,12 +52,12 @@ def test_predictive_values_at_a_prevalence_are_mercaldos(share):
     log_odds = np.log(sens * share / ((1 - spec) * (1 - share)))
     error = np.sqrt((1 - sens) / sens / m + spec / (1 - spec) / n)
     limits = 1 / (1 + np.exp(-(log_odds + np.array([-Z, Z]) * error)))
-    found = intervals.predictive_interval(COUNTS, 0, share)
+    found = intervals.class_intervals(COUNTS, 0, share)["pos_pred_value"]
     assert found == pytest.approx(limits, rel=SAME)
     log_odds = np.log(spec * (1 - share) / ((1 - sens) * share))
     error = np.sqrt(sens / (1 - sens) / m + (1 - spec) / spec / n)
     limits = 1 / (1 + np.exp(-(log_odds + np.array([-Z, Z]) * error)))
-    found = intervals.negative_predictive_interval(COUNTS, 0, share)
+    found = intervals.class_intervals(COUNTS, 0, share)["neg_pred_value"]
     assert found == pytest.approx(limits, rel=SAME)
 
 
@@ -70,9 +68,9 @@ def test_balanced_accuracy_adds_the_squares_of_wilsons_distances():
     below = np.sqrt(((p - limits[:, 0]) ** 2).sum()) / 2
     above = np.sqrt(((limits[:, 1] - p) ** 2).sum()) / 2
     expected = p.mean() - below, p.mean() + above
-    found = intervals.balanced_accuracy_interval(COUNTS)
-    assert found == pytest.approx(expected, rel=SAME)
-    assert intervals.balanced_accuracy_interval(COUNTS, 1) == pytest.approx(expected)
+    for positive in (0, 1):
+        found = intervals.class_intervals(COUNTS, positive)["balanced_accuracy"]
+        assert found == pytest.approx(expected, rel=SAME)
 
 
 TRUTHS = {
@@ -90,23 +88,19 @@ def test_intervals_cover(name):
     """
     p, rng = TRUTHS[name], np.random.default_rng(3)
     whole = np.round(p * 10_000).astype(np.int64)
-    ways = {
-        "kappa": (of_table.kappa, intervals.kappa_interval),
-        "mcc": (of_table.matthews_correlation, intervals.matthews_interval),
-        "balanced": (
-            of_table.balanced_accuracy,
-            intervals.balanced_accuracy_interval,
-        ),
-        "ppv": (of_table.pos_pred_value, intervals.predictive_interval),
-        "npv": (of_table.neg_pred_value, intervals.negative_predictive_interval),
-    }
-    held = dict.fromkeys(ways, 0)
+    names = ("kappa", "matthews_correlation", "balanced_accuracy")
+    names += ("pos_pred_value", "neg_pred_value")
+    truths = {name: getattr(of_table, name)(whole) for name in names}
+    held = dict.fromkeys(names, 0)
     for counts in rng.multinomial(150, p.ravel(), size=1000).reshape(-1, 2, 2):
-        for way, (statistic, interval) in ways.items():
-            low, high = interval(counts)
-            held[way] += bool(np.isnan(low) or low <= statistic(whole) <= high)
-    for way, count in held.items():
-        assert 0.92 <= count / 1000 <= (0.995 if way in ("ppv", "npv") else 0.975), way
+        found = intervals.class_intervals(counts)
+        found["kappa"] = intervals.kappa_interval(counts)
+        found["matthews_correlation"] = intervals.matthews_interval(counts)
+        for name, truth in truths.items():
+            low, high = found[name]
+            held[name] += bool(np.isnan(low) or low <= truth <= high)
+    for name, count in held.items():
+        assert 0.92 <= count / 1000 <= (0.995 if "value" in name else 0.975), name
 
 
 @pytest.mark.parametrize(
@@ -124,7 +118,8 @@ def test_without_variance_there_is_no_interval(counts):
     if counts[1].any() and counts[:, 1].any() and counts[0, 0]:
         assert np.isnan(intervals.kappa_interval(counts)).all()
     if not counts[1].any():
-        assert np.isnan(intervals.balanced_accuracy_interval(counts)).all()
+        found = intervals.class_intervals(counts)["balanced_accuracy"]
+        assert np.isnan(found).all()
         assert np.isnan(intervals.kappa_interval(counts)).all()
 
 
@@ -147,14 +142,10 @@ def test_all_of_them_are_in_conf_int_and_tidy():
     assert limits["kappa"] == intervals.kappa_interval(COUNTS, 0.9)
     assert limits["mcc"] == intervals.matthews_interval(COUNTS, 0.9)
     assert limits["auc"] == intervals.auc_interval(actual, scores, 0.9)
-    given = COUNTS, 0, 0.1, "wilson", 0.9
-    assert limits["pos_pred_value"] == intervals.predictive_interval(*given)
-    assert limits["neg_pred_value"] == intervals.negative_predictive_interval(*given)
-    given = COUNTS, 0, None, "wilson", 0.9
-    assert limits["precision"] == intervals.predictive_interval(*given)
-    assert limits["balanced_accuracy"] == intervals.balanced_accuracy_interval(
-        COUNTS, 0, 0.9
-    )
+    of_class = intervals.class_intervals(COUNTS, 0, 0.1, "wilson", 0.9)
+    assert {name: limits[name] for name in of_class if name != "recall"} == {
+        name: each for name, each in of_class.items() if name != "recall"
+    }
     values = matrix.by_class
     for term in found.index[5:]:
         assert found.loc[term, "estimate"] == pytest.approx(values[term], rel=SAME)
