@@ -32,11 +32,8 @@ Class = TypeVar("Class", bound=type)
 TABLE = Path(__file__).with_suffix(".toml")
 FRAMES = 3  # of the package that an error shows, below the call
 ALIKE = 0.8  # of a misspelt name and the one that is meant
-BARE = (
-    "leave it",
-    "not offered",
-    "import it",
-)  # how an answer begins that is no code to write
+# How an answer begins that is no code to write.
+BARE = ("leave it", "not offered", "import it")
 NOTHING = "it is not offered: dir({}) lists what is, statsmodels or R may have the rest"
 MADE = "result.confusion(data)"
 RESULT_OF = {"classifier": "classifier.result_", "calibrated": "calibrated.result"}
@@ -223,42 +220,36 @@ def missing_attribute(
     text = f"{type(owner).__name__!r} object has no attribute {name!r}"
     if name.startswith("_"):
         return MissingAttributeError(text)
-    instead = suggestion(name, section)
-    near = _alike(name, {*dir(type(owner)), *getattr(owner, "__dict__", ())})
+    instead, general = suggestion(name, section), suggestion(name, ("names",))
+    near = _alike(name, {*dir(type(owner)), *vars(owner)})
     if "fit(X, y) first" in instead and "result_" in vars(owner):
         instead = "" if near else suggestion(name, ("names", "fitted"))
-    if not instead:
-        known = suggestion(name, ("names",))
-        if near and (not known or folded(near) == folded(name)):
-            instead = f"write {called}.{near}"
-        else:
-            instead = _of_owner(known, owner, called)
-    return MissingAttributeError(f"{text}; {instead or NOTHING.format(called)}.")
+    if not instead and near and (not general or folded(near) == folded(name)):
+        instead = f"write {called}.{near}"
+    instead = instead or _of_owner(general, owner, called) or NOTHING.format(called)
+    return MissingAttributeError(f"{text}; {instead}.")
 
 
 def missing_key(key: object, known: Iterable[str]) -> MissingKeyError:
     """The error for a statistic that is not among those that are known."""
     name, known = str(key).replace(" ", "_"), list(known)
-    if near := _alike(name, known):
-        instead = f"write {near!r}"
-    else:
-        instead = suggestion(name, ("names", "statistic"))
-        instead = instead or f"give one of {listing(known, len(known))}"
+    near = _alike(name, known)
+    instead = f"write {near!r}" if near else suggestion(name, ("names", "statistic"))
+    instead = instead or f"give one of {listing(known, len(known))}"
     return MissingKeyError(f"{shown(key)} is no statistic here; {instead}.")
 
 
 def _of_owner(instead: str, owner: object, called: str) -> str:
     """What to write where an object of this kind is at hand."""
-    if called == "result" or not instead.startswith("write result."):
+    attribute = re.match(r"write result\.(\w*)", instead)
+    if attribute is None or called == "result":
         return instead
     if called == "confusion" and MADE in instead:
         return instead.replace(MADE, called)
-    attribute = re.match(r"write result\.(\w*)", instead)
-    if attribute and hasattr(type(owner), attribute[1]):
-        return instead.replace("result.", f"{called}.", 1)
-    if called in RESULT_OF:
-        return instead.replace("result.", f"{RESULT_OF[called]}.", 1)
-    return f"{instead}, of result = model.fit()"
+    own = called if hasattr(type(owner), attribute[1]) else RESULT_OF.get(called)
+    if own is None:
+        return f"{instead}, of result = model.fit()"
+    return instead.replace("result.", f"{own}.", 1)
 
 
 # ------------------------------------------------------------------------ arguments
@@ -300,7 +291,7 @@ def suggest_arguments(call: Call, section: str = "") -> Call:
         try:
             bound = signature.bind(*given, **named)
         except TypeError as error:
-            name = _name_of(checked, signature, given)
+            name = _name_of(checked, given)
             if (fewer := _without_harmless(name, signature, named)) != named:
                 return checked(*given, **fewer)
             text = _answer(name, signature, given, named, error, section)
@@ -373,17 +364,15 @@ def _without_harmless(
     }
 
 
-def _name_of(
-    call: Callable[..., object], signature: inspect.Signature, given: tuple[object, ...]
-) -> str:
+def _name_of(call: Callable[..., object], given: tuple[object, ...]) -> str:
     """Name of a call as the user wrote it: of a class for its ``__init__``."""
-    name = call.__name__
-    if next(iter(signature.parameters), "") not in _OWN or not given:
-        return name
-    owner = given[0] if isinstance(given[0], type) else type(given[0])
+    name, owner = call.__name__, given[0] if given else None
     if name == "__init__":
-        return owner.__name__
-    return f"{owner.__name__}.{name}" if owner is given[0] else name
+        return type(owner).__name__
+    is_of_class = next(iter(inspect.signature(call).parameters), "") == "cls"
+    return (
+        f"{owner.__name__}.{name}" if is_of_class and isinstance(owner, type) else name
+    )
 
 
 def _answer(
@@ -395,22 +384,20 @@ def _answer(
     section: str,
 ) -> str:
     """What a call has to be, in one sentence."""
-    parameters = [
-        each
-        for each in signature.parameters.values()
-        if each.name not in _OWN and each.kind is not each.VAR_KEYWORD
-    ]
-    known = [each.name for each in parameters]
+    every = [each for each in signature.parameters.values() if each.name not in _OWN]
+    known = [each.name for each in every if each.kind is not each.VAR_KEYWORD]
     for other in named:
         if other not in known:
             return unknown_option(name, other, known, section)
-    by_place = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
-    count = len(given) - sum(each in _OWN for each in signature.parameters)
+    by_place = [each.name for each in every if each.kind is each.POSITIONAL_OR_KEYWORD]
+    count = len(given) - (len(signature.parameters) - len(every))
     if count > len(by_place):
         taken = " and ".join(by_place) or "nothing"
         cure = suggestion("by_place", ("options", name)) or "give others by name"
         return f"{name}() takes {taken} by position and got {count} values; {cure}."
-    needed = [each.name for each in parameters if each.default is each.empty]
+    needed = [
+        n for n in known if signature.parameters[n].default is inspect.Parameter.empty
+    ]
     missing = [each for each in needed if each not in (*by_place[:count], *named)]
     if missing:
         return f"{name}() lacks {' and '.join(missing)}; give {' and '.join(needed)}."

@@ -3,20 +3,15 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, validation
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-    validate_data,
-)
 
 from pegasos_stats.arrays import Vector, owned
 from pegasos_stats.checks import check_choice, check_positive
@@ -33,11 +28,7 @@ from pegasos_stats.errors import (
     listing,
     warn_caller,
 )
-from pegasos_stats.foreign_names import (
-    suggest_arguments,
-    suggest_names,
-    suggestion,
-)
+from pegasos_stats.foreign_names import suggest_arguments, suggest_names, suggestion
 from pegasos_stats.models.kernel import MEMORY, KernelResults, KernelSVM
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
@@ -51,23 +42,23 @@ from pegasos_stats.solvers.sdca import SDCA
 OWN = ("epochs", "tol")  # options of the solver that are parameters themselves
 SEEDS = 2**31 - 1
 FAR = 0.1  # relative gap above which a run without a tolerance warns
-ByClass = Mapping[Level, float] | Literal["balanced"] | None
-Weights = Vector | ByClass
+Weights = Vector | Mapping[Level, float] | str | None
 Rows = Any  # a dense array or a CSR matrix of scipy, as scikit-learn has checked it
 
 
 @suggest_names("classifier")
+@dataclass(kw_only=True, repr=False, eq=False)
 class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Checks of data and labels, weights, the solver, predictions."""
 
-    lam: Lam
-    intercept: bool
-    standardize: bool
-    class_weight: str | Mapping[object, float] | None
-    solver: str | Pegasos | SDCA
-    epochs: int | None
-    tol: float | None
-    random_state: int | np.random.RandomState | None
+    lam: Lam = None
+    intercept: bool = True
+    standardize: bool = False
+    class_weight: str | Mapping[object, float] | None = None
+    solver: str | Pegasos | SDCA = "sdca"
+    epochs: int | None = None
+    tol: float | None = None
+    random_state: int | np.random.RandomState | None = None
 
     # So near to the optimum that weights give the fit of repeated rows to seven digits.
     solvers: ClassVar[dict[str, Pegasos | SDCA]] = {
@@ -76,8 +67,8 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     }
 
     model: ClassVar[Any]  # of this package
-    result_: Results
-    classes_: np.ndarray
+    result_: Results = field(init=False)
+    classes_: np.ndarray = field(init=False)
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -114,7 +105,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise DataError("The labels come second; write fit(X, y).")
         check_labels(y)
         try:
-            rows, labels = validate_data(self, X, y, **self._accepted())
+            rows, labels = validation.validate_data(self, X, y, **self._accepted())
         except ValueError as error:
             if "could not convert string to float" not in str(error):
                 raise
@@ -124,8 +115,17 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ) from None
         self.classes_ = two_classes(labels, type(self).__name__)
         each = checked_weights(sample_weight, rows)
-        weights = self._weights(labels, each)
-        model = self._model(labels, self._named(rows), weights, each)
+        rows = self._named(rows)
+        model: SVM | Logit | KernelSVM = self.model(
+            labels,
+            rows,
+            lam=self.lam,
+            intercept=self.intercept,
+            coding=tuple(self._levels()),
+            weights=self._weights(labels, each),
+            standardize=self.standardize,
+            **self._kernel(rows, each),
+        )
         if each is not None and self.lam is None:
             lam = check_positive("lam", 1.0 / float(each.sum()))
             model.problem = replace(model.problem, lam=lam)
@@ -151,8 +151,8 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         float64 array, shape (n,)
         """
-        check_is_fitted(self)
-        rows = validate_data(self, X, reset=False, **self._accepted())
+        validation.check_is_fitted(self)
+        rows = validation.validate_data(self, X, reset=False, **self._accepted())
         scores: Vector = np.asarray(self.result_.decision_function(rows))
         return scores
 
@@ -179,7 +179,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def relative_gap_(self) -> float:
         """Duality gap of the fit divided by its objective: 0 at the optimum."""
-        check_is_fitted(self)
+        validation.check_is_fitted(self)
         return self.result_.relative_gap
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
@@ -214,22 +214,6 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _model(
-        self, labels: np.ndarray, rows: Rows, weights: Weights, each: Vector | None
-    ) -> SVM | Logit | KernelSVM:
-        """The model of rows and labels that are checked, and of `sample_weight`."""
-        found: SVM | Logit | KernelSVM = self.model(
-            labels,
-            rows,
-            lam=self.lam,
-            intercept=self.intercept,
-            coding=tuple(self._levels()),
-            weights=weights,
-            standardize=self.standardize,
-            **self._kernel(rows, each),
-        )
-        return found
-
     def _kernel(self, rows: Rows, each: Vector | None) -> dict[str, object]:
         """Options of a kernel."""
         return {}
@@ -252,51 +236,42 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _weights(self, labels: np.ndarray, each: Vector | None) -> Weights:
         """What the model takes as ``weights=``: of rows, of levels, or none."""
-        by_class = self._class_weights()
+        given = self.class_weight
         if each is None:
-            return by_class
+            if given is None or given == "balanced":
+                return given
+            return dict(zip(self._levels(), self._factors(), strict=True))
         sums = np.array([each[labels == label].sum() for label in self.classes_])
         if not sums.all():
             raise LabelError(
                 "Only 1 class has rows with a weight above 0, and not "
                 f"{listing(self.classes_[sums == 0.0])}."
             )
-        if by_class == "balanced":
-            by_class = dict(enumerate(sums.sum() / (2.0 * sums)))
-        return self._times(each, by_class, labels)
+        balanced = given == "balanced"
+        factors = sums.sum() / (2.0 * sums) if balanced else self._factors()
+        weights: Vector = each * factors[(labels == self.classes_[1]).astype(np.intp)]
+        return weights
 
-    def _times(self, each: Vector, by_class: ByClass, labels: np.ndarray) -> Vector:
-        """Weights of rows times those of their classes."""
-        if by_class is None or isinstance(by_class, str):
-            return each
-        factors = np.array(list(by_class.values()), dtype=np.float64)
-        found: Vector = each * factors[(labels == self.classes_[1]).astype(np.intp)]
-        return found
+    def _factors(self) -> Vector:
+        """Weights of both classes, of those that `class_weight` names."""
+        given, levels, factors = self.class_weight, self._levels(), np.ones(2)
+        if not isinstance(given, Mapping | None):
+            why = "is not allowed; give 'balanced' or a dict."
+            raise OptionError(why, "class_weight", given)
+        for label, weight in (given or {}).items():
+            place = position_of(label, levels)
+            if place < 0:
+                why = (
+                    f"names {listing([label])}, and the classes are {listing(levels)}."
+                )
+                raise OptionError(why, "class_weight", given)
+            factors[place] = weight
+        return factors
 
     def _levels(self) -> list[Level]:
         """The classes as the model has them: dates are those of pandas."""
         dates = self.classes_.dtype.kind in "mM"
         return list((pd.Index(self.classes_) if dates else self.classes_).tolist())
-
-    def _class_weights(self) -> ByClass:
-        """``"balanced"``, a weight for each class in their order, or None."""
-        given = self.class_weight
-        if isinstance(given, str):
-            check_choice("class_weight", given, ("balanced",))
-            return "balanced"
-        if given is None:
-            return None
-        if not isinstance(given, Mapping):
-            why = "is not allowed; give 'balanced' or a dict."
-            raise OptionError(why, "class_weight", given)
-        found: dict[Level, float] = dict.fromkeys(self._levels(), 1.0)
-        for label, weight in given.items():
-            place = position_of(label, list(found))
-            if place < 0:
-                why = f"names {listing([label])}, and the classes are {listing(found)}."
-                raise OptionError(why, "class_weight", given)
-            found[list(found)[place]] = weight
-        return found
 
     def _solver(self) -> Pegasos | SDCA:
         """The solver with the options that are parameters, and a seed."""
@@ -350,7 +325,7 @@ def checked_weights(weights: ArrayLike | None, rows: Rows) -> Vector | None:
     """Return weights of rows, 0 or more, as numbers; None if none are given."""
     if weights is None:
         return None
-    found: Vector = _check_sample_weight(
+    found: Vector = validation._check_sample_weight(
         weights, rows, dtype=np.float64, ensure_non_negative=True
     )
     return found
@@ -414,8 +389,7 @@ def step_solver(classifier: "LinearClassifier") -> Pegasos:
     for option, given in wrong.items():
         if given:
             raise OptionError(f"{option} needs all rows at once; call fit().")
-    whole = {} if solver.epochs is None else {"epochs": 1}
-    return type(solver)(**values_of(solver) | whole)
+    return solver if solver.epochs is None else replace(solver, epochs=1)
 
 
 @suggest_arguments
@@ -424,15 +398,6 @@ class LinearClassifier(TwoClassClassifier):
     """What `SVMClassifier` and `LogitClassifier` have in common."""
 
     model: ClassVar[type[SVM] | type[Logit]]
-
-    lam: Lam = None
-    intercept: bool = True
-    standardize: bool = False
-    class_weight: str | Mapping[object, float] | None = None
-    solver: str | Pegasos | SDCA = "sdca"
-    epochs: int | None = None
-    tol: float | None = None
-    random_state: int | np.random.RandomState | None = None
     result_: LinearResults = field(init=False)
 
     @available_if(takes_steps)
@@ -472,7 +437,9 @@ class LinearClassifier(TwoClassClassifier):
         first = not hasattr(self, "coef_")
         solver: Pegasos | SDCA = step_solver(self)
         check_labels(y)
-        rows, labels = validate_data(self, X, y, reset=first, **self._accepted())
+        rows, labels = validation.validate_data(
+            self, X, y, reset=first, **self._accepted()
+        )
         if first or classes is not None:
             known = labels if classes is None else np.asarray(classes)
             given = two_classes(known, type(self).__name__)
@@ -503,16 +470,16 @@ class LinearClassifier(TwoClassClassifier):
     ) -> Sample:
         """Rows of which all may be of one class, with weights as they are given."""
         design = FrameDesign.from_data(rows)
-        matrix, by_class = design.matrix(rows), self._class_weights()
+        matrix, second = design.matrix(rows), labels == self.classes_[1]
         weights = checked_weights(sample_weight, rows)
-        if by_class is not None:
-            each = np.ones(len(labels)) if weights is None else weights
-            weights = self._times(each, by_class, labels)
+        if self.class_weight is not None:
+            each = self._factors()[second.astype(np.intp)]
+            weights = each if weights is None else weights * each
         negative, positive = self._levels()
         dtype = pd.Series(labels).dtype
         return Sample(
             X=owned(matrix.values, rows),
-            y=np.where(labels == self.classes_[1], 1.0, -1.0),
+            y=np.where(second, 1.0, -1.0),
             index=matrix.index,
             design=design,
             coding=LabelCoding(negative, positive, dtype, rule="explicit"),
@@ -717,19 +684,11 @@ class KernelSVMClassifier(TwoClassClassifier):
 
     model = KernelSVM
 
-    lam: Lam = None
-    intercept: bool = True
     kernel: KernelName = "gaussian"
     degree: int | None = None
     offset: float | None = None
     gamma: float | None = None
     memory: int = MEMORY
-    standardize: bool = False
-    class_weight: str | Mapping[object, float] | None = None
-    solver: str | Pegasos | SDCA = "sdca"
-    epochs: int | None = None
-    tol: float | None = None
-    random_state: int | np.random.RandomState | None = None
     result_: KernelResults = field(init=False)
 
     def _kernel(self, rows: Rows, each: Vector | None) -> dict[str, object]:
