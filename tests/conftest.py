@@ -133,7 +133,7 @@ def start_r() -> Embedded:
     """Start R in this process, without anybody's profile."""
     os.environ["R_PROFILE_USER"] = os.environ["R_ENVIRON_USER"] = os.devnull
     try:
-        started = Embedded(REFERENCE)
+        started = Embedded()
     except (ImportError, OSError, ValueError) as error:
         raise RuntimeError(NO_R) from error
     started.eval(START)

@@ -5,28 +5,22 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
-from pegasos_stats import checks, tables
+from pegasos_stats import checks, errors, tables
 from pegasos_stats.arrays import Codes, DataColumn, Matrix, Vector
 from pegasos_stats.data.user_data import floats_of
 from pegasos_stats.data.weights import column_of_counts
-from pegasos_stats.errors import (
-    DataError,
-    OptionError,
-    UndefinedMetricWarning,
-    counted,
-    warn_caller,
-)
+from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics import inputs, intervals, rates, scores
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.intervals import NONE, Interval, quantile
-from pegasos_stats.metrics.scores import ScoredRows
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.results import Results, probability_of, with_source
 from pegasos_stats.models.summaries import MORE, header_lines, solver_lines
@@ -34,18 +28,9 @@ from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.objective import zero_model
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.studies import thresholds
 from pegasos_stats.studies.selection import cross_validation, fold_fits
-from pegasos_stats.studies.selection.fold_fits import Fitter, for_all_rows, with_seed
 from pegasos_stats.studies.selection.folds import Folds
-from pegasos_stats.studies.thresholds import (
-    INNER,
-    Thresholds,
-    checked_target,
-    evaluate_threshold,
-    inside_rows,
-    new_parts,
-    rows_of,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,6 +45,7 @@ BLOCKS = 5000  # of rows, from which it is made
 PLACES = 1000  # at which it is computed, with lines between
 STRATEGIES: tuple[Strategy, ...] = ("uniform", "quantile")
 NAN = float("nan")
+TERMS = ("slope", "intercept", "ici", "calibration_error", "brier_score", "log_loss")
 
 
 @suggest_names("reliability")
@@ -120,7 +106,7 @@ class Reliability(tables.Facts):
     slope_interval: Interval = NONE
     intercept: float = NAN
     intercept_interval: Interval = NONE
-    ici: float = float("nan")
+    ici: float = NAN
 
     _title = "Reliability"
 
@@ -140,12 +126,8 @@ class Reliability(tables.Facts):
             Columns ``term, estimate, conf_low, conf_high``.
         """
         rows = [
-            ("slope", self.slope, *self.slope_interval),
-            ("intercept", self.intercept, *self.intercept_interval),
-            ("ici", self.ici, *NONE),
-            ("calibration_error", self.calibration_error, *NONE),
-            ("brier_score", self.brier_score, *NONE),
-            ("log_loss", self.log_loss, *NONE),
+            (term, getattr(self, term), *getattr(self, f"{term}_interval", NONE))
+            for term in TERMS
         ]
         return pd.DataFrame(rows, columns=["term", "estimate", "conf_low", "conf_high"])
 
@@ -187,9 +169,7 @@ class Reliability(tables.Facts):
             if not np.isnan(value):
                 interval = f"{self.level:.0%} interval [{low:.4f}, {high:.4f}]"
                 facts[name] = f"{value:.4f}, {interval}"
-        if not np.isnan(self.ici):
-            facts["ICI"] = f"{self.ici:.4f}"
-        return facts
+        return facts if np.isnan(self.ici) else facts | {"ICI": f"{self.ici:.4f}"}
 
     def __str__(self) -> str:
         table = self.table.to_string(index=False, float_format="%.4f", na_rep="NA")
@@ -308,7 +288,7 @@ def smoothed(p: Vector, happened: Codes) -> tuple[pd.DataFrame | None, float]:
     ([0.0, 0.5, 1.0], 0.15)
     """
     if p.size < FEWEST:
-        return None, float("nan")
+        return None, NAN
     at = np.unique(p)
     if at.size > PLACES:
         at = at[np.linspace(0, at.size - 1, PLACES).round().astype(int)]
@@ -422,12 +402,11 @@ def _binned(
     """Return one line for each bin, and the calibration error by chance."""
     place = np.searchsorted(ends[1:-1], p)
     lines, apart = [], 0.0
-    for j in range(len(ends) - 1):
-        inside = place == j
-        n, count, here = int(inside.sum()), int(came[inside].sum()), p[inside]
-        low, high = intervals.proportion_interval(count, n, "wilson", level)
-        mean = float(here.mean()) if n else float("nan")
-        lines.append((ends[j], ends[j + 1], n, mean, rates.ratio(count, n), low, high))
+    for j, pair in enumerate(pairwise(ends)):
+        here, count = p[place == j], int(came[place == j].sum())
+        n, mean = here.size, float(here.mean()) if here.size else NAN
+        interval = intervals.proportion_interval(count, n, "wilson", level)
+        lines.append((*pair, n, mean, rates.ratio(count, n), *interval))
         apart += distance_by_chance(here)
     return pd.DataFrame(lines, columns=COLUMNS), apart / p.size
 
@@ -496,66 +475,55 @@ def _last_coefficient(
     """The last coefficient of a logistic regression, and its interval."""
     w, targets = np.ones(len(columns)), happened.astype(np.float64)
     start = np.zeros(columns.shape[1])
-    at = minimise_logistic(start, -columns, targets, w, -offset)
-    inverse = np.linalg.inv(information(at, -columns, w, -offset))
+    at, curvature = minimise_logistic(start, -columns, targets, w, -offset)
+    inverse = np.linalg.inv(curvature)
     last, half = float(at[-1]), quantile(level) * float(inverse[-1, -1]) ** 0.5
     return last, Interval(last - half, last + half)
 
 
 def minimise_logistic(
-    at: Vector,
-    columns: Matrix,
-    targets: Vector,
-    w: Vector,
-    offset: Vector | float = 0.0,
-) -> Vector:
-    """Minimise `logistic_objective` from a starting point.
+    at: Vector, columns: Matrix, targets: Vector, w: Vector, offset: Vector | float
+) -> tuple[Vector, Matrix]:
+    """Minimise ``sum w_i (log(1 + exp(-z_i)) + t_i z_i)``, ``z`` the columns at ``at``.
 
     By Newton's method, halving the step until it descends.
+
+    Returns
+    -------
+    at : float64 array, shape (k,)
+    curvature : float64 array, shape (k, k)
+        Second derivatives there.
 
     References
     ----------
     Lin, Lin & Weng, Machine Learning 68 (2007), algorithm 1.
     """
-    value = logistic_objective(at, columns, targets, w, offset)
-    for _ in range(STEPS):
+
+    def objective(at: Vector) -> float:
+        z = columns @ at + offset
+        return float(w @ (np.logaddexp(0.0, -z) + targets * z))
+
+    def derivatives(at: Vector) -> tuple[Vector, Matrix]:
         p = expit(-(columns @ at + offset))
-        gradient = columns.T @ (w * (targets - p))
-        step = np.linalg.solve(information(at, columns, w, offset), -gradient)
-        descent = float(gradient @ step)
+        curvature = (columns.T * (w * p * (1.0 - p))) @ columns
+        return columns.T @ (w * (targets - p)), curvature + RIDGE * np.eye(len(at))
+
+    value = objective(at)
+    for _ in range(STEPS):
+        gradient, curvature = derivatives(at)
+        step = np.linalg.solve(curvature, -gradient)
+        descent, length = float(gradient @ step), 1.0
         if -descent <= DECREMENT * (1.0 + value):
-            return at + step
-        length = 1.0
-        while length >= SHORTEST:
-            there = logistic_objective(at + length * step, columns, targets, w, offset)
-            if there < value + 1e-4 * length * descent:
-                break
+            at = at + step
+            break
+        there = objective(at + step)
+        while not there < value + 1e-4 * length * descent and length >= SHORTEST:
             length /= 2.0
-        else:
-            return at
+            there = objective(at + length * step)
+        if length < SHORTEST:
+            break
         at, value = at + length * step, there
-    return at
-
-
-def logistic_objective(
-    at: Vector,
-    columns: Matrix,
-    targets: Vector,
-    w: Vector,
-    offset: Vector | float = 0.0,
-) -> float:
-    """``sum w_i (log(1 + exp(-z_i)) + t_i z_i)``, ``z`` the columns at ``at``."""
-    z = columns @ at + offset
-    return float(w @ (np.logaddexp(0.0, -z) + targets * z))
-
-
-def information(
-    at: Vector, columns: Matrix, w: Vector, offset: Vector | float = 0.0
-) -> Matrix:
-    """Second derivatives of `logistic_objective`."""
-    p = expit(-(columns @ at + offset))
-    ridge = RIDGE * np.eye(len(at))
-    return np.asarray((columns.T * (w * p * (1.0 - p))) @ columns + ridge)
+    return at, derivatives(at)[1]
 
 
 SMALLEST = 1e-290  # of a score, by which A can be divided
@@ -620,18 +588,12 @@ def fit_sigmoid(y: Vector, scores: Vector, weights: Vector | None = None) -> Sig
     columns = np.column_stack([scores / size, np.ones(len(y))])
     # GLM of statsmodels agrees to 1e-10, in eight times the time, and may overflow.
     start = np.array([0.0, np.log((lower + 1.0) / (upper + 1.0))])
-    A, B = minimise_logistic(start, columns, targets, w)
+    (A, B), _ = minimise_logistic(start, columns, targets, w, 0.0)
     return Sigmoid(float(A) / size, float(B))
 
 
 def base_rate(y: Vector, scores: Vector, weights: Vector) -> Sigmoid:
     """The constant sigmoid: the share of the second level for every score.
-
-    Parameters
-    ----------
-    y, weights : float64 array, shape (n,)
-    scores : float64 array, shape (n,) or (n, repeats)
-        NaN where a row has none; a row without any does not count.
 
     Examples
     --------
@@ -639,14 +601,15 @@ def base_rate(y: Vector, scores: Vector, weights: Vector) -> Sigmoid:
     >>> base_rate(y, np.zeros(4), np.ones(4)).logits(np.zeros(1)).round(3)
     array([-1.099])
     """
-    known = ~np.isnan(scores).all(axis=1) if scores.ndim > 1 else ~np.isnan(scores)
-    upper = float(weights[known & (y > 0)].sum())
-    lower = float(weights[known & (y < 0)].sum())
+    upper, lower = float(weights[y > 0].sum()), float(weights[y < 0].sum())
     with np.errstate(divide="ignore"):
         return Sigmoid(0.0, float(np.log(lower) - np.log(upper)))
 
 
-def sigmoid_of(y: Vector, scores: Matrix, weights: Vector) -> Sigmoid:
+Fitting = Callable[[Vector, Vector, Vector], Sigmoid]  # of labels, scores and weights
+
+
+def sigmoid_of(y: Vector, scores: Matrix, weights: Vector, fitting: Fitting) -> Sigmoid:
     """Fit the sigmoid to the scores of all repeats together, each row counted once.
 
     Parameters
@@ -658,15 +621,11 @@ def sigmoid_of(y: Vector, scores: Matrix, weights: Vector) -> Sigmoid:
     known = ~np.isnan(scores)
     shares = weights[:, None] / np.maximum(known.sum(axis=1, keepdims=True), 1)
     labels, shares = (np.broadcast_to(v, scores.shape) for v in (y[:, None], shares))
-    return fit_sigmoid(labels[known], scores[known], shares[known])
+    return fitting(labels[known], scores[known], shares[known])
 
 
 def cross_fitted_logits(
-    folds: Folds,
-    y: Vector,
-    scores: Matrix,
-    weights: Vector,
-    fitting: Callable[[Vector, Vector, Vector], Sigmoid] = fit_sigmoid,
+    folds: Folds, y: Vector, scores: Matrix, weights: Vector, fitting: Fitting
 ) -> Matrix:
     """Return log odds of the rows of each fold, by the sigmoid of the other folds.
 
@@ -676,7 +635,6 @@ def cross_fitted_logits(
     y, weights : float64 array, shape (n,)
     scores : float64 array, shape (n, repeats)
     fitting : callable
-        Fits the sigmoid to labels, scores and weights.
 
     Returns
     -------
@@ -777,20 +735,20 @@ def calibrate(
     per_repeat = Counter(split.repeat for split in validation.folds.splits)
     if min(per_repeat.values()) < 2:
         raise DataError("A repeat has one fold only; give at least two folds.")
-    fitting: Any = validation.model.at_chosen_lambda()
-    solver = for_all_rows(with_seed(validation.solver, validation.seed))
-    result = fitting.fit(solver)
+    fitted: Any = validation.model.at_chosen_lambda()
+    solver = fold_fits.with_seed(validation.solver, validation.seed)
+    result = fitted.fit(fold_fits.for_all_rows(solver))
     y, weights = model.problem.y, model.problem.outcome_weights
-    scores = validation.scores_by_repeat
-    sigmoid = sigmoid_of(y, scores.to_numpy(), weights)
+    scores = validation.scores_by_repeat.to_numpy()
+    sigmoid = sigmoid_of(y, scores, weights, fit_sigmoid)
     why = _without_scores(result, sigmoid)
-    way = base_rate if why else fit_sigmoid
+    way: Fitting = base_rate if why else fit_sigmoid
     if why:
-        warn_caller(f"{why}: {SHARES}.", UndefinedMetricWarning)
-        sigmoid = base_rate(y, scores.to_numpy(), weights)
-    logits = cross_fitted_logits(validation.folds, y, scores.to_numpy(), weights, way)
-    columns = pd.DataFrame(logits, scores.index, scores.columns)
-    return CalibratedResults(result, sigmoid, validation, columns, why)
+        errors.warn_caller(f"{why}: {SHARES}.", errors.UndefinedMetricWarning)
+        sigmoid = sigmoid_of(y, scores, weights, way)
+    logits = validation.scores_by_repeat.copy()
+    logits[:] = cross_fitted_logits(validation.folds, y, scores, weights, way)
+    return CalibratedResults(result, sigmoid, validation, logits, why)
 
 
 def _without_scores(result: Results, sigmoid: Sigmoid) -> str:
@@ -803,28 +761,6 @@ def _without_scores(result: Results, sigmoid: Sigmoid) -> str:
     if sigmoid.A >= 0.0:
         return "Out-of-fold scores of the second level are not the larger ones"
     return ""
-
-
-def calibrated_parts(
-    found: "CalibratedResults", rng: RRandom, workers: int | None, progress: bool
-) -> tuple[list[ScoredRows], list[ScoredRows]]:
-    """Probabilities of the rows fitted on, by inner folds, and those out of fold.
-
-    A sigmoid of the scores of the inner folds makes them probabilities.
-    """
-    validation, problem = found.validation, found.result.problem
-    model, folds = validation.model, validation.folds
-    fitter = Fitter(model, validation.solver, rng, workers, progress)
-    _, scored = inside_rows(fitter, folds, problem.lam)
-    fitting = base_rate if found.without_scores else fit_sigmoid
-    logits, inside, outside = found.logits.to_numpy(), [], []
-    for split, rows in zip(folds.splits, scored, strict=True):
-        labels = np.where(rows.second, 1.0, -1.0)
-        sigmoid = fitting(labels, rows.values, rows.weights)
-        inside.append(rows._replace(values=expit(sigmoid.logits(rows.values))))
-        own = expit(logits[split.test, split.repeat - 1])
-        outside.append(rows_of(model.problem, split.test, own))
-    return inside, outside
 
 
 SHARES = "every probability is the share of its level"
@@ -951,25 +887,24 @@ class CalibratedResults(tables.Summarised):
             without `data`.
         """
         result, counts, matrix = self.result, None, None
-        labels: object = actual
+        labels: object = self.validation.actual
+        chances = self.probabilities
         if data is None:
             checks.check_rows_have_own(
                 actual=actual, freq_weights=freq_weights, offset=offset
             )
-            chances, labels = self.probabilities, self.validation.actual
         else:
             matrix = result._matrix(data, offset=offset)
             chances = self._chances(result._scores(matrix))
             labels = result._labels(data) if actual is None else actual
             counts = column_of_counts(freq_weights, result.counted, data)
+        upper, cut = chances.iloc[:, 1], probability_of(threshold)
         table = confusion(
             labels,
-            result.coding.predicted(
-                chances.iloc[:, 1], "na", probability_of(threshold)
-            ),
+            result.coding.predicted(upper, "na", cut),
             positive,
             levels=result.coding.levels,
-            scores=chances.iloc[:, 1],
+            scores=upper,
             probabilities=chances,
             freq_weights=counts,
         )
@@ -994,7 +929,7 @@ class CalibratedResults(tables.Summarised):
         offset: object = None,
         workers: int | None = None,
         progress: bool = False,
-    ) -> Thresholds:
+    ) -> thresholds.Thresholds:
         """Choose a threshold for ``predict(threshold=)``, estimate its performance.
 
         As ``result.thresholds()``, with probabilities instead of scores: out-of-fold
@@ -1028,36 +963,39 @@ progress
         >>> found.scale, found.usual, found.threshold < 0.5
         ('probability', 0.5, True)
         """
-        result, drawn = self.result, self.validation.folds
-        target, at = checked_target(metric, cost, positive, result.coding)
-        new = not (data is None and actual is None)
+        coding, new = self.result.coding, not (data is None and actual is None)
+        rule = thresholds.ThresholdRule.of(
+            metric, cost, positive, coding, "probability", 0.5
+        )
         if new:
             rng = RRandom(seed)
-            counts = column_of_counts(freq_weights, result.counted, data)
+            counts = column_of_counts(freq_weights, self.result.counted, data)
             table = self.confusion(data, actual, freq_weights=counts, offset=offset)
-            folds = INNER if folds is None else folds
+            folds = thresholds.INNER if folds is None else folds
             repeats = 1 if repeats is None else repeats
-            drawn, inside, outside = new_parts(
+            drawn, rows = thresholds.new_rows(
                 table, data, counts, groups, folds, repeats, rng
             )
-        else:
-            if any(each is not None for each in (folds, repeats, groups)):
-                raise OptionError("folds=, repeats= and groups= are of new rows.")
-            checks.check_rows_have_own(freq_weights=freq_weights, offset=offset)
-            rng = RRandom(seed, sample_kind=self.validation.solver.sample_kind)
-            inside, outside = calibrated_parts(self, rng, workers, progress)
-        return evaluate_threshold(
-            inside,
-            outside,
-            drawn,
-            rng.seed,
-            target,
-            "probability",
-            0.5,
-            result.coding,
-            at,
-            out_of_fold=not new,
+            return rule.of_new(drawn, rows, seed=rng.seed)
+        if any(each is not None for each in (folds, repeats, groups)):
+            raise OptionError("folds=, repeats= and groups= are of new rows.")
+        checks.check_rows_have_own(freq_weights=freq_weights, offset=offset)
+        validation, problem = self.validation, self.validation.model.problem
+        rng = RRandom(seed, sample_kind=validation.solver.sample_kind)
+        fitter = fold_fits.FoldFitter(
+            validation.model, validation.solver, rng, workers, progress
         )
+        drawn, inside, outside = validation.folds, [], []
+        _, scored = thresholds.inside_rows(fitter, drawn, self.result.problem.lam)
+        fitting = base_rate if self.without_scores else fit_sigmoid
+        for split, rows in zip(drawn.splits, scored, strict=True):
+            labels, known = np.where(rows.second, 1.0, -1.0), ~np.isnan(rows.values)
+            own = labels[known], rows.values[known], rows.weights[known]
+            chances = expit(fitting(*own).logits(rows.values))
+            inside.append(rows._replace(values=chances))
+            logits = self.logits[split.repeat].to_numpy()[split.test]
+            outside.append(thresholds.rows_of(problem, split.test, expit(logits)))
+        return rule.thresholds(drawn, rng.seed, inside, outside)
 
     @property
     def probabilities(self) -> pd.DataFrame:
@@ -1074,10 +1012,9 @@ progress
         problem, lines = self.result.problem, []
         scores = np.asarray(self.result.decision_function(), dtype=np.float64)
         seen = self.sigmoid.logits(scores)
-        columns = [*self.logits.to_numpy(dtype=np.float64).T, seen]
         for name in ("brier_score", "log_loss"):
             found = []
-            for column in columns:
+            for column in (*self.logits.to_numpy(dtype=np.float64).T, seen):
                 known = ~np.isnan(column)
                 y, weights = problem.y[known], problem.outcome_weights[known]
                 measure = fold_fits.MEASURES[name]
@@ -1109,11 +1046,8 @@ progress
         bins, strategy, level
             As for `pegasos_stats.reliability`.
         """
-        return reliability(
-            *(self.validation.actual, self.probabilities, bins),
-            strategy=strategy,
-            level=level,
-        )
+        rows = self.validation.actual, self.probabilities
+        return reliability(*rows, bins, strategy=strategy, level=level)
 
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw the reliability diagram of the out-of-fold probabilities.

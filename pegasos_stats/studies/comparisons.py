@@ -1,45 +1,39 @@
-"""Comparisons of models: errors out of fold, tables of fits, areas under ROC curves."""
+"""Several fits side by side: errors, coefficients, ROC curves, imputations, solvers."""
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
-from pegasos_stats import tables
-from pegasos_stats.arrays import DataColumn, Vector
-from pegasos_stats.checks import check_choice, check_flag, check_fraction, number_of
+from pegasos_stats import checks, errors, parallel, tables
+from pegasos_stats.arrays import DataColumn, Matrix, Vector
 from pegasos_stats.data.user_data import is_name, named
 from pegasos_stats.errors import DataError, OptionError, counted, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
-from pegasos_stats.metrics import inputs
+from pegasos_stats.metrics import inputs, intervals
 from pegasos_stats.metrics.caret import format_pval
 from pegasos_stats.metrics.confusion import checked_names
-from pegasos_stats.metrics.intervals import (
-    Interval,
-    auc_interval,
-    delong_variance,
-    placement_values,
-)
 from pegasos_stats.metrics.rates import warn_undefined
 from pegasos_stats.metrics.scores import RocCurve, roc_curve
-from pegasos_stats.models.base import Model
+from pegasos_stats.models.base import HeldOut, Model
 from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
 from pegasos_stats.models.inference.wald import TIDY_COLUMNS, estimates
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import INTERCEPT
-from pegasos_stats.solvers.losses import LOSSES
+from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers.options import Solver
 from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.selection.cross_validation import (
-    CrossValidation,
-    cross_validate,
-)
+from pegasos_stats.studies.selection import cross_validation, fold_fits
+from pegasos_stats.studies.selection.cross_validation import CrossValidation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -122,56 +116,41 @@ def compare_errors(
     0  one pixel - all pixels ...
     """
     given = named("models", models, Model | CrossValidation, MODELS, least=2)
-    column = _metric_of_all(metric, given)
     first = next((v for v in given.values() if isinstance(v, CrossValidation)), None)
-    _check_same(given, first)
     found: dict[str, CrossValidation] = {}
     for name, each in given.items():
+        if first is not None:
+            folds, repeats, groups, seed = first.folds, 1, None, first.seed
         if isinstance(each, Model):
-            each = cross_validate(
+            each = cross_validation.cross_validate(
                 each,
                 solver,
-                folds=folds if first is None else first.folds,
-                repeats=repeats if first is None else 1,
-                groups=groups if first is None else None,
-                seed=seed if first is None else first.seed,
+                folds=folds,
+                repeats=repeats,
+                groups=groups,
+                seed=seed,
                 metrics=metric,
                 workers=workers,
                 progress=progress,
             )
         first = first or each
         found[name] = each
-    return ErrorComparison(found, column)
-
-
-def _check_same(given: Mapping[str, Any], first: CrossValidation | None) -> None:
-    """Raise `DataError` unless all are of the same rows, outcomes and folds."""
-    samples = [getattr(each, "model", each)._sample for each in given.values()]
-    a = samples[0]
-    for (name, each), b in zip(given.items(), samples, strict=True):
-        same = np.array_equal(a.y, b.y) and a.index.equals(b.index)
-        if not same or a.coding.levels != b.coding.levels:
-            raise DataError(f"{shown(name)} is not of the rows of the first model.")
-        if (
-            first is not None
-            and isinstance(each, CrossValidation)
-            and not np.array_equal(first.folds.assignment, each.folds.assignment)
-        ):
-            raise DataError(f"{shown(name)} has folds of its own, and no pairs.")
-
-
-def _metric_of_all(metric: object, given: Mapping[str, Any]) -> str:
-    """Name of the metric, or raise `OptionError` unless each model has it."""
-    own = callable(metric)
-    name = getattr(metric, "__name__", None) if own else metric
-    for label, each in given.items():
-        known = [found.name for found in getattr(each, "metrics", ())]
-        if isinstance(each, Model):
-            known = [*LOSSES[each.problem.loss].metrics, *([str(name)] if own else [])]
-        if name not in known:
-            why = f"is no metric of {shown(label)}, which has {listing(known)}."
+        _check_same(name, each, first)
+        column = getattr(metric, "__name__", metric)
+        if column not in (known := [metric.name for metric in each.metrics]):
+            why = f"is no metric of {shown(name)}, which has {listing(known)}."
             raise OptionError(why, "metric", metric)
-    return str(name)
+    return ErrorComparison(found, str(column))
+
+
+def _check_same(name: str, found: CrossValidation, first: CrossValidation) -> None:
+    """Raise `DataError` unless both are of the same rows, outcomes and folds."""
+    a, b = first.model._sample, found.model._sample
+    same = np.array_equal(a.y, b.y) and a.index.equals(b.index)
+    if not same or a.coding.levels != b.coding.levels:
+        raise DataError(f"{shown(name)} is not of the rows of the first model.")
+    if not np.array_equal(first.folds.assignment, found.folds.assignment):
+        raise DataError(f"{shown(name)} has folds of its own, and no pairs.")
 
 
 def paired_mean(
@@ -252,12 +231,12 @@ class ErrorComparison(tables.Summarised):
         OptionError
             If `conf_level` is not between 0 and 1.
         """
-        level, lines = check_fraction("conf_level", conf_level), []
+        level, lines = checks.check_fraction("conf_level", conf_level), []
         for (a, one), (b, two) in combinations(self.cross_validations.items(), 2):
-            apart = one.by_fold[self.metric] - two.by_fold[self.metric]
-            share = float((one.by_fold["n_test"] / one.by_fold["n_train"]).mean())
-            weights = one.by_fold["weight"].to_numpy()
-            mean, error, df = paired_mean(apart.to_numpy(np.float64), weights, share)
+            folds = one.by_fold
+            apart = (folds[self.metric] - two.by_fold[self.metric]).to_numpy(np.float64)
+            share = float((folds["n_test"] / folds["n_train"]).mean())
+            mean, error, df = paired_mean(apart, folds["weight"].to_numpy(), share)
             line = estimates(np.array([mean]), np.array([error]), df, level)
             lines.append(line.assign(term=f"{a} - {b}", df=df))
         return pd.concat(lines, ignore_index=True)[[*TIDY_COLUMNS, "df"]]
@@ -290,11 +269,10 @@ class ErrorComparison(tables.Summarised):
 
     def summary(self, alpha: float = 0.05) -> tables.Summary:
         """Means, differences and notes; ``print()`` shows text, a notebook HTML."""
-        alpha = check_fraction("alpha", alpha)
+        alpha = checks.check_fraction("alpha", alpha)
         table = self.tidy(1.0 - alpha)
         headings = tables.headings_of_tests(float(table["df"].iloc[0]))
         cells = tables.estimate_cells(table, headings, alpha)
-        cells = cells.rename(columns={"coef": "difference"})
         first = next(iter(self.cross_validations.values()))
         left = [(f"{name}:", tables.significant(v)) for name, v in self.means.items()]
         right = [
@@ -309,6 +287,7 @@ class ErrorComparison(tables.Summarised):
         ]
         if same := list(table["term"][table["statistic"].isna()]):
             notes.append(f"{listing(same)}: no spread over the folds, and so no test.")
+        cells = cells.rename(columns={"coef": "difference"})
         return tables.Summary(["Errors out of fold"], cells, notes, left, right)
 
 
@@ -388,9 +367,9 @@ def compare_models(
     if isinstance(results, list | tuple):
         results = {f"({j})": fit for j, fit in enumerate(results, 1)}
     fits: dict[str, Results] = named("results", results, Results, FITS)
-    check_choice("brackets", brackets, BRACKETS)
-    check_flag("original", original)
-    level, bounds = check_fraction("conf_level", conf_level), _bounds(stars)
+    checks.check_choice("brackets", brackets, BRACKETS)
+    checks.check_flag("original", original)
+    level, bounds = checks.check_fraction("conf_level", conf_level), _bounds(stars)
     validated, estimates = {}, {}
     if cross_validations is not None:
         cure = f"give those of ps.cross_validate() for fits of {listing(fits)}."
@@ -440,11 +419,12 @@ def _bounds(stars: object) -> tuple[float, ...]:
     """Bounds of p-values, the smallest first."""
     if isinstance(stars, bool | np.bool_):
         return STARS if stars else ()
-    if isinstance(stars, list | tuple) and stars:
-        found = tuple(number_of(bound) for bound in stars)
-        if all(0.0 < bound < 1.0 for bound in found) and len(set(found)) == len(found):
-            return tuple(sorted(found))
-    raise OptionError("is no flag, nor bounds of p-values.", "stars", stars)
+    found = (
+        list(map(checks.number_of, stars)) if isinstance(stars, list | tuple) else []
+    )
+    if not found or not all(0.0 < each < 1.0 for each in found):
+        raise OptionError("is no flag, nor bounds of p-values.", "stars", stars)
+    return tuple(sorted(set(found)))
 
 
 IN_BRACKETS: dict[str, str] = {
@@ -600,18 +580,14 @@ class ModelComparison(tables.Exported):
     @property
     def notes(self) -> list[str]:
         """Notes: what the numbers are, and which of them are not comparable."""
-        found, shown = [], self.brackets != "none"
-        if shown and len(self.estimates):
+        found = []
+        if self.brackets != "none" and len(self.estimates):
             found.append(IN_BRACKETS[self.brackets].format(100.0 * self.level))
         if self.stars:
             bounds = zip(range(len(self.stars), 0, -1), self.stars, strict=True)
             found.append(", ".join(f"{'*' * n} p < {p:g}" for n, p in bounds) + ".")
-        first, *others = (fit.problem for fit in self.fits.values())
-        if any(
-            (first.loss, first.lam) != (other.loss, other.lam)
-            or not np.array_equal(first.y, other.y)
-            for other in others
-        ):
+        problems = [fit.problem for fit in self.fits.values()]
+        if len({(each.loss, each.lam, each.y.tobytes()) for each in problems}) > 1:
             found.append(
                 "Objectives, log-likelihoods, AIC and BIC compare between fits of the "
                 "same rows, loss and lambda alone; coefficients of the hinge and the "
@@ -619,14 +595,12 @@ class ModelComparison(tables.Exported):
             )
         for name, fit in self.fits.items():
             if warned := sum(note.severity == "warning" for note in fit.notes):
-                found.append(
-                    f"{name}: {counted(warned, 'warning')}, see its summary()."
-                )
+                count = counted(warned, "warning")
+                found.append(f"{name}: {count}, see its summary().")
         scaled = [name for name, fit in self.fits.items() if fit.scaling is not None]
         if scaled and not self.original:
-            found.append(
-                f"Coefficients of standardized predictors: {', '.join(scaled)}."
-            )
+            names = ", ".join(scaled)
+            found.append(f"Coefficients of standardized predictors: {names}.")
         return found
 
     @cached_property
@@ -647,8 +621,7 @@ class ModelComparison(tables.Exported):
         for metric, lines in self.validated.groupby("term", sort=False):
             cells = lines.set_index("model").apply(_with_error, axis=1)
             below[f"Out of fold: {metric}"] = [cells.get(n, "") for n in self.fits]
-        rows = (pd.DataFrame(each, list(self.fits)).T for each in (above, below))
-        first, last = rows
+        first, last = (pd.DataFrame(each, list(self.fits)).T for each in (above, below))
         return [first, self._terms(), last]
 
     def _terms(self) -> pd.DataFrame:
@@ -756,10 +729,10 @@ class RocComparison(tables.Facts):
     pvalue = _number("p_value", 2, "Two-sided p-value of equal areas.")
 
     @property
-    def interval(self) -> Interval:
+    def interval(self) -> intervals.Interval:
         """Confidence interval of the difference."""
         low, high = self.table[ENDS].iloc[2]
-        return Interval(float(low), float(high))
+        return intervals.Interval(float(low), float(high))
 
     def tidy(self) -> pd.DataFrame:
         """Three rows: both areas and their difference.
@@ -878,34 +851,26 @@ def compare_roc(
     1              two     ...
     2  one pixel - two    ...
     """
-    level = check_fraction("level", level)
+    level = checks.check_fraction("level", level)
     names = checked_names(names)
     if isinstance(actual, Results) or isinstance(scores_a, Results):
         sides = _of_fits(actual, scores_a, scores_b, positive)
     else:
-        sides = (
-            inputs.events_of(actual, scores_a, positive, "scores"),
-            inputs.events_of(actual, scores_b, positive, "scores"),
-        )
         both = (scores_a, scores_b)
-        inputs.side_by_side(
-            *(e.iloc[:, 0] if isinstance(e, pd.DataFrame) else e for e in both)
-        )
+        sides = [inputs.events_of(actual, s, positive, "scores") for s in both]
     used = sides[0].is_complete & sides[1].is_complete
     codes = inputs.check_both_levels(sides[0], used)
     scores = [each.values[used] for each in sides]
-    placements = [placement_values(codes, each) for each in scores]
-    first, second = placements
+    first, second = (intervals.placement_values(codes, each) for each in scores)
     apart = (first[0] - second[0], first[1] - second[1])
-    variances = [delong_variance(each) for each in (first, second, apart)]
-    areas = [float(each[1].mean()) for each in placements]
-    table = estimates(
-        np.array([*areas, areas[0] - areas[1]]), np.sqrt(variances), level=level
-    )
+    variances = [intervals.delong_variance(each) for each in (first, second, apart)]
+    areas = [float(each[1].mean()) for each in (first, second)]
+    values = np.array([*areas, areas[0] - areas[1]])
+    table = estimates(values, np.sqrt(variances), level=level)
     table.insert(0, "term", [*names, f"{names[0]} - {names[1]}"])
     table.loc[:1, ["statistic", "p_value"]] = np.nan
     for row, each in enumerate(scores):
-        table.loc[row, ENDS] = list(auc_interval(codes, each, level))
+        table.loc[row, ENDS] = list(intervals.auc_interval(codes, each, level))
     if not (apart[0].any() or apart[1].any()):
         table.loc[2, ["statistic", "p_value"]] = 0.0, 1.0
     elif not variances[2] > 0.0:
@@ -924,7 +889,7 @@ def compare_roc(
 
 def _of_fits(
     a: object, b: object, data: object, positive: object
-) -> tuple[inputs.Events, inputs.Events]:
+) -> list[inputs.Events]:
     """Outcomes of new rows, and the scores of two fits."""
     if not (isinstance(a, Results) and isinstance(b, Results)):
         raise OptionError("A fit is compared with a fit: (fit_a, fit_b, data).")
@@ -942,7 +907,656 @@ def _of_fits(
         codes = np.where(codes < 0, -1, codes == at)
         negative, named = fit.coding.levels[1 - at], fit.coding.levels[at]
         sides.append(inputs.Events(codes, scores if at else -scores, negative, named))
-    first, second = sides
-    if not np.array_equal(first.codes, second.codes):
+    if not np.array_equal(sides[0].codes, sides[1].codes):
         raise DataError("The fits count these rows differently; give scores.")
-    return first, second
+    return sides
+
+
+POOLED = ["term", "estimate", "std_error", "statistic", "df", "p_value"]
+BY_RUBIN = (
+    "Standard errors have the variance between imputations (Rubin's rules); df by "
+    "Barnard & Rubin (1999); fmi is the fraction of missing information."
+)
+
+
+@suggest_names("pooled")
+@dataclass(frozen=True, repr=False, eq=False)
+class PooledResults(tables.Summarised):
+    """Coefficients of fits to imputed data, by Rubin's rules; made by `pool`.
+
+    With estimates ``b_l`` and covariances ``U_l`` of ``m`` fits the estimate is their
+    mean, and its covariance ``T = mean(U_l) + (1 + 1/m) B`` with ``B`` the covariance
+    of the ``b_l``.
+
+    Attributes
+    ----------
+    fits : tuple of LinearResults
+    estimates : float64 array, shape (m, k)
+        Coefficients of each fit.
+    within : float64 array, shape (k, k)
+        Mean covariance of the fits.
+    df_complete : float
+        Degrees of freedom if nothing were missing, ``n - k``; with clusters theirs.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> frames = [train.assign(p34=train["p34"] + shift % 3) for shift in range(5)]
+    >>> fits = [ps.logit("digit ~ p34 + p43", frame).fit() for frame in frames]
+    >>> ps.pool(fits).tidy()[["term", "estimate", "std_error", "df"]].round(2)
+            term  estimate  std_error      df
+    0  Intercept      0.45       0.49  144.34
+    1        p34     -0.15       0.04  195.03
+    2        p43      0.05       0.03  195.03
+    """
+
+    fits: tuple[LinearResults, ...]
+    estimates: Matrix
+    within: Matrix
+    df_complete: float
+
+    @property
+    def m(self) -> int:
+        """Number of imputations."""
+        return len(self.fits)
+
+    @property
+    def nobs(self) -> int:
+        """Rows of a fit; of the smallest, if they differ."""
+        return min(fit.nobs for fit in self.fits)
+
+    @property
+    def params(self) -> "pd.Series[float]":
+        """Pooled coefficients, by name."""
+        return self._column("estimate", "params")
+
+    @property
+    def bse(self) -> "pd.Series[float]":
+        """Standard errors, roots of the diagonal of `cov_params`."""
+        return self._column("std_error", "bse")
+
+    @property
+    def pvalues(self) -> "pd.Series[float]":
+        """Two-sided p-values by Student's t."""
+        return self._column("p_value", "pvalues")
+
+    def cov_params(self) -> pd.DataFrame:
+        """Total covariance ``T``, shape (k, k)."""
+        names = self.fits[0].params.index
+        return pd.DataFrame(self.within + self._between, index=names, columns=names)
+
+    def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Intervals of level ``1 - alpha``, lower limits in column 0, upper in 1."""
+        table = self.tidy(1.0 - checks.check_fraction("alpha", alpha)).set_index("term")
+        return table[["conf_low", "conf_high"]].set_axis([0, 1], axis=1)
+
+    def tidy(
+        self, conf_level: float = 0.95, exponentiate: bool = False
+    ) -> pd.DataFrame:
+        """Coefficients as a data frame, as ``summary(pool(fit))`` of R's mice.
+
+        Parameters
+        ----------
+        conf_level : float, default 0.95
+        exponentiate : bool, default False
+            Whether estimates and limits are odds ratios, for the log loss.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``term, estimate, std_error, statistic, df, p_value, conf_low,
+            conf_high, riv, lambda, fmi``. ``riv`` is the relative increase of the
+            variance by missing values, ``(1 + 1/m) B / mean(U)``; ``lambda`` their
+            share of it, ``(1 + 1/m) B / T``; ``fmi`` the fraction of missing
+            information, ``(riv + 2 / (df + 3)) / (1 + riv)``.
+
+        Raises
+        ------
+        OptionError
+            If `conf_level` is not between 0 and 1, or odds ratios are requested for the
+            hinge loss.
+        """
+        from scipy.special import stdtr, stdtrit
+
+        level = checks.check_fraction("conf_level", conf_level)
+        checks.check_flag("exponentiate", exponentiate)
+        if exponentiate and self.fits[0].problem.loss != "log":
+            raise OptionError("exponentiate=True gives odds ratios of logits.")
+        m, complete = self.m, self.df_complete
+        estimate, within = self.estimates.mean(axis=0), np.diag(self.within)
+        between = np.diag(self._between)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            std_error = np.sqrt(within + between)
+            statistic = estimate / std_error
+            riv, share = between / within, between / (within + between)
+            observed = (complete + 1) / (complete + 3) * complete * (1 - share)
+            df = 1.0 / (np.square(share) / (m - 1) + 1.0 / observed)
+        reach = stdtrit(df, (1.0 + level) / 2.0) * std_error
+        p_value = 2.0 * stdtr(df, -np.abs(statistic))
+        low, high = estimate - reach, estimate + reach
+        if exponentiate:
+            estimate, low, high = np.exp(estimate), np.exp(low), np.exp(high)
+        numbers = estimate, std_error, statistic, df, p_value, low, high, riv, share
+        names = [*POOLED[1:], "conf_low", "conf_high", "riv", "lambda"]
+        found = pd.DataFrame(dict(zip(names, numbers, strict=True)))
+        found.insert(0, "term", self.fits[0].params.index)
+        return found.assign(fmi=(riv + 2.0 / (df + 3.0)) / (1.0 + riv))
+
+    def summary(self, alpha: float = 0.05) -> tables.Summary:
+        """Header, table and a note; ``print()`` shows text, a notebook HTML.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Intervals have level ``1 - alpha``.
+        """
+        alpha = checks.check_fraction("alpha", alpha)
+        table, first = self.tidy(1.0 - alpha), self.fits[0]
+        cells = tables.estimate_cells(table, ("t", "P>|t|"), alpha)
+        cells = cells.drop(columns="t")
+        for name in ("df", "fmi"):
+            cells[name] = [f"{value:.{3 * (name == 'fmi')}f}" for value in table[name]]
+        header = [
+            f"Pooled fits, by the {first.problem.loss} loss",
+            f"{first.coding.described}    {counted(self.m, 'imputation')}",
+            f"n {self.nobs:,}    lambda {first.problem.lambda_text}",
+        ]
+        return tables.Summary(header, cells, [BY_RUBIN])
+
+    @property
+    def _between(self) -> Matrix:
+        """``(1 + 1/m) B``."""
+        deviations = self.estimates - self.estimates.mean(axis=0)
+        factor = (1.0 + 1.0 / self.m) / (self.m - 1)
+        return np.asarray(factor * deviations.T @ deviations)
+
+    def _column(self, column: str, name: str) -> "pd.Series[float]":
+        return self.tidy().set_index("term")[column].rename_axis(None).rename(name)
+
+    # What the package maketables reads, as of a fit.
+
+    @property
+    def __maketables_coef_table__(self) -> pd.DataFrame:
+        return tables.maketables_columns(self.tidy())
+
+    @property
+    def __maketables_depvar__(self) -> str:
+        return self.fits[0].__maketables_depvar__
+
+    __maketables_default_stat_keys__ = ("N", "m")
+    __maketables_stat_labels__: ClassVar = {"m": "Imputations"}
+
+    def __maketables_stat__(self, key: str) -> object:
+        return {"N": self.nobs, "m": self.m}.get(key)
+
+
+@suggest_arguments
+def pool(results: Sequence[LinearResults]) -> PooledResults:
+    """Pool fits to multiply imputed data by Rubin's rules, as ``pool()`` of R's mice.
+
+    The frames are from elsewhere, such as ``MICEData`` of statsmodels: fit the same
+    model to each. Coefficients of ``standardize=True`` are pooled on the original scale
+    of the predictors.
+
+    Parameters
+    ----------
+    results : list or tuple of LinearResults
+        Fits of the same model, one for each imputed frame, two or more. Their standard
+        errors are those that they have, HC3 by default for the log loss.
+
+    Returns
+    -------
+    PooledResults
+        With ``summary(), tidy(), params, bse, conf_int(), pvalues, cov_params()``.
+        Degrees of freedom are those of Barnard & Rubin, with ``n - k`` for complete
+        data, or those of the clusters.
+
+    Raises
+    ------
+    OptionError
+        If there is one fit only, or fits differ in terms, loss, lam or levels.
+
+    References
+    ----------
+    Rubin, *Multiple Imputation for Nonresponse in Surveys* (1987), section 3.1.
+    Barnard & Rubin, *Small-sample degrees of freedom with multiple imputation*,
+    Biometrika 86 (1999).
+
+    Examples
+    --------
+    See `PooledResults`.
+
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> fits = [ps.logit("digit ~ p34", train, lam=lam).fit() for lam in (0.1, 0.2)]
+    >>> ps.pool(fits)
+    Traceback (most recent call last):
+    pegasos_stats.errors.OptionError: The fits differ in lam: 0.1, 0.2; ...
+    """
+    fits = tuple(results) if isinstance(results, list | tuple) else ()
+    if len(fits) < 2 or not all(isinstance(fit, LinearResults) for fit in fits):
+        raise OptionError("pool() takes two or more fits of ps.logit() or ps.svm().")
+    for name, values in {
+        "terms": [tuple(fit.params.index) for fit in fits],
+        "loss": [fit.problem.loss for fit in fits],
+        "lam": [fit.problem.lam for fit in fits],
+        "levels": [tuple(fit.coding.levels) for fit in fits],
+    }.items():
+        if len(set(values)) > 1:
+            differing = listing(dict.fromkeys(values))
+            raise OptionError(f"The fits differ in {name}: {differing}; fit one model.")
+    parts, degrees = [], []
+    for fit in fits:
+        errors = fit._errors
+        degrees.append(errors.covariance.df)
+        if fit.scaling is not None:
+            errors = errors.original(fit.scaling.undoing(fit.problem.intercept))
+        V = errors.covariance.matrix.copy()
+        V[errors.unlimited] = V[:, errors.unlimited] = np.nan
+        parts.append((np.asarray(errors.theta, dtype=np.float64), V))
+    estimates, covariances = (np.array(each) for each in zip(*parts, strict=True))
+    rest = float(min(fit.df_resid for fit in fits))
+    finite = [df for df in degrees if np.isfinite(df)]
+    complete = max(1.0, min(finite, default=rest))
+    return PooledResults(fits, estimates, covariances.mean(axis=0), complete)
+
+
+SOLVERS = "give solvers by name: {'Pegasos': ps.Pegasos(epochs=20), 'SDCA': ps.SDCA()}."
+
+
+@suggest_arguments
+def compare_solvers(
+    model: Model,
+    solvers: Mapping[str, Pegasos | SDCA],
+    *,
+    runs: int = 100,
+    test: object = None,
+    seed: int | None = 1,
+    workers: int | None = None,
+    progress: bool = False,
+) -> "SolverComparison":
+    """Run each solver many times on one model and record every epoch.
+
+    Run r of every solver starts at the r-th of these seeds of R::
+
+        set.seed(seed); sample.int(2147483647, runs)
+
+    so solvers with the same kind of order visit the rows in the same order, more runs
+    do not change the first ones, and an additional solver does not change the results
+    of the others. Seeds set in the solvers are not used. A solver without random
+    numbers runs as often as the others; only its times vary.
+
+    Parameters
+    ----------
+    model : SVM, Logit or KernelSVM
+    solvers : mapping of name to solver
+        Solvers by name. SDCA stops at its tolerance and records no later epochs;
+        ``SDCA(tol=0)`` runs all its epochs.
+    runs : int, default 100
+    test : DataFrame or pair (y, X), optional
+        Held-out rows with labels, whose error is recorded.
+    seed : int, default 1
+        As for R's ``set.seed()``; None draws one.
+    workers : int, optional
+        Number of threads; all usable cores if omitted. Only the times depend on it.
+    progress : bool, default False
+        Whether to show a progress bar, a run at a time.
+
+    Returns
+    -------
+    SolverComparison
+
+    Raises
+    ------
+    OptionError
+        If `model` is not a model, `solvers` holds something other than named solvers,
+        or a solver does not suit the model.
+    ColumnError
+        If the held-out rows have no labels.
+    DataError
+        If a run overflows; a note on the exception names the run.
+
+    Notes
+    -----
+    ``cpu_seconds`` is the processor time of the updates alone, in the thread of the
+    run; drawing rows, and computing objectives and errors, is not included. SDCA runs
+    once beforehand, so that no time includes the loading of compiled code. The runs of
+    the solvers alternate, so that a slow phase of the machine affects all of them.
+    Parallel threads share caches and memory, which slows each of them: ``workers=1``
+    gives the most accurate times. With a kernel model each thread holds its own rows of
+    the Gram matrix.
+
+    References
+    ----------
+    Shalev-Shwartz & Zhang, JMLR 14 (2013), section 7: SDCA against Pegasos.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> model = ps.svm("digit ~ .", train, lam=0.1)
+    >>> solvers = {"Pegasos": ps.Pegasos(epochs=3), "SDCA": ps.SDCA(tol=0, epochs=3)}
+    >>> found = ps.compare_solvers(model, solvers, runs=5, test=test, seed=443)
+    >>> found.runs.loc[[0, 15], ["solver", "run", "seed", "epoch", "steps"]]
+         solver  run       seed  epoch  steps
+    0   Pegasos    1  588432584      1    200
+    15     SDCA    1  588432584      1      1
+    """
+    checked = named("solvers", solvers, Solver, SOLVERS)
+    model = fold_fits.checked_model(model, in_memory=False).at_chosen_lambda()
+    runs = checks.check_count("runs", runs)
+    checks.check_flag("progress", progress)
+    threads, stream = parallel.n_workers(workers), RRandom(seed)
+    held_out = None if test is None else model.held_out(test)
+    seeds = stream.sample_int(checks.LARGEST_INTEGER, runs).tolist()
+    tasks = [  # the solvers in turn
+        (name, number, solver.with_seed(seed))
+        for number, seed in enumerate(seeds, 1)
+        for name, solver in checked.items()
+    ]
+    with warnings.catch_warnings():
+        # The filter is one for all threads. The gaps are in the record.
+        warnings.simplefilter("ignore", errors.ConvergenceWarning)
+        for solver in checked.values():
+            if solver.to_optimum:
+                model.solve(solver.with_seed(0))  # loads its compiled code
+        frames: Iterable[pd.DataFrame] = parallel.map_in_order(
+            lambda task: record(model, *task, held_out), tasks, threads
+        )
+        if progress:
+            frames = with_progress(frames, len(tasks), "run")
+        whole = pd.concat(frames, ignore_index=True)
+    whole = whole.astype({"solver": pd.CategoricalDtype(list(checked))})
+    return SolverComparison(
+        runs=whole.sort_values(["solver", "run"], kind="stable", ignore_index=True),
+        solvers=checked,
+        model=model,
+        n_runs=runs,
+        n_test=None if held_out is None else len(held_out[1]),
+        seed=int(stream.seed or 0),
+        workers=threads,
+    )
+
+
+def record(
+    model: Model,
+    name: str,
+    number: int,
+    solver: Pegasos | SDCA,
+    held_out: HeldOut | None,
+) -> pd.DataFrame:
+    """Run one solver once; return its record with name, number and seed."""
+    recorder = model.recorder(solver.ties, held_out)
+    try:
+        model.solve(solver, recorder)
+    except errors.PegasosStatsError as error:
+        error.add_note(f"In run {number} of {name!r}, seed {solver.seed}.")
+        raise
+    lines = recorder.frame()
+    seed = solver.seed if solver.uses_random_numbers else None
+    lines.insert(0, "solver", name)
+    lines.insert(1, "run", number)
+    lines.insert(2, "seed", pd.Series([seed] * len(lines), dtype="Int64"))
+    gap, objective = lines["gap"], lines["objective"]
+    relative = (gap / objective).mask((gap == 0.0) & (objective == 0.0), 0.0)
+    lines.insert(7, "relative_gap", relative)  # 0 / 0 is 0, as in a `Certificate`
+    return lines
+
+
+MEASURES = (
+    "objective",
+    "gap",
+    "relative_gap",
+    "violations",
+    "training_error",
+    "test_error",
+    "cpu_seconds",
+)
+QUANTILES = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
+
+
+@suggest_names("comparison")
+@dataclass(frozen=True, repr=False, eq=False)
+class SolverComparison(tables.Summarised):
+    """Runs of several solvers on one model; made by `compare_solvers`.
+
+    Attributes
+    ----------
+    runs : DataFrame
+        A row for each epoch of each run: ``solver, run, seed, epoch, steps,
+        objective, gap, relative_gap, violations`` (of this epoch), ``training_error``,
+        ``test_error`` if there are held-out rows, and ``cpu_seconds``, the
+        processor time of all updates so far.
+    solvers : mapping of name to solver
+        The solvers, as given.
+    model : SVM, Logit or KernelSVM
+    n_runs : int
+        Runs of each solver.
+    n_test : int or None
+        Number of held-out rows.
+    seed : int
+        Seed from which the seeds of the runs are drawn; drawn itself if none was given.
+    workers : int
+        Number of threads.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> model = ps.svm("digit ~ .", train, lam=0.1)
+    >>> solvers = {"Pegasos": ps.Pegasos(epochs=3), "SDCA": ps.SDCA(tol=0, epochs=3)}
+    >>> found = ps.compare_solvers(model, solvers, runs=5, seed=443)
+    >>> again = model.fit(found.solver("SDCA", run=2), trace=True).trace
+    >>> sdca = found.runs.query("solver == 'SDCA' and run == 2")
+    >>> again["objective"].tolist() == sdca["objective"].tolist()
+    True
+    """
+
+    runs: pd.DataFrame
+    solvers: Mapping[str, Pegasos | SDCA]
+    model: Model
+    n_runs: int
+    n_test: int | None
+    seed: int
+    workers: int
+
+    @property
+    def lower_bound(self) -> float:
+        """Largest dual objective of all epochs: a lower bound on the optimum."""
+        return float((self.runs["objective"] - self.runs["gap"]).max())
+
+    @property
+    def least_objective(self) -> float:
+        """Smallest objective of all epochs: an upper bound on the optimum."""
+        return float(self.runs["objective"].min())
+
+    def solver(self, name: str, run: int) -> Pegasos | SDCA:
+        """Return a solver with the seed of one of its runs, which a fit then repeats.
+
+        Parameters
+        ----------
+        name : str
+        run : int
+            Counted from 1, as in `runs`.
+
+        Raises
+        ------
+        OptionError
+            If there is no such run.
+        """
+        checks.check_choice("name", name, tuple(self.solvers))
+        at = (self.runs["solver"] == name) & (self.runs["run"] == checks.number_of(run))
+        if not at.any():
+            raise OptionError(f"is not from 1 to {self.n_runs}.", "run", run)
+        seed = self.runs.loc[at, "seed"].iloc[0]
+        return self.solvers[name].with_seed(None if pd.isna(seed) else int(seed))
+
+    def tidy(self) -> pd.DataFrame:
+        """Mean, spread and quantiles over the runs, at every epoch.
+
+        Returns
+        -------
+        DataFrame
+            A row for each solver, epoch and measure, in columns ``solver, epoch,
+            measure, n_runs, mean, sd, q05, q25, q50, q75, q95``. Measures are
+            ``objective, gap, relative_gap, violations, training_error, test_error,
+            cpu_seconds``. Quantiles are R's type 7, ``sd`` has the divisor ``n - 1``
+            (NaN for one run). Runs that ended before an epoch are not included in it;
+            `n_runs` counts the others.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> model = ps.svm("digit ~ .", train, lam=0.1)
+        >>> solvers = {"Pegasos": ps.Pegasos(epochs=3)}
+        >>> found = ps.compare_solvers(model, solvers, runs=5, seed=443).tidy()
+        >>> found.query("measure == 'gap'")[["epoch", "n_runs", "mean", "sd"]].round(3)
+           epoch  n_runs   mean     sd
+        1      1       5  ...
+        """
+        measures = pd.CategoricalDtype(measures_of(self.runs))
+        names = list(measures.categories)
+        long = self.runs.melt(["solver", "epoch"], names, "measure")
+        long = long.astype({"measure": measures, "value": "float64"})
+        keys = ["solver", "epoch", "measure"]
+        values = long.groupby(keys, observed=True)["value"]
+        columns = {"n_runs": values.count(), "mean": values.mean(), "sd": values.std()}
+        columns |= {name: values.quantile(share) for name, share in QUANTILES.items()}
+        return pd.DataFrame(columns).reset_index()
+
+    def glance(self) -> pd.DataFrame:
+        """Statistics of each solver at the end of its runs.
+
+        Returns
+        -------
+        DataFrame
+            A row for each solver: ``solver, n_runs, epochs_min, epochs_max,
+            n_reached`` (runs that reached the tolerance, missing where there is
+            none), then ``_mean`` and ``_sd`` of every measure at the last epoch of
+            each run.
+        """
+        last = self.runs.groupby(["solver", "run"], observed=True).tail(1)
+        by_solver = last.groupby("solver", observed=True)
+        columns = {
+            "n_runs": by_solver.size(),
+            "epochs_min": by_solver["epoch"].min(),
+            "epochs_max": by_solver["epoch"].max(),
+        }
+        reached = {
+            name: runs_at_tolerance(runs, self.solvers[str(name)])
+            for name, runs in by_solver
+        }
+        columns["n_reached"] = pd.Series(reached, dtype="Int64")
+        for name in measures_of(self.runs):
+            columns[f"{name}_mean"] = by_solver[name].mean()
+            columns[f"{name}_sd"] = by_solver[name].std()
+        return pd.DataFrame(columns).rename_axis("solver").reset_index()
+
+    def summary(self) -> tables.Summary:
+        """Summarise each solver at the end of its runs.
+
+        Returns
+        -------
+        Summary
+            ``print()`` shows text, a notebook HTML; ``to_latex()`` gives LaTeX.
+        """
+        last = self.glance().set_index("solver").rename_axis(None)
+        low, high = (
+            tables.significant(v, 8) for v in (self.lower_bound, self.least_objective)
+        )
+        right = [
+            ("Runs of each:", f"{self.n_runs:,}"),
+            ("Seed:", str(self.seed)),
+            ("Held-out rows:", "none" if self.n_test is None else f"{self.n_test:,}"),
+        ]
+        reached = last["n_reached"].dropna().items()
+        threads = counted(self.workers, "thread")
+        notes = [
+            "Means over the runs, each at its last epoch; spreads are in glance().",
+            f"Certified by duality: the optimum lies between {low} and {high}.",
+            *(f"{name} reached its tolerance in {n} runs." for name, n in reached),
+            f"CPU time of the updates alone, in {threads}.",
+        ]
+        which = "training" if self.n_test is None else "test"
+        columns = {
+            "epochs_max": "epochs",
+            "objective_mean": "objective",
+            "gap_mean": "gap",
+            f"{which}_error_mean": f"{which} error",
+            "cpu_seconds_mean": "CPU s",
+        }
+        table = last[list(columns)].map(tables.significant).rename(columns=columns)
+        left = fold_fits.model_fields(self.model)
+        return tables.Summary(["Comparison of solvers"], table, notes, left, right)
+
+    def plot(
+        self,
+        *,
+        excess: bool = False,
+        ax: "Sequence[Axes] | None" = None,
+        **line: object,
+    ) -> "tuple[Axes, Axes, Axes]":
+        """Draw loss against CPU time, test error and gap against epoch.
+
+        A line goes through the median over the runs, a band from the 5% to the 95%
+        quantile. Each point of the first panel is an epoch: the median loss at the
+        median time. Axes are logarithmic where values span more than a factor of ten,
+        those of time and gap always.
+
+        Parameters
+        ----------
+        excess : bool, default False
+            Whether to show the loss minus `lower_bound`, the most that is left to gain.
+        ax : three axes, optional
+            By default those of a new figure, one below the other.
+        **line
+            Properties of the lines.
+
+        Returns
+        -------
+        tuple of three Axes
+            Without held-out rows the second shows the training error.
+
+        Raises
+        ------
+        DependencyError
+            If matplotlib is not installed.
+        OptionError
+            If `ax` does not hold three axes.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> model = ps.svm("digit ~ .", train, lam=0.1)
+        >>> solvers = {"Pegasos": ps.Pegasos(epochs=3), "SDCA": ps.SDCA()}
+        >>> found = ps.compare_solvers(model, solvers, runs=5, test=test, seed=443)
+        >>> from matplotlib.figure import Figure
+        >>> loss, error, gap = found.plot(ax=Figure().subplots(3))
+        >>> gap.get_ylabel()
+        'Duality gap'
+        """
+        from pegasos_stats.output.plotting.curves import plot_comparison
+
+        checks.check_flag("excess", excess)
+        return plot_comparison(self, excess, ax, line)
+
+
+def measures_of(runs: pd.DataFrame) -> list[str]:
+    """Return the measures of a record: without held-out rows there is no test error."""
+    return [name for name in MEASURES if name in runs.columns]
+
+
+def runs_at_tolerance(last: pd.DataFrame, solver: Pegasos | SDCA) -> int | None:
+    """Count the runs of one solver that reached its tolerance; None if it has none.
+
+    They ended before the last epoch allowed, or with a gap that is small enough.
+    """
+    if not solver.stops:
+        return None
+    near = last["gap"] <= solver.tol * last["objective"]
+    if solver.gap_tol:
+        near |= last["gap"] <= solver.gap_tol
+    return int((near | (last["epoch"] < solver.epochs)).sum())

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import threading
 import warnings
-from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,17 +22,12 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 
+from pegasos_stats import errors
 from pegasos_stats.arrays import DataColumn, Predictors, Rows, Vector
 from pegasos_stats.checks import LARGEST_INTEGER, check_choice
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.labels import Level, signs_of
-from pegasos_stats.errors import (
-    ConvergenceWarning,
-    DataError,
-    DependencyError,
-    OptionError,
-    counted,
-)
+from pegasos_stats.errors import DataError, DependencyError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.metrics.confusion import confusion
 from pegasos_stats.models.base import checked_solver
@@ -68,9 +62,9 @@ def reference_folder() -> Path:
     return inside if inside.is_dir() else PACKAGE.parent / "r_reference"
 
 
-def loading_code(folder: Path) -> str:
+def loading_code() -> str:
     """Lines of R that load the reference into an environment of its own."""
-    listed = str(folder / "R").replace("\\", "/").replace('"', '\\"')
+    listed = (reference_folder() / "R").as_posix().replace('"', '\\"')
     return (
         "local({ reference <- new.env()\n"
         f'for (file in list.files("{listed}", "[.]R$", full.names = TRUE))'
@@ -78,7 +72,7 @@ def loading_code(folder: Path) -> str:
     )
 
 
-class R(ABC):
+class R:
     """R with the functions of the reference.
 
     A request is a file of R code, in which arrays of numbers are files of doubles that
@@ -90,11 +84,11 @@ class R(ABC):
 
     def __init__(self) -> None:
         self._folder, self._n_files = Path(mkdtemp(prefix="pegasos_stats-")), 0
-        self._remove = finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
 
-    @abstractmethod
     def _run(self) -> None:
         """Let R run ``request.R`` in the folder, and write ``answer.bin``."""
+        raise NotImplementedError
 
     def eval(self, code: str) -> RValue:
         """Value of the last expression of `code`.
@@ -115,7 +109,7 @@ class R(ABC):
         (self._folder / "request.R").write_bytes(code.encode())
         self._n_files = 0
         self._run()
-        found = _Answer((self._folder / "answer.bin").read_bytes()).value()
+        found = value_of((self._folder / "answer.bin").read_bytes())
         if "error" in found:
             raise DataError(f"R stopped: {' '.join(str(found['error'][0]).split())}.")
         return found["value"]
@@ -147,9 +141,7 @@ class R(ABC):
         if isinstance(value, pd.Series | pd.Categorical | pd.Index):
             return self._labels(pd.Series(value))
         array = np.asarray(value)
-        flat = self._vector(
-            array.ravel(order="F")
-        )  # R's order: the first index is fast
+        flat = self._vector(array.ravel(order="F"))  # the first index is fast
         return flat if array.ndim < 2 else f"array({flat}, c{array.shape})"
 
     def _vector(self, flat: np.ndarray) -> str:
@@ -190,37 +182,38 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-class _Answer:
-    """Reads what ``write_value()`` of R has written, one value after the other."""
+def value_of(content: bytes) -> RValue:
+    """What ``write_value()`` of R has written, one value after the other."""
+    at = 0
 
-    def __init__(self, content: bytes) -> None:
-        self._content, self._at = content, 0
+    def text() -> str:
+        nonlocal at
+        begin, at = at, content.index(b"\0", at) + 1
+        return content[begin : at - 1].decode()
 
-    def _text(self) -> str:
-        begin, self._at = self._at, self._content.index(b"\0", self._at) + 1
-        return self._content[begin : self._at - 1].decode()
-
-    def value(self) -> RValue:
-        kind, size, shape = self._text(), int(self._text()), self._text().split()
-        found: RValue
+    def value() -> RValue:
+        nonlocal at
+        kind, size, shape = text(), int(text()), [int(n) for n in text().split()]
         if kind == "NULL":
             return None
         if kind == "list":
-            names = [self._text() for _ in range(size)]
-            items = [self.value() for _ in names]
+            names = [text() for _ in range(size)]
+            items = [value() for _ in names]
             return dict(zip(names, items, strict=True)) if any(names) else items
+        found: RValue
         if kind == "character":
-            texts = [self._text() for _ in range(size)]
+            texts = [text() for _ in range(size)]
             found = np.array([t[1:] if t[0] == "+" else None for t in texts], object)
         else:
-            found = np.frombuffer(self._content, np.float64, size, self._at).copy()
-            self._at += 8 * size
-            missing = np.isnan(found)
+            found = np.frombuffer(content, np.float64, size, at).copy()
+            at += 8 * size
             if kind == "logical":
-                found = np.array(np.where(missing, None, found == 1.0), object)
-            if kind != "double" and not missing.any():
-                found = found.astype(bool if kind == "logical" else np.int64)
-        return found.reshape([int(n) for n in shape], order="F") if shape else found
+                found = np.array([None if np.isnan(x) else bool(x) for x in found])
+            elif kind == "integer" and not np.isnan(found).any():
+                found = found.astype(np.int64)
+        return found.reshape(shape, order="F") if shape else found
+
+    return value()
 
 
 class Embedded(R):
@@ -234,7 +227,7 @@ class Embedded(R):
 
     name = "rpy2"
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self) -> None:
         super().__init__()
         os.environ.setdefault("RPY2_CFFI_MODE", "ABI")  # needs no compiler
         path = os.environ.get("LD_LIBRARY_PATH")
@@ -245,7 +238,7 @@ class Embedded(R):
         if path is not None:
             os.environ["LD_LIBRARY_PATH"] = path
         self._place = rinterface.StrSexpVector([self._folder.as_posix()])
-        self._loaded = rinterface.evalr(loading_code(folder or reference_folder()))
+        self._loaded = rinterface.evalr(loading_code())
 
     def _run(self) -> None:
         self._loaded["answer_request"](self._place, self._loaded)
@@ -262,31 +255,23 @@ class Process(R):
 
     name = "Rscript"
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self) -> None:
+        super().__init__()
         command = shutil.which("Rscript")
         if command is None:
             raise DependencyError(NO_R.format("rpy2 and Rscript are both missing"))
-        super().__init__()
         self._command = [command, "--vanilla", "serve.R"]
-        loading = loading_code(folder or reference_folder())
         code = (
             'if (!l10n_info()$`UTF-8`) suppressWarnings(Sys.setlocale("LC_CTYPE", '
-            f'"C.UTF-8"))\nreference <- {loading}\n'
+            f'"C.UTF-8"))\nreference <- {loading_code()}\n'
             'reference$answer_request(".", reference)\n'
         )
         (self._folder / "serve.R").write_text(code, encoding="utf-8")
 
     def _run(self) -> None:
-        done = subprocess.run(
-            self._command,
-            cwd=self._folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        )
+        done = subprocess.run(self._command, cwd=self._folder, capture_output=True)
         if done.returncode:
-            last = " ".join(done.stdout.split())[-300:]
+            last = " ".join(done.stderr.decode(errors="replace").split())[-300:]
             raise DependencyError(NO_R.format(f"Rscript ended ({last})"))
 
 
@@ -386,34 +371,27 @@ class Setup:
 
     def in_r(self) -> dict[str, object]:
         """The list that `run_configuration` of ``configurations.R`` takes."""
-        solver, problem, values = self.solver, self.problem, values_of(self.solver)
-        X: Any = self.X
-        if not isinstance(X, np.ndarray):
-            X = {
-                "p": X.shape[1],
-                "ends": X.indptr.astype(np.float64),
-                "columns": X.indices.astype(np.float64) + 1.0,
-                "values": X.data.astype(np.float64),
-            }
-        arguments: dict[str, object] = {"lambda": problem.lam}
+        solver, problem, X = self.solver, self.problem, self.X
+        values, given = values_of(solver), {"lambda": problem.lam}
         if not isinstance(solver, Pegasos):
-            names = ["epochs", "start"]
-            arguments["loss"] = problem.loss
+            names, given["loss"] = ["epochs", "start"], problem.loss
         elif self.kernel is None:
-            options = declared(type(solver)).values()
-            names = [option.name for option in options if option.in_r]
-            arguments |= {"loss": problem.loss, "intercept": problem.intercept}
+            names = [n for n, option in declared(type(solver)).items() if option.in_r]
+            given |= {"loss": problem.loss, "intercept": problem.intercept}
         else:
             names = ["epochs", "order", "steps", "refit_intercept"]
-            arguments |= {"intercept": problem.intercept, "kernel": self.kernel.name}
-            arguments |= self.kernel.parameters
-        arguments |= {name: values[name] for name in names}
-        if not isinstance(arguments.get("order", ""), str):
-            arguments["order"] = values["order"] + 1
-        arguments["epochs"] = values["epochs"] or 1
+            given |= {"intercept": problem.intercept, "kernel": self.kernel.name}
+            given |= self.kernel.parameters
+        given |= {name: values[name] for name in names}
+        if isinstance(given.get("order"), np.ndarray):
+            given["order"] = values["order"] + 1
+        rows: object = X
+        if not isinstance(X, np.ndarray):
+            ends, columns = X.indptr.astype(np.float64), X.indices + 1.0
+            rows = {"p": X.shape[1], "ends": ends, "columns": columns, "values": X.data}
         return {
             "solver": "kernel" if self.kernel is not None else solver.name.lower(),
-            "X": X if isinstance(X, dict) else X.astype(np.float64),
+            "X": rows,
             "labels": self.labels,
             "coding": self.coding,
             "weights": self.weights,
@@ -421,7 +399,7 @@ class Setup:
             "seed": solver.seed,
             "sample_kind": solver.sample_kind.capitalize(),
             "ties": solver.ties,
-            "arguments": arguments,
+            "arguments": given | {"epochs": values["epochs"] or 1},
         }
 
 
@@ -440,16 +418,17 @@ def setup_of(model: object, solver: Pegasos | SDCA | None) -> Setup:
         raise OptionError("The R reference reads no files; give a data frame.")
     if getattr(solver, "arithmetic", None) == "fast":
         raise OptionError("is not in the R reference.", "arithmetic", "fast")
-    if isinstance(solver, SDCA) and (
-        solver.algorithm != "perm" or hasattr(problem, "kernel")
-    ):
-        why = "The R reference has SDCA with algorithm='perm' alone, for linear models."
-        raise OptionError(why)
+    others = isinstance(solver, SDCA) and solver.algorithm != "perm"
+    if others or (isinstance(solver, SDCA) and hasattr(problem, "kernel")):
+        only = "SDCA with algorithm='perm' alone, for linear models"
+        raise OptionError(f"The R reference has {only}.")
     if solver.uses_random_numbers and solver.seed is None:
         solver = solver.with_seed(1)
     labels = coding.decode(problem.y).reset_index(drop=True)
-    given = Setup(model, solver, problem.X, labels, coding.rule, problem.weights)
-    given = replace(given, offset=getattr(problem, "offset", None))
+    offset = getattr(problem, "offset", None)
+    given = Setup(
+        model, solver, problem.X, labels, coding.rule, problem.weights, offset
+    )
     low, high = levels = given.levels
     if levels != list(coding.levels):
         given = replace(given, labels=pd.Series(np.where(problem.y > 0.0, high, low)))
@@ -565,14 +544,12 @@ class ParityCheck:
     @property
     def verdict(self) -> str:
         """The result of the comparison in one sentence."""
-        apart, rounded = (
-            ", ".join(self.table.index[self.table["same"] == how])
-            for how in ("differs", "to rounding")
-        )
-        if apart:
-            return f"Python and R differ in: {apart}."
-        if rounded:
-            return f"Python and R are the same; to rounding alone in: {rounded}."
+        same = self.table["same"]
+        if names := list(self.table.index[same == "differs"]):
+            return f"Python and R differ in: {', '.join(names)}."
+        if names := list(self.table.index[same == "to rounding"]):
+            alone = f"to rounding alone in: {', '.join(names)}"
+            return f"Python and R are the same; {alone}."
         return "Python and R are the same in every bit."
 
     @property
@@ -610,7 +587,7 @@ def in_python(r: R, setup: Setup) -> Run:
     """The same by the public face, with the names of R; levels as R writes them."""
     problem = setup.problem
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", errors.ConvergenceWarning)
         result = setup.model.fit(setup.solver)
     found = result.solution
     n_epochs = found.n_epochs  # SDCA counts visits alone
@@ -651,29 +628,25 @@ def epochs_of(setup: Setup) -> list[Rows]:
 
 def compared(setup: Setup, ours: Run, theirs: Run) -> list[Compared]:
     """All that both sides gave, one by one."""
-    known = [name for name in NAMES if name in ours and name != "table"]
-    found = [difference(setup, name, ours, theirs) for name in known]
-    return [*found, _tables(setup, ours, theirs)]
+    return [difference(setup, name, ours, theirs) for name in NAMES if name in ours]
 
 
 def difference(setup: Setup, name: str, ours: Run, theirs: Run) -> Compared:
     """Compare one of the things."""
-    if name == "levels":
-        here, there = list(ours[name]), list(theirs[name])
-        if here == there:
+    left, right = (np.atleast_1d(np.asarray(run[name])) for run in (ours, theirs))
+    if name in ("levels", "table"):
+        if left.tolist() == right.tolist():
             return Compared(name, "every bit")
-        return Compared(name, "differs", f"{here} here, {there} in R")
-    left, right = (
-        np.atleast_1d(np.asarray(run[name], dtype=np.float64)) for run in (ours, theirs)
-    )
+        if name == "table" and _undecided_alone(setup, ours, theirs):
+            return Compared(name, "to rounding")
+        return Compared(name, "differs", f"{left.tolist()} here, {right.tolist()} in R")
+    left, right = left.astype(np.float64), right.astype(np.float64)
     if left.shape != right.shape:
         return Compared(name, "differs", f"{left.size} here, {right.size} in R")
     apart = np.flatnonzero(left.view(np.int64) != right.view(np.int64))
     if not apart.size:
         return Compared(name, "every bit")
-    allowed = tolerance(setup, name, ours, theirs)
-    farthest = np.abs(left - right).max()
-    if farthest <= allowed:
+    if np.abs(left - right).max() <= tolerance(setup, name, ours, theirs):
         return Compared(name, "to rounding")
     at = int(apart[0])
     place = setup.model.names[at] if name == "beta" else f"number {at + 1}"
@@ -683,12 +656,11 @@ def difference(setup: Setup, name: str, ours: Run, theirs: Run) -> Compared:
 
 def tolerance(setup: Setup, name: str, ours: Run, theirs: Run) -> float:
     """Allowed difference of the two; 0 if every bit should agree."""
-    solver, problem, loss = setup.solver, setup.problem, setup.problem.loss
+    solver, problem, scores = setup.solver, setup.problem, "scores"
     pegasos = solver if isinstance(solver, Pegasos) else None
-    own_order = pegasos is not None and (pegasos.project or not pegasos.has_own_steps)
-    if name == "a" and own_order:
+    if name == "a" and pegasos and (pegasos.project or not pegasos.has_own_steps):
         return PROJECTED_RTOL * float(np.abs(theirs["a"]).max())
-    if loss != "log" or name not in ("beta", "alpha", "a", "scores"):
+    if problem.loss != "log" or name not in ("beta", "alpha", "a", scores):
         return 0.0
     largest, radius = float(np.max(theirs["weights"])), problem.radius
     steps: dict[str, float] = {
@@ -700,27 +672,27 @@ def tolerance(setup: Setup, name: str, ours: Run, theirs: Run) -> float:
     if pegasos is None:
         return SDCA_LOG_RTOL * largest * (1.0 if name == "a" else steps[name])
     allowed: float = LOG_RTOL * largest * steps[name]
-    if name in ("alpha", "scores") and pegasos.refit_intercept:
-        allowed += LOG_RTOL * largest * steps["scores"]
-        allowed += REFIT_RTOL * (1.0 + float(np.abs(theirs["scores"]).max()))
+    if name in ("alpha", scores) and pegasos.refit_intercept:
+        allowed += LOG_RTOL * largest * steps[scores]
+        allowed += REFIT_RTOL * (1.0 + float(np.abs(theirs[scores]).max()))
     return allowed
 
 
-def _tables(setup: Setup, ours: Run, theirs: Run) -> Compared:
-    """Tables; those of the log loss but for rows whose score is 0 to rounding."""
-    left, right = ours["table"], np.asarray(theirs["table"])
-    if np.array_equal(left, right):
-        return Compared("table", "every bit")
+def _undecided_alone(setup: Setup, ours: Run, theirs: Run) -> bool:
+    """Whether tables of the log loss differ by rows with a score of 0 to rounding."""
     allowed = tolerance(setup, "scores", ours, theirs)
     far = np.abs(theirs["scores"]) > allowed
     here, there = (
         signs_of(np.asarray(run["scores"])[far], setup.solver.ties)
         for run in (ours, theirs)
     )
-    if allowed > 0.0 and not far.all() and np.array_equal(here, there, equal_nan=True):
-        return Compared("table", "to rounding")
-    words = f"{left.tolist()} here, {right.tolist()} in R"
-    return Compared("table", "differs", words)
+    some = allowed > 0.0 and not far.all()
+    return bool(some and np.array_equal(here, there, equal_nan=True))
+
+
+# Of Pegasos as far as some rows: these, without what comes at the end.
+PLAIN: dict[str, Any] = {"epochs": 1, "steps": None, "average": "none", "tol": 0.0}
+PLAIN |= {"change_tol": 0.0, "refit_intercept": False}
 
 
 def first_difference(r: R, setup: Setup, ours: Run, theirs: Run) -> str:
@@ -733,41 +705,37 @@ def first_difference(r: R, setup: Setup, ours: Run, theirs: Run) -> str:
     for name in ("levels", "y", "weights"):
         if not difference(setup, name, ours, theirs).equal:
             return "The runs differ before their first step."
-    rows, solver = ours["rows"] - 1, setup.solver
+    rows, solver, epochs = ours["rows"] - 1, setup.solver, ours["n_epochs"]
     size = solver.batch_size if isinstance(solver, Pegasos) else 1
-    count = min(len(rows), len(theirs["rows"]))
-    apart = np.flatnonzero(ours["rows"][:count] != theirs["rows"][:count])
-    if apart.size:
-        at = int(apart[0])
-        row, other = int(ours["rows"][at]), int(theirs["rows"][at])
-        step = at // size + 1
-        return f"Step {step:,} visits row {row:,} here and {other:,} in R."
-    epochs = ours["n_epochs"]
-    by_epoch = not isinstance(solver, Pegasos) or (
+    for at, pair in enumerate(zip(ours["rows"], theirs["rows"], strict=False)):
+        if pair[0] != pair[1]:
+            here, there = f"{pair[0]:,} here", f"{pair[1]:,} in R"
+            return f"Step {at // size + 1:,} visits row {here} and {there}."
+    unit, total = "step", len(rows) // size
+    if not isinstance(solver, Pegasos) or (
         solver.steps is None and len(rows) // epochs % size > 0
-    )
-    unit, total = ("epoch", epochs) if by_epoch else ("step", len(rows) // size)
+    ):
+        unit, total = "epoch", epochs
 
     def differ_after(at: int) -> str:
         """What differs after this many epochs or steps; empty if nothing does."""
+        part = setup.ended_at(at)
         if isinstance(solver, Pegasos):
-            order = rows.reshape(epochs, -1)[:at] if by_epoch else rows[: at * size]
-            same = {"order": order, "epochs": 1, "steps": None, "average": "none"}
-            same |= {"tol": 0.0, "change_tol": 0.0, "refit_intercept": False}
-            part = replace(setup, solver=replace(solver, **same))
-        else:
-            part = setup.ended_at(at)
+            order = rows[: at * size]
+            if unit == "epoch":
+                order = rows.reshape(epochs, -1)[:at]
+            part = replace(setup, solver=replace(solver, order=order, **PLAIN))
         mine, other = in_python(r, part), in_r(r, part)
         each = (difference(part, name, mine, other) for name in setup.state)
-        words = [f"{NAMES[found.name]}: {found.words}" for found in each if found.words]
-        return words[0] if words else ""
+        words = (f"{NAMES[found.name]}: {found.words}" for found in each if found.words)
+        return next(words, "")
 
     if not differ_after(total):
         return f"After all {total:,} {unit}s the two are the same; the rest differs."
     steps = range(1, total + 1)
     at = 1 + bisect_left(steps, True, key=lambda at: bool(differ_after(at)))
     visits = ""
-    if not by_epoch:
+    if unit == "step":
         listed = ", ".join(map(str, rows[(at - 1) * size : at * size] + 1))
         visits = f", at row {listed}"
     return f"First after {unit} {at:,}{visits}; {differ_after(at)}."
@@ -826,6 +794,7 @@ def checked_in(r: R, setup: Setup) -> ParityCheck:
     """Compare the two sides in an R that is there."""
     facts = dict(r.eval("r_facts()"))
     blas = f"{facts['blas'][0] or 'not known'} (matprod {facts['matprod'][0]})"
+    kinds = ", ".join(facts["kinds"])
     ours = in_python(r, setup)
     setup = setup.ended_at(ours["n_epochs"])
     by_r = r.call("label_levels", setup.labels, setup.coding)  # in the locale of R
@@ -845,18 +814,20 @@ def checked_in(r: R, setup: Setup) -> ParityCheck:
         parting = first_difference(r, setup, ours, theirs)
         reason = f"Sums and exp() may round differently (the BLAS of R is {blas})."
         if "rows" in apart:
-            reason = f"Another RNGkind: that of R is {', '.join(facts['kinds'])}."
+            reason = f"Another RNGkind: that of R is {kinds}."
+    version = f"{facts['version'][0]}, by {r.name}"
+    shown = theirs | by_r
+    rows = {
+        NAMES[name]: [_cell(name, ours[name]), _cell(name, shown[name]), how]
+        for name, how, _ in found
+    }
     return ParityCheck(
-        _table(found, ours, theirs | by_r),
+        pd.DataFrame.from_dict(rows, orient="index", columns=["python", "r", "same"]),
         _coefficients(setup, ours, theirs),
         f"{setup.solver.name} in Python and in R",
         parting,
         reason,
-        {
-            "R": f"{facts['version'][0]}, by {r.name}",
-            "BLAS of R": blas,
-            "Random numbers": ", ".join(facts["kinds"]),
-        },
+        {"R": version, "BLAS of R": blas, "Random numbers": kinds},
         ours,
         theirs,
     )
@@ -873,15 +844,6 @@ def _summed(setup: Setup, each: Compared, ours: Run, theirs: Run) -> Compared:
     return Compared("scores", "to rounding") if summed else each
 
 
-def _table(found: list[Compared], ours: Run, theirs: Run) -> pd.DataFrame:
-    rows = {
-        NAMES[e.name]: [*(_cell(e.name, run[e.name]) for run in (ours, theirs)), e.how]
-        for e in found
-    }
-    columns = ["python", "r", "same"]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-
-
 def _cell(name: str, value: RValue) -> str:
     """A value in a few signs: one number, levels, a table, or how many there are."""
     if name == "levels":
@@ -896,10 +858,10 @@ def _cell(name: str, value: RValue) -> str:
 
 def _coefficients(setup: Setup, ours: Run, theirs: Run) -> pd.DataFrame:
     name = setup.state[0]
-    terms = list(setup.model.names) if name == "beta" else list(range(len(ours[name])))
+    terms = setup.model.names if name == "beta" else range(len(ours[name]))
     sides = {
-        "python": np.concatenate([[ours["alpha"]], ours[name]]),
-        "r": np.concatenate([np.atleast_1d(theirs["alpha"]), theirs[name]]),
+        side: np.append(run["alpha"], run[name])
+        for side, run in (("python", ours), ("r", theirs))
     }
-    found = pd.DataFrame(sides, index=["Intercept", *terms])
+    found = pd.DataFrame(sides, ["Intercept", *terms])
     return found if setup.problem.intercept else found.iloc[1:]

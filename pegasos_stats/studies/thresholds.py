@@ -7,43 +7,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from pegasos_stats import checks
 from pegasos_stats.arrays import Rows, Vector
-from pegasos_stats.checks import check_choice, check_nonnegative, check_rows_have_own
 from pegasos_stats.data.design import row_labels
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.formula_design import Unseen
 from pegasos_stats.data.sample import RowIndex
-from pegasos_stats.data.scan.files import Scan
-from pegasos_stats.data.user_data import as_data, position_of
+from pegasos_stats.data.user_data import position_of
 from pegasos_stats.data.weights import column_of_counts, repeated
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.foreign_names import suggest_names
+from pegasos_stats.metrics import scores
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import positive_position
-from pegasos_stats.metrics.scores import (
-    CHOOSING,
-    METRICS,
-    Decisions,
-    ScoredRows,
-    Target,
-    cut,
-)
+from pegasos_stats.metrics.scores import Decisions, ScoredRows, Target
 from pegasos_stats.models.results import Results, thresholded
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection import fold_fits
-from pegasos_stats.studies.selection.cross_validation import (
-    correction_factor,
-    inner_fits,
-)
-from pegasos_stats.studies.selection.fold_fits import Fitter, FoldFit, Task
-from pegasos_stats.studies.selection.folds import (
-    Folds,
-    checked_folds,
-    drawn_folds,
-    whole_groups,
-)
+from pegasos_stats.studies.selection.fold_fits import FoldFit, FoldFitter, Task
+from pegasos_stats.studies.selection.folds import Folds, drawn_folds, whole_groups
 from pegasos_stats.tables import Summarised, Summary, significant
 
 if TYPE_CHECKING:
@@ -161,12 +145,10 @@ class Thresholds(Summarised):
             own = tables[(repeats == repeat).to_numpy()]
             k, total = len(own), own.sum(axis=0)
             means.append(float(self.target.of(total)[0]))
-            left = np.full(1, np.nan)  # values without one of the folds
-            if k > 1:
-                left = np.array([self.target.of(total - each)[0] for each in own])
+            left = np.array([self.target.of(total - each)[0] for each in own])
             spread = float(np.square(left - left.mean()).sum())
-            variances.append(spread * (k - 1) / k)
-        factor = correction_factor(self.by_fold) if self.out_of_fold else 1.0
+            variances.append(spread * (k - 1) / k if k > 1 else np.nan)
+        factor = fold_fits.correction_factor(self.by_fold) if self.out_of_fold else 1.0
         return float(np.mean(means)), factor * float(np.sqrt(np.mean(variances)))
 
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
@@ -221,6 +203,154 @@ LARGEST_COST = 1e100  # whose square is a number
 BOTH = ("false_positive", "false_negative")
 
 
+@dataclass(frozen=True)
+class ThresholdRule:
+    """What a threshold is chosen by, and on which scale.
+
+    Attributes
+    ----------
+    target : Target
+    positive : int
+        Position of the positive class.
+    coding : LabelCoding
+    scale : "score" or "probability"
+    usual : float
+        The threshold where none is chosen.
+    """
+
+    target: Target
+    positive: int
+    coding: LabelCoding
+    scale: str
+    usual: float
+
+    @classmethod
+    def of(
+        cls,
+        metric: object,
+        cost: object,
+        positive: object,
+        coding: LabelCoding,
+        scale: str,
+        usual: float,
+    ) -> "ThresholdRule":
+        """Read what the threshold is chosen by, and which level is the positive class.
+
+        Parameters
+        ----------
+        metric : str or None
+        cost : dict or None
+            By ``"false_positive"`` and ``"false_negative"``, or by the levels: what it
+            costs to mistake a row of that level for one of the other.
+        positive : label or None
+            The second level if None.
+        coding, scale, usual
+            As above.
+
+        Raises
+        ------
+        OptionError
+            If both or neither make sense, costs are none, or there is no such level.
+        """
+        levels, at = coding.levels, positive_position(coding.levels, positive)
+        if cost is None:
+            name = METRIC if metric is None else metric
+            checks.check_choice("metric", name, scores.CHOOSING)
+            return cls(Target(str(name)), at, coding, scale, usual)
+        if metric is not None:
+            raise OptionError("excludes cost=.", "metric", metric)
+        by_error = (levels[1 - at], levels[at])  # a false positive is not one
+        costs = dict(cost) if isinstance(cost, Mapping) else {}
+        for names in (by_error, BOTH):
+            paid = {position_of(key, names): costs[key] for key in costs}
+            if sorted(paid) == [0, 1]:
+                pair = [checks.check_nonnegative("cost", paid[j]) for j in (0, 1)]
+                if 0.0 < max(pair) <= LARGEST_COST:
+                    return cls(Target("cost", *pair), at, coding, scale, usual)
+        why = f"is not allowed; give {{{levels[0]!r}: 1, {levels[1]!r}: 5}}."
+        raise OptionError(why, "cost", cost)
+
+    def best(self, rows: ScoredRows) -> tuple[float, Vector, Decisions]:
+        """The best threshold by some rows; all of them, and what each decides.
+
+        Raises
+        ------
+        DataError
+            If the rows are not of both levels.
+        """
+        sides = (~rows.second, rows.second)
+        for mark, level in zip(sides, self.coding.levels, strict=True):
+            if not rows.weights[mark].any():
+                raise DataError(f"No row of level {level!r} is there to choose by.")
+        ends = ENDS[self.scale]
+        at, decisions = scores.cut(rows, self.positive == 1, self.usual, ends)
+        return float(at[self.target.best(at, decisions, self.usual)]), at, decisions
+
+    def thresholds(
+        self,
+        folds: Folds,
+        seed: int | None,
+        inside: Sequence[ScoredRows],
+        outside: Sequence[ScoredRows],
+        *,
+        out_of_fold: bool = True,
+    ) -> Thresholds:
+        """Choose a threshold by the rows of all folds, and judge those of each fold.
+
+        Parameters
+        ----------
+        folds : Folds
+        seed : int or None
+        inside, outside : sequences of ScoredRows, one for each fold
+            Rows to choose a threshold by, and others to judge it by; no fit has seen
+            the rows that it scores here.
+        out_of_fold : bool
+        """
+        target, usual, second = self.target, self.usual, self.positive == 1
+        lines, judged = [], []
+        for split, own, others in zip(folds.splits, inside, outside, strict=True):
+            at, *_ = self.best(own)
+            judged.append((others.at(at, second), others.at(usual, second)))
+            values = [float(target.of(each.tables)[0]) for each in judged[-1]]
+            line = {
+                "repeat": split.repeat,
+                "fold": split.fold,
+                "n_train": split.n_train,
+                "n_test": len(split.test),
+                "weight": float(others.weights.sum()),
+                "threshold": at,
+            }
+            names = target.name, f"{target.name}_usual"
+            lines.append(line | dict(zip(names, values, strict=True)))
+        everyone = map(np.concatenate, zip(*outside, strict=True))
+        threshold, at_each, decisions = self.best(ScoredRows(*everyone))
+        table = pd.DataFrame({"threshold": at_each})
+        for name, measure in scores.METRICS.items():
+            table[name] = measure(decisions.tables)
+        if target.name == "cost":
+            table["cost"] = target.of(decisions.tables)
+        return Thresholds(
+            threshold=threshold,
+            usual=usual,
+            scale=self.scale,
+            target=target,
+            positive=self.coding.levels[self.positive],
+            levels=self.coding.levels,
+            folds=folds,
+            seed=seed,
+            out_of_fold=out_of_fold,
+            by_fold=pd.DataFrame(lines),
+            table=table,
+            _judged=tuple(judged),
+        )
+
+    def of_new(self, folds: Folds, rows: ScoredRows, seed: int | None) -> Thresholds:
+        """Choose a threshold by new rows: that of a fold by all but its own."""
+        inside = [rows.taken(split.train) for split in folds.splits]
+        outside = [rows.taken(split.test) for split in folds.splits]
+        return self.thresholds(folds, seed, inside, outside, out_of_fold=False)
+
+
 def choose_threshold(
     result: Results,
     data: object = None,
@@ -240,85 +370,67 @@ def choose_threshold(
     progress: bool = False,
 ) -> Thresholds:
     """Choose the threshold of a fit, see ``result.thresholds()``."""
-    problem, new = result.problem, not (data is None and actual is None)
-    target, at = checked_target(metric, cost, positive, result.coding)
-    if isinstance(data, Scan):
-        as_data(data)  # says that it takes rows in memory
-    if new:
-        rng = RRandom(seed)
+    problem, model = result.problem, result.model
+
+    def on_scale(rows: ScoredRows) -> ScoredRows:
+        return rows._replace(values=thresholded(rows.values, problem))
+
+    usual = float(thresholded(np.zeros(1), problem)[0])  # where the score is 0
+    scale = scale_of(problem)
+    rule = ThresholdRule.of(metric, cost, positive, result.coding, scale, usual)
+    if not (data is None and actual is None):
         counts = column_of_counts(freq_weights, result.counted, data)
         table = result.confusion(
             data, actual, unseen=unseen, freq_weights=counts, offset=offset
         )
-        drawn, inside, outside = new_parts(
-            table, data, counts, groups, folds, repeats, rng
-        )
-    else:
-        check_rows_have_own(freq_weights=freq_weights, offset=offset)
-        model = result.model
-        if model is None:
-            raise DataError(
-                "Rows of files and of loaded fits are not at hand; give new ones."
-            )
-        solver = fold_fits.checked_fold_solver(
-            model, result.refinement or result.solver, SDCA()
-        )
-        rng = RRandom(seed, sample_kind=solver.sample_kind)
-        if groups is None and (own := getattr(result, "groups", None)) is not None:
-            groups = replace(own, codes=own.codes[:1])  # of two kinds the first
-        drawn = checked_folds(folds, repeats, model._sample, rng, groups)
-        # Seeds of the fits are drawn as by `cross_validate`, whose scores these are.
-        fitter = Fitter(model, solver, rng, workers, progress)
-        outer = fitter.tasks(drawn.splits)
-        fits, inside = inside_rows(fitter, drawn, model.problem.lam, outer)
-        outside = [
-            rows_of(problem, split.test, fit.scores)
-            for split, (fit,) in zip(drawn.splits, fits, strict=True)
-        ]
-    return evaluate_threshold(
-        [rows._replace(values=thresholded(rows.values, problem)) for rows in inside],
-        [rows._replace(values=thresholded(rows.values, problem)) for rows in outside],
-        drawn,
-        rng.seed,
-        target,
-        scale_of(problem),
-        # The usual threshold of probabilities is where the score is 0.
-        float(thresholded(np.zeros(1), problem)[0]),
-        result.coding,
-        at,
-        out_of_fold=not new,
-    )
+        rng = RRandom(seed)
+        drawn, rows = new_rows(table, data, counts, groups, folds, repeats, rng)
+        return rule.of_new(drawn, on_scale(rows), rng.seed)
+    checks.check_rows_have_own(freq_weights=freq_weights, offset=offset)
+    if model is None:
+        raise DataError("Rows of files and of loaded fits are gone; give new ones.")
+    solver = result.refinement or result.solver
+    fitter = FoldFitter.of(model, solver, SDCA(), seed, workers, progress)
+    if groups is None and (own := getattr(result, "groups", None)) is not None:
+        groups = replace(own, codes=own.codes[:1])  # of two kinds the first
+    drawn = fitter.folds(folds, repeats, groups)
+    # Seeds of the fits are drawn as by `cross_validate`, whose scores these are.
+    outer = fitter.tasks(drawn.splits)
+    fits, inside = inside_rows(fitter, drawn, problem.lam, outer)
+    pairs = zip(drawn.splits, fits, strict=True)
+    outside = [rows_of(problem, split.test, fit.scores) for split, (fit,) in pairs]
+    sides = ([on_scale(rows) for rows in side] for side in (inside, outside))
+    return rule.thresholds(drawn, fitter.rng.seed, *sides)
 
 
 def inside_rows(
-    fitter: Fitter, folds: Folds, lam: float, outer: Sequence[Task] = ()
+    fitter: FoldFitter, folds: Folds, lam: float, outer: Sequence[Task] = ()
 ) -> tuple[list[list[FoldFit]], list[ScoredRows]]:
     """Score the rows that each fold is fitted on by fits of their own folds.
 
     Returns
     -------
-    fits : list of lists of one Fit
+    fits : list of lists of one FoldFit
         Of the tasks `outer`, made at the same time.
     inside : list of ScoredRows
         The rows that each fold is fitted on.
     """
-    own, within = inner_fits(fitter, folds, (INNER, 1), np.array([lam]), outer)
-    fits = [*own, *(fit for _, each in within for fit in each)]
-    fold_fits.warn_of_gaps(fitter.solver, fits)
+    own, within = fitter.nested(folds, INNER, 1, np.array([lam]), outer)
+    fitter.warn_of_gaps([*own, *(fit for _, each in within for fit in each)])
     inside = []
     for part, each in within:
         tested = np.concatenate([split.test for split in part.splits])
-        scores = np.concatenate([fit.scores for (fit,) in each])
-        inside.append(rows_of(fitter.model.problem, tested, scores))
+        values = np.concatenate([fit.scores for (fit,) in each])
+        inside.append(rows_of(fitter.model.problem, tested, values))
     return own, inside
 
 
-def rows_of(problem: Problem, rows: Rows, scores: Vector) -> ScoredRows:
+def rows_of(problem: Problem, rows: Rows, values: Vector) -> ScoredRows:
     """Rows of a problem with their scores."""
-    return ScoredRows(scores, problem.y[rows] > 0.0, problem.outcome_weights[rows])
+    return ScoredRows(values, problem.y[rows] > 0.0, problem.outcome_weights[rows])
 
 
-def new_parts(
+def new_rows(
     table: ConfusionMatrix,
     data: object,
     counts: object,
@@ -326,10 +438,8 @@ def new_parts(
     folds: object,
     repeats: object,
     rng: RRandom,
-) -> tuple[Folds, list[ScoredRows], list[ScoredRows]]:
-    """Part new rows into folds: a threshold is chosen by all but one, and judged by it.
-
-    Rows with a label and a score are used, each as often as it counts.
+) -> tuple[Folds, ScoredRows]:
+    """New rows with a label and a score, each as often as it counts, and their folds.
 
     Raises
     ------
@@ -341,11 +451,11 @@ def new_parts(
         which = f"{table.n_seen:,} of the rows are" if some else "These are the"
         raise DataError(f"{which} rows of the fit; leave data out, or give new rows.")
     found = table.scored
-    assert found is not None  # a fit gives scores
-    assert found.scores is not None
+    if found is None or found.scores is None:
+        raise DataError("A threshold is chosen by rows in memory; give a data frame.")
     known = (found.codes >= 0) & ~np.isnan(found.scores)
     values, second = found.scores[known], found.codes[known] > 0
-    rows, codes = ScoredRows(values, second, np.ones(values.size)), None
+    codes = None
     if groups is not None:
         index = row_labels(data)
         positions = np.arange(len(index))
@@ -353,136 +463,4 @@ def new_parts(
             positions = repeated(counts, data, index)
         codes = whole_groups(RowIndex.of(data, positions[known], index), groups)
     drawn = drawn_folds(second.astype(np.intp), folds, repeats, rng, codes)
-    inside = [rows.taken(split.train) for split in drawn.splits]
-    return drawn, inside, [rows.taken(split.test) for split in drawn.splits]
-
-
-def checked_target(
-    metric: object, cost: object, positive: object, coding: LabelCoding
-) -> tuple[Target, int]:
-    """Read what the threshold is chosen by, and which level is the positive class.
-
-    Parameters
-    ----------
-    metric : str or None
-    cost : dict or None
-        By ``"false_positive"`` and ``"false_negative"``, or by the levels: what it
-        costs to mistake a row of that level for one of the other.
-    positive : label or None
-        The second level if None.
-    coding : LabelCoding
-
-    Returns
-    -------
-    target : Target
-    positive : int
-        Position of the positive class.
-
-    Raises
-    ------
-    OptionError
-        If both or neither make sense, costs are none, or there is no such level.
-    """
-    at, levels = positive_position(coding.levels, positive), coding.levels
-    if cost is None:
-        name = METRIC if metric is None else metric
-        check_choice("metric", name, CHOOSING)
-        assert isinstance(name, str)
-        return Target(name), at
-    if metric is not None:
-        raise OptionError("excludes cost=.", "metric", metric)
-    by_error = (levels[1 - at], levels[at])  # a false positive is not one
-    costs = dict(cost) if isinstance(cost, Mapping) else {}
-    for names in (by_error, BOTH):
-        places = [position_of(key, names) for key in costs]
-        if sorted(places) == [0, 1]:
-            paid = [check_nonnegative("cost", value) for value in costs.values()]
-            if 0.0 < max(paid) <= LARGEST_COST:
-                return Target("cost", *(paid if places[0] == 0 else paid[::-1])), at
-    why = f"is not allowed; give {{{levels[0]!r}: 1, {levels[1]!r}: 5}}."
-    raise OptionError(why, "cost", cost)
-
-
-def evaluate_threshold(
-    inside: Sequence[ScoredRows],
-    outside: Sequence[ScoredRows],
-    folds: Folds,
-    seed: int | None,
-    target: Target,
-    scale: str,
-    usual: float,
-    coding: LabelCoding,
-    positive: int,
-    *,
-    out_of_fold: bool,
-) -> Thresholds:
-    """Choose a threshold by the rows of all folds, and judge those of each fold.
-
-    Parameters
-    ----------
-    inside, outside : sequences of ScoredRows, one for each fold
-        Rows to choose a threshold by, and others to judge it by; no fit has seen the
-        rows that it scores here.
-    folds : Folds
-    seed : int or None
-    target : Target
-    scale : "score" or "probability"
-        What the scores are.
-    usual : float
-        The threshold where none is chosen.
-    coding : LabelCoding
-    positive : int
-        Position of the positive class.
-    out_of_fold : bool
-
-    Raises
-    ------
-    DataError
-        If the rows are not of both levels.
-    """
-    second = positive == 1
-
-    def best_of(rows: ScoredRows) -> tuple[float, Vector, Decisions]:
-        for mark, level in zip((~rows.second, rows.second), coding.levels, strict=True):
-            if not rows.weights[mark].any():
-                raise DataError(f"No row of level {level!r} is there to choose by.")
-        at, decisions = cut(rows, second, usual, ENDS[scale])
-        return float(at[target.best(at, decisions, usual)]), at, decisions
-
-    lines, found = [], []
-    for split, own, others in zip(folds.splits, inside, outside, strict=True):
-        at, *_ = best_of(own)
-        chosen, unchosen = others.at(at, second), others.at(usual, second)
-        found.append((chosen, unchosen))
-        line = {
-            "repeat": split.repeat,
-            "fold": split.fold,
-            "n_train": split.n_train,
-            "n_test": len(split.test),
-            "weight": float(others.weights.sum()),
-            "threshold": at,
-            target.name: float(target.of(chosen.tables)[0]),
-            f"{target.name}_usual": float(target.of(unchosen.tables)[0]),
-        }
-        lines.append(line)
-    everyone = map(np.concatenate, zip(*outside, strict=True))
-    threshold, at_each, decisions = best_of(ScoredRows(*everyone))
-    table = pd.DataFrame({"threshold": at_each})
-    for name, measure in METRICS.items():
-        table[name] = measure(decisions.tables)
-    if target.name == "cost":
-        table["cost"] = target.of(decisions.tables)
-    return Thresholds(
-        threshold=threshold,
-        usual=usual,
-        scale=scale,
-        target=target,
-        positive=coding.levels[positive],
-        levels=coding.levels,
-        folds=folds,
-        seed=seed,
-        out_of_fold=out_of_fold,
-        by_fold=pd.DataFrame(lines),
-        table=table,
-        _judged=tuple(found),
-    )
+    return drawn, ScoredRows(values, second, np.ones(values.size))

@@ -19,9 +19,9 @@ from pegasos_stats.studies.calibration import (
     sigmoid_of,
 )
 from pegasos_stats.studies.selection import fold_fits as metrics
+from pegasos_stats.studies.selection.cross_validation import lambda_grid
 from pegasos_stats.studies.selection.fold_fits import at_lambda, next_dual
 from pegasos_stats.studies.selection.folds import Folds
-from pegasos_stats.studies.selection.lambda_path import lambda_grid
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -71,7 +71,7 @@ def test_a_row_counts_once_however_often_it_was_held_out(seed, repeats):
     labels = np.repeat(y, times)
     shares = np.repeat(w / np.maximum(times, 1), times)
     expected = fit_sigmoid(labels, scores[known], shares)
-    found = sigmoid_of(y, scores, w)
+    found = sigmoid_of(y, scores, w, fit_sigmoid)
     assert pytest.approx((expected.A, expected.B), rel=1e-9) == (found.A, found.B)
 
 
@@ -83,7 +83,7 @@ def test_no_row_is_in_its_own_sigmoid(seed, k, repeats):
     w[:12] = 1.0 + np.arange(12) % 3
     folds = Folds.stratified(y, k, repeats=repeats, seed=int(rng.integers(1000)))
     scores = np.column_stack([first * (1.0 + r) for r in range(repeats)])
-    found = cross_fitted_logits(folds, y, scores, w)
+    found = cross_fitted_logits(folds, y, scores, w, fit_sigmoid)
     for r, line in enumerate(folds.assignment):
         for j in range(1, k + 1):
             test, rest = line == j, line != j

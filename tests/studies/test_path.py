@@ -15,6 +15,7 @@ from pegasos_stats.solvers.shared.hinge_path import hinge_path
 from pegasos_stats.solvers.shared.log_path import log_path
 from pegasos_stats.solvers.solver_runs import run_sdca
 from pegasos_stats.studies.selection import fold_fits
+from pegasos_stats.studies.selection.cross_validation import null_dual
 from pegasos_stats.studies.selection.fold_fits import (
     Task,
     at_lambda,
@@ -22,7 +23,6 @@ from pegasos_stats.studies.selection.fold_fits import (
     path_solutions,
     shared_fits,
 )
-from pegasos_stats.studies.selection.lambda_path import null_dual
 
 # ---- The path of lambda: certificates, where it begins, warm starts, what is chosen.
 

@@ -1,46 +1,598 @@
-"""Cross-validation, also nested: every row scored by a fit that has not seen it."""
+"""Cross-validation, also nested, along a path of lambda, and over gamma."""
 
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from pegasos_stats import checks
 from pegasos_stats.arrays import DataColumn, Vector
-from pegasos_stats.checks import check_choice, number_of
+from pegasos_stats.compiled import pegasos
 from pegasos_stats.data.labels import Ties
-from pegasos_stats.errors import OptionError, counted
+from pegasos_stats.data.user_data import convert_errors
+from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.models.base import Model
-from pegasos_stats.models.results import predicted
-from pegasos_stats.rng import RRandom
+from pegasos_stats.models.kernel import KernelResults, KernelSVM
+from pegasos_stats.models.results import Results, predicted
+from pegasos_stats.solvers.kernel_problem import KernelProblem, support_of
 from pegasos_stats.solvers.losses import LOSSES
+from pegasos_stats.solvers.objective import feasible, zero_model
 from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, SDCA
 from pegasos_stats.studies.selection import fold_fits
-from pegasos_stats.studies.selection.fold_fits import Fitter, FoldFit, Task
-from pegasos_stats.studies.selection.folds import (
-    Folds,
-    Split,
-    check_classes,
-    checked_folds,
-    drawn_folds,
-)
-from pegasos_stats.studies.selection.lambda_path import (
-    EPOCHS,
-    RULES,
-    LambdaPath,
-    Rule,
-    checked_lambdas,
-    place,
-)
+from pegasos_stats.studies.selection.fold_fits import FoldFit, FoldFitter
+from pegasos_stats.studies.selection.folds import Folds
 from pegasos_stats.tables import Summarised, Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+Rule = Literal["min", "1se"]
+
+RULES: tuple[Rule, ...] = ("min", "1se")
+EPOCHS = 1000  # of SDCA along a path, where no solver is given
+COUNT = 30
+MOST = 10_000
+RATIO = 1e-5
+
+
+@suggest_arguments
+def lambda_grid(model: Model, count: int = COUNT, ratio: float = RATIO) -> Vector:
+    """Grid of values of lambda for a path, largest first.
+
+    The largest is half the range of the scores ``x_i'g`` (without intercept the largest
+    ``|x_i'g|``), with ``g = X'(a y) / n`` and ``a`` the dual weights of the model with
+    the intercept alone. As ``g / lam`` is the first-order solution for large lambda,
+    there its scores begin to differ by 2, the distance between the margins. For the
+    hinge loss and two levels of equal weight this is exact: for all larger lambda every
+    row is within the margins, every dual weight is 1 and the solution is ``g / lam``,
+    so the order of the scores stays the same (Hastie, Rosset, Tibshirani & Zhu 2004,
+    section 3.1). From there lambda falls in equal ratios; it is rounded to four digits.
+
+    Parameters
+    ----------
+    model : SVM, Logit or KernelSVM
+    count : int, default 30
+    ratio : float, default 1e-5
+        Smallest divided by largest value, below 1.
+
+    Returns
+    -------
+    float64 array, shape (count,), largest first
+
+    Raises
+    ------
+    OptionError
+        If `count` or `ratio` is not allowed.
+    DataError
+        If the predictors have the same mean in both levels.
+
+    References
+    ----------
+    Hastie, Rosset, Tibshirani & Zhu, *The entire regularization path for the support
+    vector machine*, JMLR 5 (2004).
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]
+    >>> ps.lambda_grid(ps.SVM(y, X, lam=1.0), count=3, ratio=0.01)
+    array([3.  , 0.3 , 0.03])
+    """
+    problem = fold_fits.checked_model(model).problem
+    count = checks.check_count("count", count, MOST)
+    ratio = checks.check_fraction("ratio", ratio)
+    scores = _first_order(problem, null_dual(problem))
+    half_range = float(np.ptp(scores)) / 2.0
+    largest = half_range if problem.intercept else float(np.abs(scores).max())
+    if not largest > 0.0:
+        raise DataError("The predictors have the same mean in both levels.")
+    if ratio * largest < sys.float_info.min:
+        raise OptionError(f"of {largest:.3g} is too small.", "ratio", ratio)
+    values = np.geomspace(largest, ratio * largest, count)
+    return np.array([float(f"{value:.3e}") for value in values])
+
+
+def null_dual(problem: Problem) -> Vector:
+    """Return dual weights of the model with the intercept alone, or of zero without it.
+
+    Hinge: the weight of the row, in the heavier class scaled down to the sum of the
+    other. With an offset, and of other losses, the weight times the slope there.
+    """
+    w, y = problem.row_weights, problem.y
+    if problem.loss == "hinge" and problem.offset is None:
+        return feasible(w.copy(), y, problem.intercept, w)
+    m = y * (problem.row_offsets + zero_model(problem)[0])
+    slopes = problem.loss_function.slopes(m)
+    return feasible(w * slopes, y, problem.intercept, problem.most_dual)
+
+
+def _first_order(problem: Problem, a: Vector) -> Vector:
+    """Return the scores ``X g``, or of a kernel ``sum_j a_j y_j K(x_j, x_i) / n``."""
+    signed = a * problem.y / problem.n
+    X = problem.X
+    if not isinstance(problem, KernelProblem):
+        return np.asarray(X @ np.asarray(X.T @ signed), dtype=np.float64)
+    if problem.kernel.name == "precomputed":
+        return np.asarray(X @ signed)
+    return np.asarray(
+        pegasos.kernel_pegasos.kernel_scores(problem.kernel.code(), X, signed, X, 0.0)
+    )
+
+
+def distinct_positive(name: str, values: Any) -> list[float]:
+    """Read different numbers above zero, in rising order, or raise `OptionError`."""
+    refused = OptionError(
+        "is not allowed; give a list of different numbers above zero.", name, values
+    )
+    with convert_errors(refused):
+        items = list(values) if np.ndim(values) == 1 else []
+    found = sorted({checks.check_positive(name, item) for item in items})
+    if not items or len(found) < len(items):
+        raise refused
+    return found
+
+
+def checked_lambdas(lambdas: object, model: Model) -> Vector:
+    """Read lambdas, largest first; those of `lambda_grid` if none are given."""
+    if lambdas is None:
+        return lambda_grid(model)
+    return np.array(distinct_positive("lambdas", lambdas)[::-1])
+
+
+def place(loss: Vector, error: Vector, rule: Rule) -> int:
+    """Position of the lambda that a rule chooses, the largest of several.
+
+    Parameters
+    ----------
+    loss, error : float64 array, shape (m,)
+        Mean and standard error at each lambda, the largest first; one loss is known.
+    rule : "min" or "1se"
+        The least loss; or the first within a standard error of it. Without a standard
+        error both are the same.
+
+    Examples
+    --------
+    >>> loss, error = np.array([0.5, 0.3, 0.2]), np.full(3, 0.1)
+    >>> place(loss, error, "min"), place(loss, error, "1se")
+    (2, 1)
+    """
+    best = int(np.nanargmin(loss))
+    if rule == "min" or np.isnan(error[best]):
+        return best
+    return int(np.flatnonzero(loss <= loss[best] + error[best])[0])
+
+
+@suggest_arguments
+def lambda_path(
+    model: Model,
+    lambdas: object = None,
+    solver: Pegasos | SDCA | None = None,
+    *,
+    folds: object = 10,
+    repeats: int = 1,
+    groups: object = None,
+    seed: int | None = 1,
+    metrics: object = None,
+    metric: str | None = None,
+    workers: int | None = None,
+    progress: bool = False,
+) -> "LambdaPath":
+    """Fit a model for many values of lambda, and cross-validate each of them.
+
+    With SDCA the fits of all folds are made side by side, from the largest lambda on,
+    by passes over the rows that they share: with dense rows of up to 300 columns, three
+    or more to a column, 20 for the hinge, and no transform that is computed from the
+    rows of a fold. Otherwise each fold is fitted alone, each fit starting with the dual
+    weights of the one before, times the best factor. Pegasos starts each fit at zero,
+    as its first steps discard any start. Each fit reports its gap.
+
+    Folds and seeds are drawn as in `cross_validate`, one seed for each fold; the fits
+    on all rows use `seed` itself. If the solver has a seed, that is used in all fits.
+
+    The scaling of ``standardize=True`` and transforms of a formula, such as ``scale()``
+    and ``bs()``, are computed from the training rows of each fit. Factors keep the
+    levels of all rows; a level without training rows has the coefficient 0. Balanced
+    weights are those of all rows.
+
+    Parameters
+    ----------
+    model : SVM, Logit or KernelSVM
+        Its own lambda is not used.
+    lambdas : sequence of float, optional
+        By default those of `lambda_grid`.
+    solver : Pegasos or SDCA, optional
+        By default SDCA to a relative gap of 1e-3.
+    folds : int, Folds, Series or array, list of pairs, or None; default 10
+        As for `cross_validate`; None for fits on all rows only.
+    repeats, groups, seed, metrics
+        As for `cross_validate`.
+    metric : str, optional
+        Metric for the choice of lambda; by default the error rate, for a logistic model
+        the log loss.
+    workers, progress
+        As for `cross_validate`.
+
+    Returns
+    -------
+    LambdaPath
+
+    Raises
+    ------
+    OptionError
+        If an option is not allowed, or the solver does not suit the model.
+    DataError
+        If the training rows of a fold lack a level, or folds are for other rows.
+
+    Warns
+    -----
+    ConvergenceWarning
+        Once, if SDCA does not reach its tolerance in one or more fits.
+
+    References
+    ----------
+    Friedman, Hastie & Tibshirani, Journal of Statistical Software 33 (2010), sections
+    2.5 and 6; Hastie, Rosset, Tibshirani & Zhu, JMLR 5 (2004).
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> model = ps.svm("digit ~ .", train, lam=1.0)
+    >>> path = ps.lambda_path(model, [10, 1, 0.1], folds=5, seed=443)
+    >>> path.lambda_1se >= path.lambda_min
+    True
+    >>> path.refit("1se").confusion(test).n_errors
+    1
+    """
+    model = fold_fits.checked_model(model)
+    grid = checked_lambdas(lambdas, model)
+    default = SDCA(epochs=EPOCHS, tol=fold_fits.FOLD_TOL)
+    at = fold_fits.at_lambda(model, model.problem.lam)
+    fitter = FoldFitter.of(at, solver, default, seed, workers, progress)
+    chosen = fold_fits.checked_metrics(metrics, model.problem.loss)
+    names = tuple(known.name for known in chosen)
+    if metric is None:
+        usual = LOSSES[model.problem.loss].decides
+        metric = usual if usual in names else names[0]
+    checks.check_choice("metric", metric, names)
+    use = fold_fits.with_seed(fitter.solver, fitter.rng.seed)
+    tasks, drawn = [fold_fits.Task(None, use)], None  # all rows, then those of folds
+    if folds is not None:
+        drawn = fitter.folds(folds, repeats, groups)
+        tasks += fitter.tasks(drawn.splits)
+    elif checks.check_count("repeats", repeats) > 1:
+        raise OptionError("repeats= goes with a number of folds; give folds=10.")
+    whole, *parts = fits = fitter.fits(tasks, grid)
+    fitter.warn_of_gaps(fits)
+    by_fold = None
+    if drawn is not None:
+        by_fold = fitter.lines(drawn, parts, chosen)
+        by_fold.insert(2, "lam", np.tile(grid, len(drawn)))
+    lines, coefficients = _whole_fits(model, grid, whole, use.ties)
+    return LambdaPath(
+        model=model,
+        solver=use,
+        lambdas=grid,
+        folds=drawn,
+        seed=fitter.rng.seed,
+        metrics=chosen,
+        metric=metric,
+        fits=lines,
+        coefficients=coefficients,
+        by_fold=by_fold,
+    )
+
+
+def _whole_fits(
+    model: Model, grid: Vector, fits: Sequence[Any], ties: Ties
+) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    """A line for each fit on all rows, and the coefficients of a linear model."""
+    n, ends = model.problem.n, [fit.certificate for fit in fits]
+    columns = {
+        "lam": grid,
+        "objective": [end.objective for end in ends],
+        "relative_gap": [end.relative_gap for end in ends],
+        "training_error": [end.error_rate(n, ties) for end in ends],
+        "steps": [fit.steps for fit in fits],
+    }
+    if isinstance(model.problem, KernelProblem):
+        rows = [support_of(model.problem, fit.solution)[0] for fit in fits]
+        return pd.DataFrame(columns | {"n_support": list(map(len, rows))}), None
+    beta = np.array([fit.solution.beta for fit in fits])
+    columns["norm"] = [float(np.linalg.norm(each)) for each in beta]
+    frame = pd.DataFrame(beta, pd.Index(grid, name="lam"), list(model.names))
+    if model.problem.intercept:
+        frame.insert(0, "Intercept", [fit.solution.alpha for fit in fits])
+    return pd.DataFrame(columns), frame
+
+
+SHOWN = 6  # coefficients with a name in the figure
+MOST_LINES = 30  # of the summary
+
+
+@suggest_names("path")
+@dataclass(frozen=True, repr=False, eq=False)
+class LambdaPath(Summarised):
+    """Fits for many values of lambda; made by `lambda_path`.
+
+    Attributes
+    ----------
+    model : Model
+    solver : Pegasos or SDCA
+        Solver of the fits on all rows, with their seed.
+    lambdas : float64 array, shape (m,)
+        Largest first.
+    folds : Folds or None
+    seed : int or None
+    metrics : tuple of Metric
+    metric : str
+        Name of the metric that the choice is by.
+    fits : DataFrame
+        One line for each lambda, of the fit on all rows: ``lam, objective,
+        relative_gap, training_error, steps, norm`` (of the coefficients; with a
+        kernel ``n_support``).
+    coefficients : DataFrame, shape (m, p + 1), or None
+        Intercept and coefficients of the fits on all rows, on the index ``lam``; of
+        the standardized predictors with ``standardize=True``. None with a kernel.
+    by_fold : DataFrame or None
+        One line for each fold and lambda, as ``CrossValidation.by_fold``.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> model = ps.svm("digit ~ .", train)
+    >>> path = ps.lambda_path(model, [10, 1], folds=5, seed=1)
+    >>> path.table.columns[-3:].tolist()
+    ['hinge_loss_se', 'auc', 'auc_se']
+    >>> path.best_model("min").problem.lam == path.lambda_min
+    True
+    """
+
+    model: Model
+    solver: Pegasos | SDCA
+    lambdas: Vector
+    folds: Folds | None
+    seed: int | None
+    metrics: tuple[fold_fits.Metric, ...]
+    metric: str
+    fits: pd.DataFrame
+    coefficients: pd.DataFrame | None
+    by_fold: pd.DataFrame | None
+
+    def tidy(self) -> pd.DataFrame:
+        """Cross-validated metrics: ``lam, term, estimate, std_error``.
+
+        Mean and standard error are those of ``CrossValidation.tidy()``.
+
+        Raises
+        ------
+        OptionError
+            If the path was not cross-validated.
+        """
+        parts = []
+        for metric in self.metrics:
+            mean, error = self._curve(metric.name)
+            columns = {"lam": self.lambdas, "term": metric.name, "estimate": mean}
+            parts.append(pd.DataFrame(columns | {"std_error": error}))
+        return pd.concat(parts).sort_index(kind="stable", ignore_index=True)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """`fits` with mean and standard error of each metric, a row for each lambda.
+
+        The columns of a metric have its name, and its name with ``_se``.
+        """
+        table = self.fits.copy()
+        for metric in self.metrics if self.by_fold is not None else ():
+            mean, error = self._curve(metric.name)
+            table[metric.name], table[f"{metric.name}_se"] = mean, error
+        return table
+
+    @property
+    def lambda_min(self) -> float:
+        """Lambda with the best mean metric; for ties the largest.
+
+        Raises
+        ------
+        OptionError
+            If the path was not cross-validated, or the metric is not defined for any
+            lambda.
+        """
+        return self._chosen("min")
+
+    @property
+    def lambda_1se(self) -> float:
+        """Largest lambda whose mean metric is within one standard error of the best.
+
+        Raises
+        ------
+        OptionError
+            As for `lambda_min`; also for a single fold, which gives no standard error.
+        """
+        return self._chosen("1se")
+
+    def _losses(self) -> tuple[Vector, Vector]:
+        """The deciding metric as a loss, smaller being better, and its error."""
+        mean, error = self._curve(self.metric)
+        metric = next(known for known in self.metrics if known.name == self.metric)
+        return -mean if metric.larger_is_better else mean, error
+
+    def _chosen(self, rule: Rule) -> float:
+        loss, error = self._losses()
+        if np.isnan(loss).all():
+            raise OptionError(f"{self.metric} is defined in no fold; take another.")
+        if rule == "1se" and np.isnan(error[place(loss, error, "min")]):
+            raise OptionError("There is no standard error with a single fold.")
+        return float(self.lambdas[place(loss, error, rule)])
+
+    def by(self, metric: str) -> "LambdaPath":
+        """Return the same path with lambda chosen by another metric.
+
+        Raises
+        ------
+        OptionError
+            If it is not among the metrics.
+        """
+        names = tuple(known.name for known in self.metrics)
+        checks.check_choice("metric", metric, names)
+        return replace(self, metric=metric)
+
+    def best_model(self, rule: Rule = "1se") -> Any:
+        """Return the model at the chosen lambda, not yet fitted.
+
+        Parameters
+        ----------
+        rule : "1se" or "min"
+            `lambda_1se` or `lambda_min`.
+        """
+        checks.check_choice("rule", rule, RULES)
+        return fold_fits.at_lambda(self.model, self._chosen(rule))
+
+    def refit(self, rule: Rule = "1se") -> Results:
+        """Fit all rows at the chosen lambda, with the solver of the path.
+
+        The fit does not start from the path, so that its seed alone repeats it; SDCA
+        runs to a relative gap of 1e-6, or the smaller tolerance of the path.
+
+        Parameters
+        ----------
+        rule : "1se" or "min"
+
+        Warns
+        -----
+        ConvergenceWarning
+            If SDCA does not reach its tolerance.
+        """
+        found: Results = self.best_model(rule).fit(fold_fits.for_all_rows(self.solver))
+        return found
+
+    def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
+        """Draw the metric against lambda, with standard errors and both choices.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            By default those of a new figure.
+        **line
+            Properties of the lines, such as ``color`` or ``label``.
+
+        Raises
+        ------
+        DependencyError
+            If matplotlib is not installed.
+        OptionError
+            If the path was not cross-validated.
+        """
+        from pegasos_stats.output.plotting.curves import draw_curve
+
+        return draw_curve(self, ax, line)
+
+    def plot_coefficients(
+        self, *, named: int = SHOWN, ax: "Axes | None" = None, **line: object
+    ) -> "Axes":
+        """Draw coefficients against lambda; the intercept is left out.
+
+        Of more than a thousand coefficients, those that are largest at the smallest
+        lambda are drawn.
+
+        Parameters
+        ----------
+        named : int, default 6
+            Number of coefficients drawn in colour with their names: the largest at the
+            smallest lambda.
+        ax : Axes, optional
+        **line
+            Properties of the lines in colour.
+
+        Raises
+        ------
+        DependencyError
+            If matplotlib is not installed.
+        OptionError
+            If the model has a kernel.
+        """
+        from pegasos_stats.output.plotting.curves import draw_path
+
+        if self.coefficients is None:
+            raise OptionError("A kernel model has no coefficients; plot() the errors.")
+        count = checks.whole_of(named)
+        if count is None or count < 0:
+            raise OptionError("is not a whole number, 0 or more.", "named", named)
+        beta = self.coefficients.drop(columns="Intercept", errors="ignore")
+        return draw_path(self, beta, min(count, beta.shape[1]), ax, line)
+
+    def summary(self) -> Summary:
+        """Header, a row for each lambda, and notes; ``print()`` shows text."""
+        marks, m, metric = self.marks(), len(self.lambdas), "none"
+        names = ["norm" if "norm" in self.fits else "n_support", "training_error"]
+        notes = ["norm and training_error are of the fits on all rows."]
+        if self.by_fold is not None:
+            metric = self.metric
+            names += [metric, f"{metric}_se"]
+            notes.append(
+                f"lambda_min has the best mean {metric} over the folds, lambda_1se is "
+                "the largest lambda within a standard error of it; the value there is "
+                "optimistic: cross_validate(model, lambda_path=path)."
+            )
+        for name, lam in marks.items():
+            if end := end_of_path(self, lam):
+                notes.append(f"lambda_{name} is {end}.")
+        spaced = {round(i) for i in np.linspace(0, m - 1, min(m, MOST_LINES))}
+        marked = np.flatnonzero(np.isin(self.lambdas, [*marks.values()]))
+        rows = self.table.iloc[sorted({*spaced, *marked.tolist()})]
+        table = rows[names].map(significant).set_axis(rows["lam"].map(significant))
+        table[""] = [
+            ", ".join(name for name, lam in marks.items() if lam == v)
+            for v in rows["lam"]
+        ]
+        left = dict(fold_fits.model_fields(self.model)) | {"Deciding metric:": metric}
+        left |= {f"lambda_{n}:": significant(v, 6) for n, v in marks.items()}
+        del left["lambda:"]
+        gap = float(self.fits["relative_gap"].max())
+        right = fold_fits.run_fields(self.solver, self.folds, self.seed, gap)
+        return Summary(["Lambda path"], table, notes, [*left.items()], right)
+
+    def _curve(self, name: str) -> tuple[Vector, Vector]:
+        """Mean and standard error of a metric, for each lambda."""
+        if self.by_fold is None:
+            raise OptionError("The path was not cross-validated; give folds=10.")
+        return fold_fits.curve(self.by_fold, name, len(self.lambdas))
+
+    @property
+    def is_best_at_largest(self) -> bool:
+        """Whether `lambda_min` is the largest of the path."""
+        return bool(self.lambda_min == self.lambdas[0])
+
+    def marks(self) -> dict[str, float]:
+        """Return `lambda_min` and `lambda_1se`, where defined, by their rules."""
+        marks: dict[str, float] = {}
+        for rule in RULES:
+            with suppress(OptionError):
+                marks[rule] = self._chosen(rule)
+        return marks
+
+
+def end_of_path(path: LambdaPath, lam: float) -> str:
+    """What it means for a lambda to be at an end of the path; empty elsewhere."""
+    largest = lam == path.lambdas[0]
+    if len(path.lambdas) < 2 or not (largest or lam == path.lambdas[-1]):
+        return ""
+    if largest and "norm" in path.fits and path.fits["norm"].iloc[0] == 0.0:
+        return "the largest of the path, where all coefficients are 0"
+    which = "largest" if largest else "smallest"
+    return f"the {which} of the path; a better one may lie beyond"
 
 
 @suggest_arguments
@@ -143,31 +695,33 @@ def cross_validate(
     if model.problem.lam_rule == "cv" and lambda_path is None:
         lambda_path, rule = True, "min"
     choosing = checked_choosing(lambda_path, rule, model)
-    default = SDCA(DEFAULT_EPOCHS if choosing is None else EPOCHS, fold_fits.FOLD_TOL)
-    solver = fold_fits.checked_fold_solver(model, solver, default, choosing is None)
+    at, epochs = model, DEFAULT_EPOCHS
+    if choosing is not None:
+        at, epochs = fold_fits.at_lambda(model, model.problem.lam), EPOCHS
+    default = SDCA(epochs, fold_fits.FOLD_TOL)
+    fitter = FoldFitter.of(at, solver, default, seed, workers, progress)
     chosen = fold_fits.checked_metrics(metrics, model.problem.loss)
-    rng = RRandom(seed, sample_kind=solver.sample_kind)
-    drawn = checked_folds(folds, repeats, model._sample, rng, groups)
-    fitter = Fitter(model, solver, rng, workers, progress)
+    drawn = fitter.folds(folds, repeats, groups)
+    lams: list[float] = []
     if choosing is None:
         lam = np.array([model.problem.lam])
         fits = fitter.fits(fitter.tasks(drawn.splits), lam)
     else:
         fits, lams = nested_fits(fitter, drawn, choosing)
-    fold_fits.warn_of_gaps(solver, fits)
+    fitter.warn_of_gaps(fits)
     scores = np.full((model.problem.n, drawn.repeats), np.nan)
     for split, (fit,) in zip(drawn.splits, fits, strict=True):
         scores[split.test, split.repeat - 1] = fit.scores
     columns = pd.RangeIndex(1, drawn.repeats + 1, name="repeat")
-    by_fold = fold_fits.fold_lines(fitter, drawn, fits, chosen)
-    if choosing is not None:
+    by_fold = fitter.lines(drawn, fits, chosen)
+    if lams:
         by_fold.insert(2, "lam", lams)
     fold_fits.warn_undefined(by_fold, chosen)
     return CrossValidation(
         model=model,
-        solver=solver,
+        solver=fitter.solver,
         folds=drawn,
-        seed=rng.seed,
+        seed=fitter.rng.seed,
         metrics=chosen,
         by_fold=by_fold,
         scores_by_repeat=pd.DataFrame(scores, model._sample.index, columns),
@@ -232,7 +786,7 @@ class CrossValidation(Summarised):
             lines.append((metric.name, float(mean), float(error)))
         found = pd.DataFrame(lines, columns=["term", "estimate", "std_error"])
         if self.choosing is not None:
-            found["std_error"] *= correction_factor(self.by_fold)
+            found["std_error"] *= fold_fits.correction_factor(self.by_fold)
         return found
 
     @property
@@ -294,19 +848,20 @@ class CrossValidation(Summarised):
         OptionError
             If there is no such repeat, or `threshold` is not allowed.
         """
-        if number_of(repeat) not in self.scores_by_repeat.columns:
+        if checks.number_of(repeat) not in self.scores_by_repeat.columns:
             raise OptionError(f"is not 1 to {self.folds.repeats}.", "repeat", repeat)
-        column, problem = self.scores_by_repeat[repeat], self.model.problem
-        tested, coding = column.notna().to_numpy(dtype=bool), self.model.coding
-        scores, logistic = column[tested], problem.loss == "log"
+        model, problem = self.model, self.model.problem
+        scores = self.scores_by_repeat[repeat].dropna()
+        tested = self.scores_by_repeat[repeat].notna().to_numpy(dtype=bool)
         ties = self.solver.ties if ties is None else ties
         odds, counts = scores - problem.prior_shift, problem.counting
+        logistic = problem.loss == "log"
         found = confusion(
             self.actual[tested],
-            predicted(scores, problem, coding, ties, threshold),
-            levels=coding.levels,
+            predicted(scores, problem, model.coding, ties, threshold),
+            levels=model.coding.levels,
             scores=scores,
-            probabilities=coding.probabilities(odds) if logistic else None,
+            probabilities=model.coding.probabilities(odds) if logistic else None,
             freq_weights=None if counts is None else counts[tested],
         )
         return replace(found, source="out of fold")
@@ -426,127 +981,230 @@ def checked_choosing(lambda_path: object, rule: Rule, model: Model) -> Choosing 
     OptionError
         If lambdas or rule are not allowed.
     """
-    check_choice("rule", rule, RULES)
+    checks.check_choice("rule", rule, RULES)
     if lambda_path is None or lambda_path is False:
         return None
-    usual = LOSSES[model.problem.loss].decides
-    (metric,) = fold_fits.checked_metrics(usual, model.problem.loss)
-    if not isinstance(lambda_path, LambdaPath):
-        given = None if lambda_path is True else lambda_path
-        return Choosing(checked_lambdas(given, model), INNER, 1, metric, rule)
-    metric = next(m for m in lambda_path.metrics if m.name == lambda_path.metric)
-    folds = lambda_path.folds
-    size = (INNER, 1) if folds is None else (folds.k, folds.repeats)
-    return Choosing(lambda_path.lambdas, *size, metric, rule)
+    if isinstance(lambda_path, LambdaPath):
+        folds, lambdas = lambda_path.folds, lambda_path.lambdas
+        metric = next(m for m in lambda_path.metrics if m.name == lambda_path.metric)
+        size = (INNER, 1) if folds is None else (folds.k, folds.repeats)
+        return Choosing(lambdas, *size, metric, rule)
+    loss = model.problem.loss
+    (metric,) = fold_fits.checked_metrics(LOSSES[loss].decides, loss)
+    given = None if lambda_path is True else lambda_path
+    return Choosing(checked_lambdas(given, model), INNER, 1, metric, rule)
 
 
 def nested_fits(
-    fitter: Fitter, folds: Folds, choosing: Choosing
+    fitter: FoldFitter, folds: Folds, choosing: Choosing
 ) -> tuple[list[list[FoldFit]], list[float]]:
     """Fit the rows of each fold at the lambda that their own cross-validation chose.
 
     Returns
     -------
-    fits : list of lists of one Fit
+    fits : list of lists of one FoldFit
         One for each fold.
     lambdas : list of float
         Those chosen.
     """
     metric, lambdas = choosing.metric, choosing.lambdas
-    sizes = choosing.folds, choosing.repeats
-    outer, inner = inner_fits(fitter, folds, sizes, lambdas)
+    outer, inner = fitter.nested(folds, choosing.folds, choosing.repeats, lambdas)
     found, chosen = [], []
     for whole, (part, own) in zip(outer, inner, strict=True):
-        lines = fold_fits.fold_lines(fitter, part, own, [metric])
+        lines = fitter.lines(part, own, [metric])
         mean, error = fold_fits.curve(lines, metric.name, len(lambdas))
-        at = place(-mean if metric.larger_is_better else mean, error, choosing.rule)
+        loss = -mean if metric.larger_is_better else mean
+        at = place(loss, error, choosing.rule)
         found.append([whole[at]])
         chosen.append(float(lambdas[at]))
     return found, chosen
 
 
-def inner_fits(
-    fitter: Fitter,
-    folds: Folds,
-    sizes: tuple[int, int],
-    lambdas: Vector,
-    outer: Sequence[Task] | None = None,
-) -> tuple[list[list[FoldFit]], list[tuple[Folds, list[list[FoldFit]]]]]:
-    """Fit the rows of each fold, and those of folds of these rows, at each lambda.
+TIMES = (1.0 / 16.0, 0.25, 1.0, 4.0, 16.0)  # the gamma of the model
+
+
+@suggest_arguments
+def tune_kernel(
+    model: KernelSVM,
+    gammas: object = None,
+    lambdas: object = None,
+    solver: Pegasos | SDCA | None = None,
+    *,
+    folds: object = 10,
+    repeats: int = 1,
+    groups: object = None,
+    seed: int | None = 1,
+    metrics: object = None,
+    metric: str | None = None,
+    workers: int | None = None,
+    progress: bool = False,
+) -> "KernelTuning":
+    """Cross-validate a Gaussian kernel over gamma and lambda on the same folds.
+
+    Each gamma has a `lambda_path`, along which SDCA starts from the solution before and
+    keeps its rows of the Gram matrix.
 
     Parameters
     ----------
-    sizes : pair of int
-        Number of the inner folds, and of their repeats.
-    outer : sequence of Task, optional
-        The fits of the folds themselves; by default one for each, with seeds drawn
-        together with those of the inner folds.
+    model : KernelSVM
+        With a Gaussian kernel; its own lambda is not used.
+    gammas : sequence of float, optional
+        By default 1/16, 1/4, 1, 4 and 16 times the gamma of the model.
+    lambdas : sequence of float, optional
+        For all gammas; by default those of `lambda_grid` for each.
+    solver, folds, repeats, groups, seed, metrics, metric, workers, progress
+        As for `lambda_path`; folds are drawn once.
 
     Returns
     -------
-    outer : list of lists of Fit
-    inner : list of (Folds, list of lists of Fit), for each fold
-    """
-    model, rng = fitter.model, fitter.rng
-    inner = [inner_folds(model, folds, s, *sizes, rng) for s in folds.splits]
-    every = [split for each in inner for split in each.splits]
-    if outer is None:
-        tasks = fitter.tasks([*folds.splits, *every])
-    else:
-        tasks = [*outer, *fitter.tasks(every)]
-    fits = fitter.fits(tasks, lambdas)
-    count = len(tasks) - len(every)
-    rest = iter(fits[count:])
-    return fits[:count], [(each, [next(rest) for _ in each.splits]) for each in inner]
+    KernelTuning
 
+    Raises
+    ------
+    OptionError
+        If the model has no Gaussian kernel, or an option is not allowed.
 
-def correction_factor(by_fold: pd.DataFrame) -> float:
-    """What a standard error is multiplied by, as folds share the rows that they fit.
-
-    ``sqrt(1 + k n_test / n_train)`` for ``k`` folds of a repeat. On noise, of 60 to 200
-    rows, an estimate plus 1.96 errors was below the truth in 8% to 12% of samples
-    without it.
-
-    Parameters
-    ----------
-    by_fold : DataFrame
-        Columns ``repeat, n_train, n_test``.
-
-    References
-    ----------
-    Nadeau & Bengio, *Inference for the generalization error*, Machine Learning 52
-    (2003), 239-281, section 3.3.
+    Warns
+    -----
+    ConvergenceWarning
+        For each gamma, if SDCA does not reach its tolerance in some fit.
 
     Examples
     --------
-    >>> lines = {"repeat": [1] * 10, "n_train": [90] * 10, "n_test": [10] * 10}
-    >>> round(correction_factor(pd.DataFrame(lines)), 3)
-    1.453
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> model = ps.kernel_svm("digit ~ .", train, lam=1.0)
+    >>> found = ps.tune_kernel(model, [0.001, 0.1], [1e-2, 1e-4], folds=3, seed=443)
+    >>> found.table[["gamma", "lam"]].to_numpy().tolist()
+    [[0.001, 0.01], [0.001, 0.0001], [0.1, 0.01], [0.1, 0.0001]]
+    >>> found.gamma
+    0.001
     """
-    k = len(by_fold) / by_fold["repeat"].nunique()
-    share = float((by_fold["n_test"] / by_fold["n_train"]).mean())
-    return float(np.sqrt(1.0 + k * share))
+    fold_fits.checked_model(model)
+    kernel = getattr(model.problem, "kernel", None)
+    if kernel is None or kernel.gamma is None:
+        raise OptionError("The model has no gamma; give one with a Gaussian kernel.")
+    grid = [times * kernel.gamma for times in TIMES]
+    if gammas is not None:
+        grid = distinct_positive("gammas", gammas)
+    if folds is None:
+        raise OptionError("leaves nothing to choose by.", "folds", None)
+    paths: list[LambdaPath] = []
+    for gamma in grid:
+        path = lambda_path(
+            at_gamma(model, gamma),
+            lambdas,
+            solver,
+            folds=folds,
+            repeats=repeats,
+            groups=groups,
+            seed=seed,
+            metrics=metrics,
+            metric=metric,
+            workers=workers,
+            progress=progress,
+        )
+        folds, repeats, groups, seed = path.folds, 1, None, path.seed
+        paths.append(path)
+    return KernelTuning(tuple(grid), tuple(paths))
 
 
-def inner_folds(
-    model: Model, folds: Folds, split: Split, k: int, repeats: int, rng: RRandom
-) -> Folds:
-    """Folds of the rows of a fit, as rows of the whole.
+def at_gamma(model: KernelSVM, gamma: float) -> KernelSVM:
+    """Return the same model with another gamma; the data are shared."""
+    other = copy(model)
+    kernel = replace(model.problem.kernel, gamma=gamma)
+    other.problem = replace(model.problem, kernel=kernel)
+    return other
 
-    Whole groups stay together if they do in `folds`. There are at most as many folds as
-    rows, or groups.
+
+@suggest_names("tuning")
+@dataclass(frozen=True, repr=False, eq=False)
+class KernelTuning:
+    """Paths of lambda for several values of gamma; made by `tune_kernel`.
+
+    Attributes
+    ----------
+    gammas : tuple of float
+        In rising order.
+    paths : tuple of LambdaPath
+        One for each gamma, on the same folds.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> model = ps.kernel_svm("digit ~ .", train, lam=1.0)
+    >>> found = ps.tune_kernel(model, [0.001, 0.1], [1e-2, 1e-4], folds=3, seed=443)
+    >>> found.refit().confusion(test).n_errors < 5
+    True
     """
-    rows, y = split.train, model.problem.y
-    codes = (y[rows] > 0).astype(np.intp)
-    groups, most = None, len(rows)
-    if folds.groups is not None:
-        groups = pd.factorize(folds.groups[rows])[0]
-        most = int(groups.max()) + 1
-    drawn = drawn_folds(codes, min(k, most), repeats, rng, groups)
-    splits = tuple(
-        Split(each.repeat, each.fold, rows[each.test], split.n, rows[each.train])
-        for each in drawn.splits
-    )
-    found = Folds(splits, split.n)
-    check_classes(found, y * (model.problem.row_weights > 0.0), model.coding)
-    return found
+
+    gammas: tuple[float, ...]
+    paths: tuple[LambdaPath, ...]
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """``gamma`` and the columns of ``LambdaPath.table``, a row for each pair."""
+        paths = zip(self.gammas, self.paths, strict=True)
+        parts = [path.table.assign(gamma=gamma) for gamma, path in paths]
+        columns = ["gamma", *self.paths[0].table]
+        return pd.concat(parts, ignore_index=True)[columns]
+
+    @property
+    def best(self) -> LambdaPath:
+        """The path with the best mean metric; for ties that of the smallest gamma."""
+        least = [np.nanmin(path._losses()[0]) for path in self.paths]
+        return self.paths[int(np.nanargmin(least))]
+
+    @property
+    def metric(self) -> str:
+        """Name of the metric that the choice is by."""
+        return self.paths[0].metric
+
+    @property
+    def gamma(self) -> float:
+        """The chosen gamma."""
+        return self.gammas[self.paths.index(self.best)]
+
+    @property
+    def lam(self) -> float:
+        """The chosen lambda: ``lambda_min`` of the path of the chosen gamma."""
+        return self.best.lambda_min
+
+    def refit(self) -> KernelResults:
+        """Fit all rows at the chosen gamma and lambda.
+
+        The cross-validated error at the chosen values is optimistic, as the best of
+        many: use new rows, or nested cross-validation, for a better estimate.
+        """
+        found = self.best.refit("min")
+        assert isinstance(found, KernelResults)
+        return found
+
+    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
+        """Draw the mean metric as a map of lambda and gamma, the best pair marked.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            By default those of a new figure.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        DependencyError
+            If matplotlib is not installed.
+        """
+        from pegasos_stats.output.plotting.tiles import draw_map
+
+        return draw_map(self.table, self.metric, (self.lam, self.gamma), ax)
+
+    def __repr__(self) -> str:
+        pairs = counted(len(self.table), "pair")
+        return (
+            f"<KernelTuning: {pairs} of gamma and lambda, best {self.metric} at gamma "
+            f"{self.gamma:g}, lam {self.lam:g}>"
+        )

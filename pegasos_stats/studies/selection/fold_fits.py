@@ -1,56 +1,43 @@
 """Fits on parts of the rows, and metrics of the rows held out."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 
+from pegasos_stats import errors
 from pegasos_stats.arrays import Mask, Matrix, Predictors, Rows, Vector
-from pegasos_stats.checks import LARGEST_INTEGER, check_flag
+from pegasos_stats.checks import LARGEST_INTEGER, check_choice, check_flag
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.labels import Ties, signs_of
 from pegasos_stats.data.language.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.scan.rows import StreamedRows
-from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.data.weights import WeightsOf, mean_one, rows_of_weights
-from pegasos_stats.errors import (
-    ConvergenceWarning,
-    DataError,
-    FormulaError,
-    OptionError,
-    UndefinedMetricWarning,
-    counted,
-    did_you_mean,
-    listing,
-    shown,
-    warn_caller,
-)
+from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.metrics.scores import areas_under_curves
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers import pegasos_run, solutions, solver_runs
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.kernel_run import check_kernel_solver
 from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate, Gap
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.pegasos_run import check_solver, with_progress
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, DEFAULT_TOL, SDCA
+from pegasos_stats.solvers.shared import hinge_path, log_path
 from pegasos_stats.solvers.shared.folded_rows import FoldedRows
-from pegasos_stats.solvers.shared.hinge_path import hinge_path
-from pegasos_stats.solvers.shared.log_path import log_path
 from pegasos_stats.solvers.shared.warm_starts import PathPoint
-from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
-from pegasos_stats.solvers.solver_runs import kernel_path, run_linear
+from pegasos_stats.studies.selection import folds as fold_rows
 from pegasos_stats.studies.selection.folds import Folds, Split
 from pegasos_stats.tables import Fields, significant
 
@@ -102,42 +89,9 @@ def checked_model(model: object, in_memory: bool = True) -> Model:
         kind = type(model).__name__
         raise OptionError(f"model is of type {kind}; give a model, not yet fitted.")
     if in_memory and isinstance(X := model.problem.X, StreamedRows):
-        raise DataError(f"Folds are of rows in memory, not of rows in {X.scan.noun}.")
+        where = f"not of rows in {X.scan.noun}"
+        raise errors.DataError(f"Folds are of rows in memory, {where}.")
     return model
-
-
-def checked_fold_solver(
-    model: Model,
-    solver: Pegasos | SDCA | None,
-    default: SDCA,
-    own_lambda: bool = True,
-) -> Pegasos | SDCA:
-    """Return the solver, checked: it suits the model and any part of its rows.
-
-    Parameters
-    ----------
-    model : Model
-    solver : Pegasos, SDCA or None
-    default : SDCA
-        Taken if `solver` is None.
-    own_lambda : bool
-        Whether the fits are at the lambda of the model.
-
-    Raises
-    ------
-    OptionError
-        If it does not suit the model, or lists the rows to visit.
-    """
-    problem = model.problem if own_lambda else replace(model.problem, lam_rule="given")
-    chosen = default if solver is None else checked_solver(solver, SDCA)
-    chosen = model.in_columns(chosen)
-    if isinstance(chosen, Pegasos) and not isinstance(chosen.order, str):
-        raise OptionError("order names rows of the whole data; folds fit others.")
-    if isinstance(problem, KernelProblem):
-        check_kernel_solver(problem, chosen)
-    elif isinstance(chosen, Pegasos):
-        check_solver(problem, chosen)
-    return chosen
 
 
 def model_fields(model: Model) -> Fields:
@@ -178,8 +132,9 @@ def for_all_rows(solver: Pegasos | SDCA) -> Pegasos | SDCA:
     return solver
 
 
-class Fitter(NamedTuple):
-    """How rows of folds are fitted: which model, by what, drawing seeds from where.
+@dataclass(frozen=True)
+class FoldFitter:
+    """Fits of folds: of which model, by what, drawing folds and seeds from where.
 
     Attributes
     ----------
@@ -195,6 +150,46 @@ class Fitter(NamedTuple):
     rng: RRandom
     workers: int | None
     progress: bool
+
+    @classmethod
+    def of(
+        cls,
+        model: Model,
+        solver: Pegasos | SDCA | None,
+        default: SDCA,
+        seed: int | None,
+        workers: int | None,
+        progress: bool,
+    ) -> "FoldFitter":
+        """Check that a solver suits a model and any part of its rows.
+
+        Parameters
+        ----------
+        default : SDCA
+            Taken if `solver` is None.
+
+        Raises
+        ------
+        OptionError
+            If it does not suit the model, or lists the rows to visit.
+        """
+        problem = model.problem
+        chosen = default if solver is None else checked_solver(solver, SDCA)
+        chosen = model.in_columns(chosen)
+        if isinstance(chosen, Pegasos) and not isinstance(chosen.order, str):
+            raise OptionError("order names rows of the whole data; folds fit others.")
+        if isinstance(problem, KernelProblem):
+            check_kernel_solver(problem, chosen)
+        elif isinstance(chosen, Pegasos):
+            pegasos_run.check_solver(problem, chosen)
+        check_flag("progress", progress)
+        rng = RRandom(seed, sample_kind=chosen.sample_kind)
+        return cls(model, chosen, rng, workers, progress)
+
+    def folds(self, folds: object, repeats: object, groups: object) -> Folds:
+        """Draw folds of the rows, or read given ones."""
+        sample = self.model._sample
+        return fold_rows.checked_folds(folds, repeats, sample, self.rng, groups)
 
     def tasks(self, splits: Sequence[Split]) -> list[Task]:
         """Return one task for each split.
@@ -224,10 +219,9 @@ class Fitter(NamedTuple):
 
         Returns
         -------
-        list of lists of Fit
+        list of lists of FoldFit
             For each task, one for each lambda.
         """
-        check_flag("progress", self.progress)
         count, shared = n_workers(self.workers), shared_fits(self.model, tasks, lambdas)
         rest = [
             (task, lambdas[missing])
@@ -238,26 +232,118 @@ class Fitter(NamedTuple):
             lambda each: fit_alone(self.model, *each), rest, count
         )
         if self.progress:
-            alone = with_progress(alone, len(rest), "fold")
+            alone = pegasos_run.with_progress(alone, len(rest), "fold")
         others = (fit for fits in alone for fit in fits)
         return [[fit or next(others) for fit in fits] for fits in shared]
 
+    def nested(
+        self,
+        folds: Folds,
+        k: int,
+        repeats: int,
+        lambdas: Vector,
+        outer: Sequence[Task] | None = None,
+    ) -> tuple[list[list[FoldFit]], list[tuple[Folds, list[list[FoldFit]]]]]:
+        """Fit the rows of each fold, and those of folds of these rows, at each lambda.
 
-def warn_of_gaps(solver: Pegasos | SDCA, fits: Iterable[Sequence[FoldFit]]) -> None:
-    """Warn, in one warning, of all fits that have not reached their tolerance.
+        Parameters
+        ----------
+        k, repeats : int
+            Of the inner folds.
+        outer : sequence of Task, optional
+            The fits of the folds themselves; by default one for each, with seeds drawn
+            together with those of the inner folds.
 
-    Nothing is said of Pegasos with `change_tol`, which the certificates do not tell.
+        Returns
+        -------
+        outer : list of lists of FoldFit
+        inner : list of (Folds, list of lists of FoldFit), for each fold
+        """
+        rng = self.rng
+        inner = [
+            inner_folds(self.model, folds, s, k, repeats, rng) for s in folds.splits
+        ]
+        every = [split for each in inner for split in each.splits]
+        if outer is None:
+            tasks = self.tasks([*folds.splits, *every])
+        else:
+            tasks = [*outer, *self.tasks(every)]
+        fits = iter(self.fits(tasks, lambdas))
+        own = [next(fits) for _ in range(len(tasks) - len(every))]
+        return own, [(each, [next(fits) for _ in each.splits]) for each in inner]
+
+    def warn_of_gaps(self, fits: Iterable[Sequence[FoldFit]]) -> None:
+        """Warn, in one warning, of all fits that have not reached their tolerance.
+
+        Nothing is said of Pegasos with `change_tol`: certificates do not tell.
+        """
+        solver, ends = self.solver, [fit.certificate for each in fits for fit in each]
+        late = [at.relative_gap for at in ends if not solver.reached(at)]
+        if late and solver.stops and not solver.change_tol > 0.0:
+            errors.warn_caller(
+                f"{solver.name} has not reached its tolerance in {len(late)} of "
+                f"{counted(len(ends), 'fit')} (relative gap {max(late):.2g}).",
+                errors.ConvergenceWarning,
+            )
+
+    def lines(
+        self,
+        folds: Folds,
+        fits: Sequence[Sequence[FoldFit]],
+        metrics: "Sequence[Metric]",
+    ) -> pd.DataFrame:
+        """Return a line for each fold and each lambda of its fits, with all metrics.
+
+        Rows without a score, for which a transform has no value, are in no metric.
+        """
+        parts, problem, ties = [], self.model.problem, self.solver.ties
+        for split, own in zip(folds.splits, fits, strict=True):
+            y, weights = problem.y[split.test], problem.row_weights[split.test]
+            scores = np.array([fit.scores for fit in own])
+            known = ~np.isnan(scores).any(axis=0)
+            ends = [fit.certificate for fit in own]
+            columns: dict[str, object] = {
+                "repeat": split.repeat,
+                "fold": split.fold,
+                "n_train": split.n_train,
+                "n_test": len(split.test),
+                "weight": float(weights.sum()),
+                "decided": ~np.isnan(signs_of(scores, ties)) @ weights,
+                "seed": [fit.seed for fit in own],
+                "steps": [fit.steps for fit in own],
+                "objective": [end.objective for end in ends],
+                "relative_gap": [end.relative_gap for end in ends],
+            }
+            if not known.all():
+                y, scores, weights = y[known], scores[:, known], weights[known]
+            for metric in metrics:
+                columns[metric.name] = metric.measure(y, scores, weights, ties)
+            parts.append(pd.DataFrame(columns))
+        return pd.concat(parts, ignore_index=True)
+
+
+def inner_folds(
+    model: Model, folds: Folds, split: Split, k: int, repeats: int, rng: RRandom
+) -> Folds:
+    """Folds of the rows of a fit, as rows of the whole.
+
+    Whole groups stay together if they do in `folds`. There are at most as many folds as
+    rows, or groups.
     """
-    if not solver.stops or solver.change_tol > 0.0:
-        return
-    certificates = [fit.certificate for each in fits for fit in each]
-    late = [at.relative_gap for at in certificates if not solver.reached(at)]
-    if late:
-        warn_caller(
-            f"{solver.name} has not reached its tolerance in {len(late)} of "
-            f"{counted(len(certificates), 'fit')} (relative gap {max(late):.2g}).",
-            ConvergenceWarning,
-        )
+    rows, y, groups = split.train, model.problem.y, None
+    most = len(rows)
+    if folds.groups is not None:
+        groups, levels = pd.factorize(folds.groups[rows])
+        most = len(levels)
+    codes = (y[rows] > 0).astype(np.intp)
+    drawn = fold_rows.drawn_folds(codes, min(k, most), repeats, rng, groups)
+    splits = tuple(
+        Split(each.repeat, each.fold, rows[each.test], split.n, rows[each.train])
+        for each in drawn.splits
+    )
+    found = Folds(splits, split.n)
+    fold_rows.check_classes(found, y * (model.problem.row_weights > 0.0), model.coding)
+    return found
 
 
 def fit_alone(model: Model, task: Task, lambdas: Vector) -> list[FoldFit]:
@@ -268,24 +354,24 @@ def fit_alone(model: Model, task: Task, lambdas: Vector) -> list[FoldFit]:
         problem, held_out, scored = training(model, split)
         if model.problem.offset is not None:
             offset = model.problem.offset[split.test][scored]
-    solutions = path_solutions(problem, task.solver, lambdas)
-    for lam, found in zip(lambdas, solutions, strict=True):
+    found = path_solutions(problem, task.solver, lambdas)
+    for lam, one in zip(lambdas, found, strict=True):
         at, scores = replace(problem, lam=float(lam)), np.full(len(scored), np.nan)
         kept: Coefficients | KernelSolution | None = None
         if held_out is not None:
-            scores[scored] = scores_of(at, found, held_out, offset)
-        elif isinstance(found, Solution):
-            kept = Coefficients(found.beta, found.alpha)
+            scores[scored] = solutions.scores_of(at, one, held_out, offset)
+        elif isinstance(one, Solution):
+            kept = Coefficients(one.beta, one.alpha)
         else:
-            kept = found
-        gap = certificate_of(at, found)
-        fits.append(FoldFit(gap, int(found.n_iter), found.seed, scores, kept))
+            kept = one
+        gap = solutions.certificate_of(at, one)
+        fits.append(FoldFit(gap, int(one.n_iter), one.seed, scores, kept))
     return fits
 
 
 def path_solutions(
     problem: Problem, solver: Pegasos | SDCA, lambdas: Vector
-) -> Sequence[AnySolution]:
+) -> Sequence[solutions.AnySolution]:
     """Solve for each lambda, largest first; SDCA begins where it last ended.
 
     Dual weights are in [0, w_i] for every lambda, so those of one, also times a
@@ -293,14 +379,14 @@ def path_solutions(
     """
     problem = replace(problem, lam_rule="given")
     if isinstance(problem, KernelProblem):
-        return kernel_path(problem, solver, lambdas)
+        return solver_runs.kernel_path(problem, solver, lambdas)
     found: list[Solution] = []
     before = 0.0
     for lam in lambdas:
         at, dual = replace(problem, lam=float(lam)), None
         if found and solver.to_optimum:
             dual = next_dual(found[-1], before, at)
-        found.append(run_linear(at, solver, dual=dual, warn=False))
+        found.append(solver_runs.run_linear(at, solver, dual=dual, warn=False))
         before = at.lam
     return found
 
@@ -364,7 +450,7 @@ def training(model: Model, split: Split) -> tuple[Problem, Predictors, Mask]:
     if getattr(model, "scaling", None) is not None:
         # Scaled columns scaled again are the columns scaled once.
         raw = model._sample.raw_weights
-        count = None if raw is None else rows_of_weights(raw[rows])
+        count = rows_of_weights(None if raw is None else raw[rows])
         scaling = Scaling.of(X, whole.intercept, weights, count)
         X, held_out = scaling.apply(X), scaling.apply(held_out)
     offset = None if whole.offset is None else whole.offset[rows]
@@ -392,9 +478,8 @@ def _learnt_anew(model: Model, split: Split) -> tuple[ModelMatrix, ModelMatrix] 
         As for `training`.
     """
     design, lines = learning_design(model), model._sample.lines
-    if design is None or lines is None:  # of a model from a file: rows are refused
+    if design is None or lines is None or lines.frame is None:
         return None
-    assert lines.frame is not None  # formulas are of frames
     fitted, tested = (
         lines.frame.iloc[lines.positions[rows]] for rows in (split.train, split.test)
     )
@@ -402,12 +487,12 @@ def _learnt_anew(model: Model, split: Split) -> tuple[ModelMatrix, ModelMatrix] 
     with ONE_AT_A_TIME:
         try:
             learnt = design.learnt_on(fitted)
-        except FormulaError as error:
-            what = f"{where}, for which the formula {error.reason}"
-            raise DataError(what) from None
+        except errors.FormulaError as error:
+            why = f"{where}, for which the formula {error.reason}"
+            raise errors.DataError(why) from None
         found = learnt.matrix(fitted)
         if not found.kept.any():
-            raise DataError(f"{where}, and none has a value in all terms.")
+            raise errors.DataError(f"{where}, and none has a value in all terms.")
         return found, learnt.matrix(learnt.without_unseen(tested)[0])
 
 
@@ -423,25 +508,7 @@ TIGHTEST = 1e-8  # tolerance: below it rounding asks for sums with more digits
 PER_COLUMN = {"hinge": 20, "log": 3}  # rows of a fit, at least
 MOST_COLUMNS = 300
 MOST_WRITTEN = 2**25  # entries of sparse rows that are written out: 256 MB
-PATHS = {"hinge": hinge_path, "log": log_path}
-
-
-class _Set(NamedTuple):
-    """Splits that share their rows, each of which one of them holds out at most.
-
-    Attributes
-    ----------
-    rows : int array
-        All rows that they fit or hold out, sorted.
-    places : list of int
-        Places of the splits.
-    fold : int array, shape (rows,)
-        Which of the splits holds a row out.
-    """
-
-    rows: Rows
-    places: list[int]
-    fold: Rows
+PATHS = {"hinge": hinge_path.hinge_path, "log": log_path.log_path}
 
 
 def suits(problem: Problem, solver: object) -> bool:
@@ -487,22 +554,44 @@ def shared_fits(
     if not isinstance(problem.X, np.ndarray):
         problem = replace(problem, X=problem.X.toarray())
     wholes = [at for at, task in enumerate(tasks) if task.split is None]
-    for each in _sets(problem, [task.split for task in tasks]):
+    for rows, held_out in _sets(problem, tasks):
+        fold = np.empty(problem.n, dtype=np.int64)
+        for j, split in enumerate(held_out.values()):
+            fold[split.test] = j
         scales = None
         if getattr(model, "scaling", None) is not None:
-            scales = _scales(problem, each, model._sample.raw_weights)
-        of_all = len(each.rows) == problem.n
-        of_rows = problem if of_all else problem.of_rows(each.rows)
-        rows = FoldedRows(of_rows, each.fold, len(each.places), scales)
+            raw = model._sample.raw_weights
+            scales = _scales(problem, rows, fold[rows], len(held_out), raw)
+        of_all = len(rows) == problem.n
+        of_rows = problem if of_all else problem.of_rows(rows)
+        folded = FoldedRows(of_rows, fold[rows], len(held_out), scales)
         with one_thread():
-            path = PATHS[problem.loss](rows, lambdas, solver.tol)
-        places = [*enumerate(each.places)]
-        if of_all:
-            places += [(rows.k, at) for at in wholes]
-            wholes = []
-        for j, at in places:
-            found[at] = list(_fits_of(problem, tasks[at], rows, path, j))
+            path = PATHS[problem.loss](folded, lambdas, solver.tol)
+        for j, at in enumerate([*held_out, *(wholes if of_all else ())]):
+            last = min(j, folded.k)  # the fit of all rows
+            found[at] = list(_fits_of(problem, tasks[at], folded, path, last))
     return found
+
+
+def _sets(
+    problem: Problem, tasks: Sequence[Task]
+) -> Iterator[tuple[Rows, dict[int, Split]]]:
+    """Rows, and tasks of which each holds some out: all of them, none twice.
+
+    Two splits or more, by their places, with enough rows to fit.
+    """
+    least = PER_COLUMN[problem.loss] * (problem.p + 1)
+    together: dict[object, dict[int, Split]] = defaultdict(dict)
+    for at, (split, _) in enumerate(tasks):
+        if split is not None and split.n_train >= least:
+            every = None if split.given is None else split.rows.tobytes()
+            together[split.repeat, every][at] = split
+    for held_out in together.values():
+        rows = next(iter(held_out.values())).rows
+        tested = np.concatenate([split.test for split in held_out.values()])
+        once = np.unique(tested).size == tested.size == rows.size
+        if len(held_out) > 1 and once:
+            yield rows, held_out
 
 
 def _fits_of(
@@ -530,44 +619,17 @@ def _fits_of(
         yield FoldFit(gap, int(point.reads[j]) * n, task.solver.seed, scores, kept)
 
 
-def _sets(problem: Problem, splits: Sequence[Split | None]) -> Iterator[_Set]:
-    """Sets of two splits or more with enough rows to fit."""
-    least = PER_COLUMN[problem.loss] * (problem.p + 1)
-    together: dict[object, list[int]] = {}
-    for at, split in enumerate(splits):
-        if split is not None and split.n_train >= least:
-            every = None if split.given is None else _rows_of(split).tobytes()
-            together.setdefault((split.repeat, every), []).append(at)
-    for places in together.values():
-        given = [split for at in places if (split := splits[at]) is not None]
-        rows = _rows_of(given[0])
-        held_out = np.concatenate([split.test for split in given])
-        if len(given) < 2 or np.unique(held_out).size < held_out.size:
-            continue
-        if held_out.size < rows.size:  # rows that no split holds out
-            continue
-        fold = np.empty(problem.n, dtype=np.int64)
-        for j, split in enumerate(given):
-            fold[split.test] = j
-        yield _Set(rows, places, fold[rows])
-
-
-def _rows_of(split: Split) -> Rows:
-    """Rows that a split fits or holds out."""
-    if split.given is None:
-        return np.arange(split.n)
-    return np.sort(np.concatenate([split.given, split.test]))
-
-
-def _scales(problem: Problem, of: _Set, raw_weights: Vector | None) -> Vector:
-    """What columns are divided by in each split, shape (splits, p): `Scaling.scale`."""
-    w, found = problem.row_weights, []
-    raw = w if raw_weights is None else raw_weights
-    for j in range(len(of.places)):
-        fitted = of.rows[of.fold != j]
-        count = rows_of_weights(raw[fitted])
-        X, intercept = problem.X[fitted], problem.intercept
-        found.append(Scaling.of(X, intercept, w[fitted], count).scale)
+def _scales(
+    problem: Problem, rows: Rows, fold: Rows, k: int, raw: Vector | None
+) -> Vector:
+    """What columns are divided by in each split, shape (k, p): `Scaling.scale`."""
+    w, intercept = problem.row_weights, problem.intercept
+    raw = w if raw is None else raw
+    found = []
+    for j in range(k):
+        at = rows[fold != j]
+        count = rows_of_weights(raw[at])
+        found.append(Scaling.of(problem.X[at], intercept, w[at], count).scale)
     return np.array(found)
 
 
@@ -603,15 +665,12 @@ class Metric:
             If a function of the user fails, or does not return a number.
         """
         if not self.own:
-            found: Vector = self.function(y, scores, weights, ties)
-            return found
+            return np.asarray(self.function(y, scores, weights, ties))
         try:
             return np.array([float(self.function(y, line)) for line in scores])
         except Exception as error:
-            kind, why = type(error).__name__, shown(str(error))
-            raise OptionError(
-                f"The metric {self.name} raised {kind}: {why}."
-            ) from error
+            why = f"{type(error).__name__}: {errors.shown(str(error))}"
+            raise OptionError(f"The metric {self.name} raised {why}.") from error
 
 
 def error_rate(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
@@ -668,7 +727,6 @@ COLUMNS = (  # of the lines of the folds, beside the metrics
     *("repeat", "fold", "lam", "n_train", "n_test", "weight", "decided", "seed"),
     *("steps", "objective", "relative_gap"),
 )
-MOST = 1000  # metrics in a list, which may have no end
 LARGER_IS_BETTER = ("auc",)
 
 
@@ -690,63 +748,23 @@ def checked_metrics(metrics: Any, loss: LossName) -> tuple[Metric, ...]:
     known = LOSSES[loss].metrics
     if metrics is None:
         metrics = known
-    single = isinstance(metrics, str) or callable(metrics)
-    why = f"is not allowed; give different ones of {listing(known)}, or functions."
-    with convert_errors(OptionError(why, "metrics", metrics)):
-        items = [metrics] if single else list(islice(metrics, MOST))
-    found = tuple(_checked(item, loss) for item in items)
-    names = [metric.name for metric in found]
-    if not found or len({*names, *COLUMNS}) < len(names) + len(COLUMNS):
-        raise OptionError(why, "metrics", metrics)
-    return found
-
-
-def _checked(item: Any, loss: LossName) -> Metric:
-    """Return the metric of this name, or the one that a function computes."""
-    known = LOSSES[loss].metrics
-    if isinstance(item, str) and item in known:
-        return Metric(item, MEASURES[item], item in LARGER_IS_BETTER)
-    name = getattr(item, "__name__", None) if callable(item) else None
-    if isinstance(name, str) and name.isidentifier():
-        return Metric(name, item, own=True)
-    meant = f"{did_you_mean(item, known)}; give one of {listing(known)}"
-    raise OptionError(f"The metric {shown(item)} is not known for this loss{meant}.")
-
-
-def fold_lines(
-    fitter: Fitter,
-    folds: Folds,
-    fits: Sequence[Sequence[FoldFit]],
-    metrics: Sequence[Metric],
-) -> pd.DataFrame:
-    """Return a line for each fold and each lambda of its fits, with all metrics.
-
-    Rows without a score, for which a transform has no value, are in no metric.
-    """
-    parts, model, ties = [], fitter.model, fitter.solver.ties
-    for split, own in zip(folds.splits, fits, strict=True):
-        test = split.test
-        y, weights = model.problem.y[test], model.problem.row_weights[test]
-        scores = np.array([fit.scores for fit in own])
-        known = ~np.isnan(scores).any(axis=0)
-        columns: dict[str, object] = {
-            "repeat": split.repeat,
-            "fold": split.fold,
-            "n_train": split.n_train,
-            "n_test": len(test),
-            "weight": float(weights.sum()),
-            "decided": ~np.isnan(signs_of(scores, ties)) @ weights,
-            "seed": [fit.seed for fit in own],
-            "steps": [fit.steps for fit in own],
-            "objective": [fit.certificate.objective for fit in own],
-            "relative_gap": [fit.certificate.relative_gap for fit in own],
-        }
-        if not known.all():
-            y, scores, weights = y[known], scores[:, known], weights[known]
-        for metric in metrics:
-            columns[metric.name] = metric.measure(y, scores, weights, ties)
-        parts.append(pd.DataFrame(columns))
-    return pd.concat(parts, ignore_index=True)
+    named = errors.listing(known)
+    why = f"is not allowed; give different ones of {named}, or functions."
+    refused = OptionError(why, "metrics", metrics)
+    items = [metrics] if isinstance(metrics, str) or callable(metrics) else metrics
+    if not isinstance(items, list | tuple):
+        raise refused
+    found = []
+    for item in items:
+        if callable(item):
+            found.append(Metric(getattr(item, "__name__", ""), item, own=True))
+        else:
+            check_choice("metric", item, known)
+            found.append(Metric(item, MEASURES[item], item in LARGER_IS_BETTER))
+    names = {metric.name for metric in found if metric.name.isidentifier()}
+    if not found or len(names) < len(found) or names.intersection(COLUMNS):
+        raise refused
+    return tuple(found)
 
 
 def means_and_errors(
@@ -828,4 +846,32 @@ def warn_undefined(by_fold: pd.DataFrame, metrics: Sequence[Metric]) -> None:
     for name, count in missing[missing > 0].items():
         folds = counted(int(count), "fold")
         text = f"{name} is not defined in {folds} and is left out there."
-        warn_caller(text, UndefinedMetricWarning)
+        errors.warn_caller(text, errors.UndefinedMetricWarning)
+
+
+def correction_factor(by_fold: pd.DataFrame) -> float:
+    """What a standard error is multiplied by, as folds share the rows that they fit.
+
+    ``sqrt(1 + k n_test / n_train)`` for ``k`` folds of a repeat. On noise, of 60 to 200
+    rows, an estimate plus 1.96 errors was below the truth in 8% to 12% of samples
+    without it.
+
+    Parameters
+    ----------
+    by_fold : DataFrame
+        Columns ``repeat, n_train, n_test``.
+
+    References
+    ----------
+    Nadeau & Bengio, *Inference for the generalization error*, Machine Learning 52
+    (2003), 239-281, section 3.3.
+
+    Examples
+    --------
+    >>> lines = {"repeat": [1] * 10, "n_train": [90] * 10, "n_test": [10] * 10}
+    >>> round(correction_factor(pd.DataFrame(lines)), 3)
+    1.453
+    """
+    k = len(by_fold) / by_fold["repeat"].nunique()
+    share = float((by_fold["n_test"] / by_fold["n_train"]).mean())
+    return float(np.sqrt(1.0 + k * share))

@@ -69,6 +69,11 @@ class Split:
         fitted[self.test] = False
         return np.flatnonzero(fitted)
 
+    @property
+    def rows(self) -> Rows:
+        """Rows to fit or held out, in rising order."""
+        return np.sort(np.concatenate([self.train, self.test]))
+
 
 @suggest_arguments
 @dataclass(frozen=True, eq=False)
@@ -290,13 +295,12 @@ def _by_labels(labels: "ArrayLike | DataColumn", sample: Sample) -> Folds:
             rows = index[column.isna().to_numpy(dtype=bool)]
             raise DataError(f"folds are missing in the rows {listing(rows)}.")
         levels = factor_levels(column, "folds")
-        codes = positions(column, levels)
-        splits += [
-            Split(repeat, plain(level), np.flatnonzero(codes == j), len(codes))
-            for j, level in enumerate(levels)
-        ]
         if len(levels) < 2:
             raise DataError(f"folds hold {listing(levels)} only; give two or more.")
+        codes = positions(column, levels)
+        for j, level in enumerate(levels):
+            test = np.flatnonzero(codes == j)
+            splits.append(Split(repeat, plain(level), test, len(codes)))
     if not splits:
         raise DataError(f"folds are empty; {CURE}.")
     return Folds(tuple(splits), len(sample.y))
@@ -311,30 +315,25 @@ def _by_pairs(pairs: Sequence[tuple[ArrayLike, ArrayLike]], n: int) -> Folds:
     """Splits as given; a repeat begins where a row is tested again."""
     splits: list[Split] = []
     repeat, fold, tested = 1, 0, np.zeros(n, dtype=bool)
-    for train, test in pairs:
-        fitted, held_out = _checked_rows(train, n), _checked_rows(test, n)
-        both = np.intersect1d(fitted, held_out)
-        if both.size:
+    for pair in pairs:
+        train, test = (_checked_rows(rows, n) for rows in pair)
+        if (both := np.intersect1d(train, test)).size:
             raise DataError(f"The rows {listing(both)} are both fitted and held out.")
-        if tested[held_out].any():
+        if tested[test].any():
             repeat, fold, tested = repeat + 1, 0, np.zeros(n, dtype=bool)
-        tested[held_out] = True
+        tested[test] = True
         fold += 1
-        splits.append(Split(repeat, fold, held_out, n, fitted))
+        splits.append(Split(repeat, fold, test, n, train))
     return Folds(tuple(splits), n)
 
 
 def _checked_rows(rows: ArrayLike, n: int) -> Rows:
-    """Return rows counted from zero, also where each row is marked True or False."""
-    with convert_errors(DataError(f"A fold cannot be read; {CURE}.")):
-        found = np.asarray(rows)
-    if found.dtype == bool and found.shape == (n,):
-        found = np.flatnonzero(found)
-    if found.size == 0 or found.dtype.kind not in "iu":
-        raise DataError("A fold has no rows to fit or to hold out.")
-    if found.min() < 0 or found.max() >= n or np.unique(found).size < found.size:
-        rows = f"{found.min()} to {found.max()}"
-        raise DataError(f"A fold holds rows {rows}, not different ones up to {n - 1}.")
+    """Return different rows counted from zero."""
+    found = np.asarray(rows)
+    several = found.dtype.kind in "iu" and found.size == np.unique(found).size > 0
+    if not several or found.min() < 0 or found.max() >= n:
+        held = listing(found.tolist())
+        raise DataError(f"A fold holds {held}; give different rows, 0 to {n - 1}.")
     return found.astype(np.int64)
 
 
