@@ -1,5 +1,7 @@
 """One of each object that a user keeps, on small data."""
 
+import inspect
+
 import numpy as np
 import pandas as pd
 
@@ -201,41 +203,10 @@ def session():
     return ps.session_info()
 
 
+HELPERS = (frame, misses, model, exact)
 OBJECTS = {
-    f.__name__: f
-    for f in (
-        cross_validation,
-        nested,
-        path,
-        path_of_runs,
-        tuning,
-        gram,
-        calibrated,
-        calibrated_kernel,
-        thresholds,
-        reliability,
-        errors,
-        models,
-        solvers,
-        predictions,
-        areas,
-        pooled,
-        likelihood_ratio,
-        recall,
-        benefit,
-        table,
-        weighted_table,
-        several_labels,
-        report_of_table,
-        margins,
-        resampled_margins,
-        contrasts,
-        joint,
-        parity,
-        folds,
-        coding,
-        summary,
-        session,
-    )
+    name: made
+    for name, made in list(globals().items())
+    if inspect.isfunction(made) and made not in HELPERS
 }
 FUNCTIONS = {"nested": {"misses": misses}}

@@ -283,88 +283,40 @@ def test_alias_tables_are_for_more_than_200_values_of_n_p_above_a_tenth(last, dr
     assert RRandom(443).sample(201, 6, True, [1.0] * 200 + [last]).tolist() == drawn
 
 
-# ---- Arguments of random numbers on both sides of every limit, with the whole message.
-
+# An argument, and calls with values that are just not allowed.
 LEAST = 5.6e-309
-SIZES = "a whole number from 0 to 2147483647"
-LIST = "a number or a list of numbers without NaN"
-SD = "a finite number >= 0"
-WEIGHTS = "a list of 3 finite numbers of 0 or more"
-CHANCE = "a probability from 0 to 1"
-
-# An argument, calls with values that are just allowed, and with values that are not.
 LIMITS = [
-    ("n", lambda g, n: g.runif(n), [0, 1, 2.9], [-1, -0.5, np.nan, 2**31], SIZES),
-    ("rate", lambda g, r: g.rexp(2, r), [1e-308, np.inf], [LEAST, -1.0, 0.0], None),
-    (
-        "rate",
-        lambda g, r: g.rexp(3, r),
-        [[1.0, 2.0]],
-        [[1.0, np.nan], [], np.nan],
-        LIST,
-    ),
-    ("mean", lambda g, m: g.rnorm(3, m), [[-1.0, np.inf]], [[np.nan, 1.0]], LIST),
-    ("sd", lambda g, s: g.rnorm(3, 0.0, s), [0.0, [1.0, 0.0]], [[1.0, -5e-324]], SD),
-    ("sd", lambda g, s: g.rnorm(3, 0.0, s), [1e308], [np.inf, [1.0, np.inf]], SD),
+    ("n", lambda g, n: g.runif(n), [-1, -0.5, np.nan, 2**31]),
+    ("rate", lambda g, r: g.rexp(3, r), [LEAST, -1.0, 0.0, [1.0, np.nan], [], np.nan]),
+    ("mean", lambda g, m: g.rnorm(3, m), [[np.nan, 1.0]]),
+    ("sd", lambda g, s: g.rnorm(3, 0.0, s), [[1.0, -5e-324], np.inf, [1.0, np.inf]]),
     (
         "prob",
         lambda g, p: g.sample_int(3, 2, False, p),
-        [[1, 0, 5e-324]],
-        [[1, 2, -5e-324], [1, 2], [1, 2, np.inf], [1, 2, np.nan]],
-        WEIGHTS,
+        [[1, 2, -5e-324], [1, 2], [1, 2, np.inf], [1, 2, np.nan], [0, 1, 0], [0] * 3],
     ),
-    (
-        "prob",
-        lambda g, p: g.sample_int(3, 2, False, p),
-        [[0, 1, 1]],
-        [[0, 1, 0], [0, 0, 0]],
-        "a list with 2 or more numbers above 0",
-    ),
-    (
-        "prob",
-        lambda g, p: g.sample_int(3, 2, True, p),
-        [[0, 1, 0]],
-        [[0, 0, 0]],
-        "a list with 1 or more numbers above 0",
-    ),
-    (
-        "size",
-        lambda g, s: g.sample_int(3, s),
-        [0, 3],
-        [4],
-        "at most n = 3 (more if replace=True and n > 0)",
-    ),
-    ("p", lambda g, p: qnorm(p), [0.0, 1.0, [0.5, 1.0]], [-5e-324, [0.5, 1.1]], CHANCE),
+    ("prob", lambda g, p: g.sample_int(3, 2, True, p), [[0, 0, 0]]),
+    ("size", lambda g, s: g.sample_int(3, s), [4]),
+    ("p", lambda g, p: qnorm(p), [-5e-324, [0.5, 1.1]]),
 ]
 
 
-def calls(good):
-    for name, call, allowed, refused, words in LIMITS:
-        for value in allowed if good else refused:
-            yield pytest.param(name, call, value, words, id=f"{name} {value}")
-
-
-@pytest.mark.parametrize(("name", "call", "value", "words"), [*calls(False)])
-def test_what_is_beyond_is_refused_by_the_whole_word(name, call, value, words):
+@pytest.mark.parametrize(
+    ("name", "call", "value"),
+    [(name, call, value) for name, call, values in LIMITS for value in values],
+)
+def test_what_is_beyond_is_refused_and_draws_nothing(name, call, value):
     generator = RRandom(1)
     before = generator.get_state()
-    with pytest.raises(OptionError) as caught:
+    with pytest.raises(OptionError, match=f"^{name} is .* allowed; correct {name}.$"):
         call(generator, value)
-    words = words or f"a number above {LEAST}"
-    said = str(caught.value)
-    assert said.startswith(f"{name} is ")
-    assert said.endswith(f", where {words} is allowed; correct {name}.")
     assert generator.get_state().tolist() == before.tolist()
 
 
 def test_limits_of_uniform_numbers():
     assert RRandom(1).runif(2, 3.0, 3.0).tolist() == [3.0, 3.0]
-    with pytest.raises(OptionError) as caught:
+    with pytest.raises(OptionError, match="at least min = "):
         RRandom(1).runif(2, [1.0, 3.0], [2.0, 2.5])
-    assert str(caught.value) == (
-        "max is [2.0, 2.5], where a number of at least min = [1.0, 3.0] is allowed; "
-        "correct max."
-    )
     for low, high in ((-np.inf, 1.0), (0.0, [1.0, np.inf])):
         with pytest.raises(OptionError, match=r"where a finite number is allowed; cor"):
             RRandom(1).runif(2, low, high)
