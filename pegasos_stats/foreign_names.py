@@ -16,15 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
-from pegasos_stats.errors import (
-    CallError,
-    MissingAttributeError,
-    MissingKeyError,
-    PegasosStatsError,
-    listing,
-    nearest,
-    shown,
-)
+from pegasos_stats import errors
 
 Call = TypeVar("Call", bound=Callable[..., object])
 Class = TypeVar("Class", bound=type)
@@ -136,7 +128,7 @@ def foreign_value(name: str, value: object) -> str:
 def _alike(name: str, own: Iterable[str]) -> str:
     """The name of our own that one is but for spelling; empty if there is none."""
     known = {folded(each): each for each in own if not each.startswith("_")}
-    return known.get(folded(name)) or nearest(name, known.values(), ALIKE)
+    return known.get(folded(name)) or errors.nearest(name, known.values(), ALIKE)
 
 
 def missing_in_module(
@@ -153,7 +145,7 @@ def missing_in_module(
     """
     text = f"module {module!r} has no attribute {name!r}"
     if name.startswith("_"):
-        return MissingAttributeError(text)
+        return errors.MissingAttributeError(text)
     instead = suggestion(name, ("names", section), ("names",))
     if not instead and (near := _alike(name, own)):
         instead = f"write {near}"
@@ -163,7 +155,7 @@ def missing_in_module(
     importing = sys._getframe(2).f_code.co_name == "_handle_fromlist"
     if importing and find_spec(f"{module}.{name}") is None:
         return ImportError(f"cannot import {name!r} from {module!r}; {instead}.")
-    return MissingAttributeError(f"{text}; {instead}.")
+    return errors.MissingAttributeError(f"{text}; {instead}.")
 
 
 def suggest_names(called: str, section: str = "") -> Callable[[Class], Class]:
@@ -215,11 +207,11 @@ def _is_plain(member: object) -> bool:
 
 def missing_attribute(
     owner: object, name: str, called: str, section: tuple[str, ...]
-) -> MissingAttributeError:
+) -> errors.MissingAttributeError:
     """The error for an attribute that an object does not have."""
     text = f"{type(owner).__name__!r} object has no attribute {name!r}"
     if name.startswith("_"):
-        return MissingAttributeError(text)
+        return errors.MissingAttributeError(text)
     instead, general = suggestion(name, section), suggestion(name, ("names",))
     near = _alike(name, {*dir(type(owner)), *vars(owner)})
     if "fit(X, y) first" in instead and "result_" in vars(owner):
@@ -227,16 +219,18 @@ def missing_attribute(
     if not instead and near and (not general or folded(near) == folded(name)):
         instead = f"write {called}.{near}"
     instead = instead or _of_owner(general, owner, called) or NOTHING.format(called)
-    return MissingAttributeError(f"{text}; {instead}.")
+    return errors.MissingAttributeError(f"{text}; {instead}.")
 
 
-def missing_key(key: object, known: Iterable[str]) -> MissingKeyError:
+def missing_key(key: object, known: Iterable[str]) -> errors.MissingKeyError:
     """The error for a statistic that is not among those that are known."""
     name, known = str(key).replace(" ", "_"), list(known)
     near = _alike(name, known)
     instead = f"write {near!r}" if near else suggestion(name, ("names", "statistic"))
-    instead = instead or f"give one of {listing(known, len(known))}"
-    return MissingKeyError(f"{shown(key)} is no statistic here; {instead}.")
+    instead = instead or f"give one of {errors.listing(known, len(known))}"
+    return errors.MissingKeyError(
+        f"{errors.shown(key)} is no statistic here; {instead}."
+    )
 
 
 def _of_owner(instead: str, owner: object, called: str) -> str:
@@ -295,12 +289,12 @@ def suggest_arguments(call: Call, section: str = "") -> Call:
             if (fewer := _without_harmless(name, signature, named)) != named:
                 return checked(*given, **fewer)
             text = _answer(name, signature, given, named, error, section)
-            raise CallError(text) from None
+            raise errors.CallError(text) from None
         try:
             if are_among(bound.arguments.values()):
                 return called(call, bound)
             return call(*given, **named)
-        except PegasosStatsError as error:
+        except errors.PegasosStatsError as error:
             error.__traceback__ = _last_of(error.__traceback__)
             raise
 
@@ -339,7 +333,7 @@ def unknown_option(
     'predict() has no argument newdata; write data=.'
     """
     known = list(known)
-    text = f"{call}() has no argument {shown(name)[1:-1]}"
+    text = f"{call}() has no argument {errors.shown(name)[1:-1]}"
     calls = section or call, call, call.split(".")[-1]
     instead = suggestion(name, *(("options", each) for each in calls), ("options",))
     if not instead and (near := _alike(name, known)):

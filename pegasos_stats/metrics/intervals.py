@@ -8,13 +8,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Codes, Vector
 from pegasos_stats.checks import check_choice, check_fraction
-from pegasos_stats.metrics.rates import (
-    Counts,
-    kappa,
-    matthews_correlation,
-    ratio,
-    true_negatives,
-)
+from pegasos_stats.metrics import rates
 from pegasos_stats.metrics.scores import area_under_curve
 
 Method = Literal["exact", "wilson"]
@@ -120,7 +114,7 @@ def paired_difference_interval(
     Interval(low=-0.506..., high=-0.025...)
     """
     n = both + first + second + neither
-    p, q = ratio(both + first, n), ratio(both + second, n)
+    p, q = rates.ratio(both + first, n), rates.ratio(both + second, n)
     low_p, high_p = proportion_interval(both + first, n, "wilson", level)
     low_q, high_q = proportion_interval(both + second, n, "wilson", level)
     together = both * neither - first * second
@@ -137,7 +131,7 @@ def _squares_added(one: float, other: float, phi: float) -> float:
     return float(np.sqrt(one**2 - 2 * phi * one * other + other**2))
 
 
-def kappa_interval(counts: Counts, level: float = 0.95) -> Interval:
+def kappa_interval(counts: rates.Counts, level: float = 0.95) -> Interval:
     """Confidence interval of Cohen's kappa, by its variance on Fisher's scale.
 
     ``tanh(atanh(k) +- z s / (1 - k^2))`` with the error ``s`` of Fleiss, Cohen and
@@ -163,10 +157,10 @@ def kappa_interval(counts: Counts, level: float = 0.95) -> Interval:
     >>> kappa_interval(np.array([[285, 15], [8, 292]]))
     Interval(low=0.8859..., high=0.9487...)
     """
-    return _on_fishers_scale(kappa, counts, level)
+    return _on_fishers_scale(rates.kappa, counts, level)
 
 
-def matthews_interval(counts: Counts, level: float = 0.95) -> Interval:
+def matthews_interval(counts: rates.Counts, level: float = 0.95) -> Interval:
     """Confidence interval of Matthews' correlation, on Fisher's scale.
 
     ``tanh(atanh(r) +- z s / (1 - r^2))`` with the error ``s`` of the delta method for
@@ -191,11 +185,11 @@ def matthews_interval(counts: Counts, level: float = 0.95) -> Interval:
     >>> matthews_interval(np.array([[285, 15], [8, 292]]))
     Interval(low=0.8864..., high=0.9488...)
     """
-    return _on_fishers_scale(matthews_correlation, counts, level)
+    return _on_fishers_scale(rates.matthews_correlation, counts, level)
 
 
 def class_intervals(
-    counts: Counts,
+    counts: rates.Counts,
     positive: int = 1,
     share: float | None = None,
     method: Method = "exact",
@@ -240,9 +234,9 @@ def class_intervals(
     Interval(low=0.941..., high=0.973...)
     """
     hits, own = int(counts[positive, positive]), int(counts[positive].sum())
-    rejected, others = map(int, true_negatives(counts, positive))
+    rejected, others = map(int, rates.true_negatives(counts, positive))
     missed, alarms = own - hits, others - rejected
-    rates = {"sensitivity": (hits, own), "specificity": (rejected, others)}
+    of_rates = {"sensitivity": (hits, own), "specificity": (rejected, others)}
     by_rule = {
         "pos_pred_value": (hits, hits + alarms),
         "neg_pred_value": (rejected, rejected + missed),
@@ -250,18 +244,15 @@ def class_intervals(
     }
     found = {
         name: proportion_interval(*pair, method, level)
-        for name, pair in (rates | by_rule).items()
+        for name, pair in (of_rates | by_rule).items()
     }
     if share is not None:
-        of_rates = hits, own, alarms, others
-        found["pos_pred_value"] = _predictive(*of_rates, share, level)
-        of_rates = rejected, others, missed, own
-        found["neg_pred_value"] = _predictive(*of_rates, 1.0 - share, level)
+        among_positive = _predictive(hits, own, alarms, others, share, level)
+        among_negative = _predictive(rejected, others, missed, own, 1.0 - share, level)
+        found |= {"pos_pred_value": among_positive, "neg_pred_value": among_negative}
     found["balanced_accuracy"] = NONE
     if own and others:
-        limits = [
-            proportion_interval(*each, "wilson", level) for each in rates.values()
-        ]
+        limits = [proportion_interval(*r, "wilson", level) for r in of_rates.values()]
         p, (low, high) = np.array([hits / own, rejected / others]), np.array(limits).T
         middle = float(p.mean())
         below, above = np.linalg.norm(p - low) / 2.0, np.linalg.norm(high - p) / 2.0
@@ -302,7 +293,7 @@ def quantile(level: float) -> float:
 
 
 def _on_fishers_scale(
-    statistic: Callable[[np.ndarray], float], counts: Counts, level: float
+    statistic: Callable[[np.ndarray], float], counts: rates.Counts, level: float
 ) -> Interval:
     """``tanh(atanh(g) +- z s / (1 - g^2))``, ``s`` by the delta method.
 

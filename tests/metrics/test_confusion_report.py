@@ -158,14 +158,6 @@ def test_options_that_make_no_sense_are_named(labels, options, named):
         ps.confusion(labels, labels, **options)
 
 
-@pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
-def test_f_measure_is_named_after_its_beta(beta):
-    actual, predicted = random_labels(2)
-    found = ps.confusion(actual, predicted, beta=beta).by_class[f"f{beta:g}"]
-    peer = metrics.fbeta_score(actual, predicted, beta=beta, pos_label="b")
-    assert found == pytest.approx(peer, rel=RTOL)
-
-
 def test_a_certain_error_has_an_infinite_log_loss():
     actual, predicted = [0, 0, 1, 1], [0, 1, 0, 1]
     matrix = ps.confusion(actual, predicted, probabilities=[0.5, 0.6, 0.0, 0.5])

@@ -1,7 +1,6 @@
 """Saved models and the file system: places that cannot be written, failed writes."""
 
 import io
-import os
 import subprocess
 import sys
 import zipfile
@@ -23,21 +22,6 @@ def data():
 
 def fitted(formula, frame):
     return ps.svm(formula, frame, lam=1.0).fit(ps.Pegasos(epochs=2, seed=1))
-
-
-def test_a_failed_save_leaves_the_file_that_was_there(data, tmp_path, monkeypatch):
-    path = tmp_path / "a.model"
-    save(fitted("y ~ a", data), path)
-    before = path.read_bytes()
-
-    def full(handle):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(DataError, match="No space left on device"):
-        save(fitted("y ~ b", data), path)
-    assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_another_file_is_replaced_only_on_demand(data, tmp_path):

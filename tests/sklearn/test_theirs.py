@@ -44,27 +44,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:The fit has not converged")
 
 X = np.array([[-2, -1], [-1, -1], [-1, -2], [1, 1], [1, 2], [2, 1]], dtype=float)
 Y = [1, 1, 1, 2, 2, 2]
-NEW, TRUE = np.array([[-1, -1], [2, 2], [3, 2]], dtype=float), [1, 2, 2]
 
 LINEAR = [SVMClassifier(lam=0.1), LogitClassifier(lam=0.1)]
-ALL = [
-    *LINEAR,
-    SVMClassifier(lam=0.1, solver="pegasos", random_state=0),
-    LogitClassifier(lam=0.1, solver="pegasos", random_state=0),
-    KernelSVMClassifier(lam=0.1, random_state=0),
-    KernelSVMClassifier(lam=0.1, kernel="linear", random_state=0),
-]
 linear = pytest.mark.parametrize("classifier", LINEAR, ids=repr)
-every = pytest.mark.parametrize("classifier", ALL, ids=repr)
-
-
-@every
-def test_six_points_are_separated(classifier):
-    found = clone(classifier).fit(X, Y)
-    assert found.predict(NEW).tolist() == TRUE
-    assert found.predict(X).tolist() == Y
-    signs = found.classes_[(found.decision_function(X) > 0).astype(int)]
-    assert signs.tolist() == Y
 
 
 @linear
@@ -102,7 +84,7 @@ class TestNextToTheirs:
         )
 
 
-@every
+@pytest.mark.parametrize("classifier", [*LINEAR, KernelSVMClassifier()], ids=repr)
 @pytest.mark.parametrize("weights", [[1.0] * 5, [[1.0] * 6] * 2, [-1.0] + [1.0] * 5])
 def test_bad_weights_are_refused(classifier, weights):
     with pytest.raises(ValueError, match=r"[Ss]ample.?weight"):

@@ -7,7 +7,6 @@ import socket
 import stat
 import subprocess
 import tempfile
-import threading
 
 import pandas as pd
 import pytest
@@ -273,27 +272,6 @@ def test_whichever_call_fails_the_file_is_the_earlier_or_the_new_one(
         if calls < last:
             return
     raise AssertionError("the calls never end")
-
-
-def test_threads_that_write_one_file_all_go_right(tmp_path):
-    path, failures = tmp_path / "a.txt", []
-    texts = [f"note {n} " * 5000 for n in range(8)]
-
-    def writing(text):
-        try:
-            for _ in range(20):
-                write(path, text)
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=writing, args=[text]) for text in texts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
-    assert [*contents(tmp_path)] == ["a.txt"]
-    assert path.read_text() in texts
 
 
 # ---- Files that are written, at random: content, failures, paths.
