@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import DataColumn, Mask, Predictors
 from pegasos_stats.data.files import SEPARATED, separator_in
 from pegasos_stats.data.user_data import (
-    check_is_ours,
     check_memory,
     checked_rows,
     convert_errors,
@@ -196,7 +195,6 @@ def table_of(X: object) -> Table:
     """
     if isinstance(X, pd.DataFrame | pd.Series) or is_plain(X):
         return as_frame(X) if isinstance(X, pd.Series) else X
-    check_is_ours(X)
     if not is_sparse(X):
         return as_frame(X)
     matrix: csr_array = X
@@ -249,7 +247,6 @@ def as_frame(X: object) -> pd.DataFrame:
         return X
     if isinstance(X, pd.Series):
         return X.to_frame(name="x1" if X.name is None else X.name)
-    check_is_ours(X)
     array = _as_array(X)
     if array.ndim != 2:
         shape = f"{counted(array.ndim, 'dimension')}" if array.ndim else "no rows"
@@ -258,10 +255,7 @@ def as_frame(X: object) -> pd.DataFrame:
             "with one row for each observation (X.reshape(-1, 1) for one predictor)."
         )
     names = [f"x{j + 1}" for j in range(array.shape[1])]
-    try:
-        return pd.DataFrame(array, columns=names, copy=False)
-    except UnicodeEncodeError:  # text that pandas cannot hold as such
-        return pd.DataFrame(array, columns=names, dtype=object)
+    return pd.DataFrame(array, columns=names, copy=False)
 
 
 def _as_array(X: object) -> NDArray[np.generic]:

@@ -32,6 +32,7 @@ from pegasos_stats.errors import (
 from pegasos_stats.writing import checked_path, shown_path
 
 OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh\d1AY&SY": bz2.open}
+BLOCK = 2**22  # bytes that are read at a time
 IN_MEMORY: dict[str, bytes] = {}  # what standard input held, by the name it has here
 UNREADABLE = (OSError, EOFError, zlib.error)
 SEPARATED = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
@@ -84,41 +85,6 @@ def unreadable(name: str, error: Exception) -> str:
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     reason = " ".join(reason.split()).rstrip(".")
     return f"The file {shown_path(name)} cannot be read: {reason}."
-
-
-class Watched(io.BufferedIOBase):
-    """A CSV file being read; raises an error if it is not text, or does not end.
-
-    Parameters
-    ----------
-    handle : file
-    name : str
-    most : float
-        Number of bytes, after which a packed file is not believed to be data.
-    zeros : bool
-        Whether bytes of zero are text in its encoding.
-    """
-
-    def __init__(
-        self, handle: IO[bytes], name: str, most: float, zeros: bool = False
-    ) -> None:
-        self._handle, self._name, self._most = handle, name, most
-        self._zeros, self._seen = zeros, 0
-
-    def readable(self) -> bool:
-        """True, for pandas."""
-        return True
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        """Read bytes, and check them."""
-        found = self._handle.read(-1 if size is None else size)
-        self._seen += len(found)
-        if b"\0" in found and not self._zeros:
-            raise bytes_of_zero(self._name)
-        check_size(self._name, self._seen, self._most)
-        return found
-
-    read1 = read
 
 
 def not_csv(name: str, reason: str) -> DataError:
@@ -205,11 +171,6 @@ class CsvStyle:
                 "sep=';' and decimal=','."
             )
 
-    @property
-    def has_zeros(self) -> bool:
-        """Whether text in this encoding has bytes of zero, as UTF-16 has."""
-        return b"\0" in "a".encode(self.encoding)
-
 
 COMMAS = CsvStyle()
 
@@ -223,15 +184,14 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
         If the file is not there, or is not a table.
     """
     try:
-        with opened(path) as handle:
-            data = pd.read_csv(
-                Watched(handle, path, most_unpacked(path), style.has_zeros),
-                sep=style.sep,
-                decimal=style.decimal,
-                encoding=style.encoding,
-                na_values=list(style.na_values),
-                low_memory=False,
-            )
+        data = pd.read_csv(
+            content(path, style),
+            sep=style.sep,
+            decimal=style.decimal,
+            encoding=style.encoding,
+            na_values=list(style.na_values),
+            low_memory=False,
+        )
         header = _header(path, style)
         apart = separator_in(data.columns)
         long = not apart and not isinstance(data.index, pd.RangeIndex)  # as row names
@@ -257,6 +217,20 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
     if not header[0]:
         return data.set_index(data.columns[0]).rename_axis(None)
     return data
+
+
+def content(path: str, style: CsvStyle) -> io.BytesIO:
+    """All that is in a file, unpacked."""
+    found, has_zeros = io.BytesIO(), b"\0" in "a".encode(style.encoding)
+    with opened(path) as handle:
+        most = most_unpacked(path)
+        while block := handle.read(BLOCK):
+            found.write(block)
+            check_size(path, found.tell(), most)
+            if b"\0" in block and not has_zeros:
+                raise bytes_of_zero(path)
+    found.seek(0)
+    return found
 
 
 def warn_unnamed(path: str, number: int) -> None:

@@ -39,7 +39,6 @@ from pegasos_stats.data.user_data import (
     convert_errors,
     is_valid_text,
     selected,
-    series_of,
 )
 from pegasos_stats.data.weights import (
     Counts,
@@ -223,7 +222,7 @@ class RowIndex:
         if isinstance(way, Set) or not isinstance(way, Sized):
             raise refused
         with convert_errors(refused):
-            labels = way if isinstance(way, pd.Series) else series_of(way)
+            labels = way if isinstance(way, pd.Series) else pd.Series(way)
         own = isinstance(way, pd.Series) and self.labelled
         check_aligned("groups", labels, self.index, own)
         return labels

@@ -136,15 +136,6 @@ def named(
     return dict(things)
 
 
-def series_of(values: object) -> DataColumn:
-    """Values as a Series; of objects, if pandas cannot hold them as its own types."""
-    try:
-        return pd.Series(values, copy=False)  # to be read, and at once
-    # Half a character where pyarrow holds text; a huge number before pandas 2.3.
-    except (UnicodeEncodeError, OverflowError):
-        return pd.Series(values, dtype=object)
-
-
 def is_single(value: object) -> bool:
     """Whether a value can be a label: one thing that is equal to itself.
 
@@ -254,7 +245,6 @@ def as_data(data: object) -> pd.DataFrame:
     DataError
         If `data` is neither.
     """
-    check_is_ours(data)
     if isinstance(data, pd.DataFrame):
         return to_supported_dtype(data)
     if isinstance(data, dict):
@@ -272,47 +262,15 @@ def as_data(data: object) -> pd.DataFrame:
     )
 
 
-def check_is_ours(data: object) -> None:
-    """Raise `DataError` for a frame or a column of another library, such as polars.
-
-    Taken for an array it would lose the names of its columns.
-
-    Parameters
-    ----------
-    data : any
-
-    Raises
-    ------
-    DataError
-        If it can be turned into pandas' own by its method ``to_pandas``.
-    """
-    if isinstance(data, pd.Series | pd.DataFrame):
-        return
-    with convert_errors(unreadable(data)):
-        of_others = hasattr(data, "to_pandas")
-    if of_others:
-        kind = type(data)
-        library = kind.__module__.partition(".")[0]
-        raise DataError(
-            f"The data are a {kind.__name__} of {library}; give pandas' own: "
-            "data.to_pandas()."
-        )
-
-
 def check_labels(labels: DataColumn, name: str) -> None:
     """Raise `LabelError` if labels are lists, sets or the like, or no valid text."""
-    values: Iterable[object] = ()
-    if isinstance(labels.dtype, pd.CategoricalDtype):
-        values = labels.cat.categories
-    elif isinstance(labels.dtype, pd.StringDtype):
-        values = labels.array.unique()
-    elif labels.dtype.kind in "OV":
-        values = labels.array
+    if labels.dtype.kind in "biufM":
+        return
     try:
-        different: Iterable[object] = set(values)
-    except Exception:  # cannot be hashed
-        different = values
-    for value in different:
+        values: Iterable[object] = labels.unique()
+    except TypeError:  # cannot be hashed
+        values = labels.array
+    for value in values:
         if not (is_single(value) or is_missing(value)):
             raise LabelError(
                 f"The outcome {shown(name)} holds {shown(value)}, of type "
@@ -376,14 +334,13 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
     refused = DataError(
         f"Labels of type {type(labels).__name__} are not in one column; give one."
     )
-    check_is_ours(labels)
     with convert_errors(refused):
         labels = column_of_frame(labels)
         if isinstance(labels, np.ndarray) and labels.shape[1:] == (1,):
             labels = labels[:, 0]
         if not isinstance(labels, list | tuple) and getattr(labels, "ndim", 0) != 1:
             raise refused
-        column = to_supported_dtype(series_of(labels))
+        column = to_supported_dtype(pd.Series(labels, copy=False))
         if len(column.array) != len(labels):
             raise refused
     check_labels(column, name)
@@ -610,10 +567,8 @@ def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask
     ColumnError
         Naming the first column with infinite values, and its rows.
     """
-    numbers = values if isinstance(values, np.ndarray) else values.data
-    with np.errstate(over="ignore", invalid="ignore"):  # a sum shows either in one pass
-        if np.isfinite(_some_sum(numbers)):
-            return np.ones(len(index), dtype=bool)
+    if are_finite(values if isinstance(values, np.ndarray) else values.data):
+        return np.ones(len(index), dtype=bool)
     check_finite(values, columns, index)
     kept = np.ones(values.shape[0], dtype=bool)
     kept[_places(values, np.isnan)[0]] = False
@@ -632,18 +587,6 @@ def are_finite(numbers: Dense) -> bool:
     """
     with np.errstate(over="ignore", invalid="ignore"):  # a sum may overflow
         return bool(np.isfinite(numbers.sum()) or np.isfinite(numbers).all())
-
-
-def _some_sum(numbers: Dense) -> float:
-    """A sum to which each number adds; that of squares takes half the time, as a dot.
-
-    It may overflow.
-    """
-    if numbers.flags.c_contiguous:
-        return float(np.vdot(numbers, numbers))
-    if numbers.flags.f_contiguous:
-        return float(np.vdot(numbers.T, numbers.T))
-    return float(numbers.sum(dtype=np.float64))
 
 
 def missing_values(

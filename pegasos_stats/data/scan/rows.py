@@ -22,7 +22,7 @@ from pegasos_stats.data import weights as row_options
 from pegasos_stats.data.language.factors import of_all_rows
 from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.sample import MissingRowCounts, NaAction, no_rows, some_missing
-from pegasos_stats.data.scaling import ScaledDesign, Scaling, overflow, power_of_two
+from pegasos_stats.data.scaling import ScaledDesign, Scaling, moments, overflow
 from pegasos_stats.data.scan.files import Scan, Stamps, rows_of_piece, stamp_of
 from pegasos_stats.data.scan.levels import ResolvedFormula, Source, counted_pieces
 from pegasos_stats.data.scan.partitions import Partition, Partitions
@@ -77,18 +77,11 @@ class Columns:
         p, m = len(columns), columns[0].size if columns else 0
         n: float = m if weights is None else float(weights.sum())
         found = cls(n, *(np.zeros(p) for _ in range(4)))
-        apart = np.empty(m)
         for j, x in enumerate(columns if n else ()):
             with np.errstate(over="ignore", invalid="ignore"):
-                mean, low, high = x.mean(dtype=np.float64), x.min(), x.max()
-                if weights is not None:
-                    mean = weights @ x / n
-                power = int(power_of_two(max(float(high - mean), float(mean - low))))
-                np.ldexp(np.subtract(x, mean, out=apart), -power, out=apart)
-                np.square(apart, out=apart)
-                squares = apart.sum() if weights is None else weights @ apart
-                found.deviation[j] = np.ldexp(np.sqrt(squares / n), power)
-            found.mean[j], found.low[j], found.high[j] = mean, low, high
+                mean, deviation = moments(x[:, None], weights, np.inf)
+            found.mean[j], found.deviation[j] = mean[0], deviation[0]
+            found.low[j], found.high[j] = x.min(), x.max()
         return found
 
     @np.errstate(over="ignore", invalid="ignore")
@@ -176,12 +169,9 @@ class Matrices:
     def rows(self, numbers: Sequence[Vector]) -> Dense:
         """Rows, C-contiguous, of some columns that `columns` gave."""
         columns = np.array(numbers, dtype=self.dtype)
-        if self._scaling is not None:
-            columns -= self._scaling.centre[:, None].astype(self.dtype)
-            columns /= self._scaling.scale[:, None].astype(self.dtype)
         X: Dense = np.empty(columns.shape[::-1], dtype=self.dtype)
         np.copyto(X, columns.T)
-        return X
+        return X if self._scaling is None else self._scaling.apply(X)
 
     def matrix(
         self, piece: pd.DataFrame, usable: Mask
