@@ -24,19 +24,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats import errors
 from pegasos_stats.arrays import DataColumn, Dense, Mask, Predictors
-from pegasos_stats.errors import (
-    ColumnError,
-    DataError,
-    LabelError,
-    OptionError,
-    PegasosStatsError,
-    counted,
-    listing,
-    one_line,
-    plain,
-    shown,
-)
+from pegasos_stats.errors import counted, listing, shown
 from pegasos_stats.other_frames import check_valid, in_pandas
 
 if TYPE_CHECKING:
@@ -52,7 +42,7 @@ class FileName(str):
 
 
 @contextmanager
-def convert_errors(error: PegasosStatsError) -> Iterator[None]:
+def convert_errors(error: errors.PegasosStatsError) -> Iterator[None]:
     """Raise `error` for any exception of numpy, pandas or a foreign object inside.
 
     Reading an object runs code of its own, which may raise anything. It goes around a
@@ -60,7 +50,7 @@ def convert_errors(error: PegasosStatsError) -> Iterator[None]:
 
     Examples
     --------
-    >>> with convert_errors(DataError("These are no numbers; give numbers.")):
+    >>> with convert_errors(errors.DataError("These are no numbers; give numbers.")):
     ...     np.asarray(["a"], dtype=float)
     Traceback (most recent call last):
         ...
@@ -70,15 +60,17 @@ def convert_errors(error: PegasosStatsError) -> Iterator[None]:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             yield
-    except (PegasosStatsError, MemoryError):
+    except (errors.PegasosStatsError, MemoryError):
         raise
     except Exception:
         raise error from None
 
 
-def unreadable(data: object) -> DataError:
+def unreadable(data: object) -> errors.DataError:
     """Make the error for data that neither numpy nor pandas can read."""
-    return DataError(f"Data of type {type(data).__name__} cannot be read; {GIVE}.")
+    return errors.DataError(
+        f"Data of type {type(data).__name__} cannot be read; {GIVE}."
+    )
 
 
 def is_missing(value: object) -> bool:
@@ -127,12 +119,16 @@ def named(
     {'a': 1, 'b': 2}
     """
     if not isinstance(things, Mapping) or len(things) < least:
-        raise OptionError(f"is not allowed; {cure}", name, things)
+        raise errors.OptionError(f"is not allowed; {cure}", name, things)
     for key, each in things.items():
         if not is_name(key):
-            raise OptionError(f"{name}= has the name {shown(key)}; give text as names.")
+            raise errors.OptionError(
+                f"{name}= has the name {shown(key)}; give text as names."
+            )
         if not isinstance(each, kind):
-            raise OptionError(f"{shown(key)} is of type {type(each).__name__}; {cure}")
+            raise errors.OptionError(
+                f"{shown(key)} is of type {type(each).__name__}; {cure}"
+            )
     return dict(things)
 
 
@@ -174,7 +170,7 @@ def position_of(level: object, levels: Sequence[object]) -> int:
         return -1
     numbers = np.number | np.bool_  # others, such as dates, are compared as they are
     meant, *known = (
-        plain(v) if isinstance(v, numbers) else v for v in (level, *levels)
+        errors.plain(v) if isinstance(v, numbers) else v for v in (level, *levels)
     )
     if meant not in known and isinstance(meant, float):
         with np.errstate(over="ignore"):
@@ -251,11 +247,11 @@ def as_data(data: object) -> pd.DataFrame:
         try:
             return to_supported_dtype(pd.DataFrame(data))
         except Exception as error:  # its keys and values may be of others
-            raise DataError(
-                f"data is a dictionary that makes no frame ({one_line(error)}); give "
-                "columns of one length each."
+            raise errors.DataError(
+                "data is a dictionary that makes no frame "
+                f"({errors.one_line(error)}); give columns of one length each."
             ) from None
-    raise DataError(
+    raise errors.DataError(
         f"data is of type {type(data).__name__}; a formula needs a data frame with "
         "named columns, and the formula comes first: svm('y ~ .', data). Files of "
         "ps.scan() are read by predict() and confusion() alone."
@@ -272,8 +268,8 @@ def check_labels(labels: DataColumn, name: str) -> None:
         values = labels.array
     for value in values:
         if not (is_single(value) or is_missing(value)):
-            raise LabelError(
-                f"The outcome {shown(name)} holds {shown(value)}, of type "
+            raise errors.LabelError(
+                f"The labels {shown(name)} hold {shown(value)}, of type "
                 f"{type(value).__name__}; give text, numbers, booleans or categories."
             )
 
@@ -310,12 +306,12 @@ def check_aligned(
         What the data are, for messages.
     """
     if len(values) != len(index):
-        raise DataError(
+        raise errors.DataError(
             f"{name} has {counted(len(values), 'value')} and {of} has "
             f"{counted(len(index), 'row')}; give one for each row."
         )
     if labelled and isinstance(values, pd.Series) and not values.index.equals(index):
-        raise DataError(
+        raise errors.DataError(
             f"The row labels of {name} and {of} differ; align them ({name}.loc"
             f"[{of}.index]) or give {name}.to_numpy() to match by position."
         )
@@ -331,7 +327,7 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
     LabelError
         If a value cannot be a label.
     """
-    refused = DataError(
+    refused = errors.DataError(
         f"Labels of type {type(labels).__name__} are not in one column; give one."
     )
     with convert_errors(refused):
@@ -379,7 +375,7 @@ def check_memory(needed: float, what: str, cure: str) -> None:
     """
     if needed > limit():
         gigabytes = f"{needed / 1e9:,.1f}" if needed < 1e27 else f"{needed / 1e9:.1e}"
-        raise DataError(
+        raise errors.DataError(
             f"{what} takes about {gigabytes} GB of memory, and this process may "
             f"use {limit() / 1e9:,.1f} GB; {cure}."
         )
@@ -411,7 +407,7 @@ def rows_listed(labels: pd.Index) -> str:
 def check_hashable(name: Hashable, values: Iterable[object]) -> None:
     """Raise `ColumnError` for lists, arrays and the like in a column."""
     if kinds := {type(v).__name__ for v in values if not isinstance(v, Hashable)}:
-        raise ColumnError(
+        raise errors.ColumnError(
             f"Column {listing([name])} holds values of type {min(kinds)}; split it."
         )
 
@@ -452,8 +448,8 @@ def numeric_values(frame: pd.DataFrame | NDArray[np.generic]) -> Dense:
     return np.column_stack(columns)
 
 
-def _not_in_rows() -> DataError:
-    return DataError(
+def _not_in_rows() -> errors.DataError:
+    return errors.DataError(
         "The sparse predictors cannot be read as rows; give a scipy sparse matrix "
         "whose indices are within its shape, or a dense array."
     )
@@ -496,7 +492,7 @@ def sparse_values(X: "pd.DataFrame | csr_array") -> "csr_array":
         X = _frame_to_csr(X) if isinstance(X, pd.DataFrame) else X
     matrix = in_rows(X)
     if matrix.dtype.kind not in "fiub":
-        raise ColumnError(
+        raise errors.ColumnError(
             f"The sparse matrix is of type {matrix.dtype}; give real numbers."
         )
     with convert_errors(_not_in_rows()):
@@ -646,7 +642,7 @@ def check_finite(values: Predictors, columns: pd.Index, index: pd.Index) -> None
         return
     first = found.min()
     rows = in_the_rows(index[np.unique(places[found == first])])
-    raise ColumnError(
+    raise errors.ColumnError(
         f"Column {listing([columns[first]])} holds infinite values {rows}; only finite "
         "numbers and missing values are allowed: replace them or drop the rows."
     )
@@ -684,7 +680,7 @@ def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
         return column.to_numpy(dtype=np.float64)
     if pd.api.types.is_numeric_dtype(column) and column.dtype.kind != "c":
-        refused = ColumnError(
+        refused = errors.ColumnError(
             f"Column {listing([column.name])} of type {column.dtype} holds no numbers."
         )
         with convert_errors(refused):
@@ -700,7 +696,7 @@ def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
         words = pd.to_numeric(texts, errors="coerce").isna()
         strange = strange[words] if words.any() else strange  # beside numbers as text
         named = [v if isinstance(v, str) else shown(v) for v in strange.array]
-        raise ColumnError(
+        raise errors.ColumnError(
             f"Column {listing([column.name])} is not numeric: it holds "
             f"{listing(dict.fromkeys(named), 3)} {in_the_rows(strange.index)}; give "
             "numbers, or make it a factor of the model: C(...) in a formula."
@@ -726,7 +722,7 @@ def _as_number(value: object) -> float | None:
         return None
 
 
-def floats_of(values: object, refused: PegasosStatsError) -> NDArray[np.float64]:
+def floats_of(values: object, refused: errors.PegasosStatsError) -> NDArray[np.float64]:
     """Numbers of a list, an array, a Series or a frame, missing ones as NaN.
 
     Raises
@@ -736,7 +732,7 @@ def floats_of(values: object, refused: PegasosStatsError) -> NDArray[np.float64]
 
     Examples
     --------
-    >>> floats_of([1, None, True], DataError("These are no numbers; give numbers."))
+    >>> floats_of([1, None, True], errors.DataError("These are no numbers; give numbers."))
     array([ 1., nan,  1.])
     """
     with convert_errors(refused):
@@ -749,7 +745,7 @@ def floats_of(values: object, refused: PegasosStatsError) -> NDArray[np.float64]
         flat = values.ravel() if isinstance(values, np.ndarray) else values
         try:
             return _numeric_column(pd.Series(flat)).reshape(values.shape)
-        except ColumnError:
+        except errors.ColumnError:
             raise refused from None
 
 
@@ -766,7 +762,7 @@ def column_of_scores(scores: object) -> DataColumn:
     DataError
         If they are anything else.
     """
-    refused = DataError(
+    refused = errors.DataError(
         f"Scores of type {type(scores).__name__} are no column of numbers; give one."
     )
     values = floats_of(scores, refused)

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats import errors
 from pegasos_stats.arrays import Dense, Mask, Rows, Vector, read_only
 from pegasos_stats.data import weights as row_options
 from pegasos_stats.data.language.factors import of_all_rows
@@ -27,13 +28,7 @@ from pegasos_stats.data.scan.files import Scan, Stamps, rows_of_piece, stamp_of
 from pegasos_stats.data.scan.levels import ResolvedFormula, Source, counted_pieces
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.user_data import are_finite
-from pegasos_stats.errors import (
-    DataError,
-    LabelError,
-    OptionError,
-    PegasosStatsError,
-    shown,
-)
+from pegasos_stats.errors import DataError, shown
 from pegasos_stats.parallel import map_in_order, one_ahead
 
 Found = TypeVar("Found")
@@ -363,7 +358,7 @@ class PassCounts(NamedTuple):
             raise no_rows(self.rows)
         for sign, level in zip((-1, 1), coding.levels, strict=True):
             if not (y == sign).any():
-                raise LabelError(
+                raise errors.LabelError(
                     f"The outcome {shown(coding.name)} is {shown(level)} in no row "
                     "that is complete; take data in which both classes occur."
                 )
@@ -800,7 +795,7 @@ class StreamedRows:
         else:
             try:
                 X, *_ = self.matrices.matrix(table, usable)
-            except PegasosStatsError:  # of values that there were none of
+            except errors.PegasosStatsError:  # of values that there were none of
                 raise self._changed() from None
         if len(X) != piece.used or not are_finite(X):
             raise self._changed()
@@ -914,9 +909,9 @@ def streamed_rows(
     return found
 
 
-def in_memory_only(option: str, title: str) -> OptionError:
+def in_memory_only(option: str, title: str) -> errors.OptionError:
     """The error for an option that needs the rows of the fit in memory."""
-    return OptionError(
+    return errors.OptionError(
         f"{option}= needs the rows in memory and does not go with {title}; leave it "
         "out."
     )
