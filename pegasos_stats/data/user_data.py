@@ -732,7 +732,7 @@ def floats_of(values: object, refused: errors.PegasosStatsError) -> NDArray[np.f
 
     Examples
     --------
-    >>> floats_of([1, None, True], errors.DataError("These are no numbers; give numbers."))
+    >>> floats_of([1, None, True], errors.DataError("These are no numbers."))
     array([ 1., nan,  1.])
     """
     with convert_errors(refused):
