@@ -50,22 +50,22 @@ from pegasos_stats.studies.comparisons import compare_models as compare_models
 from pegasos_stats.studies.comparisons import compare_roc as compare_roc
 from pegasos_stats.studies.comparisons import compare_solvers as compare_solvers
 from pegasos_stats.studies.comparisons import pool as pool
-from pegasos_stats.studies.parity import ParityCheck as ParityCheck
-from pegasos_stats.studies.parity import check_against_r as check_against_r
-from pegasos_stats.studies.selection.cross_validation import (
+from pegasos_stats.studies.cross_validation import (
     CrossValidation as CrossValidation,
 )
-from pegasos_stats.studies.selection.cross_validation import (
+from pegasos_stats.studies.cross_validation import (
     KernelTuning as KernelTuning,
 )
-from pegasos_stats.studies.selection.cross_validation import LambdaPath as LambdaPath
-from pegasos_stats.studies.selection.cross_validation import (
+from pegasos_stats.studies.cross_validation import LambdaPath as LambdaPath
+from pegasos_stats.studies.cross_validation import (
     cross_validate as cross_validate,
 )
-from pegasos_stats.studies.selection.cross_validation import lambda_grid as lambda_grid
-from pegasos_stats.studies.selection.cross_validation import lambda_path as lambda_path
-from pegasos_stats.studies.selection.cross_validation import tune_kernel as tune_kernel
-from pegasos_stats.studies.selection.folds import Folds as Folds
+from pegasos_stats.studies.cross_validation import lambda_grid as lambda_grid
+from pegasos_stats.studies.cross_validation import lambda_path as lambda_path
+from pegasos_stats.studies.cross_validation import tune_kernel as tune_kernel
+from pegasos_stats.studies.folds import Folds as Folds
+from pegasos_stats.studies.parity import ParityCheck as ParityCheck
+from pegasos_stats.studies.parity import check_against_r as check_against_r
 from pegasos_stats.studies.thresholds import Thresholds as Thresholds
 
 __version__: str

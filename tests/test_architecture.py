@@ -155,7 +155,7 @@ DOORS = (
     "pegasos_stats.compiled.cache",
     "pegasos_stats.other_frames",
     "pegasos_stats.output.",
-    "pegasos_stats.studies.selection.cross_validation",
+    "pegasos_stats.studies.cross_validation",
     "pegasos_stats.studies.thresholds",
 )
 

@@ -29,7 +29,7 @@ from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_
 from pegasos_stats.tables import header_html
 
 if TYPE_CHECKING:
-    from pegasos_stats.studies.selection.cross_validation import LambdaPath
+    from pegasos_stats.studies.cross_validation import LambdaPath
 
 
 @dataclass(eq=False)
@@ -132,7 +132,7 @@ class Model(ABC):
         """
         if self.problem.lam_rule != "cv" or self._path is not None:
             return self
-        from pegasos_stats.studies.selection.cross_validation import lambda_path
+        from pegasos_stats.studies.cross_validation import lambda_path
 
         whole = None if groups is None else replace(groups, codes=groups.codes[:1])
         key = b"" if whole is None else whole.codes[0].tobytes()

@@ -76,7 +76,7 @@ if TYPE_CHECKING:
 
     from pegasos_stats.models.base import Model
     from pegasos_stats.output.report.report import Format, Report
-    from pegasos_stats.studies.selection.cross_validation import LambdaPath
+    from pegasos_stats.studies.cross_validation import LambdaPath
     from pegasos_stats.studies.thresholds import Thresholds
 
 FEW = 0.05  # of the rows: their errors are off by a twentieth of themselves at most

@@ -51,8 +51,8 @@ from pegasos_stats.studies.calibration import (
     CalibratedResults,
     Reliability,
 )
-from pegasos_stats.studies.selection.fold_fits import LARGER_IS_BETTER, MEASURES, Metric
-from pegasos_stats.studies.selection.folds import Folds
+from pegasos_stats.studies.fold_fits import LARGER_IS_BETTER, MEASURES, Metric
+from pegasos_stats.studies.folds import Folds
 
 MOST_COEFFICIENTS = 256  # whose covariance is computed to be saved: half a megabyte
 QUICK = 3.0  # seconds that resamples may take for it

@@ -28,9 +28,8 @@ from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.objective import zero_model
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies import thresholds
-from pegasos_stats.studies.selection import cross_validation, fold_fits
-from pegasos_stats.studies.selection.folds import Folds
+from pegasos_stats.studies import cross_validation, fold_fits, thresholds
+from pegasos_stats.studies.folds import Folds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -461,24 +460,20 @@ def recalibrated(p: Vector, happened: Codes, level: float = 0.95) -> Recalibrati
     events, others = z[happened == 1], z[happened == 0]
     if not (events.size and others.size and np.isfinite(z).all()):
         return Recalibration()
-    ones = np.ones((z.size, 1))
-    intercept, around = _last_coefficient(ones, happened, z, level)
+    w, targets = np.ones(z.size), happened.astype(np.float64)
+
+    def last_coefficient(columns: Matrix, offset: Vector) -> tuple[float, Interval]:
+        start = np.zeros(columns.shape[1])
+        at, curvature = minimise_logistic(start, -columns, targets, w, -offset)
+        inverse = np.linalg.inv(curvature)
+        last, half = float(at[-1]), quantile(level) * float(inverse[-1, -1]) ** 0.5
+        return last, Interval(last - half, last + half)
+
+    intercept, around = last_coefficient(np.ones((z.size, 1)), z)
     if others.max() <= events.min() or events.max() <= others.min():
         return Recalibration(intercept=intercept, intercept_interval=around)
-    slope = _last_coefficient(np.column_stack([ones, z]), happened, 0.0 * z, level)
+    slope = last_coefficient(np.column_stack([w, z]), 0.0 * z)
     return Recalibration(*slope, intercept, around)
-
-
-def _last_coefficient(
-    columns: Matrix, happened: Codes, offset: Vector, level: float
-) -> tuple[float, Interval]:
-    """The last coefficient of a logistic regression, and its interval."""
-    w, targets = np.ones(len(columns)), happened.astype(np.float64)
-    start = np.zeros(columns.shape[1])
-    at, curvature = minimise_logistic(start, -columns, targets, w, -offset)
-    inverse = np.linalg.inv(curvature)
-    last, half = float(at[-1]), quantile(level) * float(inverse[-1, -1]) ** 0.5
-    return last, Interval(last - half, last + half)
 
 
 def minimise_logistic(
@@ -968,15 +963,11 @@ progress
             metric, cost, positive, coding, "probability", 0.5
         )
         if new:
-            rng = RRandom(seed)
             counts = column_of_counts(freq_weights, self.result.counted, data)
             table = self.confusion(data, actual, freq_weights=counts, offset=offset)
             folds = thresholds.INNER if folds is None else folds
             repeats = 1 if repeats is None else repeats
-            drawn, rows = thresholds.new_rows(
-                table, data, counts, groups, folds, repeats, rng
-            )
-            return rule.of_new(drawn, rows, seed=rng.seed)
+            return rule.by_new_rows(table, data, counts, groups, folds, repeats, seed)
         if any(each is not None for each in (folds, repeats, groups)):
             raise OptionError("folds=, repeats= and groups= are of new rows.")
         checks.check_rows_have_own(freq_weights=freq_weights, offset=offset)

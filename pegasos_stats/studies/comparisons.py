@@ -21,7 +21,7 @@ from pegasos_stats.metrics.caret import format_pval
 from pegasos_stats.metrics.confusion import checked_names
 from pegasos_stats.metrics.rates import warn_undefined
 from pegasos_stats.metrics.scores import RocCurve, roc_curve
-from pegasos_stats.models.base import HeldOut, Model
+from pegasos_stats.models.base import Model
 from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
 from pegasos_stats.models.inference.wald import TIDY_COLUMNS, estimates
 from pegasos_stats.models.linear_results import LinearResults
@@ -32,8 +32,8 @@ from pegasos_stats.solvers.options import Solver
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.selection import cross_validation, fold_fits
-from pegasos_stats.studies.selection.cross_validation import CrossValidation
+from pegasos_stats.studies import cross_validation, fold_fits
+from pegasos_stats.studies.cross_validation import CrossValidation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -419,9 +419,8 @@ def _bounds(stars: object) -> tuple[float, ...]:
     """Bounds of p-values, the smallest first."""
     if isinstance(stars, bool | np.bool_):
         return STARS if stars else ()
-    found = (
-        list(map(checks.number_of, stars)) if isinstance(stars, list | tuple) else []
-    )
+    given = stars if isinstance(stars, list | tuple) else ()
+    found = [checks.number_of(each) for each in given]
     if not found or not all(0.0 < each < 1.0 for each in found):
         raise OptionError("is no flag, nor bounds of p-values.", "stars", stars)
     return tuple(sorted(set(found)))
@@ -1255,15 +1254,33 @@ def compare_solvers(
         for number, seed in enumerate(seeds, 1)
         for name, solver in checked.items()
     ]
+
+    def record(task: tuple[str, int, Pegasos | SDCA]) -> pd.DataFrame:
+        """Run one solver once; return its record with name, number and seed."""
+        name, number, solver = task
+        recorder = model.recorder(solver.ties, held_out)
+        try:
+            model.solve(solver, recorder)
+        except errors.PegasosStatsError as error:
+            error.add_note(f"In run {number} of {name!r}, seed {solver.seed}.")
+            raise
+        lines = recorder.frame()
+        seed = solver.seed if solver.uses_random_numbers else None
+        lines.insert(0, "solver", name)
+        lines.insert(1, "run", number)
+        lines.insert(2, "seed", pd.Series([seed] * len(lines), dtype="Int64"))
+        gap, objective = lines["gap"], lines["objective"]
+        relative = (gap / objective).mask((gap == 0.0) & (objective == 0.0), 0.0)
+        lines.insert(7, "relative_gap", relative)  # 0 / 0 is 0, as in a `Certificate`
+        return lines
+
     with warnings.catch_warnings():
         # The filter is one for all threads. The gaps are in the record.
         warnings.simplefilter("ignore", errors.ConvergenceWarning)
         for solver in checked.values():
             if solver.to_optimum:
                 model.solve(solver.with_seed(0))  # loads its compiled code
-        frames: Iterable[pd.DataFrame] = parallel.map_in_order(
-            lambda task: record(model, *task, held_out), tasks, threads
-        )
+        frames: Iterable[pd.DataFrame] = parallel.map_in_order(record, tasks, threads)
         if progress:
             frames = with_progress(frames, len(tasks), "run")
         whole = pd.concat(frames, ignore_index=True)
@@ -1279,39 +1296,9 @@ def compare_solvers(
     )
 
 
-def record(
-    model: Model,
-    name: str,
-    number: int,
-    solver: Pegasos | SDCA,
-    held_out: HeldOut | None,
-) -> pd.DataFrame:
-    """Run one solver once; return its record with name, number and seed."""
-    recorder = model.recorder(solver.ties, held_out)
-    try:
-        model.solve(solver, recorder)
-    except errors.PegasosStatsError as error:
-        error.add_note(f"In run {number} of {name!r}, seed {solver.seed}.")
-        raise
-    lines = recorder.frame()
-    seed = solver.seed if solver.uses_random_numbers else None
-    lines.insert(0, "solver", name)
-    lines.insert(1, "run", number)
-    lines.insert(2, "seed", pd.Series([seed] * len(lines), dtype="Int64"))
-    gap, objective = lines["gap"], lines["objective"]
-    relative = (gap / objective).mask((gap == 0.0) & (objective == 0.0), 0.0)
-    lines.insert(7, "relative_gap", relative)  # 0 / 0 is 0, as in a `Certificate`
-    return lines
-
-
 MEASURES = (
-    "objective",
-    "gap",
-    "relative_gap",
-    "violations",
-    "training_error",
-    "test_error",
-    "cpu_seconds",
+    *("objective", "gap", "relative_gap", "violations"),
+    *("training_error", "test_error", "cpu_seconds"),
 )
 QUANTILES = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
 

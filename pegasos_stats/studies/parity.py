@@ -35,7 +35,7 @@ from pegasos_stats.solvers.kernel_problem import KernelFunction, scores_of_kerne
 from pegasos_stats.solvers.options import declared, values_of
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.selection.fold_fits import checked_model
+from pegasos_stats.studies.fold_fits import checked_model
 from pegasos_stats.tables import header_html, lines_html, params_html, params_text
 
 # --------------------------------------------------------------------- an installed R

@@ -25,9 +25,9 @@ from pegasos_stats.models.results import Results, thresholded
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.selection import fold_fits
-from pegasos_stats.studies.selection.fold_fits import FoldFit, FoldFitter, Task
-from pegasos_stats.studies.selection.folds import Folds, drawn_folds, whole_groups
+from pegasos_stats.studies import fold_fits
+from pegasos_stats.studies.fold_fits import FoldFit, FoldFitter, Task
+from pegasos_stats.studies.folds import Folds, drawn_folds, whole_groups
 from pegasos_stats.tables import Summarised, Summary, significant
 
 if TYPE_CHECKING:
@@ -344,11 +344,48 @@ class ThresholdRule:
             _judged=tuple(judged),
         )
 
-    def of_new(self, folds: Folds, rows: ScoredRows, seed: int | None) -> Thresholds:
-        """Choose a threshold by new rows: that of a fold by all but its own."""
-        inside = [rows.taken(split.train) for split in folds.splits]
-        outside = [rows.taken(split.test) for split in folds.splits]
-        return self.thresholds(folds, seed, inside, outside, out_of_fold=False)
+    def by_new_rows(
+        self,
+        table: ConfusionMatrix,
+        data: object,
+        counts: object,
+        groups: object,
+        folds: object,
+        repeats: object,
+        seed: int | None,
+    ) -> Thresholds:
+        """Choose a threshold by new rows, each as often as it counts.
+
+        Those with a label and a score; that of a fold is chosen by all but its own.
+
+        Raises
+        ------
+        DataError
+            If they are rows of the fit, or some are.
+        """
+        if table.source.endswith("training"):
+            some = table.source != "training"
+            which = f"{table.n_seen:,} of the rows are" if some else "These are the"
+            why = "rows of the fit; leave data out, or give new rows."
+            raise DataError(f"{which} {why}")
+        found, rng, codes = table.scored, RRandom(seed), None
+        if found is None or found.scores is None:
+            raise DataError("A threshold is chosen by rows in memory; give a frame.")
+        chances = found.probabilities
+        values = found.scores if chances is None else chances[:, 1]
+        known = (found.codes >= 0) & ~np.isnan(values)
+        second = found.codes[known] > 0
+        if groups is not None:
+            index = row_labels(data)
+            positions = np.arange(len(index))
+            if counts is not None:
+                positions = repeated(counts, data, index)
+            codes = whole_groups(RowIndex.of(data, positions[known], index), groups)
+        drawn = drawn_folds(second.astype(np.intp), folds, repeats, rng, codes)
+        rows = ScoredRows(values[known], second, np.ones(len(second)))
+        inside = [rows.taken(split.train) for split in drawn.splits]
+        outside = [rows.taken(split.test) for split in drawn.splits]
+        return self.thresholds(drawn, rng.seed, inside, outside, out_of_fold=False)
 
 
 def choose_threshold(
@@ -371,10 +408,6 @@ def choose_threshold(
 ) -> Thresholds:
     """Choose the threshold of a fit, see ``result.thresholds()``."""
     problem, model = result.problem, result.model
-
-    def on_scale(rows: ScoredRows) -> ScoredRows:
-        return rows._replace(values=thresholded(rows.values, problem))
-
     usual = float(thresholded(np.zeros(1), problem)[0])  # where the score is 0
     scale = scale_of(problem)
     rule = ThresholdRule.of(metric, cost, positive, result.coding, scale, usual)
@@ -383,9 +416,7 @@ def choose_threshold(
         table = result.confusion(
             data, actual, unseen=unseen, freq_weights=counts, offset=offset
         )
-        rng = RRandom(seed)
-        drawn, rows = new_rows(table, data, counts, groups, folds, repeats, rng)
-        return rule.of_new(drawn, on_scale(rows), rng.seed)
+        return rule.by_new_rows(table, data, counts, groups, folds, repeats, seed)
     checks.check_rows_have_own(freq_weights=freq_weights, offset=offset)
     if model is None:
         raise DataError("Rows of files and of loaded fits are gone; give new ones.")
@@ -399,7 +430,10 @@ def choose_threshold(
     fits, inside = inside_rows(fitter, drawn, problem.lam, outer)
     pairs = zip(drawn.splits, fits, strict=True)
     outside = [rows_of(problem, split.test, fit.scores) for split, (fit,) in pairs]
-    sides = ([on_scale(rows) for rows in side] for side in (inside, outside))
+    sides = (
+        [rows._replace(values=thresholded(rows.values, problem)) for rows in side]
+        for side in (inside, outside)
+    )
     return rule.thresholds(drawn, fitter.rng.seed, *sides)
 
 
@@ -428,39 +462,3 @@ def inside_rows(
 def rows_of(problem: Problem, rows: Rows, values: Vector) -> ScoredRows:
     """Rows of a problem with their scores."""
     return ScoredRows(values, problem.y[rows] > 0.0, problem.outcome_weights[rows])
-
-
-def new_rows(
-    table: ConfusionMatrix,
-    data: object,
-    counts: object,
-    groups: object,
-    folds: object,
-    repeats: object,
-    rng: RRandom,
-) -> tuple[Folds, ScoredRows]:
-    """New rows with a label and a score, each as often as it counts, and their folds.
-
-    Raises
-    ------
-    DataError
-        If they are rows of the fit, or some are.
-    """
-    if table.source.endswith("training"):
-        some = table.source != "training"
-        which = f"{table.n_seen:,} of the rows are" if some else "These are the"
-        raise DataError(f"{which} rows of the fit; leave data out, or give new rows.")
-    found = table.scored
-    if found is None or found.scores is None:
-        raise DataError("A threshold is chosen by rows in memory; give a data frame.")
-    known = (found.codes >= 0) & ~np.isnan(found.scores)
-    values, second = found.scores[known], found.codes[known] > 0
-    codes = None
-    if groups is not None:
-        index = row_labels(data)
-        positions = np.arange(len(index))
-        if counts is not None:
-            positions = repeated(counts, data, index)
-        codes = whole_groups(RowIndex.of(data, positions[known], index), groups)
-    drawn = drawn_folds(second.astype(np.intp), folds, repeats, rng, codes)
-    return drawn, ScoredRows(values, second, np.ones(values.size))

@@ -1,5 +1,5 @@
 # Folds of cross-validation, stratified by the levels of the outcome.
-# Beside it stands pegasos_stats/studies/selection/folds.py.
+# Beside it stands pegasos_stats/studies/folds.py.
 
 # The rows of every level, levels in their order, are shuffled and dealt to the folds like
 # cards: 1, 2, ..., k, 1, 2, ...; the next level goes on where the last one ended. So any

@@ -5,7 +5,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.rng import RRandom
-from pegasos_stats.studies.selection.folds import drawn_folds, grouped_folds
+from pegasos_stats.studies.folds import drawn_folds, grouped_folds
 
 # Fits are equal in every bit; held-out scores are summed in another order.
 RTOL = 1e-12

@@ -16,7 +16,7 @@ from pegasos_stats.solvers.objective import (
     zero_model,
 )
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.studies.selection.cross_validation import null_dual
+from pegasos_stats.studies.cross_validation import null_dual
 
 # The peers stop at their tolerance of 1e-10; their optimum is that much too high.
 PEER = 1e-7

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 import pegasos_stats as ps
-from pegasos_stats.studies.selection.folds import drawn_folds
+from pegasos_stats.studies.folds import drawn_folds
 
 GRID = [0.3, 0.03, 0.003]
 EXACT = ps.SDCA(tol=1e-11, epochs=2000, seed=1)

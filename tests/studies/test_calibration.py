@@ -21,10 +21,7 @@ from statsmodels.nonparametric.smoothers_lowess import lowess
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, LabelError, OptionError
 from pegasos_stats.metrics.intervals import proportion_interval
-from pegasos_stats.studies.calibration import (
-    distance_by_chance,
-    fit_sigmoid,
-)
+from pegasos_stats.studies.calibration import distance_by_chance, fit_sigmoid
 
 mpl.use("Agg")
 
@@ -147,38 +144,29 @@ def test_rows_that_lack_something_are_left_out_and_counted():
     assert "2 of the rows" in str(found)
 
 
+COLUMNS = pd.DataFrame({0: [0.5, 1], 1: [0.5, 0]})
+
+
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("actual", "p", "given", "error", "message"),
     [
-        (lambda: ps.reliability([0, 1], [0.5]), DataError, "2 actual"),
-        (lambda: ps.reliability([0, 1], [0.5, 1.5]), DataError, "between 0 and 1"),
-        (lambda: ps.reliability([None, None], [0.1, 0.2]), OptionError, "levels"),
-        (lambda: ps.reliability([0, 1], [np.nan] * 2), DataError, "No row"),
-        (lambda: ps.reliability(list("abc"), [0.5] * 3), OptionError, "'a', 'b', 'c'"),
-        (
-            lambda: ps.reliability([0, 1], [0.1, 0.2], positive=2),
-            OptionError,
-            "positive=2",
-        ),
-        (lambda: ps.reliability([0, 1], [0.1, 0.2], 0), OptionError, "bins=0"),
-        (lambda: ps.reliability([0, 1], [0.1, 0.2], [0, 1, 0.5]), OptionError, "bins="),
-        (lambda: ps.reliability([0, 1], [0.1, 0.2], "many"), OptionError, "bins="),
-        (
-            lambda: ps.reliability([0, 1], [0.1, 0.2], strategy="equal"),
-            OptionError,
-            "strategy",
-        ),
-        (lambda: ps.reliability([0, 1], [0.1, 0.2], level=95), OptionError, "level"),
-        (
-            lambda: ps.reliability([0, 2], pd.DataFrame({0: [0.5, 1], 1: [0.5, 0]})),
-            LabelError,
-            "2",
-        ),
+        ([0, 1], [0.5], {}, DataError, "2 actual"),
+        ([0, 1], [0.5, 1.5], {}, DataError, "between 0 and 1"),
+        ([None, None], [0.1, 0.2], {}, OptionError, "levels"),
+        ([0, 1], [np.nan] * 2, {}, DataError, "No row"),
+        (list("abc"), [0.5] * 3, {}, OptionError, "'a', 'b', 'c'"),
+        ([0, 2], COLUMNS, {}, LabelError, "2"),
+        ([0, 1], [0.1, 0.2], {"positive": 2}, OptionError, "positive=2"),
+        ([0, 1], [0.1, 0.2], {"bins": 0}, OptionError, "bins=0"),
+        ([0, 1], [0.1, 0.2], {"bins": [0, 1, 0.5]}, OptionError, "bins="),
+        ([0, 1], [0.1, 0.2], {"bins": "many"}, OptionError, "bins="),
+        ([0, 1], [0.1, 0.2], {"strategy": "equal"}, OptionError, "strategy"),
+        ([0, 1], [0.1, 0.2], {"level": 95}, OptionError, "level"),
     ],
 )
-def test_wrong_input_is_refused(call, error, message):
+def test_wrong_input_is_refused(actual, p, given, error, message):
     with pytest.raises(error, match=message):
-        call()
+        ps.reliability(actual, p, **given)
 
 
 def test_losses_are_means_over_the_repeats_by_the_weights_of_the_rows(data):
@@ -355,7 +343,7 @@ FITTED = 1e-9  # two optima, and the information at each
 ROUNDING = 1e-9  # theirs have weight 1 within a thousandth of the width
 
 
-def drawn_of_recalibration(seed, n=400):
+def events(seed, n=400):
     rng = np.random.default_rng(seed)
     score = 1.5 * rng.normal(size=n) - 1.0
     happened = (rng.random(n) < expit(score)).astype(int)
@@ -371,7 +359,7 @@ def of_glm(happened, columns, offset=None):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_slope_and_intercept_are_those_of_glm(seed):
-    happened, p = drawn_of_recalibration(seed, 60 * 4**seed)
+    happened, p = events(seed, 60 * 4**seed)
     found = ps.reliability(happened, p)
     slope = of_glm(happened, sm.add_constant(logit(p)))
     intercept = of_glm(happened, np.ones(p.size), logit(p))
@@ -385,7 +373,7 @@ def test_slope_and_intercept_are_those_of_glm(seed):
 
 
 def test_slope_and_intercept_are_those_of_glm_in_r(r):
-    happened, p = drawn_of_recalibration(7)
+    happened, p = events(7)
     y, q = (", ".join(map(repr, x.tolist())) for x in (happened, p))
     expected = r.eval(
         f"local({{y <- c({y}); z <- qlogis(c({q}))\n"
@@ -400,7 +388,7 @@ def test_slope_and_intercept_are_those_of_glm_in_r(r):
 @pytest.mark.parametrize("n", [20, 100, 900])
 @pytest.mark.parametrize("digits", [16, 2])
 def test_the_ici_is_the_mean_distance_from_lowess(n, digits):
-    happened, p = drawn_of_recalibration(3, n)
+    happened, p = events(3, n)
     p = np.clip(np.round(p, digits), 0.01, 0.99)
     smooth = lowess(happened, p, frac=2 / 3, it=0, delta=0.0, return_sorted=False)
     found = ps.reliability(happened, p)
@@ -413,7 +401,7 @@ def test_the_ici_is_the_mean_distance_from_lowess(n, digits):
 
 
 def test_the_curve_is_lowess_of_r(r):
-    happened, p = drawn_of_recalibration(5, 200)
+    happened, p = events(5, 200)
     y, q = (", ".join(map(repr, x.tolist())) for x in (happened, p))
     expected = r.eval(
         f"local({{p <- c({q}); s <- lowess(p, c({y}), iter = 0, delta = 0)\n"
@@ -423,7 +411,7 @@ def test_the_curve_is_lowess_of_r(r):
 
 
 def test_many_rows_have_nearly_the_same_ici():
-    happened, p = drawn_of_recalibration(1, 12_000)
+    happened, p = events(1, 12_000)
     smooth = lowess(happened, p, frac=2 / 3, it=0, delta=1e-3, return_sorted=False)
     expected = np.abs(smooth - p).mean()
     assert ps.reliability(happened, p).ici == pytest.approx(expected, rel=1e-3)
@@ -458,7 +446,7 @@ def test_what_is_not_defined_is_missing(happened, p, intercept):
 
 
 def test_far_probabilities_converge():
-    happened, p = drawn_of_recalibration(9)
+    happened, p = events(9)
     far = expit(40.0 * logit(p))
     far = np.clip(far, 1e-300, 1.0 - 1e-16)
     found = ps.reliability(happened, far)

@@ -186,7 +186,7 @@ def test_what_is_not_allowed_is_named(fits, results, given, named):
 
 
 @pytest.fixture(scope="module")
-def data_of_errors():
+def pupils():
     rng = np.random.default_rng(4)
     data = pd.DataFrame(rng.normal(size=(103, 3)), columns=list("uvw"))
     data["y"] = np.where(data["u"] + rng.normal(size=103) > 0.4, "yes", "no")
@@ -194,23 +194,23 @@ def data_of_errors():
 
 
 @pytest.fixture(scope="module")
-def models(data_of_errors):
+def models(pupils):
     return {
-        "u": ps.logit("y ~ u", data_of_errors, lam=0.01),
-        "v": ps.svm("y ~ v", data_of_errors, lam=0.01),
-        "all": ps.logit("y ~ u + v + w", data_of_errors, lam=0.01),
+        "u": ps.logit("y ~ u", pupils, lam=0.01),
+        "v": ps.svm("y ~ v", pupils, lam=0.01),
+        "all": ps.logit("y ~ u + v + w", pupils, lam=0.01),
     }
 
 
 @pytest.fixture(scope="module")
-def found_of_errors(models):
+def compared(models):
     return ps.compare_errors(models, folds=5, repeats=2, seed=3, workers=1)
 
 
-def test_pairs_are_those_of_the_corrected_t_test(found_of_errors, models):
-    table = found_of_errors.tidy()
+def test_pairs_are_those_of_the_corrected_t_test(compared, models):
+    table = compared.tidy()
     assert table["term"].tolist() == ["u - v", "u - all", "v - all"]
-    by_fold = [each.by_fold for each in found_of_errors.cross_validations.values()]
+    by_fold = [each.by_fold for each in compared.cross_validations.values()]
     d = (by_fold[0]["error_rate"] - by_fold[1]["error_rate"]).to_numpy()
     n_test = by_fold[0]["n_test"].to_numpy()  # 21 and 20, so that means are weighted
     mean = np.average(d, weights=n_test)
@@ -227,28 +227,23 @@ def test_pairs_are_those_of_the_corrected_t_test(found_of_errors, models):
     assert line["df"] == 9
     assert mean < -0.1
     again = ps.cross_validate(models["u"], folds=5, repeats=2, seed=3, workers=1)
-    assert found_of_errors.means["u"] == again.mean["error_rate"]
-    wide = found_of_errors.tidy(0.99)
+    assert compared.means["u"] == again.mean["error_rate"]
+    wide = compared.tidy(0.99)
     assert (wide["conf_high"] > table["conf_high"]).all()
 
 
-def test_groups_stay_together_in_folds_by_group(models, data_of_errors):
+def test_groups_stay_together_in_folds_by_group(models, pupils):
     pair = {name: models[name] for name in ("u", "all")}
     found = ps.compare_errors(pair, folds=3, groups="school", metric="auc", seed=1)
     assert found.tidy()["df"].tolist() == [2]
     for each in found.cross_validations.values():
         for train, test in each.folds:
-            schools = [
-                set(data_of_errors["school"].iloc[rows]) for rows in (train, test)
-            ]
+            schools = [set(pupils["school"].iloc[rows]) for rows in (train, test)]
             assert schools[0].isdisjoint(schools[1])
 
 
-def test_held_out_rows_count_with_their_weights(data_of_errors):
-    pair = {
-        f: ps.logit(f"y ~ {f}", data_of_errors, lam=0.01, weights="weight")
-        for f in "uv"
-    }
+def test_held_out_rows_count_with_their_weights(pupils):
+    pair = {f: ps.logit(f"y ~ {f}", pupils, lam=0.01, weights="weight") for f in "uv"}
     found = ps.compare_errors(pair, folds=4, seed=1)
     one, two = (each.by_fold for each in found.cross_validations.values())
     d = one["error_rate"] - two["error_rate"]
@@ -257,9 +252,9 @@ def test_held_out_rows_count_with_their_weights(data_of_errors):
     assert mean != pytest.approx(np.average(d, weights=one["n_test"]), rel=1e-6)
 
 
-def test_counts_are_rows(data_of_errors):
-    table = data_of_errors.assign(n=1 + np.arange(len(data_of_errors)) % 2)
-    rows = table.iloc[np.repeat(np.arange(len(data_of_errors)), table["n"])]
+def test_counts_are_rows(pupils):
+    table = pupils.assign(n=1 + np.arange(len(pupils)) % 2)
+    rows = table.iloc[np.repeat(np.arange(len(pupils)), table["n"])]
     short = {f: ps.logit(f"y ~ {f}", table, lam=0.01, freq_weights="n") for f in "uv"}
     long = {f: ps.logit(f"y ~ {f}", rows, lam=0.01) for f in "uv"}
     a, b = (ps.compare_errors(m, folds=4, seed=1).tidy() for m in (short, long))
@@ -312,8 +307,8 @@ def test_what_cannot_be_compared_is_named(models, asked, named):
         ps.compare_errors(asked(models), folds=3, seed=1)
 
 
-def test_models_of_other_rows_or_folds_are_refused(models, data_of_errors):
-    other = ps.svm("y ~ u", data_of_errors.iloc[1:], lam=1.0)
+def test_models_of_other_rows_or_folds_are_refused(models, pupils):
+    other = ps.svm("y ~ u", pupils.iloc[1:], lam=1.0)
     with pytest.raises(DataError, match="of 103 rows and the model uses 102"):
         ps.compare_errors({"a": models["u"], "b": other}, folds=3, seed=1)
     folds = {name: validated(models["u"], seed) for name, seed in (("a", 1), ("b", 2))}

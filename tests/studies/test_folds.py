@@ -13,7 +13,7 @@ from sklearn.model_selection import (
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.rng import RRandom
-from pegasos_stats.studies.selection.folds import (
+from pegasos_stats.studies.folds import (
     checked_folds,
     drawn_folds,
     grouped_folds,
@@ -179,7 +179,7 @@ def test_every_fit_needs_both_levels(model):
 
 # ---- Folds of whole groups: as R draws them, as even as can be, in every study.
 
-DRAWN_OF_FOLDS = golden("group_folds.json")  # by r_reference/golden_folds.R
+GROUPED = golden("group_folds.json")  # by r_reference/golden_folds.R
 SOLVER = ps.SDCA(tol=1e-3, epochs=100, seed=1)
 
 
@@ -195,7 +195,7 @@ def frame():
 
 
 @pytest.fixture(scope="module")
-def model_of_folds(frame):
+def grouped(frame):
     return ps.svm("y ~ a + b", frame, lam=0.1)
 
 
@@ -204,7 +204,7 @@ def apart(folds, groups):
     return all(not set(groups[train]) & set(groups[test]) for train, test in folds)
 
 
-@pytest.mark.parametrize("case", DRAWN_OF_FOLDS)
+@pytest.mark.parametrize("case", GROUPED)
 def test_folds_are_those_that_r_wrote(case):
     rng = RRandom(case["seed"], sample_kind=case["kind"])
     groups = pd.factorize(np.array(case["groups"]))[0]
@@ -256,34 +256,34 @@ def test_every_fold_has_a_group_if_there_are_as_many():
     assert sorted(pd.unique(fold)) == [1, 2, 3, 4, 5]
 
 
-def test_groups_may_be_a_column_or_labels_of_all_rows(frame, model_of_folds):
+def test_groups_may_be_a_column_or_labels_of_all_rows(frame, grouped):
     given = {"folds": 4, "seed": 3}
-    by_name = ps.cross_validate(model_of_folds, SOLVER, groups="patient", **given)
+    by_name = ps.cross_validate(grouped, SOLVER, groups="patient", **given)
     known = frame["patient"].drop(3).to_numpy()
     assert apart(by_name.folds, known)
     for groups in (frame["patient"], frame["patient"].to_list()):
-        found = ps.cross_validate(model_of_folds, SOLVER, groups=groups, **given)
+        found = ps.cross_validate(grouped, SOLVER, groups=groups, **given)
         assert (found.folds.assignment == by_name.folds.assignment).all()
-    y = model_of_folds.coding.decode(model_of_folds.problem.y)
+    y = grouped.coding.decode(grouped.problem.y)
     drawn = ps.Folds.stratified(y, 4, groups=known, seed=3)
     assert (drawn.assignment == by_name.folds.assignment).all()
     assert by_name.folds.kind == "4, stratified by group"
-    rows = ps.cross_validate(model_of_folds, SOLVER, **given)
+    rows = ps.cross_validate(grouped, SOLVER, **given)
     assert not apart(rows.folds, known)
 
 
-def test_all_studies_keep_groups_whole(frame, model_of_folds):
+def test_all_studies_keep_groups_whole(frame, grouped):
     given = {"folds": 3, "groups": "patient", "seed": 3}
-    expected = ps.cross_validate(model_of_folds, SOLVER, **given).folds.assignment
-    path = ps.lambda_path(model_of_folds, [1.0, 0.1], SOLVER, **given)
+    expected = ps.cross_validate(grouped, SOLVER, **given).folds.assignment
+    path = ps.lambda_path(grouped, [1.0, 0.1], SOLVER, **given)
     assert (path.folds.assignment == expected).all()
-    nested = ps.cross_validate(model_of_folds, SOLVER, lambda_path=path, **given)
+    nested = ps.cross_validate(grouped, SOLVER, lambda_path=path, **given)
     assert (nested.folds.assignment == expected).all()
     again = ps.cross_validate(
-        model_of_folds, SOLVER, folds=path.folds, lambda_path=[1.0], seed=3
+        grouped, SOLVER, folds=path.folds, lambda_path=[1.0], seed=3
     )
     assert again.folds is path.folds
-    calibrated = ps.calibrate(model_of_folds, SOLVER, **given)
+    calibrated = ps.calibrate(grouped, SOLVER, **given)
     assert (calibrated.validation.folds.assignment == expected).all()
     kernel = ps.kernel_svm("y ~ a + b", frame, lam=0.1)
     tuned = ps.tune_kernel(kernel, [0.1, 1.0], [0.1], SOLVER, **given)
@@ -291,48 +291,42 @@ def test_all_studies_keep_groups_whole(frame, model_of_folds):
         assert (each.folds.assignment == expected).all()
 
 
-def test_inner_folds_keep_groups_whole_too(frame, model_of_folds):
-    from pegasos_stats.studies.selection.fold_fits import inner_folds
+def test_inner_folds_keep_groups_whole_too(frame, grouped):
+    from pegasos_stats.studies.fold_fits import inner_folds
 
     known = frame["patient"].drop(3).to_numpy()
-    outer = ps.cross_validate(
-        model_of_folds, SOLVER, folds=3, groups="patient", seed=1
-    ).folds
+    outer = ps.cross_validate(grouped, SOLVER, folds=3, groups="patient", seed=1).folds
     for split in outer.splits:
-        inner = inner_folds(model_of_folds, outer, split, 10, 1, RRandom(4))
+        inner = inner_folds(grouped, outer, split, 10, 1, RRandom(4))
         assert inner.k == 10
         fitted = np.sort(np.concatenate([test for _, test in inner]))
         assert (fitted == split.train).all()
         assert apart(inner, known)
-        many = inner_folds(model_of_folds, outer, split, 40, 1, RRandom(4))
+        many = inner_folds(grouped, outer, split, 40, 1, RRandom(4))
         assert many.k == len(set(known[split.train]))
 
 
-def test_folds_that_part_a_group_are_refused(frame, model_of_folds):
+def test_folds_that_part_a_group_are_refused(frame, grouped):
     halves = np.arange(48) % 2
     kept = frame.drop(3).assign(half=np.delete(halves, 3))
     assert (kept.groupby("patient")["half"].nunique() == 2).sum() > 3
     with pytest.raises(DataError, match="Fold 0 of repeat 1 parts groups"):
-        ps.cross_validate(
-            model_of_folds, SOLVER, seed=1, folds=halves, groups="patient"
-        )
+        ps.cross_validate(grouped, SOLVER, seed=1, folds=halves, groups="patient")
     whole = frame["patient"].isin([f"p{i}" for i in range(8)])
-    found = ps.cross_validate(
-        model_of_folds, SOLVER, seed=1, folds=whole, groups="patient"
-    )
+    found = ps.cross_validate(grouped, SOLVER, seed=1, folds=whole, groups="patient")
     assert found.folds.kind == "2, given by group"
     assert (found.folds.groups == pd.factorize(frame["patient"].drop(3))[0]).all()
 
 
 # ---- What is learnt of predictors is learnt from the rows that are fitted alone.
 
-SOLVER_OF_TRANSFORMS = ps.SDCA(tol=1e-8, epochs=500, seed=1)
+EXACT = ps.SDCA(tol=1e-8, epochs=500, seed=1)
 FOLD_OF = pd.Series(np.arange(60) % 3)
 NEAR = 1e-3  # of scores of two fits within a relative gap of 1e-8
 
 
 @pytest.fixture(scope="module")
-def frame_of_transforms():
+def curves():
     rng = np.random.default_rng(8)
     data = pd.DataFrame({"x": rng.normal(size=60), "z": rng.gamma(2.0, size=60)})
     data["g"] = rng.choice(["a", "b", "c"], 60)
@@ -361,55 +355,41 @@ TERMS = [
 
 @pytest.mark.parametrize("standardize", [False, True])
 @pytest.mark.parametrize("terms", TERMS)
-def test_scores_are_those_of_a_model_of_the_other_rows(
-    frame_of_transforms, terms, standardize
-):
+def test_scores_are_those_of_a_model_of_the_other_rows(curves, terms, standardize):
     given = {"lam": 0.1, "standardize": standardize}
-    model = ps.svm(f"y ~ {terms}", frame_of_transforms, **given)
-    found = ps.cross_validate(model, SOLVER_OF_TRANSFORMS, folds=FOLD_OF, seed=1)
+    model = ps.svm(f"y ~ {terms}", curves, **given)
+    found = ps.cross_validate(model, EXACT, folds=FOLD_OF, seed=1)
     for fold in range(3):
-        test = frame_of_transforms[fold == FOLD_OF]
-        fit = ps.svm(f"y ~ {terms}", frame_of_transforms[fold != FOLD_OF], **given).fit(
-            SOLVER_OF_TRANSFORMS
-        )
+        test = curves[fold == FOLD_OF]
+        fit = ps.svm(f"y ~ {terms}", curves[fold != FOLD_OF], **given).fit(EXACT)
         assert fit.coef.abs().max() > 0.1  # scores are no constant
-        inside = test["x"].between(
-            *frame_of_transforms["x"][fold != FOLD_OF].agg(["min", "max"])
-        )
+        inside = test["x"].between(*curves["x"][fold != FOLD_OF].agg(["min", "max"]))
         expected = fit.decision_function(test[inside])
         ours = found.scores[expected.index]
         near(ours, expected)
 
 
-def test_splines_go_on_beyond_the_rows_that_are_fitted_and_cuts_do_not(
-    frame_of_transforms,
-):
-    low = int(frame_of_transforms["x"].idxmin())
-    spline = ps.svm("y ~ bs(x, df=4)", frame_of_transforms, lam=0.1)
-    found = ps.cross_validate(spline, SOLVER_OF_TRANSFORMS, folds=FOLD_OF, seed=1)
-    own = frame_of_transforms[FOLD_OF[low] != FOLD_OF]
-    wide = ps.svm("y ~ bs(x, df=4, extrapolation='extend')", own, lam=0.1).fit(
-        SOLVER_OF_TRANSFORMS
-    )
-    expected = wide.decision_function(frame_of_transforms.loc[[low]]).iloc[0]
+def test_splines_go_on_beyond_the_rows_that_are_fitted_and_cuts_do_not(curves):
+    low = int(curves["x"].idxmin())
+    spline = ps.svm("y ~ bs(x, df=4)", curves, lam=0.1)
+    found = ps.cross_validate(spline, EXACT, folds=FOLD_OF, seed=1)
+    own = curves[FOLD_OF[low] != FOLD_OF]
+    wide = ps.svm("y ~ bs(x, df=4, extrapolation='extend')", own, lam=0.1).fit(EXACT)
+    expected = wide.decision_function(curves.loc[[low]]).iloc[0]
     assert found.scores[low] == pytest.approx(expected, rel=NEAR)
     assert found.scores.notna().all()
-    cut = ps.svm("y ~ C(cut(x, 3)) + z", frame_of_transforms, lam=0.1)
-    found = ps.cross_validate(
-        cut, SOLVER_OF_TRANSFORMS, folds=FOLD_OF, seed=1, metrics="error_rate"
-    )
+    cut = ps.svm("y ~ C(cut(x, 3)) + z", curves, lam=0.1)
+    found = ps.cross_validate(cut, EXACT, folds=FOLD_OF, seed=1, metrics="error_rate")
     outside = [
-        not own["x"].min() <= frame_of_transforms["x"][i] <= own["x"].max()
-        for i in frame_of_transforms.index
-        for own in [frame_of_transforms[FOLD_OF[i] != FOLD_OF]]
+        not own["x"].min() <= curves["x"][i] <= own["x"].max()
+        for i in curves.index
+        for own in [curves[FOLD_OF[i] != FOLD_OF]]
     ]
     missing = found.scores.isna()
     assert missing[low]
     assert set(missing.index[missing]) <= set(np.flatnonzero(outside))
     assert found.confusion().counts.sum() == 60 - missing.sum()
-    line = ps.cross_validate(
-        cut, SOLVER_OF_TRANSFORMS, folds=FOLD_OF, seed=1
-    ).by_fold.iloc[0]
+    line = ps.cross_validate(cut, EXACT, folds=FOLD_OF, seed=1).by_fold.iloc[0]
     scores, y = found.scores[FOLD_OF == 0], cut.problem.y[FOLD_OF == 0]
     losses = np.maximum(0.0, 1.0 - y * scores)
     assert line["hinge_loss"] == pytest.approx(losses.mean(), rel=1e-12)  # skips NaN
@@ -417,63 +397,57 @@ def test_splines_go_on_beyond_the_rows_that_are_fitted_and_cuts_do_not(
     assert line["decided"] == scores.notna().sum()
 
 
-def test_a_level_that_a_fit_lacks_has_no_part_in_its_scores(frame_of_transforms):
-    data = frame_of_transforms.copy()
+def test_a_level_that_a_fit_lacks_has_no_part_in_its_scores(curves):
+    data = curves.copy()
     data["g"] = np.where(FOLD_OF == 2, "only", data["g"])
     model = ps.svm("y ~ scale(x) + g", data, lam=0.1)
-    found = ps.cross_validate(model, SOLVER_OF_TRANSFORMS, folds=FOLD_OF, seed=1)
+    found = ps.cross_validate(model, EXACT, folds=FOLD_OF, seed=1)
     own = data[FOLD_OF != 2]
-    fit = ps.svm("y ~ scale(x) + g", own, lam=0.1).fit(SOLVER_OF_TRANSFORMS)
+    fit = ps.svm("y ~ scale(x) + g", own, lam=0.1).fit(EXACT)
     as_first = data[FOLD_OF == 2].assign(g="a")  # the level without a coefficient
     expected = fit.decision_function(as_first)
     np.testing.assert_allclose(
         found.scores[FOLD_OF == 2], expected, rtol=NEAR, atol=NEAR
     )
     plain = ps.svm("y ~ x + g", data, lam=0.1)
-    found = ps.cross_validate(plain, SOLVER_OF_TRANSFORMS, folds=FOLD_OF, seed=1)
-    fit = ps.svm("y ~ x + g", own, lam=0.1).fit(SOLVER_OF_TRANSFORMS)
+    found = ps.cross_validate(plain, EXACT, folds=FOLD_OF, seed=1)
+    fit = ps.svm("y ~ x + g", own, lam=0.1).fit(EXACT)
     expected = fit.decision_function(as_first)
     np.testing.assert_allclose(
         found.scores[FOLD_OF == 2], expected, rtol=NEAR, atol=NEAR
     )
 
 
-def test_counts_missing_rows_and_all_studies(frame_of_transforms):
-    data = frame_of_transforms.copy()
+def test_counts_missing_rows_and_all_studies(curves):
+    data = curves.copy()
     data.loc[[4, 30], "x"] = np.nan
     data["n"] = np.arange(60) % 3
     given = {"lam": 0.1, "freq_weights": "n"}
     model = ps.svm("y ~ scale(x) + g", data, **given)
     assert model.problem.n == 60 - data["n"][[4, 30]].sum()
-    folds = ps.cross_validate(model, SOLVER_OF_TRANSFORMS, folds=3, seed=2).folds
-    path = ps.lambda_path(model, [0.1], SOLVER_OF_TRANSFORMS, folds=folds)
-    cv = ps.cross_validate(model, SOLVER_OF_TRANSFORMS, folds=folds)
+    folds = ps.cross_validate(model, EXACT, folds=3, seed=2).folds
+    path = ps.lambda_path(model, [0.1], EXACT, folds=folds)
+    cv = ps.cross_validate(model, EXACT, folds=folds)
     assert path.table["error_rate"].iloc[0] == cv.mean["error_rate"]
     rows = data.loc[np.repeat(np.arange(60), data["n"])].dropna().reset_index(drop=True)
     for train, test in folds:
-        fit = ps.svm("y ~ scale(x) + g", rows.iloc[train], lam=0.1).fit(
-            SOLVER_OF_TRANSFORMS
-        )
+        fit = ps.svm("y ~ scale(x) + g", rows.iloc[train], lam=0.1).fit(EXACT)
         expected = fit.decision_function(rows.iloc[test])
         ours = cv.scores.iloc[test]
         near(ours, expected)
-    kernel = ps.kernel_svm("y ~ scale(x) + z", frame_of_transforms, gamma=0.5, lam=0.1)
-    found = ps.cross_validate(kernel, SOLVER_OF_TRANSFORMS, folds=FOLD_OF, seed=1)
-    own = frame_of_transforms[FOLD_OF != 0]
-    fit = ps.kernel_svm("y ~ scale(x) + z", own, gamma=0.5, lam=0.1).fit(
-        SOLVER_OF_TRANSFORMS
-    )
-    expected = fit.decision_function(frame_of_transforms[FOLD_OF == 0])
+    kernel = ps.kernel_svm("y ~ scale(x) + z", curves, gamma=0.5, lam=0.1)
+    found = ps.cross_validate(kernel, EXACT, folds=FOLD_OF, seed=1)
+    own = curves[FOLD_OF != 0]
+    fit = ps.kernel_svm("y ~ scale(x) + z", own, gamma=0.5, lam=0.1).fit(EXACT)
+    expected = fit.decision_function(curves[FOLD_OF == 0])
     np.testing.assert_allclose(
         found.scores[FOLD_OF == 0], expected, rtol=NEAR, atol=NEAR
     )
 
 
 @pytest.mark.parametrize("term", ["scale(x)", "I((x - mean(x)) / sd(x))"])
-def test_a_fold_in_which_a_transform_has_no_value_is_named(frame_of_transforms, term):
-    data = frame_of_transforms.assign(
-        x=np.where(FOLD_OF == 1, frame_of_transforms["x"], 2.0)
-    )
+def test_a_fold_in_which_a_transform_has_no_value_is_named(curves, term):
+    data = curves.assign(x=np.where(FOLD_OF == 1, curves["x"], 2.0))
     model = ps.svm(f"y ~ {term}", data, lam=0.1)
     with pytest.raises(DataError, match=r"^Fold 1 of repeat 1 has 40 rows to fit"):
-        ps.cross_validate(model, SOLVER_OF_TRANSFORMS, folds=FOLD_OF, seed=1)
+        ps.cross_validate(model, EXACT, folds=FOLD_OF, seed=1)

@@ -13,15 +13,15 @@ from scipy.special import expit
 from sklearn import metrics as peer
 
 import pegasos_stats as ps
+from pegasos_stats.studies import fold_fits as metrics
 from pegasos_stats.studies.calibration import (
     cross_fitted_logits,
     fit_sigmoid,
     sigmoid_of,
 )
-from pegasos_stats.studies.selection import fold_fits as metrics
-from pegasos_stats.studies.selection.cross_validation import lambda_grid
-from pegasos_stats.studies.selection.fold_fits import at_lambda, next_dual
-from pegasos_stats.studies.selection.folds import Folds
+from pegasos_stats.studies.cross_validation import lambda_grid
+from pegasos_stats.studies.fold_fits import at_lambda, next_dual
+from pegasos_stats.studies.folds import Folds
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -14,9 +14,9 @@ from pegasos_stats.solvers.shared.folded_rows import FoldedRows
 from pegasos_stats.solvers.shared.hinge_path import hinge_path
 from pegasos_stats.solvers.shared.log_path import log_path
 from pegasos_stats.solvers.solver_runs import run_sdca
-from pegasos_stats.studies.selection import fold_fits
-from pegasos_stats.studies.selection.cross_validation import null_dual
-from pegasos_stats.studies.selection.fold_fits import (
+from pegasos_stats.studies import fold_fits
+from pegasos_stats.studies.cross_validation import null_dual
+from pegasos_stats.studies.fold_fits import (
     Task,
     at_lambda,
     next_dual,
@@ -201,7 +201,7 @@ def test_a_single_fold_has_no_standard_error(svm):
 # ---- Fits that are found side by side are those that are found one by one.
 
 EXACT = ps.SDCA(epochs=1000, tol=1e-11, seed=1)
-TIGHT_OF_SIDE = ps.SDCA(epochs=1000, tol=1e-7, seed=1)
+NEAR = ps.SDCA(epochs=1000, tol=1e-7, seed=1)
 LAMBDAS = np.array([1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4])
 KINDS = {"hinge": ps.SVM, "log": ps.Logit}
 PATHS = {"hinge": hinge_path, "log": log_path}
@@ -306,7 +306,7 @@ def test_lambda_and_losses_are_those_of_fits_made_one_by_one(loss, monkeypatch):
     _, X, y = drawn(5, 600, 5)
     model = KINDS[loss](y, X, lam=1.0)
     grid = ps.lambda_grid(model, 12, 1e-3)
-    given = {"solver": TIGHT_OF_SIDE, "folds": 6, "repeats": 2, "seed": 3}
+    given = {"solver": NEAR, "folds": 6, "repeats": 2, "seed": 3}
     metric = f"{loss}_loss"
     together = ps.lambda_path(model, grid, **given, metric=metric)
     monkeypatch.setattr(fold_fits, "suits", lambda *_: False)
@@ -363,7 +363,7 @@ def test_the_scale_of_a_fold_is_that_of_the_rows_that_are_fitted(factor):
     frame["w"] = rng.integers(0, 4, 200) * factor
     given = {"lam": 0.1, "standardize": True, "weights": "w"}
     model = ps.logit("y ~ a + b + c", frame, **given)
-    found = ps.cross_validate(model, TIGHT_OF_SIDE, folds=np.arange(200) % 5, seed=1)
+    found = ps.cross_validate(model, NEAR, folds=np.arange(200) % 5, seed=1)
     for j, split in enumerate(found.folds.splits):
         part = frame.iloc[split.train]
         one = ps.logit("y ~ a + b + c", part, **given).fit(EXACT)
@@ -384,12 +384,10 @@ def test_groups_and_given_folds_are_held_out_as_one_by_one(monkeypatch):
         {"folds": fold_of(300), "lambda_path": [0.1, 0.01]},
         {"folds": pairs},
     ]
-    found = [
-        ps.cross_validate(model, TIGHT_OF_SIDE, seed=1, **each) for each in options
-    ]
+    found = [ps.cross_validate(model, NEAR, seed=1, **each) for each in options]
     monkeypatch.setattr(fold_fits, "suits", lambda *_: False)
     for each, one in zip(options, found, strict=True):
-        alone = ps.cross_validate(model, TIGHT_OF_SIDE, seed=1, **each)
+        alone = ps.cross_validate(model, NEAR, seed=1, **each)
         same = np.isnan(one.scores) & np.isnan(alone.scores)
         near = np.abs(one.scores - alone.scores) < 1e-2
         assert (same | near).all()
@@ -401,15 +399,15 @@ def test_groups_and_given_folds_are_held_out_as_one_by_one(monkeypatch):
 def test_fits_that_are_not_certified_are_made_alone(monkeypatch):
     _, X, y = drawn(9, 300, 4)
     model = ps.Logit(y, X, lam=0.01)
-    usual = ps.lambda_path(model, LAMBDAS, TIGHT_OF_SIDE, folds=5, seed=1)
+    usual = ps.lambda_path(model, LAMBDAS, NEAR, folds=5, seed=1)
 
     def missing(*given):
         found = shared_fits(*given)
         return [[None if j % 3 == 1 else f for j, f in enumerate(fs)] for fs in found]
 
     monkeypatch.setattr(fold_fits, "shared_fits", missing)
-    other = ps.lambda_path(model, LAMBDAS, TIGHT_OF_SIDE, folds=5, seed=1)
-    assert (other.by_fold["relative_gap"] <= TIGHT_OF_SIDE.tol).all()
+    other = ps.lambda_path(model, LAMBDAS, NEAR, folds=5, seed=1)
+    assert (other.by_fold["relative_gap"] <= NEAR.tol).all()
     np.testing.assert_allclose(
         usual.table["log_loss"], other.table["log_loss"], rtol=1e-3
     )

@@ -9,7 +9,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.metrics.scores import ScoredRows, Target, cut
 from pegasos_stats.studies.calibration import fit_sigmoid
-from pegasos_stats.studies.selection.folds import drawn_folds
+from pegasos_stats.studies.folds import drawn_folds
 from tests.studies.threshold_rows import COST, SOLVER, frame
 
 
@@ -260,40 +260,28 @@ def calibrated():
 
 
 @pytest.fixture(scope="module")
-def found_of_thresholds(calibrated):
+def decided(calibrated):
     return calibrated.thresholds(cost=COST, seed=5)
 
 
 def paid(table):
-    return (
-        table.loc["no", "yes"] + 4 * table.loc["yes", "no"]
-    ) / table.to_numpy().sum()
+    spent = table.loc["no", "yes"] + 4 * table.loc["yes", "no"]
+    return spent / table.to_numpy().sum()
 
 
-def test_it_is_that_of_least_cost_out_of_fold(calibrated, found_of_thresholds):
-    table = calibrated.confusion(threshold=found_of_thresholds.threshold).table
-    assert (
-        paid(table)
-        == found_of_thresholds.apparent
-        == found_of_thresholds.table["cost"].min()
-    )
-    assert (
-        found_of_thresholds.scale,
-        found_of_thresholds.usual,
-        found_of_thresholds.out_of_fold,
-    ) == ("probability", 0.5, True)
-    assert found_of_thresholds.folds is calibrated.validation.folds
+def test_it_is_that_of_least_cost_out_of_fold(calibrated, decided):
+    table = calibrated.confusion(threshold=decided.threshold).table
+    assert paid(table) == decided.apparent == decided.table["cost"].min()
+    assert (decided.scale, decided.usual) == ("probability", 0.5)
+    assert decided.out_of_fold
+    assert decided.folds is calibrated.validation.folds
     # The weights of the classes are in the fits, not in what is paid: 90 rows count 90.
-    assert found_of_thresholds.by_fold["weight"].sum() == 90.0
+    assert decided.by_fold["weight"].sum() == 90.0
     usual = paid(calibrated.confusion().table)
-    assert found_of_thresholds.tidy()["estimate"].iloc[1] == pytest.approx(
-        usual, rel=1e-12
-    )
+    assert decided.tidy()["estimate"].iloc[1] == pytest.approx(usual, rel=1e-12)
 
 
-def test_that_of_a_fold_is_chosen_within_the_rows_it_is_fitted_on(
-    calibrated, found_of_thresholds
-):
+def test_that_of_a_fold_is_chosen_within_the_rows_it_is_fitted_on(calibrated, decided):
     data, rng = frame(1), ps.RRandom(5)
     y = calibrated.result.problem.y
     splits = calibrated.validation.folds.splits
@@ -311,7 +299,7 @@ def test_that_of_a_fold_is_chosen_within_the_rows_it_is_fitted_on(
         ScoredRows(chances, labels > 0, np.ones(60)), True, 0.5, (0.0, 1.0)
     )
     chosen = thresholds[Target("cost", 1.0, 4.0).best(thresholds, decisions, 0.5)]
-    line = found_of_thresholds.by_fold.iloc[at]
+    line = decided.by_fold.iloc[at]
     assert line["threshold"] == pytest.approx(chosen, rel=1e-9)  # sums of other rows
     own = calibrated.probabilities["yes"].iloc[split.test] > line["threshold"]
     yes = data["y"].iloc[split.test] == "yes"
@@ -341,3 +329,13 @@ def test_rows_of_the_fit_are_refused_and_useless_scores_choose_nothing(calibrate
         flat = ps.calibrate(model, SOLVER, folds=3, seed=7)
     found = flat.thresholds(metric="accuracy", seed=1)
     assert found.threshold == 0.5
+
+
+def test_rows_for_which_a_transform_has_no_value_choose_nothing():
+    model = ps.logit("y ~ a + C(cut(b, 4))", frame(1), lam=0.001)
+    calibrated = ps.calibrate(model, SOLVER, folds=3, repeats=2, seed=9)
+    missing = calibrated.validation.scores_by_repeat.isna()
+    assert 0 < missing.to_numpy().sum() < 20
+    found = calibrated.thresholds(seed=2)
+    assert 0.0 < found.threshold < 1.0
+    assert np.isfinite([found.estimate, found.std_error]).all()

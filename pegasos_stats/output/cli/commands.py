@@ -61,11 +61,11 @@ from pegasos_stats.persist.archive import MODEL
 from pegasos_stats.solvers.options import declared
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.parity import check_against_r
-from pegasos_stats.studies.selection.cross_validation import (
+from pegasos_stats.studies.cross_validation import (
     CrossValidation,
     cross_validate,
 )
+from pegasos_stats.studies.parity import check_against_r
 from pegasos_stats.tables import note_text
 from pegasos_stats.writing import outputs, shown_path, validated_output_path
 

@@ -12,7 +12,7 @@ from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.style import POSITIVE, Axes, Floats, Style
 from pegasos_stats.studies.calibration import Reliability
 from pegasos_stats.studies.comparisons import SolverComparison
-from pegasos_stats.studies.selection.cross_validation import LambdaPath
+from pegasos_stats.studies.cross_validation import LambdaPath
 from pegasos_stats.studies.thresholds import Thresholds
 from pegasos_stats.tables import significant
 

@@ -30,7 +30,7 @@ from pegasos_stats.models.summaries import Note, factor_levels
 from pegasos_stats.output.plotting.style import metric_name
 from pegasos_stats.solvers.kernel_problem import KernelFunction, KernelProblem
 from pegasos_stats.studies.calibration import RARE, Reliability, reliability
-from pegasos_stats.studies.selection.cross_validation import CrossValidation, LambdaPath
+from pegasos_stats.studies.cross_validation import CrossValidation, LambdaPath
 from pegasos_stats.studies.thresholds import Thresholds
 from pegasos_stats.tables import significant
 

@@ -30,7 +30,7 @@ from pegasos_stats.output.plotting.style import Axes, dress, pyplot
 from pegasos_stats.output.report.facts import WRITERS, Fitted, ReportFacts, decimals
 from pegasos_stats.session import session_info
 from pegasos_stats.solvers.options import given
-from pegasos_stats.studies.selection.cross_validation import end_of_path
+from pegasos_stats.studies.cross_validation import end_of_path
 from pegasos_stats.tables import markdown
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from pegasos_stats.output.report import facts as rows_of
 from pegasos_stats.output.report import rendering
 from pegasos_stats.output.report.facts import Fitted, ReportFacts
 from pegasos_stats.output.report.rendering import Page, figures_of
-from pegasos_stats.studies.selection.cross_validation import CrossValidation, LambdaPath
+from pegasos_stats.studies.cross_validation import CrossValidation, LambdaPath
 from pegasos_stats.studies.thresholds import Thresholds, scale_of
 
 Format = Literal["html", "markdown"]

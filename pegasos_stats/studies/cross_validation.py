@@ -28,9 +28,9 @@ from pegasos_stats.solvers.objective import feasible, zero_model
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, SDCA
-from pegasos_stats.studies.selection import fold_fits
-from pegasos_stats.studies.selection.fold_fits import FoldFit, FoldFitter
-from pegasos_stats.studies.selection.folds import Folds
+from pegasos_stats.studies import fold_fits
+from pegasos_stats.studies.fold_fits import FoldFit, FoldFitter
+from pegasos_stats.studies.folds import Folds
 from pegasos_stats.tables import Summarised, Summary, significant
 
 if TYPE_CHECKING:
@@ -925,7 +925,7 @@ class CrossValidation(Summarised):
         left = dict(fold_fits.model_fields(self.model))
         notes = [
             "Means over the folds, weighted by their held-out rows; standard errors of "
-            "one repeat, from the spread of the folds, which share training rows.",
+            "one repeat, from the spread of the folds, which share training rows."
         ]
         if self.choosing is not None:
             ends = self.by_fold["lam"].agg(["min", "max"]).unique()

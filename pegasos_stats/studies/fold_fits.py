@@ -37,8 +37,8 @@ from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, DEFAULT_TOL, SDCA
 from pegasos_stats.solvers.shared import hinge_path, log_path
 from pegasos_stats.solvers.shared.folded_rows import FoldedRows
 from pegasos_stats.solvers.shared.warm_starts import PathPoint
-from pegasos_stats.studies.selection import folds as fold_rows
-from pegasos_stats.studies.selection.folds import Folds, Split
+from pegasos_stats.studies import folds as fold_rows
+from pegasos_stats.studies.folds import Folds, Split
 from pegasos_stats.tables import Fields, significant
 
 ONE_AT_A_TIME = Lock()  # formulas are evaluated with the filters of warnings changed
@@ -449,9 +449,7 @@ def training(model: Model, split: Split) -> tuple[Problem, Predictors, Mask]:
     weights = None if whole.weights is None else mean_one(whole.weights[rows])
     if getattr(model, "scaling", None) is not None:
         # Scaled columns scaled again are the columns scaled once.
-        raw = model._sample.raw_weights
-        count = rows_of_weights(None if raw is None else raw[rows])
-        scaling = Scaling.of(X, whole.intercept, weights, count)
+        scaling = _scaling(model, X, rows, weights)
         X, held_out = scaling.apply(X), scaling.apply(held_out)
     offset = None if whole.offset is None else whole.offset[rows]
     given = {"X": X, "y": whole.y[rows], "weights": weights, "offset": offset}
@@ -555,13 +553,14 @@ def shared_fits(
         problem = replace(problem, X=problem.X.toarray())
     wholes = [at for at, task in enumerate(tasks) if task.split is None]
     for rows, held_out in _sets(problem, tasks):
-        fold = np.empty(problem.n, dtype=np.int64)
+        fold, held = np.empty(problem.n, dtype=np.int64), range(len(held_out))
         for j, split in enumerate(held_out.values()):
             fold[split.test] = j
         scales = None
         if getattr(model, "scaling", None) is not None:
-            raw = model._sample.raw_weights
-            scales = _scales(problem, rows, fold[rows], len(held_out), raw)
+            w, kept = problem.row_weights, [rows[fold[rows] != j] for j in held]
+            each = [_scaling(model, problem.X[at], at, w[at]) for at in kept]
+            scales = np.array([scaling.scale for scaling in each])
         of_all = len(rows) == problem.n
         of_rows = problem if of_all else problem.of_rows(rows)
         folded = FoldedRows(of_rows, fold[rows], len(held_out), scales)
@@ -619,18 +618,13 @@ def _fits_of(
         yield FoldFit(gap, int(point.reads[j]) * n, task.solver.seed, scores, kept)
 
 
-def _scales(
-    problem: Problem, rows: Rows, fold: Rows, k: int, raw: Vector | None
-) -> Vector:
-    """What columns are divided by in each split, shape (k, p): `Scaling.scale`."""
-    w, intercept = problem.row_weights, problem.intercept
-    raw = w if raw is None else raw
-    found = []
-    for j in range(k):
-        at = rows[fold != j]
-        count = rows_of_weights(raw[at])
-        found.append(Scaling.of(problem.X[at], intercept, w[at], count).scale)
-    return np.array(found)
+def _scaling(
+    model: Model, X: Predictors, rows: Rows, weights: Vector | None
+) -> Scaling:
+    """The scaling of ``standardize=True`` by some rows alone."""
+    raw = model._sample.raw_weights
+    count = rows_of_weights(None if raw is None else raw[rows])
+    return Scaling.of(X, model.problem.intercept, weights, count)
 
 
 Measure = Callable[[Vector, Matrix, Vector, Ties], Vector]

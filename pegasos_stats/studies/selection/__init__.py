@@ -1,1 +1,0 @@
-"""Choosing a model: cross-validation, and fits along a path of lambda."""
