@@ -11,30 +11,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats import errors
 from pegasos_stats.arrays import DataColumn, Mask, Predictors
+from pegasos_stats.data import user_data
 from pegasos_stats.data.files import SEPARATED, separator_in
-from pegasos_stats.data.user_data import (
-    check_is_ours,
-    check_memory,
-    checked_rows,
-    convert_errors,
-    is_missing,
-    is_plain,
-    is_sparse,
-    is_valid_text,
-    missing_values,
-    numeric_values,
-    selected,
-    sparse_values,
-)
-from pegasos_stats.errors import (
-    ColumnError,
-    DataError,
-    counted,
-    did_you_mean,
-    listing,
-    shown,
-)
+from pegasos_stats.errors import ColumnError, counted, listing, shown
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -179,11 +160,15 @@ class FrameDesign:
                 f"fitted on {len(self.columns)}: give the same columns."
             )
         index, labels = row_labels(table), column_labels(table)
-        numbers = sparse_values if is_sparse(table) else numeric_values
+        numbers = (
+            user_data.sparse_values
+            if user_data.is_sparse(table)
+            else user_data.numeric_values
+        )
         values = numbers(table)
-        kept = checked_rows(values, labels, index)
-        missing = {} if kept.all() else missing_values(values, self.names)
-        return ModelMatrix(selected(values, kept), kept, index, missing)
+        kept = user_data.checked_rows(values, labels, index)
+        missing = {} if kept.all() else user_data.missing_values(values, self.names)
+        return ModelMatrix(user_data.selected(values, kept), kept, index, missing)
 
 
 def table_of(X: object) -> Table:
@@ -194,16 +179,15 @@ def table_of(X: object) -> Table:
     DataError
         If `X` does not have rows and columns.
     """
-    if isinstance(X, pd.DataFrame | pd.Series) or is_plain(X):
+    if isinstance(X, pd.DataFrame | pd.Series) or user_data.is_plain(X):
         return as_frame(X) if isinstance(X, pd.Series) else X
-    check_is_ours(X)
-    if not is_sparse(X):
+    if not user_data.is_sparse(X):
         return as_frame(X)
     matrix: csr_array = X
     if len(matrix.shape) != 2:
         count = len(matrix.shape)
         size = "one dimension" if count == 1 else f"{count} dimensions"
-        raise DataError(
+        raise errors.DataError(
             f"The sparse predictors have {size}; give one row for each observation."
         )
     return matrix
@@ -223,7 +207,7 @@ def column_labels(X: object) -> pd.Index:
     if isinstance(table, pd.DataFrame):
         return table.columns
     p = table.shape[1]
-    check_memory(
+    user_data.check_memory(
         float(p) * BYTES_OF_COLUMN,
         f"A model of {p:,} columns",
         "leave out the columns beyond those that you need, or number them anew",
@@ -249,27 +233,23 @@ def as_frame(X: object) -> pd.DataFrame:
         return X
     if isinstance(X, pd.Series):
         return X.to_frame(name="x1" if X.name is None else X.name)
-    check_is_ours(X)
     array = _as_array(X)
     if array.ndim != 2:
         shape = f"{counted(array.ndim, 'dimension')}" if array.ndim else "no rows"
-        raise DataError(
+        raise errors.DataError(
             f"The predictors (of type {type(X).__name__}) have {shape}; give an array "
             "with one row for each observation (X.reshape(-1, 1) for one predictor)."
         )
     names = [f"x{j + 1}" for j in range(array.shape[1])]
-    try:
-        return pd.DataFrame(array, columns=names, copy=False)
-    except UnicodeEncodeError:  # text that pandas cannot hold as such
-        return pd.DataFrame(array, columns=names, dtype=object)
+    return pd.DataFrame(array, columns=names, copy=False)
 
 
 def _as_array(X: object) -> NDArray[np.generic]:
-    refused = DataError(
+    refused = errors.DataError(
         f"The predictors (of type {type(X).__name__}) are no rows of one length; give "
         "a data frame or an array."
     )
-    with convert_errors(refused):
+    with user_data.convert_errors(refused):
         if np.ma.isMaskedArray(X):
             return np.ma.filled(X.astype(np.float64), np.nan)
         return np.asarray(X)
@@ -277,7 +257,7 @@ def _as_array(X: object) -> NDArray[np.generic]:
 
 def _check_text(names: pd.Index) -> None:
     """Raise `ColumnError` naming the labels that cannot be written."""
-    wrong = [name for name in names if not is_valid_text(name)]
+    wrong = [name for name in names if not user_data.is_valid_text(name)]
     if wrong:
         raise ColumnError(
             f"Column {listing(wrong)} has a name that is not valid text; rename it."
@@ -304,7 +284,9 @@ def check_columns(frame: pd.DataFrame, columns: Iterable[Hashable]) -> None:
         check_unique(frame.columns[[_key(c) in wanted for c in frame.columns]])
     if missing:
         noun = "Column" if len(missing) == 1 else "Columns"
-        meant = did_you_mean(missing[0], frame.columns) if len(missing) == 1 else ""
+        meant = (
+            errors.did_you_mean(missing[0], frame.columns) if len(missing) == 1 else ""
+        )
         raise ColumnError(
             f"{noun} {listing(missing)} not found{meant}; the data have "
             f"{listing(frame.columns, 8)}: {missing_cure(missing, frame.columns)}."
@@ -339,7 +321,7 @@ def places_of(columns: pd.Index, wanted: Sequence[Hashable]) -> list[int]:
 
 def _key(label: Hashable) -> Hashable:
     """Make a key of a label: of NaN, which is not equal to itself, its name."""
-    return ("missing", shown(label)) if is_missing(label) else label
+    return ("missing", shown(label)) if user_data.is_missing(label) else label
 
 
 def check_distinct(names: Sequence[object]) -> None:

@@ -17,21 +17,13 @@ from typing import IO
 
 import pandas as pd
 
+from pegasos_stats import errors
 from pegasos_stats.data.user_data import limit
-from pegasos_stats.errors import (
-    ColumnError,
-    ColumnWarning,
-    DataError,
-    OptionError,
-    PegasosStatsError,
-    counted,
-    did_you_mean,
-    listing,
-    warn_caller,
-)
+from pegasos_stats.errors import counted, listing
 from pegasos_stats.writing import checked_path, shown_path
 
 OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh\d1AY&SY": bz2.open}
+BLOCK = 2**22  # bytes that are read at a time
 IN_MEMORY: dict[str, bytes] = {}  # what standard input held, by the name it has here
 UNREADABLE = (OSError, EOFError, zlib.error)
 SEPARATED = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
@@ -63,13 +55,13 @@ def opened(path: str | PathLike[str]) -> IO[bytes]:
             folder = "is a folder; give the path of a data file"
             other = "is a pipe or a device; write it to a file, and give that"
             what = folder if stat.S_ISDIR(mode) else other
-            raise DataError(f"The file {shown_path(name)} {what}.")
+            raise errors.DataError(f"The file {shown_path(name)} {what}.")
         with open(name, "rb") as handle:
             begin = handle.read(10)
         packed = [opener for mark, opener in OPENERS.items() if re.match(mark, begin)]
         found = [*packed, open][0](name, "rb")  # type: ignore[operator]
     except OSError as error:
-        raise DataError(unreadable(name, error)) from None
+        raise errors.DataError(unreadable(name, error)) from None
     return found
 
 
@@ -79,55 +71,22 @@ def unreadable(name: str, error: Exception) -> str:
         what = "is not there; give the path of a data file"
         folder, base = os.path.split(name)
         with suppress(OSError):
-            what += did_you_mean(base, os.listdir(folder or "."))
+            what += errors.did_you_mean(base, os.listdir(folder or "."))
         return f"The file {shown_path(name)} {what}."
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     reason = " ".join(reason.split()).rstrip(".")
     return f"The file {shown_path(name)} cannot be read: {reason}."
 
 
-class Watched(io.BufferedIOBase):
-    """A CSV file being read; raises an error if it is not text, or does not end.
-
-    Parameters
-    ----------
-    handle : file
-    name : str
-    most : float
-        Number of bytes, after which a packed file is not believed to be data.
-    zeros : bool
-        Whether bytes of zero are text in its encoding.
-    """
-
-    def __init__(
-        self, handle: IO[bytes], name: str, most: float, zeros: bool = False
-    ) -> None:
-        self._handle, self._name, self._most = handle, name, most
-        self._zeros, self._seen = zeros, 0
-
-    def readable(self) -> bool:
-        """True, for pandas."""
-        return True
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        """Read bytes, and check them."""
-        found = self._handle.read(-1 if size is None else size)
-        self._seen += len(found)
-        if b"\0" in found and not self._zeros:
-            raise bytes_of_zero(self._name)
-        check_size(self._name, self._seen, self._most)
-        return found
-
-    read1 = read
-
-
-def not_csv(name: str, reason: str) -> DataError:
+def not_csv(name: str, reason: str) -> errors.DataError:
     """The error for a file that is no table of text."""
     reason = " ".join(reason.split()).rstrip(".")
-    return DataError(f"The file {shown_path(name)} cannot be read as CSV: {reason}.")
+    return errors.DataError(
+        f"The file {shown_path(name)} cannot be read as CSV: {reason}."
+    )
 
 
-def bytes_of_zero(name: str) -> DataError:
+def bytes_of_zero(name: str) -> errors.DataError:
     """The error for a file that is no text."""
     return not_csv(name, f"it holds bytes of zero; {NOT_UTF8}")
 
@@ -142,7 +101,7 @@ def most_unpacked(name: str) -> float:
 def check_size(name: str, size: int, most: float) -> None:
     """Raise `DataError` if a file unpacks to more than can be held in memory."""
     if size > most:
-        raise DataError(
+        raise errors.DataError(
             f"The file {shown_path(name)} unpacks to more than {most / 1e9:,.1f} GB, "
             "half of the memory that this process may use; give a smaller one."
         )
@@ -187,28 +146,23 @@ class CsvStyle:
             object.__setattr__(self, "sep", "\t")
         for name, value in (("sep", self.sep), ("decimal", self.decimal)):
             if len(value) != 1 or value in "\r\n\"'":
-                raise OptionError(
+                raise errors.OptionError(
                     f"{name}={value!r} is not allowed; give a single character, such "
                     "as ';' or ','."
                 )
         try:
             codecs.lookup(self.encoding)
         except LookupError:
-            raise OptionError(
+            raise errors.OptionError(
                 "is no encoding of text; give one such as utf-8, latin-1 or cp1252.",
                 "encoding",
                 self.encoding,
             ) from None
         if self.sep == self.decimal:
-            raise OptionError(
+            raise errors.OptionError(
                 f"sep and decimal are both {self.sep!r}; give two characters, such as "
                 "sep=';' and decimal=','."
             )
-
-    @property
-    def has_zeros(self) -> bool:
-        """Whether text in this encoding has bytes of zero, as UTF-16 has."""
-        return b"\0" in "a".encode(self.encoding)
 
 
 COMMAS = CsvStyle()
@@ -223,22 +177,21 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
         If the file is not there, or is not a table.
     """
     try:
-        with opened(path) as handle:
-            data = pd.read_csv(
-                Watched(handle, path, most_unpacked(path), style.has_zeros),
-                sep=style.sep,
-                decimal=style.decimal,
-                encoding=style.encoding,
-                na_values=list(style.na_values),
-                low_memory=False,
-            )
+        data = pd.read_csv(
+            content(path, style),
+            sep=style.sep,
+            decimal=style.decimal,
+            encoding=style.encoding,
+            na_values=list(style.na_values),
+            low_memory=False,
+        )
         header = _header(path, style)
         apart = separator_in(data.columns)
         long = not apart and not isinstance(data.index, pd.RangeIndex)  # as row names
         short = data.shape[1] > 1 and data.iloc[:, -1].isna().any()
         if (long or short) and (why := uneven_line(path, style.sep, style.encoding)):
             raise ValueError(why)
-    except PegasosStatsError:
+    except errors.PegasosStatsError:
         raise
     except UnicodeDecodeError:
         raise not_csv(path, NOT_UTF8) from None
@@ -259,12 +212,26 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
     return data
 
 
+def content(path: str, style: CsvStyle) -> io.BytesIO:
+    """All that is in a file, unpacked."""
+    found, has_zeros = io.BytesIO(), b"\0" in "a".encode(style.encoding)
+    with opened(path) as handle:
+        most = most_unpacked(path)
+        while block := handle.read(BLOCK):
+            found.write(block)
+            check_size(path, found.tell(), most)
+            if b"\0" in block and not has_zeros:
+                raise bytes_of_zero(path)
+    found.seek(0)
+    return found
+
+
 def warn_unnamed(path: str, number: int) -> None:
     """Warn that a column of a CSV file without a name is not read."""
-    warn_caller(
+    errors.warn_caller(
         f"Column {number} of {shown_path(path)} has no name and is left out; give it "
         "one in the first line.",
-        ColumnWarning,
+        errors.ColumnWarning,
     )
 
 
@@ -286,9 +253,9 @@ def _header(path: str, style: CsvStyle) -> list[str]:
     return names
 
 
-def twice(name: str, path: str) -> ColumnError:
+def twice(name: str, path: str) -> errors.ColumnError:
     """The error for a name that stands for two columns of a file."""
-    return ColumnError(
+    return errors.ColumnError(
         f"Column {listing([name])} stands more than once in {shown_path(path)}; rename "
         "the columns."
     )

@@ -1,6 +1,6 @@
 """The sample of a fit: labels, predictors and groups of the complete rows."""
 
-from collections.abc import Callable, Mapping, Set, Sized
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -8,22 +8,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats import errors
 from pegasos_stats.arrays import DataColumn, Mask, Predictors, Vector, owned
 from pegasos_stats.checks import check_choice, check_flag
-from pegasos_stats.data.design import (
-    Design,
-    FrameDesign,
-    ModelMatrix,
-    check_unique,
-    row_labels,
-)
-from pegasos_stats.data.labels import (
-    Coding,
-    LabelCoding,
-    as_in_formula,
-    coded,
-    coding_of,
-)
+from pegasos_stats.data import labels as outcomes
+from pegasos_stats.data import user_data
+from pegasos_stats.data import weights as row_options
+from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, row_labels
+from pegasos_stats.data.labels import Coding, LabelCoding
 from pegasos_stats.data.language.factors import warn_of_columns
 from pegasos_stats.data.language.formula import (
     check_functions,
@@ -32,35 +24,8 @@ from pegasos_stats.data.language.formula import (
 )
 from pegasos_stats.data.language.formula_design import FormulaDesign, design_of
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
-from pegasos_stats.data.user_data import (
-    as_data,
-    check_aligned,
-    column_of_labels,
-    convert_errors,
-    is_valid_text,
-    selected,
-    series_of,
-)
-from pegasos_stats.data.weights import (
-    Counts,
-    Offset,
-    Positions,
-    RowOptions,
-    WeightsOf,
-    column_named,
-    kind_of,
-    row_weights,
-    rows_of_weights,
-    weights_of_rows,
-)
-from pegasos_stats.errors import (
-    DataError,
-    LabelError,
-    OptionError,
-    counted,
-    listing,
-    shown,
-)
+from pegasos_stats.data.weights import Counts, Offset, Positions, RowOptions, WeightsOf
+from pegasos_stats.errors import counted, listing, shown
 from pegasos_stats.foreign_names import own_value
 
 NaAction = Literal["drop", "raise"]
@@ -179,7 +144,7 @@ class RowIndex:
         """
         ways = _ways(given)
         if not 0 < len(ways) <= MOST:
-            raise OptionError(
+            raise errors.OptionError(
                 f"groups are of {len(ways)} kinds; give groups of one kind or two."
             )
         found = [self._coded(way, why) for way in ways]
@@ -189,44 +154,26 @@ class RowIndex:
 
     def _coded(self, way: object, why: str) -> tuple[str, int, NDArray[np.intp]]:
         """Name, number and codes of groups in one way."""
-        labels = self._labels(way)
+        given = isinstance(way, pd.Series) and self.labelled
+        if isinstance(way, str):
+            way = row_options.column_named("groups", way, self.frame, GROUPS_ALLOWED)
+        labels = user_data.column_of_labels(way, "groups")
+        user_data.check_aligned("groups", labels, self.index, given)
         name = "" if labels.name is None else str(labels.name)
         of = f" of {name}" if name else ""
-        chosen = labels.iloc[self.positions]
-        with convert_errors(
-            DataError(f"groups{of} are not labels; give text, numbers or categories.")
-        ):
-            codes, levels = pd.factorize(chosen)
+        codes, levels = pd.factorize(labels.iloc[self.positions])
         if (codes < 0).any():
             rows = pd.unique(self.index[self.positions[codes < 0]])
-            raise DataError(
+            raise errors.DataError(
                 f"groups{of} are missing in {counted(len(rows), 'row')} of the fit "
                 f"({listing(rows)}); fill them, or leave these rows out of the data."
             )
         if len(levels) < 2:
-            raise DataError(
+            raise errors.DataError(
                 f"groups{of} are {shown(levels[0])} in all rows; give two groups at "
                 f"least, {why}."
             )
         return name, len(levels), codes
-
-    def _labels(self, way: object) -> DataColumn:
-        if isinstance(way, str):
-            column = column_named("groups", way, self.frame, GROUPS_ALLOWED)
-            if isinstance(column, pd.DataFrame):
-                check_unique(column.columns)
-            return column
-        refused = DataError(
-            f"groups of type {type(way).__name__} are not labels; give "
-            f"{GROUPS_ALLOWED}."
-        )
-        if isinstance(way, Set) or not isinstance(way, Sized):
-            raise refused
-        with convert_errors(refused):
-            labels = way if isinstance(way, pd.Series) else series_of(way)
-        own = isinstance(way, pd.Series) and self.labelled
-        check_aligned("groups", labels, self.index, own)
-        return labels
 
 
 def _ways(given: object) -> list[object]:
@@ -377,14 +324,14 @@ def sample_of_formula(
     offset: object = None,
 ) -> tuple[Sample, bool]:
     """Evaluate a formula on a frame; also tell whether it has an intercept."""
-    frame = as_data(data)
+    frame = user_data.as_data(data)
     known = check_functions(functions, frame.columns)
     asked = Offset.asked(offset, offset_terms(formula, frame, known), known)
     given = RowOptions.of(weights, freq_weights, frame, frame.index, offset, asked)
     if given.counts is not None:
         frame = frame.iloc[given.rows]
     labels = outcome_of(formula, frame, known)
-    labels = column_of_labels(labels, _name_of(labels))
+    labels = user_data.column_of_labels(labels, _name_of(labels))
     usable = labels.notna().to_numpy(dtype=bool)
     for name, rows in given.lacking.items():
         if name != "weights":
@@ -408,12 +355,14 @@ def aligned_labels(y: object, X: object) -> DataColumn:
     """
     table = isinstance(y, np.ndarray | pd.DataFrame) and y.ndim == 2 and y.shape[1] > 1
     if table and isinstance(X, np.ndarray | pd.Series) and X.ndim == 1:
-        raise DataError("Labels come first, predictors second; give y, then X.")
+        raise errors.DataError("Labels come first, predictors second; give y, then X.")
     index = row_labels(X)
-    labels = column_of_labels(y)
+    labels = user_data.column_of_labels(y)
     if not isinstance(y, pd.Series | pd.DataFrame) and len(labels) == len(index):
         labels = labels.set_axis(index)
-    check_aligned("y", labels, index, isinstance(X, pd.DataFrame | pd.Series), "X")
+    user_data.check_aligned(
+        "y", labels, index, isinstance(X, pd.DataFrame | pd.Series), "X"
+    )
     return labels.set_axis(index)
 
 
@@ -430,33 +379,32 @@ def _complete(
     """Keep the rows that lack nothing; code labels, weigh rows, scale predictors."""
     usable = labels.notna().to_numpy(dtype=bool)
     kept = usable & matrix.kept
-    for rows in given.lacking.values():
-        kept = kept & ~rows
     name = _name_of(labels)
-    without = {name: int((~usable).sum())}
-    without |= {column: len(rows) for column, rows in matrix.missing.items()}
-    without |= {part: int(rows.sum()) for part, rows in given.lacking.items()}
-    dropped = MissingRowCounts(
-        int((~usable).sum()),
-        int((usable & ~kept).sum()),
-        tuple((column, count) for column, count in without.items() if count),
-    )
+    lacking = {name: int((~usable).sum())}
+    lacking |= {column: len(rows) for column, rows in matrix.missing.items()}
+    for part, absent in given.lacking.items():
+        kept = kept & ~absent
+        lacking[part] = int(absent.sum())
+    missing = tuple((column, count) for column, count in lacking.items() if count)
+    others = int((usable & ~kept).sum())
+    dropped = MissingRowCounts(int((~usable).sum()), others, missing)
     _check_rows(kept, matrix.index, na_action, dropped)
-    index = matrix.index.copy(deep=True)
+    index, rows = matrix.index.copy(deep=True), given.rows
     if not kept.all():
-        labels, index = labels[kept], index[kept]
-    levels = coding_of(labels, coding, name)
+        labels, index, rows = labels[kept], index[kept], rows[kept]
+    levels = outcomes.coding_of(labels, coding, name)
     if levels.rule == "factor":
-        levels = as_in_formula(levels, design.formula, design.functions)
-    y = coded(labels, levels)
+        levels = outcomes.as_in_formula(levels, design.formula, design.functions)
+    y = outcomes.coded(labels, levels)
     each = given.weights
     each = each[kept] if isinstance(each, np.ndarray) else each
-    raw = weights_of_rows(each, y, levels)
-    weights = row_weights(raw, y, levels)
-    X = selected(matrix.values, kept[matrix.kept])
+    raw = row_options.weights_of_rows(each, y, levels)
+    weights = row_options.row_weights(raw, y, levels)
+    X = user_data.selected(matrix.values, kept[matrix.kept])
     check_flag("standardize", standardize)
     if standardize:
-        scaling = Scaling.of(X, intercept, weights, rows_of_weights(raw))
+        count = row_options.rows_of_weights(raw)
+        scaling = Scaling.of(X, intercept, weights, count)
         X, design = scaling.apply(X), ScaledDesign(design, scaling)
     else:
         X = owned(X, given.data)
@@ -470,11 +418,9 @@ def _complete(
         kept=kept,
         weights=weights,
         raw_weights=raw,
-        weights_of=kind_of(given.weights),
+        weights_of=row_options.kind_of(given.weights),
         counted=given.counts,
-        lines=RowIndex.of(
-            given.data, given.rows if kept.all() else given.rows[kept], given.index
-        ),
+        lines=RowIndex.of(given.data, rows, given.index),
         offset=None if given.offset is None else given.offset[kept],
         offsets=given.offsets,
     )
@@ -483,8 +429,8 @@ def _complete(
 def _name_of(labels: DataColumn) -> str:
     """Name of the outcome; ``y`` if it has none."""
     name = "y" if labels.name is None else str(labels.name)
-    if not is_valid_text(name):
-        raise LabelError(
+    if not user_data.is_valid_text(name):
+        raise errors.LabelError(
             f"The outcome {name!r} has a name that is not valid text; rename it."
         )
     return name
@@ -501,17 +447,17 @@ def _check_rows(
         raise no_rows(len(kept), dropped.by_column)
 
 
-def some_missing(dropped: MissingRowCounts, rows: str = "") -> DataError:
+def some_missing(dropped: MissingRowCounts, rows: str = "") -> errors.DataError:
     """The error for missing values where ``na_action="raise"``."""
-    return DataError(
+    return errors.DataError(
         f"There are missing values in {counted(dropped.total, 'row')}{rows}: "
         f"{dropped.by_column}; fill them, or leave the rows out with na_action='drop'."
     )
 
 
-def no_rows(total: int, missing: str = "") -> DataError:
+def no_rows(total: int, missing: str = "") -> errors.DataError:
     """The error for data without a complete row."""
-    return DataError(
+    return errors.DataError(
         f"None of {counted(total, 'row')} is complete{missing and f' ({missing})'}; "
         "give data with values for the outcome and all predictors."
     )

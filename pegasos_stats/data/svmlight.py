@@ -13,13 +13,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import DataColumn, Integers
 from pegasos_stats.checks import check_count, check_flag
-from pegasos_stats.data.files import (
-    UNREADABLE,
-    check_size,
-    most_unpacked,
-    opened,
-    unreadable,
-)
+from pegasos_stats.data import files
 from pegasos_stats.errors import DataError
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.writing import checked_path
@@ -147,7 +141,7 @@ def looks_like_svmlight(path: str | PathLike[str]) -> bool:
     """
     name = checked_path(path)
     first, begins = [b""], True
-    with opened(name) as handle:
+    with files.opened(name) as handle:
         try:
             for _ in range(SAMPLE_LINES):
                 words = ASIDE.sub(b" ", handle.readline(BLOCK)).split()
@@ -155,8 +149,8 @@ def looks_like_svmlight(path: str | PathLike[str]) -> bool:
                     first = words
                     break
                 begins = begins and not words
-        except UNREADABLE as error:
-            raise DataError(unreadable(name, error)) from None
+        except files.UNREADABLE as error:
+            raise DataError(files.unreadable(name, error)) from None
     if LABEL.fullmatch(first[0]) and all(map(PAIR.fullmatch, first[1:])):
         return True
     # The first line of a CSV file names its columns; what is no label is told later.
@@ -200,7 +194,7 @@ def parsed_blocks(name: str, kept: bool = True) -> Iterator[Entries]:
         If the file cannot be read, or a line is not in this format.
     """
     line = 1
-    with opened(name) as handle:
+    with files.opened(name) as handle:
         try:
             for block in _blocks(handle, name, kept):
                 entries = _parsed(ASIDE.sub(b" ", block), line)
@@ -208,17 +202,17 @@ def parsed_blocks(name: str, kept: bool = True) -> Iterator[Entries]:
                     raise _wrong_line(block, line, name)
                 yield entries
                 line += block.count(b"\n")
-        except UNREADABLE as error:
-            raise DataError(unreadable(name, error)) from None
+        except files.UNREADABLE as error:
+            raise DataError(files.unreadable(name, error)) from None
 
 
 def _blocks(handle: IO[bytes], name: str, kept: bool) -> Iterator[bytes]:
     """Cut a file into pieces that end with a line."""
     rest: list[bytes] = []  # of a line that is longer than a piece
-    size, most = 0, most_unpacked(name)
+    size, most = 0, files.most_unpacked(name)
     while chunk := handle.read(BLOCK):
         size += len(chunk)
-        check_size(name, size, most)
+        files.check_size(name, size, most)
         cut = chunk.rfind(b"\n") + 1
         if cut:
             yield b"".join([*rest, chunk[:cut]])

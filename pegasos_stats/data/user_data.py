@@ -24,19 +24,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats import errors
 from pegasos_stats.arrays import DataColumn, Dense, Mask, Predictors
-from pegasos_stats.errors import (
-    ColumnError,
-    DataError,
-    LabelError,
-    OptionError,
-    PegasosStatsError,
-    counted,
-    listing,
-    one_line,
-    plain,
-    shown,
-)
+from pegasos_stats.errors import counted, listing, shown
 from pegasos_stats.other_frames import check_valid, in_pandas
 
 if TYPE_CHECKING:
@@ -52,7 +42,7 @@ class FileName(str):
 
 
 @contextmanager
-def convert_errors(error: PegasosStatsError) -> Iterator[None]:
+def convert_errors(error: errors.PegasosStatsError) -> Iterator[None]:
     """Raise `error` for any exception of numpy, pandas or a foreign object inside.
 
     Reading an object runs code of its own, which may raise anything. It goes around a
@@ -60,7 +50,7 @@ def convert_errors(error: PegasosStatsError) -> Iterator[None]:
 
     Examples
     --------
-    >>> with convert_errors(DataError("These are no numbers; give numbers.")):
+    >>> with convert_errors(errors.DataError("These are no numbers; give numbers.")):
     ...     np.asarray(["a"], dtype=float)
     Traceback (most recent call last):
         ...
@@ -70,15 +60,17 @@ def convert_errors(error: PegasosStatsError) -> Iterator[None]:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             yield
-    except (PegasosStatsError, MemoryError):
+    except (errors.PegasosStatsError, MemoryError):
         raise
     except Exception:
         raise error from None
 
 
-def unreadable(data: object) -> DataError:
+def unreadable(data: object) -> errors.DataError:
     """Make the error for data that neither numpy nor pandas can read."""
-    return DataError(f"Data of type {type(data).__name__} cannot be read; {GIVE}.")
+    return errors.DataError(
+        f"Data of type {type(data).__name__} cannot be read; {GIVE}."
+    )
 
 
 def is_missing(value: object) -> bool:
@@ -127,22 +119,17 @@ def named(
     {'a': 1, 'b': 2}
     """
     if not isinstance(things, Mapping) or len(things) < least:
-        raise OptionError(f"is not allowed; {cure}", name, things)
+        raise errors.OptionError(f"is not allowed; {cure}", name, things)
     for key, each in things.items():
         if not is_name(key):
-            raise OptionError(f"{name}= has the name {shown(key)}; give text as names.")
+            raise errors.OptionError(
+                f"{name}= has the name {shown(key)}; give text as names."
+            )
         if not isinstance(each, kind):
-            raise OptionError(f"{shown(key)} is of type {type(each).__name__}; {cure}")
+            raise errors.OptionError(
+                f"{shown(key)} is of type {type(each).__name__}; {cure}"
+            )
     return dict(things)
-
-
-def series_of(values: object) -> DataColumn:
-    """Values as a Series; of objects, if pandas cannot hold them as its own types."""
-    try:
-        return pd.Series(values, copy=False)  # to be read, and at once
-    # Half a character where pyarrow holds text; a huge number before pandas 2.3.
-    except (UnicodeEncodeError, OverflowError):
-        return pd.Series(values, dtype=object)
 
 
 def is_single(value: object) -> bool:
@@ -183,7 +170,7 @@ def position_of(level: object, levels: Sequence[object]) -> int:
         return -1
     numbers = np.number | np.bool_  # others, such as dates, are compared as they are
     meant, *known = (
-        plain(v) if isinstance(v, numbers) else v for v in (level, *levels)
+        errors.plain(v) if isinstance(v, numbers) else v for v in (level, *levels)
     )
     if meant not in known and isinstance(meant, float):
         with np.errstate(over="ignore"):
@@ -254,68 +241,35 @@ def as_data(data: object) -> pd.DataFrame:
     DataError
         If `data` is neither.
     """
-    check_is_ours(data)
     if isinstance(data, pd.DataFrame):
         return to_supported_dtype(data)
     if isinstance(data, dict):
         try:
             return to_supported_dtype(pd.DataFrame(data))
         except Exception as error:  # its keys and values may be of others
-            raise DataError(
-                f"data is a dictionary that makes no frame ({one_line(error)}); give "
-                "columns of one length each."
+            raise errors.DataError(
+                "data is a dictionary that makes no frame "
+                f"({errors.one_line(error)}); give columns of one length each."
             ) from None
-    raise DataError(
+    raise errors.DataError(
         f"data is of type {type(data).__name__}; a formula needs a data frame with "
         "named columns, and the formula comes first: svm('y ~ .', data). Files of "
         "ps.scan() are read by predict() and confusion() alone."
     )
 
 
-def check_is_ours(data: object) -> None:
-    """Raise `DataError` for a frame or a column of another library, such as polars.
-
-    Taken for an array it would lose the names of its columns.
-
-    Parameters
-    ----------
-    data : any
-
-    Raises
-    ------
-    DataError
-        If it can be turned into pandas' own by its method ``to_pandas``.
-    """
-    if isinstance(data, pd.Series | pd.DataFrame):
-        return
-    with convert_errors(unreadable(data)):
-        of_others = hasattr(data, "to_pandas")
-    if of_others:
-        kind = type(data)
-        library = kind.__module__.partition(".")[0]
-        raise DataError(
-            f"The data are a {kind.__name__} of {library}; give pandas' own: "
-            "data.to_pandas()."
-        )
-
-
 def check_labels(labels: DataColumn, name: str) -> None:
     """Raise `LabelError` if labels are lists, sets or the like, or no valid text."""
-    values: Iterable[object] = ()
-    if isinstance(labels.dtype, pd.CategoricalDtype):
-        values = labels.cat.categories
-    elif isinstance(labels.dtype, pd.StringDtype):
-        values = labels.array.unique()
-    elif labels.dtype.kind in "OV":
-        values = labels.array
+    if labels.dtype.kind in "biufM":
+        return
     try:
-        different: Iterable[object] = set(values)
-    except Exception:  # cannot be hashed
-        different = values
-    for value in different:
+        values: Iterable[object] = labels.unique()
+    except TypeError:  # cannot be hashed
+        values = labels.array
+    for value in values:
         if not (is_single(value) or is_missing(value)):
-            raise LabelError(
-                f"The outcome {shown(name)} holds {shown(value)}, of type "
+            raise errors.LabelError(
+                f"The labels {shown(name)} hold {shown(value)}, of type "
                 f"{type(value).__name__}; give text, numbers, booleans or categories."
             )
 
@@ -352,12 +306,12 @@ def check_aligned(
         What the data are, for messages.
     """
     if len(values) != len(index):
-        raise DataError(
+        raise errors.DataError(
             f"{name} has {counted(len(values), 'value')} and {of} has "
             f"{counted(len(index), 'row')}; give one for each row."
         )
     if labelled and isinstance(values, pd.Series) and not values.index.equals(index):
-        raise DataError(
+        raise errors.DataError(
             f"The row labels of {name} and {of} differ; align them ({name}.loc"
             f"[{of}.index]) or give {name}.to_numpy() to match by position."
         )
@@ -373,17 +327,16 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
     LabelError
         If a value cannot be a label.
     """
-    refused = DataError(
+    refused = errors.DataError(
         f"Labels of type {type(labels).__name__} are not in one column; give one."
     )
-    check_is_ours(labels)
     with convert_errors(refused):
         labels = column_of_frame(labels)
         if isinstance(labels, np.ndarray) and labels.shape[1:] == (1,):
             labels = labels[:, 0]
         if not isinstance(labels, list | tuple) and getattr(labels, "ndim", 0) != 1:
             raise refused
-        column = to_supported_dtype(series_of(labels))
+        column = to_supported_dtype(pd.Series(labels, copy=False))
         if len(column.array) != len(labels):
             raise refused
     check_labels(column, name)
@@ -422,7 +375,7 @@ def check_memory(needed: float, what: str, cure: str) -> None:
     """
     if needed > limit():
         gigabytes = f"{needed / 1e9:,.1f}" if needed < 1e27 else f"{needed / 1e9:.1e}"
-        raise DataError(
+        raise errors.DataError(
             f"{what} takes about {gigabytes} GB of memory, and this process may "
             f"use {limit() / 1e9:,.1f} GB; {cure}."
         )
@@ -454,7 +407,7 @@ def rows_listed(labels: pd.Index) -> str:
 def check_hashable(name: Hashable, values: Iterable[object]) -> None:
     """Raise `ColumnError` for lists, arrays and the like in a column."""
     if kinds := {type(v).__name__ for v in values if not isinstance(v, Hashable)}:
-        raise ColumnError(
+        raise errors.ColumnError(
             f"Column {listing([name])} holds values of type {min(kinds)}; split it."
         )
 
@@ -495,8 +448,8 @@ def numeric_values(frame: pd.DataFrame | NDArray[np.generic]) -> Dense:
     return np.column_stack(columns)
 
 
-def _not_in_rows() -> DataError:
-    return DataError(
+def _not_in_rows() -> errors.DataError:
+    return errors.DataError(
         "The sparse predictors cannot be read as rows; give a scipy sparse matrix "
         "whose indices are within its shape, or a dense array."
     )
@@ -539,7 +492,7 @@ def sparse_values(X: "pd.DataFrame | csr_array") -> "csr_array":
         X = _frame_to_csr(X) if isinstance(X, pd.DataFrame) else X
     matrix = in_rows(X)
     if matrix.dtype.kind not in "fiub":
-        raise ColumnError(
+        raise errors.ColumnError(
             f"The sparse matrix is of type {matrix.dtype}; give real numbers."
         )
     with convert_errors(_not_in_rows()):
@@ -610,10 +563,8 @@ def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask
     ColumnError
         Naming the first column with infinite values, and its rows.
     """
-    numbers = values if isinstance(values, np.ndarray) else values.data
-    with np.errstate(over="ignore", invalid="ignore"):  # a sum shows either in one pass
-        if np.isfinite(_some_sum(numbers)):
-            return np.ones(len(index), dtype=bool)
+    if are_finite(values if isinstance(values, np.ndarray) else values.data):
+        return np.ones(len(index), dtype=bool)
     check_finite(values, columns, index)
     kept = np.ones(values.shape[0], dtype=bool)
     kept[_places(values, np.isnan)[0]] = False
@@ -632,18 +583,6 @@ def are_finite(numbers: Dense) -> bool:
     """
     with np.errstate(over="ignore", invalid="ignore"):  # a sum may overflow
         return bool(np.isfinite(numbers.sum()) or np.isfinite(numbers).all())
-
-
-def _some_sum(numbers: Dense) -> float:
-    """A sum to which each number adds; that of squares takes half the time, as a dot.
-
-    It may overflow.
-    """
-    if numbers.flags.c_contiguous:
-        return float(np.vdot(numbers, numbers))
-    if numbers.flags.f_contiguous:
-        return float(np.vdot(numbers.T, numbers.T))
-    return float(numbers.sum(dtype=np.float64))
 
 
 def missing_values(
@@ -703,7 +642,7 @@ def check_finite(values: Predictors, columns: pd.Index, index: pd.Index) -> None
         return
     first = found.min()
     rows = in_the_rows(index[np.unique(places[found == first])])
-    raise ColumnError(
+    raise errors.ColumnError(
         f"Column {listing([columns[first]])} holds infinite values {rows}; only finite "
         "numbers and missing values are allowed: replace them or drop the rows."
     )
@@ -741,7 +680,7 @@ def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
         return column.to_numpy(dtype=np.float64)
     if pd.api.types.is_numeric_dtype(column) and column.dtype.kind != "c":
-        refused = ColumnError(
+        refused = errors.ColumnError(
             f"Column {listing([column.name])} of type {column.dtype} holds no numbers."
         )
         with convert_errors(refused):
@@ -757,7 +696,7 @@ def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
         words = pd.to_numeric(texts, errors="coerce").isna()
         strange = strange[words] if words.any() else strange  # beside numbers as text
         named = [v if isinstance(v, str) else shown(v) for v in strange.array]
-        raise ColumnError(
+        raise errors.ColumnError(
             f"Column {listing([column.name])} is not numeric: it holds "
             f"{listing(dict.fromkeys(named), 3)} {in_the_rows(strange.index)}; give "
             "numbers, or make it a factor of the model: C(...) in a formula."
@@ -783,7 +722,7 @@ def _as_number(value: object) -> float | None:
         return None
 
 
-def floats_of(values: object, refused: PegasosStatsError) -> NDArray[np.float64]:
+def floats_of(values: object, refused: errors.PegasosStatsError) -> NDArray[np.float64]:
     """Numbers of a list, an array, a Series or a frame, missing ones as NaN.
 
     Raises
@@ -793,7 +732,7 @@ def floats_of(values: object, refused: PegasosStatsError) -> NDArray[np.float64]
 
     Examples
     --------
-    >>> floats_of([1, None, True], DataError("These are no numbers; give numbers."))
+    >>> floats_of([1, None, True], errors.DataError("These are no numbers."))
     array([ 1., nan,  1.])
     """
     with convert_errors(refused):
@@ -806,7 +745,7 @@ def floats_of(values: object, refused: PegasosStatsError) -> NDArray[np.float64]
         flat = values.ravel() if isinstance(values, np.ndarray) else values
         try:
             return _numeric_column(pd.Series(flat)).reshape(values.shape)
-        except ColumnError:
+        except errors.ColumnError:
             raise refused from None
 
 
@@ -823,7 +762,7 @@ def column_of_scores(scores: object) -> DataColumn:
     DataError
         If they are anything else.
     """
-    refused = DataError(
+    refused = errors.DataError(
         f"Scores of type {type(scores).__name__} are no column of numbers; give one."
     )
     values = floats_of(scores, refused)

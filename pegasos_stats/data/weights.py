@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats import errors
 from pegasos_stats.arrays import DataColumn, Mask, Vector
 from pegasos_stats.data import user_data
 from pegasos_stats.data.design import ModelMatrix, check_columns, row_labels
@@ -18,14 +19,7 @@ from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.expressions import Expression, read_expression, refused
 from pegasos_stats.data.language.formula import check_names, values_of_rows
 from pegasos_stats.data.language.vocabulary import Functions
-from pegasos_stats.errors import (
-    ColumnError,
-    DataError,
-    OptionError,
-    counted,
-    listing,
-    shown,
-)
+from pegasos_stats.errors import counted, listing, shown
 
 WeightsOf = Literal["rows", "levels", "balanced"]
 Positions = NDArray[np.intp]
@@ -104,7 +98,7 @@ class Offset:
             If `numbers` are given, and no name of a column.
         """
         if not isinstance(numbers, str | None):
-            raise OptionError(
+            raise errors.OptionError(
                 f"offset={shown(numbers)} does not go with ps.scan() or Dask; give the "
                 "name of a column."
             )
@@ -142,12 +136,12 @@ class Offset:
     def by_part(self, data: object, numbers: object = None) -> dict[str, Vector]:
         """Values that `of` adds up, by the column, ``offset`` and the expressions."""
         if numbers is None and self.given:
-            raise OptionError(
+            raise errors.OptionError(
                 "The fit had offset= as numbers, which new rows need as well; give "
                 "offset= with them, or fit with the name of a column."
             )
         if numbers is not None and not (self.given or self.column):
-            raise OptionError(
+            raise errors.OptionError(
                 "offset= was given, and the offset of the fit is in its formula: "
                 f"{self}; leave it out."
             )
@@ -264,17 +258,17 @@ def whole_counts(freq_weights: object, data: object, index: pd.Index) -> Vector:
     each = numbers_of_rows("freq_weights", freq_weights, data, index, COUNTS_ALLOWED)
     wrong = (each != np.floor(each)) & ~np.isnan(each) | (each > MOST)
     if wrong.any():
-        raise DataError(
+        raise errors.DataError(
             f"freq_weights hold {listing(each[wrong])} in the rows "
             f"{user_data.rows_listed(index[wrong])}; give whole numbers up to 2^53."
         )
     return each
 
 
-def all_zero(rows: int) -> DataError:
+def all_zero(rows: int) -> errors.DataError:
     """The error for counts none of which is above zero."""
     text = f"freq_weights are 0 in all of {counted(rows, 'row')}"
-    return DataError(f"{text}; give numbers above 0.")
+    return errors.DataError(f"{text}; give numbers above 0.")
 
 
 def column_of_counts(given: object, counts: Counts | None, data: object) -> object:
@@ -340,16 +334,18 @@ def numbers_of_rows(
     if labelled and isinstance(numbers, pd.Series) and len(numbers) == len(index):
         user_data.check_aligned(option, numbers, index)
     kind = type(numbers).__name__
-    refused = DataError(f"{option} of type {kind} are not numbers; give {allowed}.")
+    refused = errors.DataError(
+        f"{option} of type {kind} are not numbers; give {allowed}."
+    )
     values = np.array(user_data.floats_of(numbers, refused))
     if values.shape != (len(index),):
-        raise DataError(
+        raise errors.DataError(
             f"{option} have the shape {values.shape} and there are "
             f"{counted(len(index), 'row')}; give one for each row."
         )
     wrong = np.isinf(values) | (not signed) & (values < 0.0)
     if wrong.any():
-        raise DataError(
+        raise errors.DataError(
             f"{option} hold {listing(values[wrong])} in the rows "
             f"{user_data.rows_listed(index[wrong])}; give finite numbers"
             f"{', 0 or more' * (not signed)}."
@@ -397,7 +393,7 @@ def weights_of_rows(weights: object, y: Vector, coding: LabelCoding) -> Vector |
     keys = list(weights)
     at = [user_data.position_of(key, coding.levels) for key in keys]
     if sorted(at) != [0, 1]:
-        raise OptionError(
+        raise errors.OptionError(
             f"weights name the levels {listing(weights)}; give a weight for each of "
             f"{listing(coding.levels)}."
         )
@@ -405,7 +401,7 @@ def weights_of_rows(weights: object, y: Vector, coding: LabelCoding) -> Vector |
     levels = pd.Index(coding.levels)
     found = numbers_of_rows("weights", each, None, levels, ALLOWED)
     if np.isnan(found).any():
-        raise DataError(
+        raise errors.DataError(
             f"The weight of level {listing(levels[np.isnan(found)])} is missing; give "
             "a number of 0 or more."
         )
@@ -433,7 +429,7 @@ def row_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | Non
         return None
     for sign, level in zip((-1.0, 1.0), coding.levels, strict=True):
         if not weights[y == sign].any():
-            raise DataError(
+            raise errors.DataError(
                 f"All rows of level {level!r} have weight 0; give weights above zero "
                 "to some of them."
             )
@@ -489,7 +485,7 @@ def mean_one(weights: Vector) -> Vector:
     found: Vector = scaled / mean
     lost = (weights > 0.0) & (np.minimum(scaled, found) < SMALLEST)
     if lost.any():
-        raise DataError(
+        raise errors.DataError(
             f"weights go from {float(weights[lost].min())!r} to "
             f"{float(weights.max())!r}; give weights nearer to each other."
         )
@@ -520,7 +516,7 @@ def column_named(option: str, name: str, data: object, allowed: str) -> DataColu
     """Return a column of the data, or raise `ColumnError` if there is none."""
     if isinstance(data, pd.DataFrame) and name in data.columns:
         return data[name]
-    raise ColumnError(
+    raise errors.ColumnError(
         f"{option}={shown(name)} is no column of the data; give the name of one, or "
         f"{allowed}."
     )

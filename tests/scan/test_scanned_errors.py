@@ -93,8 +93,8 @@ def fitted(files):
 
 def test_they_take_two_or_three_reads(fitted, files, monkeypatch):
     """For sums, for the influence of each row, and for the kernel of the hinge."""
-    reads, read = [], StreamedRows._tables
-    monkeypatch.setattr(StreamedRows, "_tables", lambda m: reads.append(m) or read(m))
+    reads, read = [], StreamedRows._pieces
+    monkeypatch.setattr(StreamedRows, "_pieces", lambda m: reads.append(m) or read(m))
     result = fitted.with_covariance("sandwich")
     assert (result.bse > 0.0).all()
     assert len(reads) == 3

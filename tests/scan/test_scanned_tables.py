@@ -41,8 +41,8 @@ def same(found, expected):
 
 
 def test_the_rows_of_the_fit_take_one_read(fitted, data, monkeypatch):
-    reads, read = [], StreamedRows._tables
-    monkeypatch.setattr(StreamedRows, "_tables", lambda m: reads.append(m) or read(m))
+    reads, read = [], StreamedRows._pieces
+    monkeypatch.setattr(StreamedRows, "_pieces", lambda m: reads.append(m) or read(m))
     found = fitted.confusion()
     assert len(reads) == 1
     assert found.source == "training"

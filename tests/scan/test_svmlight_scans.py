@@ -143,7 +143,7 @@ def test_packed_files_may_be_larger_than_memory_but_not_their_lines(
     tmp_path, monkeypatch
 ):
     monkeypatch.setattr(svmlight, "BLOCK", 500)
-    monkeypatch.setattr(svmlight, "most_unpacked", lambda name: 2000)
+    monkeypatch.setattr("pegasos_stats.data.files.most_unpacked", lambda name: 2000)
     with gzip.open(tmp_path / "a.svm.gz", "wb") as packed:
         packed.write(b"1 1:2\n-1 1:1\n1 1:3\n-1\n" * 200)
     assert ps.svm("label ~ .", ps.scan(tmp_path / "a.svm.gz"), lam=1.0).problem.n == 800

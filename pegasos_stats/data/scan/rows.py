@@ -17,28 +17,24 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats import errors
 from pegasos_stats.arrays import Dense, Mask, Rows, Vector, read_only
 from pegasos_stats.data import weights as row_options
 from pegasos_stats.data.language.factors import of_all_rows
 from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.sample import MissingRowCounts, NaAction, no_rows, some_missing
-from pegasos_stats.data.scaling import ScaledDesign, Scaling, overflow, power_of_two
+from pegasos_stats.data.scaling import ScaledDesign, Scaling, moments, overflow
 from pegasos_stats.data.scan.files import Scan, Stamps, rows_of_piece, stamp_of
 from pegasos_stats.data.scan.levels import ResolvedFormula, Source, counted_pieces
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.user_data import are_finite
-from pegasos_stats.errors import (
-    DataError,
-    LabelError,
-    OptionError,
-    PegasosStatsError,
-    shown,
-)
+from pegasos_stats.errors import DataError, shown
 from pegasos_stats.parallel import map_in_order, one_ahead
 
 Found = TypeVar("Found")
 Values = np.ndarray
 NO_VALUES: Values = read_only(np.zeros(0))
+ALL = slice(None)
 NUMBERS = 2**18  # of a block: two megabytes, which stay near the processor
 MATRICES = 2  # of p x p numbers, which a block takes for its products
 SHARE = 4  # of the budget, that a piece of the matrix may take, or rows that are kept
@@ -77,18 +73,11 @@ class Columns:
         p, m = len(columns), columns[0].size if columns else 0
         n: float = m if weights is None else float(weights.sum())
         found = cls(n, *(np.zeros(p) for _ in range(4)))
-        apart = np.empty(m)
         for j, x in enumerate(columns if n else ()):
             with np.errstate(over="ignore", invalid="ignore"):
-                mean, low, high = x.mean(dtype=np.float64), x.min(), x.max()
-                if weights is not None:
-                    mean = weights @ x / n
-                power = int(power_of_two(max(float(high - mean), float(mean - low))))
-                np.ldexp(np.subtract(x, mean, out=apart), -power, out=apart)
-                np.square(apart, out=apart)
-                squares = apart.sum() if weights is None else weights @ apart
-                found.deviation[j] = np.ldexp(np.sqrt(squares / n), power)
-            found.mean[j], found.low[j], found.high[j] = mean, low, high
+                mean, deviation = moments(x[:, None], weights, np.inf)
+            found.mean[j], found.deviation[j] = mean[0], deviation[0]
+            found.low[j], found.high[j] = x.min(), x.max()
         return found
 
     @np.errstate(over="ignore", invalid="ignore")
@@ -173,15 +162,12 @@ class Matrices:
         few = piece.iloc[[0, -1]][list(self.variables)]
         return crc32(repr(few.to_dict("list")).encode())
 
-    def rows(self, numbers: Sequence[Vector]) -> Dense:
-        """Rows, C-contiguous, of some columns that `columns` gave."""
-        columns = np.array(numbers, dtype=self.dtype)
-        if self._scaling is not None:
-            columns -= self._scaling.centre[:, None].astype(self.dtype)
-            columns /= self._scaling.scale[:, None].astype(self.dtype)
-        X: Dense = np.empty(columns.shape[::-1], dtype=self.dtype)
-        np.copyto(X, columns.T)
-        return X
+    def rows(self, columns: Sequence[Vector], some: slice | Rows = ALL) -> Dense:
+        """Rows, C-contiguous, of columns that `columns` gave: all, or some."""
+        numbers = np.array([column[some] for column in columns], dtype=self.dtype)
+        X: Dense = np.empty(numbers.shape[::-1], dtype=self.dtype)
+        np.copyto(X, numbers.T)
+        return X if self._scaling is None else self._scaling.apply(X)
 
     def matrix(
         self, piece: pd.DataFrame, usable: Mask
@@ -373,7 +359,7 @@ class PassCounts(NamedTuple):
             raise no_rows(self.rows)
         for sign, level in zip((-1, 1), coding.levels, strict=True):
             if not (y == sign).any():
-                raise LabelError(
+                raise errors.LabelError(
                     f"The outcome {shown(coding.name)} is {shown(level)} in no row "
                     "that is complete; take data in which both classes occur."
                 )
@@ -412,16 +398,11 @@ class CountingRule:
         return str(self.weights) if is_name else None
 
     @property
-    def beside(self) -> list[str]:
-        """Columns that are no predictors."""
-        given = self.column, self.agreed.counts
-        extra = [name for name in given if name is not None]
-        return [*dict.fromkeys([*self.agreed.outcome, *extra, *self.agreed.known])]
-
-    @property
     def wanted(self) -> list[str]:
         """All columns that are read."""
-        return [*dict.fromkeys([*self.matrices.variables, *self.beside])]
+        agreed, extra = self.agreed, filter(None, [self.column, self.agreed.counts])
+        every = *self.matrices.variables, *agreed.outcome, *extra, *agreed.known
+        return [*dict.fromkeys(every)]
 
     def step(self, scan: Source | Partition) -> int:
         """How many rows a piece has, by what is read and by what it becomes."""
@@ -447,7 +428,7 @@ class CountingRule:
             keys = np.random.default_rng([SEED, number]).random(y.size)
             for sampling, sign in zip(samples, (-1, 1), strict=True):
                 few = np.flatnonzero((y == sign) & (keys < sampling.largest))
-                X = self.matrices.rows([column[few] for column in columns])
+                X = self.matrices.rows(columns, few)
                 sampling.add(keys[few], n + few, X)
             number, n = number + 1, n + y.size
             yield part._replace(lines=lines)
@@ -746,29 +727,21 @@ class StreamedRows:
         return RowSubset(rows, X[::step], self.y[rows].astype(np.float64), w, offset)
 
     def _blocks(self) -> Iterator[Callable[[], Block]]:
-        """What makes each block; a piece that is clean in the thread that uses it."""
+        """What makes each block, in the thread that uses it."""
         step = max(1, NUMBERS // max(1, self.shape[1]))
-        for piece, first, table, columns in self._tables():
-            if columns is not None and piece.usable is None:
-                for at in range(0, piece.used, step):
-                    part = [column[at : at + step] for column in columns]
-                    yield partial(self._block, first + at, self.matrices.rows, part)
-                continue
-            X = self._rows_used(piece, table, columns)
-            for at in range(0, piece.used, step):
-                yield partial(self._block, first + at, np.array, X[at : at + step])
+        for first, count, rows in self._pieces():
+            for at in range(0, count, step):
+                yield partial(self._block, first + at, rows, slice(at, at + step))
 
     def pieces_of_rows(self) -> Iterator[tuple[int, Dense]]:
         """Read all rows once, in their order: the number of a piece's first, and X."""
-        for piece, first, table, columns in self._tables():
-            if piece.used:
-                yield first, self._rows_used(piece, table, columns)
+        for first, count, rows in self._pieces():
+            if count:
+                yield first, self._block(first, rows, ALL).X
         self.n_reads += 1
 
-    def _tables(
-        self,
-    ) -> Iterator[tuple[Piece, int, pd.DataFrame, list[Vector] | None]]:
-        """Read the predictors once: each piece, its first row, itself, its columns.
+    def _pieces(self) -> Iterator[tuple[int, int, Callable[[slice], Dense]]]:
+        """Read the predictors once: a piece's first row, its rows, what makes them.
 
         Raises
         ------
@@ -785,39 +758,32 @@ class StreamedRows:
             same = piece is not None and piece.size == len(table)
             if piece is None or not same or piece.ends != self.matrices.ends(table):
                 raise self._changed()
+            usable = np.ones(len(table), bool) if piece.usable is None else piece.usable
             columns = self.matrices.columns(table) if piece.clean else None
-            if piece.clean and columns is None:
+            rows: Callable[[slice], Dense]
+            if columns is None:
+                X = self._matrix(table, usable)
+                count, rows = len(X), X.__getitem__
+            else:
+                if piece.usable is not None:
+                    columns = [column[usable] for column in columns]
+                count, rows = len(columns[0]), partial(self.matrices.rows, columns)
+            if count != piece.used:
                 raise self._changed()
-            yield piece, first, table, columns
-            first += piece.used
+            yield first, count, rows
+            first += count
         if next(known, None) is not None:
             raise self._changed()
         self.check_unchanged()
 
-    def _rows_used(
-        self, piece: Piece, table: pd.DataFrame, columns: list[Vector] | None
-    ) -> Dense:
-        """Rows of a piece that are used.
+    def _matrix(self, table: pd.DataFrame, usable: Mask) -> Dense:
+        try:
+            return self.matrices.matrix(table, usable)[0]
+        except errors.PegasosStatsError:  # of values that there were none of
+            raise self._changed() from None
 
-        Raises
-        ------
-        DataError
-            If they are not as they were.
-        """
-        usable = np.ones(piece.size, bool) if piece.usable is None else piece.usable
-        if columns is not None:
-            X = self.matrices.rows(columns)[usable]
-        else:
-            try:
-                X, *_ = self.matrices.matrix(table, usable)
-            except PegasosStatsError:  # of values that there were none of
-                raise self._changed() from None
-        if len(X) != piece.used or not are_finite(X):
-            raise self._changed()
-        return X
-
-    def _block(self, first: int, rows: Callable[..., Dense], part: object) -> Block:
-        X = rows(part)
+    def _block(self, first: int, rows: Callable[[slice], Dense], some: slice) -> Block:
+        X = rows(some)
         if not are_finite(X):
             raise self._changed()
         here = slice(first, first + len(X))
@@ -924,9 +890,9 @@ def streamed_rows(
     return found
 
 
-def in_memory_only(option: str, title: str) -> OptionError:
+def in_memory_only(option: str, title: str) -> errors.OptionError:
     """The error for an option that needs the rows of the fit in memory."""
-    return OptionError(
+    return errors.OptionError(
         f"{option}= needs the rows in memory and does not go with {title}; leave it "
         "out."
     )

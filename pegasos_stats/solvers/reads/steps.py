@@ -25,14 +25,9 @@ from pegasos_stats.solvers.objective import Certificate, best_intercept, feasibl
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Stopping, Visitor, check_solver
 from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.reads import risk_and_bound
 from pegasos_stats.solvers.reads.few_reads import StreamedFit
-from pegasos_stats.solvers.reads.risk_and_bound import (
-    Bound,
-    Point,
-    Risk,
-    scores,
-    table_of,
-)
+from pegasos_stats.solvers.reads.risk_and_bound import Point
 from pegasos_stats.solvers.rounding import Rounding
 
 Part = tuple[int, Dense]  # the number of the first row, and the rows
@@ -140,7 +135,7 @@ class Found(NamedTuple):
 def _looked(at: Point, loss: LossName, reach: float, block: Block, a: Values) -> Found:
     _, X, y, w, offset = block
     seen = risk_and_image(X, y, *at, loss, a, w, reach, offset)
-    return Found(seen, table_of(y, scores(X, at, offset)))
+    return Found(seen, risk_and_bound.table_of(y, risk_and_bound.scores(X, at, offset)))
 
 
 def certified(problem: Problem, found: Solution) -> tuple[Certificate, Found]:
@@ -150,8 +145,8 @@ def certified(problem: Problem, found: Solution) -> tuple[Certificate, Found]:
     at = Point(found.beta, found.alpha)
     work = partial(_looked, at, problem.loss, Rounding(problem, *at).reach)
     sums: Found = added(problem.X.read(work, a))
-    risk = Risk.of(problem, at, *sums)
-    return risk.certificate(Bound.of(problem, sums.seen)), sums
+    risk = risk_and_bound.Risk.of(problem, at, *sums)
+    return risk.certificate(risk_and_bound.Bound.of(problem, sums.seen)), sums
 
 
 def run_over_files(
