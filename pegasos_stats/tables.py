@@ -84,20 +84,17 @@ class Summary:
     def to_html(self) -> str:
         """The header, HTML tables, and the notes as a list."""
         title, *others = self.header
-        parts = [f"<b>{escape(title)}</b>", *map(escape, others)]
-        facts = header_html("", self.left, self.right) if self.left else ""
-        items = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        return "\n".join(
-            part
-            for part in (
-                f'<p style="margin:0">{"<br>".join(parts)}</p>',
-                facts,
-                params_html(self.params),
-                f'<ul style="margin:0">{items}</ul>' if items else "",
-                f'<p style="margin:0">{escape(self.footer)}</p>' if self.footer else "",
-            )
-            if part
-        )
+        head = "<br>".join([f"<b>{escape(title)}</b>", *map(escape, others)])
+        parts = [f'<p style="margin:0">{head}</p>']
+        if self.left:
+            parts.append(header_html("", self.left, self.right))
+        parts.append(params_html(self.params))
+        if self.notes:
+            items = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+            parts.append(f'<ul style="margin:0">{items}</ul>')
+        if self.footer:
+            parts.append(f'<p style="margin:0">{escape(self.footer)}</p>')
+        return "\n".join(parts)
 
     def to_latex(self, caption: str = "", label: str = "") -> str:
         """LaTeX for the package booktabs, decimal points below each other.
@@ -120,16 +117,10 @@ class Summary:
         """Tables for Markdown; header and notes as paragraphs."""
         title, *others = map(markdown, self.header)
         pairs = [*self.left, *self.right]
-        facts = [f"{name.rstrip(':')}: {value}" for name, value in pairs]
-        return "\n\n".join(
-            [
-                f"**{title}**",
-                *others,
-                *["; ".join(map(markdown, facts))] * bool(facts),
-                params_markdown(self.params),
-                *map(markdown, self.notes),
-            ]
-        )
+        facts = [markdown(f"{name.rstrip(':')}: {value}") for name, value in pairs]
+        parts = [f"**{title}**", *others, *["; ".join(facts)] * bool(facts)]
+        notes = map(markdown, self.notes)
+        return "\n\n".join([*parts, params_markdown(self.params), *notes])
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -429,16 +420,15 @@ def _line(text: str) -> str:
 
 def header_html(title: str, left: Fields, right: Fields) -> str:
     """Write names and values in two columns, under a caption if there is a title."""
-    caption = [f'<caption style="font-weight:bold">{escape(title)}</caption>']
-    rows = [
-        "".join(
+    caption = f'<caption style="font-weight:bold">{escape(title)}</caption>'
+    lines = [caption] if title else []
+    for row in _beside(left, right):
+        cells = [
             _html_cell("th", name, NAME)
             + _html_cell("td", value, f"{VALUE};padding-right:2em")
             for name, value in row
-        )
-        for row in _beside(left, right)
-    ]
-    lines = [*(caption if title else []), *(f"<tr>{row}</tr>" for row in rows)]
+        ]
+        lines.append(f"<tr>{''.join(cells)}</tr>")
     return _table(lines, TABLE)
 
 

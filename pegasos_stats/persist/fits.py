@@ -33,10 +33,7 @@ from pegasos_stats.metrics.inputs import positive_position
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.inference import wald
 from pegasos_stats.models.inference.options import Bootstrap, Cluster, seconds_of
-from pegasos_stats.models.inference.wald import (
-    BootstrapResult,
-    Covariance,
-)
+from pegasos_stats.models.inference.wald import BootstrapResult, Covariance
 from pegasos_stats.models.kernel import KernelResults, KernelSVM
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
@@ -47,10 +44,7 @@ from pegasos_stats.persist.codec import ArrayReader, ArrayWriter, Codec, Rule
 from pegasos_stats.solvers import kernel_problem as kernels
 from pegasos_stats.solvers.kernel_problem import KernelFunction, KernelProblem
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.studies.calibration import (
-    CalibratedResults,
-    Reliability,
-)
+from pegasos_stats.studies.calibration import CalibratedResults, Reliability
 from pegasos_stats.studies.fold_fits import LARGER_IS_BETTER, MEASURES, Metric
 from pegasos_stats.studies.folds import Folds
 
@@ -78,23 +72,20 @@ class MissingRows:
     rows : int array, shape (k,)
         Rows that are there none the less, in rising order, and `values`, theirs.
     values : float array, shape (k, p)
-    is_study : bool
-        Whether they are those of a model in a study, and not of a fit.
     """
 
     shape: tuple[int, int]
     digest: str | None = None
     rows: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     values: Dense = field(default_factory=lambda: np.empty((0, 0)))
-    is_study: bool = False
 
     @classmethod
-    def of(cls, X: Value, is_study: bool = False) -> "MissingRows":
+    def of(cls, X: Value) -> "MissingRows":
         """What is left of rows; of missing ones themselves."""
         if isinstance(X, cls):
             return X
         n, p = (int(size) for size in X.shape)
-        return cls((n, p), rows_digest(X), is_study=is_study)
+        return cls((n, p), rows_digest(X))
 
     def __getitem__(self, rows: NDArray[np.intp] | slice) -> np.ndarray:
         asked = np.arange(self.shape[0])[rows]
@@ -188,9 +179,8 @@ def model_out(model: Model, writer: ArrayWriter) -> Json:
     kind = type(model).__name__
     if MODELS.get(kind) is not type(model):
         raise DataError(f"A {kind} cannot be saved; give one of ps.svm() or the like.")
-    X = MissingRows.of(model.problem.X, is_study=True)
     saved = SavedModel(
-        problem=replace(model.problem, X=X),
+        problem=replace(model.problem, X=MissingRows.of(model.problem.X)),
         columns=getattr(model, "_columns", None),
         **{name: getattr(model._sample, name) for name in OF_SAMPLE},
     )
@@ -483,11 +473,9 @@ codec.RULES |= {
     "KernelFunction": Rule(of_kernel),
     "KernelProblem": PROBLEM,
     "KernelResults": Rule(
-        of_kernel_fit,
-        f"{FIT}, solution.counts n, solution.g n",
-        without_rows,
-        COMPUTED,
+        of_kernel_fit, f"{FIT}, solution.counts n", without_rows, COMPUTED
     ),
+    "KernelSolution": Rule(shapes="counts n, dual n, g n"),
     "LabelCoding": Rule(of_coding),
     "LinearResults": Rule(
         of_linear,
@@ -495,7 +483,9 @@ codec.RULES |= {
         without_rows,
         (*COMPUTED, *COMPUTED_LINEAR, "estimated"),
     ),
-    "MissingRows": Rule(of_missing_rows, "rows r, values rp", MissingRows.of),
+    "MissingRows": Rule(
+        of_missing_rows, "rows r, values rp", MissingRows.of, gone=("is_study",)
+    ),
     "Offset": Rule(of_offset),
     "Problem": PROBLEM,
     "Reliability": Rule(of_reliability),
@@ -509,7 +499,5 @@ codec.RULES |= {
         "codes n, scores n, probabilities nk, weights n",
     ),
     "OptimalityBounds": Rule(lambda near: [near.at_least <= near.at_most]),
-    "Split": Rule(
-        lambda split: [split.test.max(initial=0) < split.n], "test t, given g"
-    ),
+    "Split": Rule(lambda one: [one.test.max(initial=0) < one.n], "test t, given g"),
 }

@@ -6,13 +6,13 @@ import inspect
 import pickle
 import warnings
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, PegasosStatsError
 from pegasos_stats.persist import KINDS
+from tests.persist import parts
 from tests.persist.studies import DATA, FUNCTIONS, OBJECTS, model
 
 # Methods without required arguments that need the training rows, or draw.
@@ -41,31 +41,8 @@ def kept(tmp_path_factory):
 
 
 def check_same(one, other, where="it"):
-    """The same bits in values of the same types, in whatever holds them."""
-    assert type(one) is type(other), where
-    if isinstance(one, pd.DataFrame | pd.Series):
-        check = "frame" if isinstance(one, pd.DataFrame) else "series"
-        getattr(pd.testing, f"assert_{check}_equal")(one, other, check_exact=True)
-    elif isinstance(one, pd.Index):
-        pd.testing.assert_index_equal(one, other, exact=True)
-    elif isinstance(one, np.ndarray):
-        assert (one.dtype, one.shape) == (other.dtype, other.shape), where
-        if one.dtype.kind == "O":
-            check_same(one.tolist(), other.tolist(), where)
-        else:
-            assert one.tobytes() == other.tobytes(), where
-    elif isinstance(one, dict):
-        check_same(list(one.items()), list(other.items()), where)
-    elif isinstance(one, list | tuple):
-        assert len(one) == len(other), where
-        for place, pair in enumerate(zip(one, other, strict=True)):
-            check_same(*pair, f"{where}[{place}]")
-    elif isinstance(one, float | np.floating):
-        assert np.float64(one).tobytes() == np.float64(other).tobytes(), where
-    elif type(one).__module__.startswith("pegasos_stats"):
-        check_members(one, other, where)
-    elif not callable(one):
-        assert one == other, where
+    """The same bits; objects of the package are asked for all that they show."""
+    parts.check_same(one, other, where, check_members)
 
 
 def members(found):
