@@ -84,8 +84,8 @@ MANY = 15  # members, from which a class has a list of them
 BARE = {"Results", "SDCA"}  # their docstrings say it all
 SHORT = {  # titles of what users reach by another name
     "output.plotting.result_plots.LinearPlots": "result.plot",
-    "models.effects.averages.Margins": "Margins",
-    "models.effects.averages.RowPredictions": "RowPredictions",
+    "models.effects.Margins": "Margins",
+    "models.effects.RowPredictions": "RowPredictions",
     "models.diagnostics.Influence": "Influence",
     "models.diagnostics.LikelihoodRatioTest": "LikelihoodRatioTest",
     "datasets.load_digits56": "datasets.load_digits56",

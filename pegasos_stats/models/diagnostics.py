@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Mask, Matrix, Vector
+from pegasos_stats.arrays import Mask, Vector
+from pegasos_stats.data.design import Design
+from pegasos_stats.data.language.formula_design import FormulaDesign
+from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.data.user_data import is_sparse
 from pegasos_stats.errors import (
     DataError,
@@ -120,66 +123,90 @@ class Influence:
 
 def check_rows(result: "LinearResults", name: str) -> None:
     """Raise an error unless the fit is logistic, and its rows are in memory."""
-    problem = result.problem
-    if problem.loss != "log":
-        raise OptionError(
-            f"{name} is of the likelihood, which the hinge loss has not; fit "
-            "ps.logit() for it."
-        )
-    if not problem.has_rows:
+    if result.problem.loss != "log":
+        why = "is of the likelihood, which the hinge loss has not; fit ps.logit()."
+        raise OptionError(f"{name} {why}")
+    if not result.problem.has_rows:
         raise DataError(f"{name} is of the rows of the fit, which are not in memory.")
 
 
-def influence_of(result: "LinearResults") -> Influence:
-    """Leverages and residuals of the rows of a fit."""
-    check_rows(result, "get_influence()")
+def get_influence(self: "LinearResults") -> Influence:
+    """Leverages, Cook's distances and studentized residuals of the rows.
+
+    The hat matrix is ``W^1/2 X (X'WX + n lam J)^-1 X' W^1/2``, that of ``glm()``
+    without a penalty. A row that counts several times is several rows.
+
+    Returns
+    -------
+    Influence
+        With ``hat_matrix_diag, cooks_distance, resid_studentized``, and
+        ``summary_frame()``.
+
+    Raises
+    ------
+    OptionError
+        For the hinge loss.
+    DataError
+        If the rows of the fit are not in memory.
+    """
+    check_rows(self, "get_influence()")
     return Influence(
-        result.index,
-        hat_values(result.problem, result.solution),
-        np.asarray(of_rows(result, "resid_pearson"), dtype=np.float64),
-        len(result.params),
-        result.df_resid,
+        self.index,
+        hat_values(self.problem, self.solution),
+        np.asarray(of_rows(self, "resid_pearson"), dtype=np.float64),
+        len(self.params),
+        self.df_resid,
     )
 
 
 def columns_of(result: "LinearResults") -> "dict[str, pd.Series[float]]":
     """Columns of ``augment()`` for the rows of the fit; NaN where they take long."""
-    table = pd.DataFrame(
-        index=result.index, columns=["hat_diag", "cooks_d"], dtype=float
-    )
+    table = pd.DataFrame(np.nan, result.index, ["hat_diag", "cooks_d"])
     if is_quick(result.problem):
-        table = influence_of(result).summary_frame()
-    return {
-        "resid": of_rows(result, "resid_deviance"),
-        "hat": table["hat_diag"],
-        "cooks_d": table["cooks_d"],
-    }
+        table = get_influence(result).summary_frame()
+    resid = of_rows(result, "resid_deviance")
+    return {"resid": resid, "hat": table["hat_diag"], "cooks_d": table["cooks_d"]}
 
 
-def inflation_factors(
-    result: "LinearResults", terms: dict[str, list[str]]
-) -> pd.DataFrame:
-    """Variance inflation factors, see `LinearResults.vif`."""
-    check_rows(result, "vif()")
-    first = int(result.problem.intercept)
-    covariance = inverse_of(bread_at(result.problem, result.solution))[first:, first:]
+def vif(self: "LinearResults") -> pd.DataFrame:
+    """Variance inflation factors of the terms, generalised for those of several.
+
+    From the correlations ``R`` of the coefficients by ``(X'WX + n lam J)^-1``, as
+    ``car::vif()`` of a ``glm()``: ``det(R_term) det(R_others) / det(R)``. A factor
+    is one term.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``term, vif, df`` and ``vif_root``, which is ``vif^(1 / (2 df))``.
+
+    Raises
+    ------
+    OptionError
+        For the hinge loss.
+    DataError
+        If the rows of the fit are not in memory.
+
+    References
+    ----------
+    Fox & Monette, *Generalized collinearity diagnostics*, JASA 87 (1992).
+    """
+    check_rows(self, "vif()")
+    first = int(self.problem.intercept)
+    covariance = inverse_of(bread_at(self.problem, self.solution))[first:, first:]
     sd = np.sqrt(np.diag(covariance))
-    correlation, names = covariance / np.outer(sd, sd), list(result.design.names)
+    correlation, names = covariance / np.outer(sd, sd), list(self.design.names)
+
+    def log_det(rows: Mask) -> float:
+        return float(np.linalg.slogdet(correlation[np.ix_(rows, rows)])[1])
+
     lines = []
-    for term, columns in terms.items():
+    for term, columns in terms_of(self.design).items():
         own = np.isin(np.arange(len(names)), [names.index(name) for name in columns])
-        log_factor = (
-            _log_det(correlation, own)
-            + _log_det(correlation, ~own)
-            - _log_det(correlation, own | True)
-        )
+        log_factor = log_det(own) + log_det(~own) - log_det(own | True)
         lines.append((term, np.exp(log_factor), own.sum()))
     found = pd.DataFrame(lines, columns=["term", "vif", "df"])
     return found.assign(vif_root=found["vif"] ** (0.5 / found["df"]))
-
-
-def _log_det(matrix: Matrix, rows: Mask) -> float:
-    return float(np.linalg.slogdet(matrix[np.ix_(rows, rows)])[1])
 
 
 def rank_of(X: Any, intercept: bool) -> int:
@@ -214,8 +241,14 @@ def chi2_p_value(statistic: float, df: int) -> float:
     return float(chdtrc(df, max(statistic, 0.0))) if df > 0 else float("nan")
 
 
-def llr_p_value(result: "LinearResults") -> float:
-    """P-value of the likelihood ratio against the intercept alone."""
+def llr_pvalue(result: "LinearResults") -> float:
+    """P-value of `llr` by chi-squared with as many degrees as coefficients.
+
+    Columns that follow from others are not counted. NaN, with a warning, where the
+    penalty is not negligible, ``lam * n`` above 0.001, or rows have weights (other
+    than counts) or groups: `wald_test_terms` tests such fits. NaN also without an
+    intercept that `llnull` has, and for the hinge loss.
+    """
     problem = result.problem
     if problem.loss != "log":
         return float("nan")
@@ -329,18 +362,15 @@ def anova(small: "LinearResults", large: "LinearResults") -> LikelihoodRatioTest
         statistic = np.nan
     p_value = chi2_p_value(statistic, df) if not note else np.nan
     fits = [small, large]
-    table = pd.DataFrame(
-        {
-            "formula": [str(each.design.formula or "") for each in fits],
-            "df_residual": [
-                each.nobs - rank for each, rank in zip(fits, ranks, strict=True)
-            ],
-            "deviance": [each.deviance for each in fits],
-            "df": [np.nan, df],
-            "statistic": [np.nan, statistic],
-            "p_value": [np.nan, p_value],
-        }
-    )
+    cells = {
+        "formula": [str(each.design.formula or "") for each in fits],
+        "df_residual": np.array([each.nobs for each in fits]) - ranks,
+        "deviance": [each.deviance for each in fits],
+        "df": [np.nan, df],
+        "statistic": [np.nan, statistic],
+        "p_value": [np.nan, p_value],
+    }
+    table = pd.DataFrame(cells)
     return LikelihoodRatioTest(statistic, df, p_value, table, note)
 
 
@@ -373,3 +403,22 @@ def _check_nested(
             "The fits are not nested: the second needs all columns of the first, and "
             "more; write anova(small, large)."
         )
+
+
+def terms_of(design: Design) -> dict[str, list[str]]:
+    """Names of the columns of every term, the intercept left out.
+
+    A factor is one term, an interaction another; of data without a formula every
+    column is one.
+
+    Examples
+    --------
+    >>> from pegasos_stats.data.design import FrameDesign
+    >>> terms_of(FrameDesign(("age", "dose"), named=True))
+    {'age': ['age'], 'dose': ['dose']}
+    """
+    design = unscaled(design)
+    if not isinstance(design, FormulaDesign):
+        return {name: [name] for name in design.names}
+    each = zip(design.terms, design.columns, strict=True)
+    return {str(term): list(names) for term, names in each if names}

@@ -15,9 +15,9 @@ from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.data.user_data import check_memory
-from pegasos_stats.errors import OptionError, counted
+from pegasos_stats.errors import OptionError
 from pegasos_stats.foreign_names import renamed, suggest_arguments, suggest_names
-from pegasos_stats.models.base import Model, checked_solver
+from pegasos_stats.models.linear import Model, checked_solver
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import summary_of
 from pegasos_stats.solvers import kernel_problem as kernels
@@ -119,14 +119,7 @@ class KernelSVM(Model):
     ) -> None:
         check_flag("intercept", intercept)
         sample = samples.sample_of_arrays(
-            y,
-            X,
-            bool(intercept),
-            coding,
-            na_action,
-            weights,
-            freq_weights,
-            standardize,
+            y, X, bool(intercept), coding, na_action, weights, freq_weights, standardize
         )
         function = kernels.checked_kernel(
             kernel, degree, offset, gamma, dense(sample.X)
@@ -405,9 +398,6 @@ class KernelResults(Results):
             new_scores(self.problem, self.solution, matrix.values, self.columns)
         )
         return scores.rename("score")
-
-    def _size(self) -> str:
-        return counted(self.n_support, "support row")
 
     def tidy(self) -> pd.DataFrame:
         """Intercept and coefficients of the support rows, as a data frame.

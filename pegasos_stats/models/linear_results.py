@@ -1,7 +1,8 @@
 """Results of a linear model: coefficients, standard errors, tests, intervals."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
@@ -10,22 +11,19 @@ import pandas as pd
 from pegasos_stats import tables
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.checks import check_flag, check_fraction
-from pegasos_stats.data.design import Design
 from pegasos_stats.data.language.formula_design import FormulaDesign, Unseen
 from pegasos_stats.data.sample import Groups, RowIndex
 from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.data.scan.rows import StreamedRows, in_memory_only
 from pegasos_stats.data.weights import mean_one
-from pegasos_stats.errors import OptionError, counted
+from pegasos_stats.errors import OptionError
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
-from pegasos_stats.models import diagnostics, summaries
-from pegasos_stats.models.effects import averages
+from pegasos_stats.models import diagnostics, effects, sql, summaries
 from pegasos_stats.models.inference import options, wald
 from pegasos_stats.models.inference.bootstrap import bootstrap
 from pegasos_stats.models.inference.options import SANDWICH, Bootstrap, Sandwich
 from pegasos_stats.models.inference.sandwich import bread_at, inverse_of, sandwich
 from pegasos_stats.models.results import Results, varies
-from pegasos_stats.models.sql import Dialect, json_of, sql_of
 from pegasos_stats.models.summaries import Note
 from pegasos_stats.solvers.objective import zero_model
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -88,9 +86,14 @@ class LinearResults(Results):
     lines: RowIndex | None = None
     unread: pd.DataFrame | None = None
 
-    margins = averages.margins
-    predictions = averages.predictions
-    get_prediction = averages.get_prediction
+    margins = effects.margins
+    predictions = effects.predictions
+    get_prediction = effects.get_prediction
+    get_influence = diagnostics.get_influence
+    vif = diagnostics.vif
+    llr_pvalue = property(diagnostics.llr_pvalue)
+    to_sql = sql.to_sql
+    to_json = sql.to_json
 
     @cached_property
     def cov_type(self) -> options.CovType:
@@ -321,7 +324,7 @@ class LinearResults(Results):
         """
         names, lines = list(self.params.index), []
         own = {"Intercept": ["Intercept"]} if self.problem.intercept else {}
-        for term, columns in (own | terms_of(self.design)).items():
+        for term, columns in (own | diagnostics.terms_of(self.design)).items():
             rows = np.eye(len(names))[[names.index(column) for column in columns]]
             found = self._errors.wald_test(rows)
             df = np.nan if found.replicates else found.df_denom
@@ -371,10 +374,10 @@ class LinearResults(Results):
 
     def _missing(self) -> list[Note]:
         """Why there are no standard errors, if there are none."""
-        if self.has_covariance:
-            return []
         asked = self.errors_by != "default"
-        return wald.reason_skipped(self.problem, self.cov_type, asked)
+        why = wald.reason_skipped(self.problem, self.cov_type, asked)
+        known = self.has_covariance or not why
+        return [] if known else [Note("standard errors", "note", why)]
 
     @cached_property
     def estimated(self) -> wald.Estimate:
@@ -386,8 +389,7 @@ class LinearResults(Results):
             With ``cov_type="none"``.
         """
         if self.cov_type is None:
-            (note,) = wald.reason_unavailable(self.problem, None)
-            raise OptionError(note.text)
+            raise OptionError(wald.reason_unavailable(self.problem, None))
         (problem, solution, groups), scaling = self._weighed, self.scaling
         if isinstance(self.cov_type, Sandwich):
             gap = self.relative_gap
@@ -406,7 +408,8 @@ class LinearResults(Results):
 
     @cached_property
     def _uncertainty(self) -> wald.Uncertainty:
-        return wald.Uncertainty(self, np.asarray(self.params), self.estimated)
+        theta = np.asarray(self.params)
+        return wald.Uncertainty(self, theta, self.estimated, self._noise())
 
     @property
     def _errors(self) -> wald.Uncertainty:
@@ -522,17 +525,6 @@ class LinearResults(Results):
         return 2.0 * (self.llf - self.llnull)
 
     @property
-    def llr_pvalue(self) -> float:
-        """P-value of `llr` by chi-squared with as many degrees as coefficients.
-
-        Columns that follow from others are not counted. NaN, with a warning, where the
-        penalty is not negligible, ``lam * n`` above 0.001, or rows have weights (other
-        than counts) or groups: `wald_test_terms` tests such fits. NaN also without an
-        intercept that `llnull` has, and for the hinge loss.
-        """
-        return diagnostics.llr_p_value(self)
-
-    @property
     def fittedvalues(self) -> "pd.Series[float]":
         """Probabilities of the second level in the rows of the fit, shape (n,).
 
@@ -569,52 +561,6 @@ class LinearResults(Results):
         Raises as `fittedvalues` does.
         """
         return diagnostics.of_rows(self, "resid_deviance")
-
-    def get_influence(self) -> diagnostics.Influence:
-        """Leverages, Cook's distances and studentized residuals of the rows.
-
-        The hat matrix is ``W^1/2 X (X'WX + n lam J)^-1 X' W^1/2``, that of ``glm()``
-        without a penalty. A row that counts several times is several rows.
-
-        Returns
-        -------
-        Influence
-            With ``hat_matrix_diag, cooks_distance, resid_studentized``, and
-            ``summary_frame()``.
-
-        Raises
-        ------
-        OptionError
-            For the hinge loss.
-        DataError
-            If the rows of the fit are not in memory.
-        """
-        return diagnostics.influence_of(self)
-
-    def vif(self) -> pd.DataFrame:
-        """Variance inflation factors of the terms, generalised for those of several.
-
-        From the correlations ``R`` of the coefficients by ``(X'WX + n lam J)^-1``, as
-        ``car::vif()`` of a ``glm()``: ``det(R_term) det(R_others) / det(R)``. A factor
-        is one term.
-
-        Returns
-        -------
-        DataFrame
-            Columns ``term, vif, df`` and ``vif_root``, which is ``vif^(1 / (2 df))``.
-
-        Raises
-        ------
-        OptionError
-            For the hinge loss.
-        DataError
-            If the rows of the fit are not in memory.
-
-        References
-        ----------
-        Fox & Monette, *Generalized collinearity diagnostics*, JASA 87 (1992).
-        """
-        return diagnostics.inflation_factors(self, terms_of(self.design))
 
     def pred_table(self, threshold: float = 0.5) -> Matrix:
         """Counts of the rows of the fit, shape (2, 2): actual by predicted level.
@@ -726,76 +672,8 @@ class LinearResults(Results):
             table[numbers] = np.exp(table[numbers].astype(np.float64))
         return table
 
-    def to_sql(self, dialect: Dialect = "ansi") -> str:
-        """The score ``x'beta + alpha`` as one SQL expression, for use in a database.
-
-        Factors become ``CASE`` expressions. A row with a missing value, or with a level
-        not seen in the fit, has the score NULL. Names are quoted, and boolean
-        predictors are 0 and 1.
-
-        Parameters
-        ----------
-        dialect : "ansi", "sqlite", "duckdb", "postgresql", "mysql" or "sqlserver"
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        OptionError
-            If a term cannot be written in SQL, such as ``poly()`` or ``bs()``.
-
-        Examples
-        --------
-        >>> import pandas as pd, pegasos_stats as ps
-        >>> data = pd.DataFrame({"y": [0, 0, 1, 1], "x": range(4)})
-        >>> result = ps.svm("y ~ x", data, lam=0.25).fit(ps.Pegasos(2, seed=1))
-        >>> print(result.to_sql())
-        ((-2.8333333333333335e0)
-         + 1.0e0 * CAST("x" AS DOUBLE PRECISION))
-        """
-        return sql_of(self, dialect)
-
-    def to_json(self) -> str:
-        """The fit as JSON, for other languages.
-
-        An object with ``format``, ``version``, ``loss``, ``lam``, ``formula``,
-        ``outcome`` (``name``, and the levels ``negative`` and ``positive``),
-        ``has_intercept``, ``intercept`` and ``terms``. The score is the intercept and
-        the sum of ``coefficient * (product of parts - centre) / scale`` over the terms.
-        A part is a list that begins with its operation: ``["column", name]``,
-        ``["number", x]``, ``["levels", part, levels, values]`` (one value for each
-        level), ``["if", condition, part, part]``, ``["+", part, part]``, ``["ln",
-        part]``, and so on. A row with a missing value in one of these columns has no
-        score, also where a condition would not ask for it. Numbers are objects with
-        ``value`` and ``hex``: the same double in decimal and in hexadecimal digits.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        OptionError
-            If a term cannot be written in this form, such as ``poly()`` or ``bs()``.
-
-        Examples
-        --------
-        >>> import json, pegasos_stats as ps
-        >>> train, test = ps.datasets.load_digits56()
-        >>> result = ps.svm("digit ~ p34", train, lam=1.0).fit(ps.Pegasos(2, seed=1))
-        >>> json.loads(result.to_json())["terms"][0]["parts"]
-        [['column', 'p34']]
-        """
-        return json_of(self)
-
     def summary(
-        self,
-        alpha: float = 0.05,
-        max_terms: int | None = 30,
-        *,
-        details: bool = False,
+        self, alpha: float = 0.05, max_terms: int | None = 30, *, details: bool = False
     ) -> tables.Summary:
         """The fit on one screen: header lines, coefficients, the notes that matter.
 
@@ -898,8 +776,13 @@ class LinearResults(Results):
     def _repr_html_(self) -> str:
         if self.has_covariance:
             return self.summary().to_html()
-        table = self.displayed(self._table(0.95, None))
-        return summaries.without_errors(self, table).to_html()
+        table, footer = summaries.largest(self.displayed(self._table(0.95, None)), 30)
+        text = "For standard errors, p-values and intervals see summary()."
+        notes = [Note("standard errors", "note", text)]
+        shown = summaries.summary_of(
+            self, tables.estimate_cells(table), notes, footer=footer
+        )
+        return shown.to_html()
 
     def coefficient_table(self, level: float = 0.95) -> pd.DataFrame:
         """The columns of `tidy`; NaN if standard errors are off or would take long."""
@@ -909,16 +792,16 @@ class LinearResults(Results):
         self, level: float, errors: wald.Uncertainty | None, original: bool = False
     ) -> pd.DataFrame:
         """The columns of `tidy`, without errors where there are none."""
+        original = original and self.scaling is not None
         if errors is None:
-            chosen = self.params_original if original else self.params
-            cells = {"term": self.params.index, "estimate": chosen.to_numpy()}
-            table = pd.DataFrame(cells).reindex(columns=wald.TIDY_COLUMNS)
-        elif original and self.scaling is not None:
+            theta = self.params_original if original else self.params
+            return wald.untested(theta, self._noise(original)).frame(
+                level, list(theta.index)
+            )
+        if original and self.scaling is not None:
             undone = self.scaling.undoing(self.problem.intercept)
-            table = errors.original(undone).frame(level)
-        else:
-            table = errors.frame(level)
-        return self._without_noise(table, original)
+            errors = errors.original(undone, self._noise(original))
+        return errors.frame(level)
 
     def displayed(self, table: pd.DataFrame, original: bool = False) -> pd.DataFrame:
         """The same table without noise, and without constant columns of 0.
@@ -930,21 +813,10 @@ class LinearResults(Results):
         original : bool, default False
             Whether estimates are of the predictors before ``standardize=True``.
         """
-        shown = self._without_noise(table, original)
         same = np.array(self.design.names, dtype=object)[self.constants]
-        return shown[~(shown["term"].isin(same) & (shown["estimate"] == 0.0))]
+        return table[~(table["term"].isin(same) & (table["estimate"] == 0.0))]
 
-    def _without_noise(
-        self, table: pd.DataFrame, original: bool = False
-    ) -> pd.DataFrame:
-        """The columns of `tidy`, of some or all terms, without what is the solver's."""
-        noise = pd.Series(self._noise, self.params.index)
-        if original and self.scaling is not None:
-            noise[-self.problem.p :] /= self.scaling.scale
-        return wald.without_noise(table, np.array(noise.loc[table["term"]], np.float64))
-
-    @property
-    def _noise(self) -> Vector:
+    def _noise(self, original: bool = False) -> Vector:
         """What of each of `params` is the solver's and not the data's, shape (k,).
 
         A coefficient moves the score by 1e-5 for a standard deviation of its column,
@@ -952,6 +824,8 @@ class LinearResults(Results):
         """
         spread = np.ones(len(self.params))
         spread[-self.problem.p :] = self._spread
+        if original and self.scaling is not None:
+            spread[-self.problem.p :] *= self.scaling.scale
         with np.errstate(divide="ignore"):
             return np.asarray(np.minimum(wald.NOISE / spread, LARGEST))
 
@@ -994,16 +868,14 @@ class LinearResults(Results):
         self, data: object, unseen: Unseen, offset: object, se_fit: bool
     ) -> "dict[str, pd.Series[float]]":
         found: dict[str, pd.Series[float]] = {}
-        if data is None and self.problem.loss == "log" and self.problem.has_rows:
+        is_log = self.problem.loss == "log"
+        if data is None and is_log and self.problem.has_rows:
             found |= diagnostics.columns_of(self)
+        predict = partial(self.get_prediction, data, unseen=unseen, offset=offset)
         if se_fit:
-            scores = self.get_prediction(
-                data, scale="link", unseen=unseen, offset=offset
-            )
-            found["score_se"] = scores.se
-            if self.problem.loss == "log":
-                prediction = self.get_prediction(data, unseen=unseen, offset=offset)
-                found["probability_se"] = prediction.se
+            found["score_se"] = predict(scale="link").se
+        if se_fit and is_log:
+            found["probability_se"] = predict().se
         return found
 
     # What the package maketables reads, which makes tables for Word, Typst and others;
@@ -1017,13 +889,8 @@ class LinearResults(Results):
     def __maketables_depvar__(self) -> str:
         return f"{self.coding.name} = {self.coding.positive}"
 
-    @property
-    def __maketables_default_stat_keys__(self) -> list[str]:
-        return ["N", "pseudo_r2", "ll", "lam", "se_type"]
-
-    @property
-    def __maketables_stat_labels__(self) -> dict[str, str]:
-        return {"lam": "Lambda"}
+    __maketables_default_stat_keys__ = ("N", "pseudo_r2", "ll", "lam", "se_type")
+    __maketables_stat_labels__ = MappingProxyType({"lam": "Lambda"})
 
     @property
     def __maketables_vcov_info__(self) -> dict[str, str]:
@@ -1047,9 +914,6 @@ class LinearResults(Results):
         from pegasos_stats.output.plotting.result_plots import LinearPlots
 
         return LinearPlots(self)
-
-    def _size(self) -> str:
-        return counted(len(self.coef), "coefficient")
 
 
 def drop_zero_weights(
@@ -1081,22 +945,3 @@ def drop_zero_weights(
     dual = np.minimum(share * found.dual[rows], weights)
     groups = None if groups is None else groups.among(rows)
     return problem, replace(found, dual=dual), groups
-
-
-def terms_of(design: Design) -> dict[str, list[str]]:
-    """Names of the columns of every term, the intercept left out.
-
-    A factor is one term, an interaction another; of data without a formula every
-    column is one.
-
-    Examples
-    --------
-    >>> from pegasos_stats.data.design import FrameDesign
-    >>> terms_of(FrameDesign(("age", "dose"), named=True))
-    {'age': ['age'], 'dose': ['dose']}
-    """
-    design = unscaled(design)
-    if not isinstance(design, FormulaDesign):
-        return {name: [name] for name in design.names}
-    each = zip(design.terms, design.columns, strict=True)
-    return {str(term): list(names) for term, names in each if names}

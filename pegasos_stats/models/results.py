@@ -1,7 +1,7 @@
 """Results that all models have: predictions, tables, data frames, reports."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -14,13 +14,8 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Mask, Predictors, Vector
 from pegasos_stats.checks import check_choice, check_flag, number_of
-from pegasos_stats.data.design import (
-    Design,
-    FrameDesign,
-    ModelMatrix,
-    as_frame,
-    row_labels,
-)
+from pegasos_stats.data import design as designs
+from pegasos_stats.data import user_data
 from pegasos_stats.data.digests import digest_of, digests_by_row, rows_digest
 from pegasos_stats.data.labels import LabelCoding, Ties
 from pegasos_stats.data.language.formula import outcome_of
@@ -31,14 +26,6 @@ from pegasos_stats.data.scan.files import Scan, joined, scanned_frames
 from pegasos_stats.data.scan.levels import columns_of_outcome
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.scan.rows import Block, StreamedRows, Values, added
-from pegasos_stats.data.user_data import (
-    as_data,
-    column_of_labels,
-    in_rows,
-    is_sparse,
-    is_valid_text,
-    selected,
-)
 from pegasos_stats.data.weights import (
     Counts,
     Offset,
@@ -74,7 +61,7 @@ from pegasos_stats.tables import Summary, significant
 if TYPE_CHECKING:
     from dask.dataframe import DataFrame as DaskFrame
 
-    from pegasos_stats.models.base import Model
+    from pegasos_stats.models.linear import Model
     from pegasos_stats.output.report.report import Format, Report
     from pegasos_stats.studies.cross_validation import LambdaPath
     from pegasos_stats.studies.thresholds import Thresholds
@@ -123,7 +110,7 @@ class Results(ABC):
     problem: Problem
     solver: Pegasos | SDCA
     solution: AnySolution
-    design: Design
+    design: designs.Design
     coding: LabelCoding
     index: pd.Index
     offsets: Offset | None
@@ -326,8 +313,9 @@ class Results(ABC):
             If new rows need an offset that is not given, or must not have one.
         """
         if isinstance(data, Scan) or is_dask(data):
-            options = {"unseen": unseen, "offset": offset}
-            return of_blocks(self, data, "decision_function", options)  # type: ignore[no-any-return]
+            return of_blocks(  # type: ignore[no-any-return]
+                self, data, "decision_function", unseen=unseen, offset=offset
+            )
         return self._scores(self._matrix(data, unseen, offset))
 
     @suggest_arguments
@@ -381,9 +369,8 @@ class Results(ABC):
         True
         """
         if is_dask(data):
-            options = {"ties": ties, "unseen": unseen, "offset": offset}
-            options["threshold"] = threshold
-            return of_blocks(self, data, "predict", options)  # type: ignore[no-any-return]
+            options = {"ties": ties, "unseen": unseen, "threshold": threshold}
+            return of_blocks(self, data, "predict", offset=offset, **options)  # type: ignore[no-any-return]
         scores = self.decision_function(data, unseen=unseen, offset=offset)
         return predicted(scores, self.problem, self.coding, self._ties(ties), threshold)
 
@@ -422,8 +409,9 @@ class Results(ABC):
                 "of its scores, ps.logit() fits them, decision_function() has scores."
             )
         if is_dask(data):
-            options = {"unseen": unseen, "offset": offset}
-            return of_blocks(self, data, "predict_proba", options)  # type: ignore[no-any-return]
+            return of_blocks(  # type: ignore[no-any-return]
+                self, data, "predict_proba", unseen=unseen, offset=offset
+            )
         scores = self.decision_function(data, unseen=unseen, offset=offset)
         return self.coding.probabilities(scores - self.problem.prior_shift)
 
@@ -488,24 +476,19 @@ class Results(ABC):
                 )
             options: dict[str, object] = {"ties": ties, "unseen": unseen}
             options |= {"prefix": prefix, "threshold": threshold, "offset": offset}
-            return of_blocks(self, data, "augment", options)  # type: ignore[no-any-return]
+            return of_blocks(self, data, "augment", **options)  # type: ignore[no-any-return]
         problem, coding = self.problem, self.coding
         scores = self.decision_function(data, unseen=unseen, offset=offset)
         labels = self._known_labels(data, actual)
-        columns = {
-            "predicted": predicted(
-                scores, problem, coding, self._ties(ties), threshold
-            ),
-            "score": scores,
-        }
+        label = predicted(scores, problem, coding, self._ties(ties), threshold)
+        added = pd.DataFrame({"predicted": label, "score": scores})
         if problem.loss == "log":
             both = coding.probabilities(scores - problem.prior_shift)
-            columns["probability"] = both.iloc[:, 1]
-        added = pd.DataFrame(columns, index=scores.index)
+            added["probability"] = both.iloc[:, 1]
         if labels is not None:
             margin = coding.encode(labels) * scores.to_numpy()
-            values = LOSSES[problem.loss].values(margin)
-            added["margin"], added["loss"] = margin, values
+            added["margin"] = margin
+            added["loss"] = LOSSES[problem.loss].values(margin)
         added = added.assign(**self._columns_beside(data, unseen, offset, se_fit))
         return with_columns(self._frame(data), added, prefix)
 
@@ -517,7 +500,7 @@ class Results(ABC):
             raise OptionError("se_fit=True needs standard errors, which kernels lack.")
         return {}
 
-    def _scores(self, matrix: ModelMatrix) -> "pd.Series[float]":
+    def _scores(self, matrix: designs.ModelMatrix) -> "pd.Series[float]":
         """Scores of the rows of a matrix; NaN in those that are not complete."""
         return matrix.spread(
             scores_of(self.problem, self.solution, matrix.values, matrix.offset)
@@ -525,7 +508,7 @@ class Results(ABC):
 
     def _matrix(
         self, data: object = None, unseen: Unseen = "error", offset: object = None
-    ) -> ModelMatrix:
+    ) -> designs.ModelMatrix:
         """The matrix of `data`; that of the fit for None.
 
         Raises
@@ -550,7 +533,7 @@ class Results(ABC):
                 return matrix
             return self.offsets.on(matrix, data, offset)
         everything = np.ones(self.problem.n, dtype=bool)
-        return ModelMatrix(
+        return designs.ModelMatrix(
             self.problem.X, everything, self.index, offset=self.problem.offset
         )
 
@@ -580,10 +563,10 @@ class Results(ABC):
         if data is None:
             return self._training_frame()
         if self.design.formula is not None:
-            return as_data(data)
-        if is_sparse(data) and not isinstance(data, pd.DataFrame):
-            return sparse_frame(data, row_labels(data))
-        return as_frame(data)
+            return user_data.as_data(data)
+        if user_data.is_sparse(data) and not isinstance(data, pd.DataFrame):
+            return sparse_frame(data, designs.row_labels(data))
+        return designs.as_frame(data)
 
     def _training_frame(self) -> pd.DataFrame:
         """Outcome and predictors of the rows used, on their original scale.
@@ -602,9 +585,11 @@ class Results(ABC):
             return outcome
         if isinstance(design, ScaledDesign):
             X, design = design.scaling.unapply(X), design.design
-        names = design.columns if isinstance(design, FrameDesign) else design.names
+        names = (
+            design.columns if isinstance(design, designs.FrameDesign) else design.names
+        )
         columns = pd.Index(list(names), tupleize_cols=False)
-        if is_sparse(X):
+        if user_data.is_sparse(X):
             predictors = sparse_frame(X, self.index).set_axis(columns, axis=1)
         else:
             predictors = pd.DataFrame(np.array(X), index=self.index, columns=columns)
@@ -673,9 +658,11 @@ class Results(ABC):
         is_training = data is None
         if data is None and isinstance(problem.X, StreamedRows):
             assert isinstance(self.solution, Solution)
-            f = pd.Series(scores_of_fit(problem, self.solution), self.index)
+            at = Point(self.solution.beta, self.solution.alpha)
+            parts = problem.X.read(partial(_block_scores, at))
+            f = pd.Series(np.concatenate(added(parts)), self.index)
             own: object = self._labels()
-        elif are_in_files(problem, data):
+        elif isinstance(data, Scan) or is_dask(data):
             known = None if self.counted is None else self.counted.column
             columns, labelled = [freq_weights, weights, known], actual is None
             f, own, beside = read_rows(self, data, unseen, offset, columns, labelled)
@@ -894,13 +881,8 @@ class Results(ABC):
     def __repr__(self) -> str:
         return (
             f"<Results: {self.coding.described}, {counted(self.nobs, 'row')}, "
-            f"{self._size()}, objective {significant(self.objective, 6)}, "
-            f"seed {self.seed}>"
+            f"objective {significant(self.objective, 6)}, seed {self.seed}>"
         )
-
-    @abstractmethod
-    def _size(self) -> str:
-        """How large the fit is, in words."""
 
 
 def varies(means: Vector, deviations: Vector) -> Mask:
@@ -917,35 +899,15 @@ def light(result: "Results") -> "Results":
     if not isinstance(problem, Problem) or not isinstance(found, Solution):
         return result
     offset = None if problem.offset is None else np.zeros(1)
-    few = Problem(
-        np.zeros((1, problem.p)),
-        np.ones(1),
-        problem.lam,
-        problem.loss,
-        problem.intercept,
-        offset=offset,
-    )
+    X, y = np.zeros((1, problem.p)), np.ones(1)
+    few = replace(problem, X=X, y=y, weights=None, offset=offset)
     vars(few)["prior_shift"] = problem.prior_shift
-    solution = replace(found, dual=np.zeros(1))
-    index = pd.RangeIndex(1)
+    solution, index = replace(found, dual=np.zeros(1)), pd.RangeIndex(1)
     return replace(result, problem=few, solution=solution, index=index, model=None)
 
 
-def of_block(
-    result: "Results",
-    method: str,
-    options: Mapping[str, object],
-    frame: pd.DataFrame,
-) -> Any:
-    """What a method gives for the rows of one partition, or of a piece of files."""
-    return getattr(result, method)(frame, **options)
-
-
 def of_blocks(
-    result: "Results",
-    data: "Scan | DaskFrame",
-    method: str,
-    options: Mapping[str, object],
+    result: "Results", data: "Scan | DaskFrame", method: str, **options: object
 ) -> Any:
     """What a method gives for rows in files, or, not computed yet, for a frame of Dask.
 
@@ -959,7 +921,7 @@ def of_blocks(
     names = data.kinds if isinstance(data, Scan) else data.columns
     offsets, offset = result.offsets, options["offset"]
     also = [] if offsets is None else offsets.columns([*names], offset)
-    rule = partial(of_block, light(result), method, options)
+    rule = partial(getattr(light(result), method), **options)
     if not isinstance(data, Scan):
         return data.map_partitions(rule, meta=rule(data._meta))
     frames = scanned_frames(data, result.design, also)
@@ -967,7 +929,7 @@ def of_blocks(
 
 
 def outcome_column(
-    data: object, design: Design, coding: LabelCoding, cure: str
+    data: object, design: designs.Design, coding: LabelCoding, cure: str
 ) -> pd.Series:
     """The outcome in data that may lack it; without a formula a column of its name.
 
@@ -1071,7 +1033,7 @@ def with_columns(
     ColumnError
         If `data` have a column of one of the names.
     """
-    if not (isinstance(prefix, str) and is_valid_text(prefix)):
+    if not (isinstance(prefix, str) and user_data.is_valid_text(prefix)):
         raise OptionError(
             f"prefix={shown(prefix)} is not allowed; give text, such as prefix='.'."
         )
@@ -1092,18 +1054,11 @@ def sparse_frame(X: object, index: pd.Index) -> pd.DataFrame:
     """Sparse rows as a frame, with the columns ``x1, x2, ...``."""
     from scipy.sparse import csr_matrix
 
-    matrix = csr_matrix(in_rows(X))
+    matrix = csr_matrix(user_data.in_rows(X))
     names = [f"x{j + 1}" for j in range(matrix.shape[1])]
     sparse = pd.DataFrame.sparse.from_spmatrix  # type: ignore[attr-defined]
     found: pd.DataFrame = sparse(matrix, index, names)
     return found
-
-
-def are_in_files(problem: object, data: object) -> bool:
-    """Whether data, or for None the rows of the fit, are in files or partitions."""
-    if data is None:
-        return isinstance(getattr(problem, "X", None), StreamedRows)
-    return isinstance(data, Scan) or is_dask(data)
 
 
 def read_rows(
@@ -1189,34 +1144,28 @@ def are_of_fit(
     return bool(apart.max() <= SAME * spread)
 
 
-def scores_of_fit(problem: Problem, solution: Solution) -> Vector:
-    """Scores of the rows of a fit from files, which are read once."""
-    work = partial(_scores, Point(solution.beta, solution.alpha))
-    return np.concatenate(added(problem.X.read(work)))
-
-
-def _scores(at: Point, block: Block, values: Values) -> list[Vector]:
+def _block_scores(at: Point, block: Block, values: Values) -> list[Vector]:
     return [scores(block.X, at, block.offset)]
 
 
 def labelled_rows(
-    matrix: ModelMatrix, labels: object, counts: object = None
+    matrix: designs.ModelMatrix, labels: object, counts: object = None
 ) -> tuple[Predictors, pd.Series, Vector | None]:
     """Complete rows with a label, each as often as it counts, and their offset."""
-    column = column_of_labels(labels)
+    column = user_data.column_of_labels(labels)
     if counts is not None:
         taken = repeated(counts, column, matrix.index)
         column, matrix = column.iloc[taken], matrix.taken(taken)
     column = column[matrix.kept]
     known = column.notna().to_numpy(dtype=bool)
     offset = None if matrix.offset is None else matrix.offset[known]
-    return selected(matrix.values, known), column[known], offset
+    return user_data.selected(matrix.values, known), column[known], offset
 
 
 def with_source(
     table: ConfusionMatrix,
     result: "Results",
-    matrix: ModelMatrix,
+    matrix: designs.ModelMatrix,
     labels: object,
     counts: object = None,
 ) -> ConfusionMatrix:

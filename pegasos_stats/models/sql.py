@@ -446,36 +446,92 @@ def plain_level(level: object) -> Level:
     return found
 
 
-def json_of(result: "LinearResults") -> str:
-    """Write a fit as JSON; see ``LinearResults.to_json``."""
-    coding = result.coding
+def to_json(self: "LinearResults") -> str:
+    """The fit as JSON, for other languages.
+
+    An object with ``format``, ``version``, ``loss``, ``lam``, ``formula``,
+    ``outcome`` (``name``, and the levels ``negative`` and ``positive``),
+    ``has_intercept``, ``intercept`` and ``terms``. The score is the intercept and
+    the sum of ``coefficient * (product of parts - centre) / scale`` over the terms.
+    A part is a list that begins with its operation: ``["column", name]``,
+    ``["number", x]``, ``["levels", part, levels, values]`` (one value for each
+    level), ``["if", condition, part, part]``, ``["+", part, part]``, ``["ln",
+    part]``, and so on. A row with a missing value in one of these columns has no
+    score, also where a condition would not ask for it. Numbers are objects with
+    ``value`` and ``hex``: the same double in decimal and in hexadecimal digits.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    OptionError
+        If a term cannot be written in this form, such as ``poly()`` or ``bs()``.
+
+    Examples
+    --------
+    >>> import json, pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> result = ps.svm("digit ~ p34", train, lam=1.0).fit(ps.Pegasos(2, seed=1))
+    >>> json.loads(result.to_json())["terms"][0]["parts"]
+    [['column', 'p34']]
+    """
+    coding = self.coding
     document = {
         "format": "pegasos_stats linear fit",
         "version": 1,
-        "loss": result.problem.loss,
-        "lam": number(result.problem.lam),
-        "formula": result.design.formula,
+        "loss": self.problem.loss,
+        "lam": number(self.problem.lam),
+        "formula": self.design.formula,
         "outcome": {
             "name": coding.name,
             "negative": coding.negative,
             "positive": coding.positive,
         },
-        "has_intercept": result.problem.intercept,
-        "intercept": number(result.intercept),
-        "terms": terms_of(result),
+        "has_intercept": self.problem.intercept,
+        "intercept": number(self.intercept),
+        "terms": terms_of(self),
     }
     return json.dumps(
         document, ensure_ascii=False, allow_nan=False, indent=1, default=str
     )
 
 
-def sql_of(result: "LinearResults", dialect: Dialect) -> str:
-    """Write the score of a fit as an expression; see ``LinearResults.to_sql``."""
+def to_sql(self: "LinearResults", dialect: Dialect = "ansi") -> str:
+    """The score ``x'beta + alpha`` as one SQL expression, for use in a database.
+
+    Factors become ``CASE`` expressions. A row with a missing value, or with a level
+    not seen in the fit, has the score NULL. Names are quoted, and boolean
+    predictors are 0 and 1.
+
+    Parameters
+    ----------
+    dialect : "ansi", "sqlite", "duckdb", "postgresql", "mysql" or "sqlserver"
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    OptionError
+        If a term cannot be written in SQL, such as ``poly()`` or ``bs()``.
+
+    Examples
+    --------
+    >>> import pandas as pd, pegasos_stats as ps
+    >>> data = pd.DataFrame({"y": [0, 0, 1, 1], "x": range(4)})
+    >>> result = ps.svm("y ~ x", data, lam=0.25).fit(ps.Pegasos(2, seed=1))
+    >>> print(result.to_sql())
+    ((-2.8333333333333335e0)
+     + 1.0e0 * CAST("x" AS DOUBLE PRECISION))
+    """
     check_choice("dialect", dialect, DIALECTS)
     writer = Writer(dialect)
-    intercept = [writer.number(number(result.intercept))]
-    lines = intercept if result.problem.intercept else []
-    for term in terms_of(result):
+    intercept = [writer.number(number(self.intercept))]
+    lines = intercept if self.problem.intercept else []
+    for term in terms_of(self):
         value = " * ".join(writer.value(part) for part in term["parts"])
         if term["centre"]["value"] != 0.0:
             value = f"({value} - {writer.number(term['centre'])})"

@@ -4,7 +4,7 @@ import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,6 @@ from pegasos_stats.checks import check_count
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.language.formula import factored
 from pegasos_stats.data.language.formula_design import FormulaDesign, doubtful_in
-from pegasos_stats.data.sample import Groups
 from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.errors import counted, listing, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix
@@ -27,28 +26,14 @@ from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import OptimalityBounds
 
 if TYPE_CHECKING:
-    from pegasos_stats.models.base import Model
     from pegasos_stats.models.results import Results
 
-Topic = Literal[
-    "predictions",  # one level for all rows
-    "separation",
-    "run",  # not converged
-    "resamples",  # that coincide
-    "few events",
-    "level order",
-    "columns",  # of no use, or probably misread
-    "penalty",  # that is strong
-    "standard errors",  # which estimate the table has, or why it has none
-    "certificate",
-    "inference",  # what standard errors, intervals and tests assume
-    "probabilities",
-    "rows",
-]
-Severity = Literal["note", "warning"]
-
-# Topics that a summary shows, the most important first; others are among its details.
-RANKED: tuple[Topic, ...] = get_args(Topic)[:9]
+# Topics that a summary shows, the most important first; others, such as "certificate",
+# "inference", "probabilities" and "rows", are among its details.
+RANKED = (
+    *("predictions", "separation", "run", "resamples", "few events", "level order"),
+    *("columns", "penalty", "standard errors"),
+)
 MOST = 3  # notes of a summary
 
 
@@ -67,8 +52,8 @@ class Note:
         word such as ``WARNING:``.
     """
 
-    topic: Topic
-    severity: Severity
+    topic: str
+    severity: Literal["note", "warning"]
     text: str
 
     @property
@@ -90,14 +75,11 @@ def most_important(notes: Iterable[Note], most: int = MOST) -> list[Note]:
     >>> [note.text for note in most_important(found)]
     ['3', '2']
     """
-    first: dict[Topic, Note] = {}
-    for note in notes:
-        first.setdefault(note.topic, note)
+    first = {note.topic: note for note in reversed([*notes])}
     found = [first[topic] for topic in RANKED if topic in first]
-    *others, last = RANKED
-    if last not in first:
+    if RANKED[-1] not in first:
         return found[:most]
-    return [*[note for note in found if note.topic in others][: most - 1], first[last]]
+    return [*found[:-1][: most - 1], found[-1]]
 
 
 def ranked(notes: Iterable[Note]) -> list[Note]:
@@ -351,57 +333,6 @@ def held_back(
     return [Note("penalty", "note", text)]
 
 
-def too_far(to_optimum: bool) -> Note:
-    """Note that a fit is too far from its optimum for these standard errors.
-
-    A solver that goes to the optimum takes a smaller tolerance.
-    """
-    text = (
-        "the fit is too far from its optimum for these standard errors; "
-        f"{'tol' if to_optimum else 'refine'}=1e-8 goes on to the optimum."
-    )
-    return Note("run", "warning", text)
-
-
-def few_rows(rarer: int, n: int, k: int) -> Iterator[Note]:
-    """That the rows of the rarer level are few for k coefficients."""
-    text = (
-        f"there are {counted(n, 'row')}, {rarer:,} of the rarer level, for "
-        f"{counted(k, 'coefficient')}: with fewer than {FEW} of that level for each, "
-        "estimates and intervals are rough. Use fewer predictors."
-    )
-    if rarer < FEW * k:
-        yield Note("few events", "warning", text)
-
-
-def few_groups(groups: Groups | None) -> Iterator[Note]:
-    """That groups are few."""
-    text = (
-        f"there are {groups}: with fewer than {FEW} groups standard errors are rough "
-        "and may be far too small."
-    )
-    if groups is not None and groups.fewest < FEW:
-        yield Note("few events", "warning", text)
-
-
-def separated(names: Sequence[str], n_rows: int, n: int) -> list[Note]:
-    """Note that coefficients without penalty would have no limit."""
-    if not n_rows:
-        return []
-    text = (
-        f"{counted(n_rows, 'row')} can be predicted with certainty (separation), as "
-        "where all rows of a level have one outcome. Only the penalty limits "
-        f"{listing(names, LISTED)}: no standard errors. Merge or drop such a level."
-    )
-    if n_rows == n:
-        text = (
-            "the predictors separate the levels perfectly (complete separation): only "
-            "the penalty limits the coefficients, which have no standard errors. Check "
-            "whether a predictor contains the outcome."
-        )
-    return [Note("separation", "warning", text)]
-
-
 def all_right(table: ConfusionMatrix, k: int) -> list[Note]:
     """Note that no training row of the log loss is on the wrong side.
 
@@ -419,56 +350,6 @@ def all_right(table: ConfusionMatrix, k: int) -> list[Note]:
         return []
     text = "Every row is on its right side: does a predictor contain the outcome?"
     return [Note("separation", "note", text)]
-
-
-COINCIDE = Note(
-    "resamples",
-    "warning",
-    "resamples coincide: rows tie at the margin, and estimates jump between corners. "
-    "No theory covers this; simulated coverage is 0.69 to 1.",
-)
-
-
-def estimate(kind: str, for_glm: bool = False, lam_by_cv: bool = False) -> Note:
-    """Which standard errors and intervals a table has, in a line.
-
-    Parameters
-    ----------
-    kind : str
-    for_glm : bool
-        Whether to name those that R's ``glm`` prints.
-    lam_by_cv : bool
-        Whether lambda was chosen by cross-validation.
-
-    Examples
-    --------
-    >>> print(estimate("Standard errors: HC3", for_glm=True).text)
-    Standard errors: HC3, for penalised coefficients at this lambda (those ...
-    """
-    glm = " (those of glm and Logit: lam=1e-9, cov_type='nonrobust')" if for_glm else ""
-    fixed = ", taken as fixed" if lam_by_cv else ""
-    what = f"for penalised coefficients at this lambda{fixed}"
-    return Note("standard errors", "note", f"{kind}, {what}{glm}.")
-
-
-def assumptions(groups: Groups | None, counts_scaling: bool) -> Note:
-    """Which rows an estimate takes as independent.
-
-    Parameters
-    ----------
-    groups : Groups, optional
-        Which are independent, instead of the rows.
-    counts_scaling : bool
-        Whether means and deviations of standardized predictors are estimates too.
-    """
-    text = "Intervals and tests are about penalised coefficients. "
-    if groups is None:
-        text += "Rows are taken as independent; otherwise give their groups."
-    else:
-        text += "Groups are taken as independent of each other, rows of one are not."
-    if counts_scaling:
-        text += " Means and standard deviations of predictors count as estimated."
-    return Note("inference", "note", text)
 
 
 INTERCEPT = "Intercept"
@@ -513,14 +394,6 @@ def summary_of(
         right=solver_lines(result) if details else (),
         footer=" ".join([footer] * bool(footer) + [MORE] * (not details)),
     )
-
-
-def without_errors(result: "Results", tidy: pd.DataFrame) -> tables.Summary:
-    """The summary of a fit whose standard errors were not computed yet."""
-    shown, footer = largest(tidy, 30)
-    text = "For standard errors, p-values and intervals see summary()."
-    notes = [Note("standard errors", "note", text)]
-    return summary_of(result, tables.estimate_cells(shown), notes, footer=footer)
 
 
 def header_lines(
@@ -608,7 +481,7 @@ def model_lines(result: "Results") -> tables.Fields:
     return [*problem_lines(result), ("Training errors:", errors)]
 
 
-def problem_lines(of: "Results | Model") -> tables.Fields:
+def problem_lines(of: "Results") -> tables.Fields:
     """What is minimised, and on which rows."""
     problem, coding = of.problem, of.coding
     weights, weightless = problem.weights, problem.n_weightless

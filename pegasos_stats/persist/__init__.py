@@ -35,7 +35,7 @@ KINDS = dict.fromkeys(
     "ContrastTests": ".models.inference.wald",
     "JointTest": ".models.inference.wald",
     "LikelihoodRatioTest": ".models.diagnostics",
-    "Margins": ".models.effects.averages",
+    "Margins": ".models.effects",
     "Summary": ".tables",
 }
 __all__ = ["Saved", "load", "load_saved", "save"]

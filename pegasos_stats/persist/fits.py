@@ -30,12 +30,11 @@ from pegasos_stats.data.weights import Counts, Offset
 from pegasos_stats.errors import DataError, FormulaError, listing, plain, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import positive_position
-from pegasos_stats.models.base import Model
 from pegasos_stats.models.inference import wald
 from pegasos_stats.models.inference.options import Bootstrap, Cluster, seconds_of
 from pegasos_stats.models.inference.wald import BootstrapResult, Covariance
 from pegasos_stats.models.kernel import KernelResults, KernelSVM
-from pegasos_stats.models.linear import SVM, Logit
+from pegasos_stats.models.linear import SVM, Logit, Model
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
 from pegasos_stats.persist import codec

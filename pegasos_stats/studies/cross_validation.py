@@ -19,8 +19,8 @@ from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
-from pegasos_stats.models.base import Model
 from pegasos_stats.models.kernel import KernelResults, KernelSVM
+from pegasos_stats.models.linear import Model
 from pegasos_stats.models.results import Results, predicted
 from pegasos_stats.solvers.kernel_problem import KernelProblem, support_of
 from pegasos_stats.solvers.losses import LOSSES

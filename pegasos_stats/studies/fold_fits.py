@@ -22,7 +22,7 @@ from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.data.weights import WeightsOf, mean_one, rows_of_weights
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.metrics.scores import areas_under_curves
-from pegasos_stats.models.base import Model, checked_solver
+from pegasos_stats.models.linear import Model, checked_solver
 from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers import pegasos_run, solutions, solver_runs

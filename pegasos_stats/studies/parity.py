@@ -30,7 +30,7 @@ from pegasos_stats.data.labels import Level, signs_of
 from pegasos_stats.errors import DataError, DependencyError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.metrics.confusion import confusion
-from pegasos_stats.models.base import checked_solver
+from pegasos_stats.models.linear import checked_solver
 from pegasos_stats.solvers.kernel_problem import KernelFunction, scores_of_kernel
 from pegasos_stats.solvers.options import declared, values_of
 from pegasos_stats.solvers.pegasos import Pegasos

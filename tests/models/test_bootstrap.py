@@ -9,19 +9,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from pegasos_stats.errors import ConvergenceWarning, DataError, OptionError
-from pegasos_stats.models.inference import bootstrap as module
 from pegasos_stats.models.inference.bootstrap import (
     DISTANCE,
     GAP,
-    NO_OPTIMUM,
-    STATUS,
     Refit,
     bootstrap,
     resampled_rows,
 )
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.rng import RRandom
-from pegasos_stats.solvers.newton.resamples import HingeResamples
 from pegasos_stats.solvers.objective import best_intercept, certificate, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
@@ -217,53 +213,6 @@ def test_the_distance_is_the_root_of_twice_the_gap_by_lambda(loss, tol):
         # The intercept is put in the middle after the gap was taken: the objective is
         # another one by at most the gap, and its sums are of another order.
         assert found[b, DISTANCE] == pytest.approx(distance, rel=gap + 1e-9)
-
-
-@pytest.mark.parametrize(
-    ("kind", "intercept", "reach"),
-    [
-        *(("plain", True, module.REACH), ("plain", False, 1e-3)),
-        *(("weights", False, module.REACH), ("weights", True, 1e-3)),
-        *(("few", True, module.REACH), ("few", False, 1e-3)),
-    ],
-)
-def test_refits_of_rows_near_the_margin_are_those_of_all(
-    kind, intercept, reach, monkeypatch
-):
-    """With a tiny reach rows stray beyond it, and all are fitted after all."""
-    problem, whole = drawn(800, 3, lam=0.01, intercept=intercept), []
-    if kind == "weights":
-        problem = weighted(problem)
-    if kind == "few":  # some resamples have one class alone, or none of it far away
-        largest = np.argsort(problem.X[:, 0])[-3:]
-        problem = replace(problem, y=np.where(np.isin(range(800), largest), 1.0, -1.0))
-    monkeypatch.setattr(module, "REACH", reach)
-    solved = HingeResamples._solved
-
-    def counted(self, part, *rest):
-        whole.append(part is self._all)
-        return solved(self, part, *rest)
-
-    rows = np.concatenate(list(resampled_rows(800, 96, RRandom(443))))
-    refit = Refit(problem, fit(problem), 1e-10)
-    expected, known = refit(rows)
-    refit.look_near_the_margin(expected[:32], known[:32])
-    monkeypatch.setattr(HingeResamples, "_solved", counted)
-    estimates, found = refit(rows)
-    if kind == "plain":
-        assert not all(whole)
-        assert any(whole) == (reach < 1.0)
-    assert (found[:, STATUS] == known[:, STATUS]).all()
-    kept = found[:, STATUS] != NO_OPTIMUM
-    assert (found[kept, GAP] <= 1e-10).all()
-    apart = np.linalg.norm(estimates[kept, 1:] - expected[kept, 1:], axis=1)
-    assert (apart <= (found + known)[kept, DISTANCE]).all()
-    for b in np.flatnonzero(kept)[::8]:
-        drawn_so = np.bincount(rows[b], minlength=800) * problem.row_weights
-        resample = replace(problem, weights=drawn_so / drawn_so.mean())
-        at, best = (primal(resample, e[b, 1:], e[b, 0]) for e in (estimates, expected))
-        # Each within its gap of the optimum; middles of intercepts by half of it more.
-        assert at == pytest.approx(best, rel=2e-10)
 
 
 def test_intervals_follow_from_the_replicates():

@@ -1,7 +1,6 @@
 """Where case or accents decide which level is first, a note says so at every door."""
 
 import re
-import unicodedata
 
 import numpy as np
 import pandas as pd
@@ -9,7 +8,6 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import FormulaError
-from pegasos_stats.models.summaries import other_first
 from tests.output.command_line import run
 
 
@@ -27,24 +25,6 @@ PLAIN = DATA.assign(dx=DATA["dx"].str.lower(), ward=DATA["ward"].str.lower())
 
 def notes_on_order(result):
     return [note.text for note in result.notes if note.topic == "level order"]
-
-
-# The order of sort() in the locale en_US.UTF-8: letters, then accents, then case.
-@pytest.mark.parametrize(
-    ("levels", "first"),
-    [
-        (["Malignant", "benign"], "benign"),
-        (["A", "a"], "a"),
-        (["Zoe", "Éva"], "Éva"),
-        (["Zoe", unicodedata.normalize("NFD", "éva")], "e\u0301va"),
-        (["a", "á"], ""),
-        (["A", "b"], ""),
-        (["no", "Yes"], ""),  # an order of categories
-        ([], ""),
-    ],
-)
-def test_the_first_level_of_a_usual_locale(levels, first):
-    assert other_first(levels) == first
 
 
 @pytest.mark.parametrize("make", [ps.svm, ps.logit, ps.kernel_svm])

@@ -57,18 +57,3 @@ def test_a_degenerate_hinge_is_told_until_it_is_cured():
     assert note.sentence == flat.summary().notes[0]
     cured = ps.SVM(y, X, lam=0.01, weights="balanced").fit(ps.SDCA(tol=1e-8, seed=1))
     assert of_topic(cured, "predictions") == []
-
-
-@pytest.mark.parametrize(
-    "made",
-    [
-        lambda lam: ps.logit("y ~ x", {"y": [0, 1], "x": [1.0, 2.0]}, lam=lam),
-        lambda lam: ps.SVM([0, 1], [[1.0], [2.0]], lam=lam),
-        lambda lam: ps.KernelSVM([0, 1], [[1.0], [2.0]], lam=lam),
-    ],
-)
-def test_no_penalty_at_all_is_refused_with_what_comes_near(made):
-    with pytest.raises(ps.errors.OptionError, match=r"^lam=0 .*1e-9"):
-        made(0)
-    with pytest.raises(ps.errors.OptionError, match=r"^lam=-1\.0 "):
-        made(-1.0)

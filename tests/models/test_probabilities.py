@@ -55,13 +55,6 @@ def test_class_weights_are_taken_out_of_the_odds(weights):
     assert (weighted.predict(NEW) == labels).all()
 
 
-def test_row_weights_stay_in_the_odds():
-    w = np.where(np.arange(len(DATA)) % 2, 1.0, 3.0)
-    result = ps.logit("y ~ a + b", DATA, lam=1e-3, weights=w).fit(TIGHT)
-    expected = expit(result.decision_function(NEW))
-    np.testing.assert_allclose(result.predict_proba(NEW)["yes"], expected, rtol=1e-14)
-
-
 def test_the_sign_of_a_weighted_score_is_another_threshold_of_the_probability():
     model = ps.logit("y ~ a + b", DATA, lam=1e-3, weights={"no": 1, "yes": 2})
     result = model.fit(TIGHT)

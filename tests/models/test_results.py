@@ -18,13 +18,6 @@ def result(digits):
     return ps.svm("digit ~ .", digits[0], lam=1.0).fit(ps.Pegasos(epochs=5, seed=443))
 
 
-def test_params_have_the_intercept_first(result):
-    assert result.params.index[0] == "Intercept"
-    assert result.params.iloc[0] == result.intercept
-    assert result.params.iloc[1:].equals(result.coef.rename("params"))
-    assert len(result.coef) == 64
-
-
 def test_scores_are_linear_and_predictions_their_signs(result, digits):
     _, test = digits
     scores = result.decision_function(test)

@@ -1,7 +1,5 @@
 """A logistic fit that only the penalty keeps finite says so."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +8,6 @@ import statsmodels.formula.api as smf
 from scipy.optimize import linprog
 
 import pegasos_stats as ps
-from pegasos_stats.models.inference import separation
 
 TIGHT = ps.SDCA(tol=1e-10, epochs=2000, seed=1)
 
@@ -156,28 +153,6 @@ def test_rows_that_tie_on_the_boundary_are_not_separated(where, tmp_path):
     assert result.bse["Intercept"] == pytest.approx(np.sqrt(1 / 5), rel=1e-6)
     assert np.isnan(result.bse["x"])
     assert "80 rows" in str(result.summary())
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_rows_are_separated_that_programmes_of_their_own_move(seed):
-    """Here five rows enter the programme at a time, so that it takes many passes."""
-    rng = np.random.default_rng(seed)
-    X = rng.integers(0, 3, size=(60, 4)) * np.array([1e-3, 1.0, 1.0, 1e4])
-    far = (X / X.max(axis=0)).sum(axis=1) - 2.0
-    noise = (seed % 5 < 4) * rng.logistic(size=60)
-    y = np.where((1.0 + 3.0 * (seed % 4)) * far + noise > 0.0, 1.0, -1.0)
-    Z, ones = np.column_stack([np.ones(60), X]), np.ones(60)
-    look = partial(separation.pass_over, Z, y, ones, rng.random(60))
-    fit = np.array([-2.0, *1.0 / X.max(axis=0)])  # may have all rows right
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(separation, "MOST_ADDED", 5)
-        patch.setattr(separation, "MOSTLY", 0.0)
-        found = separation.find_separation(look, fit, 60)
-    moved = ~others(y[:, None] * np.column_stack([np.ones(60), X / X.max(axis=0)]))
-    mask = np.zeros(60, dtype=bool)
-    if found is not None:
-        mask = separation.separated_by(Z, y, ones, found.directions)
-    assert mask.tolist() == moved.tolist()
 
 
 @pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")

@@ -155,8 +155,7 @@ def test_resampling_and_groups_give_errors_of_the_same_size():
 
 
 @pytest.mark.parametrize(
-    "given",
-    [{}, {"weights": "w"}, {"offset": "o"}, {"standardize": True}],
+    "given", [{}, {"weights": "w"}, {"offset": "o"}, {"standardize": True}]
 )
 def test_a_fit_from_files_is_that_in_memory(tmp_path, given):
     data = frame(3000)

@@ -139,7 +139,7 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(monkeypatch):
     model = ps.svm("digit ~ .", train, lam=1.0)
     solver = ps.Pegasos(epochs=5, seed=1)
     before = model.fit(solver)
-    monkeypatch.setattr("pegasos_stats.models.base.certificate_of", interrupt)
+    monkeypatch.setattr("pegasos_stats.models.linear.certificate_of", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.fit(solver, trace=True)
     assert model.fit(solver).params.equals(before.params)

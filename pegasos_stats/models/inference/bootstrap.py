@@ -13,11 +13,7 @@ from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.models.inference.sandwich import cross
-from pegasos_stats.models.inference.wald import (
-    BootstrapResult,
-    agreeing,
-    whitening,
-)
+from pegasos_stats.models.inference.wald import BootstrapResult, agreeing, whitening
 from pegasos_stats.models.summaries import Note
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.rng import RRandom

@@ -313,36 +313,31 @@ def chosen_options(
     options = checked_cov_type(cov_type)
     if options == "default":
         options = default_options(problem, groups)
-    of_rows = isinstance(options, Sandwich) and not isinstance(options, Cluster)
-    correction = options.correction if isinstance(options, Sandwich) else ""
-    if groups is None and isinstance(options, Cluster):
-        raise OptionError(
-            "needs groups=, which rows belong together.", "cov_type", cov_type
-        )
-    if groups is not None and (of_rows or options is None):
-        raise OptionError(
-            f"groups do not go with cov_type={shown(cov_type)}; give 'cluster'."
-        )
-    if isinstance(options, Bootstrap) and groups and len(groups.numbers) > 1:
-        raise OptionError("groups of two kinds go with cov_type='cluster' alone.")
+    resampled, cluster = isinstance(options, Bootstrap), isinstance(options, Cluster)
+    correction = getattr(options, "correction", "")
     named = isinstance(cov_type, str) and cov_type in CORRECTIONS
-    if problem.loss == "hinge" and of_rows and (named or correction != "HC0"):
-        raise OptionError(
-            f"cov_type={str(cov_type) if named else correction!r} is for the log loss; "
-            "for the hinge give 'bootstrap' or 'sandwich'."
-        )
-    if correction == "nonrobust" and problem.loss != "log":
-        raise OptionError("is for the log loss; give 'HC3'.", "cov_type", cov_type)
-    if correction == "nonrobust" and problem.weights is not None:
-        raise OptionError(
-            "cov_type='nonrobust' does not go with weights=; give 'HC3', or counts "
-            "(glm's weights) as freq_weights."
-        )
-    if isinstance(options, Bootstrap) and isinstance(problem.X, StreamedRows):
-        raise OptionError(
-            f"cov_type='bootstrap' does not go with {problem.X.scan.title}; give "
-            "'sandwich', or 'HC3' with the log loss."
-        )
+    nonrobust, of_rows = correction == "nonrobust", bool(correction) and not cluster
+    two_kinds = groups is not None and len(groups.numbers) > 1
+    for is_wrong, reason in (
+        (cluster and groups is None, "needs groups=, which rows belong together."),
+        (groups and not cluster | resampled, "has no groups; give 'cluster'."),
+        (resampled and two_kinds, "has groups of one kind; for two give 'cluster'."),
+        (
+            problem.loss == "hinge" and of_rows and (named or correction != "HC0"),
+            "is for the log loss; for the hinge give 'bootstrap' or 'sandwich'.",
+        ),
+        (nonrobust and problem.loss != "log", "is for the log loss; give 'HC3'."),
+        (
+            nonrobust and problem.weights is not None,
+            "does not go with weights=; give 'HC3', or counts as freq_weights.",
+        ),
+        (
+            resampled and isinstance(problem.X, StreamedRows),
+            "needs the rows in memory; give 'sandwich', or 'HC3' with the log loss.",
+        ),
+    ):
+        if is_wrong:
+            raise OptionError(reason, "cov_type", cov_type)
     return options
 
 

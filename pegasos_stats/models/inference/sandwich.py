@@ -429,10 +429,9 @@ class SandwichRows:
             )
         if not isinstance(X, StreamedRows):
             centre = centre_for_errors(problem)
-        elif scaling is None and problem.intercept:
-            centre = centre_of(X.means, X.spread)
         else:
-            centre = None
+            known = scaling is None and problem.intercept
+            centre = centre_of(X.means, X.spread) if known else None
         alpha = found.alpha + (0.0 if centre is None else float(centre @ found.beta))
         is_near = problem.loss == "hinge" and gap <= NEAR
         fitted = Fitted(
@@ -602,14 +601,12 @@ class SandwichRows:
 
     def uncentred(self, found: Covariance) -> Covariance:
         """Turn the estimate for rows ``(1, x - c)`` into that for rows ``(1, x)``."""
-        centre = self.fitted.centre
+        centre, intercept = self.fitted.centre, self.problem.intercept
         if centre is None:
             return found
-        C = np.eye(len(found.bread))
-        if self.problem.intercept:
-            C[0, 1:] = centre
-        back = np.asarray(np.linalg.inv(C), dtype=np.float64)
-        step, fixed = found.newton_step, found.fixed
+        scale, step, fixed = np.ones(centre.size), found.newton_step, found.fixed
+        back = Scaling(centre, scale).undoing(intercept)
+        C = Scaling(-centre, scale).undoing(intercept)
         return replace(
             found.combined(back),
             bread=C.T @ found.bread @ C,

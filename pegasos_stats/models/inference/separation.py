@@ -260,7 +260,7 @@ def images(R: Matrix, directions: Matrix | None) -> Matrix | None:
     return np.asarray(np.where(np.abs(found) > SAME * size, found, 0.0))
 
 
-def is_unbounded(R: Matrix, unbounded: Matrix) -> Mask:
+def is_unbounded(R: Matrix, unbounded: Matrix | None) -> Mask:
     """Which of the combinations ``R theta`` nothing but the penalty limits, shape (m,).
 
     Examples
@@ -269,4 +269,5 @@ def is_unbounded(R: Matrix, unbounded: Matrix) -> Mask:
     >>> is_unbounded(np.array([[1.0, 0, 0], [1, 1, 0], [0, 1, -1]]), away)
     array([ True, False, False])
     """
-    return np.asarray(np.any(images(R, unbounded), axis=1))
+    found = images(R, unbounded)
+    return np.zeros(len(R), bool) if found is None else np.asarray(found.any(axis=1))

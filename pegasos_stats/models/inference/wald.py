@@ -194,10 +194,7 @@ class BootstrapResult:
         found = np.sqrt(np.clip(np.diag(self.covariance), 0.0, None))
         return np.where(self.pinned, 0.0, found)
 
-    @property
-    def df(self) -> float:
-        """Infinite, as for the normal distribution."""
-        return float("inf")
+    df = float("inf")  # as for the normal distribution
 
     @property
     def is_counted(self) -> bool:
@@ -359,6 +356,19 @@ SAME = 1e-5  # of scores, what is the solver's: sqrt(D) is their mean change
 NOISE = 1e-5  # of a score: estimates that move it by less are 0 in tables
 SHOWN = ["estimate", "std_error", "conf_low", "conf_high"]
 SMALL = 0.25  # of a standard error: 95% intervals then cover 94.3%
+OF_ROWS = "Rows are taken as independent; otherwise give their groups."
+OF_GROUPS = "Groups are taken as independent of each other, rows of one are not."
+COMPLETE = (
+    "the predictors separate the levels perfectly (complete separation): only the "
+    "penalty limits the coefficients, which have no standard errors. Check whether a "
+    "predictor contains the outcome."
+)
+COINCIDE = Note(
+    "resamples",
+    "warning",
+    "resamples coincide: rows tie at the margin, and estimates jump between corners. "
+    "No theory covers this; simulated coverage is 0.69 to 1.",
+)
 FAR = 1e-4  # relative gap of a hinge fit that is not at its optimum
 MOST_COEFFICIENTS, MOST_PRODUCTS = 1000, 1e10  # some two seconds
 
@@ -508,6 +518,13 @@ class ContrastTests:
         return tables.params_html(self._cells())
 
 
+def untested(theta: "pd.Series[float]", noise: Vector) -> ContrastTests:
+    """Coefficients without errors."""
+    estimates = np.asarray(theta, dtype=np.float64)
+    unknown, zero = np.full(len(theta), np.nan), np.zeros(len(theta))
+    return ContrastTests(list(theta.index), estimates, unknown, zero, noise=noise)
+
+
 def estimates(
     estimate: Vector,
     std_error: Vector,
@@ -598,24 +615,15 @@ class JointTest:
         return "F" if np.isfinite(self.df_denom) else "chi2"
 
     def __repr__(self) -> str:
-        facts = ", ".join(f"{name} = {value}" for name, value in self._facts())
-        by = f" by {counted(self.replicates, 'replicate')}" * bool(self.replicates)
-        return f"<Wald test of {', '.join(self.hypotheses)}: {facts}{by}>"
-
-    def _repr_html_(self) -> str:
-        facts = [("Hypotheses", ", ".join(self.hypotheses)), *self._facts()]
-        if self.replicates:
-            facts.append(("Replicates", f"{self.replicates:,}"))
-        return tables.header_html("Wald Test", facts, [])
-
-    def _facts(self) -> list[tuple[str, str]]:
-        """Statistic, degrees of freedom and p-value, by name."""
         finite = np.isfinite(self.df_denom)
         df = f"{self.df_num}, {self.df_denom:.4g}" if finite else f"{self.df_num}"
         letter = "W" if self.replicates else self.distribution
-        statistic = tables.significant(self.statistic)
-        p_value = tables.significant(self.pvalue, 3)
-        return [(letter, statistic), ("df", df), ("p", p_value)]
+        by = f" by {counted(self.replicates, 'replicate')}" * bool(self.replicates)
+        return (
+            f"<Wald test of {', '.join(self.hypotheses)}: "
+            f"{letter} = {tables.significant(self.statistic)}, df = {df}, "
+            f"p = {tables.significant(self.pvalue, 3)}{by}>"
+        )
 
 
 def wald_test(
@@ -744,7 +752,7 @@ def is_quick(problem: Problem) -> bool:
     return p <= MOST_COEFFICIENTS and float(n) * p * p <= MOST_PRODUCTS
 
 
-def reason_skipped(problem: Problem, options: CovType, asked: bool) -> list[Note]:
+def reason_skipped(problem: Problem, options: CovType, asked: bool) -> str:
     """Why a summary has no standard errors, and how to get them; empty if it has.
 
     Those that were asked for by name are computed, however long it takes.
@@ -752,49 +760,46 @@ def reason_skipped(problem: Problem, options: CovType, asked: bool) -> list[Note
     Examples
     --------
     >>> wide = Problem(np.zeros((3, 2000)), np.array([-1.0, 1.0, 1.0]), 1.0, "log")
-    >>> reason_skipped(wide, Sandwich(), asked=False)[0].text
+    >>> reason_skipped(wide, Sandwich(), asked=False)
     'Standard errors were not computed, which takes long for 2,000 coefficients: ...'
     """
     why = reason_unavailable(problem, options)
     if why or asked:
         return why
+    takes, quick = f"long for {problem.p:,} coefficients", is_quick(problem)
     if isinstance(options, Bootstrap):
         seconds = seconds_of(problem, options.replicates)
         takes = f"some {seconds:,.0f} seconds for {options.replicates} resamples"
         quick = seconds <= MOST_SECONDS and problem.p <= MOST_COEFFICIENTS
-    else:
-        takes, quick = f"long for {problem.p:,} coefficients", is_quick(problem)
-    if quick:
-        return []
     words = (
         f"Standard errors were not computed, which takes {takes}: "
         "result.conf_int() computes them, and the summary then shows them."
     )
-    return [Note("standard errors", "note", words)]
+    return "" if quick else words
 
 
-def reason_unavailable(problem: Problem, options: CovType) -> list[Note]:
+def reason_unavailable(problem: Problem, options: CovType) -> str:
     """Why standard errors cannot be computed; empty if they can.
 
     Examples
     --------
     >>> small = Problem(np.zeros((3, 2)), np.array([-1.0, 1.0, 1.0]), lam=1.0)
-    >>> reason_unavailable(small, None)[0].text[:28]
+    >>> reason_unavailable(small, None)[:28]
     'There are no standard errors'
     """
-    elsewhere = isinstance(problem.X, StreamedRows)
-    if options is None and elsewhere and problem.loss == "hinge":
+    streamed = isinstance(problem.X, StreamedRows)
+    if options is None and streamed and problem.loss == "hinge":
         why = (
             f"rows in {problem.X.scan.noun} are not resampled; with_covariance("
             "'sandwich') has those of the sandwich, which are too small where rows tie"
         )
     elif options is None:
         why = "cov_type='none'; with_covariance('default') gives the same fit with them"
-    elif not (problem.has_rows or elsewhere):
+    elif not (problem.has_rows or streamed):
         why = "they need the training rows; ask for them before saving"
     else:
-        return []
-    return [Note("standard errors", "note", f"There are no standard errors: {why}.")]
+        return ""
+    return f"There are no standard errors: {why}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -807,11 +812,14 @@ class Uncertainty:
     theta : float64 array, shape (k,)
         Coefficients, the intercept first.
     covariance : Covariance or BootstrapResult
+    noise : float64 array, shape (k,)
+        What of each coefficient is the solver's.
     """
 
     result: "LinearResults"
     theta: Vector
     covariance: Estimate
+    noise: Vector
 
     @property
     def names(self) -> list[str]:
@@ -884,15 +892,14 @@ class Uncertainty:
         """Coefficients with broom's columns, intervals of this level."""
         V, nothing = self.covariance, np.zeros(len(self.theta))
         resampled = V if isinstance(V, BootstrapResult) else None
-        each = ContrastTests(
-            self.names, self.theta, self.std_error, nothing, V.df, resampled
-        )
-        return each.frame(level, self.names)
+        return ContrastTests(
+            self.names, self.theta, self.std_error, nothing, V.df, resampled, self.noise
+        ).frame(level, self.names)
 
-    def original(self, R: Matrix) -> Self:
+    def original(self, R: Matrix, noise: Vector) -> Self:
         """What follows for ``R theta``, on the scale before standardizing."""
         covariance = self.covariance.original(R)
-        return replace(self, theta=R @ self.theta, covariance=covariance)
+        return replace(self, theta=R @ self.theta, covariance=covariance, noise=noise)
 
     def t_test(self, hypotheses: object) -> ContrastTests:
         """Estimate and test linear combinations of coefficients, each alone."""
@@ -905,7 +912,7 @@ class Uncertainty:
             errors = resampled.std_error
         same = self._same(R, errors, written)
         errors = np.where(same | self._unlimited(R), np.nan, errors)
-        noise = np.abs(R) @ self.result._noise
+        noise = np.abs(R) @ self.noise
         return ContrastTests(written, R @ self.theta, errors, q, V.df, resampled, noise)
 
     def wald_test(self, hypotheses: object, df: float | None = None) -> JointTest:
@@ -933,25 +940,39 @@ class Uncertainty:
         V, problem, k = self.covariance, self.result.problem, len(self.theta)
         if not self.is_defined:
             return list(V.notes)
-        far = self.is_far and problem.loss == "log"
-        first = [
-            *[self._too_far()] * far,
-            *self.separated(),
-            *notes.few_groups(self.groups),
-        ]
+        found = [self._too_far()] if self.is_far and problem.loss == "log" else []
+        found += self.separated()
+        groups, rarer = self.groups, min(problem.label_counts)
+        if groups is not None and groups.fewest < notes.FEW:
+            text = (
+                f"there are {groups}: with fewer than {notes.FEW} groups standard "
+                "errors are rough and may be far too small."
+            )
+            found.append(Note("few events", "warning", text))
         if self.unlimited.all():  # there are no errors to speak of
-            return first
+            return found
+        if rarer < notes.FEW * k:
+            text = (
+                f"there are {counted(problem.n_weighed, 'row')}, {rarer:,} of the "
+                f"rarer level, for {counted(k, 'coefficient')}: with fewer than "
+                f"{notes.FEW} of that level for each, estimates and intervals are "
+                "rough. Use fewer predictors."
+            )
+            found.append(Note("few events", "warning", text))
+        if isinstance(V, BootstrapResult) and V.coincide:
+            found.append(COINCIDE)
         is_hc3 = getattr(self.result.cov_type, "correction", "") == "HC3"
         # nonrobust does not go with weights
         for_glm = is_hc3 and not problem.weighted and problem.loss == "log"
-        return [
-            *first,
-            *notes.few_rows(min(problem.label_counts), problem.n_weighed, k),
-            *[notes.COINCIDE] * (isinstance(V, BootstrapResult) and V.coincide),
-            notes.estimate(self.kind, for_glm, problem.lam_rule == "cv"),
-            notes.assumptions(self.groups, V.counts_scaling),
-            *V.notes,
-        ]
+        text = f"{self.kind}, for penalised coefficients at this lambda"
+        text += ", taken as fixed" * (problem.lam_rule == "cv")
+        text += " (those of glm and Logit: lam=1e-9, cov_type='nonrobust')" * for_glm
+        found.append(Note("standard errors", "note", f"{text}."))
+        text = "Intervals and tests are about penalised coefficients. "
+        text += OF_ROWS if groups is None else OF_GROUPS
+        if V.counts_scaling:
+            text += " Means and standard deviations of predictors count as estimated."
+        return [*found, Note("inference", "note", text), *V.notes]
 
     @property
     def kind(self) -> str:
@@ -969,10 +990,18 @@ class Uncertainty:
 
     def separated(self) -> list[Note]:
         """Which coefficients only the penalty limits, if any."""
-        names = [
-            name for name, free in zip(self.names, self.unlimited, strict=True) if free
-        ]
-        return notes.separated(names, self.covariance.separated, self.result.nobs)
+        n_rows, free = self.covariance.separated, np.array(self.names)[self.unlimited]
+        if not n_rows:
+            return []
+        text = (
+            f"{counted(n_rows, 'row')} can be predicted with certainty (separation), "
+            "as where all rows of a level have one outcome. Only the penalty limits "
+            f"{listing(list(free), notes.LISTED)}: no standard errors. Merge or drop "
+            "such a level."
+        )
+        if n_rows == self.result.nobs:
+            text = COMPLETE
+        return [Note("separation", "warning", text)]
 
     @property
     def groups(self) -> Groups | None:
@@ -980,5 +1009,11 @@ class Uncertainty:
         return self.result._weighed[2]
 
     def _too_far(self) -> Note:
+        """A solver that goes to the optimum takes a smaller tolerance."""
         result = self.result
-        return notes.too_far(result.refinement is None and result.solver.to_optimum)
+        to_optimum = result.refinement is None and result.solver.to_optimum
+        text = (
+            "the fit is too far from its optimum for these standard errors; "
+            f"{'tol' if to_optimum else 'refine'}=1e-8 goes on to the optimum."
+        )
+        return Note("run", "warning", text)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pegasos_stats.checks import check_choice, check_count, check_nonnegative
 from pegasos_stats.errors import CallError, OptionError
 from pegasos_stats.foreign_names import suggest_names
-from pegasos_stats.models.effects.averages import rows_of
+from pegasos_stats.models.effects import rows_of
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.summaries import INTERCEPT, largest_terms
 from pegasos_stats.output.plotting import forest, scores, style

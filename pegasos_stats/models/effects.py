@@ -1,0 +1,1293 @@
+"""Average effects, average predictions, and predictions of rows, with errors.
+
+Each is a function of the coefficients, ``g(theta)``. Rows are taken as they are: by
+the delta method the variance is ``g' V g``, with the gradient ``g`` and the covariance
+``V`` of the coefficients; from resamples it is that of ``g`` by the coefficients of
+each.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats import checks, errors, tables
+from pegasos_stats.arrays import Mask, Matrix, Predictors, Vector, dense_rows
+from pegasos_stats.data import design as designs
+from pegasos_stats.data import scaling, user_data, weights
+from pegasos_stats.data.labels import AT_ZERO, Level
+from pegasos_stats.data.language.formula import factored
+from pegasos_stats.data.language.formula_design import FormulaDesign, Unseen
+from pegasos_stats.data.sample import RowIndex
+from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.errors import DataError, OptionError, listing, shown
+from pegasos_stats.foreign_names import suggest_arguments, suggest_names
+from pegasos_stats.models.inference import wald
+from pegasos_stats.models.inference.options import Bootstrap, Sandwich
+from pegasos_stats.models.inference.separation import MOSTLY, is_unbounded
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from pegasos_stats.models.linear_results import LinearResults
+
+Scale = Literal["response", "link"]
+Contrasts = Literal["reference", "pairwise"]
+Place = dict[Level, object]  # values of some predictors, by name
+Key = tuple[str, str, Place, str]  # predictor, contrast or value, at= what, label
+
+FIVE = (0.0, 0.25, 0.5, 0.75, 1.0)
+USUAL = 0.05
+BLOCK = 512  # rows whose scores by all resamples are held at once
+SCORES = 1e7  # scores that are held at once
+SLOPE = "dY/dX"
+LIMITS = ["conf_low", "conf_high"]
+RESAMPLES = Bootstrap(399)  # of shares, which are steps
+TIES = {"na": 0.5, "positive": 1.0, "negative": 0.0}
+CENTRAL = float(np.cbrt(np.finfo(float).eps))  # of x: best for central differences
+ONE_SIDED = float(np.sqrt(np.finfo(float).eps))  # and for those at an end of the range
+JUMP = 1e-3  # of a term, where its predictor moves by some 1e-5 of itself
+OVER_ROWS = "Means over the rows, in which other predictors have their own values."
+AT_MEANS = "Predictors are at their means, factors at the shares of their levels."
+OF_PENALISED = (
+    "Estimates, errors and intervals are of the penalised fit, with lambda taken as "
+    "fixed beforehand. They are for these rows: for the population that the rows are "
+    "from, intervals would be wider."
+)
+INCREASED = (
+    "+ is the change if each value is increased by this amount, or decreased where a "
+    "term has no value for more."
+)
+NO_RESAMPLES = (
+    "There are no standard errors: those of shares are from resamples of the training "
+    "rows, which are not in memory."
+)
+
+
+# -------------------------------------------------------- rows, with predictors changed
+
+
+@dataclass(frozen=True, eq=False)
+class EffectRows:
+    """Complete rows with their weights, and how they become a matrix.
+
+    Attributes
+    ----------
+    design : Design
+    intercept : bool
+        Whether the matrix begins with a column of ones.
+    frame : DataFrame, n rows
+        Predictors as a user has them.
+    weights : float64 array, shape (n,)
+        Shares, whose sum is 1.
+    number : int
+        Of the rows, each as often as it counts.
+    levels : dict of name to list
+        Of the factors among the predictors, the reference level first.
+    offset : float64 array, or None
+        Known parts of the scores of the rows of a matrix.
+    averaged : bool
+        Whether the matrix is the mean of the rows, one row.
+    """
+
+    design: designs.Design
+    intercept: bool
+    frame: pd.DataFrame
+    weights: Vector
+    number: int
+    levels: Mapping[Level, list[Level]]
+    offset: Vector | None = None
+    averaged: bool = False
+
+    @property
+    def names(self) -> list[Level]:
+        """Predictors, in the order of the formula."""
+        return list(self.frame.columns)
+
+    @property
+    def formula(self) -> FormulaDesign | None:
+        """The formula if it computes terms of the predictors."""
+        inner = scaling.unscaled(self.design)
+        if not isinstance(inner, FormulaDesign):
+            return None
+        factors = {f.text for term in inner.terms for f in term.factors}
+        return inner if factors - {*inner.variables, "1"} else None
+
+    @property
+    def shares(self) -> Vector:
+        """Weights of the rows of a matrix."""
+        return np.ones(1) if self.averaged else self.weights
+
+    def checked(self, variables: object) -> list[Level]:
+        """The predictors of these names, or raise `OptionError`; all for None."""
+        if variables is None:
+            return self.names
+        known = [self._name(name) for name in as_list(variables)]
+        if not known or len(set(known)) < len(known):
+            raise OptionError(
+                f"variables={shown(variables)} is not allowed; give different names of "
+                f"predictors: {listing(self.names, 8)}."
+            )
+        return known
+
+    def _name(self, name: object) -> Level:
+        for known in self.names:
+            if isinstance(name, type(known)) and known == name:
+                return known
+        raise OptionError(
+            f"{shown(name)} is not a predictor of this fit, which has "
+            f"{listing(self.names, 8)}; rows are data=."
+        )
+
+    def values(self, name: Level) -> list[object]:
+        """Levels of a factor; of more than five numbers the extremes and quartiles."""
+        if name in self.levels:
+            return list(self.levels[name])
+        numbers = np.unique(found := self.numbers(name))
+        if numbers.size > len(FIVE):
+            numbers = np.unique(np.quantile(found, FIVE))
+        return [float(value) for value in numbers]
+
+    def places(self, at: object, varied: Collection[Level] = ()) -> list[Place]:
+        """Combinations of the values that ``at=`` names; one without any for None.
+
+        Those predictors that are varied anyhow are not among them.
+        """
+        if at is None:
+            return [{}]
+        if not isinstance(at, Mapping) or not at:
+            raise OptionError(
+                f"at={shown(at)} is not allowed; give 'mean', or values by name, such "
+                "as at={'x': [1, 2]}."
+            )
+        each = {self._name(name): self._allowed(name, at[name]) for name in at}
+        if both := [name for name in each if name in varied]:
+            raise OptionError(
+                f"at= has a value for {listing(both)}, which is set to each of its "
+                "values already; leave it out of at=, or of the variables."
+            )
+        chosen = product(*each.values())
+        return [dict(zip(each, values, strict=True)) for values in chosen]
+
+    def _allowed(self, name: object, given: object) -> list[object]:
+        """Values of a predictor that ``at=`` has, or raise `OptionError`."""
+        values, levels = as_list(given), self.levels.get(self._name(name))
+        if levels is None:
+            known = [bool(np.isfinite(checks.number_of(value))) for value in values]
+        else:
+            positions = [user_data.position_of(value, levels) for value in values]
+            known = [position >= 0 for position in positions]
+            values = [levels[position] for position in positions]
+        if not (values and all(known)):
+            cure = "finite numbers" if levels is None else f"of {listing(levels)}"
+            raise OptionError(
+                f"at= has {shown(given)} for {shown(name)}; give one or several {cure}."
+            )
+        return values
+
+    def at_means(self) -> "EffectRows":
+        """The same with numeric predictors at their means, averaged to one row."""
+        numeric = [name for name in self.names if name not in self.levels]
+        means = {name: float(self.weights @ self.numbers(name)) for name in numeric}
+        offset = self.offset
+        if offset is not None:
+            offset = np.array([self.weights @ offset])
+        return replace(self, frame=self.at(means), offset=offset, averaged=True)
+
+    def at(self, place: Mapping[Level, object]) -> pd.DataFrame:
+        """The frame of the rows with these values."""
+        frame = self.frame.copy(deep=False)
+        for name, value in place.items():
+            frame[name] = value  # type: ignore[call-overload]
+        return frame
+
+    def numbers(self, name: Level) -> Vector:
+        """Values of a numeric predictor, or `OptionError` if it is text."""
+        try:
+            values = self.frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError):
+            raise OptionError(
+                f"{shown(name)} is text, and has no effect; give other variables=."
+            ) from None
+        return np.asarray(values)
+
+    def spread(self, name: Level) -> float:
+        """Standard deviation of a numeric predictor, with the divisor ``n - 1``."""
+        x = self.numbers(name)[:, None]
+        return float(scaling.moments(x, self.weights, self.number)[1].item())
+
+    def valued(self, place: Place) -> Mask:
+        """Rows in which all terms of the formula have a value, with these values."""
+        formula = self.formula
+        if formula is None:
+            return np.ones(len(self.frame), dtype=bool)
+        return formula.valued(self.at(place))
+
+    def at_known(self, place: Place, what: str = "") -> "EffectRows":
+        """The same rows with these values, or `DataError` if a term has none there."""
+        if without := int((~self.valued(place)).sum()):
+            what = what or f"at {written(place) or 'means'}"
+            raise DataError(
+                f"A term of the formula has no value {what}, in "
+                f"{errors.counted(without, 'row')}; give others."
+            )
+        return replace(self, frame=self.at(place))
+
+    def matrix(self, place: Mapping[Level, object]) -> Matrix:
+        """Matrix of these rows with these values."""
+        found = dense_rows(self.design.matrix(self.at(place)).values)
+        if len(found) != len(self.frame):
+            raise DataError(
+                "A term of the formula takes values of other rows, as lag() does; fit "
+                "without it for effects."
+            )
+        if self.intercept:
+            found = np.column_stack([np.ones(len(found)), found])
+        return (self.weights @ found)[None] if self.averaged else found
+
+
+def as_list(given: object) -> list[object]:
+    """The values that were given, one or several."""
+    several = isinstance(given, list | tuple | pd.Series | pd.Index | np.ndarray)
+    return list(given) if several else [given]  # type: ignore[call-overload]
+
+
+def written(place: Place) -> str:
+    """Write values by name.
+
+    Examples
+    --------
+    >>> written({"g": "b", "x": 2.0})
+    'g = b, x = 2'
+    """
+    return ", ".join(f"{name} = {value_text(value)}" for name, value in place.items())
+
+
+def value_text(value: object) -> str:
+    """Write a value; numbers short."""
+    value = errors.plain(value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def unread_columns(
+    design: designs.Design, lines: RowIndex | None
+) -> pd.DataFrame | None:
+    """Predictors whose own values are not columns of the design matrix.
+
+    Those are factors, booleans, and columns that only stand in other terms.
+    """
+    inner = scaling.unscaled(design)
+    if lines is None or lines.frame is None or not getattr(inner, "named", True):
+        return None
+    frame, numeric = lines.frame, getattr(inner, "numeric", inner.names)
+    read = {*map(str, numeric)} & {*inner.names}
+    unread = [
+        name
+        for name in predictors_of(inner)
+        if str(name) not in read or are_booleans(frame[name])
+    ]
+    return frame[unread].iloc[lines.positions].reset_index(drop=True)
+
+
+def are_booleans(column: pd.Series | pd.DataFrame) -> bool:
+    """Whether all values are true or false, but for missing ones.
+
+    Examples
+    --------
+    >>> are_booleans(pd.Series([True, None, False])), are_booleans(pd.Series([1, 0]))
+    (True, False)
+    """
+    return bool(pd.api.types.infer_dtype(column, skipna=True) == "boolean")
+
+
+def predictors_of(design: designs.Design) -> list[Level]:
+    """Predictors in the order of the formula, or of the data's columns."""
+    if not isinstance(design, FormulaDesign):
+        return list(getattr(design, "columns", ()))
+    texts = [f.text for term in design.terms for f in term.factors]
+    words = [word for text in texts for word in (text, *re.findall(r"\w+", text))]
+    order = {word: i for i, word in reversed([*enumerate(words)])}
+    return sorted(design.variables, key=lambda name: order.get(name, len(words)))
+
+
+def training_rows(
+    design: designs.Design, X: Predictors, unread: pd.DataFrame | None
+) -> pd.DataFrame:
+    """Predictors of the rows of a fit, as a user has them, or `DataError`."""
+    inner = scaling.unscaled(design)
+    if user_data.is_sparse(X):
+        what = f"A table of {X.shape[0]:,} rows and {X.shape[1]:,} columns"
+        user_data.check_memory(8.0 * X.shape[0] * X.shape[1], what, "give data=")
+    if isinstance(design, scaling.ScaledDesign):
+        X = design.scaling.unapply(X)
+    values, columns = dense_rows(X), {} if unread is None else dict(unread.items())
+    places = {str(name): j for j, name in enumerate(inner.names)}
+    return pd.DataFrame(
+        {
+            name: columns[name] if name in columns else values[:, places[str(name)]]
+            for name in predictors_of(inner)
+        }
+    )
+
+
+def new_rows(
+    design: designs.Design, data: pd.DataFrame, kept: weights.Positions
+) -> pd.DataFrame:
+    """Predictors of new rows, those at these positions, which are complete."""
+    inner = scaling.unscaled(design)
+    if not len(kept):
+        raise DataError("No row of data= is complete; give rows with all predictors.")
+    columns = predictors_of(inner)
+    if isinstance(inner, designs.FrameDesign) and not inner.named:
+        data = data.set_axis(columns, axis=1)
+    frame = data[columns].iloc[kept].reset_index(drop=True)
+    for name in columns:
+        column = frame[name]
+        if isinstance(column.dtype, pd.SparseDtype):
+            frame[name] = column.sparse.to_dense()
+    return frame
+
+
+def levels_of(
+    design: designs.Design, frame: pd.DataFrame, dummy: bool
+) -> dict[Level, list[Level]]:
+    """Levels of factors, the reference level first; of booleans False and True.
+
+    With `dummy` numbers that are all 0 and 1 are levels too.
+    """
+    inner = scaling.unscaled(design)
+    found: dict[Level, list[Level]] = {}
+    if isinstance(inner, FormulaDesign):
+        found.update(inner.levels)
+        for text, coding in inner.codings.items():
+            name, levels = factored(text, inner.variables), coding.levels
+            if name in found and coding.base is not None:
+                base = levels[coding.base]
+                found[name] = [base, *(level for level in levels if level != base)]
+    for name in (name for name in frame.columns if name not in found):
+        if are_booleans(frame[name]):
+            found[name] = [False, True]
+        elif dummy and set(frame[name].unique()) == {0, 1}:
+            found[name] = [0, 1]
+    return found
+
+
+def rows_of(
+    result: "LinearResults",
+    data: object,
+    weights_of_rows: object = None,
+    dummy: bool = False,
+    offset: object = None,
+) -> EffectRows:
+    """Rows to average over: those of the fit, or the complete ones of new data.
+
+    Raises
+    ------
+    DataError
+        If there are none.
+    """
+    design, problem, are_counts = result.design, result.problem, False
+    if data is None:
+        if not problem.has_rows:
+            raise DataError(
+                "Effects are averaged over rows, and those of the fit are in files or "
+                "not saved, not in memory; give data=."
+            )
+        if weights_of_rows is not None:
+            raise OptionError("weights= are of the rows of data=; give both.")
+        frame = training_rows(design, problem.X, result.unread)
+        known = result._matrix(offset=offset).offset
+        each = problem.outcome_weights
+    else:
+        given = result._frame(data)
+        matrix = result._matrix(given, offset=offset)
+        kept, known = np.flatnonzero(matrix.kept), matrix.offset
+        frame = new_rows(design, given, kept)
+        each = np.ones(len(frame))
+        if weights_of_rows is None:
+            weights_of_rows = weights.column_of_counts(None, result.counted, given)
+            are_counts = weights_of_rows is not None
+        if weights_of_rows is not None:
+            asked = "weights", weights_of_rows, given, given.index
+            each = weights.numbers_of_rows(*asked, "one number for each row")[kept]
+    if not (np.isfinite(each).all() and each.sum() > 0.0):
+        raise DataError(
+            "weights are missing in a complete row, or 0 in all; give one for each row."
+        )
+    return EffectRows(
+        design,
+        problem.intercept,
+        frame,
+        each / each.sum(),
+        int(each.sum()) if are_counts else len(frame),
+        levels_of(design, frame, dummy),
+        known,
+    )
+
+
+# ------------------------------------------------ functions of coefficients, and errors
+
+
+@dataclass(frozen=True, eq=False)
+class Response:
+    """What a prediction is, from the score of a row.
+
+    Attributes
+    ----------
+    curve : "probability", "share" or "score"
+        ``1 / (1 + exp(-(f - shift)))`` of a score ``f``; whether it is above 0; or the
+        score itself.
+    shift : float, or float64 array, shape (b,)
+        What weights of the classes have added to scores; of several fits each.
+    tie : float
+        The share of a score that is 0, to within 1e-5, as ties hold it there.
+    """
+
+    curve: Literal["probability", "share", "score"]
+    shift: float | Vector = 0.0
+    tie: float = 0.5
+
+    @classmethod
+    def by(cls, result: "LinearResults", scale: Scale) -> "Response":
+        """What a prediction of the fit is, on this scale."""
+        checks.check_choice("scale", scale, ("response", "link"))
+        if scale == "link":
+            return cls("score")
+        if result.problem.loss == "log":
+            return cls("probability", result.problem.prior_shift)
+        return cls("share", tie=TIES[result.solver.ties])
+
+    def derivatives(self, scores: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+        """Predictions, and their first and second derivative by the score."""
+        zero = np.zeros_like(scores)
+        if self.curve == "score":
+            return scores, zero + 1.0, zero
+        if self.curve == "share":  # steps
+            at_zero = np.abs(scores) <= AT_ZERO
+            return np.where(at_zero, self.tie, scores > 0.0), zero, zero
+        from scipy.special import expit
+
+        chance = np.asarray(expit(scores - self.shift))
+        slope = chance * (1.0 - chance)
+        return chance, slope, slope * (1.0 - 2.0 * chance)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimand:
+    """A mean over rows: of predictions, of their difference, or of their slope.
+
+    Attributes
+    ----------
+    shares : float64 array, shape (n,)
+        Weights of the rows, whose sum is 1.
+    rows : float64 array, shape (n, k)
+        Where predictions, or slopes, are taken.
+    other : float64 array, shape (n, k), optional
+        Rows whose predictions are subtracted.
+    direction : float64 array, shape (n, k), optional
+        Derivative of `rows` by a predictor: then the mean is of ``dP/df D'theta``.
+    offset : float64 array, shape (n,), optional
+        Known part of the scores of the rows, whatever becomes of a predictor.
+    """
+
+    shares: Vector
+    rows: Matrix
+    other: Matrix | None = None
+    direction: Matrix | None = None
+    offset: Vector | None = None
+
+    def values(self, thetas: Matrix, response: Response) -> Vector:
+        """The mean by each of several fits, the columns of `thetas`, shape (b,)."""
+        size, found = max(1, int(SCORES / len(self.rows))), []
+        shifts = np.broadcast_to(response.shift, thetas.shape[1])
+        for first in range(0, thetas.shape[1], size):
+            some = slice(first, first + size)
+            at, theta = replace(response, shift=shifts[some]), thetas[:, some]
+            each, slope, _ = at.derivatives(self._scores(self.rows, theta))
+            if self.direction is not None:
+                each = slope * (self.direction @ theta)
+            if self.other is not None:
+                each = each - at.derivatives(self._scores(self.other, theta))[0]
+            found.append(self.shares @ each)
+        return np.concatenate(found)
+
+    def gradient(self, theta: Vector, response: Response) -> Vector:
+        """Derivatives by ``theta`` and, last, by the shift."""
+        _, slope, bend = response.derivatives(self._scores(self.rows, theta))
+        if self.direction is not None:
+            each = self.shares * bend * (self.direction @ theta)
+            along = (self.shares * slope) @ self.direction
+            return np.append(each @ self.rows + along, -each.sum())
+        each = self.shares * slope
+        found = np.append(each @ self.rows, -each.sum())
+        if self.other is None:
+            return found
+        other = replace(self, rows=self.other, other=None)
+        return np.asarray(found - other.gradient(theta, response))
+
+    def is_unlimited(self, unbounded: Matrix | None) -> bool:
+        """Whether most of its rows, or of the others, have scores without limit."""
+        sides = [self.rows] if self.other is None else [self.rows, self.other]
+        shares = [self.shares @ is_unbounded(rows, unbounded) for rows in sides]
+        return bool(max(shares) >= MOSTLY)
+
+    def _scores(self, rows: Matrix, thetas: Matrix) -> Matrix:
+        """Scores by one fit, or by several, a column for each."""
+        scores = np.asarray(rows @ thetas)
+        if self.offset is None:
+            return scores
+        return scores + (self.offset if thetas.ndim == 1 else self.offset[:, None])
+
+
+def with_errors(
+    estimate: wald.Estimate | None,
+    effect: Vector,
+    J: Matrix,
+    by_shift: Vector,
+    replicates: Matrix | None,
+    unlimited: Mask,
+    names: Sequence[str],
+    noise: Vector | None = None,
+) -> wald.ContrastTests:
+    """Functions of the coefficients with their errors, see the module.
+
+    Where balanced weights were taken off, errors allow for what that depends on, the
+    shares of the classes. There are none of predictions for separated rows, which vary
+    by chance but not with the coefficients.
+
+    Parameters
+    ----------
+    estimate : Covariance, BootstrapResult or None
+    effect : float64 array, shape (m,)
+    J : float64 array, shape (m, k)
+        Derivatives by the coefficients.
+    by_shift : float64 array, shape (m,)
+        Derivatives by the shift of probabilities; 0 where there is none.
+    replicates : float64 array, shape (b, m), or None
+        By the coefficients of each resample.
+    unlimited : bool array, shape (m,)
+    names : list of str, length m
+    noise : float64 array, shape (m,), optional
+        What of each effect is the solver's.
+    """
+    sd, df, resampled = np.full(len(effect), np.nan), np.inf, None
+    if isinstance(estimate, wald.BootstrapResult):
+        assert replicates is not None
+        covariance = np.diag(replicates.var(axis=0, ddof=1))
+        resampled = estimate.mapped(effect, replicates, covariance, J)
+        sd = resampled.std_error
+    elif estimate is not None:
+        variances = np.einsum("ij,jk,ik->i", J, estimate.matrix, J)
+        if estimate.prior is not None:
+            mixed, variance = estimate.prior[:-1], estimate.prior[-1]
+            variances += by_shift * (2.0 * J @ mixed + by_shift * variance)
+        sd, df = np.sqrt(np.maximum(variances, 0.0)), estimate.df
+    sd, null = np.where(unlimited, np.nan, sd), np.zeros(len(effect))
+    return wald.ContrastTests(names, effect, sd, null, df, resampled, noise)
+
+
+# ------------------------------------------------------ average effects and predictions
+
+
+@suggest_names("margins")
+@dataclass(frozen=True, repr=False, eq=False)
+class Margins:
+    """Average effects or predictions; made by ``result.margins()`` or `predictions`.
+
+    Attributes
+    ----------
+    keys : DataFrame
+        What each is of: columns ``term, contrast`` (``term, value`` of predictions),
+        and ``at_`` with the name of each predictor that ``at=`` names.
+    estimates : ContrastTests
+        With ``effect, sd, pvalue, conf_int()``.
+    title : str
+    header : list of pairs of str
+    notes : list of str
+    are_shares : bool
+        Whether these are of probabilities or shares, whose intervals end at 0 and 1, of
+        differences at -1 and 1; those of slopes have no end.
+    observed : dict of name to float64 array
+        Values in the rows of the numeric predictors that predictions are at.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> result = ps.logit("digit ~ p34 + p43", train, lam=0.01).fit(ps.SDCA(seed=1))
+    >>> print(result.margins().tidy().iloc[:, :4].round(4))
+      term contrast  estimate  std_error
+    0  p34    dY/dX   -0.0...
+    1  p43    dY/dX    0.0...
+    """
+
+    keys: pd.DataFrame
+    estimates: wald.ContrastTests
+    title: str
+    header: list[tuple[str, str]]
+    notes: list[str]
+    are_shares: bool = False
+    observed: dict[str, Vector] = field(default_factory=dict)
+
+    @property
+    def are_predictions(self) -> bool:
+        """Whether these are predictions, which are not tested."""
+        return "value" in self.keys.columns
+
+    def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
+        """A row for each estimate.
+
+        Parameters
+        ----------
+        conf_level : float, default 0.95
+
+        Returns
+        -------
+        DataFrame
+            The columns of `keys`, then ``estimate, std_error, statistic, p_value,
+            conf_low, conf_high``; predictions have neither statistic nor p-value.
+            Without standard errors, as with ``cov_type="none"``, these are NaN.
+
+        Raises
+        ------
+        OptionError
+            If `conf_level` is not between 0 and 1.
+        """
+        level = checks.check_fraction("conf_level", conf_level)
+        numbers = self._frame(level, self.keys["term"]).drop(columns="term")
+        if self.are_predictions:
+            numbers = numbers.drop(columns=["statistic", "p_value"])
+        return pd.concat([self.keys, numbers], axis=1)
+
+    def summary(self, alpha: float = 0.05) -> tables.Summary:
+        """Header, estimates and notes; ``print()`` shows text, a notebook HTML.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Intervals have level ``1 - alpha``.
+        """
+        alpha, headings = checks.check_fraction("alpha", alpha), self.estimates.headings
+        unknown = bool(np.isnan(self.estimates.sd).all())
+        table = self._frame(1.0 - alpha, self.estimates.hypotheses)
+        cells = tables.estimate_cells(table, () if unknown else headings, alpha)
+        cells = cells.rename(columns={"coef": "estimate"})
+        if self.are_predictions and not unknown:
+            cells = cells.drop(columns=headings)
+        half = (len(self.header) + 1) // 2
+        sides = self.header[:half], self.header[half:]
+        return tables.Summary([self.title], cells, self.notes, *sides)
+
+    def plot(
+        self, *, conf_level: float = 0.95, ax: "Axes | None" = None, **line: object
+    ) -> "Axes":
+        """Draw predictions against a numeric predictor, or estimates a row each.
+
+        Predictions at several values of a number are a line with its band, and a rug of
+        the values in the rows; each value of other predictors has a line of its own.
+
+        Parameters
+        ----------
+        conf_level : float, default 0.95
+        ax : Axes, optional
+            By default those of a new figure.
+        **line
+            Properties of the lines, such as ``color`` or ``label``.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        DependencyError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> result = ps.logit("digit ~ p34 + p43", train, lam=0.01).fit()
+        >>> from matplotlib.figure import Figure
+        >>> ax = result.predictions("p34").plot(ax=Figure().subplots())
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('p34', 'Probability of 6')
+        """
+        from pegasos_stats.output.plotting.forest import draw_averages
+
+        return draw_averages(self, conf_level, ax, line)
+
+    def _frame(self, level: float, terms: Iterable[str]) -> pd.DataFrame:
+        """Estimates with intervals; of shares they end at 0 and 1, but of slopes."""
+        found = self.estimates.frame(level, list(terms))
+        if self.are_shares:
+            lowest = 0.0 if self.are_predictions else -1.0
+            bounded = self.keys.iloc[:, 1].ne(SLOPE).to_numpy(dtype=bool)
+            found.loc[bounded, LIMITS] = found.loc[bounded, LIMITS].clip(lowest, 1.0)
+        return found
+
+    def _repr_html_(self) -> str:
+        return self.summary().to_html()
+
+    def __str__(self) -> str:
+        return self.summary().as_text()
+
+    __repr__ = __str__
+
+
+@suggest_arguments
+@np.errstate(over="ignore", invalid="ignore")
+def margins(
+    self: "LinearResults",
+    variables: object = None,
+    data: object = None,
+    *,
+    at: object = None,
+    contrasts: Contrasts = "reference",
+    change: object = None,
+    scale: Scale = "response",
+    dummy: bool = False,
+    weights: object = None,
+    offset: object = None,
+) -> Margins:
+    """Average marginal effects of the predictors on the probability.
+
+    For a numeric ``x`` this is the mean over the rows of ``dP/dx = P (1 - P)
+    df/dx``; the derivative of the score ``f`` includes every term with ``x``, such
+    as ``log(x)`` or ``x:g``. For factors and booleans it is the mean change of
+    ``P`` from the reference level to each other level. For a hinge fit, which has
+    no probabilities, it is the change in the share of rows predicted positive.
+
+    Parameters
+    ----------
+    variables : str or list of str, optional
+        Predictors by their names in the data; all if omitted.
+    data : DataFrame or array, optional
+        Rows to average over; those of the fit if omitted.
+    at : "mean" or mapping of name to values, optional
+        ``"mean"``: effects at the means of the predictors, and for factors at the
+        shares of their levels. A mapping sets predictors to these values in all
+        rows, in every combination.
+    contrasts : "reference" or "pairwise"
+        Each level against the reference level, or all pairs of levels.
+    change : "sd", float or mapping of name to these, optional
+        For numeric predictors, the effect of an increase by one standard deviation
+        or by this amount, instead of the derivative. Default ``"sd"`` for the hinge
+        and for predictors in step functions such as ``I(x > 3)``, which have no
+        derivative. Where a term has no value for the increased predictor, as beyond
+        the range of a spline, the change is from the value that is smaller by this
+        amount.
+    scale : "response" or "link"
+        ``"link"``: effects on the score, which for the log loss is the log odds.
+    dummy : bool, default False
+        Whether to treat numeric predictors with only the values 0 and 1 as factors,
+        as booleans are.
+    weights : array, Series or a column's name, optional
+        Weights of the rows of `data` in the means. For the rows of the fit its own
+        row weights (not class weights) and ``freq_weights=`` are used.
+    offset : array, Series or a column's name, optional
+        Offset of the rows of `data`, if that of the fit was given as numbers; or
+        instead of the column that the fit used.
+
+    Returns
+    -------
+    Margins
+        With ``tidy()``. Standard errors are by the delta method from the covariance
+        of the fit, or from its bootstrap resamples; for hinge shares always from
+        resamples, 399 if the fit has none.
+
+    Raises
+    ------
+    OptionError
+        If a name or an option is not known.
+    DataError
+        If there are no rows, as for a loaded fit without `data`.
+
+    Notes
+    -----
+    Each row keeps its offset, even if a predictor in the offset is changed.
+    Standard errors are conditional on the rows, as in ``get_margeff`` of
+    statsmodels and the packages margins and marginaleffects. ``result.plot.margins``
+    is something else: it draws the margins ``y f(x)`` of rows.
+
+    References
+    ----------
+    Bartus, *Estimation of marginal effects using margeff*, Stata Journal 5 (2005).
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> data = pd.DataFrame({"y": list("aabab" * 6), "g": list("uvw" * 10)})
+    >>> data["x"] = [float(i % 7) for i in range(30)]
+    >>> result = ps.logit("y ~ g + x", data, lam=1e-6).fit(ps.SDCA(seed=1))
+    >>> result.margins().tidy()[["term", "contrast", "estimate"]].round(3)
+      term contrast  estimate
+    0    g    v - u    -0.006
+    1    g    w - u    -0.002
+    2    x    dY/dX    -0.016
+    """
+    checks.check_choice("contrasts", contrasts, ("reference", "pairwise"))
+    checks.check_flag("dummy", dummy)
+    response = Response.by(self, scale)
+    rows = rows_of(self, data, weights, dummy, offset)
+    names = rows.checked(variables)
+    numbers = [name for name in names if name not in rows.levels]
+    if contrasts == "pairwise" and variables is not None and numbers:
+        raise OptionError(
+            f"contrasts='pairwise' compares levels, and {listing(numbers)} is a "
+            "number; give the difference to compare, such as change=10."
+        )
+    sloping = response.curve != "share" and isinstance(change, Mapping | None)
+    steps = without_slopes(rows, numbers) if sloping else numbers
+    moved = checked_changes(change, rows, numbers, steps)
+    at_means = isinstance(at, str) and at == "mean"
+
+    def found() -> Iterable[tuple[Key, Estimand]]:
+        for place in [{}] if at_means else rows.places(at, {*names} & {*rows.levels}):
+            here = rows.at_means().at_known({}) if at_means else rows.at_known(place)
+            each = effects(here, rows, names, moved, contrasts)
+            for name, contrast, estimand in each:
+                key = str(name), contrast, place, f"{name}: {contrast}"
+                yield key, estimand
+
+    kinds = {change is None for _, change in moved.values()}
+    notes = [AT_MEANS if at_means else OVER_ROWS]
+    notes += ["dY/dX is the derivative of the prediction."] * (True in kinds)
+    notes += [INCREASED] * (False in kinds)
+    notes += [
+        f"{name} is in a step function, which has no derivative: it is changed by one "
+        "standard deviation unless change= is given."
+        for name in steps
+        if sloping and moved[name][1] is not None
+    ]
+    title = "Marginal Effects at Means" if at_means else "Average Marginal Effects"
+    return estimated(self, found(), rows, response, title, "contrast", notes)
+
+
+@suggest_arguments
+@np.errstate(over="ignore", invalid="ignore")
+def predictions(
+    self: "LinearResults",
+    variables: object = None,
+    data: object = None,
+    *,
+    at: object = None,
+    scale: Scale = "response",
+    weights: object = None,
+    offset: object = None,
+) -> Margins:
+    """Average adjusted predictions: mean probabilities by levels of predictors.
+
+    The mean over the rows of the probability of the second level, with the named
+    predictors set to the same values in all rows and the others as observed. For a
+    hinge fit, the share of rows predicted positive.
+
+    Parameters
+    ----------
+    variables : str or list of str, optional
+        Predictors to set: a factor to each of its levels, a numeric predictor to its
+        minimum, quartiles and maximum, or to all values if these are five at most;
+        several in every combination. Without any, the mean prediction. Give other
+        values by ``at=``.
+    data, at, scale, weights, offset
+        As for `margins`.
+
+    Returns
+    -------
+    Margins
+        With ``tidy()``, as for `margins`, but without tests.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> data = pd.DataFrame({"y": list("aabab" * 6), "g": list("uvw" * 10)})
+    >>> result = ps.logit("y ~ g", data, lam=1e-9).fit(ps.SDCA(seed=1))
+    >>> result.predictions("g").tidy()[["term", "value", "estimate"]].round(3)
+      term value  estimate
+    0    g     u       0.4
+    1    g     v       0.4
+    2    g     w       0.4
+    """
+    response = Response.by(self, scale)
+    rows = rows_of(self, data, weights, False, offset)
+    names = [] if variables is None else rows.checked(variables)
+    at_means = isinstance(at, str) and at == "mean"
+    base = rows.at_means() if at_means else rows
+    places = [{}] if at_means else rows.places(at, names)
+    values = [rows.values(name) for name in names]
+    term = ":".join(str(name) for name in names) or "all rows"
+
+    def found() -> Iterable[tuple[Key, Estimand]]:
+        for place, each in product(places, product(*values)):
+            chosen = dict(zip(names, each, strict=True))
+            Z = base.at_known(place | chosen).matrix({})
+            value = ", ".join(map(value_text, each))
+            key = term, value, place, written(chosen) or term
+            yield key, Estimand(base.shares, Z, offset=base.offset)
+
+    notes = [AT_MEANS if at_means else OVER_ROWS]
+    title = "Predictions at Means" if at_means else "Average Predictions"
+    made = estimated(self, found(), rows, response, title, "value", notes)
+    numeric = [name for name in [*names, *places[0]] if name not in rows.levels]
+    return replace(made, observed={str(name): rows.numbers(name) for name in numeric})
+
+
+def estimated(
+    result: "LinearResults",
+    found: Iterable[tuple[Key, Estimand]],
+    rows: EffectRows,
+    response: Response,
+    title: str,
+    column: str,
+    notes: list[str],
+) -> Margins:
+    """Estimate all, with errors of the fit; of shares from resamples."""
+    theta = np.asarray(result.params, dtype=np.float64)
+    options, problem = result.cov_type, result.problem
+    why = "" if result.has_covariance else wald.reason_unavailable(problem, options)
+    missing = [why] * bool(why)
+    if response.curve == "share" and isinstance(options, Sandwich):
+        missing = [] if problem.has_rows else [NO_RESAMPLES]
+        result = result.with_covariance(RESAMPLES) if problem.has_rows else result
+    # for predictors as the fit has standardized them
+    estimate = (
+        None if missing else result._errors.covariance.original(np.eye(len(theta)))
+    )
+    at, thetas = response, theta[:, None]
+    if isinstance(estimate, wald.BootstrapResult):
+        thetas = np.column_stack([theta, estimate.estimates.T])
+        if estimate.priors is not None:
+            at = replace(response, shift=np.append(response.shift, estimate.priors))
+    keys, names, values, gradients, unlimited = [], [], [], [], []
+    for (term, contrast, place, label), estimand in found:
+        at_place = {f"at_{name}": value for name, value in place.items()}
+        keys.append({"term": term, column: contrast} | at_place)
+        names.append(f"{label} at {written(place)}" if place else label)
+        values.append(estimand.values(thetas, at))
+        gradients.append(estimand.gradient(theta, response))
+        unlimited.append(estimand.is_unlimited(getattr(estimate, "unbounded", None)))
+    (J, by_shift), each = np.hsplit(np.array(gradients), [-1]), np.column_stack(values)
+    tests = with_errors(
+        estimate,
+        each[0],
+        J,
+        by_shift[:, 0] * (response.curve == "probability"),
+        each[1:],
+        np.array(unlimited),
+        names,
+        np.abs(J) @ result._noise(),
+    )
+    if estimate is not None:
+        defined = not np.isnan(estimate.matrix).all()
+        kind = f"{result._uncertainty.kind}."
+        notes += [kind] if defined else [note.sentence for note in estimate.notes]
+        notes += [note.sentence for note in result._uncertainty.separated()]
+        notes.append(OF_PENALISED)
+    positive = errors.plain(result.coding.positive)
+    outcomes = {
+        "probability": f"probability of {positive}",
+        "share": f"share predicted {positive}",
+        "score": "log odds" if problem.loss == "log" else "score",
+    }
+    header = [
+        (f"{result.coding.name}:", outcomes[response.curve]),
+        ("Averaged over:", errors.counted(rows.number, "row")),
+        ("Loss:", problem.loss),
+        ("lambda:", problem.lambda_text),
+    ]
+    shares = response.curve != "score"
+    return Margins(pd.DataFrame(keys), tests, title, header, [*notes, *missing], shares)
+
+
+def checked_changes(
+    change: object, rows: EffectRows, names: Sequence[Level], steps: Collection[Level]
+) -> dict[Level, tuple[str, float | None]]:
+    """By how much numeric predictors are moved, with a name of it; None for slopes.
+
+    Parameters
+    ----------
+    change : None, "sd", number, or mapping of name to one of these
+    rows : EffectRows
+    names : list
+    steps : collection
+        Those that have no slopes: they are moved by a standard deviation, if nothing
+        else is said.
+
+    Raises
+    ------
+    OptionError
+    """
+    of_names = change if isinstance(change, Mapping) else dict.fromkeys(names, change)
+    given = {rows.checked([name])[0]: each for name, each in of_names.items()}
+    found: dict[Level, tuple[str, float | None]] = {}
+    for name in names:
+        each = given.get(name)
+        each = "sd" if each is None and name in steps else each
+        if each is None:
+            found[name] = SLOPE, None
+        elif isinstance(each, str) and each == "sd":
+            found[name] = "+ 1 sd", rows.spread(name)
+        elif np.isfinite(checks.number_of(each)):
+            moved = checks.check_positive("change", each)
+            found[name] = f"+ {errors.plain(each)}", moved
+        else:
+            raise OptionError(
+                f"change={shown(change)} is not allowed; give 'sd', a number above "
+                "zero, or these by name, such as change={'x': 10}."
+            )
+    return found
+
+
+def without_slopes(rows: EffectRows, names: Sequence[Level]) -> list[Level]:
+    """Numeric predictors in terms that are steps, such as ``I(x > 3)``.
+
+    A step stays as it is, or jumps, where its predictor moves by very little.
+    """
+    found: list[Level] = []
+    for name in names if rows.formula else ():
+        x = rows.numbers(name)
+        others = np.where(rows.valued({name: np.roll(x, 1)}), np.roll(x, 1), x)
+        each = [x, others, *around(rows, rows, name)]
+        Z, other, below, above = (rows.matrix({name: values}) for values in each)
+        size = np.abs(other - Z).max(axis=0)
+        move = np.abs(above - below).max(axis=0)
+        if ((size > 0.0) & ((move == 0.0) | (move > JUMP * size))).any():
+            found.append(name)
+    return found
+
+
+def effects(
+    here: EffectRows,
+    whole: EffectRows,
+    names: Sequence[Level],
+    changes: Mapping[Level, tuple[str, float | None]],
+    contrasts: Contrasts,
+) -> Iterator[tuple[Level, str, Estimand]]:
+    """Name, contrast and estimand of each effect.
+
+    Parameters
+    ----------
+    here : EffectRows
+        Where effects are taken.
+    whole : EffectRows
+        The same rows with their own values.
+    names : list
+    changes : dict
+        Of numeric predictors, see `checked_changes`.
+    contrasts : "reference" or "pairwise"
+    """
+    estimand = partial(Estimand, here.shares, offset=here.offset)
+    for name in names:
+        if name in here.levels:
+            levels = here.levels[name]
+            Z = [here.matrix({name: level}) for level in levels]
+            for a, b in combinations(range(len(levels)), 2):
+                if a == 0 or contrasts == "pairwise":
+                    words = f"{value_text(levels[b])} - {value_text(levels[a])}"
+                    yield name, words, estimand(Z[b], Z[a])
+            continue
+        (words, change), x = changes[name], here.numbers(name)
+        if change is None:
+            low, high = around(here, whole, name)
+        else:  # up, but where a term has no value for what is larger
+            up = here.valued({name: x + change})
+            low, high = np.where(up, x, x - change), np.where(up, x + change, x)
+            here.at_known({name: low}, f"for {name} {words} nor the other way")
+        below, above = here.matrix({name: low}), here.matrix({name: high})
+        if change is not None:
+            yield name, words, estimand(above, below)
+            continue
+        width = (high - low)[: len(above)]  # of one mean row the same in all
+        direction = (above - below) / width[:, None]
+        yield name, words, estimand(here.matrix({}), direction=direction)
+
+
+def around(here: EffectRows, whole: EffectRows, name: Level) -> tuple[Vector, Vector]:
+    """Values just below and above those of a predictor, or on that side with a value.
+
+    Steps are relative where all values have one sign, so that ``log(x)`` stays defined;
+    else they are relative to the standard deviation too.
+    """
+    x, known = here.numbers(name), whole.numbers(name)
+    spread = whole.spread(name) or 1.0
+    one_sign = (known >= 0.0).all() or (known <= 0.0).all()
+    small = np.abs(x) if one_sign else np.maximum(np.abs(x), spread)
+    size = np.where(small > 0.0, small, spread)
+    low, high = x - CENTRAL * size, x + CENTRAL * size
+    down, up = (here.valued({name: values}) for values in (low, high))
+    low = np.where(up, low, x - ONE_SIDED * size)
+    high = np.where(down, high, x + ONE_SIDED * size)
+    return np.where(down, low, x), np.where(up, high, x)
+
+
+# ------------------------------------------------------------------ predictions of rows
+
+
+@suggest_names("prediction")
+@dataclass(frozen=True, repr=False, eq=False)
+class RowPredictions:
+    """Predictions of rows with their errors; made by ``result.get_prediction()``.
+
+    Attributes
+    ----------
+    matrix : ModelMatrix
+    theta : float64 array, shape (k,)
+        Coefficients, the intercept first if there is one.
+    covariance : Covariance or BootstrapResult
+        Of `theta`.
+    response : Response
+        Whether predictions are probabilities or scores.
+    has_intercept : bool
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> result = ps.logit("digit ~ p34 + p43", train, lam=0.01).fit()
+    >>> result.get_prediction(test.head(2)).summary_frame().round(3)
+         predicted     se  ci_lower  ci_upper
+    200      0.519  0.076     0.374     0.662
+    201      0.133  0.038     0.074     0.226
+    """
+
+    matrix: designs.ModelMatrix
+    theta: Vector
+    covariance: wald.Estimate
+    response: Response
+    has_intercept: bool
+
+    @property
+    def linpred(self) -> "pd.Series[float]":
+        """Scores, for the log loss the log odds; NaN in rows with missing values."""
+        return self._usual["estimate"].rename("linpred")
+
+    @property
+    def linpred_se(self) -> "pd.Series[float]":
+        """Standard errors of `linpred`; NaN where only the penalty limits a score."""
+        return self._usual["std_error"].rename("linpred_se")
+
+    @property
+    def predicted(self) -> "pd.Series[float]":
+        """Probabilities of the second level; for the hinge, or ``"link"``, scores."""
+        return self.summary_frame()["predicted"]
+
+    @property
+    def se(self) -> "pd.Series[float]":
+        """Standard errors of `predicted`, for probabilities by the delta method."""
+        return self.summary_frame()["se"]
+
+    def conf_int(self, alpha: float = 0.05) -> Matrix:
+        """Intervals of level ``1 - alpha``, shape (n, 2), as in `summary_frame`."""
+        return self.summary_frame(alpha)[["ci_lower", "ci_upper"]].to_numpy()
+
+    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Columns ``predicted, se, ci_lower, ci_upper``, as those of ``sm.Logit``.
+
+        statsmodels' ``GLM`` calls the same numbers ``mean, mean_se, mean_ci_lower,
+        mean_ci_upper``. Intervals are those of the score, by the distribution or the
+        resamples that those of the coefficients are from, transformed to probabilities.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Intervals have level ``1 - alpha``.
+        """
+        alpha = checks.check_fraction("alpha", alpha)
+        table = self._usual if alpha == USUAL else self._table(1.0 - alpha)
+        scale = replace(self.response, shift=0.0)  # which is off the scores already
+        values, slope, _ = scale.derivatives(table.drop(columns="std_error").to_numpy())
+        names = ["predicted", "ci_lower", "ci_upper"]
+        found = pd.DataFrame(values, table.index, names)
+        found.insert(1, "se", table["std_error"] * slope[:, 0])
+        return found
+
+    @cached_property
+    def _usual(self) -> pd.DataFrame:
+        return self._table(1.0 - USUAL)
+
+    def _table(self, level: float) -> pd.DataFrame:
+        """Scores of all rows, their errors and limits."""
+        begins = range(0, self.matrix.values.shape[0], BLOCK)
+        names = ["estimate", "std_error", *LIMITS]
+        parts = [self._block(begin).estimates(level)[names] for begin in begins]
+        numbers = pd.concat([pd.DataFrame(columns=names, dtype=float), *parts])
+        return pd.DataFrame(
+            {name: self.matrix.spread(numbers[name].to_numpy()) for name in names}
+        )
+
+    def _block(self, begin: int) -> wald.ContrastTests:
+        """Scores of some rows, with their errors."""
+        V, some = self.covariance, slice(begin, begin + BLOCK)
+        R = dense_rows(self.matrix.values[some])
+        if self.has_intercept:
+            R = np.column_stack([np.ones(len(R)), R])
+        offset, shift = self.matrix.offset, self.response.shift
+        known = np.zeros(len(R)) if offset is None else offset[some]
+        shifted, each = self.response.curve == "probability", None
+        if isinstance(V, wald.BootstrapResult):
+            priors = V.priors if shifted else None
+            each = V.estimates @ R.T + known
+            each -= shift if priors is None else priors[:, None]
+        unlimited, by_shift = is_unbounded(R, V.unbounded), np.full(len(R), -1.0)
+        scores, names = R @ self.theta + known - shift, [""] * len(R)
+        return with_errors(V, scores, R, shifted * by_shift, each, unlimited, names)
+
+
+def get_prediction(
+    self: "LinearResults",
+    data: object = None,
+    *,
+    scale: Scale = "response",
+    unseen: Unseen = "error",
+    offset: object = None,
+) -> RowPredictions:
+    """Prediction of each row with standard error and interval, as in statsmodels.
+
+    For the log loss the probability of the second level; its standard error by the
+    delta method from the covariance of the fit, its interval that of the score,
+    transformed. For the hinge the score. With a bootstrap errors and intervals are from
+    the coefficients of the resamples. They are of the prediction, not of an outcome.
+
+    Parameters
+    ----------
+    data : DataFrame or array, optional
+        New rows; those of the fit if omitted.
+    scale : "response" or "link"
+        ``"link"``: scores, for the log loss the log odds.
+    unseen, offset : optional
+        As for `decision_function`.
+
+    Returns
+    -------
+    RowPredictions
+        With ``summary_frame(alpha)``, whose columns are ``predicted, se, ci_lower,
+        ci_upper``, on the index of `data`; NaN in rows with missing values.
+
+    Raises
+    ------
+    OptionError
+        With ``cov_type="none"``, or for files and Dask.
+    DataError
+        If there are no rows, as for a loaded fit without `data`.
+    ColumnError
+        As for `decision_function`.
+    """
+    if isinstance(data, Scan):
+        raise OptionError("get_prediction() is of rows in memory; give a data frame.")
+    if data is None and not self.problem.has_rows:
+        raise DataError(
+            "The rows of the fit are not in memory; give others, get_prediction(data)."
+        )
+    theta = np.asarray(self.params, dtype=np.float64)
+    return RowPredictions(
+        self._matrix(data, unseen, offset),
+        theta,
+        self._errors.covariance.original(np.eye(len(theta))),
+        Response.by(self, "link" if self.problem.loss == "hinge" else scale),
+        self.problem.intercept,
+    )

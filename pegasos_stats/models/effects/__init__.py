@@ -1,1 +1,0 @@
-"""Marginal effects, contrasts and adjusted predictions."""
