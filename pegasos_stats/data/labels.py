@@ -1,6 +1,5 @@
 """Coding of a two-level outcome as -1 and +1, and back to the original values."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
@@ -8,40 +7,21 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import pandas_dtype
 
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_choice, number_of
+from pegasos_stats.data import user_data
 from pegasos_stats.data.language.expressions import Call, refused
 from pegasos_stats.data.language.formula import read_outcome, split_formula
 from pegasos_stats.data.language.vocabulary import Functions
-from pegasos_stats.data.user_data import (
-    column_of_labels,
-    column_of_scores,
-    in_the_rows,
-    is_single,
-    position_of,
-)
 from pegasos_stats.errors import LabelError, OptionError, counted, listing, plain, shown
 from pegasos_stats.foreign_names import suggest_arguments
 
-PLAIN = re.compile(r"[\w.]+")  # name of a column, not an expression
-MANY = 10  # levels; more different numbers are a quantity
 FEWER = (
     "Keep the rows of two of them, or compare: in a formula I(y == 'a') is one level "
     "against the others and I(y > 5) one side of a number, of an array "
     "np.asarray(y) == 'a'; sklearn's OneVsRestClassifier(SVMClassifier()) takes each."
 )
-
-
-def not_two_levels(levels: Sequence[object], name: str) -> LabelError:
-    """The error for an outcome of one level, or of three and more."""
-    said = f"The outcome {shown(name)} has {counted(len(levels), 'level')}, "
-    said += f"{listing(levels)}; exactly two are needed"
-    if len(levels) == 1:
-        return LabelError(f"{said}: take data in which both classes occur.")
-    return LabelError(f"{said}. {FEWER}")
-
 
 Ties = Literal["na", "positive", "negative"]
 Level: TypeAlias = Any  # text, a number, a boolean, a date, ...: equal to itself
@@ -118,7 +98,7 @@ class LabelCoding:
         OptionError
             If `coding` is none of these.
         """
-        return coding_of(column_of_labels(labels, name), coding, name)
+        return coding_of(user_data.column_of_labels(labels, name), coding, name)
 
     @property
     def levels(self) -> tuple[Level, Level]:
@@ -147,7 +127,7 @@ class LabelCoding:
         LabelError
             If a label is none of the two levels.
         """
-        return coded(column_of_labels(labels, self.name), self)
+        return coded(user_data.column_of_labels(labels, self.name), self)
 
     def decode(
         self, signs: NDArray[np.float64], index: pd.Index | None = None
@@ -167,7 +147,7 @@ class LabelCoding:
         -------
         Series, shape (n,), named after the outcome
         """
-        signs = np.asarray(column_of_scores(signs), dtype=np.float64)
+        signs = np.asarray(user_data.column_of_scores(signs), dtype=np.float64)
         missing = np.isnan(signs)
         pair = pd.Series(list(self.levels), dtype=self.dtype)
         if missing.any():
@@ -193,7 +173,7 @@ class LabelCoding:
         OptionError
             If the threshold is no number, or `ties` is none of the three.
         """
-        column = column_of_scores(scores)
+        column = user_data.column_of_scores(scores)
         cut = number_of(threshold)
         if np.isnan(cut):
             raise OptionError("is no number; give a score.", "threshold", threshold)
@@ -215,7 +195,7 @@ class LabelCoding:
         from scipy.special import expit
 
         negative, positive = self.levels
-        column = column_of_scores(scores)
+        column = user_data.column_of_scores(scores)
         z = column.to_numpy()
         return pd.DataFrame({negative: expit(-z), positive: expit(z)}, column.index)
 
@@ -223,12 +203,43 @@ class LabelCoding:
 def coding_of(labels: DataColumn, coding: Coding, name: str) -> LabelCoding:
     """`LabelCoding.from_labels` of a column that `column_of_labels` has checked."""
     present = labels.dropna()
-    rule = coding if isinstance(coding, str) else "explicit"
-    if isinstance(coding, str):
-        levels = _levels_by_rule(present, coding, name)
-    else:
-        levels = _levels_given(present, coding, name)
-    return LabelCoding(plain(levels[0]), plain(levels[1]), labels.dtype, name, rule)
+    by_rule = isinstance(coding, str)
+    if by_rule and coding not in ("factor", "first-seen"):
+        raise _unknown_coding(coding)
+    in_order = coding == "factor"
+    found = factor_levels(present, name) if in_order else distinct(present)
+    if not found:
+        text = f"The outcome {shown(name)} has no value; it needs two levels."
+        raise LabelError(text)
+    levels = found if by_rule else _checked_pair(coding)
+    at = sorted(user_data.position_of(level, found) for level in levels)
+    if len(found) != 2 or at != [0, 1]:
+        given = "" if by_rule else f" and coding={shown(coding)} was given"
+        end = "take data in which both classes occur." if len(found) == 1 else FEWER
+        raise LabelError(
+            f"The outcome {shown(name)} has {counted(len(found), 'level')}, "
+            f"{listing(found)}{given}; exactly two are needed. {end}"
+        )
+    negative, positive = map(plain, levels)
+    rule = str(coding) if by_rule else "explicit"
+    return LabelCoding(negative, positive, labels.dtype, name, rule)
+
+
+def _checked_pair(coding: Level) -> list[Level]:
+    """Two different levels, or `OptionError`."""
+    ordered = isinstance(coding, tuple | list | np.ndarray | pd.Series | pd.Index)
+    pair = list(coding) if ordered and getattr(coding, "ndim", 1) == 1 else []
+    alone = all(map(user_data.is_single, pair))
+    if len(pair) != 2 or not alone or user_data.position_of(pair[0], pair[1:]) == 0:
+        raise _unknown_coding(coding)
+    return pair
+
+
+def _unknown_coding(coding: object) -> OptionError:
+    return OptionError(
+        f"coding={shown(coding)} is not known; give 'factor', 'first-seen' or a pair "
+        "of different levels (negative, positive)."
+    )
 
 
 def as_in_formula(
@@ -245,13 +256,14 @@ def as_in_formula(
     if formula is None or not outcome.startswith(FACTORS):
         return coding
     read = read_outcome(formula, (), functions)
-    known = isinstance(read, Call) and read.name in ("C", "relevel")
-    if not isinstance(read, Call) or not known or len(read.given) == 1:
+    if not isinstance(read, Call) or read.name not in ("C", "relevel"):
+        return coding
+    if len(read.given) == 1:
         return coding
     level = getattr(list(read.given.values())[1], "value", None)
-    at = position_of(level, coding.levels)
+    at = user_data.position_of(level, coding.levels)
     if at < 0 and isinstance(level, str):  # as R names the levels of numbers
-        at = position_of(level, [str(each) for each in coding.levels])
+        at = user_data.position_of(level, [str(each) for each in coding.levels])
     if read.name == "C" or at < 0:
         raise refused(
             formula,
@@ -272,7 +284,7 @@ def coded(labels: DataColumn, coding: LabelCoding) -> NDArray[np.float64]:
         others = labels[unknown]
         raise LabelError(
             f"The outcome {shown(coding.name)} holds {listing(others.unique())} "
-            f"{in_the_rows(others.index)}; the model knows the levels "
+            f"{user_data.in_the_rows(others.index)}; the model knows the levels "
             f"{listing(coding.levels)} only: drop or recode these rows."
         )
     return np.where(missing, np.nan, 2.0 * codes - 1.0)
@@ -299,12 +311,10 @@ def positions(labels: DataColumn, levels: Sequence[Level]) -> NDArray[np.intp]:
 
 def _holding_missing(dtype: Dtype) -> Dtype:
     """Return `dtype`, or the dtype like it that can hold missing values."""
-    if isinstance(dtype, np.dtype):
-        keeps = dtype.kind in "fcmMO"
-        return dtype if keeps else pandas_dtype(NULLABLE.get(dtype.kind, "object"))
-    if isinstance(dtype, pd.SparseDtype | pd.IntervalDtype):
-        return np.dtype(object)
-    return dtype
+    if isinstance(dtype, np.dtype) and dtype.kind not in "fcmMO":
+        return pd.api.types.pandas_dtype(NULLABLE.get(dtype.kind, "object"))
+    is_fixed = isinstance(dtype, pd.SparseDtype | pd.IntervalDtype)
+    return np.dtype(object) if is_fixed else dtype
 
 
 def signs_of(
@@ -339,25 +349,6 @@ def signs_of(
     return np.select([scores > threshold, scores == threshold], [1.0, at], below)
 
 
-def _levels_by_rule(labels: DataColumn, rule: str, name: str) -> list[Level]:
-    """Two levels in the order of ``factor()``, or in order of appearance."""
-    if rule == "factor":
-        levels = factor_levels(labels, name)
-    elif rule == "first-seen":
-        levels = distinct(labels)
-    else:
-        raise OptionError(
-            f"coding={shown(rule)} is not known; give 'factor', 'first-seen' or a pair "
-            "(negative, positive)."
-        )
-    if not levels:
-        text = f"The outcome {shown(name)} has no value; it needs two levels."
-        raise LabelError(text)
-    if len(levels) != 2:
-        raise not_two_levels(levels, name)
-    return levels
-
-
 @NARROW
 def distinct(labels: DataColumn) -> list[Level]:
     """Different values in order of appearance, none missing."""
@@ -379,25 +370,3 @@ def factor_levels(labels: DataColumn, name: str) -> list[Level]:
             f"The outcome {shown(name)} mixes values of types {', '.join(kinds)}, "
             "which have no order; give coding=(negative, positive)."
         ) from None
-
-
-def _levels_given(
-    labels: DataColumn, coding: tuple[Level, Level], name: str
-) -> list[Level]:
-    """Check that a pair (negative, positive) names the two levels of the labels."""
-    ordered = isinstance(coding, tuple | list | np.ndarray | pd.Series | pd.Index)
-    pair = list(coding) if ordered and getattr(coding, "ndim", 1) == 1 else []
-    good = len(pair) == 2 and all(map(is_single, pair))
-    if not good or position_of(pair[0], pair[1:]) == 0:
-        raise OptionError(
-            f"coding={shown(coding)} is not known; give 'factor', 'first-seen' or a "
-            "pair of different levels (negative, positive)."
-        )
-    found = distinct(labels)
-    if sorted(position_of(level, found) for level in pair) != [0, 1] or len(found) != 2:
-        raise LabelError(
-            f"The outcome {shown(name)} has the levels {listing(found)} and "
-            f"coding={shown(coding)} was given; both levels and no other must occur. "
-            f"{FEWER}"
-        )
-    return pair

@@ -16,13 +16,16 @@ from pegasos_stats.data import user_data
 from pegasos_stats.data import weights as row_options
 from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, row_labels
 from pegasos_stats.data.labels import Coding, LabelCoding
-from pegasos_stats.data.language.factors import warn_of_columns
 from pegasos_stats.data.language.formula import (
     check_functions,
     offset_terms,
     outcome_of,
 )
-from pegasos_stats.data.language.formula_design import FormulaDesign, design_of
+from pegasos_stats.data.language.formula_design import (
+    FormulaDesign,
+    design_of,
+    warn_of_columns,
+)
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.weights import Counts, Offset, Positions, RowOptions, WeightsOf
 from pegasos_stats.errors import counted, listing, shown

@@ -16,8 +16,7 @@ from pegasos_stats.checks import check_choice, check_flag
 from pegasos_stats.data import sample as samples
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.labels import Coding, LabelCoding, Ties, signs_of
-from pegasos_stats.data.language.factors import warn_of_columns
-from pegasos_stats.data.language.formula_design import doubtful_in
+from pegasos_stats.data.language.formula_design import doubtful_in, warn_of_columns
 from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.scan.files import Scan

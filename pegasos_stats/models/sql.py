@@ -4,8 +4,8 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
-from itertools import pairwise, product
+from functools import partial, reduce
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, get_args
 
 import numpy as np
@@ -20,7 +20,7 @@ from pegasos_stats.data.language.expressions import (
     Operation,
     read_expression,
 )
-from pegasos_stats.data.language.formula_design import FormulaDesign, parts_of
+from pegasos_stats.data.language.formula_design import FormulaDesign, parts_of, products
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.weights import Offset
 from pegasos_stats.errors import OptionError, PegasosStatsError, listing, shown
@@ -225,7 +225,7 @@ class Lowering:
     def _call(self, call: Call) -> Tree:
         name = call.name.removeprefix("np.").removeprefix(".")
         given, state = list(call.given.values()), self.state.get(call.key, {})
-        if name in ("I", "as_numeric"):
+        if name == "as_numeric":
             return self._tree(given[0])
         if name in SUMMARIES and "value" in state:
             return constant(state["value"])
@@ -405,14 +405,8 @@ def _products(design: Design) -> Iterator[list[Tree]]:
         yield from ([["column", name]] for name in design.names)
         return
     assert isinstance(design, FormulaDesign)
-    each = parts_of(design.terms, design.spanning)
-    for term, parts in zip(design.terms, each, strict=True):
-        numbers = [float(f.text) for f in term.factors if f.kind == "number"]
-        extra = [constant(number) for number in numbers if number != 1.0]
-        for part in filter(None, parts):
-            coded = [_factor(design, *factor) for factor in part]
-            for chosen in product(*reversed(coded)):
-                yield [*extra, *reversed(chosen)]
+    for part in chain.from_iterable(parts_of(design.terms, design.spanning)):
+        yield from map(list, products(part, partial(_factor, design)))
 
 
 def _factor(design: FormulaDesign, text: str, reduced: bool) -> list[Tree]:
@@ -428,7 +422,7 @@ def _factor(design: FormulaDesign, text: str, reduced: bool) -> list[Tree]:
         if text in design.fields:
             raise cannot(f"the term {text}")
         return [tree]
-    while isinstance(node, Call) and node.name in ("C", "relevel", "I"):
+    while isinstance(node, Call) and node.name in ("C", "relevel"):
         node = next(iter(node.given.values()))
     levels = [plain_level(level) for level in coding.levels]
     inner = lowering.factor(node)

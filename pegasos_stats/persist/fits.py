@@ -5,7 +5,6 @@ those without which an object could not be used; where one does not hold, or rai
 file is damaged. What the classes check themselves when they are made is not repeated.
 """
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -21,9 +20,12 @@ from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.digests import rows_digest
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.expressions import read_expression
-from pegasos_stats.data.language.factors import FactorCoding
 from pegasos_stats.data.language.formula import read_outcome
-from pegasos_stats.data.language.formula_design import FormulaDesign, names_of_terms
+from pegasos_stats.data.language.formula_design import (
+    FactorCoding,
+    FormulaDesign,
+    names_of_terms,
+)
 from pegasos_stats.data.sample import MissingRowCounts, Sample
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.weights import Counts, Offset
@@ -53,7 +55,6 @@ NO_ROWS = (
     "The training rows are not in the file of a fit or a study; give data, as in "
     "predict(data), ask for standard errors before saving, or fit the model again."
 )
-NUMBER = re.compile(r"\d+\.?\d*|\.\d+", re.ASCII)
 COMPUTED = ("certificate", "shortfall", "training_table", "_on_predictors")
 ERRORS = ("actual", "predicted")
 COMPUTED_LINEAR = ("cov_type", "_spread", "constants")
@@ -233,7 +234,7 @@ def check_formula(design: FormulaDesign) -> None:
     """
     variables = set(design.variables)
     for text, kind in {factor for term in design.terms for factor in term.factors}:
-        used = set() if kind == "number" and NUMBER.fullmatch(text) else {text}
+        used = set() if (text, kind) == ("1", "number") else {text}
         if kind == "expression":
             with _in_a_file(f"The term {shown(text)}"):
                 used = read_expression(text, variables, text, design.functions).columns

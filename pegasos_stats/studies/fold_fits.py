@@ -462,7 +462,7 @@ def learning_design(model: Model) -> FormulaDesign | None:
     design = model.design
     if isinstance(design, ScaledDesign):
         design = design.design
-    return design if isinstance(design, FormulaDesign) and design.learns else None
+    return design if isinstance(design, FormulaDesign) and design.state else None
 
 
 def _learnt_anew(model: Model, split: Split) -> tuple[ModelMatrix, ModelMatrix] | None:

@@ -29,6 +29,7 @@ def data():
         ("`y`~log(x)", ["log(x)"]),
         ("y ~ poly(x, 2)", ["poly(x, 2)[1]", "poly(x, 2)[2]"]),
         ("x > 1 ~ g", ["g[T.v]", "g[T.w]"]),
+        ("y ~ x +\n  flag", ["x", "flag"]),
     ],
 )
 def test_names_of_the_coefficients(data, formula, names):
@@ -91,6 +92,14 @@ def test_formulas_that_cannot_be_read(data, formula):
     with pytest.raises(FormulaError, match="formula") as caught:
         design_of(formula, data)
     assert "\x1b" not in str(caught.value)
+
+
+def test_connectives_join_comparisons_as_in_r_and_no_other_numbers(data):
+    complete = data.fillna({"x": 0.0})
+    _, matrix = design_of("y ~ I(x > 1 & g == 'v' | x == 0)", complete)
+    assert matrix.values.ravel().tolist() == [0.0, 1.0, 1.0, 0.0, 1.0]
+    with pytest.raises(FormulaError, match="comparisons, or 1 and 0"):
+        design_of("y ~ I(`blood type` & 1)", data)
 
 
 def test_a_tilde_in_a_quoted_name_does_not_split():
@@ -195,8 +204,8 @@ def test_terms_are_those_of_formulaic(power):
     from formulaic import Formula
 
     def terms_of(text):
-        reader = TermReader(text, "y ~ a", list)
-        return [str(term).split(":") for term in reader.terms()]
+        terms = TermReader("y ~ a", list).terms(text)
+        return [str(term).split(":") for term in terms]
 
     def theirs(text):
         return [[factor.expr for factor in term.factors] for term in Formula(text)]

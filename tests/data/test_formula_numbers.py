@@ -53,15 +53,6 @@ def test_true_counts_as_one_in_arithmetic_as_in_r(data):
     np.testing.assert_array_equal(matrix.values[:, 1], np.exp([0.0, 0, 0, 1, 1]))
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "UInt8"])
-def test_short_integers_neither_overflow_nor_lose_digits(data, dtype):
-    short = data.assign(n=pd.array([1, 20, 100, 3, 50], dtype=dtype))
-    _, matrix = design_of("y ~ I(n * n) + log(n) + I(-n) + np.square(n)", short)
-    n = short["n"].to_numpy(dtype=np.float64)
-    expected = np.column_stack([n * n, np.log(n), -n, n * n])
-    np.testing.assert_array_equal(matrix.values, expected)
-
-
 WHOLE = {
     "u": np.array([200, 3, 7], dtype="uint8"),
     "v": np.array([100, 5, 9], dtype="uint8"),
@@ -77,28 +68,15 @@ WHOLE = {
     ("term", "of_reals"),
     [
         ("u:v", lambda d: d.u * d.v),
-        ("u:v:u", lambda d: d.u * d.v),  # a variable counts once
         ("big:u", lambda d: d.big * d.u),
-        ("I(u):v", lambda d: d.u * d.v),
         ("half:u", lambda d: d.half * d.u),
-        ("flag:u", lambda d: d.flag * d.u),
-        ("I(big * big)", lambda d: d.big * d.big),
         ("I(big * big * big)", lambda d: d.big**3),
-        ("I(big**4)", lambda d: d.big**4),
-        ("I(big * 2**40)", lambda d: d.big * 2.0**40),
         ("I(big + 9223372036854775807)", lambda d: d.big + 2.0**63),
         ("I(2**-w)", lambda d: 2.0**-d.w),
-        ("I(big**-1)", lambda d: 1 / d.big),
         ("I(w - 2)", lambda d: d.w - 2),
-        ("I(-w)", lambda d: -d.w),
         ("abs(w - big)", lambda d: abs(d.w - d.big)),
-        ("I(far - 1)", lambda d: d.far - 1),
         ("I(far // 2)", lambda d: np.floor(d.far / 2)),
-        ("np.square(big)", lambda d: d.big**2),
-        ("np.power(big, 3)", lambda d: d.big**3),
         ("np.power(u, -1)", lambda d: 1 / d.u),
-        ("np.multiply(big, big)", lambda d: d.big**2),
-        ("np.reciprocal(u)", lambda d: 1 / d.u),
         ("sum(big * 2**22):u", lambda d: (d.big * 2.0**22).sum() * d.u),
         ("as_integer(big * 1e9)", lambda d: d.big * 1e9),
     ],
@@ -120,10 +98,14 @@ def test_polynomials_and_numbers_of_another_type_do_not_wrap_around():
     np.testing.assert_array_equal(matrix.values[:, 0], [300, 2, 1])
 
 
-def test_whole_numbers_stay_whole_where_they_are_levels(data):
-    design, _ = design_of("y ~ C(`blood type` * 2 - 1)", data)
+@pytest.mark.parametrize("dtype", ["int64", "float64", "Int64", "Float64", "uint8"])
+@pytest.mark.parametrize("term", ["C(`blood type`)", "C(`blood type` * 2 - 1)"])
+def test_whole_numbers_stay_whole_where_they_are_levels(data, term, dtype):
+    design, _ = design_of(f"y ~ {term}", data.astype({"blood type": dtype}))
     levels = [name.rpartition("T.")[2] for name in design.names]
-    assert levels == ["3]", "5]", "7]", "9]"]
+    assert levels == (
+        ["3]", "5]", "7]", "9]"] if "*" in term else ["2]", "3]", "4]", "5]"]
+    )
 
 
 def test_labels_of_intervals_have_as_many_digits_as_tell_them_apart(data):

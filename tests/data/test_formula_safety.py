@@ -192,7 +192,7 @@ def test_no_formula_reaches_an_evaluator_of_text(monkeypatch):
 def test_a_tree_holds_constants_columns_and_calls_of_the_vocabulary(formula):
     data = everything()
     text = formula.partition(" ~ ")[2]
-    operators = {*OPERATORS, *CONNECTIVES, *COMPARISONS, "in", "not_in"}
+    operators = {*OPERATORS, *CONNECTIVES, *COMPARISONS, "not", "in", "not_in"}
     terms = read_terms(f"y ~ {text}", data, True)
     found = factors_of(terms, formula, data)[2].values()
     for tree in (read_outcome(formula, data.columns), *found):

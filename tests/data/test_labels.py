@@ -120,5 +120,5 @@ def test_first_seen_codes_the_first_label_as_minus_one():
 
 
 def test_a_level_beside_the_given_pair_is_an_error():
-    with pytest.raises(LabelError, match=r"levels 1, 2, 3 and coding=\(1, 2\)"):
+    with pytest.raises(LabelError, match=r"3 levels, 1, 2, 3 and coding=\(1, 2\)"):
         LabelCoding.from_labels(pd.Series([1, 2, 3]), (1, 2))

@@ -1,15 +1,12 @@
 """What formulas refuse, and both sides of the limits of numbers."""
 
-import operator
 from hashlib import md5
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.language.formula import outcome_of
-from pegasos_stats.data.language.vocabulary import in_range
 from pegasos_stats.errors import FormulaError
 from tests.data.formulas import LISTS
 
@@ -35,28 +32,6 @@ def test_what_is_not_of_the_language_is_refused(expression):
 def test_a_power_of_terms_is_a_whole_number(formula):
     with pytest.raises(FormulaError, match="a whole number"):
         ps.svm(formula, DATA, lam=1.0)
-
-
-@pytest.mark.parametrize("sign", [-1, 1])
-def test_whole_numbers_become_real_where_64_bits_end(sign):
-    inside, outside = [sign * 2**62, 3], [sign * 2**61, -sign * 3]
-    found = in_range(operator.mul, pd.Series(inside), 1)
-    assert (found.dtype.kind, found.tolist()) == ("i", inside)
-    found = in_range(operator.mul, pd.Series(outside), 4)
-    assert (found.dtype.kind, found.tolist()) == ("f", [sign * 2.0**63, -sign * 12.0])
-    found = in_range(operator.mul, pd.Series(outside), 2)
-    assert (found.dtype.kind, found.tolist()) == ("i", [sign * 2**62, -sign * 6])
-
-
-@pytest.mark.parametrize("sign", [-1, 1])
-@pytest.mark.parametrize("name", ["+", "-", "*", "**"])
-def test_no_column_wraps_around(sign, name):
-    data = DATA.assign(k=np.array([sign * 2**62, sign * 5, 1, 0]))
-    other = {"+": "k", "-": "(-k)", "*": 3, "**": 3}[name]
-    found = outcome_of(f"k {name} {other} ~ x", data, {})
-    big = data["k"].astype(object)  # Python's whole numbers have no end
-    by = {"+": big + big, "-": big + big, "*": big * 3, "**": big**3}[name]
-    assert found.tolist() == [float(value) for value in by]
 
 
 def test_levels_that_are_hashed_are_those_of_md5():

@@ -96,7 +96,7 @@ def fitted(data):
     [
         ("y ~ a + offset(log(z - 99))", "complete"),
         ("y ~ a + offset(g)", r"offset\(g\) .* not numbers"),
-        ("y ~ a:offset(z)", "product"),
+        ("y ~ a:offset(z)", "offset"),
         ("y ~ a + offset(q)", "'q' not found"),
         ("y ~ a + offset(scale(z))", r"scale\(\)"),
         ("y ~ offset(z)", "no predictor"),

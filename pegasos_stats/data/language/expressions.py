@@ -9,50 +9,33 @@ import ast
 import re
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from keyword import iskeyword
 from numbers import Number
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.data.language.vocabulary import (
-    ATTRIBUTES,
-    BEYOND,
-    CONNECTIVES,
-    CONSTANTS,
-    CONTRASTS,
-    OPERATORS,
-    VOCABULARY,
-    Function,
-    Functions,
-    State,
-    Value,
-    as_numbers,
-    as_real,
-    check_arguments,
-    compared,
-    folded,
-    in_range,
-    on_rows,
-    operated,
-    unwrapped_value,
-    where_present,
-    widened,
-    without_nullable,
-)
+from pegasos_stats.data.language import vocabulary
+from pegasos_stats.data.language.vocabulary import Function, Functions, State, Value
 from pegasos_stats.errors import FormulaError, did_you_mean, shown
 from pegasos_stats.foreign_names import suggestion
 
 MOST_LETTERS = 10_000
-DEEPEST = 60
 NESTED = "it has too many parts in each other"
-LARGEST_INTEGER = 2**63
 ALIKE = 0.6  # names of functions are short
 LITERAL = r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\""
 QUOTED = re.compile(rf"({LITERAL}|`[^`]*`)")
-OPENING, CLOSING = "([{", ")]}"
+# Words of R, and what they are here.
+OF_R = (
+    (r"(?<![\w.])(?:base|splines|stats)::(?=[\w.]+\()", ""),
+    (r"(?<=[(,\s])([^\W\d]\w*)\.(\w+)(?=\s*=(?!=))", r"\1_\2"),  # Boundary.knots=
+    (r"(?<![\w.])(?:as\.)?factor\(", "C("),
+    (r"(?<![\w.])(as|is)\.(?=(?:numeric|integer|logical|character|na)\()", r"\1_"),
+)
+CONNECTIVES = (r"&", " and "), (r"\|", " or ")  # as in R they join comparisons
+Quote: TypeAlias = Callable[[re.Match[str]], str]
 ALLOWED = (
     "allowed are columns, numbers, text, arithmetic, comparisons and functions such as "
     "log, np.sqrt, scale and poly; compute other columns in the data before, or give "
@@ -67,12 +50,15 @@ OPERATOR_NAMES = {
 
 
 class Expression(ABC):
-    """An expression that passed the whitelist: a tree of the classes below."""
+    """An expression that passed the whitelist: a tree of the classes below.
 
-    @property
-    def parts(self) -> Collection["Expression"]:
-        """What it is computed from."""
-        return ()
+    Attributes
+    ----------
+    parts : collection of Expression
+        What it is computed from.
+    """
+
+    parts: Collection["Expression"] = ()
 
     def walk(self) -> Iterator["Expression"]:
         """It and all that is within it."""
@@ -116,10 +102,15 @@ class Expression(ABC):
         [2.0, 3.0]
         """
         found = self._value(frame, {} if states is None else states)
-        columns = pd.Series | pd.DataFrame | Number | np.bool_
-        if not isinstance(unwrapped_value(found), columns):
+        kinds = vocabulary.ROWS | Number | np.bool_
+        if not isinstance(vocabulary.unwrapped_value(found), kinds):
             raise TypeError("an expression does not give one number for each row")
-        return without_nullable(found)
+        return found
+
+    def _values(self, frame: pd.DataFrame, states: dict[str, State]) -> list[Value]:
+        """Those of its parts, as other functions take them."""
+        values = (part._value(frame, states) for part in self.parts)
+        return [vocabulary.unwrapped_value(value) for value in values]
 
     @abstractmethod
     def _value(self, frame: pd.DataFrame, states: dict[str, State]) -> Value:
@@ -133,7 +124,7 @@ class Column(Expression):
     name: str
 
     def _value(self, frame: pd.DataFrame, states: dict[str, State]) -> Value:
-        return widened(frame[self.name])
+        return frame[self.name]
 
 
 @dataclass(frozen=True)
@@ -151,17 +142,11 @@ class Operation(Expression):
     """An operator, or a chain of comparisons: their signs with blanks between."""
 
     name: str
-    operands: tuple[Expression, ...]
-
-    @property
-    def parts(self) -> Collection[Expression]:
-        """What the operator stands between."""
-        return self.operands
+    parts: tuple[Expression, ...]
 
     def _value(self, frame: pd.DataFrame, states: dict[str, State]) -> Value:
-        values = [unwrapped_value(part._value(frame, states)) for part in self.operands]
-        is_one = self.name in OPERATORS or self.name in CONNECTIVES
-        return (operated if is_one else compared)(self.name, *values, index=frame.index)
+        values = self._values(frame, states)
+        return vocabulary.operated(self.name, values, frame.index)
 
 
 @dataclass(frozen=True)
@@ -185,48 +170,22 @@ class Call(Expression):
     key: str = ""
 
     @property
-    def parts(self) -> Collection[Expression]:
+    def parts(self) -> Collection[Expression]:  # type: ignore[override]
         """Its arguments."""
         return self.given.values()
 
     def _value(self, frame: pd.DataFrame, states: dict[str, State]) -> Value:
-        values = [part._value(frame, states) for part in self.given.values()]
-        if self.name != "I":
-            values = [unwrapped_value(value) for value in values]
+        values, function = self._values(frame, states), self.function
+        state = states.setdefault(self.key, {}) if function.state else {}
 
-        def compute(*values: Value) -> Value:
-            return self._called(dict(zip(self.given, values, strict=True)), states)
+        def called(*values: Value) -> Value:
+            given = dict(zip(self.given, values, strict=True))
+            return function.called(self.name, given, state)
 
-        if self.function.all_rows:
-            return on_rows(compute(*map(plain_numbers, values)), frame.index)
-        return where_present(compute, values, frame.index)
-
-    def _called(self, given: dict[str, Value], states: dict[str, State]) -> Value:
-        """Call the function with values."""
-        function = self.function
-        if function.open:
-            places = [given.pop(name) for name in [*given] if name.isdigit()]
-            return function.resolved(*places, **given)
-        ufunc = isinstance(function.call, np.ufunc)
-        if ufunc:
-            given = {name: as_numbers(value) for name, value in given.items()}
-        check_arguments(self.name, function, given)
-        if ufunc:
-            return in_range(function.resolved, *given.values())
-        if function.state:
-            state = states.setdefault(self.key, {})
-            given = {word: as_real(value) for word, value in given.items()}
-            given[function.state] = state
-            if self.name == "bs" and BEYOND in state:
-                given.setdefault("extrapolation", state[BEYOND])
-        first = [given.pop(next(iter(given)))] if given else []
-        return function.resolved(*first, **given)
-
-
-def plain_numbers(value: Value) -> Value:
-    """Whole numbers of which some are missing as real ones."""
-    lacking = isinstance(getattr(value, "dtype", None), pd.Int64Dtype)
-    return value.astype(np.float64) if lacking else value
+        if function.all_rows:
+            values = [vocabulary.without_gaps(value) for value in values]
+            return vocabulary.on_rows(called(*values), frame.index)
+        return vocabulary.where_present(called, values, frame.index)
 
 
 def read_expression(
@@ -238,7 +197,8 @@ def read_expression(
     """Read an expression, which must pass the whitelist.
 
     A name that is neither a column nor a constant is read as a column: whether it is
-    there is asked where the data are.
+    there is asked where the data are. As in R, ``&`` and ``|`` join comparisons that
+    stand without brackets.
 
     Parameters
     ----------
@@ -262,11 +222,25 @@ def read_expression(
     >>> sorted(found.columns), [call.name for call in found.calls]
     (['a.b', 'x'], ['log'])
     """
-    tree, quoted = parsed(text, formula)
+    tree, quoted = parsed(in_python(text, *CONNECTIVES), formula)
     try:
         return _Whitelist(columns, formula, functions or {}, quoted).read(tree)
     except RecursionError:
         raise unusable(formula, NESTED) from None
+
+
+def in_python(text: str, *words: tuple[str, str | Quote]) -> str:
+    """Replace words of R outside of quotes.
+
+    Examples
+    --------
+    >>> in_python("as.factor(a) + splines::ns(x, 3, Boundary.knots=c(0, 9))", *OF_R)
+    'C(a) + ns(x, 3, Boundary_knots=c(0, 9))'
+    """
+    pieces = QUOTED.split(text)
+    for pattern, word in words:
+        pieces[::2] = [re.sub(pattern, word, piece) for piece in pieces[::2]]
+    return "".join(pieces)
 
 
 def parsed(text: str, formula: str) -> tuple[ast.expr, dict[str, str]]:
@@ -283,20 +257,15 @@ def parsed(text: str, formula: str) -> tuple[ast.expr, dict[str, str]]:
     FormulaError
         If the text is no expression.
     """
-    depth = np.cumsum([(c in OPENING) - (c in CLOSING) for c in text] or [0])
-    if len(text) > MOST_LETTERS or depth.max() > DEEPEST:
-        raise unusable(
-            formula,
-            f"an expression has at most {MOST_LETTERS:,} letters, and {DEEPEST} "
-            "brackets in each other",
-        )
+    if len(text) > MOST_LETTERS:
+        raise unusable(formula, f"an expression has at most {MOST_LETTERS:,} letters")
     pieces, quoted, stem = QUOTED.split(text), {}, "_quoted"
     while stem in text:
         stem += "_"
-    for i, piece in enumerate(pieces):
-        if piece.startswith("`"):
+    for i in range(1, len(pieces), 2):
+        if pieces[i][0] == "`":
             word = f"{stem}{i}_"
-            quoted[word] = piece.strip("`")
+            quoted[word] = pieces[i].strip("`")
             pieces[i] = f" {word} "
     code = "".join(pieces).strip()
     try:
@@ -309,8 +278,6 @@ def parsed(text: str, formula: str) -> tuple[ast.expr, dict[str, str]]:
         calls = re.findall(r"\b((?:as|is)\.\w+)\(", code)  # words of R and of Python
         for instead in filter(None, (suggestion(c, ("formula",)) for c in calls)):
             reason = instead
-        for word in filter(iskeyword, re.findall(r"\w+", code)):
-            reason = f"{reason} (the name of a column in backticks, `{word}`)"
         raise unusable(formula, f"{reason} in {code[:60]!r}") from None
     except (RecursionError, MemoryError):
         raise unusable(formula, NESTED) from None
@@ -345,8 +312,8 @@ class _Whitelist:
     def read(self, node: ast.expr) -> Expression:
         """The expression of a node of the tree."""
         match node:
-            case ast.Constant(value=value):
-                return self._constant(value)
+            case ast.Constant(value=int() | float() | str() | None as value):
+                return Constant(value)
             case ast.Name() | ast.Attribute():
                 return self._name(node)
             case ast.List() | ast.Tuple() | ast.Set():
@@ -366,8 +333,7 @@ class _Whitelist:
                 return self._comparison(node)
             case ast.Call():
                 return self._call(node)
-        kind = type(node).__name__.lower()
-        raise self._refusal(f"has {self._written(node)!r} ({kind})")
+        raise self._refusal(f"has {self._written(node)!r}")
 
     def _refusal(self, what: str) -> FormulaError:
         return refused(self.formula, f"{what}; {ALLOWED}.")
@@ -375,14 +341,7 @@ class _Whitelist:
     def _written(self, node: ast.AST) -> str:
         return written(node, self.quoted)[:60]
 
-    def _constant(self, value: object) -> Expression:
-        if isinstance(value, int) and abs(value) >= LARGEST_INTEGER:
-            return self._folded("positive", [value])
-        if value is None or isinstance(value, bool | int | float | str):
-            return Constant(value)
-        raise self._refusal(f"has {value!r} ({type(value).__name__})")
-
-    def _constants(self, items: "Collection[ast.expr | None]") -> list[Value]:
+    def _constants(self, items: "Sequence[ast.expr | None]") -> list[Value]:
         found = [self.read(item) for item in items if item is not None]
         values = [each.value for each in found if isinstance(each, Constant)]
         if len(values) < len(items):
@@ -395,14 +354,14 @@ class _Whitelist:
         if name in self.quoted:
             return Column(self.quoted[name])
         if name is not None and name not in self.columns:
-            if name in CONSTANTS:
-                return Constant(CONSTANTS[name])
-            if name in CONTRASTS:
-                return Call(name, CONTRASTS[name], {})
+            if name in vocabulary.CONSTANTS:
+                return Constant(vocabulary.CONSTANTS[name])
+            if name in vocabulary.CONTRASTS:
+                return Call(name, vocabulary.CONTRASTS[name], {})
         if isinstance(node, ast.Attribute):
             path, owner = _path(node)
-            if path in ATTRIBUTES:
-                return Call(path, ATTRIBUTES[path], {"x": self.read(owner)})
+            if path in vocabulary.ATTRIBUTES:
+                return Call(path, vocabulary.ATTRIBUTES[path], {"x": self.read(owner)})
             if name is None:
                 raise self._unknown(path)
         return Column(str(name))
@@ -414,53 +373,54 @@ class _Whitelist:
             raise self._refusal(f"has the operator {kind.lower()}{power}")
         parts = [self.read(operand) for operand in operands]
         values = [part.value for part in parts if isinstance(part, Constant)]
-        if name in OPERATORS and len(values) == len(parts):
+        if name in vocabulary.OPERATORS and len(values) == len(parts):
             return self._folded(name, values)
         return Operation(name, tuple(parts))
 
     def _folded(self, name: str, values: list[Value]) -> Constant:
-        """Compute with constants."""
+        """Compute with constants; of whole numbers a whole number, if it is one."""
         try:
-            return Constant(folded(name, values))
-        except (ArithmeticError, TypeError, ValueError) as error:
+            found = vocabulary.arithmetic(name, *values)
+        except (ArithmeticError, TypeError) as error:
             raise unusable(self.formula, str(error)) from None
+        whole = all(isinstance(value, int) for value in values)
+        return Constant(int(found) if whole and found.is_integer() else found)
 
     def _comparison(self, node: ast.Compare) -> Expression:
-        parts = [node.left, *node.comparators]
         names = [OPERATOR_NAMES.get(type(op).__name__, "") for op in node.ops]
-        bitwise = [p for p in parts if isinstance(getattr(p, "op", None), BITWISE)]
-        if "" in names or (len(names) > 1 and bitwise):
-            raise self._refusal(
-                f"has {self._written(node)!r}; comparisons by ==, !=, <, <=, >, >= and "
-                "in stand in brackets where & and | join them: (x > 1) & (z < 2)"
-            )
+        if "" in names:
+            raise self._refusal(f"has {self._written(node)!r}")
+        parts = [node.left, *node.comparators]
         return Operation(" ".join(names), tuple(map(self.read, parts)))
 
     def _call(self, node: ast.Call) -> Expression:
         name = _dotted(node.func) or ""
         if name == "c" and not node.keywords:
             return Constant(self._constants(node.args))
+        if name == "I" and len(node.args) == 1 and not node.keywords:
+            return self.read(node.args[0])
         if name == "Q" and len(node.args) == 1 and not node.keywords:
             inner = self.read(node.args[0])
             if isinstance(inner, Constant) and isinstance(inner.value, str):
                 return Column(inner.value)
         path, arguments = name or self._written(node.func), node.args
-        if name not in VOCABULARY and name not in self.functions:
+        if name not in vocabulary.VOCABULARY and name not in self.functions:
             # np.name and contr.name are functions, unless the data have such a column.
             first = name.partition(".")[0]
             module = first in ("np", "contr") and first not in self.columns
             if isinstance(node.func, ast.Attribute) and not module:
                 path, owner = _path(node.func)
                 arguments = [owner, *node.args]
-            if path not in VOCABULARY or suggestion(name, ("formula",)):  # of pd.cut
+            if path not in vocabulary.VOCABULARY or suggestion(
+                name, ("formula",)
+            ):  # of pd.cut
                 raise self._unknown(path, name)
         if path in self.functions:
-            function = Function(self.functions[path], all_rows=True, open=True)
+            call = self.functions[path]
+            function = Function(call, "", numbers=False, all_rows=True, open=True)
         else:
-            function = VOCABULARY[path]
+            function = vocabulary.VOCABULARY[path]
         words = {str(each.arg): self.read(each.value) for each in node.keywords}
-        if any(word == "None" or word.startswith("_") for word in words):
-            raise self._refusal(f"has {self._written(node)!r}")
         try:
             given = function.given(path, [self.read(item) for item in arguments], words)
         except TypeError as error:
@@ -476,12 +436,9 @@ class _Whitelist:
             text = f"there is no {name or path}() here; {instead}"
             return unusable(self.formula, text)
         what = self.quoted.get(path, path).removeprefix(".")
-        names = [*VOCABULARY, *ATTRIBUTES, *self.functions]
+        names = [*vocabulary.VOCABULARY, *vocabulary.ATTRIBUTES, *self.functions]
         near = did_you_mean(what, [n.removeprefix(".") for n in names], ALIKE)
         return self._refusal(f"has {what!r}, which is not known{near}")
-
-
-BITWISE = ast.BitAnd | ast.BitOr
 
 
 def _dotted(node: ast.AST) -> str | None:

@@ -10,6 +10,7 @@ Wilkinson, G. N. and Rogers, C. E. (1973). Symbolic description of factorial mod
 analysis of variance. Applied Statistics 22, 392-399.
 """
 
+import ast
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
@@ -20,46 +21,28 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
+from pegasos_stats import errors
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.design import check_columns
-from pegasos_stats.data.language.expressions import (
-    CLOSING,
-    LITERAL,
-    NESTED,
-    OPENING,
-    QUOTED,
-    Column,
-    Expression,
-    parsed,
-    read_expression,
-    refused,
-    unusable,
-    written,
+from pegasos_stats.data.language import expressions
+from pegasos_stats.data.language.expressions import Column, Expression, in_python
+from pegasos_stats.data.language.vocabulary import (
+    KNOWN,
+    Functions,
+    as_levels,
+    unwrapped_value,
 )
-from pegasos_stats.data.language.vocabulary import KNOWN, Functions, unwrapped_value
-from pegasos_stats.data.user_data import as_data, convert_errors, plain_column
-from pegasos_stats.errors import (
-    ColumnError,
-    ColumnWarning,
-    DataError,
-    FormulaError,
-    OptionError,
-    listing,
-    one_line,
-    warn_caller,
-)
+from pegasos_stats.data.user_data import as_data, plain_column
+from pegasos_stats.errors import ColumnError, FormulaError, OptionError, listing
 
-SIGN = re.compile(rf"{LITERAL}|`[^`]*`|[^'\"`\w\s]", re.DOTALL)
+SIGN = re.compile(rf"{expressions.LITERAL}|`[^`]*`|%in%|[^'\"`\w\s]", re.DOTALL)
+OPENING, CLOSING = "([{", ")]}"
 WORD = r"[^\W\d][\w.]*|\.[\w.]+"
-# Words of R, and what they are here.
-OF_R = (
-    (r"(?<![\w.])(?:base|splines|stats)::(?=[\w.]+\()", ""),
-    (r"(?<=[(,\s])([^\W\d]\w*)\.(\w+)(?=\s*=(?!=))", r"\1_\2"),  # Boundary.knots=
-    (r"(?<![\w.])(?:as\.)?factor\(", "C("),
-    (r"(?<![\w.])(as|is)\.(?=(?:numeric|integer|logical|character|na)\()", r"\1_"),
-)
-IN = r"%in%", " in "
-CONNECTIVES = (r"&", " and "), (r"\|", " or ")  # in an outcome they bind as loosely
+BLANKS = r"\s+", " "
+DOT = r"(?<![\w.)\]])\.(?![\w.])", "`.`"
+# Signs between terms as those of Python that bind as they do, and those in calls.
+BETWEEN_TERMS = {":": "**~", "^": "**", "%in%": "@"}
+IN_CALLS = {"%in%": " in "}
 OFFSET = "offset("
 MOST_LETTERS = 100_000
 MOST_PRODUCTS = 250_000  # of terms, some seconds
@@ -70,16 +53,13 @@ TERMS = (
     "; terms are joined by + and stand in backticks where a name is no word; what is "
     "computed or compared stands in I(), as in I(x > 0)"
 )
-HINTS = {  # by the sign at which terms end
+PYTHON = ("and", "or", "not", "in", "True", "False", "None")  # words of expressions
+NOT_WHOLE = "a power of terms is a whole number from 1"
+HINTS = {  # by a sign that is none of terms
     "#": "; write a * b for a##b, a:b for a#b, C(g) for i.g, and x for c.x",
     "|": "; give one list of terms, with C(g), or fit(groups='g'): there are no random "
     "effects",
 }
-TOKEN = re.compile(
-    r"\s*(?:(?P<number>[0-9.]*[0-9][0-9.]*(?![\w.]))|`(?P<quoted>[^`]+)`"
-    r"|(?P<sign>\*\*|%in%|[-+*/:^()]|\.(?![\w.]))|(?P<name>[\w.]+)|(?P<other>.))",
-    re.DOTALL,
-)
 
 
 class Factor(NamedTuple):
@@ -110,7 +90,6 @@ class Term(NamedTuple):
         return ":".join(factor.text for factor in self.factors)
 
 
-Quote: TypeAlias = Callable[[re.Match[str]], str]
 Terms: TypeAlias = dict[frozenset[str], Term]  # by the texts of their factors
 
 
@@ -130,35 +109,38 @@ def split_formula(formula: str) -> tuple[str, str]:
     >>> split_formula("am ~ wt + factor(hp)")
     ('am', 'wt + C(hp)')
     """
-    kind = type(formula).__name__
-    with convert_errors(
-        FormulaError(f"The formula is of type {kind}; give text: 'y ~ .'.")
-    ):
-        text = str(formula)
-    parts = sides(text) if len(text) <= MOST_LETTERS else []
-    if len(parts) != 2 or not all(parts) or "``" in QUOTED.split(text):
-        raise refused(
-            text,
+    text = formula if isinstance(formula, str) and len(formula) <= MOST_LETTERS else ""
+    parts = sides(text)
+    if len(parts) != 2 or not all(parts) or "``" in expressions.QUOTED.split(text):
+        raise expressions.refused(
+            formula,
             f"is not of the form 'outcome ~ terms', of {MOST_LETTERS:,} letters at "
             "most; write for example 'y ~ .' or 'y ~ a + C(b)'.",
         )
-    return parts[0], in_python(parts[1], *OF_R)
+    return in_python(parts[0], BLANKS), in_python(parts[1], *expressions.OF_R, BLANKS)
 
 
-def signs_in(text: str, start: int = 0) -> Iterator[tuple[int, str, int]]:
-    """Places of signs outside of quotes, and how many brackets are around each.
+def signs_in(text: str) -> Iterator[tuple[int, str, str]]:
+    """Places of signs outside of quotes, and the brackets around each.
+
+    That of a call is ``f``.
 
     Examples
     --------
-    >>> list(signs_in("f(x + '+')"))
-    [(1, '(', 0), (4, '+', 1), (9, ')', 0)]
+    >>> list(signs_in("(x + f('+'))"))
+    [(0, '(', ''), (3, '+', '('), (6, '(', '('), (10, ')', '('), (11, ')', '')]
     """
-    depth = 0
-    for found in SIGN.finditer(text, start):
-        if len(sign := found[0]) == 1:
-            depth = max(depth - (sign in CLOSING), 0)
-            yield found.start(), sign, depth
-            depth += sign in OPENING
+    around, last, before = "", 0, ""
+    for found in SIGN.finditer(text):
+        at, sign = found.start(), found[0]
+        is_call = before == "`" or text[last:at].strip() != ""
+        last, before = found.end(), sign[0]
+        if before in "'\"`":
+            continue
+        around = around[:-1] if sign in CLOSING else around
+        yield at, sign, around
+        if sign in OPENING:
+            around += "f" if sign == "(" and is_call else sign
 
 
 def normal_form(name: str) -> str:
@@ -181,29 +163,16 @@ def sides(text: str, mark: str = "~") -> list[str]:
     >>> sides("`a~b` ~ I(~x)"), sides("poly(x, 2)[1] = 0, y", ",")
     (['`a~b`', 'I(~x)'], ['poly(x, 2)[1] = 0', 'y'])
     """
-    cuts = [at for at, sign, depth in signs_in(text) if sign == mark and not depth]
+    cuts = [at for at, sign, around in signs_in(text) if sign == mark and not around]
     edges = [-1, *cuts, len(text)]
     return [text[a + 1 : b].strip() for a, b in pairwise(edges)]
-
-
-def in_python(text: str, *words: tuple[str, str | Quote]) -> str:
-    """Replace words of R outside of quotes.
-
-    Examples
-    --------
-    >>> in_python("as.factor(a) + splines::ns(x, 3, Boundary.knots=c(0, 9))", *OF_R)
-    'C(a) + ns(x, 3, Boundary_knots=c(0, 9))'
-    """
-    pieces = QUOTED.split(text)
-    for pattern, word in words:
-        pieces[::2] = [re.sub(pattern, word, piece) for piece in pieces[::2]]
-    return "".join(pieces)
 
 
 def with_quotes(text: str, columns: Collection[object]) -> str:
     """Put quotes around column names with a dot, as R has them.
 
-    So are names that Python would write in another way (the micro sign as mu).
+    So are names that Python would write in another way (the micro sign as mu), and
+    words of Python such as ``class``.
 
     Examples
     --------
@@ -211,7 +180,7 @@ def with_quotes(text: str, columns: Collection[object]) -> str:
     'log(`Sepal.Length`) + np.sqrt(x)'
     """
     texts = (column for column in columns if isinstance(column, str))
-    names = {name for name in texts if "." in name or normal_form(name) != name}
+    names = {n for n in texts if not is_word(n) and n not in PYTHON}
 
     def quoted(match: re.Match[str]) -> str:
         return f"`{match[0]}`" if match[0] in names else match[0]
@@ -242,22 +211,16 @@ def factored(text: str, variables: Collection[str] = ()) -> str:
 
 def check_names(columns: Iterable[Hashable]) -> None:
     """Raise `ColumnError` for names that a formula cannot tell from its own words."""
-    wrong = [column for column in columns if not _is_name(column)]
+    wrong = [
+        column
+        for column in columns
+        if not isinstance(column, str) or re.fullmatch(r"[\d.]+|Intercept", column)
+    ]
     if wrong:
         raise ColumnError(
             f"The column name {listing(wrong)} cannot be used in a formula; names must "
             "be text, no numbers, and not 'Intercept': rename it."
         )
-
-
-def _is_name(column: Hashable) -> bool:
-    if not isinstance(column, str) or column == "Intercept":
-        return False
-    try:
-        float(column)
-    except ValueError:
-        return True
-    return False
 
 
 def check_functions(functions: object, columns: Collection[Hashable] = ()) -> Functions:
@@ -273,21 +236,19 @@ def check_functions(functions: object, columns: Collection[Hashable] = ()) -> Fu
     >>> list(check_functions({"half": lambda x: x / 2}, ["x"]))
     ['half']
     """
-    if functions is None:
-        return {}
-    if not isinstance(functions, Mapping) or not all(map(callable, functions.values())):
+    known = {} if functions is None else functions
+    if not isinstance(known, Mapping) or not all(map(callable, known.values())):
         raise OptionError(
             f"functions={listing([functions])} is not allowed; give a dictionary of "
             "names and functions, such as functions={'half': lambda x: x / 2}."
         )
     taken = {*KNOWN, *columns}
-    wrong = [name for name in functions if not is_word(name) or name in taken]
-    if wrong:
+    if wrong := [name for name in known if not is_word(name) or name in taken]:
         raise OptionError(
             f"functions= has the names {listing(wrong)}; give words that are neither a "
             "function of formulas nor a column."
         )
-    return dict(functions)
+    return dict(known)
 
 
 # --------------------------------------------------------------------- the outcome
@@ -334,8 +295,6 @@ def read_outcome(
 ) -> Expression:
     """Read the left-hand side of a formula.
 
-    As in R, ``&`` and ``|`` join comparisons that stand without brackets.
-
     Raises
     ------
     FormulaError
@@ -346,8 +305,9 @@ def read_outcome(
     >>> sorted(read_outcome("am > hp ~ .", ["am"]).columns)
     ['am', 'hp']
     """
-    text = in_python(split_formula(formula)[0], *OF_R, IN, *CONNECTIVES)
-    return read_expression(with_quotes(text, columns), columns, formula, functions)
+    text = in_python(split_formula(formula)[0], *expressions.OF_R, (r"%in%", " in "))
+    text = with_quotes(text, columns)
+    return expressions.read_expression(text, columns, formula, functions)
 
 
 @np.errstate(all="ignore")
@@ -366,9 +326,10 @@ def values_of_rows(
         found = unwrapped_value(expression.evaluate(rows))
         values: DataColumn = pd.Series(found, index=rows.index)
     except Exception as error:
-        raise unusable(formula, one_line(error, 1000)) from None
+        raise expressions.unusable(formula, errors.one_line(error, 1000)) from None
     lacking = rows.isna().any(axis=None)
-    return (values.convert_dtypes() if lacking else values).set_axis(data.index)
+    values = values.convert_dtypes() if lacking else as_levels(plain_column(values))
+    return values.set_axis(data.index)
 
 
 # ----------------------------------------------------------------------- the terms
@@ -394,7 +355,7 @@ def read_terms(
     terms, _ = _terms_and_offsets(formula, data, intercept, functions)
     outcome = factored(split_formula(formula)[0])
     if outcome in factors_of(terms, formula, data, functions)[0]:
-        raise refused(
+        raise expressions.refused(
             formula,
             "has its outcome among the predictors; take it out of the right-hand side.",
         )
@@ -430,22 +391,16 @@ def _terms_and_offsets(
     if own.isdisjoint(data.columns):
         own = read_outcome(formula, data.columns, functions).columns
     text = with_quotes(right, data.columns) + ("" if intercept else " - 1")
-    reader = TermReader(text, formula, lambda: _others(data, own, formula))
-    found, terms, offsets = reader.terms(), [], []
+    reader = TermReader(formula, lambda: _others(data, own, formula))
+    found, terms, offsets = reader.terms(text), [], []
     check_columns(data, reader.names)
     for term in found:
-        calls = [_is_offset(factor) for factor in term.factors]
-        if any(calls) and len(calls) > 1:
-            raise refused(formula, "has offset() in a product; write it by itself.")
-        if any(calls):
-            offsets.append(str(term)[len(OFFSET) : -1])
+        first, *others = term.factors
+        if first.kind == "expression" and first.text.startswith(OFFSET) and not others:
+            offsets.append(first.text[len(OFFSET) : -1])
         else:
             terms.append(term)
     return tuple(terms), tuple(offsets)
-
-
-def _is_offset(factor: Factor) -> bool:
-    return factor.kind == "expression" and factor.text.startswith(OFFSET)
 
 
 def _others(data: pd.DataFrame, own: set[str], formula: str) -> list[str]:
@@ -491,15 +446,15 @@ def is_written(name: Hashable, formula: str) -> bool:
 
 def warn_empty(columns: Collection[Hashable]) -> None:
     """Warn that columns without a single value are no predictors."""
-    warn_caller(
+    errors.warn_caller(
         f"Column {listing(columns, 3)} holds no value and is left out.",
-        ColumnWarning,
+        errors.ColumnWarning,
     )
 
 
-def no_value_in(columns: list[str]) -> DataError:
+def no_value_in(columns: list[str]) -> errors.DataError:
     """The error for predictors that are missing in all rows."""
-    return DataError(
+    return errors.DataError(
         f"No row is complete: {listing(columns)} holds no value at all; leave it out "
         "of the model."
     )
@@ -510,7 +465,7 @@ def factors_of(
     formula: str,
     data: pd.DataFrame,
     functions: Functions | None = None,
-) -> tuple[list[str], set[str], dict[str, Expression]]:
+) -> tuple[list[str], list[str], dict[str, Expression]]:
     """Columns that the terms use, those that stand there by name, and expressions.
 
     Raises
@@ -520,27 +475,26 @@ def factors_of(
     ColumnError
         If a column is not there or cannot be named in a formula.
     """
-    factors = {factor for term in terms for factor in term.factors}
-    names = {factor.text for factor in factors if factor.kind == "column"}
-    expressions = {
-        text: read_expression(text, data.columns, formula, functions)
+    factors = dict.fromkeys(factor for term in terms for factor in term.factors)
+    names = [factor.text for factor in factors if factor.kind == "column"]
+    computed = {
+        text: expressions.read_expression(text, data.columns, formula, functions)
         for text, kind in sorted(factors)
         if kind == "expression"
     }
-    found = sorted(names.union(*(each.columns for each in expressions.values())))
+    found = sorted({*names}.union(*(each.columns for each in computed.values())))
     check_names(found)
     check_columns(data, found)
-    return found, names, expressions
+    return found, names, computed
 
 
 class TermReader:
-    """Reads a list of terms by recursive descent, a method for each precedence.
+    """Reads a list of terms: Python's parser, and what its operators make of terms.
 
     Parameters
     ----------
-    text : str
     formula : str
-        The formula that it is part of, for messages.
+        For messages.
     others : callable
         Gives the columns that ``.`` stands for.
 
@@ -551,20 +505,17 @@ class TermReader:
 
     Examples
     --------
-    >>> reader = TermReader("a*b + log( x) - b", "y ~ .", list)
-    >>> [str(term) for term in reader.terms()], reader.names
+    >>> reader = TermReader("y ~ .", list)
+    >>> [str(term) for term in reader.terms("a*b + log( x) - b")], reader.names
     (['1', 'a', 'log(x)', 'a:b'], ['a', 'b', 'b'])
     """
 
-    def __init__(
-        self, text: str, formula: str, others: Callable[[], Iterable[str]]
-    ) -> None:
+    def __init__(self, formula: str, others: Callable[[], Iterable[str]]) -> None:
         self.names: list[str] = []
         self._formula, self._others, self._products = formula, others, 0
-        self._tokens = self._read(text.rstrip())
-        self._kind, self._token = next(self._tokens)
+        self._quoted: dict[str, str] = {}
 
-    def terms(self) -> tuple[Term, ...]:
+    def terms(self, text: str) -> tuple[Term, ...]:
         """The terms, an intercept in front, those of fewer factors first.
 
         Raises
@@ -574,132 +525,101 @@ class TermReader:
         ColumnError
             If a name cannot be that of a column.
         """
-        try:
-            found = self._sum(_single("1", "number"))
-        except RecursionError:
-            raise unusable(self._formula, NESTED) from None
-        if self._kind != "end":
-            raise self._unexpected()
+        found = _single("1", "number")
+        for minus, piece in self._pieces(in_python(text, DOT)):
+            try:
+                tree, self._quoted = expressions.parsed(piece, self._formula)
+                _add(found, self._terms(tree), minus)
+            except RecursionError:
+                raise self._refusal(expressions.NESTED) from None
         one = found.pop(frozenset("1"), None)
         terms = sorted(found.values(), key=lambda term: len(term.factors))
         if any(factor.kind == "number" for term in terms for factor in term.factors):
-            text = f"numbers stand in I(), as in I(2 * x){TERMS}"
-            raise unusable(self._formula, text)
+            raise self._refusal(f"numbers stand in I(), as in I(2 * x){TERMS}")
         return (one, *terms) if one else tuple(terms)
 
-    def _read(self, text: str) -> Iterator[tuple[str, str]]:
-        """Tokens and their kinds; a call, or what stands in braces, is one."""
-        at = 0
-        while found := TOKEN.match(text, at):
-            kind = str(found.lastgroup)
-            token, at = found[kind], found.end()
-            brace = token == "{"
-            if brace or (kind == "name" and text[at : at + 1] == "("):
-                start = found.start(kind)
-                at = self._behind_brackets(text, found.end() - brace)
-                inside = in_python(text[start + brace : at - brace], IN)
-                token = written(*parsed(inside, self._formula))
-                kind = "expression"
-            yield token if kind == "sign" else kind, token
-        yield "end", ""
+    def _refusal(self, reason: str) -> FormulaError:
+        return expressions.unusable(self._formula, reason)
 
-    def _behind_brackets(self, text: str, start: int) -> int:
-        for at, sign, depth in signs_in(text, start):
-            if depth == 0 and sign in CLOSING:
-                return at + 1
-        raise unusable(self._formula, f"a bracket is not closed{TERMS}")
-
-    def _next(self, *kinds: str) -> str:
-        """The next token, if it is of one of these kinds; else no text."""
-        if self._kind not in kinds:
-            return ""
-        token = self._token
-        self._kind, self._token = next(self._tokens)
-        return token
-
-    def _unexpected(self) -> FormulaError:
-        token = repr(self._token) if self._token else "the end"
-        hint = HINTS.get(self._token, TERMS)
-        return unusable(self._formula, f"it cannot be read at {token}{hint}")
-
-    def _sum(self, found: Terms) -> Terms:
-        signs = self._signs() or "+"
-        while signs:
-            part, minus = self._product(), signs.count("-") % 2 == 1
-            if list(part) == [frozenset("0")]:  # as -1
-                part, minus = _single("1", "number"), not minus
-            for key, term in part.items():
-                if minus:
-                    found.pop(key, None)
-                else:
-                    found.setdefault(key, term)
-            signs = self._signs()
-        return found
-
-    def _signs(self) -> str:
-        signs = ""
-        while sign := self._next("+", "-"):
-            signs += sign
-        return signs
-
-    def _product(self) -> Terms:
-        found = self._interaction()
-        while sign := self._next("*", "/", "%in%"):
-            other = self._interaction()
-            if sign == "*":
-                found = _union(found, other, self._crossed(found, other))
+    def _pieces(self, text: str) -> Iterator[tuple[bool, str]]:
+        """Pieces of a sum, in Python, and whether each is behind a minus."""
+        piece, last, minus = "", 0, False
+        for at, sign, around in (*signs_in(text), (len(text), "", "")):
+            piece += text[last:at]
+            last, in_call = at + len(sign), around.strip("(") != ""
+            if sign in HINTS and not in_call:
+                raise self._refusal(f"it cannot be read at {sign!r}{HINTS[sign]}")
+            if sign not in ("+", "-", "") or around:
+                piece += (IN_CALLS if in_call else BETWEEN_TERMS).get(sign, sign)
                 continue
-            outer, inner = (found, other) if sign == "/" else (other, found)
-            factors = {f.text: f for term in outer.values() for f in term.factors}
-            whole = {frozenset(factors): Term(tuple(factors.values()))}
-            found = _union(outer, self._crossed(whole, inner))
-        return found
+            if piece.strip() or not sign:
+                yield minus, piece.strip()
+                piece, minus = "", False
+            minus = minus != (sign == "-")
 
-    def _interaction(self) -> Terms:
-        found = self._power()
-        while self._next(":"):
-            found = self._crossed(found, self._power())
-        return found
+    def _terms(self, node: ast.expr) -> Terms:
+        """The terms of a node of the tree."""
+        match node:
+            case ast.BinOp(left, ast.Add() | ast.Sub() as sign, right):
+                minus = isinstance(sign, ast.Sub)
+                return _add(self._terms(left), self._terms(right), minus)
+            case ast.UnaryOp(ast.UAdd() | ast.USub() as sign, inner):
+                return _add({}, self._terms(inner), isinstance(sign, ast.USub))
+            case ast.BinOp(left, ast.Mult(), right):
+                one, other = self._terms(left), self._terms(right)
+                return one | other | self._crossed(one, other)
+            case ast.BinOp(left, ast.Div(), right):
+                return self._nested(self._terms(left), self._terms(right))
+            case ast.BinOp(left, ast.MatMult(), right):  # %in%
+                return self._nested(self._terms(right), self._terms(left))
+            case ast.BinOp(left, ast.Pow(), right):
+                return self._product(self._terms(left), right)
+            case ast.Constant(int() | float() as number):
+                return _single(f"{number:g}", "number")
+            case ast.Name(id=name) if self._quoted.get(name) == ".":
+                names = self._others()
+                return {frozenset([n]): Term((Factor(n, "column"),)) for n in names}
+            case ast.Name() | ast.Attribute():
+                return self._column(expressions.written(node, self._quoted).strip("`"))
+            case ast.Call() | ast.Set(elts=[_]):
+                inner = node.elts[0] if isinstance(node, ast.Set) else node
+                return _single(expressions.written(inner, self._quoted), "expression")
+        text = expressions.written(node, self._quoted)
+        raise self._refusal(f"it cannot be read at {text[:60]!r}{TERMS}")
 
-    def _power(self) -> Terms:
-        """``(a + b)^2``: products of terms, until no new ones come."""
-        found = terms = self._operand()
-        if self._next("**", "^"):
-            power = self._next("number")
-            if not power.isdigit() or len(power) > 9 or int(power) == 0:
-                text = "a power of terms is a whole number from 1"
-                raise unusable(self._formula, text)
-            for _ in range(int(power) - 1):
-                longer = self._crossed(found, terms)
-                if len(longer) == len(found):
-                    break
-                found = longer
-        return found
+    def _column(self, name: str) -> Terms:
+        check_names([name])
+        self.names.append(name)
+        return _single(name, "column")
 
-    def _operand(self) -> Terms:
-        token = self._token
-        if self._next("("):
-            found = self._sum({})
-            if not self._next(")"):
-                raise self._unexpected()
-            return found
-        if self._next("."):
-            return _union(*(_single(name, "column") for name in self._others()))
-        if self._next("quoted", "name"):
-            check_names([token])
-            self.names.append(token)
-            return _single(token, "column")
-        if self._next("number"):
-            return _single(token, "number")
-        if not self._next("expression"):
-            raise self._unexpected()
-        return _single(token, "expression")
+    def _nested(self, outer: Terms, inner: Terms) -> Terms:
+        """``a / b``: b within all that is in a."""
+        factors = {f.text: f for term in outer.values() for f in term.factors}
+        whole = {frozenset(factors): Term(tuple(factors.values()))}
+        return outer | self._crossed(whole, inner)
+
+    def _product(self, found: Terms, right: ast.expr) -> Terms:
+        """``a:b``, written ``a**~b``, and ``(a + b)^2``, or one and another."""
+        match right:
+            case ast.UnaryOp(ast.Invert(), inner):
+                return self._crossed(found, self._terms(inner))
+            case ast.BinOp(power, ast.Pow(), ast.UnaryOp(ast.Invert()) as rest):
+                return self._product(self._product(found, power), rest)
+            case ast.Constant(int() as power) if power > 0:
+                terms = found
+                for _ in range(power - 1):  # until no new ones come
+                    longer = self._crossed(found, terms)
+                    if len(longer) == len(found):
+                        break
+                    found = longer
+                return found
+        raise self._refusal(NOT_WHOLE)
 
     def _crossed(self, left: Terms, right: Terms) -> Terms:
         self._products += len(left) * len(right)
         if self._products > MOST_PRODUCTS:
             text = f"it has more than {MOST_PRODUCTS:,} products of terms"
-            raise unusable(self._formula, text)
+            raise self._refusal(text)
         found: Terms = {}
         for one in left.values():
             for other in right.values():
@@ -712,9 +632,13 @@ def _single(text: str, kind: Literal["number", "column", "expression"]) -> Terms
     return {frozenset([text]): Term((Factor(text, kind),))}
 
 
-def _union(*parts: Terms) -> Terms:
-    found: Terms = {}
-    for part in parts:
-        for key, term in part.items():
+def _add(found: Terms, part: Terms, minus: bool) -> Terms:
+    """Add terms to those that are there, or take them away; 0 is -1."""
+    if list(part) == [frozenset("0")]:
+        part, minus = _single("1", "number"), not minus
+    for key, term in part.items():
+        if minus:
+            found.pop(key, None)
+        else:
             found.setdefault(key, term)
     return found

@@ -1,30 +1,26 @@
 """Designs from formulas: terms as columns, coded at the fit and again on new rows.
 
-A factor has a column less where the terms before it span its constant, as in R. What
-is found at the fit, `FactorCoding` and the state of functions, codes new rows.
+Text, categories and ``C()`` are factors; so is nothing else. A factor has a column less
+where the terms before it span its constant, as in R. What is found at the fit,
+`FactorCoding` and the state of functions, codes new rows.
 """
 
-import math
-from ast import literal_eval
-from collections.abc import (
-    Hashable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from contextlib import contextmanager, suppress
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
-from itertools import chain, groupby, product
-from typing import Literal, TypeAlias
+from itertools import chain, islice, product
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Dense, Mask
+from pegasos_stats import errors
+from pegasos_stats.arrays import DataColumn, Dense, Mask, Matrix
+from pegasos_stats.data import user_data
 from pegasos_stats.data.design import (
     Design,
     FrameDesign,
@@ -32,70 +28,32 @@ from pegasos_stats.data.design import (
     check_columns,
     check_distinct,
 )
-from pegasos_stats.data.language.expressions import (
-    Expression,
-    refused,
-    unusable,
-)
-from pegasos_stats.data.language.factors import (
-    MANY_LEVELS,
-    ROWS,
-    FactorCoding,
-    SuspiciousFactor,
-    codes_of,
-    doubtful_columns,
-    is_factor,
-    named_levels,
-)
+from pegasos_stats.data.labels import positions
+from pegasos_stats.data.language import vocabulary
+from pegasos_stats.data.language.expressions import refused, unusable
 from pegasos_stats.data.language.formula import (
     Term,
     factored,
     factors_of,
-    no_value_in,
+    is_word,
     read_terms,
 )
-from pegasos_stats.data.language.vocabulary import (
-    BEYOND,
-    Functions,
-    State,
-    Value,
-    as_real,
-    missing_in,
-    taken,
-    unwrapped_value,
-)
+from pegasos_stats.data.language.vocabulary import Functions, State, TermValue, Value
 from pegasos_stats.data.scaling import unscaled
-from pegasos_stats.data.user_data import (
-    as_data,
-    check_finite,
-    check_hashable,
-    check_memory,
-    checked_rows,
-    columns_of,
-    in_the_rows,
-    is_sparse,
-    missing_values,
-    numeric_values,
-    plain_column,
-    selected,
-)
-from pegasos_stats.errors import (
-    ColumnError,
-    ColumnWarning,
-    DataError,
-    FormulaError,
-    counted,
-    listing,
-    one_line,
-    warn_caller,
-)
+from pegasos_stats.errors import ColumnError, FormulaError, counted, listing
 
+Each = TypeVar("Each")
+Codes: TypeAlias = NDArray[np.integer]
 Levels: TypeAlias = dict[str, list[Hashable]]  # of each factor, by its column
 Part: TypeAlias = tuple[tuple[str, bool], ...]  # factors, and whether with one less
 Pairs: TypeAlias = frozenset[tuple[str, bool]]
 Unseen = Literal["error", "missing"]
 
 UNSEEN: tuple[Unseen, ...] = ("error", "missing")
+MANY_LEVELS = 1000  # of a column of text, with few rows each: it names the rows
+MANY = 10  # levels that a factor may well have, however many rows there are
+ROWS = 3  # to a level, with fewer of which a column seems to name its rows
+LIKE_NUMBERS = re.compile(r"[-+<>=~$€£¥\s]*\.?\d.*", re.DOTALL)  # and like dates
 MOST_LEVELS = 10_000  # of one factor
 MOST_COLUMNS = 100_000  # of products of factors, some seconds
 MOST_PARTS = 600_000  # sets of factors within all terms, some seconds
@@ -103,6 +61,230 @@ MOST_NEW_PARTS = 300  # within one term and in no earlier one, whose cube is the
 TOGETHER = 2048  # rows that are written at once
 NO_PREDICTOR = "has no predictor; add one."
 ONE_LEVEL = "has only terms of one level in these data; add a predictor that varies."
+
+
+# --------------------------------------------------------------------------- factors
+
+
+def is_factor(value: Value) -> bool:
+    """Whether a value is a factor: by `C`, or for its categories or text."""
+    if isinstance(value, TermValue):
+        return value.is_factor
+    return vocabulary.is_column(value) and (
+        isinstance(value.dtype, pd.CategoricalDtype)
+        or pd.api.types.is_string_dtype(value.dtype)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class FactorCoding:
+    """How a factor becomes columns.
+
+    Attributes
+    ----------
+    levels : list
+        In their order.
+    names : tuple of str
+        Of the columns where there is one less.
+    base : int or None
+        Position of the level that these leave out, of treatment contrasts.
+    matrix : float64 array, shape (len(levels), len(names)), or None
+        Other contrasts.
+    fixed : bool
+        Whether its columns are these beside any other terms.
+    """
+
+    levels: list[Hashable]
+    names: tuple[str, ...]
+    base: int | None = 0
+    matrix: Matrix | None = None
+    fixed: bool = False
+
+    @classmethod
+    def of(cls, text: str, value: Value, levels: list[Hashable]) -> "FactorCoding":
+        """The contrasts that a factor of a formula asks for."""
+        chosen = getattr(value, "contrasts", None)
+        if chosen is None or len(levels) < 2:
+            return cls(levels, tuple(f"{text}[T.{level}]" for level in levels[1:]))
+        from formulaic.transforms import contrasts as known
+
+        chosen = chosen() if isinstance(chosen, type) else chosen
+        if not isinstance(chosen, known.Contrasts):
+            chosen = known.CustomContrasts(chosen)
+        fixed = isinstance(chosen, known.CustomContrasts)
+        written = chosen.get_factor_format(levels, reduced_rank=True)
+        names = tuple(
+            written.format(name=text, field=field)
+            for field in chosen.get_coding_column_names(levels, reduced_rank=True)
+        )
+        if isinstance(chosen, known.TreatmentContrasts):
+            base = levels.index(chosen.get_drop_field(levels, reduced_rank=False))
+            return cls(levels, names, base)
+        matrix = chosen.get_coding_matrix(levels, reduced_rank=True)
+        return cls(levels, names, None, np.asarray(matrix, dtype=np.float64), fixed)
+
+    def names_of(self, text: str, reduced: bool) -> list[str]:
+        """Names of the columns."""
+        if reduced or self.fixed:
+            return list(self.names)
+        return [f"{text}[{level}]" for level in self.levels]
+
+    def columns(self, codes: Codes, reduced: bool) -> list[NDArray[np.generic]]:
+        """Columns of rows of these levels, by position; one less if `reduced`.
+
+        Examples
+        --------
+        >>> FactorCoding(["u", "v"], ("g[T.v]",)).columns(np.array([0, 1]), True)
+        [array([False,  True])]
+        """
+        if self.matrix is not None and (reduced or self.fixed):
+            return list(self.matrix[codes].T)
+        left_out = self.base if reduced else None
+        return [codes == i for i in range(len(self.levels)) if i != left_out]
+
+
+def named_levels(column: DataColumn) -> DataColumn:
+    """Categories that are neither text, numbers nor booleans, as text.
+
+    Examples
+    --------
+    >>> named_levels(pd.cut(pd.Series([1.0, 5.0]), [0, 2, 9])).tolist()
+    ['(0, 2]', '(2, 9]']
+    """
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        return column
+    levels = column.dtype.categories
+    known = levels.dtype.kind in "biuf" or pd.api.types.is_string_dtype(levels)
+    return column if known else column.cat.rename_categories(str)
+
+
+def codes_of(values: Value, levels: Sequence[Hashable]) -> Codes:
+    """Position of each value among the levels; -1 for others and missing ones.
+
+    ``1``, ``1.0`` and ``True`` are one level.
+    """
+    column = pd.Series(values)
+    is_category = isinstance(column.dtype, pd.CategoricalDtype)
+    if is_category and list(column.cat.categories) == levels:
+        return column.cat.codes.to_numpy()
+    return positions(column, levels)
+
+
+@dataclass(frozen=True)
+class SuspiciousFactor:
+    """A column of text that became a factor of many levels and was hardly meant to.
+
+    Attributes
+    ----------
+    name : str
+        Of the column.
+    kind : "names" or "numbers"
+        What its values look like: names of the rows, or numbers, units and dates too;
+        in files of earlier versions dates by themselves.
+    n_levels, n_rows : int
+    words : tuple of str
+        The values among numbers that are none, in order of appearance.
+    row : str
+        Label of the first row with such a value, if there is one and it is known.
+    """
+
+    name: str
+    kind: Literal["names", "numbers", "dates"]
+    n_levels: int
+    n_rows: int
+    words: tuple[str, ...] = ()
+    row: str = ""
+
+    @property
+    def text(self) -> str:
+        """What the column is, what became of it, and what to do: two sentences.
+
+        Examples
+        --------
+        >>> print(SuspiciousFactor("lead", "numbers", 212, 300, ("<5",), "17").text)
+        the column 'lead' is text, as '<5' (row 17) is no number: 212 levels ...
+        """
+        levels, rows = counted(self.n_levels, "level"), counted(self.n_rows, "row")
+        looks = f"has {levels} in {rows}, as names of rows: they"
+        if self.kind == "numbers" and not self.words:
+            looks = f"is text, though all its values are numbers: {levels}"
+        elif self.kind == "numbers":
+            row = f" (row {self.row})" if self.row else ""
+            looks = f"is text, as {listing(self.words, 3)}{row} is no number: {levels}"
+        quoted = self.name if is_word(self.name) else f"`{self.name}`"
+        return (
+            f"the column {self.name!r} {looks} became "
+            f"{counted(self.n_levels - 1, 'coefficient')}. Make it numbers or leave it "
+            f"out; write C({quoted}) if its levels are meant."
+        )
+
+
+def doubtful_columns(
+    data: pd.DataFrame, levels: Mapping[str, list[Hashable]], n_rows: int
+) -> tuple[SuspiciousFactor, ...]:
+    """Columns of text with many levels that look like numbers, or name the rows.
+
+    What a column looks like is judged by all its values: a word that makes it text may
+    stand in a row that is left out.
+
+    Parameters
+    ----------
+    data : DataFrame
+    levels : mapping of str to list
+        Of the columns that became factors without ``C()``.
+    n_rows : int
+        Number of rows used.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"x": [str(i) for i in range(20)] + ["<5"]})
+    >>> found = doubtful_columns(frame, {"x": sorted(set(frame["x"]))}, 21)
+    >>> found[0].kind, found[0].words, found[0].row
+    ('numbers', ('<5',), '20')
+    """
+    found = []
+    for name, known in levels.items():
+        if len(known) <= MANY or not all(isinstance(level, str) for level in known):
+            continue
+        texts = data[name].dropna().astype(str).drop_duplicates()
+        if texts.str.fullmatch(LIKE_NUMBERS).mean() > 0.5:
+            words = texts[pd.to_numeric(texts, errors="coerce").isna()]
+            row = str(words.index[0]) if len(words) else ""
+            of = len(known), n_rows, tuple(words), row
+            found.append(SuspiciousFactor(name, "numbers", *of))
+        elif n_rows < ROWS * len(known):
+            found.append(SuspiciousFactor(name, "names", len(known), n_rows))
+    return tuple(found)
+
+
+def warn_of_columns(found: Iterable[SuspiciousFactor]) -> None:
+    """Warn of each of these columns."""
+    for column in found:
+        errors.warn_caller(
+            f"{column.text[:1].upper()}{column.text[1:]}", errors.ColumnWarning
+        )
+
+
+def of_all_rows(
+    found: Iterable[SuspiciousFactor], n_rows: int
+) -> tuple[SuspiciousFactor, ...]:
+    """Those that still are doubtful where the rows they were found in are not all.
+
+    Levels are, so that only what names its rows can have been found wrongly. Where the
+    rows stand among all is not known.
+
+    Examples
+    --------
+    >>> kinds = ("ward", "names"), ("day", "numbers")
+    >>> few = [SuspiciousFactor(*kind, 20, 30) for kind in kinds]
+    >>> [column.name for column in of_all_rows(few, 1000)]
+    ['day']
+    """
+    return tuple(
+        replace(column, n_rows=n_rows, row="")
+        for column in found
+        if column.kind != "names" or n_rows < ROWS * column.n_levels
+    )
 
 
 # -------------------------------------------------------------- contrasts and products
@@ -117,21 +299,21 @@ def factors_at_fit(
     ----------
     values : dict
         By the text of factors; those of levels become categories.
+
+    Raises
+    ------
+    ColumnError
+        If values are dates.
     """
     codings, fields, spanning = dict[str, FactorCoding](), {}, []
     for text, value in values.items():
         if is_factor(value):
-            column = pd.Series(unwrapped_value(value)).astype("category")
-            there = list(column.cat.categories)
-            levels = getattr(value, "levels", None) or there
-            if lacking := [level for level in there if level not in levels]:
-                raise ColumnError(
-                    f"levels= of {text} lacks {listing(lacking)}; add them, or drop or "
-                    "recode these rows."
-                )
-            codings[text] = FactorCoding.of(text, value, levels)
-            values[text] = column
-        elif len(parts := fields_of(value)) != 1 or None not in parts:
+            column = vocabulary.as_levels(vocabulary.unwrapped_value(value)).astype(
+                "category"
+            )
+            levels = getattr(value, "levels", None) or list(column.cat.categories)
+            codings[text], values[text] = FactorCoding.of(text, value, levels), column
+        elif [*(parts := fields_of(value))] != [None]:
             fields[text] = list(parts)
         if getattr(value, "spans_intercept", is_factor(value)):
             spanning.append(text)
@@ -140,9 +322,22 @@ def factors_at_fit(
 
 def fields_of(value: Value) -> dict[Hashable, NDArray[np.generic]]:
     """Columns of a value by their labels; of a single one the label is None."""
-    plain = as_real(unwrapped_value(value))
+    plain = vocabulary.unwrapped_value(value)
     columns = plain.items() if isinstance(plain, pd.DataFrame) else [(None, plain)]
-    return {label: np.asarray(column) for label, column in columns}
+    return {label: _as_numbers(column) for label, column in columns}
+
+
+def _as_numbers(column: Value) -> NDArray[np.generic]:
+    """Numbers of a column; `ColumnError` for dates, durations and complex numbers."""
+    dtype = getattr(column, "dtype", np.dtype(float))
+    if dtype.kind in "mMc" or isinstance(dtype, pd.PeriodDtype | pd.IntervalDtype):
+        name = column.name
+        raise ColumnError(
+            f"Column {listing([name])} is of type {dtype}; give numbers, as by "
+            f"data['days'] = (data[{name!r}] - data[{name!r}].min()).dt.days, or "
+            "categories."
+        )
+    return np.asarray(column, np.float32 if dtype == np.float32 else np.float64)
 
 
 @lru_cache(maxsize=16)
@@ -211,57 +406,43 @@ def names_of_terms(
             return [text]
         return [f"{text}[{label}]" for label in fields[text][reduced:]]
 
-    count, found = 0, []
+    found, left = [], MOST_COLUMNS
     for parts in parts_of(terms, spanning):
-        each = [
-            [names_of(*factor) for factor in reversed(part)] for part in parts if part
-        ]
-        count += sum(math.prod(map(len, factors)) for factors in each)
-        _check_few(count, MOST_COLUMNS, "columns")
-        names = (":".join(reversed(n)) for factors in each for n in product(*factors))
-        found.append(tuple(names))
+        names = (":".join(each) for part in parts for each in products(part, names_of))
+        found.append(tuple(islice(names, left + 1)))
+        left -= len(found[-1])
+        _check_few(MOST_COLUMNS - left, MOST_COLUMNS, "columns")
     return tuple(found)
 
 
-def _products(
-    scale: float, factors: list[list[NDArray[np.generic]]]
-) -> Iterable[NDArray[np.generic]]:
-    """Products of a column of each factor, the first changing fastest."""
-    single = [columns[0] for columns in factors if len(columns) == 1]
-    each = [columns for columns in factors if len(columns) != 1]
-    if single:
-        each.append([reduce(np.multiply, single)])
-    for chosen in product(*reversed(each)):
-        found = reduce(np.multiply, reversed(chosen))
-        yield found if scale == 1 else scale * found
+def products(
+    part: Part, columns: Callable[[str, bool], list[Each]]
+) -> Iterator[tuple[Each, ...]]:
+    """A column of each factor, in all combinations, the first changing fastest.
+
+    Examples
+    --------
+    >>> part = ("g", True), ("h", True)
+    >>> names = lambda text, reduced: [text + "1", text + "2"]
+    >>> ["".join(each) for each in products(part, names)]
+    ['g1h1', 'g2h1', 'g1h2', 'g2h2']
+    """
+    if part:
+        pools = [columns(*factor) for factor in reversed(part)]
+        yield from (chosen[::-1] for chosen in product(*pools))
 
 
-def _side_by_side(
-    pieces: Sequence[str | NDArray[np.generic]], frame: pd.DataFrame
-) -> Dense:
-    """Columns of the frame, by their names, and others."""
-    names = [piece for piece in pieces if isinstance(piece, str)]
-    if len(names) == len(pieces):
-        return numeric_values(frame if list(frame.columns) == names else frame[names])
-    single = all(
-        (frame[p].dtype if isinstance(p, str) else p.dtype) == np.float32
-        for p in pieces
-    )
-    found = np.empty((len(frame), len(pieces)), np.float32 if single else np.float64)
-    at = 0
-    for kind, run in groupby(pieces, type):
-        columns: list[Value] = list(run)
-        if kind is str:
-            found[:, at : at + len(columns)] = numeric_values(frame[columns])
-        for first in range(0, len(frame) if kind is not str else 0, TOGETHER):
-            rows = slice(first, first + TOGETHER)
-            for j, column in enumerate(columns, at):
-                found[rows, j] = column[rows] if column.ndim else column
-        at += len(columns)
+def _side_by_side(pieces: Sequence[NDArray[np.generic]], n: int) -> Dense:
+    """Columns as a matrix of n rows, C-contiguous; float32 if all of them are."""
+    single = all(piece.dtype == np.float32 for piece in pieces)
+    found = np.empty((n, len(pieces)), np.float32 if single else np.float64)
+    whole = [np.broadcast_to(piece, n) for piece in pieces]
+    for first in range(0, n, TOGETHER):
+        rows = slice(first, first + TOGETHER)
+        for j, piece in enumerate(whole):
+            found[rows, j] = piece[rows]
     return found
 
-
-# ---------------------------------------------------------- text that became a factor
 
 # ------------------------------------------------------------ designs and their rows
 
@@ -342,28 +523,18 @@ class FormulaDesign:
         DataError
             If no row is complete.
         """
-        functions = functions or {}
-        rows = FormulaRows.of(formula, terms, data, usable, functions)
-        used, absent, variables = rows.used, rows.absent, rows.variables
+        rows = FormulaRows.of(formula, terms, data, usable, functions or {})
+        used = rows.used
         if len(used) == 0:
-            empty = [name for name in variables if data[name].isna().all()]
-            if empty and len(data):
-                raise no_value_in(empty)
-            counts = [f"{len(at)} in {name!r}" for name, at in absent.items()]
-            raise DataError(
-                f"No row is complete in the outcome and {listing(variables)}; missing: "
-                f"{', '.join(counts) or 'the outcome'}."
+            counts = [f"{len(at)} in {name!r}" for name, at in rows.absent.items()]
+            raise errors.DataError(
+                f"No row is complete in the outcome and {listing(rows.variables)}; "
+                f"missing: {', '.join(counts) or 'the outcome'}."
             )
-        numbers = [str(name) for name in _numbers_in(used)]
-        if every_row:
-            _check_levels_are_few(terms, used)
-        factors = dict.fromkeys(factor for term in terms for factor in term.factors)
-        plain = set(numbers)
-        by_name = (f.text for f in factors if f.kind == "column")
-        values = {name: used[name] for name in by_name if name not in plain}
-        values |= rows.values
         with errors_of(formula, used):
-            codings, fields, spanning = factors_at_fit(values)
+            if every_row:
+                _check_levels_are_few(terms, rows)
+            codings, fields, spanning = factors_at_fit(rows.values)
             columns = names_of_terms(terms, spanning, codings, fields)
         check_distinct(names := [*chain.from_iterable(columns)])
         if not names:
@@ -373,19 +544,16 @@ class FormulaDesign:
             formula,
             terms,
             columns,
-            tuple(variables),
-            tuple(sorted(numbers)),
+            tuple(rows.variables),
+            tuple(sorted(rows.numbers)),
             codings,
             fields,
             spanning,
             rows.state,
-            functions,
+            functions or {},
             doubtful_columns(data, levels, len(used)),
         )
-        coded = design._matrix(values, used, data.index)
-        places = used.index.to_numpy()
-        del used, rows, values  # a copy of all rows, and another one follows
-        return design, design._finished(coded, places, data, absent)
+        return design, design._of_rows(rows, data.index)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -395,10 +563,8 @@ class FormulaDesign:
     @property
     def levels(self) -> Levels:
         """Levels of the columns that stand in the terms as factors."""
-        found = {
-            factored(text, self.variables): coding.levels
-            for text, coding in self.codings.items()
-        }
+        codings = self.codings.items()
+        found = {factored(text, self.variables): c.levels for text, c in codings}
         return {name: found[name] for name in found if name in self.variables}
 
     @property
@@ -412,8 +578,8 @@ class FormulaDesign:
                 found[text] = coding.levels[named.index(False)]
         return found
 
-    def matrix(self, data: object) -> ModelMatrix:
-        """Matrix of `data`, coded as at fit.
+    def matrix(self, data: object, unknown: bool = False) -> ModelMatrix:
+        """Matrix of `data`, coded as at fit; `unknown` values may count as missing.
 
         Raises
         ------
@@ -421,7 +587,18 @@ class FormulaDesign:
             If columns are missing, hold levels not seen at fit, text where there
             were numbers, or infinite values.
         """
-        return self._coded(data)
+        data = user_data.as_data(data)
+        check_columns(data, self.variables)
+        data, factors = data[list(self.variables)], self.levels
+        user_data.numeric_values(data[[n for n in self.numeric if n not in factors]])
+        state, levels = deepcopy(self.state), {}
+        if unknown:
+            levels = {text: coding.levels for text, coding in self.codings.items()}
+            for found in state.values():
+                found[vocabulary.BEYOND] = "na"
+        every = np.ones(len(data), dtype=bool)
+        of = self.formula, self.terms, data, every, self.functions
+        return self._of_rows(FormulaRows.of(*of, state, levels), data.index)
 
     def valued(self, data: pd.DataFrame) -> Mask:
         """Rows for which every term has a value, shape (n,).
@@ -429,91 +606,65 @@ class FormulaDesign:
         It has none where a function has none, beyond the range of a spline, and where
         it is of a level that did not occur at fit.
         """
-        return self._coded(data, unknown=True).kept
+        return self.matrix(data, unknown=True).kept
 
-    def _coded(self, data: object, unknown: bool = False) -> ModelMatrix:
-        """Matrix of `data`; rows with an unknown value are left out if they may be."""
-        data = as_data(data)
-        check_columns(data, self.variables)
-        data = data[list(self.variables)]
-        factors = self.levels
-        numeric_values(data[[n for n in self.numeric if n not in factors]])
-        state = deepcopy(self.state)
-        if unknown:
-            for found in state.values():
-                found[BEYOND] = "na"
-        rows = FormulaRows.of(
-            self.formula,
-            self.terms,
-            data,
-            np.ones(len(data), dtype=bool),
-            self.functions,
-            state,
-            {text: c.levels for text, c in self.codings.items()} if unknown else {},
-        )
-        if len(rows.used) == 0:
-            return ModelMatrix(
-                np.empty((0, len(self.names))),
-                np.zeros(len(data), dtype=bool),
-                data.index,
-                rows.absent,
-            )
-        coded = self._matrix(rows.values, rows.used, data.index)
-        return self._finished(coded, rows.used.index.to_numpy(), data, rows.absent)
+    def _of_rows(self, rows: "FormulaRows", index: pd.Index) -> ModelMatrix:
+        """The matrix of complete rows, without those in which a value is missing."""
+        places = rows.used.index.to_numpy()
+        values: Dense = np.empty((0, len(self.names)))
+        if len(places):
+            values = self._values(rows, index)
+        labels = pd.Index(self.names, dtype=object)
+        whole = user_data.checked_rows(values, labels, index[places])
+        kept = np.zeros(len(index), dtype=bool)
+        kept[places[whole]] = True
+        missing = dict(rows.absent)
+        if not whole.all():
+            found = user_data.missing_values(values, self.names)
+            missing |= {name: places[lacking] for name, lacking in found.items()}
+        return ModelMatrix(user_data.selected(values, whole), kept, index, missing)
 
-    def _matrix(
-        self, values: Mapping[str, Value], used: pd.DataFrame, index: pd.Index
-    ) -> Dense:
-        """Columns of the terms in complete rows, by values of their expressions."""
+    def _values(self, rows: "FormulaRows", index: pd.Index) -> Dense:
+        """Columns of the terms in complete rows."""
         known: dict[tuple[str, bool], list[NDArray[np.generic]]] = {}
+        each = parts_of(self.terms, self.spanning)
+        parts = [part for of_term in each for part in of_term if part]
 
         def encoded(text: str, reduced: bool) -> list[NDArray[np.generic]]:
             if (text, reduced) not in known:
-                value = unwrapped_value(values[text]) if text in values else used[text]
-                if text in self.codings:
-                    codes = codes_of(value, self.codings[text].levels)
-                    if (codes < 0).any():
-                        labels = index[used.index[codes < 0]]
-                        raise self._unseen(text, value, codes < 0, labels)
-                    columns = self.codings[text].columns(codes, reduced)
+                value = vocabulary.unwrapped_value(rows[text])
+                coding = self.codings.get(text)
+                if coding is None:
+                    known[text, reduced] = [*fields_of(value).values()][reduced:]
                 else:
-                    columns = list(fields_of(value).values())[reduced:]
-                known[text, reduced] = columns
+                    codes = codes_of(value, coding.levels)
+                    if (unseen := codes < 0).any():
+                        labels = index[rows.used.index[unseen]]
+                        strange = pd.Series(value)[unseen].set_axis(labels)
+                        raise self._unseen(text, strange)
+                    known[text, reduced] = coding.columns(codes, reduced)
             return known[text, reduced]
 
-        pieces: list[str | NDArray[np.generic]] = []
-        with errors_of(self.formula, used):
-            parts = parts_of(self.terms, self.spanning)
-            for term, of_term in zip(self.terms, parts, strict=True):
-                numbers = [f.text for f in term.factors if f.kind == "number"]
-                scale = math.prod(map(literal_eval, numbers))
-                for part in filter(None, of_term):
-                    text, simple = part[0][0], len(part) == 1 and scale == 1
-                    plain = text in used and text not in {*self.codings, *values}
-                    if simple and plain:
-                        pieces.append(text)
-                    else:
-                        pieces += _products(scale, [encoded(*each) for each in part])
+        with errors_of(self.formula, rows.used):
+            plain = [text for ((text, _), *_) in parts if text in rows.numbers]
+            if len(plain) == len(self.names) and self.names == tuple(plain):
+                same = list(rows.used.columns) == plain
+                return user_data.numeric_values(rows.used if same else rows.used[plain])
+            coded = (each for part in parts for each in products(part, encoded))
+            pieces = [reduce(np.multiply, columns) for columns in coded]
             if len(pieces) != len(self.names):
                 raise ValueError("a term has another number of columns than at fit")
-            return _side_by_side(pieces, used)
+            return _side_by_side(pieces, len(rows.used))
 
-    def _unseen(
-        self, text: str, value: Value, rows: Mask, labels: pd.Index
-    ) -> ColumnError:
+    def _unseen(self, text: str, values: pd.Series) -> ColumnError:
         """The error for levels that did not occur at fit."""
-        unseen = pd.Series(value)[rows].unique()
         return ColumnError(
             f"Column {listing([factored(text, self.variables)])} holds levels that did "
-            f"not occur at fit, {listing(unseen)}, {in_the_rows(labels)}; the model "
-            f"knows {listing(self.codings[text].levels)}: drop or recode these rows, "
-            f"or give them no prediction by unseen={UNSEEN[1]!r}."
+            f"not occur at fit, {listing(values.unique())}, "
+            f"{user_data.in_the_rows(values.index)}; the model knows "
+            f"{listing(self.codings[text].levels)}: drop or recode these rows, or give "
+            f"them no prediction by unseen={UNSEEN[1]!r}."
         )
-
-    @property
-    def learns(self) -> bool:
-        """Whether a term keeps what it finds in rows, as ``scale()`` keeps the mean."""
-        return bool(self.state)
 
     def learnt_on(self, data: pd.DataFrame) -> "FormulaDesign":
         """The same terms, with what they find in rows found anew, in these rows.
@@ -529,7 +680,7 @@ class FormulaDesign:
         else:
             learnt = replace(self, state=FormulaRows.of(*given, self.functions).state)
         for state in learnt.state.values():
-            state[BEYOND] = "extend"
+            state[vocabulary.BEYOND] = "extend"
         return learnt
 
     def without_unseen(self, data: object) -> tuple[pd.DataFrame, str]:
@@ -546,39 +697,20 @@ class FormulaDesign:
         ColumnError
             If columns are missing.
         """
-        frame = as_data(data)
+        frame = user_data.as_data(data)
         check_columns(frame, list(self.variables))
         turned, rows, each = frame.copy(deep=False), np.zeros(len(frame), bool), []
         for name, known in self.levels.items():
-            column = frame[name]
+            column = named_levels(frame[name])
             strange = (codes_of(column, known) < 0) & column.notna().to_numpy(bool)
             if strange.any():
                 turned[name] = column.where(~strange)
                 rows |= strange
-                unseen = named_levels(column).astype(object)[strange].unique()
+                unseen = column.astype(object)[strange].unique()
                 each.append(f"{listing(unseen, 3)} in column {name!r}")
         what = "without a prediction, for levels that did not occur at fit"
         text = f"{counted(int(rows.sum()), 'row')} {what}: {'; '.join(each)}"
         return turned, text if each else ""
-
-    def _finished(
-        self,
-        values: Dense,
-        positions: NDArray[np.intp],
-        data: pd.DataFrame,
-        absent: Mapping[str, NDArray[np.intp]],
-    ) -> ModelMatrix:
-        """Keep the rows in which no transformation gave NaN."""
-        index, names = data.index, self.names
-        labels = pd.Index(names, dtype=object)
-        whole = checked_rows(values, labels, index[positions])
-        kept = np.zeros(len(index), dtype=bool)
-        kept[positions[whole]] = True
-        missing = dict(absent)
-        if not whole.all():
-            found = missing_values(values, names)
-            missing |= {name: positions[rows] for name, rows in found.items()}
-        return ModelMatrix(selected(values, whole), kept, index, missing)
 
 
 def doubtful_in(design: Design) -> tuple[SuspiciousFactor, ...]:
@@ -594,7 +726,7 @@ def without_unseen(design: Design, data: object) -> object:
         return data
     known, text = inner.without_unseen(data)
     if text:
-        warn_caller(f"{text}.", ColumnWarning)
+        errors.warn_caller(f"{text}.", errors.ColumnWarning)
     return known
 
 
@@ -654,44 +786,28 @@ def design_of(
 
 def _stay_sparse(frame: pd.DataFrame) -> bool:
     """Whether some columns are sparse, and none needs contrasts."""
+    if not user_data.is_sparse(frame):
+        return False
     dense = (c for _, c in frame.items() if not isinstance(c.dtype, pd.SparseDtype))
-    return is_sparse(frame) and not any(is_factor(plain_column(c)) for c in dense)
+    return not any(is_factor(user_data.plain_column(column)) for column in dense)
 
 
-def _check_numbers(frame: pd.DataFrame, index: pd.Index) -> None:
-    """Raise `ColumnError` for text and infinite values among numeric columns."""
-    values = numeric_values(frame.set_axis(index, axis=0))
-    check_finite(values, frame.columns, index)
-
-
-def _check_dates(frame: pd.DataFrame) -> None:
-    """Raise `ColumnError` for dates, durations and complex numbers."""
-    for name, dtype in frame.dtypes.items():
-        if dtype.kind in "mMc" or isinstance(dtype, pd.PeriodDtype | pd.IntervalDtype):
-            raise ColumnError(
-                f"Column {listing([name])} is of type {dtype}; give numbers, as by "
-                f"data['days'] = (data[{name!r}] - data[{name!r}].min()).dt.days, or "
-                "categories."
-            )
-
-
-def _check_levels_are_few(terms: tuple[Term, ...], used: pd.DataFrame) -> None:
+def _check_levels_are_few(terms: tuple[Term, ...], rows: "FormulaRows") -> None:
     """Raise `ColumnError` for factors that name the rows, before they are coded."""
-    n = len(used)
-    for factor in {factor.text for term in terms for factor in term.factors}:
-        name, levels = factored(factor, used.columns), 0
-        if name not in used or (name == factor and used[name].dtype.kind in "fiub"):
+    n, texts = len(rows.used), {f.text for term in terms for f in term.factors}
+    for text in texts - rows.numbers:
+        if (name := factored(text, rows.variables)) not in rows.variables:
             continue
-        with suppress(TypeError):  # cells of lists are refused where they are coded
-            levels = used[name].nunique()
+        levels = rows.used[name].nunique()
         what = f"Column {listing([name])} has {levels:,} levels in {counted(n, 'row')}"
-        names_rows = name == factor and levels > MANY_LEVELS and ROWS * levels > n
+        names_rows = name == text and levels > MANY_LEVELS and ROWS * levels > n
         if names_rows or levels > MOST_LEVELS:
             raise ColumnError(
                 f"{what}; leave it out, group its levels, or read it as numbers, as by "
                 "decimal= or na_values= where the file is read."
             )
-        check_memory(24.0 * n * levels, what, "leave it out, or group its levels")
+        cure = "leave it out, or group its levels"
+        user_data.check_memory(24.0 * n * levels, what, cure)
 
 
 @contextmanager
@@ -704,9 +820,9 @@ def errors_of(formula: str, used: pd.DataFrame, expr: str = "") -> Iterator[None
         raise
     except Exception as error:
         for name, values in used.items():
-            check_hashable(name, values)
+            user_data.check_hashable(name, values)
         about = f"{expr}: {error}" if expr else str(error)
-        raise unusable(formula, one_line(about, 1000)) from None
+        raise unusable(formula, errors.one_line(about, 1000)) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -720,13 +836,16 @@ class FormulaRows:
     used : DataFrame
         Those rows, indexed by position, in plain dtypes.
     values : dict
-        Values of the expressions in these rows, by their text.
+        Values of the expressions in these rows, by their text, and of the columns that
+        stand there by name and are no numbers.
     state : dict
         What transformations found in the rows, or at fit, by the text of their calls.
     absent : dict of str to int array
         Rows of the data, by position, that lack a value, by the name of its column.
     variables : list of str
         Columns that the terms use.
+    numbers : set of str
+        Those of them that hold numbers.
     """
 
     used: pd.DataFrame
@@ -734,6 +853,7 @@ class FormulaRows:
     state: dict[str, State]
     absent: dict[str, NDArray[np.intp]]
     variables: list[str]
+    numbers: set[str]
 
     @classmethod
     def of(
@@ -743,7 +863,7 @@ class FormulaRows:
         data: pd.DataFrame,
         usable: Mask,
         functions: Functions,
-        state: dict[str, State] | None = None,
+        state: Mapping[str, State] | None = None,
         levels: Mapping[str, list[Hashable]] | None = None,
     ) -> "FormulaRows":
         """Find the rows.
@@ -757,74 +877,67 @@ class FormulaRows:
             Rows that have an outcome.
         functions : dict of str to callable
         state : dict, optional
-            What transformations found at fit; at the fit itself None.
+            What transformations found at fit.
         levels : dict, optional
             Of factors whose other levels count as missing, by the text of the factor.
         """
         variables, names, expressions = factors_of(terms, formula, data, functions)
         lacks = {v: data[v].isna().to_numpy(dtype=bool) for v in variables}
         lacks = {v: rows for v, rows in lacks.items() if rows.any()}
-        whole = columns_of(data, variables).reset_index(drop=True)
-        every = np.ones(len(data), dtype=bool)
+        whole = user_data.columns_of(data, variables).reset_index(drop=True)
         used_by = sorted(set[str]().union(*(e.columns for e in expressions.values())))
-        rows = _plain_rows(whole[used_by], every) if used_by else whole
-        if state is None:
-            _check_dates(whole)
-        complete = usable & ~np.logical_or.reduce([~every, *lacks.values()])
-        _check_numbers(_numbers_in(rows[complete]), data.index[complete])
-        found: dict[str, State] = {} if state is None else deepcopy(state)
+        plain = _plain(whole[used_by])
+        found = dict(deepcopy(state or {}))
         values: dict[str, Value] = {}
         absent = {v: rows for v, rows in lacks.items() if v in names}
-        for expr, expression in expressions.items():
-            with errors_of(formula, rows, expr):
-                values[expr] = as_real(expression.evaluate(rows, found))
-            missing = missing_in(values[expr])
-            if levels and expr in levels:
-                missing = codes_of(unwrapped_value(values[expr]), levels[expr]) < 0
+        for text, expression in expressions.items():
+            with errors_of(formula, plain, text):
+                values[text] = expression.evaluate(plain, found)
+            missing = vocabulary.missing_in(values[text])
+            if levels and text in levels:
+                missing = (
+                    codes_of(vocabulary.unwrapped_value(values[text]), levels[text]) < 0
+                )
             if missing is None or not missing.any():
                 continue
-            known = {v: lacks[v] & missing for v in expression.columns & set(lacks)}
-            for name, lacking in known.items():
-                absent[name] = absent.get(name, lacking) | lacking
-            alone = missing & ~np.logical_or.reduce([~every, *known.values()])
-            if alone.any():
-                absent[expr] = alone
-        kept = usable & ~np.logical_or.reduce([~every, *absent.values()])
-        values = {
-            expr: _on_kept_rows(value, kept, expressions[expr])
-            for expr, value in values.items()
-        }
+            absent[text] = missing.copy()
+            for name in expression.columns & set(lacks):
+                absent[name] = absent.get(name, False) | (lacks[name] & missing)
+                absent[text] &= ~lacks[name]
+        kept = usable.copy()
+        for rows in absent.values():
+            kept &= ~rows
         places = {
             name: np.flatnonzero(absent[name])
             for name in [*variables, *expressions]
             if name in absent and absent[name].any()
         }
-        return cls(_plain_rows(whole, kept), values, found, places, variables)
+        used = _plain(whole if kept.all() else whole[kept])
+        kinds = {str(name): dtype.kind for name, dtype in used.dtypes.items()}
+        numbers = {name for name, kind in kinds.items() if kind in "fiub"}
+        others = {name: used[name] for name in names if name not in numbers}
+        computed = {text: _in_rows(value, kept) for text, value in values.items()}
+        return cls(used, others | computed, found, places, variables, numbers)
+
+    def __getitem__(self, text: str) -> Value:
+        return self.values[text] if text in self.values else self.used[text]
 
 
-def _numbers_in(frame: pd.DataFrame) -> pd.DataFrame:
-    numbers = [name for name, dtype in frame.dtypes.items() if dtype.kind in "fiub"]
-    return frame if len(numbers) == frame.shape[1] else frame[numbers]
-
-
-def _on_kept_rows(value: Value, kept: Mask, expression: Expression) -> Value:
-    """Rows of a value; of a factor without the levels of the others."""
-    found = taken(value, kept)
-    plain: Value = unwrapped_value(found)
-    factor = isinstance(getattr(plain, "dtype", None), pd.CategoricalDtype)
-    intervals = any(call.name == "cut" for call in expression.calls)
-    if not factor or intervals:  # intervals are levels without rows too
-        return found
-    fewer = plain.cat.remove_unused_categories()
-    if plain is found:
-        return fewer
-    return replace(found, values=fewer)
-
-
-def _plain_rows(frame: pd.DataFrame, kept: Mask) -> pd.DataFrame:
-    """Rows in plain dtypes."""
-    frame = (frame if kept.all() else frame[kept]).copy(deep=False)
+def _plain(frame: pd.DataFrame) -> pd.DataFrame:
+    """Columns in plain dtypes."""
+    frame = frame.copy(deep=False)
     for name, dtype in frame.dtypes.items():
         if not (isinstance(dtype, np.dtype) and dtype.kind in "fiub"):
-            frame[name] = plain_column(frame[name])
+            frame[name] = named_levels(user_data.plain_column(frame[name]))
     return frame
+
+
+def _in_rows(value: Value, kept: Mask) -> Value:
+    """Rows of a value; of a factor without the levels of the others."""
+    if isinstance(value, TermValue):
+        return replace(value, values=_in_rows(value.values, kept))
+    if not isinstance(value, pd.Series | pd.DataFrame):
+        return value
+    found = value if kept.all() else value[kept]
+    is_category = isinstance(getattr(found, "dtype", None), pd.CategoricalDtype)
+    return found.cat.remove_unused_categories() if is_category else found

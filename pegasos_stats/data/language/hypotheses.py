@@ -62,18 +62,12 @@ def constraints(hypotheses: object, names: Sequence[str]) -> tuple[Matrix, Vecto
     )
     with convert_errors(refused):
         words = _as_text(hypotheses)
-    if words is None:
-        R, q = _as_matrix(hypotheses, len(names), refused)
-    else:
-        rows, values = [], []
-        for text in words:  # a chain of equalities: each side and the next
-            each = [_linear(s, names, text) for s in _equated(text)]
-            if len(each) == 1:
-                each.append((np.zeros(len(names)), 0.0))
-            for (left, one), (right, other) in pairwise(each):
-                rows.append(left - right)
-                values.append(other - one)
-        R, q = np.array(rows).reshape(-1, len(names)), np.array(values)
+        if words is None:
+            R, q = _as_matrix(hypotheses, len(names), refused)
+        else:
+            found = [row for text in words for row in _rows(text, names)]
+            both = np.array(found).reshape(-1, len(names) + 1)
+            R, q = both[:, :-1], 0.0 - both[:, -1]
     _check(R, q, hypotheses)
     return R, q
 
@@ -111,38 +105,43 @@ def _as_matrix(
     matrix, values = hypotheses, 0.0
     if isinstance(hypotheses, tuple) and len(hypotheses) == 2:
         matrix, values = hypotheses
-    with convert_errors(refused):
-        R = np.atleast_2d(floats_of(matrix, refused))
-        q = floats_of(values, refused)
-        if R.ndim != 2 or R.shape[1] != k:
-            raise refused
-        return R, np.broadcast_to(q, R.shape[:1]).copy()
+    R, q = np.atleast_2d(floats_of(matrix, refused)), floats_of(values, refused)
+    if R.ndim != 2 or R.shape[1] != k:
+        raise refused
+    return R, np.broadcast_to(q, R.shape[:1]).copy()
 
 
-def _linear(side: str, names: Sequence[str], text: str) -> tuple[Vector, float]:
-    """Coefficients and constant of one side.
+def _rows(text: str, names: Sequence[str]) -> list[Vector]:
+    """Coefficients of what is 0, and its constant: of each side of ``=`` and the next.
 
-    Words stand for the names, longer ones first, so that any can be read.
+    Words stand for the names, longer ones first, so that any can be read. An equation
+    may stand in parentheses.
 
     Examples
     --------
-    >>> _linear("2 * C(a)[T.x] - a:b + 1", ["a", "a:b", "C(a)[T.x]"], "")
-    (array([ 0., -1.,  2.]), 1.0)
+    >>> _rows("2 * C(a)[T.x] - a:b = 1", ["a", "a:b", "C(a)[T.x]"])
+    [array([ 0., -1.,  2., -1.])]
     """
-    stem = "_v"
-    while stem in side:
+    stem, equation = "_v", text.strip()
+    while stem in text:
         stem += "_"
-    rows = np.eye(len(names), len(names) + 1)
     words = {str(name): f"{stem}{i}" for i, name in enumerate(names)}
-    each = dict(zip(words.values(), rows, strict=True))
+    each = dict(zip(words.values(), np.eye(len(names), len(names) + 1), strict=True))
     words |= {f"`{name}`": word for name, word in list(words.items())}
     readable = [name for name in words if name and not NUMBER.fullmatch(name)]
     any_name = "|".join(map(re.escape, sorted(readable, key=len, reverse=True)))
     pattern = rf"(?<![\w.`])(?:{any_name})(?![\w.`(\[])"
-    code = re.sub(pattern, lambda found: words[found[0]], side)
+    while "=" in equation and len(sides(equation, "=")) == 1:
+        if equation[0] + equation[-1] != "()":
+            break
+        equation = equation[1:-1].strip()
     try:
         with np.errstate(all="ignore"):
-            found = _affine(parsed(code, text)[0], each)
+            codes = [
+                re.sub(pattern, lambda found: words[found[0]], side)
+                for side in sides(equation, "=")
+            ]
+            found = [_affine(parsed(code, text)[0], each) for code in codes]
     except (FormulaError, LookupError, ValueError, ArithmeticError, RecursionError):
         raise OptionError(
             f"The hypothesis {shown(text.strip())} cannot be read; give a linear one, "
@@ -150,7 +149,7 @@ def _linear(side: str, names: Sequence[str], text: str) -> tuple[Vector, float]:
             "whole terms by result.wald_test_terms(). A name that is a number stands "
             "in backticks."
         ) from None
-    return found[:-1], float(found[-1])
+    return [one - other for one, other in pairwise(found)] or found
 
 
 def _affine(node: ast.AST, each: Mapping[str, Vector]) -> Vector:
@@ -164,29 +163,17 @@ def _affine(node: ast.AST, each: Mapping[str, Vector]) -> Vector:
             found = _affine(inner, each)
             return -found if isinstance(sign, ast.USub) else found
         case ast.BinOp(op=sign, left=one, right=other):
-            return _joined(sign, _affine(one, each), _affine(other, each))
+            left, right = _affine(one, each), _affine(other, each)
+            if isinstance(sign, ast.Add | ast.Sub):
+                return left + right if isinstance(sign, ast.Add) else left - right
+            if isinstance(sign, ast.Mult) and right[:-1].any():
+                left, right = right, left
+            is_number = not right[:-1].any()
+            if isinstance(sign, ast.Mult) and is_number:
+                return left * float(right[-1])
+            if isinstance(sign, ast.Div) and is_number and right[-1]:
+                return left / float(right[-1])
     raise ValueError("it is not linear")
-
-
-def _joined(sign: ast.operator, left: Vector, right: Vector) -> Vector:
-    """Sum or difference of two expressions, or one of them times a number."""
-    if isinstance(sign, ast.Add | ast.Sub):
-        return left + right if isinstance(sign, ast.Add) else left - right
-    if isinstance(sign, ast.Mult) and not right[:-1].any():
-        return left * float(right[-1])
-    if isinstance(sign, ast.Mult) and not left[:-1].any():
-        return right * float(left[-1])
-    if isinstance(sign, ast.Div) and not right[:-1].any() and right[-1]:
-        return left / float(right[-1])
-    raise ValueError("it is not linear")
-
-
-def _equated(text: str) -> list[str]:
-    """Sides of an equation, which may stand in parentheses: ``(a = b)``."""
-    text = text.strip()
-    while "=" in text and text[0] + text[-1] == "()" and len(sides(text, "=")) == 1:
-        text = text[1:-1].strip()
-    return sides(text, "=")
 
 
 def _check(R: Matrix, q: Vector, hypotheses: object) -> None:

@@ -1,18 +1,16 @@
 """What a formula may call, and its arithmetic: words of R and numpy, and operators.
 
 A value is a constant, a list of constants, a column of the rows (a Series) or several
-(a DataFrame), or a `TermValue` of columns; missing values are as in R. A name is looked
-up in `VOCABULARY` and nowhere else. What a function finds at the fit stays in its
-state, by which new rows are coded.
+(a DataFrame), or a `TermValue` of columns; missing values are as in R. Numbers are
+computed in double precision. A name is looked up in `VOCABULARY` and nowhere else. What
+a function finds at the fit stays in its state, by which new rows are coded.
 """
 
-import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial, reduce
+from functools import partial, reduce
 from itertools import pairwise
-from numbers import Real
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -20,22 +18,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import DataColumn, Mask
-from pegasos_stats.errors import shown
+from pegasos_stats.arrays import Mask
+from pegasos_stats.errors import listing, shown
 
 Value: TypeAlias = Any
 Compute: TypeAlias = Callable[..., Value]
 
-LARGEST_POWER = 1024.0
-LARGEST = 2.0**63  # of whole numbers in 64 bits
-NULLABLE = (pd.BooleanDtype, pd.Int64Dtype)
+ROWS = pd.Series | pd.DataFrame
 
 OPERATORS: dict[str, Compute] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
     "//": operator.floordiv, "%": operator.mod, "**": operator.pow,
-    "negative": operator.neg, "positive": operator.pos, "not": operator.invert,
+    "negative": operator.neg, "positive": operator.pos,
 }  # fmt: skip
-GROWING = ("+", "-", "*", "**", "negative")
 CONNECTIVES: dict[str, Compute] = {"&": operator.and_, "|": operator.or_}
 COMPARISONS: dict[str, Compute] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le,
@@ -72,19 +67,6 @@ def unwrapped_value(value: Value) -> Value:
     return value.values if isinstance(value, TermValue) else value
 
 
-def on_rows(value: Value, index: pd.Index) -> Value:
-    """What a function gave as columns of these rows; constants as they are."""
-    if isinstance(value, TermValue):
-        return replace(value, values=on_rows(value.values, index))
-    if isinstance(value, np.ndarray | pd.Categorical) and value.ndim == 1:
-        value = pd.Series(value)
-    if isinstance(value, dict | np.ndarray) and getattr(value, "ndim", 2) == 2:
-        value = pd.DataFrame(value)
-    if isinstance(value, pd.Series | pd.DataFrame) and value.index is not index:
-        return value.set_axis(index, axis=0)
-    return value
-
-
 def is_column(value: Value) -> bool:
     """Whether a value has one entry for each row."""
     return isinstance(value, pd.Series)
@@ -97,190 +79,39 @@ def is_text(value: Value) -> bool:
     return isinstance(value, str | list | dict)
 
 
-def folded(name: str, values: Sequence[Value]) -> Value:
-    """Compute with constants; whole numbers beyond 64 bits become real ones.
-
-    Raises
-    ------
-    ArithmeticError, TypeError
-        If the result is no number that a column can hold.
+def real(value: Value) -> Value:
+    """Numbers in double precision, true as 1 and false as 0; other values as they are.
 
     Examples
     --------
-    >>> folded("**", [2, 10]), folded("negative", [3])
-    (1024, -3)
-    """
-    if name == "+" and all(isinstance(value, str) for value in values):
-        return "".join(values)
-    if not all(isinstance(value, bool | int | float) for value in values):
-        raise TypeError(f"'{name}' takes numbers")
-    if name == "not" and isinstance(values[0], bool):
-        return not values[0]
-    if name == "**" and all(isinstance(value, int) for value in values):
-        base, exponent = values
-        if abs(exponent) * abs(base).bit_length() > LARGEST_POWER:
-            values = [float(base), exponent]
-    found = OPERATORS[name](*values)
-    if isinstance(found, complex) or found != found:
-        raise ArithmeticError("a number of it is not real")
-    return float(found) if isinstance(found, int) and abs(found) >= LARGEST else found
-
-
-def operated(name: str, *values: Value, index: pd.Index) -> Value:
-    """Apply an operator to columns and constants; missing where one of them is.
-
-    Text can be joined, by ``+``; everything else takes numbers. True counts as 1 and
-    false as 0, as in R. Whole numbers become real ones where they would overflow.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the operator does not go with the values.
-
-    Examples
-    --------
-    >>> flags = pd.Series([True, False])
-    >>> operated("+", flags, flags, index=flags.index).tolist()
-    [2, 0]
-    """
-    _check_width(values)
-    texts = [is_text(value) for value in values]
-    if any(texts) and not (name == "+" and all(texts)):
-        raise TypeError(f"'{name}' takes numbers, and there is text")
-    if name in CONNECTIVES:
-        return _connected(name, values, index)
-    compute = OPERATORS[name]
-    if name != "not":
-        values = tuple(map(as_numbers, values))
-    if name in GROWING:
-        compute = partial(in_range, compute)
-    return where_present(compute, values, index)
-
-
-def _connected(name: str, values: Sequence[Value], index: pd.Index) -> Value:
-    """``&`` and ``|``: true or missing is true, false and missing is false."""
-    compute = CONNECTIVES[name]
-    if all(map(_is_whole, values)):  # bit by bit, as in Python
-        return where_present(lambda *each: reduce(compute, each), values, index)
-    return without_nullable(reduce(compute, map(_truth, values)))
-
-
-def _truth(value: Value) -> Value:
-    """Whether a number is not 0."""
-    if not is_column(value):
-        return bool(value)
-    if value.dtype.kind == "b":
-        return value.astype("boolean")
-    return (value != 0).astype("boolean").mask(value.isna())
-
-
-def compared(names: str, *values: Value, index: pd.Index) -> Value:
-    """Compare neighbours, all of which must hold: ``a < b <= c``.
-
-    ``in`` takes a list, in which a missing value is not; ``==`` with a list is the
-    same.
-
-    Examples
-    --------
-    >>> found = compared("< <=", 0, pd.Series([0, 1, 2]), 1, index=pd.RangeIndex(3))
-    >>> found.tolist()
-    [False, True, False]
-    """
-    _check_width(values)
-    parts = [
-        _compared(name, values[i], values[i + 1], index)
-        for i, name in enumerate(names.split())
-    ]
-    return parts[0] if len(parts) == 1 else _connected("&", parts, index)
-
-
-def _compared(name: str, left: Value, right: Value, index: pd.Index) -> Value:
-    if isinstance(left, list) and name in ("==", "!="):
-        left, right = right, left
-    if name in ("in", "not_in") or isinstance(right, list):
-        if not isinstance(right, list) or name not in ("in", "not_in", "==", "!="):
-            raise TypeError(f"'{name}' does not go with these values")
-        inside = pd.Series(left).isin(right)
-        return ~inside if name in ("not_in", "!=") else inside
-    return where_present(COMPARISONS[name], (left, right), index)
-
-
-def in_range(compute: Compute, *values: Value) -> Value:
-    """Compute with whole numbers; with real ones if 64 bits cannot hold the result.
-
-    So it is for powers below zero, which are no whole numbers.
-
-    Examples
-    --------
-    >>> in_range(operator.mul, pd.Series([2**40]), 2**40).tolist()
-    [1.2089258196146292e+24]
-    >>> in_range(operator.pow, pd.Series([2, 4]), -1).tolist()
-    [0.5, 0.25]
-    """
-    if not all(map(_is_whole, values)):
-        return compute(*values)
-    real = compute(*(value * 1.0 for value in values))
-    if not np.all(np.abs(real) < LARGEST):
-        return real
-    try:
-        return compute(*values)
-    except ValueError:
-        return real
-
-
-def _is_whole(value: Value) -> bool:
-    if isinstance(value, pd.Series | np.generic):
-        return bool(value.dtype.kind in "iu")
-    return isinstance(value, int)
-
-
-def as_numbers(value: Value) -> Value:
-    """Convert booleans to 1 and 0; return everything else as it is.
-
-    numpy would add them by "or", and take functions of them in half precision.
-    """
-    if not is_column(value) or value.dtype.kind != "b":
-        return value
-    lacking = isinstance(value.dtype, pd.BooleanDtype) and value.isna().any()
-    return value.astype("Int64" if lacking else np.int64)
-
-
-def widened(column: DataColumn) -> DataColumn:
-    """Convert short or unsigned numbers to 64 bits with a sign; keep other columns.
-
-    Examples
-    --------
-    >>> widened(pd.Series([1, 2], dtype="uint8")).dtype.name
-    'int64'
-    """
-    kind, size = column.dtype.kind, getattr(column.dtype, "itemsize", 8)
-    if kind == "u" and size == 8 and (column >= 2**63).any():
-        return column.astype(np.float64)
-    if kind == "u" or (kind == "i" and size < 8):
-        return column.astype(np.int64)
-    return column.astype(np.float64) if kind == "f" and size < 4 else column
-
-
-def as_real(value: Value) -> Value:
-    """Convert whole numbers to real ones, so that products do not overflow.
-
-    Examples
-    --------
-    >>> as_real(pd.Series([1, 2], dtype="uint8")).dtype.name
-    'float64'
+    >>> real(pd.Series([True, None], dtype="boolean")).tolist(), real(2)
+    ([1.0, nan], 2)
     """
     if isinstance(value, pd.DataFrame):
-        return value.apply(as_real)
-    if not is_column(value):  # and not what C() makes of numbers
-        return value
-    short = value.dtype.kind == "f" and getattr(value.dtype, "itemsize", 8) < 4
-    return value.astype(np.float64) if value.dtype.kind in "iu" or short else value
+        return value.apply(real)
+    is_number = is_column(value) and value.dtype.kind in "biuf"
+    return value.astype(np.float64) if is_number else value
 
 
-def _check_width(values: Sequence[Value]) -> None:
-    wide = (each for each in values if isinstance(each, pd.Series | pd.DataFrame))
-    if len({tuple(getattr(each, "columns", ())) for each in wide}) > 1:
-        raise TypeError("it joins terms of several columns with others")
+def without_gaps(value: Value) -> Value:
+    """A column of whole numbers of which some are missing as real ones."""
+    with_gaps = isinstance(getattr(value, "dtype", None), pd.Int64Dtype)
+    return value.astype(np.float64) if with_gaps else value
+
+
+def as_levels(column: Value) -> Value:
+    """A column of levels, in which a whole number is one: 2, and not 2.0, as in R.
+
+    Examples
+    --------
+    >>> as_levels(pd.Series([1.0, 2.0])).tolist()
+    [1, 2]
+    """
+    column = pd.Series(column)
+    if column.dtype.kind != "f":
+        return column
+    whole = (column == np.trunc(column)) & (column.abs() < 2.0**53)
+    return column.astype(np.int64) if whole.all() else column
 
 
 def missing_in(value: Value) -> Mask | None:
@@ -292,36 +123,31 @@ def missing_in(value: Value) -> Mask | None:
     [False, True]
     """
     plain = unwrapped_value(value)
-    if not isinstance(plain, pd.Series | pd.DataFrame):
+    if not isinstance(plain, ROWS):
         return None
     found: Mask = np.asarray(pd.isna(plain), dtype=bool)
     return np.asarray(found.any(axis=1)) if found.ndim == 2 else found
 
 
-def taken(value: Value, rows: Mask) -> Value:
-    """Some of the rows of a value; constants as they are."""
+def on_rows(value: Value, index: pd.Index, every: pd.Index | None = None) -> Value:
+    """What a function gave as columns of these rows, among all; constants as they are.
+
+    It is missing in the other rows.
+    """
     if isinstance(value, TermValue):
-        return replace(value, values=taken(value.values, rows))
-    if isinstance(value, pd.Series | pd.DataFrame):
-        return without_nullable(value if rows.all() else value[rows])
-    return value
-
-
-def without_nullable(value: Value) -> Value:
-    """Booleans and whole numbers as numpy has them, where none is missing."""
-    if isinstance(getattr(value, "dtype", None), NULLABLE) and not value.isna().any():
-        return value.astype(bool if value.dtype.kind == "b" else np.int64)
-    return value
-
-
-def spread(value: Value, index: pd.Index) -> Value:
-    """Put columns of some rows on all rows, missing in the others."""
-    if isinstance(value, TermValue):
-        return replace(value, values=spread(value.values, index))
-    if is_column(value) and value.dtype.kind in "bi":
-        value = value.astype("boolean" if value.dtype.kind == "b" else "Int64")
-    rows = isinstance(value, pd.Series | pd.DataFrame)
-    return value.reindex(index) if rows else value
+        return replace(value, values=on_rows(value.values, index, every))
+    if isinstance(value, np.ndarray | pd.Categorical) and value.ndim == 1:
+        value = pd.Series(value)
+    if isinstance(value, dict | np.ndarray) and getattr(value, "ndim", 2) == 2:
+        value = pd.DataFrame(value)
+    if not isinstance(value, ROWS):
+        return value
+    value = value.set_axis(index, axis=0)
+    if every is None or len(every) == len(index):
+        return value
+    if is_column(value) and value.dtype.kind == "b":
+        value = value.astype("boolean")
+    return value.reindex(every)
 
 
 def where_present(compute: Compute, values: Sequence[Value], index: pd.Index) -> Value:
@@ -333,14 +159,97 @@ def where_present(compute: Compute, values: Sequence[Value], index: pd.Index) ->
     >>> where_present(np.sqrt, [x], x.index).tolist()
     [1.0, nan, 2.0]
     """
-    masks = [mask for value in values if (mask := missing_in(value)) is not None]
-    lacking = np.logical_or.reduce([np.zeros(len(index), dtype=bool), *masks])
-    if lacking.all():
+    rows = [value for value in values if isinstance(value, ROWS)]
+    if len(rows) > 1 and any(isinstance(value, pd.DataFrame) for value in rows):
+        raise TypeError("it joins terms of several columns with others")
+    present = np.ones(len(index), dtype=bool)
+    for value in rows:
+        present &= ~missing_in(value)  # type: ignore[operator]
+    if not present.any():
         return pd.Series(np.nan, index=index)
-    if not lacking.any():
-        return on_rows(compute(*(taken(v, ~lacking) for v in values)), index)
-    found = compute(*(taken(value, ~lacking) for value in values))
-    return spread(on_rows(found, index[~lacking]), index)
+    if not present.all():
+        values = [v[present] if isinstance(v, ROWS) else v for v in values]
+    return on_rows(compute(*values), index[present], index)
+
+
+# ------------------------------------------------------------------- operators
+
+
+def operated(name: str, values: Sequence[Value], index: pd.Index) -> Value:
+    """Apply an operator to columns and constants; missing where one of them is.
+
+    Text can be joined, by ``+``; everything else takes numbers. True counts as 1 and
+    false as 0, as in R. Neighbours are compared: in ``a < b <= c`` both must hold.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the operator does not go with the values.
+
+    Examples
+    --------
+    >>> flags = pd.Series([True, False])
+    >>> operated("+", [flags, flags], flags.index).tolist()
+    [2.0, 0.0]
+    >>> operated("< <=", [0, pd.Series([0, 1, 2]), 1], pd.RangeIndex(3)).tolist()
+    [False, True, False]
+    """
+    if name == "not":
+        return ~_truth(values[0])
+    if name in CONNECTIVES:
+        return reduce(CONNECTIVES[name], map(_truth, values))
+    if name in OPERATORS:
+        return where_present(partial(arithmetic, name), values, index)
+    pairs = zip(name.split(), pairwise(values), strict=True)
+    parts = [_compared(sign, *pair, index) for sign, pair in pairs]
+    return parts[0] if len(parts) == 1 else operated("&", parts, index)
+
+
+def arithmetic(name: str, *values: Value) -> Value:
+    """Compute with columns and constants, in double precision.
+
+    Raises
+    ------
+    TypeError
+        If there is text among numbers.
+    ArithmeticError
+        If the result is no number, or too large for one.
+
+    Examples
+    --------
+    >>> arithmetic("**", 2, 10), arithmetic("+", "a", "b")
+    (1024.0, 'ab')
+    """
+    texts = [is_text(value) for value in values]
+    if any(texts) and not (name == "+" and all(texts)):
+        raise TypeError(f"'{name}' takes numbers, and there is text")
+    numbers = (float(v) if isinstance(v, int) else real(v) for v in values)
+    found = OPERATORS[name](*numbers)
+    if isinstance(found, complex):
+        raise ArithmeticError("a number of it is not real")
+    return found
+
+
+def _truth(value: Value) -> Value:
+    """True and false, or 1 and 0, as such; missing where they are."""
+    numbers = real(value) if is_column(value) else pd.Series([value])
+    if is_text(value) or not numbers.dropna().isin([0, 1]).all():
+        raise TypeError("'and', 'or' and 'not' take comparisons, or 1 and 0")
+    if not is_column(value):
+        return np.bool_(value)
+    return value.astype("boolean")
+
+
+def _compared(name: str, left: Value, right: Value, index: pd.Index) -> Value:
+    """``in`` takes a list, in which a missing value is not; so does ``==``."""
+    if isinstance(left, list) and name in ("==", "!="):
+        left, right = right, left
+    if name in COMPARISONS and not isinstance(right, list):
+        return where_present(COMPARISONS[name], (left, right), index)
+    if not isinstance(right, list) or name not in ("in", "not_in", "==", "!="):
+        raise TypeError(f"'{name}' does not go with these values")
+    inside = pd.Series(left).isin(right)
+    return inside if name in ("in", "==") else ~inside
 
 
 # ------------------------------------------------------------------- functions
@@ -349,10 +258,10 @@ Functions = Mapping[str, Compute]
 State = dict[str, Value]
 
 MOST = 1000  # of a degree, levels, knots, ...
+BOUNDS = {"digits": (-300, 300), "decimals": (-300, 300), "breaks": (2, MOST)}
+BOUNDS |= dict.fromkeys(("df", "degree", "levels"), (1, MOST))
 BEYOND = "beyond"  # in a state: what becomes of rows beyond those it was found in
-TYPES = {"float": "float64", "int": "int64"}
-OTHER_TYPES = "bool category float32 float64 int32 int64 object str"
-TYPES |= {name: name for name in OTHER_TYPES.split()}
+TYPES = "bool category float float32 float64 int int32 int64 object str"
 PATTERN = set("\\^$.|?*+()[]{}")
 
 
@@ -364,13 +273,7 @@ def log(x: Value, base: Value = None) -> Value:
     >>> float(log(8.0, 2))
     3.0
     """
-    found = np.log(as_numbers(x))
-    return found if base is None else found / np.log(as_numbers(base))
-
-
-def rounded(x: Value, digits: int = 0) -> Value:
-    """Round to digits behind the point; halves go to the even digit, as in R."""
-    return np.round(as_numbers(x), digits)
+    return np.log(x) if base is None else np.log(x) / np.log(base)
 
 
 def one_of(test: Value, yes: Value, no: Value) -> Value:
@@ -380,15 +283,11 @@ def one_of(test: Value, yes: Value, no: Value) -> Value:
     if is_text(yes) != is_text(no):
         raise TypeError("ifelse() has text and numbers to choose from; give one kind")
     unknown = np.asarray(pd.isna(test))
-    index = getattr(test, "index", None)
-    chosen = np.asarray(test, dtype=object) if unknown.any() else np.asarray(test)
-    chosen = np.where(unknown, False, chosen).astype(bool)
-    found: Value = np.where(chosen, yes, no)
-    if found.dtype.kind not in "biuf":
-        found = pd.Series(found.astype(object), index=index)
-    if not unknown.any():
-        return found
-    return pd.Series(found, index=index).mask(unknown)
+    chosen = np.where(unknown, False, test).astype(bool)
+    found: Value = np.where(chosen, real(yes), real(no))
+    if not found.ndim:
+        return found.item()
+    return pd.Series(found).mask(unknown) if unknown.any() else found
 
 
 def filled(x: Value, value: Value) -> Value:
@@ -397,51 +296,29 @@ def filled(x: Value, value: Value) -> Value:
         if value not in x.cat.categories:
             x = x.cat.add_categories([value])
         return x.fillna(value)
-    known = x.notna().any()
-    if value is None or (known and is_text(value) != is_text(x)):
+    if value is None or (x.notna().any() and is_text(value) != is_text(x)):
         raise TypeError("a missing value is filled by text in text, else by a number")
-    found = x.fillna(value)
-    return found.astype(bool) if found.dtype.kind == "b" else found
-
-
-def first_there(*columns: Value) -> Value:
-    """``coalesce(x, z, ...)``: the first that is not missing, row by row."""
-    if not columns or not is_column(columns[0]):
-        raise TypeError("coalesce() takes a column first, then what fills it")
-    return reduce(filled, columns)
+    return x.fillna(real(value))
 
 
 def with_level_of_missing(x: Value) -> Value:
     """``addNA(x)``: a factor in which missing values are the last level, ``NA``."""
-    column = x.astype("category")
-    name = "<NA>" if "NA" in column.cat.categories else "NA"
-    return column.cat.add_categories([name]).fillna(name)
-
-
-def extreme(join: Compute, *columns: Value) -> Value:
-    """``pmin(a, b, ...)`` and ``pmax``, row by row."""
-    if not columns or any(map(is_text, columns)):
-        raise TypeError("pmin() and pmax() take numbers")
-    return reduce(join, columns)
+    return x.astype("category").cat.add_categories(["NA"]).fillna("NA")
 
 
 def as_type(x: Value, dtype: str) -> Value:
     """Column in another type, which is one of `TYPES`."""
-    found = x.astype(TYPES[dtype])
+    if dtype not in TYPES.split():
+        raise ValueError(f"astype() takes {TYPES}")
+    found = x.astype(dtype)
     if found.dtype.kind == "i" and not is_text(x) and ((found - x).abs() >= 1).any():
         raise ValueError(f"astype() has numbers that {dtype} cannot hold")
     return found
 
 
-def as_numeric(x: Value) -> Value:
-    """Numbers of a column of numbers, of true and false, or of text."""
-    return x.astype("float64")
-
-
 def as_integer(x: Value) -> Value:
-    """Whole numbers, cut towards zero as in R; beyond 64 bits they stay real."""
-    whole = np.trunc(as_numeric(x))
-    return whole.astype("int64") if (whole.abs() < LARGEST).all() else whole
+    """Whole numbers, cut towards zero as in R."""
+    return np.trunc(x.astype(np.float64))
 
 
 def as_character(x: Value) -> Value:
@@ -477,16 +354,16 @@ def cut(
 
     Examples
     --------
-    >>> cut(pd.Series([1, 5, 30]), [0, 4, 20]).tolist()
+    >>> cut(pd.Series([1, 5, 30]), [0, 4, 20]).values.tolist()
     ['(0,4]', '(4,20]', nan]
     """
-    kept = {} if state is None else state
-    if "breaks" not in kept:
-        kept["breaks"] = _breaks(x, breaks)
-    edges = kept["breaks"]
+    state = {} if state is None else state
+    if "breaks" not in state:
+        state["breaks"] = _breaks(x, breaks)
+    edges = state["breaks"]
     names = _interval_names(edges, right, include_lowest) if labels is None else labels
     cells = pd.cut(x, edges, right=right, labels=names, include_lowest=include_lowest)
-    return cells.cat.as_unordered()
+    return TermValue(cells.cat.as_unordered(), True, names, is_factor=True)
 
 
 def _breaks(x: Value, breaks: Value) -> list[float]:
@@ -538,33 +415,27 @@ def hashed(
     x: Value, levels: int, contrasts: Value = None, spans_intercept: bool = False
 ) -> Value:
     """A factor of so many levels, to which the values are hashed."""
-    from formulaic.transforms import TRANSFORMS
-
-    codes = TRANSFORMS["hashed"](x, levels).__wrapped__
+    codes = formulaic("hashed", x, levels)
     return factor(codes, contrasts, list(range(levels)), spans_intercept)
 
 
 def releveled(x: Value, ref: Value) -> Value:
     """``relevel(x, ref)``: a factor whose reference is the level `ref`."""
-    from formulaic.transforms import TRANSFORMS
-
-    return factor(x, TRANSFORMS["Treatment"](ref))
+    return factor(x, formulaic("Treatment", ref))
 
 
 def polynomial(
     x: Value, degree: int = 1, raw: bool = False, *, state: State | None = None
 ) -> Value:
     """``poly(x, degree)`` of R, by formulaic, which does not count the values."""
-    from formulaic.transforms import TRANSFORMS
-
-    different = np.unique(np.asarray(x, dtype=np.float64)).size
+    different = np.unique(np.asarray(x)).size
     if not raw and not state and degree >= different:
         raise ValueError(
             f"degree of poly() is {degree}; give a whole number below {different}, as "
             "there are so many different values"
         )
-    found = TRANSFORMS["poly"](x, degree, raw, _state=state)
-    return found if raw else TermValue(dict(enumerate(np.asarray(found).T, start=1)))
+    found = formulaic("poly", x, degree, raw, _state=state)
+    return found if raw else dict(enumerate(np.asarray(found).T, start=1))
 
 
 Numbers = NDArray[np.float64]
@@ -580,8 +451,8 @@ def natural_spline(
     intercept: bool = False,
     Boundary_knots: Sequence[float] | None = None,
     *,
-    state: dict[str, Value] | None = None,
-) -> Value:
+    state: State | None = None,
+) -> dict[int, Numbers]:
     """Columns of a natural cubic spline, a straight line beyond its outer knots.
 
     Parameters
@@ -600,48 +471,38 @@ def natural_spline(
 
     Examples
     --------
-    >>> second = natural_spline([0.0, 1.0, 2.0, 4.0], df=2).values[2]
+    >>> second = natural_spline([0.0, 1.0, 2.0, 4.0], df=2)[2]
     >>> [round(float(value), 4) for value in second]  # round(ns(x, df = 2)[, 2], 4)
     [0.0, -0.2153, -0.154, 0.8081]
     """
     values = np.asarray(x, dtype=np.float64)
-    found = {} if state is None else state
-    if "knots" not in found:
-        ends = Boundary_knots or [values.min(), values.max()]
-        low, high = sorted(map(float, ends))
-        if not low < high:
-            raise ValueError(f"ns() has the value {low:g} in every row")
+    state = {} if state is None else state
+    if "knots" not in state:
+        low, high = sorted(map(float, Boundary_knots or [values.min(), values.max()]))
         inner = sorted(map(float, knots or []))
-        if (df is not None and knots is not None) or not all(
-            low < k < high for k in inner
-        ):
+        outside = not low < high or not all(low < knot < high for knot in inner)
+        both = knots is not None if df is not None else False
+        if outside or both or (df or 2) < 1 + intercept:
             raise ValueError(
                 f"ns() takes df, or knots between {low:g} and {high:g}, the outer ones"
             )
         if df is not None:
             inner = _quantiles(values, low, high, df - 1 - intercept)
-        found["boundary"], found["knots"] = [low, high], inner
-    low, high = found["boundary"]
-    columns = _basis(values, low, high, found["knots"], intercept).T
-    return TermValue(dict(enumerate(columns, start=1)))
+        state["boundary"], state["knots"] = [low, high], inner
+    low, high = state["boundary"]
+    columns = _basis(values, low, high, state["knots"], intercept).T
+    return dict(enumerate(columns, start=1))
 
 
 def _quantiles(values: Numbers, low: float, high: float, count: int) -> list[float]:
     """Inner knots at equal shares of the values; none on an outer one, as in R 4.4."""
     within = values[(values >= low) & (values <= high)]
-    if count < 0:
-        raise ValueError("df of ns() is 1; with an intercept give 2 or more")
-    if count == 0:
-        return []
     knots = np.quantile(within, np.linspace(0.0, 1.0, count + 2)[1:-1])
     for end in (low, high):
-        others = knots[knots != end]
-        if not others.size:
-            raise ValueError(
-                f"all inner knots that ns() finds are {end:g}, an outer one; give knots"
-            )
-        nearest = others[np.abs(others - end).argmin()]
-        knots[knots == end] += (nearest - end) * MOVED
+        if (knots == end).any():
+            others = knots[knots != end]
+            nearest = others[np.abs(others - end).argmin()]
+            knots[knots == end] += (nearest - end) * MOVED
     return [float(knot) for knot in knots]
 
 
@@ -649,11 +510,11 @@ def _basis(
     values: Numbers, low: float, high: float, knots: Sequence[float], intercept: bool
 ) -> Numbers:
     """B-splines whose second derivative is 0 at both outer knots."""
+    from scipy.interpolate import BSpline
+
     ends = np.array([low, high])
     at = np.sort([*np.repeat(ends, DEGREE + 1), *knots])
     first = 0 if intercept else 1
-    from scipy.interpolate import BSpline
-
     spline = BSpline(at, np.eye(len(at) - DEGREE - 1)[:, first:], DEGREE)
     nearest = np.clip(values, low, high)
     found = spline(nearest)
@@ -671,12 +532,11 @@ class Function:
 
     Attributes
     ----------
-    call : callable or str
-        Text is the name of one of formulaic's transformations.
+    call : callable
     words : str
-        Names of its parameters, where its signature does not say them.
+        Names of its parameters; those of a ufunc have none of their own.
     numbers : bool
-        Whether its first argument cannot be text.
+        Whether it takes numbers, in double precision, and no columns of text.
     all_rows : bool
         Whether it is given rows with missing values too.
     state : str
@@ -685,42 +545,17 @@ class Function:
         Whether it takes any arguments.
     """
 
-    call: Compute | str
-    words: str = ""
+    call: Compute
+    words: str = "x"
     numbers: bool = True
     all_rows: bool = False
     state: str = ""
     open: bool = False
 
-    @cached_property
-    def signature(self) -> inspect.Signature:
-        """Parameters that a formula may give; those of a ufunc have no names."""
-        if isinstance(self.call, np.ufunc):
-            x = inspect.Parameter("x", inspect.Parameter.POSITIONAL_ONLY)
-            return inspect.Signature([x, x.replace(name="y")][: self.call.nin])
-        if self.words or isinstance(self.call, str):
-            either = inspect.Parameter.POSITIONAL_OR_KEYWORD
-            x = inspect.Parameter("x", either, default=None)
-            return inspect.Signature([x.replace(name=n) for n in self.words.split()])
-        known = inspect.signature(self.call).parameters.values()
-        return inspect.Signature([each for each in known if each.name != self.state])
-
-    @cached_property
-    def resolved(self) -> Compute:
-        """The function itself."""
-        if not isinstance(self.call, str):
-            return self.call
-        from formulaic.transforms import TRANSFORMS, ContrastsRegistry
-
-        if self.call.startswith("contr."):
-            found: Compute = vars(ContrastsRegistry)[self.call[6:]]
-            return found
-        return partial(_transformed, TRANSFORMS[self.call])
-
     def given(
         self, name: str, arguments: Sequence[Value], keywords: Mapping[str, Value]
     ) -> dict[str, Value]:
-        """Arguments by the names of the parameters.
+        """Arguments by the names of the parameters, or by position if it is open.
 
         Raises
         ------
@@ -732,19 +567,72 @@ class Function:
         >>> VOCABULARY["log"].given("log", ["x", 2], {})
         {'x': 'x', 'base': 2}
         """
+        words = self.words.split()
         if self.open:
-            return {str(i): each for i, each in enumerate(arguments)} | dict(keywords)
-        try:
-            return dict(self.signature.bind(*arguments, **keywords).arguments)
-        except TypeError as error:
-            words = ", ".join(self.signature.parameters) or "no arguments"
-            called = name.removeprefix(".")
-            raise TypeError(f"{called}() takes {words}: {error}") from None
+            words = [str(i) for i in range(len(arguments))] + list(keywords)
+        found = dict(zip(words, arguments, strict=False))
+        wrong = [word for word in keywords if word in found or word not in words]
+        if wrong or len(arguments) > len(words):
+            takes = ", ".join(words) or "no arguments"
+            other = f", not {listing(wrong)}" if wrong else ""
+            raise TypeError(f"{name.removeprefix('.')}() takes {takes}{other}")
+        return found | dict(keywords)
+
+    def called(self, name: str, given: Mapping[str, Value], state: State) -> Value:
+        """Call it with values, by the names of its parameters.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it does not take them.
+
+        Examples
+        --------
+        >>> VOCABULARY["poly"].called("poly", {"x": 1.0, "degree": 2.5}, {})
+        Traceback (most recent call last):
+            ...
+        ValueError: degree of poly() is 2.5; give a whole number from 1 to 1,000
+        """
+        called, values = name.removeprefix("."), list(given.values())
+        if self.numbers and any(is_column(v) and is_text(v) for v in values):
+            raise TypeError(f"{called}() takes numbers, and there is text")
+        if self.state and any(map(is_column, values[1:])):
+            raise TypeError(f"{called}() takes one column")
+        for word in BOUNDS.keys() & given.keys():
+            self._check_bound(word, given[word], called)
+        if self.numbers:
+            given = {word: real(value) for word, value in given.items()}
+        first = self.words.partition(" ")[0]
+        places = [word for word in given if word == first or word.isdigit()]
+        words = {word: given[word] for word in given if word not in places}
+        if self.state:
+            words[self.state] = state
+        return self.call(*(given[word] for word in places), **words)
+
+    @staticmethod
+    def _check_bound(word: str, value: Value, called: str) -> None:
+        """Raise ValueError for numbers that are too large, and values that repeat."""
+        (low, high), allowed = BOUNDS[word], "a whole number"
+        if word in ("levels", "breaks"):
+            allowed = "several that differ, or a whole number"
+        several = isinstance(value, list) and low <= len(set(value)) == len(value)
+        whole = type(value) is int and low <= value <= high
+        if not (value is None or whole or (several and word in ("levels", "breaks"))):
+            what = "a column" if is_column(value) else shown(value)
+            raise ValueError(
+                f"{word} of {called}() is {what}; give {allowed} from {low} to {high:,}"
+            )
 
 
-def _transformed(transform: Compute, *arguments: Value, **keywords: Value) -> Value:
-    """What a transformation of formulaic gives, as the vocabulary has values."""
-    found = transform(*arguments, **keywords)
+def formulaic(name: str, *arguments: Value, **words: Value) -> Value:
+    """Call a transformation of formulaic, or make contrasts, by their names."""
+    from formulaic.transforms import TRANSFORMS
+
+    path, _, last = name.rpartition(".")
+    transform = getattr(TRANSFORMS[path], last) if path else TRANSFORMS[name]
+    if name == "bs" and BEYOND in words["_state"]:
+        words.setdefault("extrapolation", words["_state"][BEYOND])
+    found = transform(*arguments, **words)
     plain = getattr(found, "__wrapped__", found)
     if not isinstance(plain, dict):
         return plain
@@ -757,7 +645,8 @@ UFUNCS = (
     "floor floor_divide fmod greater greater_equal heaviside hypot less less_equal log "
     "log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or "
     "logical_xor maximum minimum multiply negative not_equal positive power rad2deg "
-    "radians remainder rint sign signbit sin sinh sqrt square subtract tan tanh trunc"
+    "radians reciprocal remainder rint sign signbit sin sinh sqrt square subtract tan "
+    "tanh trunc"
 )
 LOOKING = "isnan isfinite isinf fmax fmin"  # at missing values
 # Other names of ufuncs: without np., R's, and numpy's own.
@@ -773,19 +662,31 @@ ALSO = {name: name for name in WITHOUT_NP.split()} | {
 }  # fmt: skip
 
 
+def _ufunc(name: str, all_rows: bool = False) -> Function:
+    """A function of numpy, to which nothing but one or two columns is given."""
+    call = getattr(np, name)
+    if call.nin == 1:
+        return Function(call, all_rows=all_rows)
+    return Function(lambda x, y: call(x, y), "x y", all_rows=all_rows)
+
+
+def _learnt(name: str, words: str) -> Function:
+    """A transformation of formulaic, with its state."""
+    return Function(partial(formulaic, name), words, state="_state")
+
+
 def _summary(method: str, **fixed: int) -> Function:
     """A number about a column, found at fit and kept for new data."""
 
     def kept(x: Value, state: State, **options: Value) -> Value:
         if "value" not in state:
-            numbers = as_real(as_numbers(x))
-            state["value"] = float(getattr(numbers, method)(**fixed, **options))
+            state["value"] = float(getattr(x, method)(**fixed, **options))
         return state["value"]
 
     return Function(kept, "x q" if method == "quantile" else "x", state="state")
 
 
-def _any(compute: Compute | str, words: str = "", all_rows: bool = False) -> Function:
+def _any(compute: Compute, words: str = "x", all_rows: bool = False) -> Function:
     return Function(compute, words, False, all_rows)
 
 
@@ -794,19 +695,16 @@ def _method(
 ) -> Function:
     """A method of columns, by its path from a column."""
     method = attrgetter(path)
-
-    def called(x: Value, **given: Value) -> Value:
-        return method(x)(**given)
-
-    return Function(called, words, numbers, all_rows)
+    return Function(lambda x, **given: method(x)(**given), words, numbers, all_rows)
 
 
 OF_TEXT = "len lower upper strip title capitalize"
 SPREADS = ("std", "var")
+BASIS = "x df knots degree include_intercept lower_bound upper_bound extrapolation"
 CUBIC = "x df knots lower_bound upper_bound constraints extrapolation"
 # Contrasts may stand without brackets, as in C(g, contr.sum).
 CONTRASTS: dict[str, Function] = {
-    name: Function(name, words, False, open=not words)
+    name: _any(partial(formulaic, name), words)
     for name, words in {
         "contr.SAS": "", "contr.custom": "contrasts names", "contr.diff": "backward",
         "contr.helmert": "reverse scale", "contr.poly": "scores", "contr.sum": "",
@@ -815,8 +713,8 @@ CONTRASTS: dict[str, Function] = {
     }.items()
 }  # fmt: skip
 VOCABULARY: dict[str, Function] = {
-    **{f"np.{name}": Function(getattr(np, name)) for name in UFUNCS.split()},
-    **{f"np.{n}": Function(getattr(np, n), all_rows=True) for n in LOOKING.split()},
+    **{f"np.{name}": _ufunc(name) for name in UFUNCS.split()},
+    **{f"np.{name}": _ufunc(name, True) for name in LOOKING.split()},
     **CONTRASTS,
     "sd": _summary("std", ddof=1),
     **{
@@ -824,44 +722,35 @@ VOCABULARY: dict[str, Function] = {
         for prefix, ddof in (("", 1), ("np.", 0), (".", 1))  # numpy divides by n
         for name in ("max", "mean", "median", "min", "quantile", "sum", *SPREADS)
     },
-    # transformations, those of formulaic by their names
+    # transformations
     "I": _any(lambda x: x, all_rows=True),
     "C": _any(factor, "data contrasts levels spans_intercept"),
-    "relevel": _any(releveled),
+    "relevel": _any(releveled, "x ref"),
     "hashed": _any(hashed, "data levels contrasts spans_intercept"),
-    "bs": Function(
-        "bs",
-        "x df knots degree include_intercept lower_bound upper_bound extrapolation",
-        state="_state",
+    "bs": _learnt("bs", BASIS),
+    **{name: _learnt(name, CUBIC) for name in ("cc", "cr", "cs")},
+    "center": _learnt("center", "data"),
+    "scale": _learnt("scale", "data center scale ddof"),
+    "standardize": _learnt("standardize", "x center rescale ddof"),
+    "ns": Function(
+        natural_spline, "x df knots intercept Boundary_knots", state="state"
     ),
-    **{name: Function(name, CUBIC, state="_state") for name in ("cc", "cr", "cs")},
-    "ns": Function(natural_spline, state="state"),
-    "poly": Function(polynomial, state="state"),
-    "center": Function("center", "data", state="_state"),
-    "scale": Function("scale", "data center scale ddof", state="_state"),
-    "standardize": Function("standardize", "x center rescale ddof", state="_state"),
-    "cut": Function(cut, state="state"),
-    "lag": _any(lagged, all_rows=True),
+    "poly": Function(polynomial, "x degree raw", state="state"),
+    "cut": Function(cut, "x breaks labels right include_lowest", state="state"),
+    "lag": _any(lagged, "x k", all_rows=True),
     # numbers
-    "log": Function(log),
-    **{name: Function(rounded) for name in ("round", "np.round", "np.around")},
-    "np.reciprocal": Function(
-        lambda x: in_range(partial(np.divide, 1.0), as_numbers(x))
-    ),
-    "np.clip": Function(lambda x, a_min=None, a_max=None: np.clip(x, a_min, a_max)),
-    "pmin": Function(partial(extreme, np.minimum), open=True),
-    "pmax": Function(partial(extreme, np.maximum), open=True),
+    "log": Function(log, "x base"),
+    "round": Function(lambda x, digits=0: np.round(x, digits), "x digits"),
+    **dict.fromkeys(("np.round", "np.around"), Function(np.round, "x decimals")),
+    "np.clip": Function(np.clip, "x a_min a_max"),
+    "pmin": Function(lambda *each: reduce(np.minimum, each), "", open=True),
+    "pmax": Function(lambda *each: reduce(np.maximum, each), "", open=True),
     ".abs": _method("abs", numbers=True),
     ".between": _method("between", "x left right inclusive", numbers=True),
     ".clip": _method("clip", "x lower upper", numbers=True),
-    ".round": Function(lambda x, decimals=0: rounded(x, decimals)),
+    ".round": _method("round", "x decimals", numbers=True),
     # missing values and choices
-    "np.nan_to_num": Function(
-        lambda x, nan=0.0, posinf=None, neginf=None: np.nan_to_num(
-            x, copy=True, nan=nan, posinf=posinf, neginf=neginf
-        ),
-        all_rows=True,
-    ),
+    "np.nan_to_num": Function(np.nan_to_num, "x nan posinf neginf", all_rows=True),
     **dict.fromkeys(
         ("is_na", "pd.isna", "pd.isnull", ".isna", ".isnull"),
         _method("isna", all_rows=True),
@@ -871,17 +760,19 @@ VOCABULARY: dict[str, Function] = {
         _method("notna", all_rows=True),
     ),
     "addNA": _any(with_level_of_missing, all_rows=True),
-    "coalesce": Function(first_there, all_rows=True, open=True),
-    ".fillna": _any(filled, all_rows=True),
-    "ifelse": _any(one_of, all_rows=True),
-    "np.where": _any(one_of, all_rows=True),
+    "coalesce": Function(
+        lambda *each: reduce(filled, each), "", False, True, open=True
+    ),
+    ".fillna": _any(filled, "x value", all_rows=True),
+    "ifelse": _any(one_of, "test yes no", all_rows=True),
+    "np.where": _any(one_of, "test yes no", all_rows=True),
     ".isin": _method("isin", "x values", all_rows=True),
     # types
-    "as_numeric": _any(as_numeric),
+    "as_numeric": _any(lambda x: x.astype(np.float64)),
     "as_integer": _any(as_integer),
-    "as_logical": _any(lambda x: as_numeric(x) != 0),
+    "as_logical": _any(lambda x: x.astype(np.float64) != 0),
     "as_character": _any(as_character),
-    ".astype": _any(as_type),
+    ".astype": _any(as_type, "x dtype"),
     # text
     **{f".str.{name}": _method(f"str.{name}") for name in OF_TEXT.split()},
     "nchar": _method("str.len"),
@@ -889,27 +780,22 @@ VOCABULARY: dict[str, Function] = {
     "tolower": _method("str.lower"),
     "trimws": _method("str.strip"),
     "substr": _any(  # of R: places from 1, both ends included
-        lambda x, start, stop: x.str.slice(max(start - 1, 0), max(stop, 0))
+        lambda x, start, stop: x.str.slice(max(start - 1, 0), max(stop, 0)),
+        "x start stop",
     ),
-    "startsWith": _any(lambda x, prefix: x.str.startswith(prefix)),
-    "endsWith": _any(lambda x, suffix: x.str.endswith(suffix)),
+    "startsWith": _any(lambda x, prefix: x.str.startswith(prefix), "x prefix"),
+    "endsWith": _any(lambda x, suffix: x.str.endswith(suffix), "x suffix"),
     ".str.slice": _method("str.slice", "x start stop"),
     ".str.startswith": _method("str.startswith", "x pat"),
     ".str.endswith": _method("str.endswith", "x pat"),
-    ".str.contains": _any(contains),
+    ".str.contains": _any(contains, "x pat"),
 }
 VOCABULARY |= {name: VOCABULARY[f"np.{known}"] for name, known in ALSO.items()}
 # Attributes of a column, some under names of which pandas warns.
-PARTS_OF_DATES = "year month day hour minute second quarter day_of_week day_of_year"
-ATTRIBUTES: dict[str, Function] = {
-    f".dt.{name}": _any(attrgetter(f"dt.{name}"), "x")
-    for name in PARTS_OF_DATES.split()
-}
-ATTRIBUTES |= {
-    ".dt.dayofweek": ATTRIBUTES[".dt.day_of_week"],
-    ".dt.weekday": ATTRIBUTES[".dt.day_of_week"],
-    ".dt.dayofyear": ATTRIBUTES[".dt.day_of_year"],
-}
+OF_DATES = "year month day hour minute second quarter day_of_week day_of_year"
+DATES = {"dayofweek": "day_of_week", "weekday": "day_of_week"}
+DATES |= {"dayofyear": "day_of_year"} | {name: name for name in OF_DATES.split()}
+ATTRIBUTES = {f".dt.{n}": _any(attrgetter(f"dt.{path}")) for n, path in DATES.items()}
 CONSTANTS: dict[str, Value] = {
     **{f"np.{name}": getattr(np, name) for name in ("pi", "e", "inf", "nan")},
     **{"np.euler_gamma": np.euler_gamma, "pi": np.pi, "Inf": np.inf, "NaN": np.nan},
@@ -917,69 +803,3 @@ CONSTANTS: dict[str, Value] = {
 }
 KNOWN = {name.partition(".")[0] for name in (*VOCABULARY, *CONSTANTS)}
 KNOWN |= {"c", "factor", "offset"}
-
-
-def is_whole(value: Value, least: float, most: float = np.inf) -> bool:
-    """Whether a value is a whole number between two others."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return whole and least <= value <= most
-
-
-def is_number(value: Value) -> bool:
-    """Whether a value is a finite number, or true or false."""
-    return isinstance(value, Real) and bool(np.isfinite(float(value)))
-
-
-def _differ(value: Value, least: int = 1) -> bool:
-    """Whether a value is a list of constants that differ."""
-    return isinstance(value, list) and least <= len(set(value)) == len(value)
-
-
-# What an argument may be, by the names of parameters; for others their function asks.
-_RULES: dict[str, tuple[Compute, str]] = {
-    "df degree": (
-        lambda v: is_whole(v, 1, MOST),
-        f"a whole number from 1 to {MOST:,}",
-    ),
-    "digits decimals": (lambda v: is_whole(v, -300, 300), "a whole number up to 300"),
-    "k start stop": (lambda v: is_whole(v, -(2**62), 2**62), "a whole number"),
-    "backward include_intercept include_lowest intercept raw reverse spans_intercept": (
-        lambda v: isinstance(v, bool),
-        "True or False",
-    ),
-    "center scale rescale lower_bound upper_bound": (
-        is_number,
-        "a number, True or False",
-    ),
-    "levels": (
-        lambda v: is_whole(v, 1, MOST) or _differ(v),
-        f"levels that differ, or how many, 1 to {MOST:,}",
-    ),
-    "breaks": (
-        lambda v: is_whole(v, 2, MOST) or (_differ(v, 2) and all(map(is_number, v))),
-        f"numbers that differ, or how many intervals, 2 to {MOST:,}",
-    ),
-}
-RULES = {name: rule for names, rule in _RULES.items() for name in names.split()}
-
-
-def check_arguments(name: str, function: Function, given: Mapping[str, Value]) -> None:
-    """Raise TypeError or ValueError for arguments that a function does not take.
-
-    Examples
-    --------
-    >>> check_arguments("poly", VOCABULARY["poly"], {"x": 1.0, "degree": 2.5})
-    Traceback (most recent call last):
-        ...
-    ValueError: degree of poly() is 2.5; give a whole number from 1 to 1,000
-    """
-    called, values = name.removeprefix("."), list(given.values())
-    for value in values if isinstance(function.call, np.ufunc) else values[:1]:
-        if function.numbers and (value is None or is_text(value)):
-            raise TypeError(f"{called}() takes numbers, and there is text")
-    for parameter, value in list(given.items())[0 if name in CONTRASTS else 1 :]:
-        rule = RULES.get(parameter)
-        default = function.signature.parameters[parameter].default
-        if rule and not (value is None and default is None) and not rule[0](value):
-            what = "a column" if is_column(value) else shown(value)
-            raise ValueError(f"{parameter} of {called}() is {what}; give {rule[1]}")

@@ -12,7 +12,7 @@ import pandas as pd
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data import user_data
 from pegasos_stats.data.design import check_columns
-from pegasos_stats.data.language.factors import named_levels
+from pegasos_stats.data.language.formula_design import named_levels
 from pegasos_stats.data.scan import files
 from pegasos_stats.errors import ColumnError, DataError, PegasosStatsError, listing
 

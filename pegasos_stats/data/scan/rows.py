@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from pegasos_stats import errors
 from pegasos_stats.arrays import Dense, Mask, Rows, Vector, read_only
 from pegasos_stats.data import weights as row_options
-from pegasos_stats.data.language.factors import of_all_rows
 from pegasos_stats.data.language.formula import outcome_of
+from pegasos_stats.data.language.formula_design import of_all_rows
 from pegasos_stats.data.sample import MissingRowCounts, NaAction, no_rows, some_missing
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, moments, overflow
 from pegasos_stats.data.scan.files import Scan, Stamps, rows_of_piece, stamp_of
