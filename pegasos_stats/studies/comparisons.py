@@ -561,7 +561,7 @@ class ModelComparison(tables.Exported):
         ax, **line
             As for `plot`.
         """
-        from pegasos_stats.output.plotting.scores import draw_rocs
+        from pegasos_stats.output.plotting.curves import draw_rocs
 
         return draw_rocs(self.fits, data, actual, ax, line)
 
@@ -759,7 +759,7 @@ class RocComparison(tables.Facts):
         DependencyError
             If matplotlib is not installed.
         """
-        from pegasos_stats.output.plotting.scores import draw_compared_rocs
+        from pegasos_stats.output.plotting.curves import draw_compared_rocs
 
         return draw_compared_rocs(self, ax, line)
 

@@ -902,7 +902,7 @@ class CrossValidation(Summarised):
         DependencyError
             If matplotlib is not installed.
         """
-        from pegasos_stats.output.plotting.scores import draw_fold_rocs
+        from pegasos_stats.output.plotting.curves import draw_fold_rocs
 
         codes = (self.model._sample.y > 0.0).astype(np.intp)
         scores = self.scores_by_repeat.to_numpy(dtype=np.float64)

@@ -27,6 +27,7 @@ def files(tmp_path_factory):
     train.to_csv(folder / "train.csv", index=False)
     test.to_csv(folder / "test.csv", index=False)
     train.to_csv(folder / "named_rows.csv")
+    train.assign(w=[1, 2] * 100).to_csv(folder / "weighted.csv", index=False)
     train.assign(digit=np.arange(len(train)) % 3).to_csv(folder / "three.csv")
     train.assign(p00=np.inf).to_csv(folder / "infinite.csv")
     (folder / "train.csv.gz").write_bytes(
@@ -87,8 +88,8 @@ def kernel():
 def empty_figures():
     """Nothing is drawn, for tests of what a page says: two thirds of its time."""
 
-    def empty(draw, caption, *size, **named):
-        return rendering.Figure("<svg></svg>", caption)
+    def empty(draw, *size):
+        return "<svg></svg>"
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rendering, "drawn", empty)

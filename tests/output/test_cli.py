@@ -3,7 +3,7 @@
 import json
 import pickle
 import shlex
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -31,19 +31,6 @@ def test_fit_prints_tables_counts_and_errors(files, capsys):
     assert "digit: 5 (-1) 100 rows, 6 (+1) 100 rows" in printed
     assert str(result.confusion(data)) in printed
     assert str(result.confusion(new)) in printed
-
-
-def test_json_has_the_same_numbers(files, capsys):
-    train = str(files / "train.csv")
-    options = ["--lambda", "0.1", "--epochs", "3", "--seed", "7", "--json"]
-    assert main(["fit", train, "--outcome", "digit", *options]) == 0
-    content = json.loads(capsys.readouterr().out)
-    data, _ = ps.datasets.load_digits56()
-    result = ps.svm("digit ~ .", data, lam=0.1).fit(ps.Pegasos(epochs=3, seed=7))
-    assert content["params"] == result.params.to_dict()
-    table = result.confusion().table.to_numpy().tolist()
-    assert content["confusion"]["training"]["table"] == table
-    assert content["label_counts"]["training"] == {"5": 100, "6": 100}
 
 
 def test_a_first_column_without_name_holds_row_names(files, capsys):
@@ -106,36 +93,6 @@ SOLVERS = {
 }
 
 
-@pytest.mark.parametrize("words", SOLVERS)
-def test_options_of_the_solver(words, files, capsys, monkeypatch):
-    monkeypatch.chdir(files)
-    train, _ = ps.datasets.load_digits56()
-    solver = ps.Pegasos(seed=443, **SOLVERS[words])
-    expected = ps.svm("digit ~ .", train, lam=0.1).fit(solver)
-    given = "--lambda", 0.1, "--cov-type", "none", "--json"
-    printed = run(capsys, "demo", *given, *words.split())
-    assert params_of(printed) == expected.params.to_dict()
-
-
-def test_a_run_that_ends_early_says_after_how_many_steps(capsys):
-    options = ["--lambda", 20, "--tol", 0.5, "--seed", 4, "--json"]
-    model = ps.svm("digit ~ .", ps.datasets.load_digits56()[0], lam=20.0)
-    found = model.fit(ps.Pegasos(seed=4, tol=0.5))
-    assert json.loads(run(capsys, "demo", *options).out)["n_iter"] == found.n_iter
-
-
-def test_the_homework_form_has_no_intercept(capsys):
-    train, _ = ps.datasets.load_digits56()
-    for lam, given in {1e-4: [], 1.0: ["--lambda", 1]}.items():
-        model = ps.svm("digit ~ .", train, lam=lam, intercept=False)
-        expected = model.fit(ps.Pegasos.homework())
-        printed = run(capsys, "demo", "--profile", "homework", "--json", *given)
-        assert params_of(printed) == expected.params.to_dict()
-    assert "Intercept" not in params_of(printed)
-    printed = run(capsys, "demo", "--no-intercept", "--json").out
-    assert json.loads(printed)["intercept"] is False
-
-
 def test_log_loss_trace_and_progress(capsys):
     train, test = ps.datasets.load_digits56()
     solver = ps.Pegasos(epochs=3, seed=443)
@@ -152,26 +109,80 @@ def test_log_loss_trace_and_progress(capsys):
     assert "3/3" in printed.err
 
 
-@pytest.mark.parametrize(
-    ("words", "options"),
-    [
-        ("--kernel linear", {"kernel": "linear"}),
-        ("--kernel gaussian --gamma 0.01", {"kernel": "gaussian", "gamma": 0.01}),
-        (
-            "--kernel polynomial --degree 3 --offset 0",
-            {"kernel": "polynomial", "degree": 3, "offset": 0.0},
-        ),
-    ],
-)
-def test_kernels(words, options, capsys):
-    train, test = ps.datasets.load_digits56()
-    model = ps.kernel_svm("digit ~ .", train, lam=1.0, **options)
-    expected = model.fit(ps.Pegasos(epochs=2, seed=443))
-    found = json.loads(run(capsys, "demo", *words.split(), "--epochs", 2, "--json").out)
-    assert found["n_support"] == expected.n_support
-    assert found["objective"] == expected.objective
-    table = expected.confusion(test).table.to_numpy().tolist()
-    assert found["confusion"]["test"]["table"] == table
+TRAIN, _ = ps.datasets.load_digits56()
+WEIGHTED = TRAIN.assign(w=[1, 2] * 100)
+RUN, SHORT = ps.Pegasos(seed=443), ps.Pegasos(epochs=2, seed=443)
+
+
+def svm(lam=1.0, formula="digit ~ .", data=TRAIN, **options):
+    return ps.svm(formula, data, lam=lam, **options)
+
+
+def kernel(kernel, **options):
+    return ps.kernel_svm("digit ~ .", TRAIN, kernel=kernel, lam=1.0, **options)
+
+
+PYTHON = {
+    "demo --lambda 20 --tol 0.5": (svm(20.0), replace(RUN, tol=0.5)),
+    "demo --no-intercept": (svm(intercept=False), RUN),
+    "demo --solver sdca --tol 1e-5 --start sgd --lambda 0.1": (
+        svm(0.1),
+        ps.SDCA(tol=1e-5, start="sgd", seed=443),
+    ),
+    "demo --refine 1e-6": (svm(), RUN),
+    "demo --kernel linear --epochs 2": (kernel("linear"), SHORT),
+    "demo --kernel gaussian --gamma 0.01 --epochs 2": (
+        kernel("gaussian", gamma=0.01),
+        SHORT,
+    ),
+    "demo --kernel polynomial --degree 3 --offset 0 --epochs 2": (
+        kernel("polynomial", degree=3, offset=0.0),
+        SHORT,
+    ),
+    "fit weighted.csv --formula 'digit ~ . - w' --weights w --standardize": (
+        svm(None, "digit ~ . - w", WEIGHTED, weights="w", standardize=True),
+        None,
+    ),
+}
+for words, options in SOLVERS.items():
+    made = svm(0.1), ps.Pegasos(seed=443, **options)
+    PYTHON[f"demo --lambda 0.1 --cov-type none {words}"] = made
+for words, solver in {
+    "": None,
+    "--start zero": None,
+    "--start sgd": ps.SDCA(start="sgd"),
+    "--start random --seed 1": ps.Pegasos(start="random", seed=1),
+    "--epochs 2 --seed 1": ps.Pegasos(2, seed=1),
+}.items():
+    PYTHON[f"fit train.csv --outcome digit --lambda 1 {words}"] = svm(), solver
+for lam in (1e-4, 1.0):
+    given = "" if lam == 1e-4 else f"--lambda {lam}"
+    made = svm(lam, intercept=False), ps.Pegasos.homework()
+    PYTHON[f"demo --profile homework {given}"] = made
+for formula in ("digit ~ p34 + p43", "digit ~ . - p26", "digit ~ p34 * C(p43)"):
+    words = f"fit train.csv --formula '{formula}' --lambda 1 --epochs 2 --seed 443"
+    PYTHON[words] = svm(formula=formula), SHORT
+
+
+@pytest.mark.parametrize("words", PYTHON)
+def test_a_fit_is_that_of_python(words, files, capsys, monkeypatch):
+    monkeypatch.chdir(files)
+    facts = strict(run(capsys, *shlex.split(words), "--json").out)
+    (model, solver), refined = PYTHON[words], "--refine" in words
+    result = model.fit(solver, **({"refine": 1e-6} if refined else {}))
+    for name in ("objective", "n_iter", "seed", "relative_gap"):
+        assert facts[name] == getattr(result, name)
+    assert facts["solver"] == result.solver.name
+    assert facts["intercept"] == result.problem.intercept
+    assert facts["refine"] == (1e-6 if refined else None)
+    assert facts["label_counts"]["training"] == {"5": 100, "6": 100}
+    table = result.confusion().table.to_numpy().tolist()
+    assert facts["confusion"]["training"]["table"] == table
+    if "kernel" in words:
+        assert facts["n_support"] == result.n_support
+    else:
+        assert facts["params"] == result.params.to_dict()
+        assert facts["params_original"] == result.params_original.to_dict()
 
 
 # ---- The command line as a program: help, pipes, interrupts, strict output.
@@ -270,15 +281,12 @@ def in_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def warned(capsys, *options, command="fit", **columns):
+def warned(capsys, **columns):
     """Warnings about a model of a few columns."""
     y = np.where(np.arange(N) % 3 == 0, "no", "yes")
     pd.DataFrame({"y": y, **columns}).to_csv("d.csv", index=False)
-    given = command, "d.csv", "--outcome", "y", *options
-    if command == "fit":
-        return json.loads(run(capsys, *given, "--json").out)["warnings"]
-    out = run(capsys, *given).out
-    return [line[11:] for line in out.split("\n") if line.startswith("Warning")]
+    given = "fit", "d.csv", "--outcome", "y", "--json"
+    return json.loads(run(capsys, *given).out)["warnings"]
 
 
 def test_missing_values_are_counted_by_column(capsys):
@@ -289,14 +297,10 @@ def test_missing_values_are_counted_by_column(capsys):
     assert json.loads(run(capsys, *given, "--json").out)["missing"] == {"x": 3}
 
 
-@pytest.mark.parametrize("command", ["fit", "report"])
-def test_names_of_rows_are_said(command, capsys):
-    names = [f"P{i}" for i in range(N)]
-    lines = warned(capsys, command=command, name=names)
-    assert any(
-        line.startswith("the column 'name' has 60 levels in 60 rows, as names of rows")
-        for line in lines
-    )
+def test_names_of_rows_are_said(capsys):
+    lines = warned(capsys, name=[f"P{i}" for i in range(N)])
+    text = "the column 'name' has 60 levels in 60 rows, as names of rows"
+    assert any(line.startswith(text) for line in lines)
 
 
 WORDS = {"question mark": "?", "thousands": "1,234"}

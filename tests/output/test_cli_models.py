@@ -14,7 +14,7 @@ import pegasos_stats as ps
 from pegasos_stats.output.cli import commands, main
 from pegasos_stats.studies.parity import ParityCheck
 from tests.models.test_groups import hospitals
-from tests.output.command_line import params_of, run, strict
+from tests.output.command_line import run, strict
 
 # ---- ``--formula``: the model of the command line, as R and Python write it.
 
@@ -28,21 +28,8 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-FORMULAS = ["digit ~ p34 + p43", "digit ~ . - id", "digit ~ p34 * C(p43)"]
-
-
-@pytest.mark.parametrize("formula", FORMULAS)
-def test_a_formula_gives_the_fit_of_python(formula, folder, capsys):
-    run_of_r = "--lambda", "1", "--epochs", "20", "--seed", "1"
-    fit = "fit", "train.csv", "--formula", formula, *run_of_r, "--json"
-    printed = run(capsys, *fit)
-    model = ps.svm(formula, pd.read_csv("train.csv"), lam=1.0)
-    expected = model.fit(ps.Pegasos(epochs=20, seed=1))
-    assert params_of(printed) == expected.params.to_dict()
-
-
 def test_a_saved_formula_predicts(folder, capsys):
-    fitting = ["--formula", FORMULAS[0], "--save", "a.model"]
+    fitting = ["--formula", "digit ~ p34 + p43", "--save", "a.model"]
     fitted = run(capsys, "fit", "train.csv", *fitting).out
     predicted = run(capsys, "predict", "a.model", "train.csv").err
     # A saved model does not hold its rows, so that it cannot know them again.
@@ -211,20 +198,10 @@ def table_of_offset(tmp_path):
 
 def test_a_column_is_an_offset_and_no_predictor(table_of_offset, tmp_path, capsys):
     model = tmp_path / "fit.model"
-    given = (
-        "fit",
-        table_of_offset,
-        "--outcome",
-        "y",
-        "--offset",
-        "z",
-        "--loss",
-        "log",
-        "--json",
-    )
-    shown = run(capsys, *given[:-1], "--solver", "sdca").out
-    assert "lambda 0.025 (1/n)" in shown
-    printed = run(capsys, *given, "--solver", "sdca", "--save", model)
+    options = "--outcome y --offset z --loss log"
+    given = "fit", table_of_offset, *options.split()
+    assert "lambda 0.025 (1/n)" in run(capsys, *given).out
+    printed = run(capsys, *given, "--json", "--save", model)
     frame = pd.read_csv(table_of_offset)
     alone = ps.logit("y ~ x", frame, offset="z").fit(ps.SDCA(seed=2))
     # Two orders, each to a gap of 1e-6 by Newton steps, which end far below it.
@@ -246,75 +223,8 @@ def test_of_a_kernel_it_is_a_number(table_of_offset, capsys):
     assert "offset 0.5" in capsys.readouterr().out
 
 
-# ---- The command line with SDCA, refinement, weights and scaling.
-
-
-@pytest.fixture
-def digits():
-    return ps.datasets.load_digits56()[0]
-
-
-def test_sdca_is_the_solver_of_the_package(capsys, digits):
-    options = ["--solver", "sdca", "--tol", "1e-5", "--start", "sgd", "--lambda", "0.1"]
-    printed = run(capsys, "demo", *options, "--json")
-    solver = ps.SDCA(tol=1e-5, start="sgd", seed=443)
-    result = ps.svm("digit ~ .", digits, lam=0.1).fit(solver)
-    assert params_of(printed) == result.params.to_dict()
-    facts = strict(printed.out)
-    assert facts["solver"] == "SDCA"
-    assert facts["relative_gap"] <= 1e-5
-
-
-def test_refine_goes_on_from_pegasos(capsys, digits):
-    printed = run(capsys, "demo", "--refine", "1e-6", "--json")
-    result = ps.svm("digit ~ .", digits, lam=1.0).fit(ps.Pegasos(seed=443), refine=1e-6)
-    assert params_of(printed) == result.params.to_dict()
-    assert strict(printed.out)["refine"] == 1e-6
-
-
-@pytest.mark.parametrize(
-    ("options", "solver"),
-    [
-        ([], ps.SDCA()),
-        (["--start", "zero"], ps.SDCA()),
-        (["--start", "sgd"], ps.SDCA(start="sgd")),
-        (["--start", "random", "--seed", "1"], ps.Pegasos(start="random", seed=1)),
-        (["--epochs", "2", "--seed", "1"], ps.Pegasos(2, seed=1)),
-    ],
-)
-def test_options_say_which_solver_of_a_file(capsys, digits, tmp_path, options, solver):
-    path = tmp_path / "train.csv"
-    digits.to_csv(path, index=False)
-    given = "--outcome", "digit", "--lambda", "1", *options, "--json"
-    printed = run(capsys, "fit", path, *given)
-    result = ps.svm("digit ~ .", pd.read_csv(path), lam=1.0).fit(solver)
-    assert params_of(printed) == result.params.to_dict()
-
-
-def test_weights_and_scaling(capsys, digits, tmp_path):
-    path = tmp_path / "train.csv"
-    digits.assign(w=[1, 2] * 100).to_csv(path, index=False)
-    options = [
-        "--weights",
-        "w",
-        "--standardize",
-        "--lambda",
-        "1",
-        "--epochs",
-        "20",
-        "--seed",
-        "1",
-    ]
-    printed = run(capsys, "fit", path, "--outcome", "digit", *options, "--json")
-    data = pd.read_csv(path)
-    model = ps.svm("digit ~ . - w", data, weights="w", standardize=True, lam=1.0)
-    result = model.fit(ps.Pegasos(seed=1))
-    assert params_of(printed) == result.params.to_dict()
-    facts = strict(printed.out)
-    assert facts["params_original"] == result.params_original.to_dict()
-
-
-def test_a_scaled_model_predicts_from_its_file(capsys, digits, tmp_path):
+def test_a_scaled_model_predicts_from_its_file(capsys, tmp_path):
+    digits, _ = ps.datasets.load_digits56()
     path, model = tmp_path / "train.csv", tmp_path / "m"
     digits.to_csv(path, index=False)
     fitted = ["fit", path, "--outcome", "digit", "--standardize", "--save", model]
@@ -368,11 +278,8 @@ def test_the_exit_code_says_whether_all_is_the_same(
         return made(same)
 
     monkeypatch.setattr(commands, "check_against_r", check)
-    words = [
-        "parity",
-        file,
-        *["--outcome", "y", "--epochs", "3", "--lambda", "0.5", "--seed", "1"],
-    ]
+    options = "--outcome y --epochs 3 --lambda 0.5 --seed 1"
+    words = ["parity", file, *options.split()]
     assert main([*words, "--via", "Rscript"]) == code
     out = capsys.readouterr().out
     assert out.startswith(f"pegasos-stats: {file}\n\nPegasos in Python and in R\n")

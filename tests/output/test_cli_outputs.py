@@ -204,18 +204,7 @@ def test_a_fit_is_ended_at_once(folder):
 # ---- Whatever standard output and standard error are: one line and an exit code.
 
 ROWS = "y,a\nß,1\nä,2\nß,3\nä,5\n"
-FIT_OF_STREAMS = [
-    "fit",
-    "d.csv",
-    "--outcome",
-    "y",
-    "--lambda",
-    "1",
-    "--epochs",
-    "1",
-    "--seed",
-    "1",
-]
+FIT_OF_STREAMS = ["fit", "d.csv", *FIT[2:], "--seed", "1"]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from sklearn import metrics
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.output.plotting import style
-from pegasos_stats.output.plotting.scores import bin_edges, level_shares
+from pegasos_stats.output.plotting.curves import bin_edges, level_shares
 from pegasos_stats.output.plotting.style import NEGATIVE, POSITIVE
 from tests.output.figures import ROUNDING, legend, panels
 from tests.output.figures import line as line_of
@@ -179,9 +179,6 @@ def test_loaded_fits_draw_what_needs_no_training_rows(digits, kernel, tmp_path):
 
 
 # ---- What holds of all figures: axes, keywords, settings, names inside the figure.
-
-mpl.use("Agg")
-
 
 ASSAYS = [f"concentration in plasma {letter}" for letter in "ABC"]
 RNG_OF_CONTRACT = np.random.default_rng(1)

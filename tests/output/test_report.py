@@ -15,7 +15,7 @@ from pegasos_stats.errors import (
     DependencyError,
     OptionError,
 )
-from pegasos_stats.output.report.facts import EvaluatedRows
+from pegasos_stats.output.report.facts import evaluated
 from pegasos_stats.output.report.rendering import templates
 
 SCRIPT, PIPES, LONG = "<script>alert(1)</script>", "a|b*_`$x$", "x" * 200
@@ -174,7 +174,7 @@ def test_libraries_are_asked_for(result, monkeypatch, library, extra, drawn):
     for name in (library, "matplotlib.pyplot"):
         monkeypatch.setitem(sys.modules, name, None)
     if extra == "report":  # before there is work done
-        monkeypatch.setattr("pegasos_stats.output.report.facts.training_rows", None)
+        monkeypatch.setattr("pegasos_stats.output.report.facts.evaluated_rows", None)
     with pytest.raises(DependencyError, match=rf"pegasos_stats\[{extra}\]"):
         result.report()
 
@@ -350,8 +350,8 @@ def test_the_rule_without_predictors_names_the_more_frequent_level(
     actual, predicted, level, error
 ):
     table = ps.confusion(list(actual), list(predicted), levels=["a", "b"])
-    judged = EvaluatedRows("test", len(actual), table, None)
-    assert judged.largest_class == (level, error)
+    rows = evaluated("test", table)
+    assert (rows.majority, rows.majority_error) == (level, error)
 
 
 @pytest.mark.parametrize("levels", [("common", "rare"), ("a rare one", "common")])

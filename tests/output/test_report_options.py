@@ -123,7 +123,7 @@ def test_a_threshold_is_not_advised_beside_one(tmp_path, capsys):
     rows = pd.DataFrame({"x": rng.normal(size=200), "y": np.repeat(["no", "yes"], 100)})
     rows = rows.drop(index=range(115, 200))
     rows.to_csv(tmp_path / "rare.csv", index=False)
-    given = "report", tmp_path / "rare.csv", "--outcome", "y", "-o", tmp_path / "a.html"
+    given = "fit", tmp_path / "rare.csv", "--outcome", "y", "--loss", "log", "--json"
     assert "every row is predicted" in run(capsys, *given).out
     assert "every row is predicted" not in run(capsys, *given, "--threshold", 0.1).out
 
@@ -272,8 +272,8 @@ def test_the_command_line_writes_and_prints_it(tmp_path, capsys):
     assert err == ""
     result = ps.logit("y ~ x", TRAIN, lam=0.01).fit(SOLVER)
     errors = result.confusion(TEST, threshold=0.3).n_errors
-    assert f"Test       {errors} of 80 wrong" in out
-    assert "Threshold  0.3\n" in out
+    assert f"Misclassified  {errors} of 80" in out
+    assert "Tables have the threshold 0.3." in out
     assert f"Test data: {errors} of 80 rows misclassified" in page.read_text()
     assert "--threshold 0.3" in page.read_text()
 

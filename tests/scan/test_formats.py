@@ -188,7 +188,7 @@ DAMAGED = {
     "byte of another encoding": (CSV_TEXT + b"a,1,\xe9\n", "UTF-8"),
     "header of another encoding": (b"y,x,\xe9\n" + CSV_TEXT[6:], "UTF-8"),
     "UTF-16": (CSV_TEXT.decode().encode("utf-16"), ""),
-    "nothing": (b"", "(?i)empty"),
+    "nothing": (b"", "[Ee]mpty"),
     "gzip": (gzip.compress(CSV_TEXT), ""),
     "open quote": (CSV_TEXT + b'a,1,"c\n', "line 10"),
     "open quote before rows": (CSV_TEXT + b'a,1,"c\na,2,c\nb,7,c\n', "line 10"),

@@ -145,25 +145,11 @@ def test_categories_keep_their_order(parts, scanned):
     assert model.names == ("g[T.A last level]", "g[T.b]", "g[T.a]")
 
 
-def test_a_file_that_is_none_of_parquet(parts, scanned, tmp_path):
-    scan = scanned(parts[:2])
-    (tmp_path / "b.parquet").write_bytes(b"no parquet")
-    with pytest.raises(DataError, match=r"b\.parquet cannot be read as Parquet \("):
-        ps.svm("y ~ x0", scan, lam=1.0)
-
-
 def test_a_file_named_twice(parts, scanned, tmp_path):
     scanned(parts[:1])
     file = str(tmp_path / "a.parquet")
     with pytest.raises(OptionError, match=r"^paths= names .*a\.parquet"):
         ps.scan([file, str(tmp_path / "*.parquet")])
-
-
-def test_missing_values_may_be_refused(parts, scanned):
-    parts[1] = parts[1].assign(x0=parts[1]["x0"].where(parts[1]["k"] != 1))
-    lacking = int(parts[1]["x0"].isna().sum())
-    with pytest.raises(DataError, match=f"{lacking} in 'x0'"):
-        ps.svm("y ~ x0", scanned(parts), na_action="raise", lam=1.0)
 
 
 def test_dates_are_refused(parts, scanned):

@@ -6,13 +6,11 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.data.scan import files as scans
 from pegasos_stats.data.scan import rows
-from pegasos_stats.errors import DataError, OptionError
-from tests.scan.scan_files import written
+from pegasos_stats.errors import OptionError
 
-FORMULA = "y ~ x0 + x2 * C(k) + g"
 PLAIN = "y ~ x0 + x2"
 OPTIONS = {
-    "plain": {},
+    "factors": {},
     "batches": {"batch_size": 7},  # which go on from block to block
     "projected": {"project": True, "average": "all"},
     "last epochs": {"average": 2, "refit_intercept": True},
@@ -46,17 +44,12 @@ def check_same(there, here):
 @pytest.mark.parametrize("model", [ps.svm, ps.logit])
 def test_in_sequence_the_bits_are_those_in_memory(model, options, data, files):
     given = {"lam": 0.01, "weights": "w"} if model is ps.logit else {"lam": 0.1}
+    formula = PLAIN if options else "y ~ x0 + x2 * C(k) + g"
     solver = ps.Pegasos(epochs=3, order="sequential", **options)
-    there = model(PLAIN, ps.scan(files), **given).fit(solver)
-    here = model(PLAIN, data, **given).fit(solver)
+    there = model(formula, ps.scan(files), **given).fit(solver)
+    here = model(formula, data, **given).fit(solver)
     check_same(there, here)
     assert there.converged == here.converged
-
-
-def test_factors_and_products_are_those_in_memory(data, files):
-    solver = ps.Pegasos(epochs=1, order="sequential", batch_size=2)
-    there = ps.svm(FORMULA, ps.scan(files), lam=0.1).fit(solver)
-    check_same(there, ps.svm(FORMULA, data, lam=0.1).fit(solver))
 
 
 def test_standardized_columns_differ_by_their_scale_alone(data, files):
@@ -94,18 +87,6 @@ def test_reads_are_counted_and_a_fit_is_like_any_other(data, files, tmp_path):
     assert loaded.certificate == result.certificate
 
 
-def test_files_that_change_between_epochs_are_an_error(data, tmp_path, monkeypatch):
-    files = written(data, tmp_path)
-    model = ps.svm("y ~ x0 + x2", ps.scan(files), lam=0.1)
-    data[:500].to_parquet(files[0])
-    solver = ps.Pegasos(epochs=2, order="sequential")
-    with pytest.raises(DataError, match="The files have changed since they were"):
-        model.fit(solver)
-    files[0].write_bytes(b"no Parquet at all")
-    with pytest.raises(DataError, match="The files have changed since they were"):
-        model.fit(solver)
-
-
 def test_parts_of_a_stream_continue_the_steps(data, tmp_path):
     """Each batch of a stream goes on where the last one ended, bit for bit."""
     complete = data.dropna().reset_index(drop=True)
@@ -120,17 +101,6 @@ def test_parts_of_a_stream_continue_the_steps(data, tmp_path):
     whole = ps.svm(formula, complete, lam=0.1).fit(ps.Pegasos(**solver))
     assert np.array_equal(result.params, whole.params)
     assert result.solver.first_step + result.n_iter == 1 + whole.n_iter
-
-
-def test_folders_of_a_stream_continue_the_steps(data, tmp_path):
-    files = written(data, tmp_path)
-    solver = {"order": "sequential", "epochs": 1}
-    first, then = ps.scan(files[:2]), ps.scan(files[2:])
-    result = ps.svm("y ~ x0 + x2", first, lam=0.1).fit(ps.Pegasos(**solver))
-    model = ps.svm("y ~ x0 + x2", then, lam=0.1)
-    result = model.fit(ps.Pegasos(**solver, start=result))
-    whole = ps.svm("y ~ x0 + x2", data, lam=0.1).fit(ps.Pegasos(**solver))
-    assert np.array_equal(result.params, whole.params)
 
 
 def test_a_batch_has_no_more_rows_than_a_block(files):

@@ -75,14 +75,6 @@ def test_rows_labels_weights_and_what_was_dropped_are_the_same(both):
     assert weights[0] is None or np.array_equal(*weights)
 
 
-def test_the_training_table_is_the_same_but_for_rows_next_to_zero(both):
-    there, here = both
-    scores = here.decision_function()
-    near = int((scores.abs() < 1e-3).sum())
-    apart = np.abs(there.training_table.counts - here.training_table.counts)
-    assert apart.sum() <= 2 * near
-
-
 def test_predictions_on_files_are_those_on_frames(both, data, files):
     there, here = both
     for fitted in both:

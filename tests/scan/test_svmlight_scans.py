@@ -126,8 +126,6 @@ def test_a_feature_that_new_rows_lack_is_zero_in_them(folder, tmp_path):
     ("content", "named"),
     [
         (b"1 1:2\n-1 2:x\n", r"^Line 2 of .*a\.svm is '-1 2:x'"),
-        (b"1 1:2\n-1 2:1 1:1\n1 3:1 3:2\n", r"^Line 3 of .*a\.svm"),
-        (b"1 1:2\ninf 2:1\n", r"^Line 2 of .*a\.svm is 'inf 2:1'"),
         (b"# nothing\n\n", r"a\.svm has no rows"),
         (b"\x1f\x8bnot packed", r"a\.svm cannot be read"),
         (b"1 1:2\n-1 6000:1\n", "6,000 features"),

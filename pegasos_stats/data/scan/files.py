@@ -955,9 +955,10 @@ def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
     plain = piece.select([name for name in names if name not in own])
     plain = plain.replace_schema_metadata()
     found: pd.DataFrame = plain.to_pandas(split_blocks=True)
+    if not own:
+        return found
     columns = dict(found.items()) | own
-    every = {name: columns[name] for name in names}
-    return pd.DataFrame(every, copy=False) if own else found
+    return pd.DataFrame({name: columns[name] for name in names}, copy=False)
 
 
 def joined_frames(parts: list[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:

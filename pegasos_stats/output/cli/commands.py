@@ -4,70 +4,41 @@ Each takes its options and the line that was typed, and returns the exit code.
 """
 
 import json
-import tempfile
-import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
+from pegasos_stats import errors, writing
 from pegasos_stats.data import datasets
-from pegasos_stats.data.scan.files import (
-    MEMORY,
-    SVMLIGHT,
-    Scan,
-    ending_of,
-    scan,
-    scanned_frames,
-)
-from pegasos_stats.errors import (
-    DataError,
-    FormulaError,
-    LabelError,
-    OptionError,
-    PegasosStatsError,
-    UndefinedMetricWarning,
-    listing,
-)
+from pegasos_stats.data.scan import files as scans
+from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.models import summaries
 from pegasos_stats.models.kernel import KernelResults, KernelSVM
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
-from pegasos_stats.models.summaries import factor_levels, header_lines, summary_of
+from pegasos_stats.output.cli import files, program
 from pegasos_stats.output.cli import options as groups
-from pegasos_stats.output.cli.files import (
-    PREDICTIONS,
-    InputRows,
-    check_places,
-    formula_for,
-    read_data,
-    read_rows,
-    style_of,
-)
+from pegasos_stats.output.cli.files import InputRows, read_data
 from pegasos_stats.output.cli.options import PROGRAM, as_options
-from pegasos_stats.output.cli.program import tell, write_output
+from pegasos_stats.output.plotting.curves import Fitted
 from pegasos_stats.output.report import report as reports
-from pegasos_stats.output.report.facts import Fitted
-from pegasos_stats.output.report.report import REPORT
 from pegasos_stats.persist import Saved, load_saved, save
 from pegasos_stats.persist.archive import MODEL
 from pegasos_stats.solvers.options import declared
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.cross_validation import (
-    CrossValidation,
-    cross_validate,
-)
+from pegasos_stats.studies import cross_validation
 from pegasos_stats.studies.parity import check_against_r
 from pegasos_stats.tables import note_text
-from pegasos_stats.writing import outputs, shown_path, validated_output_path
 
 SEED = 443  # of the reference run, which demo repeats
 
@@ -96,7 +67,7 @@ class EvaluatedFit:
     title: str
     result: Fitted
     tables: dict[str, ConfusionMatrix]
-    validation: CrossValidation | None
+    validation: cross_validation.CrossValidation | None
     threshold: float | None
 
     @property
@@ -137,7 +108,7 @@ def solver_of(options: groups.SolverOptions) -> Pegasos | SDCA:
     if options.rows is not None:
         if options.order is not None:
             raise OptionError("rows= and order= exclude each other; give one.")
-        values["order"] = read_rows(options.rows)
+        values["order"] = files.read_rows(options.rows)
     if options.profile is None:
         return Pegasos(**values)
     steps = [options.steps] if options.profile == "paper" else []
@@ -148,7 +119,7 @@ def solver_of(options: groups.SolverOptions) -> Pegasos | SDCA:
 def model_of(
     train: InputRows,
     solver: Pegasos | SDCA,
-    options: groups.FitOptions | groups.ReportOptions | groups.Parity,
+    options: groups.FileFitting | groups.Parity,
 ) -> Any:
     """The model of the training data, not yet fitted.
 
@@ -167,7 +138,7 @@ def model_of(
         if asked.loss == "log":
             raise OptionError("A kernel model has the loss hinge only; leave one out.")
         kind = KernelSVM
-    if (formula := formula_for(options, train)) is None:
+    if (formula := files.formula_for(options, train)) is None:
         y, X = train.labelled
         return kind(y, X, **arguments)
     return kind.from_formula(formula, train.data, **arguments)
@@ -178,34 +149,22 @@ def model_of(
 
 def fit(options: groups.FitOptions, line: str) -> None:
     """Fit a file, and test on another."""
-    _print(_fitted(options, options.output, line), options.output)
+    _fit(options, options.output, line)
 
 
 def report(options: groups.ReportOptions, line: str) -> None:
     """Fit a file, test on another, and write a report."""
     if options.model.loss is None and options.model.kernel is None:
         options = replace(options, model=replace(options.model, loss="log"))
-    found = _fitted(
-        options, groups.Output(overwrite=options.overwrite), line, options.output
-    )
-    lines = [found.title, *header_lines(found.result)]
-    if found.threshold is not None:
-        lines.append(f"Threshold  {found.threshold:g}")
-    for name, table in found.tables.items():
-        rate = f" ({table.n_errors / n:.2%})" if (n := table.n_classified) else ""
-        lines.append(f"{name.capitalize():<10} {table.n_errors:,} of {n:,} wrong{rate}")
-    lines += [f"Warning    {warning}" for warning in found.warnings]
-    lines.append(f"Report     {shown_path(options.output)}\n")
-    write_output("\n".join(lines))
+    output = groups.Output(overwrite=options.overwrite)
+    _fit(options, output, line, options.output)
 
 
 def demo(options: groups.Demo, line: str) -> None:
     """Fit the data that come with the package."""
     solver, model = options.solver, options.model
-    if solver.seed is None:
-        solver = replace(solver, seed=SEED)
-    if solver.solver is None:
-        solver = replace(solver, solver="pegasos")
+    solver = replace(solver, seed=SEED if solver.seed is None else solver.seed)
+    solver = replace(solver, solver=solver.solver or "pegasos")
     if model.lam is None and solver.profile != "homework":
         model = replace(model, lam=1.0)
     asked = groups.ReportOptions(
@@ -219,30 +178,30 @@ def demo(options: groups.Demo, line: str) -> None:
         solver=solver,
         model=model,
     )
-    found = _fitted(asked, options.output, line, options.report, digits=True)
-    _print(found, options.output, options.report)
+    _fit(asked, options.output, line, options.report, _digits)
 
 
-def _fitted(
-    options: groups.FitOptions | groups.ReportOptions,
+def _fit(
+    options: groups.FileFitting,
     output: groups.Output,
     line: str,
     page: str | None = None,
-    digits: bool = False,
-) -> EvaluatedFit:
-    """Fit, evaluate, save the fit and write its page, where they are asked for."""
-    inputs = [options.train, options.test, options.solver.rows]
-    check_places(inputs, output.overwrite, (output.save, MODEL), (page, REPORT))
-    train, test = _digits() if digits else _read(options)
+    data: Callable[[], tuple[InputRows, InputRows | None]] | None = None,
+) -> None:
+    """Fit, evaluate, and print; save the fit and write its page where it is asked."""
+    read = [options.train, options.test, options.solver.rows]
+    places = (output.save, MODEL), (page, reports.REPORT)
+    files.check_places(read, output.overwrite, *places)
+    train, test = _read(options) if data is None else data()
     found = _evaluated(train, test, options, output)
     made = None
-    if page is not None and isinstance(options, groups.ReportOptions):
+    if page is not None:
         made = reports.report(
             found.result,
             None if test is None else test.labelled,
             unseen=options.reading.unseen,
-            title=options.title,
-            image_shape=options.image_shape,
+            title=getattr(options, "title", None),
+            image_shape=getattr(options, "image_shape", None),
             positive=_choices(found.result, options.labels).get("positive"),
             path_of_lambda=found.result.lambda_path,
             validation=found.validation,
@@ -255,25 +214,21 @@ def _fitted(
         save(found.result, output.save, about=about, overwrite=output.overwrite)
     if made is not None and page is not None:
         made.write(page, overwrite=output.overwrite)
-    return found
-
-
-def _print(
-    found: EvaluatedFit, output: groups.Output, report: str | None = None
-) -> None:
-    """Print a fit, as text or JSON."""
     if output.json:
-        write_output(fit_json(found, output.coefficients))
+        program.write_output(fit_json(found, output.coefficients))
         return
     text = fit_text(found, output.coefficients)
-    text += f"\nModel saved in {shown_path(output.save)}\n" if output.save else ""
-    write_output(text + (f"\nReport     {shown_path(report)}\n" if report else ""))
+    text += (
+        f"\nModel saved in {writing.shown_path(output.save)}\n" if output.save else ""
+    )
+    text += f"\nReport     {writing.shown_path(page)}\n" if page else ""
+    program.write_output(text)
 
 
 def fit_text(found: EvaluatedFit, coefficients: bool) -> str:
     """The summary of a fit, its trace, and its tables."""
     result = found.result
-    summary, footer = summary_of(result, pd.DataFrame()), ""
+    summary, footer = summaries.summary_of(result, pd.DataFrame()), ""
     if isinstance(result, LinearResults):
         footer = "The coefficients and their standard errors: --coefficients."
         if coefficients:
@@ -293,7 +248,7 @@ def fit_text(found: EvaluatedFit, coefficients: bool) -> str:
 def fit_json(found: EvaluatedFit, coefficients: bool) -> str:
     """The same numbers and the coefficients, for programs."""
     result, trace = found.result, found.result.trace
-    levels = factor_levels(result.design).items()
+    levels = summaries.factor_levels(result.design).items()
     content: Facts = {
         "outcome": result.coding.name,
         "levels": [str(level) for level in result.coding.levels],
@@ -364,15 +319,13 @@ def result_facts(result: Fitted) -> Facts:
 
 def _table_facts(table: ConfusionMatrix) -> Facts:
     """What a confusion table says; rows that are not new have no intervals."""
-    is_new = table.source == "new"
-    of_class: Facts = {}
+    facts, is_new = Facts(), table.source == "new"
     if table.choices.mode is not None:
         with warnings.catch_warnings():  # what is not defined is null
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            found = table.by_class.to_dict()
-        of_class = {"positive": str(table.positive), "by_class": found}
-    return {
-        **of_class,
+            warnings.simplefilter("ignore", errors.UndefinedMetricWarning)
+            of_class = table.by_class.to_dict()
+        facts = {"positive": str(table.positive), "by_class": of_class}
+    return facts | {
         "actual": [str(level) for level in table.table.index],
         "predicted": [str(level) for level in table.table.columns],
         "table": table.table.to_numpy().tolist(),
@@ -380,8 +333,8 @@ def _table_facts(table: ConfusionMatrix) -> Facts:
         "n_undecided": table.n_undecided,
         "error_rate": table.error_rate if table.n_classified else None,
         "rows": table.source,
-        "interval_exact": list(table.error_interval("exact")) if is_new else None,
-        "interval_wilson": list(table.error_interval("wilson")) if is_new else None,
+        "interval_exact": table.error_interval("exact") if is_new else None,
+        "interval_wilson": table.error_interval("wilson") if is_new else None,
         "misclassified_rows": [str(row) for row in table.errors.index],
     }
 
@@ -393,21 +346,22 @@ def _digits() -> tuple[InputRows, InputRows]:
 
 
 def _read(
-    options: groups.FitOptions | groups.ReportOptions | groups.Parity,
+    options: groups.FileFitting | groups.Parity,
 ) -> tuple[InputRows, InputRows | None]:
     """The training data and the test data that the options name."""
     reading, dense = options.reading, options.model.kernel is not None
-    path = None if isinstance(options, groups.Parity) else options.test
+    path = options.test if isinstance(options, groups.FileFitting) else None
     if options.train == path == "-":
         raise OptionError("Standard input is read once; give a file for one of both.")
-    style = style_of(reading)
+    style = files.style_of(reading, {})
     train = read_data(options.train, reading, style, dense=dense).named_by(reading.id)
     if path is None:
         return train, None
+    n_features = None
     if train.format == "files":
-        reading = replace(reading, memory=reading.memory or MEMORY)
-    X, y = train.split
-    n_features = None if y is None else X.shape[1]
+        reading = replace(reading, memory=reading.memory or scans.MEMORY)
+    elif train.format == "svmlight":
+        n_features = train.predictors.shape[1]
     test = read_data(path, reading, style, n_features, train.zero_based, dense)
     return train, test.named_by(reading.id if reading.id in test.columns else None)
 
@@ -415,7 +369,7 @@ def _read(
 def _evaluated(
     train: InputRows,
     test: InputRows | None,
-    options: groups.FitOptions | groups.ReportOptions,
+    options: groups.FileFitting,
     output: groups.Output,
 ) -> EvaluatedFit:
     """The fit that the options describe, and its tables."""
@@ -424,7 +378,7 @@ def _evaluated(
     model = model_of(train, solver, options)
     validation = None
     if options.cv is not None:
-        validation = cross_validate(
+        validation = cross_validation.cross_validate(
             model,
             None if solver.to_optimum else solver,  # that of studies is enough
             folds=options.cv,
@@ -436,22 +390,22 @@ def _evaluated(
         fitting["refine"] = options.solver.refine
     if options.model.kernel is not None and options.cv is not None:
         fitting.pop("groups", None)  # they are those of the folds
+    new = None if test is None else test.labelled
     result = model.fit(
         solver,
         trace=output.trace,
         progress=output.progress,
-        test=test.labelled if output.trace and test is not None else None,
+        test=new if output.trace else None,
         **fitting,
     )
     choices = _choices(result, labels)
     tables = {"training": result.confusion(**choices)}
-    if test is not None:
+    if new is not None:
         unseen = options.reading.unseen
-        tables["test"] = result.confusion(*test.split, unseen=unseen, **choices)
+        tables["test"] = result.confusion(new, unseen=unseen, **choices)
     if validation is not None:
         table = validation.confusion(threshold=labels.threshold)
-        asked = tables["training"].choices
-        tables["out-of-fold"] = replace(table, choices=asked)
+        tables["out-of-fold"] = replace(table, choices=tables["training"].choices)
     title = f"{PROGRAM}: {options.train}"
     return EvaluatedFit(title, result, tables, validation, labels.threshold)
 
@@ -460,8 +414,8 @@ def _choices(result: Results, labels: groups.Labels) -> dict[str, Any]:
     """What is asked of confusion tables: statistics of a class, a threshold."""
     found = given(labels)
     if labels.positive is not None:
-        text, levels = labels.positive, result.coding.levels
-        level = next((each for each in levels if str(each) == text), text)
+        levels = {str(level): level for level in result.coding.levels}
+        level = levels.get(labels.positive, labels.positive)
         found |= {"positive": level, "mode": "sens_spec"}
     return found
 
@@ -473,57 +427,54 @@ def predict(options: groups.Predict, line: str) -> None:
     """Predict the rows of files with a saved model, and write them as they come."""
     if options.output in ("-", "/dev/stdout"):
         options = replace(options, output=None)
-    read, written = [options.data, options.model], options.output
-    check_places(read, options.overwrite, (written, PREDICTIONS))
+    place = options.output
+    read = [options.data, options.model]
+    files.check_places(read, options.overwrite, (place, files.PREDICTIONS))
     saved = load_saved(options.model)
     result = saved.result
     if not isinstance(result, Results):
         raise DataError(
-            f"The file {shown_path(options.model)} holds a result of the type "
+            f"The file {writing.shown_path(options.model)} holds a result of the type "
             f"{type(result).__name__} and no fit; give a file that fit --save wrote."
         )
     rows, reading = _rows_for(saved, options)
-    table, why = _table(result, rows, options)
-    in_json = options.json and written is None
-    collected: list[pd.DataFrame] = []
-    n, counts = 0, dict.fromkeys(result.coding.levels, 0)
+    table, note = _table(result, rows, options)
+    n, counts, facts = 0, Counter[object](), list[dict[Hashable, object]]()
     with _written(options) as write:
         for predictions in _predictions(result, rows, options, reading):
-            if in_json:
-                collected.append(predictions)
+            if options.json and place is None:
+                facts += records(predictions)
             else:
                 write(csv_of(predictions, header=n == 0))
             n += len(predictions)
-            for level in counts:
-                counts[level] += int((predictions["predicted"] == level).sum())
-    notes = [why] * bool(why)
+            counts.update(predictions["predicted"].dropna())
+    levels = result.coding.levels
     if options.json:
-        facts: Facts = {
+        content: Facts = {
             "outcome": result.coding.name,
-            "levels": [str(level) for level in result.coding.levels],
+            "levels": [str(level) for level in levels],
             "rows": n,
-            "predicted_counts": {str(level): k for level, k in counts.items()},
+            "predicted_counts": {str(level): counts[level] for level in levels},
             "confusion": None if table is None else _table_facts(table),
-            "notes": notes,
+            "notes": [note] * bool(note),
+            **({"predictions": facts} if place is None else {}),
         }
-        if in_json:
-            facts["predictions"] = records(pd.concat(collected))
-        write_output(strict_json(facts))
+        program.write_output(strict_json(content))
         return
-    without = n - sum(counts.values())
     lines = [
         f"{PROGRAM}: {options.model} on {options.data}",
         f"Outcome    {result.coding.described}",
-        f"Rows       {n:,}, {without:,} of them without a prediction",
-        f"Predicted  {', '.join(f'{level}: {k:,}' for level, k in counts.items())}",
-        *(f"Note       {note}" for note in notes),
+        f"Rows       {n:,}, {n - counts.total():,} of them without a prediction",
+        f"Predicted  {', '.join(f'{level}: {counts[level]:,}' for level in levels)}",
+        *([f"Note       {note}"] if note else []),
         *([] if table is None else ["", str(table)]),
     ]
     text = "\n".join(lines) + "\n"
-    if written is None:
-        tell(text)
+    if place is None:
+        program.tell(text)
     else:
-        write_output(f"{text}\nPredictions written to {shown_path(written)}\n")
+        where = writing.shown_path(place)
+        program.write_output(f"{text}\nPredictions written to {where}\n")
 
 
 def _rows_for(
@@ -531,9 +482,9 @@ def _rows_for(
 ) -> tuple[InputRows, groups.ReadingOptions]:
     """Read data in the format and style of those that the model was fitted on."""
     about, data, reading = saved.about, options.data, options.reading
-    if about.get("format") == "files" and ending_of(data) in SVMLIGHT:
-        reading = replace(reading, memory=reading.memory or MEMORY)
-    style = style_of(reading, {} if reading.memory else about)
+    if about.get("format") == "files" and scans.ending_of(data) in scans.SVMLIGHT:
+        reading = replace(reading, memory=reading.memory or scans.MEMORY)
+    style = files.style_of(reading, {} if reading.memory else about)
     known = len(saved.result.design.names), about.get("zero_based")
     dense = isinstance(saved.result, KernelResults)
     rows = read_data(data, reading, style, *known, dense)
@@ -550,19 +501,18 @@ def _table(
         return None, ""
     choices = _choices(result, options.labels) | {"ties": options.ties}
     unseen = options.reading.unseen
-    try:
-        table = result.confusion(*rows.split, unseen=unseen, **choices)
-    except LabelError:
-        known = listing(result.coding.levels)
-        return None, (
-            f"the labels in {rows.path} are not all among the model's levels, {known}: "
-            "predictions only"
-        )
-    except (DataError, FormulaError):  # of other columns the predictions tell
-        table = None
-    if table is None or not table.counts.sum():
-        return None, "no labels among the data"
-    return table, ""
+    with suppress(DataError, errors.FormulaError):  # of columns the predictions tell
+        try:
+            table = result.confusion(rows.labelled, unseen=unseen, **choices)
+        except errors.LabelError:
+            known = errors.listing(result.coding.levels)
+            return None, (
+                f"the labels in {rows.path} are not all among the model's levels, "
+                f"{known}: predictions only"
+            )
+        if table.counts.sum():
+            return table, ""
+    return None, "no labels among the data"
 
 
 def _predictions(
@@ -585,13 +535,13 @@ def _predictions(
         shares = result.predict_proba(X, unseen=unseen)
         return frame.join(shares.add_prefix("probability_"))
 
-    if not isinstance(rows.data, Scan):
-        yield of(rows.split[0])
+    if not isinstance(rows.data, scans.Scan):
+        yield of(rows.predictors)
         return
     offsets, n = result.offsets, 0
     also = [] if offsets is None else offsets.columns(rows.columns)
     also = also if reading.id is None else [*also, reading.id]
-    for frame in scanned_frames(rows.data, result.design, also):
+    for frame in scans.scanned_frames(rows.data, result.design, also):
         found = of(InputRows(rows.path, frame).named_by(reading.id).data)
         if reading.id is None:  # numbered over all files
             found = found.set_axis(pd.RangeIndex(n, n + len(frame)))
@@ -610,25 +560,24 @@ def records(predictions: pd.DataFrame) -> list[dict[Hashable, object]]:
 
 def csv_of(predictions: pd.DataFrame, header: bool = True) -> str:
     """Predictions as CSV; scores with 17 digits."""
-    shown = predictions.astype({"predicted": object})
-    text = shown.to_csv(
-        index_label=str(shown.index.name or "row"),
+    text: str = predictions.astype({"predicted": object}).to_csv(
+        index_label=str(predictions.index.name or "row"),
         lineterminator="\n",
         header=header,
         float_format="%.17g",
     )
-    return str(text)
+    return text
 
 
 @contextmanager
 def _written(options: groups.Predict) -> Iterator[Callable[[str], object]]:
     """Where texts are written to: standard output, or a file once all are there."""
     if options.output is None:
-        yield lambda text: write_output(text, exact=True)
+        yield lambda text: program.write_output(text, exact=True)
         return
-    with outputs() as files:
-        place = validated_output_path(options.output, PREDICTIONS, options.overwrite)
-        handle = files.open(place)
+    with writing.outputs() as outputs:
+        place = options.output, files.PREDICTIONS, options.overwrite
+        handle = outputs.open(writing.validated_output_path(*place))
         yield lambda text: handle.write(text.encode())
 
 
@@ -642,12 +591,11 @@ def parity(options: groups.Parity, line: str) -> int:
     train, _ = _read(options)
     name = options.solver.solver or "pegasos"
     solver = solver_of(replace(options.solver, solver=name))
-    model = model_of(train, solver, options)
-    found = check_against_r(model, solver, via=options.via)
+    found = check_against_r(model_of(train, solver, options), solver, via=options.via)
     text = f"{PROGRAM}: {options.train}\n\n{found}"
     if options.json:
         text = json.dumps(found.to_json_dict(), indent=2)
-    write_output(f"{text}\n")
+    program.write_output(f"{text}\n")
     return 0 if found.equal else 1
 
 
@@ -663,40 +611,30 @@ SOLVERS = [
 
 
 def compile_all(options: groups.Compile, line: str) -> None:
-    """Fill the cache of compiled kernels; tell how many there are, and where."""
+    """Fill the cache: fit all kinds of rows by all solvers; tell how many are there."""
     from pegasos_stats.compiled.cache import folder, sources  # loads numba
 
-    began = time.perf_counter()
-    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as place:
+    rng, y = np.random.default_rng(1), np.tile([-1, 1], 200)
+    shapes = (80, 4), (400, 70), (40, 60)
+    sparse = csr_array((rng.random((80, 30)) < 0.3).astype(np.float64))
+    rows = [*(rng.normal(size=shape) for shape in shapes), sparse]
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit_all(Path(place) / "rows.csv")
+        models: list[SVM | Logit | KernelSVM] = [KernelSVM(y[:80], rows[0], lam=0.1)]
+        for kind in (SVM, Logit):
+            for X in rows:
+                for free in (True, False):
+                    models.append(kind(y[: X.shape[0]], X, lam=0.1, intercept=free))
+            cross_validation.cross_validate(kind(y[:80], rows[0], lam=0.1), folds=3)
+            for X in (rows[0], sparse):
+                kind(y[:80], X, lam=0.1).fit().summary()
+        for model in models:
+            for solver in SOLVERS:
+                with suppress(errors.PegasosStatsError):  # not all take every model
+                    model.fit(solver)
     cache = folder()
     count = 0 if cache is None else len(list(cache.glob(f"*.{sources()}-*.nbc")))
-    seconds = time.perf_counter() - began
-    write_output(f"{count} compiled kernels in {cache} ({seconds:.0f} s)\n")
-
-
-def fit_all(file: Path) -> None:
-    """Fit all kinds of rows by all solvers; rows of a file are written there."""
-    rng = np.random.default_rng(1)
-    y = np.tile([-1, 1], 200)
-    rows = [rng.normal(size=shape) for shape in ((80, 4), (400, 70), (40, 60))]
-    sparse = csr_array((rng.random((80, 30)) < 0.3).astype(np.float64))
-    frame = pd.DataFrame(np.tile(rows[0], (20, 1)), columns=list("abcd"))
-    frame.assign(y=np.tile(y, 4)).to_csv(file, index=False)
-    models: list[SVM | Logit | KernelSVM] = [KernelSVM(y[:80], rows[0], lam=0.1)]
-    for kind in (SVM, Logit):
-        for X in (*rows, sparse):
-            for free in (True, False):
-                models.append(kind(y[: X.shape[0]], X, lam=0.1, intercept=free))
-        models.append(kind.from_formula("y ~ .", scan(file), lam=0.1))
-        cross_validate(kind(y[:80], rows[0], lam=0.1), folds=3)
-        for X in (rows[0], sparse):
-            kind(y[:80], X, lam=0.1).fit().summary()
-    for model in models:
-        for solver in SOLVERS:
-            with suppress(PegasosStatsError):  # not every solver takes every model
-                model.fit(solver)
+    program.write_output(f"{count} compiled kernels in {cache}\n")
 
 
 COMMANDS: dict[type, Callable[[Any, str], int | None]] = {

@@ -14,49 +14,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats import writing
+from pegasos_stats import errors, writing
+from pegasos_stats.data import files, svmlight
 from pegasos_stats.data.design import missing_cure
-from pegasos_stats.data.files import (
-    COMMAS,
-    IN_MEMORY,
-    UNREADABLE,
-    CsvStyle,
-    opened,
-    read_csv,
-    unreadable,
-)
-from pegasos_stats.data.scan.files import (
-    MEMORY,
-    SEPARATORS,
-    SVMLIGHT,
-    Scan,
-    ending_of,
-    is_pattern,
-    matched,
-    scan,
-)
-from pegasos_stats.data.svmlight import (
-    LABEL_NAME,
-    Svmlight,
-    looks_like_svmlight,
-    read_svmlight,
-)
-from pegasos_stats.errors import (
-    DataError,
-    OptionError,
-    PegasosStatsWarning,
-    counted,
-    did_you_mean,
-    warn_caller,
-)
-from pegasos_stats.output.cli.options import (
-    FitOptions,
-    Parity,
-    ReadingOptions,
-    ReportOptions,
-)
+from pegasos_stats.data.scan import files as scans
+from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.output.cli.options import FileFitting, Parity, ReadingOptions
 from pegasos_stats.output.report import report
-from pegasos_stats.writing import is_same, shown_path
 
 STANDARD_INPUT = "-"
 
@@ -77,67 +41,63 @@ class InputRows:
     """
 
     path: str
-    data: pd.DataFrame | Svmlight | Scan
-    style: CsvStyle = COMMAS
+    data: pd.DataFrame | svmlight.Svmlight | scans.Scan
+    style: files.CsvStyle = files.COMMAS
 
     @property
     def format(self) -> str:
         """``"csv"``, ``"svmlight"``, or ``"files"`` that are read block by block."""
-        if isinstance(self.data, Scan):
+        if isinstance(self.data, scans.Scan):
             return "files"
-        return "svmlight" if isinstance(self.data, Svmlight) else "csv"
+        return "csv" if isinstance(self.data, pd.DataFrame) else "svmlight"
 
     @property
     def columns(self) -> list[str]:
         """Names of the columns; none of an svmlight file."""
-        if isinstance(self.data, Svmlight):
-            return []
-        names = self.data.kinds if isinstance(self.data, Scan) else self.data.columns
-        return [str(name) for name in names]
+        if isinstance(self.data, scans.Scan):
+            return list(self.data.kinds)
+        return [str(name) for name in getattr(self.data, "columns", [])]
 
     @property
     def zero_based(self) -> bool | None:
         """Whether an svmlight file counts features from 0; None for CSV."""
-        return self.data.zero_based if isinstance(self.data, Svmlight) else None
-
-    @property
-    def split(self) -> tuple[Any, Any]:
-        """InputRows, and their labels where these are in no column."""
-        both = (self.data.X, self.data.y) if isinstance(self.data, Svmlight) else None
-        return both or (self.data, None)
+        return getattr(self.data, "zero_based", None)
 
     @property
     def labelled(self) -> Any:
         """What a model takes as data with labels: a frame, or labels and rows."""
-        X, y = self.split
-        return X if y is None else (y, X)
+        if not isinstance(self.data, svmlight.Svmlight):
+            return self.data
+        return self.data.X if self.data.y is None else (self.data.y, self.data.X)
+
+    @property
+    def predictors(self) -> Any:
+        """What a fit takes as new data, without labels that are in no column."""
+        return getattr(self.data, "X", self.data)
 
     def named_by(self, column: str | None) -> "InputRows":
         """These rows, named by a column, which is no predictor then."""
         if column is None:
             return self
         if column not in self.columns:
-            raise DataError(
-                f"--id {column} is no column of {self.path}"
-                f"{did_you_mean(column, self.columns)}; give one of its columns."
-            )
+            near = errors.did_you_mean(column, self.columns)
+            raise DataError(f"--id {column} is no column of {self.path}{near}.")
         if not isinstance(self.data, pd.DataFrame):
             return self
         return replace(self, data=self.data.set_index(column))
 
 
-def style_of(
-    reading: ReadingOptions, about: Mapping[str, Any] | None = None
-) -> CsvStyle:
-    """How CSV files are written: as the options say, or those of a saved model."""
-    known = asdict(COMMAS) | dict(about or {})
-    return CsvStyle(**{n: getattr(reading, n) or known[n] for n in asdict(COMMAS)})
+def style_of(reading: ReadingOptions, known: Mapping[str, Any]) -> files.CsvStyle:
+    """How CSV files are written: as the options say, or as it is known of a model."""
+    usual = asdict(files.COMMAS)
+    found = {n: getattr(reading, n) or known.get(n, usual[n]) for n in usual}
+    return files.CsvStyle(**found)
 
 
 def read_data(
     path: str,
     options: ReadingOptions,
-    style: CsvStyle,
+    style: files.CsvStyle,
     n_features: int | None = None,
     zero_based: bool | None = None,
     dense: bool = False,
@@ -154,28 +114,26 @@ def read_data(
     if path == STANDARD_INPUT:
         if sys.stdin is None or sys.stdin.closed:
             raise OptionError("Standard input is closed; give a file in place of -.")
-        IN_MEMORY[path] = sys.stdin.buffer.read()
+        files.IN_MEMORY[path] = sys.stdin.buffer.read()
     if options.memory is not None or are_scanned(path):
-        found = scan(path, memory=options.memory or MEMORY)
+        found = scans.scan(path, memory=options.memory or scans.MEMORY)
         other = options.format == "svmlight" and not found.is_svmlight
-        if other or style != COMMAS:
+        if other or style != files.COMMAS:
             raise OptionError(
                 f"{path} is read block by block; --sep, --decimal, --encoding, "
                 "--na-values and --format are for a file that is read at once."
             )
         return InputRows(path, found)
-    is_svmlight = options.format == "svmlight" or (
-        options.format == "auto" and looks_like_svmlight(path)
-    )
-    if not is_svmlight:
-        return InputRows(path, read_csv(path, style), style)
-    sparse = read_svmlight(path, n_features, zero_based=zero_based)
+    is_csv = options.format == "csv"
+    if options.format == "auto":
+        is_csv = not svmlight.looks_like_svmlight(path)
+    if is_csv:
+        return InputRows(path, files.read_csv(path, style), style)
+    sparse = svmlight.read_svmlight(path, n_features, zero_based=zero_based)
     if sparse.n_dropped:
-        warn_caller(
-            f"{counted(sparse.n_dropped, 'feature')} of {path} left out, beyond the "
-            f"{n_features:,} of the fit.",
-            PegasosStatsWarning,
-        )
+        features = errors.counted(sparse.n_dropped, "feature")
+        text = f"{features} of {path} left out, beyond the {n_features:,} of the fit."
+        errors.warn_caller(text, errors.PegasosStatsWarning)
     return InputRows(path, replace(sparse, X=sparse.X.toarray()) if dense else sparse)
 
 
@@ -187,8 +145,8 @@ def are_scanned(path: str) -> bool:
     >>> are_scanned("rows/*.csv"), are_scanned("a.parquet"), are_scanned("a.csv")
     (True, True, False)
     """
-    by_rows = ending_of(path) not in (None, *SEPARATORS, *SVMLIGHT)
-    return by_rows or is_pattern(path) or os.path.isdir(path)
+    by_rows = scans.ending_of(path) not in (None, *scans.SEPARATORS, *scans.SVMLIGHT)
+    return by_rows or scans.is_pattern(path) or os.path.isdir(path)
 
 
 def read_rows(path: str) -> NDArray[np.int64]:
@@ -199,14 +157,12 @@ def read_rows(path: str) -> NDArray[np.int64]:
     DataError
         If the file is not there, is empty, or holds something else.
     """
-    with opened(path) as handle:
+    rows = np.empty(0, dtype=np.int64)
+    with files.opened(path) as handle, suppress(ValueError, OverflowError):
         try:
-            words = handle.read().split()
-            rows = np.array([int(word) for word in words], dtype=np.int64)
-        except UNREADABLE as error:
-            raise DataError(unreadable(path, error)) from None
-        except (ValueError, OverflowError):
-            rows = np.empty(0, dtype=np.int64)
+            rows = np.array([int(word) for word in handle.read().split()], np.int64)
+        except files.UNREADABLE as error:
+            raise DataError(files.unreadable(path, error)) from None
     if not rows.size:
         raise DataError(
             f"The file {path} has no row numbers; give one a line, counted from zero."
@@ -217,9 +173,7 @@ def read_rows(path: str) -> NDArray[np.int64]:
 # ----------------------------------------------------------------- formula
 
 
-def formula_for(
-    options: FitOptions | ReportOptions | Parity, train: InputRows
-) -> str | None:
+def formula_for(options: FileFitting | Parity, train: InputRows) -> str | None:
     """The formula given, or that of the outcome on all other columns.
 
     The outcome of svmlight files that are read block by block is their label. Columns
@@ -229,11 +183,11 @@ def formula_for(
     Raises
     ------
     OptionError
-        If outcome and formula are both missing for a CSV file, or both given, or one is
-        given for an svmlight file.
+        If outcome and formula are both missing for a CSV file, or name two outcomes, or
+        one is given for an svmlight file.
     """
     outcome, formula = options.training.outcome, options.training.formula
-    if isinstance(train.data, Svmlight):
+    if train.format == "svmlight":
         if outcome or formula:
             raise OptionError(
                 f"{train.path} is an svmlight file, whose labels stand in front of the "
@@ -244,30 +198,32 @@ def formula_for(
         left, _, right = formula.rpartition("~")
         if outcome is None or left.strip() == outcome:
             return formula
-        if left.strip():
-            raise OptionError(
-                f"--outcome {outcome} and --formula '{formula}' name two outcomes; "
-                "leave --outcome out."
-            )
-        return f"{_quoted(outcome)} ~ {right}"
-    if outcome is None and isinstance(train.data, Scan) and train.data.is_svmlight:
-        outcome = LABEL_NAME
+        if not left.strip():
+            return f"{_quoted(outcome)} ~ {right}"
+        raise OptionError(
+            f"--outcome {outcome} and --formula '{formula}' name two outcomes; "
+            "leave --outcome out."
+        )
+    if outcome is None and getattr(train.data, "is_svmlight", False):
+        outcome = svmlight.LABEL_NAME
     if outcome is None:
         raise OptionError(
             f"{train.path} has columns with names; name its two-level column with "
             "--outcome, or the model with --formula."
         )
-    if outcome not in (columns := train.columns):
+    if outcome not in train.columns:
         raise DataError(
             f"--outcome {outcome} is no column of {train.path}"
-            f"{did_you_mean(outcome, columns)}: "
-            f"{missing_cure([outcome], pd.Index(columns))}."
+            f"{errors.did_you_mean(outcome, train.columns)}: "
+            f"{missing_cure([outcome], pd.Index(train.columns))}."
         )
     model = options.model
-    groups = None if isinstance(options, Parity) else options.errors.groups
-    offset = None if model.kernel else model.offset  # of a kernel it is a number
-    apart = model.weights, model.freq_weights, offset, groups, options.reading.id
-    names = [_quoted(str(name)) for name in apart if name in train.columns]
+    apart = [model.weights, model.freq_weights, options.reading.id]
+    if not model.kernel:  # of which the offset is a number
+        apart.append(str(model.offset))
+    if isinstance(options, FileFitting):
+        apart.append(options.errors.groups)
+    names = [_quoted(name) for name in apart if name in train.columns and name]
     return " - ".join([f"{_quoted(outcome)} ~ .", *names])
 
 
@@ -326,30 +282,28 @@ def check_places(
     --------
     >>> check_places(["new.csv"], False, ("out.csv", PREDICTIONS))
     """
-    read = [file for path in inputs if path for file in _files_of(path)]
-    written: list[str] = []
+    others = {file: "over a file that is read" for p in inputs for file in _files_of(p)}
     for path, kind in places:
         if path is None:
             continue
         if writing.checked_path(path) == "-":
             raise OptionError(f"No {kind.noun} is written to -; give a path.")
-        files = [path, report.rows_beside(path)] if kind is report.REPORT else [path]
-        for what, others in (("over a file that is read", read), ("twice", written)):
-            both = (file for file in files for one in others if is_same(file, one))
-            if (file := next(both, None)) is not None:
-                raise OptionError(
-                    f"The file {shown_path(file)} would be written {what}; give two."
-                )
+        outputs = [path, report.rows_beside(path)] if kind is report.REPORT else [path]
+        for file in outputs:
+            for other, what in others.items():
+                if writing.is_same(file, other):
+                    where = writing.shown_path(file)
+                    raise OptionError(f"The file {where} would be written {what}.")
         if kind is report.REPORT:
             report.checked_page(path, overwrite=overwrite)
         else:
             writing.validated_output_path(path, kind, overwrite)
-        written += files
+        others |= dict.fromkeys(outputs, "twice")
 
 
-def _files_of(path: str) -> list[str]:
+def _files_of(path: str | None) -> list[str]:
     """The files that a path stands for, if they are there."""
     with suppress(DataError):
-        if are_scanned(path):
-            return matched(path)
-    return [path] if os.path.isfile(path) else []
+        if path and are_scanned(path):
+            return scans.matched(path)
+    return [path] if path and os.path.isfile(path) else []

@@ -43,6 +43,7 @@ def read_shape(hint: Any, tokens: Sequence[Token]) -> tuple[int, ...]:
 
 
 File = Annotated[str, Parameter(allow_leading_hyphen=True)]  # - is standard input
+OUT = Parameter(name=("--output", "-o"), allow_leading_hyphen=True)
 
 
 @Parameter(name="*", group=Group("Outcome and predictors", sort_key=1))
@@ -333,11 +334,8 @@ class Fitting:
 
 
 @dataclass(frozen=True)
-class FitOptions(Fitting):
-    """Fit a file and print the errors.
-
-    Fit a two-level outcome; print a summary, confusion tables and error rates, as in
-    pegasos-stats fit patients.csv --outcome readmitted --cv 10 --save a.model
+class FileFitting(Fitting):
+    """The options of all fits of files.
 
     Attributes
     ----------
@@ -354,11 +352,22 @@ class FitOptions(Fitting):
     test: File | None = None
     training: Training = Training()
     reading: ReadingOptions = ReadingOptions()
+
+
+@dataclass(frozen=True)
+class FitOptions(FileFitting):
+    """Fit a file and print the errors.
+
+    Fit a two-level outcome; print a summary, confusion tables and error rates, as in
+    pegasos-stats fit patients.csv --outcome readmitted --cv 10 --save a.model
+    """
+
+    _: KW_ONLY
     output: Output = Output()
 
 
 @dataclass(frozen=True)
-class ReportOptions(Fitting):
+class ReportOptions(FileFitting):
     """Fit a file and write a report of it.
 
     Fit a two-level outcome; write a page whose first screen has the conclusion, the
@@ -367,10 +376,6 @@ class ReportOptions(Fitting):
 
     Attributes
     ----------
-    train
-        training data, as TRAIN of fit; -: standard input
-    test
-        labelled data to test on
     output
         page to write (Markdown if it ends in .md), with a CSV file of all
         misclassified rows beside it; an earlier page is replaced, any other file
@@ -384,14 +389,8 @@ class ReportOptions(Fitting):
         the coefficients as one
     """
 
-    train: File
     _: KW_ONLY
-    test: File | None = None
-    training: Training = Training()
-    reading: ReadingOptions = ReadingOptions()
-    output: Annotated[
-        str, Parameter(name=("--output", "-o"), allow_leading_hyphen=True)
-    ] = "report.html"
+    output: Annotated[str, OUT] = "report.html"
     overwrite: bool = False
     title: str | None = None
     image_shape: Annotated[
@@ -430,9 +429,7 @@ class Predict:
     model: str
     data: File
     _: KW_ONLY
-    output: Annotated[
-        str | None, Parameter(name=("--output", "-o"), allow_leading_hyphen=True)
-    ] = None
+    output: Annotated[str | None, OUT] = None
     overwrite: bool = False
     json: bool = False
     unlabelled: bool = False

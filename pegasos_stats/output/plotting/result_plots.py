@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, NoReturn
+from typing import Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,8 @@ from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models.effects import rows_of
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.summaries import INTERCEPT, largest_terms
-from pegasos_stats.output.plotting import forest, scores, style
-from pegasos_stats.output.plotting.style import Axes, Floats, Style
+from pegasos_stats.output.plotting import curves, forest, style
+from pegasos_stats.output.plotting.style import Axes, Style
 from pegasos_stats.output.plotting.tiles import draw_image
 from pegasos_stats.solvers.pegasos import Pegasos
 
@@ -26,10 +26,7 @@ HEIGHT = 6.8  # inches of the three panels
 OF_FACTOR = re.compile(r"\w+\(([^,()]+)[,)]")  # relevel(a, ...), C(a)
 MARKED = 40  # epochs, at most, that are shown as points
 DEPTH = 30.0  # times below the least objective, where the axis of the bound ends
-BEYOND = 1.08  # where an axis of errors ends, as a multiple of the largest
-PANELS = (
-    "one to three, for the objective, the gap and the errors: plt.subplots(3, 1)[1]"
-)
+PANELS = "one to three, as for objective, gap and errors: plt.subplots(3, 1)[1]"
 
 
 def draw_trace(
@@ -63,102 +60,51 @@ def draw_trace(
     -------
     array of Axes
     """
-    style.pyplot()
-    from matplotlib.ticker import MaxNLocator
-
-    if ax is None:
-        axes = list(style.new_axes(3, 1, (style.WIDTH, HEIGHT))[:, 0])
-        for panel in axes[:2]:
-            panel.sharex(axes[2])
-            panel.tick_params(labelbottom=False)
-    else:
-        axes = style.several_axes(ax, [1, 2, 3], PANELS)
-    at, few = trace[x].to_numpy(), "o" if len(trace) <= MARKED else "None"
-    look = {"marker": few, "markersize": 3.5} | dict(line)
-    contents = _panels(trace, x, optimum, lower)
-    for place, (panel, content) in enumerate(zip(axes, contents, strict=False)):
-        _draw_curves(panel, at, content, look)
-        if refined_from is not None:
-            last = trace.loc[trace["epoch"] == refined_from, x].item()
-            style.reference(panel, last, None, "SDCA from here" if place == 0 else "")
-        panel.xaxis.set_major_locator(MaxNLocator(integer=True))
-        if panel is axes[-1] or ax is not None:  # named once where panels share it
-            panel.set_xlabel(x.capitalize())
-    style.finish(*axes, legend="best")
-    return np.array(axes, dtype=object)
-
-
-class Panel(NamedTuple):
-    """What a panel of a trace shows: curves by label, and the limits of its axis."""
-
-    name: str
-    curves: dict[str, Floats]
-    logarithmic: bool = False
-    is_filled: bool = False
-    limits: tuple[float | None, float | None] = (None, None)
-
-
-def _panels(
-    trace: pd.DataFrame, x: Against, optimum: float | None, lower: float
-) -> tuple[Panel, Panel, Panel]:
-    """Objective, gap and errors; against steps distance, gap and accuracy."""
-    objective, gap = (trace[name].to_numpy() for name in ("objective", "gap"))
-    bound, floor = np.maximum(0.0, objective - gap), float(objective.min()) / DEPTH
-    wide = floor > 0.0 and style.wide(objective)
-    label = f"relative gap {gap[-1] / objective[-1]:.2g} at the end"
-    second = Panel("Duality gap", {f"Objective less bound; {label}": gap}, True)
+    at, objective, gap = (trace[name].to_numpy() for name in (x, "objective", "gap"))
+    bound = np.maximum(0.0, objective - gap)
+    floor = float(objective.min()) / DEPTH
+    wide = floor > 0.0 and style.is_wide(objective)
+    label = (
+        f"Objective less bound; relative gap {gap[-1] / objective[-1]:.2g} at the end"
+    )
+    gaps = "Duality gap", {label: (at, gap)}, True
     rates = {"Rows of the fit": trace["training_error"].to_numpy()}
     if "test_error" in trace:
         rates["Held-out rows"] = trace["test_error"].to_numpy()
-    most = max(1e-3, *(float(np.nanmax(rate)) for rate in rates.values()))
-    low, high = -0.02 * most, BEYOND * most
     if x == "epoch":
-        both = {"Objective of the fit": objective}
-        both["Certified lower bound of the optimum"] = bound
-        below = floor if wide and bound.min() < floor else None  # far below
-        first = Panel("Objective", both, wide, True, (below, None))
-        third = Panel("Misclassified rows", _at_the_end(rates), limits=(low, high))
-        return first, second, third
-    label, least = "Objective above the optimum", optimum
-    if least is None:
-        least = max(lower, float(bound.max()))
-        label += ", at most"
-    elif not least <= objective.min():
-        why = f"is above the objective {objective.min():.6g} of the trace."
-        raise OptionError(why, "optimum", optimum)
-    first = Panel("Objective above the optimum", {label: objective - least}, True)
-    right = _at_the_end({name: 1.0 - rate for name, rate in rates.items()})
-    return first, second, Panel("Accuracy", right, limits=(1.0 - high, 1.0 - low))
-
-
-def _at_the_end(rates: dict[str, Floats]) -> dict[str, Floats]:
-    return {f"{name}, {rate[-1]:.2%} at the end": rate for name, rate in rates.items()}
-
-
-def _draw_curves(ax: "Axes", at: Floats, panel: Panel, line: Style) -> None:
-    """Draw the curves of a panel; on a logarithmic axis what is above 0."""
-    if panel.is_filled:
-        fill = {"color": style.ink(ax), "alpha": 0.12, "linewidth": 0}
-        above, below = panel.curves.values()
-        ax.fill_between(at, below, above, **fill)
-    curves = panel.curves
-    if panel.logarithmic:
-        curves = {
-            label: np.where((values > 0.0) & np.isfinite(values), values, np.nan)
-            for label, values in curves.items()
-        }
-        known = np.concatenate(list(curves.values()))
-        known = np.maximum(known[known > 0.0], panel.limits[0] or 0.0)
-        if known.size:
-            ax.set_yscale("log")
-            style.write_decimals(known, ax.yaxis)
-    for label, values in curves.items():
-        style.draw_line(ax, at, values, style.labelled(line, label)[0])
-    if panel.name in ("Accuracy", "Misclassified rows"):
-        style.write_percent(ax.yaxis)
-    if panel.limits != (None, None):
-        ax.set_ylim(*panel.limits)
-    ax.set_ylabel(panel.name)
+        third, above = "Misclassified rows", {"Objective of the fit": (at, objective)}
+        above["Certified lower bound of the optimum"] = at, bound
+        first = "Objective", above, wide
+    else:
+        third, label = "Accuracy", "Objective above the optimum"
+        rates = {name: 1.0 - rate for name, rate in rates.items()}
+        if optimum is None:
+            optimum = max(lower, float(bound.max()))
+            label += ", at most"
+        elif not optimum <= objective.min():
+            why = f"is above the objective {objective.min():.6g} of the trace."
+            raise OptionError(why, "optimum", optimum)
+        first = "Objective above the optimum", {label: (at, objective - optimum)}, True
+    ends = {f"{k}, {v[-1]:.2%} at the end": (at, v) for k, v in rates.items()}
+    axes = style.panels_of(ax, HEIGHT, [1, 2, 3], PANELS)
+    few = "o" if len(trace) <= MARKED else "None"
+    look: Style = {"marker": few, "markersize": 3.5}
+    for panel, (name, lines, logarithmic) in zip(
+        axes, (first, gaps, (third, ends, False)), strict=False
+    ):
+        curves.draw_panel(panel, name, lines, line, logarithmic, **look)
+        panel.set_xlabel(x.capitalize())
+        if refined_from is not None:
+            last = trace.loc[trace["epoch"] == refined_from, x].item()
+            text = "SDCA from here" if panel is axes[0] else ""
+            style.reference(panel, last, None, text)
+    if x == "epoch":
+        fill = {"color": style.ink(axes[0]), "alpha": 0.12, "linewidth": 0}
+        axes[0].fill_between(at, bound, objective, **fill)
+        if wide and bound.min() < floor:
+            axes[0].set_ylim(bottom=floor)
+    style.finish(*axes)
+    return np.array(axes, dtype=object)
 
 
 @suggest_names("result.plot")
@@ -212,7 +158,7 @@ class ResultPlots:
     'Area 1.000'
     """
 
-    result: scores.Fitted
+    result: curves.Fitted
     names: ClassVar[tuple[str, ...]] = ("trace", "margins", "confusion", "roc")
 
     def __call__(self, *arguments: object, **named: object) -> NoReturn:
@@ -306,7 +252,7 @@ class ResultPlots:
             If the threshold is no finite score, as the probabilities 0 and 1 are not.
         """
         table = self.result.confusion(data, actual, offset=offset)
-        return scores.draw_margins(table, self.result, ax, line, threshold)
+        return curves.draw_margins(table, self.result, ax, line, threshold)
 
     def confusion(
         self,
@@ -354,28 +300,25 @@ class ResultPlots:
         DeLong, DeLong & Clarke-Pearson, Biometrics 44 (1988).
         """
         table = self.result.confusion(data, actual, offset=offset)
-        return scores.draw_roc(table, self.result, ax, line, threshold)
+        return curves.draw_roc(table, self.result, ax, line, threshold)
 
     def __repr__(self) -> str:
         return f"<Figures: {', '.join(self.names)}>"
 
 
-def level_names(term: str, bases: Mapping[str, object]) -> tuple[str, str | None]:
-    """A level as ``variable: level``, and its reference; another term as it is, None.
+def level_of(term: str, bases: Mapping[str, object]) -> tuple[str, str, object] | None:
+    """Variable, level and reference level of a term that is a level of a factor.
 
     Examples
     --------
-    >>> level_names("relevel(ward, ref='A')[T.B]", {"relevel(ward, ref='A')": "A"})
-    ('ward: B', 'ward: A (reference)')
-    >>> level_names("age", {})
-    ('age', None)
+    >>> level_of("relevel(ward, ref='A')[T.B]", {"relevel(ward, ref='A')": "A"})
+    ('ward', 'B', 'A')
     """
     factor, bracket, level = term.partition("[T.")
     if not bracket or not level.endswith("]") or ":" in term or factor not in bases:
-        return term, None
+        return None
     called = OF_FACTOR.match(factor)
-    variable = called[1] if called else factor
-    return f"{variable}: {level[:-1]}", f"{variable}: {bases[factor]} (reference)"
+    return called[1] if called else factor, level[:-1], bases[factor]
 
 
 @dataclass(frozen=True, repr=False)
@@ -424,18 +367,10 @@ class LinearPlots(ResultPlots):
         OptionError
             If `max_terms` is not above zero.
         """
-        table, title = self._largest(max_terms)
-        bases = self.result.reference_levels
-        names = [level_names(str(term), bases)[0] for term in table["term"]]
-        table = table.assign(term=names)
-        return forest.draw_coefficients(
-            table.sort_values("estimate", ascending=False, kind="stable"),
-            self.result.coding.levels,
-            ax,
-            line,
-            title=title,
-            unit=self._unit,
-        )
+        table, title, _ = self._largest(max_terms)
+        table = table.sort_values("estimate", ascending=False, kind="stable")
+        levels, look = self.result.coding.levels, {"title": title, "unit": self._unit}
+        return forest.draw_coefficients(table, levels, ax, line, **look)
 
     def odds_ratios(
         self, max_terms: int | None = 30, *, ax: "Axes | None" = None, **line: object
@@ -459,19 +394,14 @@ class LinearPlots(ResultPlots):
             raise OptionError(
                 "A fit by the hinge loss has no odds ratios; fit ps.logit() for them."
             )
-        table, title = self._largest(max_terms)
-        bases = self.result.reference_levels
-        names, references, ratios = [], [], table.set_index("term")
-        for term in ratios.index:
-            name, reference = level_names(str(term), bases)
-            if reference is not None and reference not in names:
-                names.append(reference)
-                references.append(reference)
-            names.append(name)
-        numbers = ratios[["estimate", "conf_low", "conf_high"]].astype(float)
+        table, title, references = self._largest(max_terms)
+        ratios = table.set_index("term")[forest.NUMBERS].astype(float)
         with np.errstate(over="ignore"):
-            ratios = numbers.apply(np.exp)
-        ratios.index = pd.Index([n for n in names if n not in references])
+            ratios = ratios.apply(np.exp)
+        names = list(ratios.index)
+        for level, reference in references.items():  # above the first of its levels
+            if reference not in names:
+                names.insert(names.index(level), reference)
         return forest.draw_forest(
             names,
             [forest.Series(ratios, marker="s")],
@@ -481,7 +411,7 @@ class LinearPlots(ResultPlots):
             title=title,
             zero=1.0,
             logarithmic=True,
-            references=references,
+            references=[*dict.fromkeys(references.values())],
         )
 
     def effect(
@@ -567,10 +497,12 @@ class LinearPlots(ResultPlots):
                 "plot.margins()."
             )
         table = self.result.confusion(data, actual, offset=offset)
-        return scores.draw_probabilities(table, self.result, ax, line, threshold)
+        return curves.draw_probabilities(table, self.result, ax, line, threshold)
 
-    def _largest(self, max_terms: int | None) -> tuple[pd.DataFrame, str]:
-        """The largest coefficients, and a title that says what is drawn."""
+    def _largest(
+        self, max_terms: int | None
+    ) -> tuple[pd.DataFrame, str, dict[str, str]]:
+        """The largest coefficients, what is drawn, and the reference of each level."""
         if max_terms is not None:
             check_count("max_terms", max_terms)
         table, p = self.result.coefficient_table(), len(self.result.coef)
@@ -579,7 +511,15 @@ class LinearPlots(ResultPlots):
         title = f"The {len(drawn)} largest of {p:,} coefficients, " * (len(drawn) < p)
         known = drawn["conf_low"].notna().any()
         title += "95% intervals" if known else "no intervals, see summary()"
-        return drawn, title[:1].upper() + title[1:]
+        names, references = [], {}
+        for term in map(str, drawn["term"]):
+            found, name = level_of(term, self.result.reference_levels), term
+            if found is not None:
+                variable, level, reference = found
+                name = f"{variable}: {level}"
+                references[name] = f"{variable}: {reference} (reference)"
+            names.append(name)
+        return drawn.assign(term=names), title[:1].upper() + title[1:], references
 
     def coefficient_image(
         self, shape: Sequence[int], *, ax: "Axes | None" = None

@@ -6,7 +6,6 @@ are safe for the colour-blind and readable in grey; what is neither level nor mo
 the colour of the text, so that dark styles show it.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from os.path import commonprefix
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     import matplotlib.figure
     from matplotlib.axis import Axis
     from matplotlib.lines import Line2D
-    from matplotlib.text import Text
     from matplotlib.typing import ColorType
     from numpy.typing import ArrayLike
 
@@ -33,6 +31,7 @@ Figure: TypeAlias = "matplotlib.figure.Figure"
 Floats = NDArray[np.float64]
 Dashes = str | tuple[int, tuple[int, ...]]
 Style = Mapping[str, Any]
+Curves: TypeAlias = "Mapping[str, tuple[ArrayLike, ...]]"
 
 WIDTH, HEIGHT = 6.4, 4.0  # inches of a figure with one panel
 SQUARE = 4.8
@@ -43,27 +42,26 @@ NEGATIVE, POSITIVE = "#0072B2", "#D55E00"  # the two levels of an outcome
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHES: Sequence[Dashes] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P")
+MARKED = 0.12  # of the diagonal of axes, between two markers of a line
 BAND = 0.18  # opacity
 
 DECADE = 10.0  # ratio of the largest to the smallest value, above which axes are log
 LETTER = 0.0075  # inches of a letter, for each point of its size
 LONGEST = 400  # letters of a name
-NAMES = 0.45  # share of the width of a figure that the names of rows take
+LEVEL = 28  # letters of a level within a text
+NAMES, WIDEST = 0.45, 40  # share of a figure's width, and letters, of names of rows
+ROOM = 66.0  # points of an inch of axes that names of rows have, beside margins
 SMALLEST = 4.0  # points
 MOST_LINES = 4  # of a title or a label
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 SLACK = 0.02  # inches
-ROOM = 66.0  # points of an inch of axes that names of rows have, beside margins
-LEVEL = 28  # letters of a level within a text
 NARROW = 3.2  # inches of axes, below which a legend has smaller letters
-MOST = 0.65  # share of the height of axes that a legend takes, at most
-OUTSIDE: Mapping[str, Style] = {  # places of a legend beside axes; above: no title
+BESIDE = 24  # letters in a line of a legend beside axes
+SAMPLE = 7  # letters as wide as the sample of a line in a legend
+OUTSIDE: Mapping[str, Style] = {  # places of a legend beside axes that are full
     "above": {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)},
     "right": {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)},
 }
-BESIDE = 24  # letters in a line of a legend beside axes
-UPRIGHT = "upright"  # lines across the height of axes, but for their legend
-SAMPLE = 7  # letters as wide as the sample of a line in a legend
 
 
 class Line(NamedTuple):
@@ -83,11 +81,11 @@ def lines(count: int) -> list[Line]:
     ['o', 's', '^']
     """
     ways = len(COLOURS)
-    found = []
-    for i in range(count):
-        other = (i + i // ways) % ways
-        found.append(Line(COLOURS[i % ways], DASHES[other], MARKERS[other]))
-    return found
+    others = [(i + i // ways) % ways for i in range(count)]
+    return [
+        Line(COLOURS[i % ways], DASHES[other], MARKERS[other])
+        for i, other in enumerate(others)
+    ]
 
 
 def pyplot() -> Any:
@@ -108,13 +106,15 @@ def pyplot() -> Any:
     return pyplot
 
 
+# -------------------------------------------------------------------- axes
+
+
 def new_axes(
     rows: int = 1, columns: int = 1, size: tuple[float, float] = (WIDTH, HEIGHT)
 ) -> NDArray[np.object_]:
     """Axes of a new figure, shape (rows, columns); `size` in inches."""
-    plt = pyplot()
     own = {"figsize": size, "layout": "constrained", "squeeze": False}
-    figure, made = plt.subplots(rows, columns, **own)
+    figure, made = pyplot().subplots(rows, columns, **own)
     figure.savefig = partial(write_figure, figure)
     for ax in made.flat:
         dress(ax)
@@ -141,34 +141,49 @@ def dress(ax: "Axes") -> "Axes":
 
 
 def axes_of(ax: "Axes | None", width: float = WIDTH, height: float = HEIGHT) -> "Axes":
-    """The axes passed, or those of a new figure of this size in inches.
+    """The axes passed, or those of a new figure of this size in inches."""
+    return panels_of(
+        ax, height, [1], "the axes of one panel: plt.subplots()[1]", width
+    )[0]
+
+
+def panels_of(
+    ax: object, height: float, counts: Sequence[int], cure: str, width: float = WIDTH
+) -> list["Axes"]:
+    """The panels passed, or new ones below each other, the last of `counts`.
 
     Raises
     ------
     OptionError
-        If `ax` is no Axes.
+        If `ax` is no Axes, or another number of them.
     """
-    pyplot()
+    plt = pyplot()
     if ax is None:
-        made: Axes = new_axes(size=(width, height))[0, 0]
-        return made
-    return several_axes(ax, [1], "the axes of one panel: plt.subplots()[1]")[0]
-
-
-def several_axes(ax: object, counts: Sequence[int], cure: str) -> list["Axes"]:
-    """The panels passed, or `OptionError` unless there are so many."""
+        return [*new_axes(counts[-1], 1, (width, height))[:, 0]]
     refused = OptionError(f"ax is of type {type(ax).__name__}; give {cure}.")
     with convert_errors(refused):
         found = list(np.ravel(np.asarray(ax, dtype=object)))
-        one = counts == [1] and isinstance(ax, list | tuple | np.ndarray)
-        if one or not all(hasattr(each, "get_xlim") for each in found):
-            raise refused
+    if not all(isinstance(each, plt.Axes) for each in found):
+        raise refused
     if len(found) not in counts:
         raise OptionError(f"ax holds {len(found)} panels; give {cure}.")
     return found
 
 
-def merged(style: Style, **defaults: Any) -> dict[str, Any]:
+def square_axes(ax: "Axes | None", end: float = 1.0) -> "Axes":
+    """Square axes of two shares from 0 to `end`, in percent."""
+    ax = axes_of(ax, SQUARE, SQUARE)
+    sides = -EDGE * end, (1.0 + EDGE) * end  # so that lines along them are visible
+    ax.set(xlim=sides, ylim=sides, aspect="equal")
+    write_percent(ax.xaxis)
+    write_percent(ax.yaxis)
+    return ax
+
+
+# ------------------------------------------------------------------- lines
+
+
+def merged(style: Style, **defaults: object) -> dict[str, Any]:
     """Keywords of a line: those of the user, else the defaults.
 
     Examples
@@ -190,57 +205,49 @@ def merged(style: Style, **defaults: Any) -> dict[str, Any]:
     return defaults | given
 
 
+def labelled(line: Style, label: str) -> str:
+    """A label, after that of the user where there is one."""
+    own = merged(line).get("label")
+    return ", ".join(str(text) for text in (own, label) if text)
+
+
 def draw_line(
     ax: "Axes",
     x: "ArrayLike",
     y: "ArrayLike",
-    style: Style,
-    band: "tuple[ArrayLike, ArrayLike] | None" = None,
+    *band: "ArrayLike",
+    line: Style,
+    label: str = "",
     **defaults: object,
 ) -> "Line2D":
-    """Draw a line in the next colour of the axes, with a band of the same colour."""
-    (line,) = ax.plot(x, y, **merged(style, **defaults))
-    if band is not None:
-        ax.fill_between(
-            x, *band, color=line.get_color(), alpha=BAND, linewidth=0.0, zorder=1
-        )
-    return line
+    """Draw a line, with a band of its colour between two further curves, if given.
+
+    It has the next colour of the axes; a label of the user stands before its own.
+    """
+    look = merged(line, **defaults) | {"label": labelled(line, label)}
+    (drawn,) = ax.plot(x, y, **look)
+    if band:
+        fill: Style = {"alpha": BAND, "linewidth": 0.0, "zorder": 1}
+        ax.fill_between(x, band[0], band[1], color=drawn.get_color(), **fill)
+    return drawn
 
 
 def draw_curves(
-    ax: "Axes",
-    curves: "Mapping[str, tuple[ArrayLike, ArrayLike]]",
-    line: Style,
-    **defaults: Any,
+    ax: "Axes", curves: Curves, line: Style, marked: bool = False, **defaults: object
 ) -> None:
-    """Draw lines by their labels, several in different ways.
-
-    A label of the user stands before that of each line.
-    """
-    own = merged(line).get("label")
-    for (label, (x, y)), way in zip(curves.items(), lines(len(curves)), strict=True):
-        apart: Style = {}
+    """Draw lines by their labels, several in different ways; or also with markers."""
+    before = len(ax.get_legend_handles_labels()[1])
+    ways = lines(before + len(curves))[before:]
+    for place, ((label, curve), way) in enumerate(
+        zip(curves.items(), ways, strict=True)
+    ):
+        look: dict[str, object] = dict(defaults)
         if len(curves) > 1:
-            apart = {"color": way.colour, "linestyle": way.dashes}
-        named = {**apart, **line, "label": f"{own}, {label}" if own else label}
-        draw_line(ax, x, y, named, **defaults)
-
-
-def square_axes(ax: "Axes | None", end: float = 1.0) -> "Axes":
-    """Square axes of two shares from 0 to `end`, in percent."""
-    ax = axes_of(ax, SQUARE, SQUARE)
-    sides = -EDGE * end, (1.0 + EDGE) * end  # so that lines along them are visible
-    ax.set(xlim=sides, ylim=sides, aspect="equal")
-    write_percent(ax.xaxis)
-    write_percent(ax.yaxis)
-    return ax
-
-
-def labelled(line: Style, text: str) -> tuple[dict[str, object], bool]:
-    """Keywords whose label is `text`, after that of the user; whether there is one."""
-    own = merged(line).get("label")
-    label = f"{own}: {text[0].lower()}{text[1:]}" if own else text
-    return {**line, "label": label}, bool(own)
+            look |= {"color": way.colour, "linestyle": way.dashes}
+        if marked:
+            start = MARKED * place / len(curves)
+            look |= {"marker": way.marker, "markevery": (start, MARKED)}
+        draw_line(ax, *curve, line=look | merged(line), label=label)
 
 
 def strokes(ax: "Axes", values: Floats, colour: "ColorType", **look: Any) -> None:
@@ -255,11 +262,7 @@ def ink(ax: "Axes") -> "ColorType":
 
 
 def reference(
-    ax: "Axes",
-    x: Any,
-    y: Any,
-    label: str = "",
-    linestyle: Dashes = ":",
+    ax: "Axes", x: Any, y: Any, label: str = "", linestyle: Dashes = ":"
 ) -> None:
     """Draw what a figure is read against, unless the axes have it already.
 
@@ -270,19 +273,22 @@ def reference(
         return
     look = {"color": ink(ax), "linewidth": 1.1, "linestyle": linestyle, "alpha": 0.75}
     if y is None:
-        ax.axvline(x, label=label, gid=UPRIGHT, **look)
+        ax.axvline(x, label=label, **look)
     elif x is None:
         ax.axhline(y, label=label, **look)
     else:
         ax.plot(x, y, label=label, scalex=False, scaley=False, **look)
 
 
-def wide(values: Floats) -> bool:
+# -------------------------------------------------------------- their scales
+
+
+def is_wide(values: Floats) -> bool:
     """Whether positive numbers span more than a factor of ten.
 
     Examples
     --------
-    >>> wide(np.array([1.0, 9.0])), wide(np.array([1.0, 11.0]))
+    >>> is_wide(np.array([1.0, 9.0])), is_wide(np.array([1.0, 11.0]))
     (False, True)
     """
     return bool(values.max() > DECADE * values.min())
@@ -300,193 +306,20 @@ def write_decimals(values: Floats, axis: "Axis") -> None:
 
 def write_percent(axis: "Axis") -> None:
     """Label shares in percent, and nothing beyond -100% and 100%."""
-    from matplotlib.ticker import FuncFormatter
-
-    def percent(share: float, _: object) -> str:
-        return f"{100.0 * share:.3g}%" if abs(share) < 1.0 + 1e-9 else ""
-
-    axis.set_major_formatter(FuncFormatter(percent))
+    axis.set_major_formatter(
+        lambda share, _: percent(share) if abs(share) < 1.0 + 1e-9 else ""
+    )
 
 
-def written(name: object) -> str:
-    r"""A name as text of a figure, without what matplotlib would read as a command.
-
-    What no font has, such as a control character, is a replacement character.
+def percent(share: float, digits: int = 3) -> str:
+    """A share in percent.
 
     Examples
     --------
-    >>> written("price in $"), written("_hidden"), written(5)
-    ('price in \\$', ' _hidden', '5')
+    >>> percent(0.1234)
+    '12.3%'
     """
-    text = str(name)
-    text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-    letters = (c if c.isprintable() or c == "\n" else UNKNOWN for c in text)
-    plain = "".join(letters).replace("$", r"\$")
-    return f" {plain}" if plain.startswith("_") else plain
-
-
-def abbreviated(names: Sequence[object], width: int) -> list[str]:
-    """Names of at most `width` letters, cut so that different names stay different.
-
-    The middle is left out; of names that are then the same, what they begin with.
-
-    Examples
-    --------
-    >>> abbreviated(["concentration in plasma A", "concentration in plasma B"], 12)
-    ['conce…asma A', 'conce…asma B']
-    >>> abbreviated(["aaaaaa1bbbbbb", "aaaaaa2bbbbbb"], 6)
-    ['…1bbbb', '…2bbbb']
-    """
-    whole = [" ".join(str(name).split()) for name in names]
-    tail = (width - 1 + 1) // 2
-    cut = [
-        n if len(n) <= width else f"{n[: width - 1 - tail]}…{n[len(n) - tail :]}"
-        for n in whole
-    ]
-    for text, count in Counter(cut).items():
-        same = [j for j, short in enumerate(cut) if short == text]
-        if count == 1 or len({whole[j] for j in same}) == 1:
-            continue
-        first = len(commonprefix([whole[j] for j in same]))  # noqa: RUF071
-        for place, j in enumerate(same, 1):
-            cut[j] = f"…{whole[j][first : first + width - 1]}"
-            if cut[j] in cut[:j]:
-                mark = f"…{place}"
-                cut[j] = f"{whole[j][: max(width - len(mark), 1)]}{mark}"
-    return cut
-
-
-def fitted(names: Sequence[object], width: int, most: int = 2) -> list[str]:
-    """Names on at most `most` lines of `width` letters; longer ones are abbreviated."""
-    short = abbreviated(names, most * width - 4 * (most > 1))
-    found = [wrap(n, width, max_lines=most, placeholder="…") or [""] for n in short]
-    texts = ["\n".join(each) for each in found]
-    if len(set(texts)) < len({str(name) for name in names}):
-        texts = abbreviated(names, width)
-    return [written(text) for text in texts]
-
-
-def short(name: object) -> str:
-    """A level as part of a text: long ones without their middle."""
-    return written(abbreviated([name], LEVEL)[0])
-
-
-def name_rows(
-    ax: "Axes", names: Sequence[object], most: int = 2
-) -> dict[object, float]:
-    """Name rows from the top, in the room there is; return where each is.
-
-    Rows that the axes have by the same name stay where they are: new ones come below.
-    Where rows are too narrow for letters, some have no name.
-    """
-    from matplotlib.ticker import FixedFormatter
-
-    base, dots = _points("ytick.labelsize"), ax.figure.dpi
-    before: dict[str, float] = {}
-    if isinstance(ax.yaxis.get_major_formatter(), FixedFormatter):
-        before = {t.get_text(): t.get_position()[1] for t in ax.get_yticklabels()}
-    row = ROOM * ax.get_window_extent().height / dots / max(len(names), 1)
-    size = max(min(base, row), SMALLEST)
-    place = ax.get_subplotspec()
-    columns = 1 if place is None else place.get_gridspec().ncols
-    inches = ax.figure.bbox.width / dots / columns
-    width = max(int(NAMES * inches / (LETTER * size)), 8)
-    texts = fitted(names, min(width, 40), min(most, max(int(row / size / 1.6), 1)))
-    new = [text for text in texts if text not in before]
-    places = before | {t: float(len(before) + j) for j, t in enumerate(new)}
-    every = int(np.ceil(size / row))
-    at = list(places.items())[::every]
-    ax.set_yticks([y for _, y in at], [text for text, _ in at], fontsize=size)
-    ax.tick_params(axis="y", length=0.0)
-    ax.set_ylim(len(places) - 0.4, -0.6)
-    return {name: places[text] for name, text in zip(names, texts, strict=True)}
-
-
-def put_legend(ax: "Axes", place: str = "best") -> float:
-    """Put the legend into axes; return the share of their height that it takes.
-
-    Long labels are broken; in narrow axes letters are smaller. A place of `OUTSIDE` is
-    for axes that are full.
-    """
-    handles, labels = ax.get_legend_handles_labels()
-    if not labels:
-        return 0.0
-    ax.apply_aspect()
-    inches = ax.get_window_extent().width / ax.figure.dpi
-    base = _points("legend.fontsize")
-    size = base if inches > NARROW else 0.75 * base
-    width = max(int(0.9 * inches / (LETTER * size)) - SAMPLE, 14)
-    width = BESIDE if place in OUTSIDE else width
-    texts = ["\n".join(wrap(label, width)) for label in labels]
-    look: dict[str, Any] = {"framealpha": 0.7, "edgecolor": "none", "frameon": True}
-    if place in OUTSIDE:
-        ax.legend(handles, texts, fontsize=size, **look, **OUTSIDE[place])
-        return 0.0
-    made = ax.legend(handles, texts, loc=place, fontsize=size, **look)
-    made.set_in_layout(False)
-    tall = made.get_window_extent().height / ax.get_window_extent().height
-    return float(min(tall + 0.04, MOST))
-
-
-def keep_clear(ax: "Axes", first: float, last: float, place: str) -> None:
-    """Put the legend beyond the last of what is drawn, from `first` to `last` in y."""
-    share = put_legend(ax, place)
-    end = first + (last - first) / (1.0 - share)
-    above = end > first and place[0] == "u"
-    ax.set_ylim(*((first, end) if above else (end, first)))
-    for line in ax.lines:
-        if line.get_gid() == UPRIGHT:
-            line.set_ydata([0.0, 1.0 - share] if above else [share, 1.0])
-
-
-def finish(*axes: "Axes", legend: str | None = None) -> None:
-    """Put the legend, and see to it that titles and names are inside the figure.
-
-    Axes of a figure without a layout are moved only if a text would be cut off.
-    """
-    figure = axes[0].figure.figure
-    for _ in range(2):  # axes that are square are moved by a second layout
-        _lay_out(figure)
-        for ax in axes:
-            for text in (ax.title, ax.xaxis.label, ax.yaxis.label):
-                box = ax.get_window_extent()
-                side = box.height if text is ax.yaxis.label else box.width
-                _wrap(text, side / figure.dpi)
-    _lay_out(figure)
-    if legend is not None:
-        for ax in axes:
-            put_legend(ax, legend)
-    if legend in OUTSIDE:
-        _lay_out(figure)
-
-
-def _points(setting: str) -> float:
-    """Size of letters that the user has set, in points."""
-    from matplotlib.font_manager import FontProperties
-
-    size = FontProperties(size=pyplot().rcParams[setting]).get_size_in_points()
-    return float(size)
-
-
-def _wrap(text: "Text", inches: float) -> None:
-    """Break a text into lines that are at most so long."""
-    width = max(int(inches / (LETTER * float(text.get_fontsize()))), 8)
-    look: Style = {"max_lines": MOST_LINES, "placeholder": " …"}
-    rows = text.get_text().replace(r"\$", "$").split("\n")
-    text.set_text(written("\n".join("\n".join(wrap(r, width, **look)) for r in rows)))
-
-
-def _lay_out(figure: "Figure") -> None:
-    """Run the layout of a figure; give room to texts where one without cuts them."""
-    engine = figure.get_layout_engine()
-    if engine is None:
-        box, sides = figure.get_tightbbox(), np.asarray(figure.get_size_inches())
-        if np.min(box.min) > -SLACK and (box.max < sides + SLACK).all():
-            return
-        from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-        engine = ConstrainedLayoutEngine()
-    engine.execute(figure)
+    return f"{100.0 * share:.{digits}g}%"
 
 
 SHARES = frozenset(
@@ -518,18 +351,163 @@ def metric_name(name: str) -> str:
     return NAMED.get(name, written(words[:1].upper() + words[1:]))
 
 
-def percent(share: float, digits: int = 3) -> str:
-    """A share in percent.
-
-    Examples
-    --------
-    >>> percent(0.1234)
-    '12.3%'
-    """
-    return f"{100.0 * share:.{digits}g}%"
-
-
 def write_metric(axis: "Axis", name: str) -> None:
     """Label the values of a metric."""
     if name in SHARES:
         write_percent(axis)
+
+
+# ------------------------------------------------------------ names and texts
+
+
+def written(name: object) -> str:
+    r"""A name as text of a figure, without what matplotlib would read as a command.
+
+    What no font has, such as a control character, is a replacement character.
+
+    Examples
+    --------
+    >>> written("price in $"), written("_hidden"), written(5)
+    ('price in \\$', ' _hidden', '5')
+    """
+    text = str(name)
+    text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    letters = (c if c.isprintable() or c == "\n" else UNKNOWN for c in text)
+    plain = "".join(letters).replace("$", r"\$")
+    return f" {plain}" if plain.startswith("_") else plain
+
+
+def abbreviated(names: Sequence[object], width: int) -> list[str]:
+    """Names of at most `width` letters, cut so that different names stay different.
+
+    The middle is left out, or else what they begin with; or else they are numbered.
+
+    Examples
+    --------
+    >>> abbreviated(["concentration in plasma A", "concentration in plasma B"], 12)
+    ['conce…asma A', 'conce…asma B']
+    >>> abbreviated(["aaaaaa1bbbbbb", "aaaaaa2bbbbbb"], 6)
+    ['…1bbbb', '…2bbbb']
+    """
+    whole = [" ".join(str(name).split()) for name in names]
+    long = {name for name in whole if len(name) > width}
+    first, tail = len(commonprefix(list(long))), width // 2  # noqa: RUF071
+    ways = [
+        {name: f"{name[: width - 1 - tail]}…{name[-tail:]}" for name in long},
+        {name: f"…{name[first : first + width - 1]}" for name in long},
+        {n: f"{n[: width - 1 - len(str(j))]}…{j}" for j, n in enumerate(sorted(long))},
+    ]
+    for way in ways:
+        short = [way.get(name, name) for name in whole]
+        if len(set(short)) == len(set(whole)):
+            break
+    return short
+
+
+def fitted(names: Sequence[object], width: int, most: int = 2) -> list[str]:
+    """Names on at most `most` lines of `width` letters; longer ones are abbreviated."""
+    short = abbreviated(names, most * width - 4 * (most > 1))
+    look: Style = {"max_lines": most, "placeholder": "…"}
+    texts = ["\n".join(wrap(name, width, **look)) for name in short]
+    if len(set(texts)) < len({str(name) for name in names}):
+        texts = abbreviated(names, width)
+    return [written(text) for text in texts]
+
+
+def short(name: object) -> str:
+    """A level as part of a text: long ones without their middle."""
+    return written(abbreviated([name], LEVEL)[0])
+
+
+def name_rows(ax: "Axes", names: Sequence[object]) -> dict[object, float]:
+    """Name rows from the top, in the room there is; return where each is.
+
+    Rows that the axes have by the same name stay where they are: new ones come below.
+    Where rows are too narrow for letters, some have no name.
+    """
+    from matplotlib.ticker import FixedFormatter
+
+    before: dict[str, float] = {}
+    if isinstance(ax.yaxis.get_major_formatter(), FixedFormatter):
+        before = {t.get_text(): t.get_position()[1] for t in ax.get_yticklabels()}
+    dots, place = ax.figure.dpi, ax.get_subplotspec()
+    row = ROOM * ax.get_window_extent().height / dots / max(len(names), 1)
+    size = max(min(_points("ytick.labelsize"), row), SMALLEST)
+    columns = 1 if place is None else place.get_gridspec().ncols
+    width = int(NAMES * ax.figure.bbox.width / dots / columns / (LETTER * size))
+    most = 2 if row > 3.2 * size else 1
+    texts = fitted(names, min(max(width, 8), WIDEST), most)
+    new = dict.fromkeys(text for text in texts if text not in before)
+    places = before | {text: float(len(before) + j) for j, text in enumerate(new)}
+    at = list(places.items())[:: int(np.ceil(size / row))]
+    ax.set_yticks([y for _, y in at], [text for text, _ in at], fontsize=size)
+    ax.tick_params(axis="y", length=0.0)
+    ax.set_ylim(len(places) - 0.4, -0.6)
+    return {name: places[text] for name, text in zip(names, texts, strict=True)}
+
+
+def _points(setting: str) -> float:
+    """Size of letters that the user has set, in points."""
+    from matplotlib.font_manager import FontProperties
+
+    size = FontProperties(size=pyplot().rcParams[setting]).get_size_in_points()
+    return float(size)
+
+
+def finish(*axes: "Axes", legend: str = "best") -> "Axes":
+    """Put the legend, and see to it that titles and names are inside the figure.
+
+    Axes of a figure without a layout are moved only if a text would be cut off.
+    """
+    figure = axes[0].figure.figure
+    for _ in range(2):  # each layout changes the room that texts have
+        _lay_out(figure)
+        for ax in axes:
+            _wrap_texts(ax)
+            _put_legend(ax, legend)
+    _lay_out(figure)
+    return axes[0]
+
+
+def _wrap_texts(ax: "Axes") -> None:
+    """Break title and labels into lines that are at most as long as the axes."""
+    box, look = ax.get_window_extent(), {"max_lines": MOST_LINES, "placeholder": " …"}
+    for text in (ax.title, ax.xaxis.label, ax.yaxis.label):
+        inches = (box.height if text is ax.yaxis.label else box.width) / ax.figure.dpi
+        width = max(int(inches / (LETTER * float(text.get_fontsize()))), 8)
+        rows = text.get_text().replace(r"\$", "$").split("\n")
+        broken = "\n".join("\n".join(wrap(row, width, **look)) for row in rows)  # type: ignore[arg-type]
+        text.set_text(written(broken))
+
+
+def _put_legend(ax: "Axes", place: str) -> None:
+    """Put the legend; long labels are broken, in narrow axes letters are smaller."""
+    handles, labels = ax.get_legend_handles_labels()
+    if not labels or not place:
+        return
+    ax.apply_aspect()
+    inches = ax.get_window_extent().width / ax.figure.dpi
+    size = _points("legend.fontsize") * (1.0 if inches > NARROW else 0.75)
+    width = max(int(0.9 * inches / (LETTER * size)) - SAMPLE, 14)
+    width = BESIDE if place == "right" else width
+    texts = ["\n".join(wrap(label, width)) for label in labels]
+    where = OUTSIDE.get(place, {"loc": place})
+    look: Style = {"framealpha": 0.7, "edgecolor": "none", "frameon": True, **where}
+    made = ax.legend(handles, texts, fontsize=size, **look)
+    made.set_in_layout(place in OUTSIDE)
+    if place == "above" and ax.get_title():  # which is above the legend
+        height = made.get_window_extent().height * 72.0 / ax.figure.dpi
+        ax.set_title(ax.get_title(), pad=height + 6.0)
+
+
+def _lay_out(figure: "Figure") -> None:
+    """Run the layout of a figure; give room to texts where one without cuts them."""
+    engine = figure.get_layout_engine()
+    if engine is None:
+        box, sides = figure.get_tightbbox(), np.asarray(figure.get_size_inches())
+        if np.min(box.min) > -SLACK and (box.max < sides + SLACK).all():
+            return
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+        engine = ConstrainedLayoutEngine()
+    engine.execute(figure)

@@ -12,7 +12,7 @@ from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.forest import meaning
-from pegasos_stats.output.plotting.style import Axes, Floats
+from pegasos_stats.output.plotting.style import Axes, Floats, Style
 
 if TYPE_CHECKING:
     from matplotlib.cm import ScalarMappable
@@ -21,7 +21,6 @@ TILE, LEAST = 0.95, 2.8  # inches of a tile, and of all of them
 AROUND, LETTER = 0.8, 0.085  # inches beside tiles, and of a letter
 PALEST, DARKEST = 0.06, 0.9  # of the colours
 DARK = 0.72  # share on whose colour white is read better than black
-
 LONG, SHORT = 4.4, 1.0  # inches of the sides of an image
 BAR = 1.1  # inches of the bar of colours
 WIDE = 1.5  # ratio of the sides from which the bar is below
@@ -42,7 +41,7 @@ def draw_confusion(
     title : str
     ax : Axes, optional
     """
-    counts = table.to_numpy(dtype=np.float64)
+    counts, cmaps = table.to_numpy(dtype=np.float64), style.pyplot().get_cmap
     down, across = counts.shape
     with np.errstate(invalid="ignore"):  # of a row without any
         shares = counts / counts.sum(axis=1, keepdims=True)
@@ -50,37 +49,30 @@ def draw_confusion(
     beside = AROUND + LETTER * min(max(len(str(name)) for name in table.index), 24)
     ax = style.axes_of(ax, tile * across + beside, tile * down + AROUND)
     depth = np.nan_to_num(PALEST + (DARKEST - PALEST) * shares)
-    colours: Floats = style.pyplot().get_cmap("Blues")(depth)
-    colours[:, down:] = style.pyplot().get_cmap("Greys")(depth[:, down:])
-    ax.imshow(colours, interpolation="nearest")
+    blue, grey = cmaps("Blues")(depth[:, :down]), cmaps("Greys")(depth[:, down:])
+    ax.imshow(np.concatenate([blue, grey], axis=1), interpolation="nearest")
     inches = ax.get_window_extent().width / ax.figure.dpi / across
-    letters = min(11.0, 11.0 * inches / 0.75)
+    look: Style = {"ha": "center", "va": "center"}
+    look = {**look, "fontsize": min(11.0, 11.0 * inches / 0.75)}
     for (row, column), count in np.ndenumerate(counts):
         share = shares[row, column]
         below = "" if np.isnan(share) else f"\n{share:.1%}"
-        look: style.Style = {"ha": "center", "va": "center", "fontsize": letters}
         ink = "white" if share > DARK else "black"
         ax.text(column, row, f"{count:,.0f}{below}", color=ink, **look)
     _frame(ax, "Predicted", "Actual (shares of each row)")
-    for sides, lines in ((across, ax.axvline), (down, ax.axhline)):
-        for place in range(1, sides):
-            lines(place - 0.5, color=ax.get_facecolor(), linewidth=1.5)
+    edge: Style = {"color": ax.get_facecolor(), "linewidth": 1.5}
+    ax.hlines(np.arange(1, down) - 0.5, -0.5, across - 0.5, **edge)
+    ax.vlines(np.arange(1, across) - 0.5, -0.5, down - 0.5, **edge)
     style.name_rows(ax, list(table.index))
     ax.set_ylim(down - 0.5, -0.5)
-    _name_columns(ax, list(table.columns), inches)
+    names, room = list(table.columns), max(int(inches / LETTER), 1)
+    if max(len(word) for name in names for word in str(name).split()) > room:
+        turned: Style = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+        ax.set_xticks(range(across), style.fitted(names, 24), **turned)
+    else:
+        ax.set_xticks(range(across), style.fitted(names, room, 3))
     ax.set_title(style.written(title))
-    style.finish(ax)
-    return ax
-
-
-def _name_columns(ax: "Axes", names: Sequence[object], inches: float) -> None:
-    """Name columns: slanted where a word is wider than a tile."""
-    room = max(int(inches / LETTER), 1)
-    slanted = max(len(word) for name in names for word in str(name).split()) > room
-    texts = style.fitted(names, 24 if slanted else room, 2 if slanted else 3)
-    turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-    look: style.Style = turned if slanted else {}
-    ax.set_xticks(range(len(names)), texts, **look)
+    return style.finish(ax)
 
 
 def _frame(ax: "Axes", x_label: str, y_label: str) -> None:
@@ -114,9 +106,6 @@ def draw_image(
     OptionError
         If the image does not have `p` pixels.
     """
-    style.pyplot()
-    from matplotlib.ticker import MaxNLocator
-
     image = beta.reshape(checked_shape(shape, beta.size))
     limit = float(np.abs(image).max()) or 1.0
     below = image.shape[1] > WIDE * image.shape[0]  # the bar, along the longer side
@@ -129,24 +118,19 @@ def draw_image(
         row, column = np.nonzero(image < -FAINT * limit)
         ax.plot(column, row, ".", color="white", markersize=2.5)
     _frame(ax, "Column of pixels, from 0", "Row of pixels, from 0")
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(MaxNLocator(5, integer=True))
-    _colour_bar(ax, drawn, below, meaning(unit, levels, ", dotted," if dotted else ""))
-    return ax
+    ax.locator_params(nbins=5, integer=True)
+    words = meaning(unit, levels, ", dotted," if dotted else "")
+    return _colour_bar(ax, drawn, "bottom" if below else "right", words)
 
 
-def _colour_bar(ax: "Axes", drawn: "ScalarMappable", below: bool, label: str) -> None:
+def _colour_bar(
+    ax: "Axes", drawn: "ScalarMappable", location: str, label: str
+) -> "Axes":
     """Put the bar of colours beside an image, or below a wide one."""
-    bar = ax.figure.colorbar(
-        drawn,
-        ax=ax,
-        location="bottom" if below else "right",
-        fraction=0.06,
-        pad=0.04,
-        use_gridspec=False,
-    )
+    place: Style = {"location": location, "fraction": 0.06, "pad": 0.04}
+    bar = ax.figure.colorbar(drawn, ax=ax, use_gridspec=False, **place)
     bar.set_label(label)
-    style.finish(ax, bar.ax)
+    return style.finish(ax, bar.ax)
 
 
 def checked_shape(shape: Any, p: int) -> tuple[int, int]:
@@ -158,18 +142,13 @@ def checked_shape(shape: Any, p: int) -> tuple[int, int]:
     (16, 16)
     """
     refused = OptionError(
-        f"shape={shown(shape)} is not allowed; give rows and columns, such as (16, 16)."
+        f"shape={shown(shape)} is not allowed; give rows and columns whose product is "
+        f"the number of coefficients, {p:,}."
     )
     with convert_errors(refused):
-        sides = list(shape) if np.ndim(shape) == 1 else []
-    if len(sides) != 2:
-        raise refused
-    rows, columns = (check_count("shape", side) for side in sides)
+        rows, columns = (check_count("shape", side) for side in shape)
     if rows * columns != p:
-        raise OptionError(
-            f"shape={(rows, columns)} has {rows * columns:,} pixels and the model "
-            f"{p:,} coefficients; give rows and columns of which these are the product."
-        )
+        raise refused
     return rows, columns
 
 
@@ -195,17 +174,12 @@ def draw_map(
         own = table[table["gamma"] == gamma].sort_values("lam")
         cells = own[[metric]].to_numpy().T
         drawn = ax.pcolormesh(_edges(own["lam"].to_numpy()), ends, cells, **span)
-    ax.set_title(f"Best: lambda {best[0]:.3g}, gamma {best[1]:.3g}")
-    ring: style.Style = {
-        "markerfacecolor": "none",
-        "markeredgewidth": 2.0,
-        "markersize": 10,
-    }
-    ax.plot(*best, "D", color=style.POSITIVE, linestyle="none", **ring)
+    ring: Style = {"color": style.POSITIVE, "mfc": "none", "mew": 2.0, "ms": 10}
+    ax.plot(*best, "D", **ring)
     ax.grid(visible=False)
     ax.set(xscale="log", yscale="log", xlabel="Lambda", ylabel="Gamma")
-    _colour_bar(ax, drawn, False, style.metric_name(metric))
-    return ax
+    ax.set_title(f"Best: lambda {best[0]:.3g}, gamma {best[1]:.3g}")
+    return _colour_bar(ax, drawn, "right", style.metric_name(metric))
 
 
 def _edges(values: Floats) -> Floats:

@@ -2,45 +2,42 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import Codes, Vector
 from pegasos_stats.data.labels import signs_of
-from pegasos_stats.data.sample import aligned_labels
+from pegasos_stats.data.language.formula_design import Unseen
 from pegasos_stats.data.scaling import moments
-from pegasos_stats.data.weights import column_of_counts, repeated
 from pegasos_stats.errors import DataError, UndefinedMetricWarning, listing
 from pegasos_stats.metrics.caret import ConfusionReport
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import checked_choices
-from pegasos_stats.metrics.intervals import Interval
 from pegasos_stats.metrics.rates import mcnemar_exact
 from pegasos_stats.metrics.scores import PrecisionRecall, precision_recall
-from pegasos_stats.models.kernel import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import thresholded
-from pegasos_stats.models.summaries import Note, factor_levels
+from pegasos_stats.models.summaries import Note
+from pegasos_stats.output.plotting.curves import Fitted
+from pegasos_stats.output.plotting.forest import NUMBERS
+from pegasos_stats.output.plotting.result_plots import level_of
 from pegasos_stats.output.plotting.style import metric_name
-from pegasos_stats.solvers.kernel_problem import KernelFunction, KernelProblem
 from pegasos_stats.studies.calibration import RARE, Reliability, reliability
 from pegasos_stats.studies.cross_validation import CrossValidation, LambdaPath
 from pegasos_stats.studies.thresholds import Thresholds
 from pegasos_stats.tables import significant
 
-Fitted = LinearResults | KernelResults
 Lines = Sequence[Sequence[str]]  # of a table
 
 STRONGEST = 3  # predictors on the first screen
 MOST = 30  # coefficients and predictors in a table
-DUMMY = re.compile(r"(?:C\()?([^\[\]:(),]+)\)?\[T\.([^\[\]:]*)\]")
-SPLINE = re.compile(r"\)\[\d+\]$")
+NO_EFFECT = re.compile(r":|\)\[\d+\]$")  # of its own: interactions and splines
+COLUMNS = ["row", "actual", "predicted", "score"]  # of misclassified rows
 P_VALUES = {
     "accuracy": "P-value [accuracy > no-information rate]",
     "mcnemar": "McNemar's test, p-value",
@@ -49,170 +46,116 @@ P_VALUES = {
 
 @dataclass(frozen=True, eq=False)
 class EvaluatedRows:
-    """Rows with labels, and what a fit predicts for them.
+    """Rows with labels, and what a fit predicts for them; made by `evaluated`.
 
     Attributes
     ----------
     name : str
         ``"training"``, ``"test"`` or ``"out-of-fold"``.
-    rows : int
-        All rows of the data, with those that were left out at fit.
     table : ConfusionMatrix
-    scores : Series or None, shape (n,)
+    report : ConfusionReport
+        All statistics of the table; those that are not defined are NaN.
+    error_rate : float
+        Of the classified rows; NaN where there is none.
+    majority, majority_error : label and float
+        The more frequent level, and the error rate of always predicting it.
+    only : label or None
+        The level that every row is predicted to have, if there is one.
+    rarer : int
+        Classified rows of the rarer level.
+    auc : float or None
+        Area under the ROC curve, where it is defined.
+    is_new : bool
+        Whether no row is one of the fit, so that errors have intervals.
+    codes : int array, shape (n,)
+        Position of each row's actual level, -1 where it is missing.
+    scores : float64 array, shape (n,), or None
         None for the training rows of a model that was loaded from a file.
-    data : object
-        What the fit takes as data; None for its own rows.
-    threshold : float or None
-        Of the predictions, on the scale of ``predict(threshold=)``.
+    unscored : int array
+        Levels of the rows that have no score, for a missing predictor.
     """
 
     name: str
-    rows: int
     table: ConfusionMatrix
-    scores: "pd.Series[float] | None"
-    data: object = None
-    threshold: float | None = None
-
-    @cached_property
-    def report(self) -> ConfusionReport:
-        """All statistics of the table; those that are not defined are NaN."""
-        return self.table.summary()
-
-    @property
-    def error_rate(self) -> float:
-        """Error rate; NaN, without a warning, where no row was classified."""
-        known = self.table.n_classified
-        return self.table.n_errors / known if known else math.nan
-
-    @property
-    def is_new(self) -> bool:
-        """Whether no row is one of the fit, so that errors have intervals."""
-        return self.table.source == "new" and self.table.n_classified > 0
-
-    @property
-    def largest_class(self) -> tuple[object, float]:
-        """The majority level, and the error rate of always predicting it."""
-        counts = self.table.counts[:, :-1].sum(axis=1)
-        if not counts.sum():
-            return None, math.nan
-        at = int(counts.argmax())
-        return self.table.levels[at], 1.0 - float(counts[at]) / float(counts.sum())
-
-    @property
-    def only_prediction(self) -> object | None:
-        """The level that every row is predicted to have, if there is one."""
-        predicted = self.table.counts[:, :2].sum(axis=0)
-        one: object = self.table.levels[int(predicted.argmax())]
-        return one if (predicted > 0).sum() == 1 else None
-
-    @property
-    def auc(self) -> float | None:
-        """Area under the ROC curve; None where it is not defined."""
-        overall = self.report.overall
-        area = overall.get("auc", overall.get("auc_pooled", math.nan))
-        return None if math.isnan(area) else area
-
-    @property
-    def is_scored(self) -> bool:
-        """Whether the table has the scores of its rows."""
-        return self.table.scored is not None and self.table.scored.scores is not None
-
-    @property
-    def codes(self) -> NDArray[np.intp]:
-        """Position of each row's actual level, -1 where it is missing."""
-        scored = self.table.scored
-        return np.empty(0, dtype=np.intp) if scored is None else scored.codes
-
-    @property
-    def is_unscored(self) -> NDArray[np.bool_]:
-        """Which rows have a label and no score, for a missing predictor."""
-        if self.scores is None:
-            return np.zeros(len(self.codes), dtype=bool)
-        return self.scores.isna().to_numpy() & (self.codes >= 0)
-
-    @property
-    def n_ties(self) -> int:
-        """Rows with a label and no prediction, as their score is at the threshold."""
-        return self.table.n_undecided - int(self.is_unscored.sum())
-
-    @property
-    def is_numbered(self) -> bool:
-        """Whether rows have no names but their numbers."""
-        return self.scores is not None and isinstance(self.scores.index, pd.RangeIndex)
-
-    @property
-    def rarer(self) -> int:
-        """Classified rows of the rarer level."""
-        return int(self.table.counts[:, :2].sum(axis=1).min())
+    report: ConfusionReport
+    error_rate: float
+    majority: object
+    majority_error: float
+    only: object | None
+    rarer: int
+    auc: float | None
+    is_new: bool
+    codes: Codes
+    scores: Vector | None
+    unscored: Codes
 
 
-def training_rows(
-    result: Fitted, positive: object = None, threshold: float | None = None
-) -> EvaluatedRows:
-    """The rows of the fit, with its predictions of them."""
-    rows = result.problem.n + result.dropped.total
-    try:
-        scores = result.decision_function()
-    except DataError:  # loaded from a file, which holds no training rows
-        known = result.training_table
-        chosen = checked_choices(known.levels, positive)
-        return EvaluatedRows("training", rows, replace(known, choices=chosen), None)
-    scores = scores[result.problem.row_weights > 0.0]
-    table = result.confusion(positive=positive, threshold=threshold)
-    return EvaluatedRows("training", rows, table, scores, threshold=threshold)
+def evaluated(name: str, table: ConfusionMatrix) -> EvaluatedRows:
+    """What a report says of the rows of a table."""
+    actual, predicted = (table.counts[:, :-1].sum(axis=axis) for axis in (1, 0))
+    n, most = int(actual.sum()), int(actual.argmax())
+    report = table.summary()
+    area = report.overall.get("auc", report.overall.get("auc_pooled", math.nan))
+    codes, scores = np.empty(0, dtype=np.intp), None
+    if table.scored is not None:
+        codes, scores = table.scored.codes, table.scored.scores
+    missing = codes < 0 if scores is None else np.isnan(scores)
+    return EvaluatedRows(
+        name,
+        table,
+        report,
+        error_rate=table.n_errors / n if n else math.nan,
+        majority=table.levels[most] if n else None,
+        majority_error=1.0 - float(actual[most]) / n if n else math.nan,
+        only=table.levels[predicted.argmax()] if (predicted > 0).sum() == 1 else None,
+        rarer=int(actual.min()),
+        auc=None if math.isnan(area) else area,
+        is_new=table.source == "new" and n > 0,
+        codes=codes,
+        scores=scores,
+        unscored=codes[missing & (codes >= 0)],
+    )
 
 
-def out_of_fold_rows(
-    validation: CrossValidation,
-    positive: object = None,
-    threshold: float | None = None,
-) -> EvaluatedRows:
-    """The rows of a cross-validation, predicted by fits that have not seen them."""
-    table = validation.confusion(threshold=threshold)
-    chosen = checked_choices(table.levels, positive)
-    table = replace(table, choices=chosen)
-    scores = validation.scores_by_repeat[1].dropna()
-    return EvaluatedRows("out-of-fold", len(scores), table, scores, threshold=threshold)
-
-
-def held_out_rows(
+def evaluated_rows(
     result: Fitted,
     test: object,
-    positive: object = None,
-    offset: object = None,
-    threshold: float | None = None,
-) -> EvaluatedRows:
-    """Held-out rows, with the predictions of the fit.
+    validation: CrossValidation | None,
+    threshold: float | None,
+    positive: object,
+    unseen: Unseen,
+    offset: object,
+) -> list[EvaluatedRows]:
+    """Training rows, then those out of fold, then test rows, as far as there are any.
 
     Parameters
     ----------
     result : Results
-    test : DataFrame or pair (y, X)
-    positive : label, optional
-        The positive class; the second level if left out.
-    offset : optional
-        Of the rows, as for ``result.decision_function()``.
+    test : DataFrame or pair (y, X), or None
+    validation : CrossValidation or None
     threshold : float, optional
         As for ``result.predict()``.
-
-    Raises
-    ------
-    ColumnError
-        If the data have no column of the outcome, or lack a predictor.
-    DataError
-        If labels and rows do not fit together.
+    positive : label, optional
+        The positive class; the second level if left out.
+    unseen, offset
+        As for ``result.confusion()`` on test rows.
     """
-    labels, data = None, test
-    if isinstance(test, tuple) and len(test) == 2:
-        labels, data = aligned_labels(*test), test[1]
-    scores = result.decision_function(data, offset=offset)
-    table = result.confusion(
-        data, labels, positive=positive, offset=offset, threshold=threshold
-    )
-    counts = column_of_counts(None, result.counted, data)
-    if counts is not None:
-        scores = scores.iloc[repeated(counts, data, scores.index)]
-    return EvaluatedRows("test", len(scores), table, scores, data, threshold)
+    choices = checked_choices(result.coding.levels, positive)
+    try:
+        training = result.confusion(threshold=threshold)
+    except DataError:  # loaded from a file, which holds no training rows
+        training = result.training_table
+    tables = {"training": training}
+    if validation is not None:
+        tables["out-of-fold"] = validation.confusion(threshold=threshold)
+    if test is not None:
+        new = result.confusion(test, threshold=threshold, unseen=unseen, offset=offset)
+        if new.source != "training":
+            tables["test"] = new
+    return [
+        evaluated(name, replace(table, choices=choices))
+        for name, table in tables.items()
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,8 +166,7 @@ class ReportFacts:
     ----------
     result : Results
     sets : list of EvaluatedRows
-        Training rows, then out of fold, then test rows, if there are any. Errors are
-        quoted for the last ones.
+        Errors are quoted for the last ones.
     image_shape : pair of int or None
         Rows and columns of the image whose pixels the predictors are.
     path : LambdaPath or None
@@ -245,51 +187,15 @@ class ReportFacts:
     chosen: Thresholds | None = None
 
     @property
-    def training(self) -> EvaluatedRows:
-        """The rows of the fit."""
-        return self.sets[0]
-
-    @property
     def rows(self) -> EvaluatedRows:
         """The rows that errors are quoted for."""
         return self.sets[-1]
-
-    @property
-    def positive(self) -> object:
-        """The positive class of the page."""
-        return self.training.table.positive
-
-    @property
-    def kernel(self) -> KernelFunction | None:
-        """The kernel of a kernel model."""
-        problem = self.result.problem
-        return problem.kernel if isinstance(problem, KernelProblem) else None
-
-    @property
-    def is_logistic(self) -> bool:
-        """Whether the fit gives probabilities."""
-        return self.result.problem.loss == "log"
-
-    @property
-    def has_rows(self) -> bool:
-        """Whether the training rows are there; a loaded model has none."""
-        return self.training.scores is not None
 
     @cached_property
     def notes_on_errors(self) -> list[Note]:
         """Notes on standard errors."""
         result = self.result
         return result.notes_on_errors() if isinstance(result, LinearResults) else []
-
-    @property
-    def warnings(self) -> list[Note]:
-        """Warnings of the fit; that of constant predictions is the conclusion."""
-        notes = (*self.result.notes, *self.notes_on_errors)
-        return [
-            note
-            for note in notes
-            if note.severity == "warning" and note.topic != "predictions"
-        ]
 
     @property
     def p_value(self) -> float:
@@ -300,7 +206,7 @@ class ReportFacts:
         if not self.rows.is_new:
             return math.nan
         counts, levels = self.rows.table.counts, self.rows.table.levels
-        at = levels.index(self.rows.largest_class[0])
+        at = levels.index(self.rows.majority)
         return mcnemar_exact(int(counts[at, 1 - at]), int(counts[1 - at, 1 - at]))
 
     @property
@@ -312,15 +218,43 @@ class ReportFacts:
         spread = float(self.validation.std_error.get("error_rate", math.nan))
         return max(spread, math.sqrt(rate * (1.0 - rate) / n))
 
-    @property
-    def factors(self) -> dict[str, list[object]]:
-        """Levels of each factor."""
-        return factor_levels(self.result.design)
-
     @cached_property
     def misclassified(self) -> pd.DataFrame:
-        """The misclassified rows, see `misclassified`."""
-        return misclassified(self.result, self.rows)
+        """Misclassified rows, those farthest on the wrong side first.
+
+        Columns ``row`` (its label), ``actual``, ``predicted``, ``score``, and for the
+        log loss ``probability`` of the actual level. A row that counts for several is
+        there once.
+        """
+        from scipy.special import expit
+
+        result, table, codes = self.result, self.rows.table, self.rows.codes
+        if self.rows.scores is None:
+            return pd.DataFrame(columns=COLUMNS)
+        values, cut = self.rows.scores, 0.0
+        if self.threshold is not None:
+            values, cut = thresholded(values, result.problem), self.threshold
+        positive = signs_of(values, result.solver.ties, cut)  # NaN where undecided
+        wrong = np.where(codes == 1, positive < 0.0, positive > 0.0) & (codes >= 0)
+        scores = self.rows.scores[wrong]
+        found = table.errors.reset_index(drop=True).assign(score=scores)
+        found.insert(0, "row", [str(name) for name in table.errors.index])
+        if self.result.problem.loss == "log":
+            odds = scores - result.problem.prior_shift
+            found["probability"] = expit(np.where(codes[wrong] == 1, odds, -odds))
+        order = np.argsort(-np.abs(values[wrong] - cut), kind="stable")
+        found = found.iloc[order]
+        return found if result.counted is None else found.drop_duplicates()
+
+    @cached_property
+    def fit_scores(self) -> Vector | None:
+        """Scores of the training rows; None where the predictors are not in memory."""
+        try:
+            scores = np.asarray(self.result.decision_function(), dtype=np.float64)
+        except DataError:
+            return None
+        found: Vector = scores[self.result.problem.row_weights > 0.0]
+        return found
 
     @cached_property
     def strongest(self) -> Lines:
@@ -335,84 +269,70 @@ class ReportFacts:
         result = self.result
         if not isinstance(result, LinearResults) or not len(result.coef):
             return []
-        table = result.displayed(result.coefficient_table())
-        names = ["estimate", "conf_low", "conf_high"]
-        each = table.set_index("term")[names].reindex(result.coef.index)
-        cells = each.fillna({"estimate": 0.0}).to_numpy(dtype=np.float64)
-        if result.scaling is not None:
-            cells = cells / result.scaling.scale[:, None]
+        table = result.displayed(result.coefficient_table()).set_index("term")
+        each = table[NUMBERS].reindex(result.coef.index).fillna({"estimate": 0.0})
+        cells, deviations = each.to_numpy(dtype=np.float64), np.ones(len(each))
+        if self.fit_scores is not None:
+            deviations = moments(result.problem.X)[1]
         with np.errstate(invalid="ignore", over="ignore"):
-            order = np.argsort(-np.abs(cells[:, 0] * self._deviations), kind="stable")
-        chosen = self._one_of_each_term(order)[:STRONGEST]
+            order = np.argsort(-np.abs(cells[:, 0] * deviations), kind="stable")
+        found = dict[str, int]()  # the first column of each term
+        for at, name in zip(order, np.array(result.design.names)[order], strict=True):
+            if result.design.formula is None:
+                found[name] = at
+            elif not NO_EFFECT.search(name):
+                found.setdefault(name.partition("[")[0], at)
+        chosen = [*found.values()][:STRONGEST]
         if not np.any(cells[chosen, 0]):
             return []
-        lines = []
-        for at in chosen:
-            step, change, name = self._step(at)
-            if self.is_logistic:
-                with np.errstate(over="ignore"):
-                    ratio, *ends = map(_ratio, np.exp(cells[at] * step))
-                known = not np.isnan(cells[at, 1])
-                effect = ratio + f" [{ends[0]},{NBSP}{ends[1]}]" * known
-            else:
-                effect = self._points(at, cells[at, 0] * step)
-            lines.append([name, change, effect])
-        return lines
-
-    def _one_of_each_term(self, order: Iterable[int]) -> list[int]:
-        """Columns in an order, of each factor the first alone.
-
-        Interactions and splines have no effect of their own and are left out.
-        """
-        design, found = self.result.design, dict[str, int]()
-        for at in order:
-            name = str(design.names[at])
-            before = name.partition("[")[0]
-            is_level = before in self.factors or before.startswith("C(")
-            if design.formula is None or not (":" in name or SPLINE.search(name)):
-                found.setdefault(before if is_level else name, at)
-        return list(found.values())
+        if result.scaling is not None:
+            cells = cells / result.scaling.scale[:, None]
+        return [[*self._difference(at), self._effect(at, cells[at])] for at in chosen]
 
     def _column(self, at: int) -> Vector:
-        """A predictor in the training rows, on its own scale."""
-        X, scaling = self.result.problem.X, self.result.scaling
-        column = X[:, at] if isinstance(X, np.ndarray) else X[:, [at]].toarray()
+        """A predictor in the training rows that count, on its own scale."""
+        problem, scaling = self.result.problem, self.result.scaling
+        column = problem.X[:, [at]]
+        if not isinstance(column, np.ndarray):
+            column = column.toarray()
         found: Vector = np.asarray(column, dtype=np.float64).ravel()
         if scaling is not None:
             found = found * scaling.scale[at] + scaling.centre[at]
-        return found
+        return found[problem.row_weights > 0.0]
 
-    @property
-    def _deviations(self) -> Vector | float:
-        """Standard deviations of the predictors; 1 where the rows are not known."""
-        if not self.has_rows:
+    def _step(self, at: int) -> float:
+        """The difference whose effect is shown: a standard deviation, or 1."""
+        if self._level(at) or self.fit_scores is None or len(self.fit_scores) < 2:
             return 1.0
-        scaling = self.result.scaling
-        spread: Vector = moments(self.result.problem.X)[1]
-        return spread if scaling is None else spread * scaling.scale
-
-    def _step(self, at: int) -> tuple[float, str, str]:
-        """The difference whose effect is shown: its size, in words, and of what."""
-        name = str(self.result.design.names[at])
-        dummy = DUMMY.fullmatch(name)
-        levels = self.factors.get(dummy[1].strip()) if dummy else None
-        if dummy and levels and "contr." not in (self.result.design.formula or ""):
-            return 1.0, f"{dummy[2]} vs {levels[0]}", dummy[1].strip()
-        if not self.has_rows:
-            return 1.0, "+1", name
         column = self._column(at)
-        if _is_dummy(column):
-            return 1.0, "1 vs 0", name
-        deviation = float(np.std(column, ddof=1)) if len(column) > 1 else 0.0
-        return deviation, f"+{number(deviation, 3)}{NBSP}(1{NBSP}SD)", name
+        return 1.0 if _is_dummy(column) else float(np.std(column, ddof=1))
 
-    def _points(self, at: int, move: float) -> str:
-        """The change of the score, and of the share of rows predicted positive."""
+    def _level(self, at: int) -> tuple[str, str, object] | None:
+        result = self.result
+        assert isinstance(result, LinearResults)
+        return level_of(str(result.design.names[at]), result.reference_levels)
+
+    def _difference(self, at: int) -> tuple[str, str]:
+        """What differs, and by how much, in words."""
+        if found := self._level(at):
+            return found[0], f"{found[1]} vs {found[2]}"
+        name, step = str(self.result.design.names[at]), self._step(at)
+        if step != 1.0:
+            return name, f"+{number(step, 3)}{NBSP}(1{NBSP}SD)"
+        return name, "+1" if self.fit_scores is None else "1 vs 0"
+
+    def _effect(self, at: int, estimate: Vector) -> str:
+        """An odds ratio; or the change of the score, and of the predicted share."""
+        with np.errstate(over="ignore"):
+            moved = estimate * self._step(at)
+            ratio, *ends = map(_ratio, np.exp(moved))
+        if self.result.problem.loss == "log":
+            return ratio + f" [{ends[0]},{NBSP}{ends[1]}]" * (not np.isnan(moved[1]))
+        move = float(moved[0])
         shown = ("+" if move > 0.0 else "") + number(move, 3)
-        if self.training.scores is None:
+        if self.fit_scores is None:
             return shown
-        before = np.asarray(self.training.scores, dtype=np.float64)
-        column = self._column(at)[self.result.problem.row_weights > 0.0]
+        before, column = self.fit_scores, self._column(at)
         if _is_dummy(column):
             before = before - move * column
         above = np.mean(before + move > 0.0) - np.mean(before > 0.0)
@@ -435,25 +355,43 @@ class ReportFacts:
     @cached_property
     def counts(self) -> Lines:
         """Rows, rows left out, missing values by variable, rows of each level."""
-        sets = [rows for rows in self.sets if rows.name != "out-of-fold"]
-        counts = [_counts(self.result, rows) for rows in sets]
-        return _side_by_side(
-            [{name: f"{n:,}" for name, n in each.items()} for each in counts], "0"
-        )
+        columns = []
+        for rows in self.sets:
+            if rows.name == "out-of-fold":
+                continue
+            unscored = np.bincount(rows.unscored, minlength=2)
+            found = {
+                "Rows": len(rows.codes),
+                "Without an outcome": rows.table.n_unlabelled,
+            }
+            found["Without a predictor"] = len(rows.unscored)
+            if rows.name == "training":
+                problem, dropped = self.result.problem, self.result.dropped
+                found = {"Rows": problem.n + dropped.total}
+                found["Without an outcome"] = dropped.outcome
+                found["Without a predictor"] = dropped.predictors
+                if problem.n_weightless:
+                    found["Of weight 0"] = problem.n_weightless
+                found |= {f"Missing: {name}": n for name, n in dropped.missing}
+            used = rows.table.counts.sum(axis=1) - unscored
+            levels = (f"Used, '{level}'" for level in rows.table.levels)
+            found |= dict(zip(levels, map(int, used), strict=True))
+            columns.append({name: f"{n:,}" for name, n in found.items()})
+        return _side_by_side(columns)
 
     @cached_property
     def by_level(self) -> Lines:
         """Predictors by level: mean and standard deviation; of 0 and 1 the share."""
-        result, kernel = self.result, self.kernel
-        if not self.has_rows or (kernel is not None and kernel.name == "precomputed"):
+        problem = self.result.problem
+        kernel = getattr(problem, "kernel", None)
+        if self.fit_scores is None or getattr(kernel, "name", "") == "precomputed":
             return []
-        used = result.problem.row_weights > 0.0
-        sides = [used & (result.problem.y == sign) for sign in (-1.0, 1.0)]
+        y = problem.y[problem.row_weights > 0.0]
         lines = []
-        for at, name in enumerate(list(result.design.names)[:MOST]):
+        for at, name in enumerate(list(self.result.design.names)[:MOST]):
             column = self._column(at)
-            share = _is_dummy(column)
-            lines.append([str(name), *(_described(column[s], share) for s in sides)])
+            describe = _share if _is_dummy(column) else _mean
+            lines.append([str(name), *(describe(column[y == s]) for s in (-1, 1))])
         return lines
 
     @cached_property
@@ -462,53 +400,44 @@ class ReportFacts:
         rows, scored = self.rows, self.rows.table.scored
         if scored is None or scored.probabilities is None or rows.name == "training":
             return None
-        if not (self.is_logistic and rows.table.n_classified):
+        if not rows.table.n_classified:
             return None
-        levels, known = self.result.coding.levels, scored.codes >= 0
-        actual = np.array(levels, dtype=object)[scored.codes[known]]
-        frame = pd.DataFrame(scored.probabilities, columns=list(levels))[known]
-        return reliability(actual, frame, positive=self.positive)
+        at, positive = scored.codes >= 0, self.rows.table.positive
+        p = scored.probabilities[at, self.result.coding.levels.index(positive)]
+        return reliability(self._labels()[at], p, positive=positive)
 
     @property
     def in_the_large(self) -> tuple[float, float]:
         """Mean probability and share of the positive class, where they are compared."""
         assert self.calibration is not None
         bins = self.calibration.table.query("n > 0")
-        means = bins[["mean_predicted", "observed"]]
-        predicted, observed = np.average(means, axis=0, weights=bins["n"])
+        means = (bins[name] for name in ("mean_predicted", "observed"))
+        predicted, observed = (np.average(mean, weights=bins["n"]) for mean in means)
         return float(predicted), float(observed)
 
     @cached_property
     def precision_recall(self) -> PrecisionRecall | None:
         """Precision and recall of a level that has less than a tenth of the rows."""
-        scored, levels = self.rows.table.scored, list(self.result.coding.levels)
-        if scored is None or scored.scores is None or self.rows.auc is None:
+        scores, levels = self.rows.scores, self.result.coding.levels
+        if scores is None or self.rows.auc is None:
             return None
-        counts = np.bincount(scored.codes[scored.codes >= 0], minlength=2)
+        counts = np.bincount(self.rows.codes[self.rows.codes >= 0], minlength=2)
         rare = int(counts.argmin())
         if counts[rare] >= RARE * counts.sum():
             return None
-        actual = pd.Categorical.from_codes(
-            scored.codes, dtype=pd.CategoricalDtype(levels)
-        )
-        scores = scored.scores if rare else -scored.scores
-        return precision_recall(pd.Series(actual), scores, positive=levels[rare])
+        signed = scores if rare else -scores
+        return precision_recall(self._labels(), signed, positive=levels[rare])
+
+    def _labels(self) -> "pd.Series[str]":
+        """The actual labels of the rows that errors are quoted for."""
+        kind = pd.CategoricalDtype(list(self.result.coding.levels))
+        return pd.Series(pd.Categorical.from_codes(self.rows.codes, dtype=kind))
 
 
-def _side_by_side(columns: Sequence[dict[str, str]], absent: str = "") -> Lines:
+def _side_by_side(columns: Sequence[dict[str, str]]) -> Lines:
     """A line for each name, a column for each mapping."""
     names = dict.fromkeys(name for each in columns for name in each)
-    return [[name, *(each.get(name, absent) for each in columns)] for name in names]
-
-
-def _is_dummy(column: Vector) -> bool:
-    """Whether a predictor is 0 or 1 in every row, to rounding."""
-    return bool((np.minimum(np.abs(column), np.abs(column - 1.0)) < 1e-9).all())
-
-
-def _ratio(value: float) -> str:
-    """An odds ratio with two decimals, unless it is very small or large."""
-    return f"{value:.2f}" if 0.1 <= value < 100.0 else number(value, 2)
+    return [[name, *(each.get(name, "") for each in columns)] for name in names]
 
 
 def _statistics(table: ConfusionMatrix) -> dict[str, str]:
@@ -518,93 +447,42 @@ def _statistics(table: ConfusionMatrix) -> dict[str, str]:
         found = table.tidy()
     written = {}
     for each in found.to_dict(orient="records"):
-        label, level = metric_name(each["term"]), each["class"]
+        label, level, p = metric_name(each["term"]), each["class"], each["p_value"]
         if each["term"] != "mcnemar":
-            interval = Interval(each["conf_low"], each["conf_high"])
+            value, *ends = (decimals(each[name]) for name in NUMBERS)
+            interval = f" [{ends[0]},{NBSP}{ends[1]}]"
             of = "" if level is None else f" ({level})"
-            written[label + of] = bracketed(each["estimate"], interval)
-        if not math.isnan(each["p_value"]):
-            written[P_VALUES[each["term"]]] = p_value(each["p_value"])
+            written[label + of] = value + interval * (not math.isnan(each["conf_low"]))
+        if not math.isnan(p):
+            small = p < SMALLEST
+            written[P_VALUES[each["term"]]] = f"<{NBSP}0.0001" if small else decimals(p)
     return written
 
 
-def misclassified(result: Fitted, rows: EvaluatedRows) -> pd.DataFrame:
-    """Misclassified rows, those farthest on the wrong side first.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``row`` (its label), ``actual``, ``predicted``, ``score``, and for the
-        log loss ``probability`` of the actual level; a row that counts for several is
-        there once.
-    """
-    from scipy.special import expit
-
-    columns = ["row", "actual", "predicted", "score"]
-    if rows.scores is None:
-        return pd.DataFrame(columns=columns)
-    scores = np.asarray(rows.scores, dtype=np.float64)
-    levels = np.array(result.coding.levels, dtype=object)
-    values, cut = scores, 0.0
-    if rows.threshold is not None:
-        values, cut = thresholded(scores, result.problem), rows.threshold
-    signs = signs_of(values, result.solver.ties, cut)
-    decided = (rows.codes >= 0) & ~np.isnan(signs)
-    wrong = np.flatnonzero(decided & ((signs > 0) != (rows.codes > 0)))
-    worst = wrong[np.argsort(-np.abs(values[wrong] - cut), kind="stable")]
-    actual = rows.codes[worst]
-    names = [str(name) for name in rows.scores.index[worst]]
-    found = (names, levels[actual], levels[1 - actual], scores[worst])
-    table = pd.DataFrame(dict(zip(columns, found, strict=True)))
-    if result.problem.loss == "log":
-        odds = scores[worst] - result.problem.prior_shift
-        table["probability"] = expit(np.where(actual == 1, odds, -odds))
-    return table if result.counted is None else table.drop_duplicates()
+def _is_dummy(column: Vector) -> bool:
+    """Whether a predictor is 0 or 1 in every row, to rounding."""
+    return bool((np.minimum(np.abs(column), np.abs(column - 1.0)) < 1e-9).all())
 
 
-def _counts(result: Fitted, rows: EvaluatedRows) -> dict[str, int]:
-    """The counts of one set of rows, by name."""
-    by_level = rows.table.counts.sum(axis=1)
-    if rows.data is None:
-        outcome, predictors = result.dropped.outcome, result.dropped.predictors
-        missing = dict(result.dropped.missing)
-    else:
-        codes = rows.codes[rows.is_unscored]
-        by_level = by_level - np.bincount(codes, minlength=len(by_level))
-        outcome, predictors = rows.table.n_unlabelled, len(codes)
-        missing = _missing_in(result, rows.data)
-    found = {"Rows": rows.rows, "Without an outcome": outcome}
-    found["Without a predictor"] = predictors
-    if rows.data is None and result.problem.n_weightless:
-        found["Of weight 0"] = result.problem.n_weightless
-    found |= {f"Missing: {name}": count for name, count in missing.items()}
-    for level, count in zip(rows.table.levels, by_level, strict=True):
-        found[f"Used, '{level}'"] = int(count)
-    return found
+def _share(values: Vector) -> str:
+    return f"{round(values.sum()):,} ({values.mean():.0%})" if len(values) else ""
 
 
-def _missing_in(result: Fitted, data: object) -> dict[str, int]:
-    """Test rows without a value, by variable; a row counts as often as it stands."""
-    matrix = result.design.matrix(data)
-    counts = column_of_counts(None, result.counted, data)
-    if counts is not None:
-        matrix = matrix.taken(repeated(counts, data, matrix.index))
-    return {name: len(at) for name, at in matrix.missing.items() if len(at)}
-
-
-def _described(values: Vector, share: bool) -> str:
+def _mean(values: Vector) -> str:
     if not len(values):
         return ""
-    mean = float(values.mean())
-    if share:
-        return f"{round(mean * len(values)):,} ({mean:.0%})"
     sd = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    return f"{number(mean, 3)}{NBSP}({number(sd, 3)})"
+    return f"{number(float(values.mean()), 3)}{NBSP}({number(sd, 3)})"
 
 
 UNDEFINED = "NA"
 NBSP = "\N{NO-BREAK SPACE}"  # an interval stays on one line
-SMALLEST = 1e-4  # share that is written in digits
+SMALLEST = 1e-4  # p-value that is written in digits
+
+
+def _ratio(value: float) -> str:
+    """An odds ratio with two decimals, unless it is very small or large."""
+    return f"{value:.2f}" if 0.1 <= value < 100.0 else number(value, 2)
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -628,8 +506,7 @@ def decimals(value: float) -> str:
     >>> decimals(0.9877), decimals(1.0), decimals(-0.25)
     ('0.9877', '1.0000', '−0.2500')
     """
-    text = UNDEFINED if math.isnan(value) else f"{value:.4f}"
-    return text.replace("-", "−")
+    return UNDEFINED if math.isnan(value) else f"{value:.4f}".replace("-", "−")
 
 
 def percent(share: float) -> str:
@@ -645,34 +522,8 @@ def percent(share: float) -> str:
     hundredths = 100.0 * share
     if hundredths in (0.0, 100.0):
         return f"{hundredths:.0f}%"
-    if hundredths >= 10.0:
-        return f"{hundredths:.1f}%"
-    return f"{hundredths:#.3g}%".replace("-", "−")
-
-
-def bracketed(value: float, interval: Interval | None) -> str:
-    r"""Write a share or a statistic, with its interval where there is one.
-
-    Examples
-    --------
-    >>> bracketed(0.5, Interval(0.25, 0.75)), bracketed(0.5, None)
-    ('0.5000 [0.2500,\xa00.7500]', '0.5000')
-    """
-    if interval is None or math.isnan(interval.low):
-        return decimals(value)
-    low, high = decimals(interval.low), decimals(interval.high)
-    return f"{decimals(value)} [{low},{NBSP}{high}]"
-
-
-def p_value(value: float) -> str:
-    r"""Write a p-value.
-
-    Examples
-    --------
-    >>> p_value(0.0123), p_value(1e-20), p_value(float("nan"))
-    ('0.0123', '<\xa00.0001', 'NA')
-    """
-    return f"<{NBSP}0.0001" if value < 1e-4 else decimals(value)
+    text = f"{hundredths:.1f}%" if hundredths >= 10.0 else f"{hundredths:#.3g}%"
+    return text.replace("-", "−")
 
 
 WRITERS = number, percent, decimals, listing  # of a template

@@ -5,13 +5,12 @@ Whatever is put into a template is escaped, but for what a template wrote or cal
 """
 
 import base64
-import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache, partial
+from functools import cache
 from html import escape
 from importlib.resources import files
 from io import StringIO
@@ -20,15 +19,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pegasos_stats.errors import DependencyError, counted, plain
+from pegasos_stats.models import summaries
 from pegasos_stats.models.inference.options import chosen_options
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import score_at
-from pegasos_stats.models.summaries import UNCERTIFIED, above
 from pegasos_stats.output.cli.options import as_options
-from pegasos_stats.output.plotting.scores import draw_margins, draw_roc
+from pegasos_stats.output.plotting.curves import Fitted, draw_margins, draw_roc
 from pegasos_stats.output.plotting.style import Axes, dress, pyplot
-from pegasos_stats.output.report.facts import WRITERS, Fitted, ReportFacts, decimals
+from pegasos_stats.output.report.facts import WRITERS, ReportFacts
 from pegasos_stats.session import session_info
+from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.options import given
 from pegasos_stats.studies.cross_validation import end_of_path
 from pegasos_stats.tables import markdown
@@ -38,36 +38,16 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_core import StateCore
     from markdown_it.token import Token
-    from markupsafe import Markup
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A drawn figure.
-
-    Attributes
-    ----------
-    svg : str
-        Text is drawn as outlines; no font is needed.
-    caption : str
-        What the figure shows, also for those who do not see it.
-    """
-
-    svg: str
-    caption: str
-
-    @property
-    def uri(self) -> str:
-        """The figure as the address of an image that holds all of it."""
-        coded = base64.b64encode(self.svg.encode("utf-8")).decode("ascii")
-        return f"data:image/svg+xml;base64,{coded}"
 
 
 Escape = Callable[[str], str]
-Picture = Callable[[Figure], str]
 
 SIGN = 'content="pegasos_stats"'  # in the head of each HTML page
 MARK = "<!-- written by pegasos_stats -->"  # what each Markdown file begins with
+FIGURE = (
+    '<figure><img src="{uri}" alt="{caption}">'
+    "<figcaption>{caption}</figcaption></figure>"
+)
 TABLE = '<div class="scroll" role="group" tabindex="0" aria-label="Table"><table>'
 
 
@@ -95,15 +75,20 @@ def templates(escape: Escape) -> "Environment":
     try:
         import markdown_it  # noqa: F401
         from jinja2 import Environment, PackageLoader, StrictUndefined
+        from markupsafe import Markup
     except ImportError:
         raise DependencyError(
             "Reports need jinja2 and markdown-it-py, which are not both installed; run "
             "pip install 'pegasos_stats[report]'."
         ) from None
+
+    def escaped(value: object) -> Markup:
+        return value if isinstance(value, Markup) else Markup(escape(str(value)))
+
     made = Environment(
         loader=PackageLoader("pegasos_stats.output.report"),
         autoescape=True,
-        finalize=partial(_escaped, escape),
+        finalize=escaped,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -115,21 +100,16 @@ def templates(escape: Escape) -> "Environment":
         "is_finite": math.isfinite,
     }
     made.globals |= {
-        "above": above,
+        "above": summaries.above,
+        "factor_levels": summaries.factor_levels,
         "counted": counted,
         "end_of_path": end_of_path,
-        "fenced": _fenced,
+        "fenced": lambda *text: Markup(_fenced(*text)),
         "python_lines": python_lines,
-        "uncertified": UNCERTIFIED,
+        "uncertified": summaries.UNCERTIFIED,
         "zip": zip,
     }
     return made
-
-
-def _escaped(escape: Escape, value: object) -> "Markup":
-    from markupsafe import Markup
-
-    return value if isinstance(value, Markup) else Markup(escape(str(value)))
 
 
 @dataclass(frozen=True)
@@ -140,7 +120,8 @@ class Page:
     ----------
     title : str
     facts : ReportFacts
-    figures : dict of Figure
+    figures : dict of str
+        SVG by name, whose text is drawn as outlines; no font is needed.
     command : str
         The command line, if that is where the fit was made.
     csv : str
@@ -149,69 +130,53 @@ class Page:
 
     title: str
     facts: ReportFacts
-    figures: Mapping[str, Figure]
+    figures: Mapping[str, str]
     command: str = ""
     csv: str = ""
 
     def as_markdown(self) -> str:
         """Write Markdown as pandoc reads it, with its figures as data."""
-        text = self._rendered(_linked, lambda tag: "")
+        text = self._rendered("![{caption}]({uri})", markdown, lambda tag: "")
         return re.sub(r"\n{3,}", "\n\n", f"{MARK}\n\n{text}").rstrip() + "\n"
 
     def as_html(self) -> str:
         """Write a page that loads nothing."""
-        text = self._rendered(_embedded, lambda tag: f"\n{tag}\n")
+        text = self._rendered(FIGURE, escape, lambda tag: f"\n{tag}\n")
         return page(self.title, _parser().render(text))
 
-    def _rendered(self, picture: Picture, tag: Escape) -> str:
+    def _rendered(self, form: str, escape: Escape, tag: Escape) -> str:
         """Fill the template, which calls for pictures and for tags of HTML."""
         template = templates(markdown).get_template("report.md")
+
+        def picture(name: str, caption: str) -> str:
+            svg = base64.b64encode(self.figures[name].encode("utf-8")).decode("ascii")
+            uri = f"data:image/svg+xml;base64,{svg}"
+            return form.format(uri=uri, caption=escape(caption))
+
         return template.render(
             vars(self),
-            picture=lambda figure: _safe(picture(figure)),
-            tag=lambda text: _safe(tag(text)),
+            picture=picture,
+            tag=tag,
             worded=as_options if self.command else str,
             versions=session_info().versions,
             date=date.today().isoformat(),
         )
 
 
-def _safe(text: str) -> "Markup":
-    from markupsafe import Markup
-
-    return Markup(text)
-
-
-def _fenced(text: str, language: str = "") -> "Markup":
-    """Code between backticks: in a line, or with a language as lines."""
-    if language:
-        ticks = longer_ticks(text, 3)
-        return _safe(f"{ticks}{language}\n{text}\n{ticks}")
-    line = " ".join(text.splitlines())
-    ticks, room = longer_ticks(line, 1), " " * ("`" in line)
-    return _safe(f"{ticks}{room}{line}{room}{ticks}")
-
-
-def longer_ticks(text: str, least: int) -> str:
-    """Backticks that enclose a text, more of them than it holds in a row.
+def _fenced(text: str, language: str = "") -> str:
+    r"""Code between more backticks than it holds, in a line or in lines of a language.
 
     Examples
     --------
-    >>> longer_ticks("a `b` c", 1), longer_ticks("a", 3)
-    ('``', '```')
+    >>> _fenced("a `b`"), _fenced("a = 1", "python")
+    ('`` a `b` ``', '```python\na = 1\n```')
     """
     longest = max(map(len, re.findall("`+", text)), default=0)
-    return "`" * max(least, longest + 1)
-
-
-def _linked(figure: Figure) -> str:
-    return f"![{figure.caption}]({figure.uri})"
-
-
-def _embedded(figure: Figure) -> str:
-    caption = escape(figure.caption)
-    image = f'<img src="{figure.uri}" alt="{caption}">'
-    return f"<figure>{image}<figcaption>{caption}</figcaption></figure>"
+    if language:
+        ticks = "`" * max(3, longest + 1)
+        return f"{ticks}{language}\n{text}\n{ticks}"
+    ticks, room = "`" * (longest + 1), " " * (longest > 0)
+    return f"{ticks}{room}{' '.join(text.splitlines())}{room}{ticks}"
 
 
 @cache
@@ -278,102 +243,98 @@ def beginning() -> str:
     return before + sign
 
 
-LONGEST = 88  # characters of a line
-GIVEN = "weights", "freq_weights", "offset", "groups", "order", "start", "step"
+class Name(str):
+    """A name of Python code, which its repr has without quotes."""
+
+    __repr__ = str.__str__
+
+
 CLASSES = {"svm": "SVM", "logit": "Logit", "kernel_svm": "KernelSVM"}
 
 
 def python_lines(facts: ReportFacts) -> str:
     """Lines that fit the model again, from data that are in memory."""
-    result, by_formula = facts.result, facts.result.design.formula is not None
-    name = "svm" if facts.kernel is None else "kernel_svm"
-    name = "logit" if facts.is_logistic else name
-    model = name if by_formula else CLASSES[name]
+    result = facts.result
+    function = "logit" if facts.result.problem.loss == "log" else "svm"
+    if not isinstance(result, LinearResults):
+        function = "kernel_svm"
+    rows: list[object] = [Name("y"), Name("X")]
+    model = CLASSES[function]
+    if result.design.formula is not None:
+        model, rows = function, [result.design.formula, Name("train")]
     of_model, of_fit = model_arguments(facts), fit_arguments(result)
-    written = re.split(r"[(), ]", " ".join(of_model + of_fit))
-    named = [name for name in GIVEN if f"{name}={name}" in written]
-    first = "train" if by_formula else "y, X"
+    values = (*rows, *of_model.values(), *solver_options(result).values())
+    named = [
+        value
+        for value in (*values, *of_fit.values())
+        if isinstance(value, Name) and value.isidentifier()
+    ]
     return "\n".join(
         [
             "import pegasos_stats as ps",
             "",
-            f"# {', '.join([first, *named])}: as they were given to the fit",
-            call(f"model = ps.{model}", of_model),
-            call("result = model.fit", of_fit),
+            f"# {', '.join(dict.fromkeys(named))}: as they were given to the fit",
+            f"model = ps.{model}({', '.join([*map(repr, rows), written(of_model)])})",
+            f"result = model.fit({', '.join([solver_call(result), written(of_fit)])})",
             "print(result.summary())",
         ]
-    )
+    ).replace(", )", ")")
 
 
-def call(function: str, arguments: list[str]) -> str:
-    """Write a call on one line, or, where that is too long, an argument a line.
-
-    Examples
-    --------
-    >>> print(call("x = f", ["a", "b=1"]))
-    x = f(a, b=1)
-    """
-    line = f"{function}({', '.join(arguments)})"
-    if len(line) <= LONGEST:
-        return line
-    inner = "".join(f"    {argument},\n" for argument in arguments)
-    return f"{function}(\n{inner})"
+def written(arguments: Mapping[str, object]) -> str:
+    """Arguments by name, as Python code."""
+    return ", ".join(f"{name}={plain(value)!r}" for name, value in arguments.items())
 
 
-def model_arguments(facts: ReportFacts) -> list[str]:
-    """Arguments of the model, as they are written; defaults are left out."""
-    result, kernel = facts.result, facts.kernel
-    problem, coding, formula = result.problem, result.coding, result.design.formula
-    counts, offset = result.counted, result.offsets
-    found = ["y", "X"] if formula is None else [literal(formula), "train"]
+def model_arguments(facts: ReportFacts) -> dict[str, object]:
+    """Arguments of the model by name; defaults are left out."""
+    result, problem, found = facts.result, facts.result.problem, dict[str, object]()
+    coding, counts, offset = result.coding, result.counted, result.offsets
     if problem.lam_rule != "1/n" or problem.lam != 1.0 / problem.n_weighed:
-        by_cv = result.lambda_path is not None
-        found.append('lam="cv"' if by_cv else f"lam={problem.lam!r}")
+        found["lam"] = problem.lam if result.lambda_path is None else "cv"
     if problem.loss not in ("hinge", "log"):
-        found.append(f'loss="{problem.loss}"')
+        found["loss"] = problem.loss
     if not problem.intercept:
-        found.append("intercept=False")
-    if kernel is not None:
-        found.append(f'kernel="{kernel.name}"')
-        found += [f"{name}={value!r}" for name, value in kernel.parameters.items()]
+        found["intercept"] = False
+    if isinstance(problem, KernelProblem):
+        found |= {"kernel": problem.kernel.name, **problem.kernel.parameters}
     if coding.rule != "factor":
-        rule = coding.levels if coding.rule == "explicit" else coding.rule
-        found.append(f"coding={literal(rule)}")
+        levels = tuple(map(plain, coding.levels))
+        found["coding"] = levels if coding.rule == "explicit" else coding.rule
     if problem.weights is not None:
-        name = literal("balanced") if problem.balanced else "weights"
-        found.append(f"weights={name}")
+        found["weights"] = "balanced" if problem.balanced else Name("weights")
     if counts is not None:
-        name = literal(counts.column) if counts.column else "freq_weights"
-        found.append(f"freq_weights={name}")
+        found["freq_weights"] = counts.column or Name("freq_weights")
     if offset is not None and (offset.column or offset.given):
-        found.append(f"offset={literal(offset.column) if offset.column else 'offset'}")
+        found["offset"] = offset.column or Name("offset")
     if result.scaling is not None:
-        found.append("standardize=True")
+        found["standardize"] = True
     if result.design.functions:
-        pairs = ", ".join(
-            f"{literal(name)}: {name}" for name in result.design.functions
-        )
-        found.append(f"functions={{{pairs}}}")
+        found["functions"] = {name: Name(name) for name in result.design.functions}
     return found
 
 
-def fit_arguments(result: Fitted) -> list[str]:
-    """Arguments of ``fit``: the solver with its seed, and the refinement."""
-    found = [solver_call(result)]
+def fit_arguments(result: Fitted) -> dict[str, object]:
+    """Arguments of ``fit`` but for the solver: the refinement, groups and errors."""
+    found = dict[str, object]()
     if result.refinement is not None:
-        found.append(f"refine={result.refinement.tol!r}")
+        found["refine"] = result.refinement.tol
     if not isinstance(result, LinearResults):
         return found
-    if result.groups is not None and not result.groups.by_name:
-        found.append("groups=groups")
-    elif result.groups is not None:
-        names = list(result.groups.names)
-        found.append(f"groups={literal(names[0] if len(names) == 1 else names)}")
+    if result.groups is not None:
+        names = result.groups.names if result.groups.by_name else [Name("groups")]
+        found["groups"] = names[0] if len(names) == 1 else list(names)
     if result.cov_type is None:
-        found.append('cov_type="none"')
+        found["cov_type"] = "none"
     elif result.cov_type != chosen_options("default", result.problem, result.groups):
-        found.append(f"cov_type=ps.{result.cov_type!r}")
+        found["cov_type"] = Name(f"ps.{result.cov_type!r}")
     return found
+
+
+def solver_options(result: Fitted) -> dict[str, object]:
+    """Options of the solver that are not the default, with the seed of the run."""
+    options = given(result.solver.with_seed(result.seed))
+    return {k: Name(k) if isinstance(v, np.ndarray) else v for k, v in options.items()}
 
 
 def solver_call(result: Fitted) -> str:
@@ -386,27 +347,7 @@ def solver_call(result: Fitted) -> str:
     >>> solver_call(ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(seed=443)))
     'ps.Pegasos(epochs=20, seed=443)'
     """
-    options = given(result.solver.with_seed(result.seed))
-    written = [
-        f"{name}={name if isinstance(value, np.ndarray) else literal(plain(value))}"
-        for name, value in options.items()
-    ]
-    return f"ps.{result.solver.name}({', '.join(written)})"
-
-
-def literal(value: object) -> str:
-    """Write a label or a name as Python does, text in double quotes.
-
-    Examples
-    --------
-    >>> literal("a b"), literal(5), literal(("no", "yes"))
-    ('"a b"', '5', '("no", "yes")')
-    """
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, tuple):
-        return f"({', '.join(map(literal, value))})"
-    return repr(plain(value))
+    return f"ps.{result.solver.name}({written(solver_options(result))})"
 
 
 WIDTH, HEIGHT = 5.2, 3.7  # inches; small, so that letters are large on a phone
@@ -420,20 +361,9 @@ NO_DATE = {"Date": None, "Creator": None}
 
 
 def drawn(
-    draw: Callable[["Axes"], object],
-    caption: str,
-    width: float = WIDTH,
-    height: float = HEIGHT,
-) -> Figure:
-    """Draw on empty axes of matplotlib, and keep the figure as SVG.
-
-    Parameters
-    ----------
-    draw : callable
-        Draws on the axes that it is given.
-    caption : str
-    width, height : float
-        In inches.
+    draw: Callable[["Axes"], object], width: float = WIDTH, height: float = HEIGHT
+) -> str:
+    """Draw on empty axes of matplotlib of this size in inches; the figure as SVG.
 
     Raises
     ------
@@ -442,21 +372,21 @@ def drawn(
 
     Examples
     --------
-    >>> drawn(lambda ax: ax.plot([1, 2]), "A line").svg[:4]
+    >>> drawn(lambda ax: ax.plot([1, 2]))[:4]
     '<svg'
     """
     with pyplot().rc_context(SETTINGS):
-        from matplotlib.figure import Figure as Canvas  # one that no window knows of
+        from matplotlib.figure import Figure  # one that no window knows of
 
-        figure = Canvas(figsize=(width, height), layout="constrained")
+        figure = Figure(figsize=(width, height), layout="constrained")
         text = StringIO()
         draw(dress(figure.subplots()))
         figure.savefig(text, format="svg", metadata=NO_DATE)
     svg = text.getvalue()
-    return Figure(svg[svg.index("<svg") :], caption)
+    return svg[svg.index("<svg") :]
 
 
-def figures_of(facts: ReportFacts) -> dict[str, Figure]:
+def figures_of(facts: ReportFacts) -> dict[str, str]:
     """Draw the figures of a report, by name; those that are not defined are left out.
 
     Raises
@@ -464,47 +394,22 @@ def figures_of(facts: ReportFacts) -> dict[str, Figure]:
     DependencyError
         If matplotlib is not installed.
     """
-    rows, result, found = facts.rows, facts.result, dict[str, Figure]()
-    name, cut = rows.name, rows.threshold
-    if rows.is_scored and rows.auc is not None:
-        found["roc"] = drawn(
-            lambda ax: draw_roc(rows.table, result, ax, {}, cut),
-            f"ROC curve of the {name} rows, area {decimals(rows.auc)}.",
-            SQUARE,
-            SQUARE,
-        )
-    if isinstance(result, LinearResults) and len(result.coef):
-        n = min(len(result.coef), MOST)
-        found["coefficients"] = drawn(
-            lambda ax: result.plot.coefficients(n, ax=ax),
-            f"The {n} largest coefficients, without the intercept.",
-            height=max(2.2, LINE * n + 1.2),
-        )
-    if isinstance(result, LinearResults) and (shape := facts.image_shape) is not None:
-        found["image"] = drawn(
-            lambda ax: result.plot.coefficient_image(shape, ax=ax),
-            f"Coefficients as an image of {shape[0]} by {shape[1]} pixels.",
-            height=WIDTH,
-        )
+    rows, result, cut = facts.rows, facts.result, facts.threshold
+    table, found, square = rows.table, dict[str, str](), (SQUARE, SQUARE)
+    if isinstance(result, LinearResults) and (n := min(len(result.coef), MOST)):
+        size, plot = (WIDTH, max(2.2, LINE * n + 1.2)), result.plot
+        found["coefficients"] = drawn(lambda ax: plot.coefficients(n, ax=ax), *size)
+        if shape := facts.image_shape:
+            found["image"] = drawn(
+                lambda ax: plot.coefficient_image(shape, ax=ax), WIDTH, WIDTH
+            )
+    if rows.scores is not None and rows.auc is not None:
+        found["roc"] = drawn(lambda ax: draw_roc(table, result, ax, {}, cut), *square)
     start = 0.0 if cut is None else score_at(cut, result.problem)
-    if rows.is_scored and rows.table.n_classified and math.isfinite(start):
-        found["margins"] = drawn(
-            lambda ax: draw_margins(rows.table, result, ax, {}, cut),
-            f"Margins of the {name} rows: below 0 a row is on the wrong side"
-            f"{' of the threshold' * (cut is not None)}.",
-        )
+    if rows.scores is not None and table.n_classified and math.isfinite(start):
+        found["margins"] = drawn(lambda ax: draw_margins(table, result, ax, {}, cut))
     if (curve := facts.precision_recall) is not None:
-        found["precision_recall"] = drawn(
-            lambda ax: curve.plot(ax=ax),
-            f"Precision against recall of '{curve.positive}', {name} rows; the dotted "
-            "line is guessing.",
-            SQUARE,
-            SQUARE,
-        )
+        found["precision_recall"] = drawn(lambda ax: curve.plot(ax=ax), *square)
     if (calibration := facts.calibration) is not None:
-        found["calibration"] = drawn(
-            lambda ax: calibration.plot(ax=ax),
-            f"Calibration: observed shares of the {name} rows against mean "
-            "probabilities; on the dashed line both are the same.",
-        )
+        found["calibration"] = drawn(lambda ax: calibration.plot(ax=ax))
     return found

@@ -6,30 +6,29 @@ from dataclasses import dataclass, replace
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import IO, Literal, NamedTuple, TypeVar
+from typing import IO, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from pegasos_stats import writing
 from pegasos_stats.checks import check_choice
-from pegasos_stats.data.language.formula_design import UNSEEN, Unseen, without_unseen
-from pegasos_stats.data.user_data import convert_errors, is_valid_text
+from pegasos_stats.data.language.formula_design import Unseen
+from pegasos_stats.data.user_data import is_valid_text
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.kernel import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results, checked_threshold
+from pegasos_stats.output.plotting.curves import Fitted
 from pegasos_stats.output.plotting.tiles import checked_shape
-from pegasos_stats.output.report import facts as rows_of
-from pegasos_stats.output.report import rendering
-from pegasos_stats.output.report.facts import Fitted, ReportFacts
+from pegasos_stats.output.report import facts, rendering
 from pegasos_stats.output.report.rendering import Page, figures_of
 from pegasos_stats.studies.cross_validation import CrossValidation, LambdaPath
 from pegasos_stats.studies.thresholds import Thresholds, scale_of
 
 Format = Literal["html", "markdown"]
+Study = TypeVar("Study", LambdaPath, CrossValidation)
 
-FORMATS: tuple[Format, ...] = ("html", "markdown")
 ENDS: dict[str, Format] = {
     "": "html",
     ".html": "html",
@@ -37,8 +36,7 @@ ENDS: dict[str, Format] = {
     ".md": "markdown",
     ".markdown": "markdown",
 }
-BEGINS = (rendering.beginning(), rendering.MARK)
-BEGIN = 2000  # bytes that hold any of these
+BEGIN = 2000  # bytes that hold any of the beginnings of files
 
 
 def _begins(*begins: str) -> Callable[[IO[bytes]], bool]:
@@ -51,8 +49,12 @@ def _begins(*begins: str) -> Callable[[IO[bytes]], bool]:
     return known
 
 
-REPORT = writing.Kind("report", _begins(*BEGINS))
+REPORT = writing.Kind("report", _begins(rendering.beginning(), rendering.MARK))
 CSV = writing.Kind("list of misclassified rows", _begins("row,actual,predicted,score"))
+FRAME = (
+    '<iframe title="Report" srcdoc="{}" '
+    'style="width:100%;height:40rem;border:1px solid #d0d7de"></iframe>'
+)
 
 
 class PagePlace(NamedTuple):
@@ -71,28 +73,6 @@ class PagePlace(NamedTuple):
     format: Format
 
 
-def format_of(path: Path) -> Format:
-    """The format that the end of a path asks for.
-
-    Raises
-    ------
-    OptionError
-        If it is neither HTML's nor Markdown's.
-
-    Examples
-    --------
-    >>> format_of(Path("fit.html")), format_of(Path("fit.md"))
-    ('html', 'markdown')
-    """
-    end = path.suffix.lower()
-    if end not in ENDS:
-        raise OptionError(
-            f"The path {writing.shown_path(str(path))} ends in {end!a}, which is no "
-            "format of a report; give one that ends in .html or .md."
-        )
-    return ENDS[end]
-
-
 def checked_page(
     path: str | PathLike[str], format: Format | None = None, overwrite: bool = False
 ) -> PagePlace:
@@ -106,24 +86,22 @@ def checked_page(
         If no file can be written there, or one that is no report is there.
     """
     place = writing.validated_output_path(path, REPORT, overwrite)
-    whole = Path(os.path.abspath(writing.checked_path(path)))
-    format = format_of(whole) if format is None else format
-    check_choice("format", format, FORMATS)
-    beside = writing.validated_output_path(rows_beside(str(whole)), CSV, overwrite)
+    whole = os.path.abspath(writing.checked_path(path))
+    end = os.path.splitext(whole)[1].lower()
+    if format is None and end not in ENDS:
+        raise OptionError(
+            f"The path {writing.shown_path(whole)} ends in {end!a}, which is no format "
+            "of a report; give one that ends in .html or .md."
+        )
+    format = ENDS[end] if format is None else format
+    check_choice("format", format, ("html", "markdown"))
+    beside = writing.validated_output_path(rows_beside(whole), CSV, overwrite)
     return PagePlace(place, beside, format)
 
 
 def rows_beside(path: str) -> str:
     """The file of the misclassified rows, beside a page."""
     return f"{os.path.splitext(path)[0]}_misclassified.csv"
-
-
-Study = TypeVar("Study", LambdaPath, CrossValidation)
-
-FRAME = (
-    '<iframe title="Report" srcdoc="{}" '
-    'style="width:100%;height:40rem;border:1px solid #d0d7de"></iframe>'
-)
 
 
 @suggest_names("report")
@@ -192,16 +170,15 @@ class Report:
         DataError
             If `path` is a file that is not a report, or the file cannot be written.
         """
-        place = checked_page(path, format, overwrite)
-        facts = self.page.facts
-        page = replace(self.page, csv=os.path.basename(place.csv.path))
-        text = page.as_html() if place.format == "html" else page.as_markdown()
+        place, csv, format = checked_page(path, format, overwrite)
+        page = replace(self.page, csv=os.path.basename(csv.path))
+        text = page.as_html() if format == "html" else page.as_markdown()
         with writing.outputs() as files:
-            if facts.rows.scores is not None:
-                rows = facts.misclassified.to_csv(index=False, lineterminator="\n")
-                files.write(place.csv, rows)
-            files.write(place.place, text)
-        return replace(self, path=Path(place.place.path))
+            if page.facts.rows.scores is not None:
+                rows = page.facts.misclassified
+                files.write(csv, rows.to_csv(index=False, lineterminator="\n"))
+            files.write(place, text)
+        return replace(self, path=Path(place.path))
 
     def __repr__(self) -> str:
         where = "" if self.path is None else f", {self.path}"
@@ -306,7 +283,6 @@ def report(
     fitted = _checked_fit(result, title, image_shape)
     if path is not None:
         checked_page(path, format, overwrite)
-    check_choice("unseen", unseen, UNSEEN)
     if offset is not None and test is None:
         raise OptionError("offset= is that of the test data; give both, or neither.")
     cut, chosen = _checked_threshold(threshold, fitted)
@@ -326,42 +302,25 @@ def report(
         fitted,
         lambda cv: [cv.model.problem.lam if cv.choosing is None else lam],
     )
-    if unseen == "missing" and test is not None:
-        test = _known(fitted, test)
-    sets = [rows_of.training_rows(fitted, positive, cut)]
-    if folds is not None:
-        sets.append(rows_of.out_of_fold_rows(folds, sets[0].table.positive, cut))
-    if test is not None:
-        new = rows_of.held_out_rows(fitted, test, positive, offset, cut)
-        if new.table.source != "training":  # which has no new row among them
-            sets.append(new)
-    facts = ReportFacts(fitted, sets, image_shape, path_tried, folds, cut, chosen)
+    sets = facts.evaluated_rows(fitted, test, folds, cut, positive, unseen, offset)
+    found = facts.ReportFacts(fitted, sets, image_shape, path_tried, folds, cut, chosen)
     low, high = fitted.coding.levels
     title = title or f"{fitted.coding.name}: {low} or {high}"
-    made = Report(Page(title, facts, figures_of(facts)))
+    made = Report(Page(title, found, figures_of(found)))
     return made if path is None else made.write(path, format, overwrite=overwrite)
-
-
-def _known(result: Fitted, test: object) -> object:
-    """Held-out rows with missing values for levels that did not occur at fit."""
-    y, X = test if isinstance(test, tuple) and len(test) == 2 else (None, test)
-    X = without_unseen(result.design, X)
-    return X if y is None else (y, X)
 
 
 def _checked_fit(result: object, title: object, image_shape: object) -> Fitted:
     """The fit, or an error unless it is one that can be shown with title and image."""
-    refused = DataError(
-        f"A {type(result).__name__} has no report; give what fit() returns."
-    )
-    with convert_errors(refused):
-        if not isinstance(result, LinearResults | KernelResults):
-            raise refused
+    kind = type(result)
+    if not issubclass(kind, LinearResults | KernelResults):
+        raise DataError(f"A {kind.__name__} has no report; give what fit() returns.")
     if title is not None and not (isinstance(title, str) and is_valid_text(title)):
         raise OptionError("is not allowed; give text.", "title", title)
+    fitted = cast("Fitted", result)
     if image_shape is not None:
-        checked_shape(image_shape, len(result.design.names))
-    return result
+        checked_shape(image_shape, len(fitted.design.names))
+    return fitted
 
 
 def _checked_study(

@@ -198,10 +198,6 @@ class NewtonPass:
         dual[:] = bounds.cut(w * s)
         dual[self.sampled[begin:end] - first] = 0.0
         bends = self.curve.bends(w, s)
-        bent = np.flatnonzero(bends)
-        Z = X if bent.size == y.size else X[bent]
-        Z = np.insert(Z, 0, 1.0, axis=1) if self.intercept else Z
-        rooted = Z * np.sqrt(bends[bent])[:, None]
         seen = risk_and_image(
             *(X, y, *self.point, self.curve.loss, dual, w, self.reach, offset)
         )
@@ -209,11 +205,11 @@ class NewtonPass:
             seen=seen,
             excess=bounds.units(dual[y > 0.0]) - bounds.units(dual[y < 0.0]),
             first=self._sum(X, w * s * y),
-            second=np.asarray(rooted.T @ rooted, dtype=np.float64),
+            second=self._curvature(X, bends),
             squares=self._sum(np.square(X, dtype=np.float64), w),
             table=bounds.table_of(y, f),
             violations=int(np.count_nonzero(m < LOSSES[self.curve.loss].margin)),
-            bent=bent.size,
+            bent=int(np.count_nonzero(bends)),
             above=self.curve.above(w, m),
         )
 
@@ -221,6 +217,17 @@ class NewtonPass:
         """Sum of the rows times numbers, and of these for the intercept."""
         inner = bounds.image(X, c)
         return np.concatenate([[c.sum()], inner]) if self.intercept else inner
+
+    def _curvature(self, X: Dense, bends: Vector) -> Matrix:
+        bent = np.flatnonzero(bends)
+        if bent.size < bends.size:
+            X, bends = X[bent], bends[bent]
+        rooted = X * np.sqrt(bends)[:, None]
+        inner = np.asarray(rooted.T @ rooted, dtype=np.float64)
+        if not self.intercept:
+            return inner
+        sums = self._sum(X, bends)
+        return np.block([[sums[:1], sums[1:]], [sums[1:, None], inner]])
 
 
 class LowestRisk(NamedTuple):
