@@ -462,19 +462,24 @@ class Response:
             return cls("probability", result.problem.prior_shift)
         return cls("share", tie=TIES[result.solver.ties])
 
-    def derivatives(self, scores: Matrix) -> tuple[Matrix, Matrix, Matrix]:
-        """Predictions, and their first and second derivative by the score."""
-        zero = np.zeros_like(scores)
+    def of(self, scores: Matrix) -> Matrix:
+        """Predictions."""
         if self.curve == "score":
-            return scores, zero + 1.0, zero
-        if self.curve == "share":  # steps
+            return scores
+        if self.curve == "share":
             at_zero = np.abs(scores) <= AT_ZERO
-            return np.where(at_zero, self.tie, scores > 0.0), zero, zero
+            return np.where(at_zero, self.tie, scores > 0.0)
         from scipy.special import expit
 
-        chance = np.asarray(expit(scores - self.shift))
+        return np.asarray(expit(scores - self.shift))
+
+    def derivatives(self, scores: Matrix) -> tuple[Matrix, Matrix]:
+        """First and second derivative of predictions by the score; 0 for shares."""
+        if self.curve != "probability":
+            return np.full_like(scores, float(self.curve == "score")), 0.0 * scores
+        chance = self.of(scores)
         slope = chance * (1.0 - chance)
-        return chance, slope, slope * (1.0 - 2.0 * chance)
+        return slope, slope * (1.0 - 2.0 * chance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -508,17 +513,19 @@ class Estimand:
         for first in range(0, thetas.shape[1], size):
             some = slice(first, first + size)
             at, theta = replace(response, shift=shifts[some]), thetas[:, some]
-            each, slope, _ = at.derivatives(self._scores(self.rows, theta))
+            scores = self._scores(self.rows, theta)
             if self.direction is not None:
-                each = slope * (self.direction @ theta)
+                each = at.derivatives(scores)[0] * (self.direction @ theta)
+            else:
+                each = at.of(scores)
             if self.other is not None:
-                each = each - at.derivatives(self._scores(self.other, theta))[0]
+                each = each - at.of(self._scores(self.other, theta))
             found.append(self.shares @ each)
         return np.concatenate(found)
 
     def gradient(self, theta: Vector, response: Response) -> Vector:
         """Derivatives by ``theta`` and, last, by the shift."""
-        _, slope, bend = response.derivatives(self._scores(self.rows, theta))
+        slope, bend = response.derivatives(self._scores(self.rows, theta))
         if self.direction is not None:
             each = self.shares * bend * (self.direction @ theta)
             along = (self.shares * slope) @ self.direction
@@ -1049,7 +1056,11 @@ def without_slopes(rows: EffectRows, names: Sequence[Level]) -> list[Level]:
     A step stays as it is, or jumps, where its predictor moves by very little.
     """
     found: list[Level] = []
-    for name in names if rows.formula else ():
+    terms = () if rows.formula is None else rows.formula.terms
+    texts = [factor.text for term in terms for factor in term.factors]
+    for name in names:
+        if not any(str(name) in text and str(name) != text for text in texts):
+            continue
         x = rows.numbers(name)
         others = np.where(rows.valued({name: np.roll(x, 1)}), np.roll(x, 1), x)
         each = [x, others, *around(rows, rows, name)]
@@ -1200,10 +1211,11 @@ class RowPredictions:
         alpha = checks.check_fraction("alpha", alpha)
         table = self._usual if alpha == USUAL else self._table(1.0 - alpha)
         scale = replace(self.response, shift=0.0)  # which is off the scores already
-        values, slope, _ = scale.derivatives(table.drop(columns="std_error").to_numpy())
+        values = scale.of(table.drop(columns="std_error").to_numpy())
+        slope, _ = scale.derivatives(table["estimate"].to_numpy())
         names = ["predicted", "ci_lower", "ci_upper"]
         found = pd.DataFrame(values, table.index, names)
-        found.insert(1, "se", table["std_error"] * slope[:, 0])
+        found.insert(1, "se", table["std_error"] * slope)
         return found
 
     @cached_property
