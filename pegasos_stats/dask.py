@@ -3,10 +3,10 @@
 A frame of Dask may be handed to `svm` and `logit` as it is. `rows` is for a budget of
 memory, and for an array of Dask, whose columns it names.
 
-A read of the rows sends the coefficients to each partition and brings back as many
-sums, and the rows near the margin. Sums are added in the order of the partitions: the
-same partitions give the same coefficients, bit for bit, for any number of workers. What
-a lost worker had found Dask finds again.
+A read of the rows sends the coefficients to each partition, with the labels and weights
+of its rows, and brings back as many sums, and the rows near the margin. Sums are added
+in the order of the partitions: the same partitions give the same coefficients, bit for
+bit, for any number of workers. What a lost worker had found Dask finds again.
 
 Dask itself makes text of columns of objects where a frame is made, numbers and booleans
 included, unless ``dask.config.set({"dataframe.convert-string": False})`` was called
