@@ -24,7 +24,7 @@ from pegasos_stats.parallel import n_workers
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.problem import LossName, Problem, Solution
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solver_runs import run_sdca
+from pegasos_stats.solvers.sdca_run import run_sdca
 
 SIZES = [(300, 5), (1000, 10), (6000, 9), (30_000, 10)]
 FEW = 2000  # rows that the loops are timed on, at most

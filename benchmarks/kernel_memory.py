@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from pegasos_stats.compiled.pegasos.kernel_pegasos import (
+from pegasos_stats.compiled.kernel_pegasos import (
     COMPUTED,
     HITS,
     MEMORY_BUDGET,

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from pegasos_stats.solvers.objective import certificate, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solver_runs import run_sdca
+from pegasos_stats.solvers.sdca_run import run_sdca
 
 LAMBDAS, TOLS = [1e-2, 1e-3, 1e-5], [1e-3, 1e-6]
 

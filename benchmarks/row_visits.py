@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from pegasos_stats.compiled.pegasos.pegasos import pegasos_epoch
-from pegasos_stats.compiled.pegasos.pegasos_literal import start
+from pegasos_stats.compiled.pegasos import pegasos_epoch, start
 
 LAM = 1e-4
 SHAPES = [(20_000, 20), (100_000, 20), (20_000, 100), (100_000, 100), (20_000, 1_000)]
@@ -42,7 +41,7 @@ def visit(n: int, p: int, repeats: int) -> None:
     X, rows = rng.standard_normal((n, p)), rng.permutation(n)
     noise = rng.standard_normal(n) * np.sqrt(p) / 2
     y = np.where(X @ rng.standard_normal(p) + noise > 0, 1, -1).astype(np.int8)
-    states = {fast: start(n, p) for fast in (False, True)}
+    states = {fast: start(n, p, np.inf) for fast in (False, True)}
     runs: dict[str, Callable[[], Any]] = {
         "bare": lambda: sum_rows(X, rows),
         "fast": lambda: pegasos_epoch(X, y, rows, LAM, states[True], fast=True),

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from pegasos_stats.solvers.objective import certificate, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solver_runs import run_sdca
+from pegasos_stats.solvers.sdca_run import run_sdca
 
 FILES = ["a9a.gz", "ijcnn1.bz2", "w8a.gz"]
 LAMBDAS = [1e-3, 1e-4]

@@ -19,9 +19,9 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pegasos_stats import compiled
 from pegasos_stats.arrays import Integers, Vector
 from pegasos_stats.checks import check_flag, is_number, number_of
-from pegasos_stats.compiled import random
 from pegasos_stats.data.user_data import convert_errors, floats_of
 from pegasos_stats.errors import OptionError, SeedError, shown
 
@@ -83,7 +83,7 @@ class Words:
             self._append(missing)
         words = self._made[self._next : self._next + count]
         self._next += count
-        numbers: NDArray[np.float64] = random.sampling.uniforms(words)
+        numbers: NDArray[np.float64] = compiled.sampling.uniforms(words)
         return numbers
 
     def fill(
@@ -279,7 +279,7 @@ class RRandom:
         require(rates > LEAST_RATE, "rate", rate, f"a number above {LEAST_RATE}")
         scale = 1.0 / rates
         standard = np.empty(np.count_nonzero(scale))
-        self._words.fill(random.sampling.draw_exponentials, standard)
+        self._words.fill(compiled.sampling.draw_exponentials, standard)
         with np.errstate(over="ignore"):  # to infinity, as in R
             scale[scale > 0.0] *= standard
         return scale
@@ -384,7 +384,7 @@ class RRandom:
         if self.sample_kind == "rejection":
             self._words.fill(draw_by_rejection, out, bound)
         else:
-            self._words.fill(random.sampling.draw_by_rounding, out, bound, 0)
+            self._words.fill(compiled.sampling.draw_by_rounding, out, bound, 0)
         return out
 
     def _without_replacement(self, n: int, size: int) -> Integers:
@@ -395,10 +395,10 @@ class RRandom:
         short = n < 2**31
         pool = np.arange(n, dtype=np.int32) if short else np.arange(n, dtype=np.int64)
         if self.sample_kind == "rejection":
-            self._words.fill(random.sampling.take_by_rejection, rows, pool)
+            self._words.fill(compiled.sampling.take_by_rejection, rows, pool)
         else:
-            self._words.fill(random.sampling.draw_by_rounding, rows, n, 1)
-            random.sampling.take_out(pool, rows)
+            self._words.fill(compiled.sampling.draw_by_rounding, rows, n, 1)
+            compiled.sampling.take_out(pool, rows)
         return rows
 
     def _distinct(self, n: int, size: int) -> Integers:
@@ -407,12 +407,12 @@ class RRandom:
         table = np.full(1 << (2 * size).bit_length(), -1)
         while done < size:
             drawn = self._indices(n, size - done)
-            done = random.sampling.keep_new(rows, done, table, drawn)
+            done = compiled.sampling.keep_new(rows, done, table, drawn)
         return rows
 
     def _weighted(self, n: int, size: int, replace: bool, prob: ArrayLike) -> Integers:
         """Draw ``size`` of ``n`` indices by weight, by R's method for each case."""
-        sampling, weights = random.sampling, checked_weights(prob, n, size, replace)
+        sampling, weights = compiled.sampling, checked_weights(prob, n, size, replace)
         order, out = np.arange(n), np.empty(size, np.int64)
         if replace and np.count_nonzero(n * weights > 0.1) > WALKER_ABOVE:
             table = *sampling.alias_table(weights), self.sample_kind == "rounding"
@@ -519,8 +519,7 @@ def draw_by_rejection(
 ) -> tuple[int, int]:
     """Fill ``out[done:]`` with indices below ``bound``, by rejection (R since 3.6).
 
-    As the kernel of that name in ``compiled/random/sampling.py``, many words at a time,
-    so that nothing is compiled for it.
+    Many words at a time, so that nothing is compiled for it.
     """
     bits = (bound - 1).bit_length()
     pieces, missing = bits // 16 + 1, out.size - done
@@ -635,5 +634,5 @@ def qnorm(p: ArrayLike) -> float | Vector:
     """
     chances = floats(p, "p")
     require(~((chances < 0.0) | (chances > 1.0)), "p", p, "a probability from 0 to 1")
-    z = random.sampling.normal_quantiles(chances.ravel()).reshape(chances.shape)
+    z = compiled.sampling.normal_quantiles(chances.ravel()).reshape(chances.shape)
     return float(z) if z.ndim == 0 else z

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from pegasos_stats.compiled.compile_message import NOTICE
+from pegasos_stats.compiled.compiling import NOTICE
 from pegasos_stats.studies.parity import Embedded
 
 NOTICE.is_wanted = False  # standard error is as it is once kernels are compiled

@@ -105,24 +105,21 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from pegasos_stats import compiled
 
-asked = ["dual.sdca", "pegasos.kernel_pegasos", "dual.working_sets", "arithmetic.risk"]
-asked += ["dual.sdca", "pegasos.pegasos", "random.sampling", "arithmetic.rows"]
+asked = ["sdca", "kernel_pegasos", "working_sets", "risk"]
+asked += ["sdca", "pegasos", "sampling", "rows"]
 together = Barrier(len(asked))
 
 def first(name):
-    room, module = name.split(".")
-    package = getattr(compiled, room)
     together.wait()
-    found = getattr(package, module)
+    found = getattr(compiled, name)
     return found is sys.modules[f"pegasos_stats.compiled.{name}"] and vars(found)
 
 assert "numba" not in sys.modules
 with ThreadPoolExecutor(len(asked)) as pool:
     found = list(pool.map(first, asked))
-kernel = compiled.dual.sdca.sdca_epoch
 print("sdca_epoch" in found[0], "gram_of" in found[1], "add_rows" in found[2])
-print(all(found), found[0] is found[4], "sdca" in vars(compiled.dual))
-print(pickle.loads(pickle.dumps(compiled.dual.sdca.start)) is compiled.dual.sdca.start)
+print(all(found), found[0] is found[4], "sdca" in vars(compiled))
+print(pickle.loads(pickle.dumps(compiled.sdca.start)) is compiled.sdca.start)
 """
 
 

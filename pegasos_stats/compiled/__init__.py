@@ -1,42 +1,41 @@
 """Compiled code: arrays in, arrays out; no pandas, no options, no generator.
 
-numba takes longer to load than all the rest of the package, so it is loaded with the
-first kernel that is asked for. Other rooms have ``from pegasos_stats.compiled import
-dual`` among their imports and write ``dual.sdca.ALPHA`` where they use it.
+numba takes longer to load than all the rest of the package, so a module here is loaded
+when it is first used: other rooms have ``from pegasos_stats import compiled`` among
+their imports, and write ``compiled.sdca.ALPHA``. Python calls ``__getattr__`` for names
+that the package does not have (PEP 562); an import makes the module an attribute of its
+package, so it is called once for each, and threads that ask at the same time wait for
+one import.
 """
 
-from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-
-def loading_on_demand(package: str, modules: list[str]) -> Callable[[str], ModuleType]:
-    """Make the ``__getattr__`` of a package that loads its modules at their first use.
-
-    Python calls it for names that the package does not have (PEP 562). An import makes
-    the module an attribute of its package, so it is called once for each; threads that
-    ask at the same time wait for one import.
-
-    Parameters
-    ----------
-    package : str
-        Its ``__name__``.
-    modules : list of str
-        The modules in it, not loaded yet.
-    """
-
-    def load(name: str) -> ModuleType:
-        if name not in modules:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return import_module(f"{package}.{name}")
-
-    return load
-
-
-__all__ = ["arithmetic", "dual", "pegasos", "random"]
+__all__ = [
+    "kernel_pegasos",
+    "pegasos",
+    "risk",
+    "rows",
+    "sampling",
+    "sdca",
+    "working_sets",
+]
 
 if TYPE_CHECKING:
-    from pegasos_stats.compiled import arithmetic, dual, pegasos, random
+    from pegasos_stats.compiled import (
+        kernel_pegasos,
+        pegasos,
+        risk,
+        rows,
+        sampling,
+        sdca,
+        working_sets,
+    )
 else:
-    __getattr__ = loading_on_demand(__name__, __all__)
+
+    def __getattr__(name: str) -> ModuleType:
+        """Load a module at its first use."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return import_module(f"{__name__}.{name}")

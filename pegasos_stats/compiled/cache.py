@@ -6,6 +6,10 @@ compiled kernel is a file of its own: a digest, then the code. Its name holds th
 the sources of all kernels. Code is loaded only from files of this user, or of the user
 whom the package belongs to, and only if the digest agrees. Whatever fails, the kernel
 is compiled, and a warning says once what was the matter.
+
+Ctrl-C while a kernel is compiled or loaded is heard, where Python alone would drop it.
+Signals that come while LLVM works are handled in the first lines of Python after it.
+Those are in a function that LLVM calls, and what is raised there goes nowhere.
 """
 
 import hashlib
@@ -14,9 +18,10 @@ import pickle
 import stat
 import sys
 import tempfile
+import threading
 import uuid
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import FunctionType
@@ -29,7 +34,6 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
-from pegasos_stats.compiled.signals import interrupts_kept
 from pegasos_stats.errors import PegasosStatsWarning, warn_caller
 
 HERE = Path(__file__).parent
@@ -37,6 +41,7 @@ IN_TREE = HERE / "__pycache__"
 SIZE = hashlib.sha256().digest_size
 CURE = "set NUMBA_CACHE_DIR to a folder of your own"
 SAID: list[str] = []  # at most one message in a process
+CALLED_BY_LLVM = "_raw_object_cache"  # begins the names of llvmlite's two functions
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
@@ -232,3 +237,44 @@ def _say(message: str) -> None:
     if not SAID:
         SAID.append(message)
         warn_caller(message, PegasosStatsWarning)
+
+
+@contextmanager
+def interrupts_kept() -> Iterator[None]:
+    """Raise at the end what was raised where nothing could be raised.
+
+    Only the main thread handles signals; in any other this does nothing.
+
+    Examples
+    --------
+    >>> class Dropped:
+    ...     def __del__(self):
+    ...         raise KeyboardInterrupt
+    >>> try:
+    ...     with interrupts_kept():
+    ...         del [Dropped()][0]
+    ... except KeyboardInterrupt:
+    ...     print("heard")
+    heard
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    lost: list[BaseException] = []
+    before = sys.unraisablehook
+
+    def keep(found: "sys.UnraisableHookArgs") -> None:
+        called = getattr(found.object, "__name__", "").startswith(CALLED_BY_LLVM)
+        error = found.exc_value
+        if error is not None and (called or isinstance(error, KeyboardInterrupt)):
+            lost.append(error)
+        else:
+            before(found)
+
+    sys.unraisablehook = keep
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+    if lost:
+        raise lost[0]

@@ -1,4 +1,4 @@
-"""Options with which all kernels are compiled.
+"""How all kernels are compiled, and the line that tells who waits for it.
 
 ``error_model="numpy"`` divides as IEEE 754 says, without a test for zero;
 ``_nrt=False`` leaves out the reference counting of arrays, which no kernel needs:
@@ -6,27 +6,45 @@ a kernel receives its arrays, changes them in place and allocates none. Nobody c
 kernels from C: ``no_cfunc_wrapper=True`` compiles less. ``nogil=True``
 lets threads run kernels side by side, each on arrays of its own.
 With ``NUMBA_DISABLE_JIT=1`` all decorators leave a function as it is.
+
+The line on standard error is written after a second of compiling, and again where that
+goes on once the time it names is over; kernels that are loaded from the cache take no
+such time.
 """
 
+import math
+import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from threading import Timer
 from typing import TypeVar, overload
 
 from numba import njit
+from numba.core import event
 from numba.core.dispatcher import Dispatcher
 from numba.core.types import Type
 
-import pegasos_stats.compiled.arithmetic.lanes_llvm  # the compiled form of lanes.py
-import pegasos_stats.compiled.compile_message  # noqa: F401, which listens
-from pegasos_stats.compiled.cache import KernelCache
-from pegasos_stats.compiled.signals import interrupts_kept
+from pegasos_stats.compiled.cache import KernelCache, interrupts_kept
 
 Function = TypeVar("Function", bound=Callable[..., object])
+IN_ANY_ORDER = {"reassoc", "contract", "nsz"}  # sums
+PATIENCE = 1.0  # seconds of compiling before a line
+QUIET = 20.0  # seconds from one line to the next
+TEXT = f"pegasos_stats: compiling, once for this version: up to {QUIET:.0f} s\n"
 
 
 def inlined(function: Function) -> Function:
     """Compile as a part of each kernel that calls it."""
     found: Function = njit(inline="always", error_model="numpy", _nrt=False)(function)
+    return found
+
+
+def fast(function: Function) -> Function:
+    """Compile for other kernels, with sums in an order that suits the machine."""
+    options = {"fastmath": IN_ANY_ORDER, "error_model": "numpy", "_nrt": False}
+    found: Function = njit(function, **options)
     return found
 
 
@@ -68,3 +86,58 @@ def _kept(compiled: Function) -> Function:
 
     compiled.compile = compile  # type: ignore[assignment,method-assign]
     return compiled
+
+
+class Notice(event.Listener):  # type: ignore[misc]
+    """Listens to numba, which compiles one kernel, and those it calls, at a time.
+
+    Attributes
+    ----------
+    is_wanted : bool
+        Whether lines are written.
+    """
+
+    def __init__(self) -> None:
+        self.is_wanted = True
+        self._depth, self._since, self._waited, self._last = 0, 0.0, 0.0, -math.inf
+        self._timer: Timer | None = None
+
+    def on_start(self, event: event.Event) -> None:
+        """Start the clock with a kernel of this package."""
+        if not _is_ours(event):
+            return
+        self._depth += 1
+        if self._depth == 1:
+            self._since = now = time.monotonic()
+            left = max(PATIENCE - self._waited, self._last + QUIET - now, 0.0)
+            self._timer = Timer(left, self._show)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def on_end(self, event: event.Event) -> None:
+        """Stop the clock where the outermost kernel is done."""
+        if self._timer is None or not _is_ours(event):
+            return
+        self._depth -= 1
+        if self._depth == 0:
+            self._timer.cancel()
+            self._timer = None
+            self._waited += time.monotonic() - self._since
+
+    def _show(self) -> None:
+        self._since = self._last = time.monotonic()
+        self._waited = 0.0
+        if self.is_wanted and sys.stderr is not None:
+            with suppress(OSError, ValueError):  # closed, or full
+                sys.stderr.write(TEXT)
+                sys.stderr.flush()
+
+
+def _is_ours(event: event.Event) -> bool:
+    dispatcher = (event.data or {}).get("dispatcher")
+    function = getattr(dispatcher, "py_func", None)
+    return str(getattr(function, "__module__", "")).startswith("pegasos_stats.")
+
+
+NOTICE = Notice()
+event.register("numba:compile", NOTICE)

@@ -25,8 +25,11 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
 from pegasos_stats.solvers.problem import Lam, penalty_of
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solutions import AnySolution
-from pegasos_stats.solvers.solver_runs import checked_refinement, run_kernel
+from pegasos_stats.solvers.solver_runs import (
+    AnySolution,
+    checked_refinement,
+    run_then_refine,
+)
 from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:
@@ -288,7 +291,9 @@ class KernelSVM(Model):
         began = time.perf_counter()
         model = self.at_chosen_lambda()
         recorder = model._recorder(trace, test, solver.ties)
-        solution = run_kernel(model.problem, solver, refinement, recorder, progress)
+        solution = run_then_refine(
+            model.problem, solver, refinement, recorder, progress
+        )
         return KernelResults(
             problem=model.problem,
             solver=solver,
@@ -310,7 +315,9 @@ class KernelSVM(Model):
         self, solver: Pegasos | SDCA, observe: Observer | None = None
     ) -> kernels.KernelSolution:
         """Run a solver, and return its solution alone."""
-        return run_kernel(self.at_chosen_lambda().problem, solver, observe=observe)
+        problem = self.at_chosen_lambda().problem
+        found: kernels.KernelSolution = run_then_refine(problem, solver, None, observe)
+        return found
 
     def _scores(
         self, found: AnySolution, X: Predictors, offset: Vector | None

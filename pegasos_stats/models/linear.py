@@ -41,8 +41,13 @@ from pegasos_stats.solvers.problem import Lam, Problem, Solution, penalty_of
 from pegasos_stats.solvers.reads.few_reads import StreamedFit, few_reads
 from pegasos_stats.solvers.reads.steps import run_over_files
 from pegasos_stats.solvers.sdca import SDCA, near_enough, warn_of
-from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
-from pegasos_stats.solvers.solver_runs import checked_refinement, run_then_refine
+from pegasos_stats.solvers.solver_runs import (
+    AnySolution,
+    certificate_of,
+    checked_refinement,
+    run_then_refine,
+    scores_of,
+)
 
 if TYPE_CHECKING:
     from pegasos_stats.studies.cross_validation import LambdaPath
@@ -579,7 +584,9 @@ class LinearModel(Model):
     ) -> Solution:
         """Run a solver, and return its solution alone."""
         problem = self.at_chosen_lambda().problem
-        return run_then_refine(problem, self.in_columns(solver), observe=observe)
+        solver = self.in_columns(solver)
+        found: Solution = run_then_refine(problem, solver, None, observe)
+        return found
 
 
 class SVM(LinearModel):
@@ -820,7 +827,7 @@ def run_reads(problem: Problem, solver: Pegasos | SDCA, progress: bool) -> Strea
             lacks_room = problem.loss == "hinge" and problem.X.most_kept < problem.n
             more = f"; more memory may help: {problem.X.scan.more}" * lacks_room
             epochs = found.solution.n_epochs
-            warn_of(found.certificate, solver, False, "tol", epochs=epochs, hint=more)
+            warn_of(found.certificate, solver, "tol", epochs=epochs, hint=more)
     problem.X.check_unchanged()
     return found
 

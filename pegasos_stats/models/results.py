@@ -54,8 +54,13 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.reads.risk_and_bound import Point, scores
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
-from pegasos_stats.solvers.solver_runs import OptimalityBounds, shortfall_of
+from pegasos_stats.solvers.solver_runs import (
+    AnySolution,
+    OptimalityBounds,
+    certificate_of,
+    scores_of,
+    shortfall_of,
+)
 from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:

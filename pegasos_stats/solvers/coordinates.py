@@ -5,36 +5,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pegasos_stats.arrays import Matrix, Rows, Vector, dense_rows
-from pegasos_stats.compiled import dual
+from pegasos_stats import compiled
+from pegasos_stats.arrays import Rows, Vector, dense_rows, read_only
+from pegasos_stats.solvers import objective
 from pegasos_stats.solvers.losses import LOSSES
-from pegasos_stats.solvers.method import Method
-from pegasos_stats.solvers.newton.hinge import Goal
+from pegasos_stats.solvers.method import Goal, Method
 from pegasos_stats.solvers.newton.interior import InteriorSteps
 from pegasos_stats.solvers.newton.log import newton_steps
-from pegasos_stats.solvers.newton.sums import total
-from pegasos_stats.solvers.objective import (
-    Certificate,
-    Gap,
-    best_intercept,
-    certificate,
-    feasible,
-    finite,
-    mean_loss,
-)
-from pegasos_stats.solvers.pegasos_run import refitted
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 
+MANY_COLUMNS = 100  # where pairs of dense rows are quick
+FREE, NOT_FREE = 1.25, 1.5  # rows to a column up to which they are, by intercept
 RATIO = 0.07  # square of the constant column over the mean of ||x_i||^2
-FIRST_LOOK = 2  # epoch of the first look at the gap, of runs that may be quick
-WARM_EPOCHS = 1  # from dual weights, before Newton steps on sparse rows
-LONG = 5  # the same of others; epochs that tell how fast the gap falls
-SHARE = 0.7  # of the epochs to the tolerance, if the gap falls as before, to a look
-EPOCHS_OF_GRAM = 12.0  # an epoch for every so many rows costs as much as X X'
+LOOK = 4  # epochs from one look at the gap to the next
+FEWEST = 24  # epochs that tell how fast the gap falls
+MOST_LEFT = 40.0  # epochs to the tolerance, if the gap falls as before
+FIRST, WARM = 2, 1  # epochs before Newton steps on sparse rows, from 0 and from a fit
+MOST_PAIRED = 4000  # rows whose X X', of 128 MB, is made
 GRAM = 0.5  # visits of a row for each entry of X X', which is symmetric
-MOST_SPARSE = 1000  # sparse rows, whose X X' is not: of more, epochs are cheaper
-MOST_PAIRED = 4000  # sparse rows whose X X', of 128 MB, is made where epochs do not do
 PATIENCE = 10  # looks at pairs in which the gap is to be halved
 LEAST_GOAL = 1e-12
 SAME = 1e-12  # of the squared norms: the distance of two rows that are the same
@@ -63,160 +52,110 @@ class Coordinates(Method):
         self._rows, self._y = problem.rows, problem.y.astype(np.int8)
         self._begins_by_sgd = solver.start == "sgd" and a is None
         weights, offset = problem.row_weights, problem.offset
-        self._state = dual.sdca.start(self._rows, problem.p, weights, offset)
+        self._state = compiled.sdca.start(self._rows, problem.p, weights, offset)
         if a is not None:
-            dual.sdca.set_weights(self._rows, problem.y, problem.lam, a, self._state)
+            y, lam = problem.y, problem.lam
+            compiled.sdca.set_weights(self._rows, y, lam, a, self._state)
 
     def step(self, rows: Rows) -> None:
         """Visit the rows."""
+        kernels, state = compiled.sdca, self._state
         loss, lam = int(self._problem.loss_code), self._problem.lam
-        state, ratio = self._state, self._ratio
+        seen = self._rows, self._y, read_only(rows), lam, loss, self._ratio
         if self._begins_by_sgd:
-            dual.sdca.sgd_epoch(self._rows, self._y, rows, lam, loss, ratio, state)
+            kernels.sgd_epoch(*seen, state)
         else:
-            dual.sdca.sdca_epoch(
-                self._rows,
-                self._y,
-                rows,
-                lam,
-                state,
-                loss=loss,
-                ratio=ratio,
-                fast=self._solver.sums == "fast",
-            )
+            kernels.sdca_epoch(*seen, self._solver.sums == "fast", state)
         self._begins_by_sgd = False
         self.visits += rows.size
-        self.steps = int(state.scalars[dual.sdca.STEPS])
-        self.violations = int(state.scalars[dual.sdca.VIOLATIONS])
+        self.steps = int(state.scalars[kernels.STEPS])
+        self.violations = int(state.scalars[kernels.VIOLATIONS])
 
     @property
-    def gap(self) -> Gap:
+    def gap(self) -> objective.Gap:
         """Objectives at the last iterate, computed from the rows."""
-        return certificate(self._problem, *self.best())
+        return objective.certificate(self._problem, *self.best())
 
     def best(self) -> tuple[Vector, float, Vector]:
         """Return the last iterate."""
-        return self._state.w[: self._problem.p].copy(), 0.0, self._state.a.copy()
+        return self._state.w.copy(), 0.0, self._state.a.copy()
 
 
 class WideCoordinates(Coordinates):
     """Coordinate steps while they close the gap, then pair or Newton steps.
 
-    The penalty on the intercept is centred anew after every epoch. The gap is looked at
-    where it may have come down to the tolerance. If many more epochs are wanted than
-    the Gram matrix would cost, the hinge goes on with pairs; of many sparse rows only
-    where the epochs that are left would not do. Newton steps follow where they would
-    not do and there are no pairs.
+    The penalty on the intercept is centred anew after every epoch, and the gap looked
+    at every `LOOK` epochs. Where the tolerance is more than `MOST_LEFT` epochs away,
+    pairs go on, or Newton steps.
     """
 
     def __init__(self, problem: Problem, solver: SDCA, a: Vector | None) -> None:
         super().__init__(problem, solver, a)
-        norm2 = float(self._state.norm2.mean())
         if problem.intercept:
-            self._ratio = RATIO * norm2 or 1.0
+            self._ratio = RATIO * float(self._state.norm2.mean()) or 1.0
             if a is not None:
-                beta = self._state.w[: problem.p]
-                self._state.scalars[dual.sdca.ALPHA] = refitted(problem, beta)
-        sparse = not isinstance(problem.X, np.ndarray)
-        longest = max(1.0, float(problem.radius))
-        in_range = math.isfinite(longest * longest / problem.lam)  # scores of any a
-        pairs, n = in_range and problem.loss == "hinge", problem.n
-        self._may_pair = pairs and not (sparse and n > min(problem.p, MOST_SPARSE))
-        self._may_end_in_pairs = pairs and sparse and n <= min(problem.p, MOST_PAIRED)
-        is_quick = self._may_pair or problem.loss == "log"
-        few = FIRST_LOOK if a is None else WARM_EPOCHS
-        self._to_newton = few if sparse and n > problem.p else 0
-        self._epochs = 0
-        self._next_look = FIRST_LOOK if is_quick else LONG
-        self._looks = [(0, 1.0)]  # epochs and relative gaps
-        self._balanced, self._is_seen, self._further = self._state.a, False, ""
+                alpha = objective.refitted(problem, self._state.w)
+                self._state.scalars[compiled.sdca.ALPHA] = alpha
+        is_tall = problem.n > problem.p
+        self._last = (FIRST if a is None else WARM) if is_tall else solver.epochs + 1
+        self._epochs, self._before = 0, 1.0  # relative gap at the last look
+        self._seen: Lengths | None = None
+        self._goes_on = True
 
     def step(self, rows: Rows) -> None:
-        """Visit the rows, and look at the gap or choose other steps."""
+        """Visit the rows, and look at the gap."""
         super().step(rows)
-        self._centre_anew()
-        self._epochs += 1
-        self._is_seen = False
-        if self._epochs == self._to_newton:
-            self._further = "newton"
-        elif self._epochs in (self._next_look, self._solver.epochs):
-            at = self._seen().at
-            if not self._solver.reached(at):
-                self._plan(max(at.relative_gap, LEAST_GOAL), self._goal(at))
+        state, problem = self._state, self._problem
+        balance = float(state.a @ problem.y)
+        moved = self._ratio * balance / (problem.lam * problem.n)
+        state.scalars[compiled.sdca.ALPHA] += moved
+        self._epochs, self._seen = self._epochs + 1, None
+        if self._epochs == self._last:
+            self._goes_on = False
+        elif self._epochs % LOOK == 0 or self._epochs == self._solver.epochs:
+            at = self._look().at
+            gap = max(at.relative_gap, LEAST_GOAL)
+            fall, self._before = math.log(self._before / gap), gap
+            wanted = math.log(gap / self._goal(at.objective))
+            is_slow = LOOK * wanted > MOST_LEFT * max(fall, 0.0)
+            self._goes_on = self._epochs < FEWEST or not is_slow
+
+    def _goal(self, risk: float) -> float:
+        """The relative gap to come to."""
+        solver = self._solver
+        goal = solver.tol or (solver.gap_tol or 0.0) / (risk or 1.0)
+        return max(goal, LEAST_GOAL)
 
     @property
-    def gap(self) -> Gap:
+    def gap(self) -> objective.Gap:
         """Objectives of the last look; without one since, nothing is known."""
-        if not self._is_seen:
-            return Gap(0.0, -math.inf)
-        at = self._looked.at
-        return Gap(at.objective, at.dual_objective)
+        return objective.Gap(0.0, -math.inf) if self._seen is None else self._seen.at
 
     def best(self) -> tuple[Vector, float, Vector]:
         """``beta, alpha`` and ``a`` at their best lengths."""
-        found = self._seen()
-        beta = found.fit * self._state.w[: self._problem.p]
-        return beta, found.alpha, found.dual * self._balanced
+        found = self._look()
+        return found.fit * self._state.w, found.alpha, found.dual * self._balanced
 
     def following(self) -> Method | None:
         """Pairs or Newton steps, where epochs would take long."""
-        if self._further == "pairs":
+        if self._goes_on:
+            return None
+        if self._problem.n <= self._problem.p and pairs_serve(self._problem):
             return PairSteps(self._problem, self._solver, self._state.a)
-        if self._further == "newton":
-            return newton_from(self._problem, self._solver, *self.best())
-        return None
-
-    def _centre_anew(self) -> None:
-        """Centre the penalty at ``alpha + ratio sum_i a_i y_i / (lam n)``."""
-        balance = float(self._state.a @ self._problem.y)
-        scale = self._problem.lam * self._problem.n
-        self._state.scalars[dual.sdca.ALPHA] += self._ratio * balance / scale
-
-    def _seen(self) -> "Lengths":
-        if not self._is_seen:
-            self._looked, self._is_seen = self._look(), True
-        return self._looked
+        return newton_from(self._problem, self._solver, *self.best())
 
     def _look(self) -> "Lengths":
         """Look at all rows, for the gap of the present state."""
-        problem, state = self._problem, self._state
-        self._balanced = a = feasible(
-            state.a, problem.y, problem.intercept, problem.most_dual
-        )
-        beta, scale = state.w[: problem.p], problem.lam * problem.n
-        scores, image = problem.X @ beta, (a * problem.y) @ problem.X
-        norm2 = float(np.square(state.w).sum())
-        dual_norm2 = float(np.square(image).sum()) / scale / scale
-        alpha = float(state.scalars[dual.sdca.ALPHA])
-        return lengths(problem, scores, alpha, norm2, a, dual_norm2)
-
-    def _goal(self, at: Certificate) -> float:
-        """Return the relative gap to come to."""
-        if self._solver.tol > 0.0 or at.objective == 0.0:
-            return max(self._solver.tol, LEAST_GOAL)
-        return max((self._solver.gap_tol or 0.0) / at.objective, LEAST_GOAL)
-
-    def _plan(self, gap: float, goal: float) -> None:
-        """Go on with other steps, or choose the epoch of the next look.
-
-        Up to the tolerance the gap is taken to fall as in the last `LONG` epochs.
-        """
-        seen = [look for look in self._looks if look[0] <= self._epochs - LONG]
-        since, before = seen[-1] if seen else self._looks[0]
-        passed = self._epochs - since
-        rate = math.log(before / gap) / passed if gap < before else 0.0
-        left = math.log(gap / goal) / rate if rate > 0.0 else math.inf
-        left = 0.0 if gap <= goal else left
-        ahead = self._solver.epochs - self._epochs
-        too_long = self._epochs >= 3 * LONG and left > 0.5 * ahead
-        is_cheap = self._may_pair and left > self._problem.n / EPOCHS_OF_GRAM
-        if is_cheap or (too_long and self._may_end_in_pairs):
-            self._further = "pairs"
-        elif too_long:
-            self._further = "newton"
-        self._looks.append((self._epochs, gap))
-        wait = min(SHARE * left, LONG if self._epochs < LONG else 2 * LONG)
-        self._next_look += max(1, round(wait))
+        if self._seen is None:
+            problem, w, y = self._problem, self._state.w, self._problem.y
+            self._balanced = a = objective.feasible(
+                self._state.a, y, problem.intercept, problem.most_dual
+            )
+            image = (a * y) @ problem.X / (problem.lam * problem.n)
+            alpha = float(self._state.scalars[compiled.sdca.ALPHA])
+            norms = float(w @ w), float(image @ image)
+            self._seen = lengths(problem, problem.X @ w, alpha, a, *norms)
+        return self._seen
 
 
 class PairSteps(Method):
@@ -235,16 +174,18 @@ class PairSteps(Method):
         super().__init__()
         self._problem, self._solver = problem, solver
         self._scale = problem.lam * problem.n
-        y, w, K = problem.y, problem.row_weights, inner_products(problem)
-        a = feasible(a, y, problem.intercept, problem.most_dual)
+        y, w = problem.y, problem.row_weights
+        X = problem.X.astype(np.float64, copy=False)
+        K = dense_rows(X @ X.T)
+        a = objective.feasible(a, y, problem.intercept, problem.most_dual)
         slope = y - K @ (a * y / self._scale)
-        self._rows = dual.working_sets.whole_set(K, y, w, a, slope)
+        self._rows = compiled.working_sets.whole_set(K, y, w, a, slope)
         self.visits = GRAM * problem.n**2
         self._look()
 
     def step(self, rows: Rows) -> None:
         """Take as many steps as there are rows, and look at the gap."""
-        sets, n = dual.working_sets, self._problem.n
+        sets, n = compiled.working_sets, self._problem.n
         steps = sets.pair_steps if self._problem.intercept else sets.single_steps
         steps(self._rows, self._scale, 0.0, SAME, n)
         self.steps += 1
@@ -252,14 +193,14 @@ class PairSteps(Method):
         self._look()
 
     @property
-    def gap(self) -> Gap:
+    def gap(self) -> objective.Gap:
         """Objectives of the last look."""
-        at = self._lengths.at
-        return Gap(at.objective, at.dual_objective)
+        at = self._seen.at
+        return objective.Gap(at.objective, at.dual_objective)
 
     def best(self) -> tuple[Vector, float, Vector]:
         """``beta, alpha`` and ``a``."""
-        problem, found, a = self._problem, self._lengths, self._weights
+        problem, found, a = self._problem, self._seen, self._weights
         beta = problem.X.T @ (a * problem.y / self._scale * found.fit)
         return np.asarray(beta, dtype=np.float64), found.alpha, found.dual * a
 
@@ -279,8 +220,60 @@ class PairSteps(Method):
         y, a = self._problem.y, self._weights
         scores = y - self._rows.slope[: y.size]
         norm2 = float((a * y) @ scores) / self._scale
-        self._lengths = lengths(self._problem, scores, 0.0, norm2, a, norm2)
-        self.gaps.append(self._lengths.at.gap)
+        self._seen = lengths(self._problem, scores, 0.0, a, norm2, norm2)
+        self.gaps.append(self._seen.at.gap)
+
+
+def first_method(problem: Problem, solver: SDCA, a: Vector | None) -> Method:
+    """How a run begins: by Newton steps where rows are more than columns.
+
+    With more columns by coordinate steps, or pairs of dense rows; the hinge on sparse
+    rows always so.
+    """
+    if solver.algorithm == "perm":
+        return Coordinates(problem, solver, a)
+    if is_wide(problem):
+        if isinstance(problem.X, np.ndarray) and pairs_serve(problem):
+            return PairSteps(problem, solver, np.zeros(problem.n) if a is None else a)
+        return WideCoordinates(problem, solver, a)
+    goal = Goal(solver.tol, solver.gap_tol)
+    return newton_steps(problem, goal, None if a is None else start_of(problem, a))
+
+
+def is_wide(problem: Problem) -> bool:
+    """Whether there are more columns than rows.
+
+    For the hinge nearly as many are enough, for its pairs, and on sparse rows any
+    number. Pairs and lengths know no offset.
+
+    Examples
+    --------
+    >>> X, y = np.ones((120, 100)), np.tile([-1.0, 1.0], 60)
+    >>> is_wide(Problem(X, y, 1.0, "hinge")), is_wide(Problem(X, y, 1.0, "log"))
+    (True, False)
+    """
+    n, p = problem.n, problem.p
+    most = p
+    if problem.loss == "hinge" and not isinstance(problem.X, np.ndarray):
+        most = n + 1
+    elif problem.loss == "hinge" and p >= MANY_COLUMNS:
+        most = int(p * (FREE if problem.intercept else NOT_FREE))
+    return n < most and problem.offset is None
+
+
+def pairs_serve(problem: Problem) -> bool:
+    """Whether pairs are for this problem: of the hinge, and scores of any ``a`` fit."""
+    longest = max(1.0, float(problem.radius))
+    in_range = math.isfinite(longest * longest / problem.lam)
+    return in_range and problem.loss == "hinge" and problem.n <= MOST_PAIRED
+
+
+def start_of(problem: Problem, dual: Vector) -> tuple[Vector, Vector]:
+    """``(beta, alpha)`` that dual weights give, and these made feasible."""
+    a = objective.feasible(dual, problem.y, problem.intercept, problem.most_dual)
+    beta = (a * problem.y) @ problem.X / (problem.lam * problem.n)
+    alpha = objective.refitted(problem, beta) if problem.intercept else 0.0
+    return np.append(beta, alpha), a
 
 
 def newton_from(
@@ -291,40 +284,26 @@ def newton_from(
     return newton_steps(problem, goal, (np.append(beta, alpha), a))
 
 
-def inner_products(problem: Problem) -> Matrix:
-    """``X X'``, shape (n, n).
-
-    Examples
-    --------
-    >>> X, y = np.array([[1.0, 2.0], [0.0, 3.0]]), np.array([-1.0, 1.0])
-    >>> inner_products(Problem(X, y, lam=1.0))
-    array([[5., 6.],
-           [6., 9.]])
-    """
-    X = problem.X.astype(np.float64, copy=False)
-    return dense_rows(X @ X.T)
-
-
 class Lengths(NamedTuple):
     """The best lengths of a fit and of a dual point, with the certificate of both."""
 
     fit: float
     alpha: float
     dual: float
-    at: Certificate
+    at: objective.Certificate
 
 
 def lengths(
     problem: Problem,
     scores: Vector,
     alpha: float,
-    norm2: float,
     a: Vector,
+    norm2: float,
     dual_norm2: float,
 ) -> Lengths:
     """Return the ``s`` of the least risk of ``s (beta, alpha)``, and ``t`` of ``t a``.
 
-    ``t`` gives the largest dual inside the box. Both are 1 for the log loss. With a
+    ``t`` gives the largest dual inside the box. Both are 1 for losses that bend. With a
     small penalty on separable rows no other number is as far from its best value.
 
     Parameters
@@ -334,26 +313,27 @@ def lengths(
         ``X beta``.
     alpha : float
         Intercept; the hinge takes the best one, if it is free.
-    norm2 : float
-        ``||beta||^2``.
     a : float64 array, shape (n,)
         Dual weights that the dual allows.
-    dual_norm2 : float
-        ``||beta(a)||^2``.
+    norm2, dual_norm2 : float
+        ``||beta||^2`` and ``||beta(a)||^2``.
     """
     y, w, n = problem.y, problem.row_weights, problem.n
     penalty, dual_penalty = problem.lam * norm2, problem.lam * dual_norm2
-    reward, s, t = total(LOSSES[problem.loss].rewards(a, w)) / n, 1.0, 1.0
+    reward, s, t = float(LOSSES[problem.loss].rewards(a, w).sum()) / n, 1.0, 1.0
     if problem.loss == "hinge":
         if problem.intercept:
-            alpha = best_intercept(scores, y, "hinge", problem.weights)
+            alpha = objective.best_intercept(scores, y, "hinge", problem.weights)
         s = fit_length(penalty, w, y * (scores + alpha))
-        t = dual_length(dual_penalty, reward, w, a)
-    risk = mean_loss(problem, s * scores, s * alpha)
-    objective = finite(risk + 0.5 * penalty * s * s)
+        if dual_penalty > 0.0:  # the largest dual, with t a inside its box
+            inside = a > 0.0
+            most = float((w[inside] / a[inside]).min(initial=np.inf))
+            t = min(reward / dual_penalty, most)
+    risk = objective.mean_loss(problem, s * scores, s * alpha)
+    risk = objective.finite(risk + 0.5 * penalty * s * s)
     least = max(0.0, t * reward - 0.5 * dual_penalty * t * t)
     errors = int(np.count_nonzero(y * (scores + alpha) < 0.0))
-    return Lengths(s, s * alpha, t, Certificate(objective, least, errors))
+    return Lengths(s, s * alpha, t, objective.Certificate(risk, least, errors))
 
 
 def fit_length(penalty: float, w: Vector, m: Vector) -> float:
@@ -381,11 +361,3 @@ def fit_length(penalty: float, w: Vector, m: Vector) -> float:
     if gain < penalty * kink:
         return gain / penalty
     return kink * (1.0 + 2.0**-50)
-
-
-def dual_length(penalty: float, reward: float, w: Vector, a: Vector) -> float:
-    """Maximise ``t reward - penalty/2 t^2`` with ``t a`` inside its box."""
-    if penalty <= 0.0:
-        return 1.0
-    inside = a > 0.0
-    return min(reward / penalty, float((w[inside] / a[inside]).min(initial=np.inf)))

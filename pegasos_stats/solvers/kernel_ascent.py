@@ -1,32 +1,35 @@
-"""SDCA on a kernel problem: working sets of rows, up to a certified optimum."""
+"""Pegasos on a kernel problem, and SDCA: working sets, up to a certified optimum."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
 
-from pegasos_stats.arrays import Matrix, Rows, Vector
-from pegasos_stats.compiled import dual, pegasos
-from pegasos_stats.errors import DataError
+from pegasos_stats import compiled
+from pegasos_stats.arrays import Matrix, Rows, Vector, read_only
+from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.solvers.kernel_problem import (
     OVERFLOWING,
     KernelProblem,
     KernelSolution,
+    diagonal_of,
     kernel_certificate,
     value_roundings,
 )
-from pegasos_stats.solvers.kernel_run import check_kernel_solver
 from pegasos_stats.solvers.objective import Certificate, best_intercept, feasible
-from pegasos_stats.solvers.pegasos_run import Observer
-from pegasos_stats.solvers.rounding import CLOSEST, UNIT
+from pegasos_stats.solvers.options import given
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.pegasos_run import (
+    Observer,
+    check_solver,
+    shown_epochs,
+    visit_epochs,
+)
 from pegasos_stats.solvers.sdca import SDCA, near_enough, warn_of
 from pegasos_stats.solvers.sdca_run import run_epochs
 
 TILE = 512  # rows and columns of a piece, which stays in the second cache
 ADDED = 128  # values that are summed up before they are added to others
-ROUGHEST = 1e-9  # of a value, what rounding may do to it
 FEWEST = 64  # rows that are kept, however little memory is given
-POWERS = 1000.0  # of two, that a value may reach either way
 
 
 class KernelValues:
@@ -34,8 +37,7 @@ class KernelValues:
 
     Inner products come from products of matrices. Two more columns make them the
     exponent of the Gaussian kernel, ``2 gamma x'z - gamma ||x||^2 - gamma ||z||^2``,
-    of rows centred at their mean. Where rows are so far apart that the rounding of this
-    difference would show, values are summed one by one.
+    of rows centred at their mean; one more the base of a polynomial.
 
     Parameters
     ----------
@@ -43,8 +45,6 @@ class KernelValues:
 
     Attributes
     ----------
-    unit : float
-        Power of two that all values are divided by, so that none is above 1.
     roundings : float
         Of a value, in units of ``2^-53 sqrt(K(x, x) K(z, z))``, at most.
 
@@ -55,71 +55,35 @@ class KernelValues:
     """
 
     def __init__(self, problem: KernelProblem) -> None:
-        self._kernel, self._X, self.unit = problem.kernel, problem.X, 1.0
-        self.roundings = value_roundings(problem.kernel, problem.p)
-        self._summed = False
-        if problem.kernel.name == "precomputed":
-            self.unit = power_of_two(float(np.diag(problem.X).max()))
+        kernel, X = problem.kernel, problem.X
+        self._kernel, self._X = kernel, X
+        self.roundings = value_roundings(kernel, problem.p)
+        if not np.isfinite(diagonal_of(problem)).all():
+            raise DataError(OVERFLOWING)
+        if kernel.name == "precomputed":
             return
-        if problem.kernel.name == "gaussian":
-            self._left, self._right = self._exponents()
+        ones = np.ones((len(X), 1))
+        if kernel.name == "gaussian":
+            assert kernel.gamma is not None
+            Z = X - X.mean(axis=0)
+            with np.errstate(over="ignore"):
+                squares = kernel.gamma * np.einsum("ij,ij->i", Z, Z)[:, None]
+                largest = 4.0 * float(squares.max())
+            self.roundings = (problem.p + 16.0) * largest + 16.0
+            self._left = np.hstack([2.0 * kernel.gamma * Z, -squares, ones])
+            self._right = np.hstack([Z, ones, -squares])
         else:
-            self._left, self._right = self._products()
+            self._left = np.hstack([X, (kernel.offset or 0.0) * ones])
+            self._right = np.hstack([X, ones])
 
     def __call__(self, rows: Rows, columns: Rows | slice) -> Matrix:
-        """Values between these rows and these, each divided by the unit."""
+        """Values between these rows and these."""
         if self._kernel.name == "precomputed":
-            return np.asarray(self._X[rows][:, columns] / self.unit)
-        if self._summed:
-            return self._one_by_one(rows, columns)
+            return np.asarray(self._X[rows][:, columns])
         found: Matrix = np.matmul(self._left[rows], self._right[columns].T)
         if self._kernel.name == "gaussian":
             return np.exp(found, out=found)
         return np.asarray(found ** (self._kernel.degree or 1))
-
-    def _exponents(self) -> tuple[Matrix, Matrix]:
-        """Columns whose products are the exponents of the Gaussian kernel."""
-        gamma, p = self._kernel.gamma, self._X.shape[1]
-        assert gamma is not None
-        with np.errstate(over="ignore", invalid="ignore"):
-            Z = self._X - self._X.mean(axis=0)
-            squares = gamma * np.einsum("ij,ij->i", Z, Z)
-            roundings = (p + 16.0) * 4.0 * float(squares.max()) + 16.0
-            self._summed = not roundings * UNIT <= ROUGHEST
-            if not self._summed:
-                self.roundings = roundings
-            ones = np.ones(len(Z))
-            left = np.column_stack([2.0 * gamma * Z, -squares, ones])
-            return left, np.column_stack([Z, ones, -squares])
-
-    def _products(self) -> tuple[Matrix, Matrix]:
-        """Columns whose products are the values, or the bases of their powers."""
-        X, degree = self._X, self._kernel.degree or 1
-        offset = self._kernel.offset or 0.0
-        largest = power_of_two(float(np.abs(X).max()))
-        longest = math.sqrt(
-            float(np.einsum("ij,ij->i", X / largest, X / largest).max())
-        )
-        size = power_of_two(max(largest * longest, math.sqrt(offset)))
-        powers = 2.0 * degree * math.log2(size)
-        if not powers <= POWERS:
-            raise DataError(OVERFLOWING)
-        size = max(size, 2.0 ** math.ceil(-0.5 * POWERS / degree))
-        self.unit = size ** (2 * degree)
-        Z, ones = X / size, np.ones((len(X), 1))
-        if self._kernel.name == "linear":
-            return Z, Z
-        return np.hstack([Z, offset / size / size * ones]), np.hstack([Z, ones])
-
-    def _one_by_one(self, rows: Rows, columns: Rows | slice) -> Matrix:
-        others = self._X[columns]
-        found = np.empty((len(rows), len(others)))
-        width, code = pegasos.kernel_pegasos.WIDTH, self._kernel.code()
-        for first in range(0, len(others), width):
-            block = pegasos.kernel_pegasos.blocked(others[first : first + width])[0]
-            for row, values in zip(rows, found[:, first : first + width], strict=True):
-                pegasos.kernel_pegasos.kernel_values(code, self._X[row], block, values)
-        return found
 
     def sums(self, weights: Vector) -> Vector:
         """``sum_j weights_j K(x_j, x_i)`` for all rows, shape (n,)."""
@@ -130,22 +94,11 @@ class KernelValues:
             for start in range(0, support.size, ADDED):
                 part = support[start : start + ADDED]
                 total[rows] += self(rows, part) @ weights[part]
-        return total * self.unit
+        return total
 
     def roundings_of_sums(self, support: int) -> float:
         """Roundings of one of `sums` over so many rows, as `roundings` of a value."""
         return self.roundings + min(ADDED, support) + support / ADDED + 2.0
-
-
-def power_of_two(number: float) -> float:
-    """Return the power of two next above a number; 1 for 0.
-
-    Examples
-    --------
-    >>> power_of_two(3.0), power_of_two(4.0), power_of_two(0.0)
-    (4.0, 8.0, 1.0)
-    """
-    return 2.0 ** min(1023, math.frexp(number)[1])
 
 
 class CachedRows:
@@ -238,7 +191,7 @@ class KernelAscent:
         self._values = KernelValues(problem)
         self._kept = CachedRows(self._values, problem.n, problem.memory)
         self._size = min(WORKING_SET, len(self._kept.rows))
-        self._set = dual.working_sets.empty_set(self._size)
+        self._set = compiled.working_sets.empty_set(self._size)
         self._a, self._slope = np.zeros(problem.n), problem.y.copy()
         self._order = np.arange(problem.n)
         self._last = np.zeros(0, dtype=np.int64)
@@ -361,7 +314,7 @@ class KernelAscent:
         """Move a working set to its optimum; return the number of its rows."""
         taken = self._last = self._chosen()
         self._settled = None
-        sets, moved, problem = dual.working_sets, self._set, self.problem
+        sets, moved, problem = compiled.working_sets, self._set, self.problem
         places = self._kept.places(taken)
         sets.fill(
             moved,
@@ -376,7 +329,7 @@ class KernelAscent:
         self._violations += int(
             np.count_nonzero(self._y[taken] * (self._slope[taken] - self._alpha) > 0.0)
         )
-        scale = problem.lam * problem.n / self._values.unit
+        scale = problem.lam * problem.n
         steps = sets.pair_steps if problem.intercept else sets.single_steps
         most = MOST_STEPS * taken.size
         self._steps += steps(moved, scale, PART * self._apart, FLAT, most)
@@ -388,13 +341,13 @@ class KernelAscent:
 
     def _add(self, rows: Rows, change: Vector) -> None:
         """Add what ``a_i y_i`` of these rows have changed by to the scores of all."""
-        shares = -change * self._values.unit / (self.problem.lam * self.problem.n)
+        shares = -change / (self.problem.lam * self.problem.n)
         some = shares != 0.0
         rows, shares = rows[some], shares[some]
         for first in range(0, rows.size, self._size):
             part = slice(first, first + self._size)
             places = self._kept.places(rows[part])
-            dual.working_sets.add_rows(
+            compiled.working_sets.add_rows(
                 self._kept.rows, places, shares[part], self._slope
             )
 
@@ -460,7 +413,142 @@ def run_kernel_sdca(
     if solver.stops and not reached:
         at = ascent.certificate()
         if not (solver.reached(at) or near_enough(at, solver)):
-            closest = np.inf if ascent.is_stuck else CLOSEST
             taken_as = "tol" if a is None else "refine"
-            warn_of(at, solver, False, taken_as, closest=closest)
+            warn_of(at, solver, taken_as, is_close=ascent.is_stuck)
     return found
+
+
+# Options that a kernel model takes, of each solver, and what it keeps of a row.
+WITH_KERNELS = {
+    "Pegasos": {
+        "epochs",
+        "seed",
+        "order",
+        "steps",
+        "refit_intercept",
+        "sample_kind",
+        "ties",
+        "intercept",
+    },
+    "SDCA": {"epochs", "tol", "gap_tol", "seed", "sample_kind", "ties"},
+}
+STATE = {"Pegasos": "count", "SDCA": "dual weight"}
+UNINTERRUPTED = 10**8  # products in one call of a kernel, a tenth of a second or so
+
+
+class KernelVisitor:
+    """Takes steps at given rows and holds the state of a run.
+
+    Attributes
+    ----------
+    epoch : int
+        Epochs done.
+    """
+
+    def __init__(self, problem: KernelProblem, solver: Pegasos) -> None:
+        self.epoch = 0
+        self._problem = problem
+        self._solver = solver
+        self._gram = compiled.kernel_pegasos.gram_of(
+            problem.kernel.code(), problem.X, problem.memory
+        )
+        self._counts = np.zeros(problem.n, dtype=np.int64)
+        self._g = np.zeros(problem.n)
+        self._wy = problem.row_weights * problem.y
+        self._alpha, self._steps, self._violations = 0.0, 0, 0
+
+    def visit(self, rows: Rows) -> None:
+        """Take a step at each of `rows`; between two pieces Ctrl-C is heard."""
+        problem = self._problem
+        cost = problem.n * problem.p
+        length = max(1, UNINTERRUPTED // cost)
+        for first in range(0, max(len(rows), 1), length):
+            self._visit_piece(rows[first : first + length])
+
+    def _visit_piece(self, rows: Rows) -> None:
+        problem = self._problem
+        self._alpha, below_one = compiled.kernel_pegasos.kernel_pegasos_epoch(
+            self._gram,
+            problem.y,
+            self._wy,
+            read_only(rows),
+            problem.lam,
+            self._steps,
+            self._counts,
+            self._g,
+            self._alpha,
+            problem.intercept,
+        )
+        self._steps += len(rows)
+        self._violations += below_one
+
+    def solution(self, seed: int | None) -> KernelSolution:
+        """What the run gives in its present state."""
+        alpha = self._alpha
+        if self._solver.refit_intercept:
+            scores = self._g / (self._problem.lam * self._steps)
+            problem = self._problem
+            alpha = best_intercept(scores, problem.y, problem.loss, problem.weights)
+        return KernelSolution(
+            counts=self._counts.copy(),
+            g=self._g.copy(),
+            alpha=alpha,
+            n_iter=self._steps,
+            n_violations=self._violations,
+            seed=seed if self._solver.uses_random_numbers else None,
+            n_epochs=self.epoch,
+        )
+
+
+def run_kernel_pegasos(
+    problem: KernelProblem,
+    solver: Pegasos,
+    observe: Observer | None = None,
+    progress: bool = False,
+) -> KernelSolution:
+    """Run Pegasos on a kernel problem (Shalev-Shwartz et al. 2011, figure 3).
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    solver : Pegasos
+        One row a step, no projection, no average.
+    observe : callable, optional
+        Called with a `Moment` after every epoch.
+    progress : bool
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    KernelSolution
+
+    Raises
+    ------
+    OptionError
+        If the solver has an option that kernels do not have.
+    """
+    check_kernel_solver(problem, solver)
+    rng = solver.generator()
+    visitor = KernelVisitor(problem, solver)
+    visit_epochs(
+        visitor, shown_epochs(problem, solver, rng, progress), rng.seed, observe
+    )
+    return visitor.solution(rng.seed)
+
+
+def check_kernel_solver(problem: KernelProblem, solver: Pegasos | SDCA) -> None:
+    """Raise `OptionError` for options that make no sense with a kernel."""
+    if isinstance(solver, Pegasos) and solver.may_end_early:
+        raise OptionError(
+            "A kernel model has no run of Pegasos that ends by itself; leave the "
+            "tolerances out, or the solver for the optimum."
+        )
+    for name, value in given(solver).items():
+        if name not in WITH_KERNELS[solver.name]:
+            raise OptionError(
+                "makes no sense for a kernel model, whose state is a "
+                f"{STATE[solver.name]} for each row; leave it out.",
+                name,
+                value,
+            )
+    check_solver(problem, solver)

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats import compiled
 from pegasos_stats.arrays import Matrix, Rows, Vector
 from pegasos_stats.checks import check_choice, check_count, check_positive, number_of
-from pegasos_stats.compiled import pegasos
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.foreign_names import own_value
 from pegasos_stats.solvers.objective import Certificate, balanced, finite
@@ -65,9 +65,9 @@ class KernelFunction:
         del options["name"]
         return {name: value for name, value in options.items() if value is not None}
 
-    def code(self) -> "pegasos.kernel_pegasos.Kernel":
+    def code(self) -> "compiled.kernel_pegasos.Kernel":
         """The kernel as the jitted functions take it."""
-        kernels = pegasos.kernel_pegasos
+        kernels = compiled.kernel_pegasos
         degree, offset = self.degree or 1, self.offset or 0.0
         kind = int(kernels.KernelKind[self.name.upper()])
         return kernels.Kernel(kind, degree, offset, self.gamma or 0.0)
@@ -256,7 +256,7 @@ def scores_of_kernel(
         kept, X = problem.X[:0], np.ascontiguousarray(X[:, support])
     else:
         kept = problem.X[support]
-    return pegasos.kernel_pegasos.kernel_scores(
+    return compiled.kernel_pegasos.kernel_scores(
         problem.kernel.code(), kept, each, X, found.alpha
     )
 
@@ -393,7 +393,7 @@ def diagonal_of(problem: KernelProblem) -> Vector:
 
 def quadratic_form(problem: KernelProblem, v: Vector) -> float:
     """``sum_ij v_i v_j K(x_i, x_j)``, in memory for some rows at a time."""
-    kernels, X, rows = pegasos.kernel_pegasos, problem.X, np.flatnonzero(v)
+    kernels, X, rows = compiled.kernel_pegasos, problem.X, np.flatnonzero(v)
     known, kernel = problem.kernel.name == "precomputed", problem.kernel.code()
     support, total = X[:0] if known else X[rows], 0.0
     for start in range(0, rows.size, kernels.WIDTH):

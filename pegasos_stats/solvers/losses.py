@@ -4,7 +4,7 @@ A loss is a function of the margin ``m = y (x'beta + alpha)``. Its dual weight f
 of weight 1 is the slope ``s(m) = -loss'(m)``, and a row of weight ``w`` with the dual
 weight ``a`` has the reward ``w H(a / w)``, ``-H(-t)`` the conjugate (Shalev-Shwartz &
 Zhang, JMLR 14, 2013). The kernels have the same functions of one margin, in
-``compiled/arithmetic/risk.py``.
+``compiled/risk.py``.
 """
 
 import math

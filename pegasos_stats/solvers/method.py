@@ -50,3 +50,22 @@ class Method(ABC):
         """Whether so many last steps have not halved the gap."""
         gaps = self.gaps
         return len(gaps) > patience and not gaps[-1] <= 0.5 * gaps[-1 - patience]
+
+
+class Goal:
+    """The gap that is small enough, at a risk.
+
+    Parameters
+    ----------
+    tol : float
+        Relative.
+    gap_tol : float or None
+        Absolute.
+    """
+
+    def __init__(self, tol: float, gap_tol: float | None) -> None:
+        self.share, self._gap_tol = max(tol, 1e-14), gap_tol or 0.0
+
+    def __call__(self, risk: float) -> float:
+        """The gap that is small enough."""
+        return max(self.share * risk, self._gap_tol)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pegasos_stats.arrays import Vector
-from pegasos_stats.compiled import arithmetic
+from pegasos_stats import compiled
+from pegasos_stats.arrays import Integers, Vector
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.weights import r_sum
 from pegasos_stats.errors import DataError
@@ -23,8 +23,7 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import Rounding, are_close, lower_bound
 
 DIGITS = 53  # of a double
-HALF = 26  # of them in the lower part of a count
-ROWS = 2**25  # whose lower parts, or higher ones, are summed exactly
+EXACT = 62  # of a sum of whole numbers
 MOST = 1000  # power of two that is a double, as its inverse is
 SMALLEST = -1074  # exponent of the smallest double
 
@@ -41,58 +40,36 @@ def balanced(a: Vector, y: Vector) -> Vector:
     a : float64 array, shape (n,), not below 0
     y : float64 array, shape (n,), of -1 and +1
     """
-    power = _power(a)
-    counts = np.floor(scaled(a, -power))
-    if _difference(counts, y) == 0 and (scaled(counts, power) == a).all():
-        return a
-    shares = scaled(a, -power - DIGITS)  # below 1: no sum overflows
-    total, apart = float(shares.sum()), float(shares @ y)
-    ratio = max(0.0, total - abs(apart)) / (total + abs(apart))
-    a = (
-        np.where(y > 0.0, a * ratio, a)
-        if apart > 0.0
-        else np.where(y > 0.0, a, a * ratio)
-    )
-    power = _power(a)
-    counts = np.floor(scaled(a, -power))
-    _take_off(counts, y, _difference(counts, y))
+    bits = min(DIGITS, EXACT - a.size.bit_length())
+    power = max(SMALLEST, math.frexp(float(a.max(initial=0.0)))[1] - bits)
+    counts = np.floor(scaled(a, -power)).astype(np.int64)
+    above = y > 0.0
+    plus, minus = int(counts[above].sum()), int(counts[~above].sum())
+    if plus == minus:
+        cut = scaled(counts, power)
+        return a if (cut == a).all() else cut
+    heavy, least = above if plus > minus else ~above, min(plus, minus)
+    lowered = np.floor(counts[heavy] * (least / max(plus, minus))).astype(np.int64)
+    _take_off(lowered, int(lowered.sum()) - least)
+    counts[heavy] = lowered
+    rest = counts[~heavy]
+    _take_off(rest, least - int(lowered.sum()))
+    counts[~heavy] = rest
     return scaled(counts, power)
 
 
-def _power(a: Vector) -> int:
-    """Power of two of which all weights have at most as many as a double can count."""
-    return max(SMALLEST, math.frexp(float(a.max(initial=0.0)))[1] - DIGITS)
-
-
-def scaled(a: Vector, power: int) -> Vector:
+def scaled(a: Vector | Integers, power: int) -> Vector:
     """``a 2^power``."""
     if abs(power) < MOST:
-        return a * 2.0**power
+        return np.asarray(a * 2.0**power)
     return np.asarray(np.ldexp(a, power))
 
 
-def _difference(counts: Vector, y: Vector) -> int:
-    """``sum_i counts_i y_i``, exactly: no double on the way is above 2^53."""
-    found = 0
-    for first in range(0, y.size, ROWS):
-        count, sign = counts[first : first + ROWS], y[first : first + ROWS]
-        high = np.floor(count * 2.0**-HALF)
-        low = count - high * 2.0**HALF
-        found += (int(high @ sign) << HALF) + int(low @ sign)
-    return found
-
-
-def _take_off(counts: Vector, y: Vector, units: int) -> None:
-    """Subtract units, in place, from the class whose sum is too large."""
-    left = abs(units)
-    if left == 0:
-        return
-    for i in np.flatnonzero((y > 0.0) == (units > 0)):
-        taken = min(int(counts[i]), left)
-        counts[i] -= taken
-        left -= taken
-        if left == 0:
-            return
+def _take_off(counts: Integers, units: int) -> None:
+    """Subtract units, if any, in place, from the first numbers that have them."""
+    if units > 0:
+        before = np.cumsum(counts) - counts
+        counts -= np.clip(units - before, 0, counts)
 
 
 ROUGH = 1e-12  # of an objective: rounded more than that it is computed again
@@ -180,8 +157,8 @@ def feasible(
 
     Clips to [0, most_i]. With a free intercept the weights of both classes must have
     the same sum: those of the class with the larger sum are scaled down to it, all are
-    cut after 52 binary digits of the largest, and one or a few of them lowered by what
-    is left. Then the sums are the same exactly, not to rounding: of a difference
+    cut after some 50 binary digits of the largest, and some lowered by what is left.
+    Then the sums are the same exactly, not to rounding: of a difference
     ``delta = mean(a_i y_i)`` the dual would pay ``|alpha* delta|``, which is much where
     columns are far from zero.
 
@@ -256,7 +233,7 @@ def certificate(
     objective = finite(objective)
     risk, reward, cost = bounds.primal(seen), bounds.reward(seen), bounds.cost(seen)
     if not are_close(objective, risk, reward, cost, enough):
-        exactly = arithmetic.risk.risk_and_image_exactly(
+        exactly = compiled.risk.risk_and_image_exactly(
             problem.rows,
             problem.y,
             beta,
@@ -378,6 +355,12 @@ def best_intercept(
     counts = w > 0.0
     given = scores[counts], y[counts], w[counts]
     return BEST_INTERCEPTS[loss](*given)
+
+
+def refitted(problem: Problem, beta: Vector) -> float:
+    """Exact minimiser of the risk over the intercept, for these coefficients."""
+    found = compiled.risk.scores(problem.rows, beta, 0.0) + problem.row_offsets
+    return best_intercept(found, problem.y, problem.loss, problem.weights)
 
 
 def _middle_of_kinks(scores: Vector, y: Vector, w: Vector) -> float:

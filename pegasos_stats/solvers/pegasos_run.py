@@ -3,15 +3,14 @@
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats import compiled
 from pegasos_stats.arrays import Rows, Vector
-from pegasos_stats.compiled import arithmetic, pegasos
 from pegasos_stats.data.user_data import check_memory
 from pegasos_stats.errors import (
     ConvergenceWarning,
@@ -20,7 +19,7 @@ from pegasos_stats.errors import (
     warn_caller,
 )
 from pegasos_stats.rng import RRandom
-from pegasos_stats.solvers.objective import Certificate, best_intercept
+from pegasos_stats.solvers.objective import Certificate, certificate, refitted
 from pegasos_stats.solvers.options import Solver
 from pegasos_stats.solvers.pegasos import (
     Pegasos,
@@ -30,7 +29,6 @@ from pegasos_stats.solvers.pegasos import (
     sizes_of_steps,
 )
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.solutions import certificate_of
 
 BYTES_OF_ROW = 32  # in a batch: signs, slopes, and the rows drawn twice
 Item = TypeVar("Item")
@@ -171,9 +169,7 @@ class Visitor:
         in_v_form = solver.has_own_steps and not literal and before > 0.0
         v = problem.lam * before if in_v_form else 1.0
         self.begun_with = first_iterate(solver.start, problem, rng)
-        pegasos.pegasos_literal.begin(self._state, *self.begun_with, before, v)
-        if solver.arithmetic == "reference":
-            self._state.scalars[pegasos.pegasos_literal.RADIUS] = self._radius
+        compiled.pegasos.begin(self._state, *self.begun_with, before, v)
 
     def visit(self, rows: NDArray[np.int64]) -> None:
         """Take a step at each batch of rows."""
@@ -181,13 +177,13 @@ class Visitor:
 
     def _take(
         self,
-        X: "arithmetic.rows.Rows",
+        X: "compiled.rows.Rows",
         y: NDArray[np.int8],
         rows: Rows,
-        state: "pegasos.pegasos_literal.State",
+        state: "compiled.pegasos.State",
     ) -> None:
         """Take a step at each batch of rows of `X`."""
-        pegasos.pegasos.pegasos_epoch(
+        compiled.pegasos.pegasos_epoch(
             X,
             y,
             rows,
@@ -212,19 +208,19 @@ class Visitor:
     @property
     def steps(self) -> int:
         """Number of steps taken."""
-        last = int(self._state.scalars[pegasos.pegasos_literal.STEPS])
+        last = int(self._state.scalars[compiled.pegasos.STEPS])
         return last - self._solver.first_step + 1
 
     def last(self) -> tuple[Vector, float]:
         """Coefficients and intercept after the last step."""
-        return pegasos.pegasos_literal.last_iterate(self._state, self._problem.p)
+        return compiled.pegasos.last_iterate(self._state)
 
     def solution(self, seed: int | None) -> Solution:
         """What the run gives in its present state."""
-        state, scalars = pegasos.pegasos_literal, self._state.scalars
+        state, scalars = compiled.pegasos, self._state.scalars
         averaged = scalars[state.AVERAGED] > 0
         iterate = state.average_iterate if averaged else state.last_iterate
-        beta, alpha = iterate(self._state, self._problem.p)
+        beta, alpha = iterate(self._state)
         if self._solver.refit_intercept:
             alpha = self._refitted(beta)
         return Solution(
@@ -243,19 +239,25 @@ class Visitor:
 
     @property
     def _radius(self) -> float:
-        return self._problem.radius
+        is_literal = self._solver.arithmetic == "reference" and self._is_dense
+        return self._problem.radius if is_literal else 0.0
 
-    def _at_zero(self) -> "pegasos.pegasos_literal.State":
+    def _at_zero(self) -> "compiled.pegasos.State":
         problem = self._problem
-        return pegasos.pegasos_literal.start(
-            problem.n, problem.p, self.batch_size, problem.weights, problem.offset
+        return compiled.pegasos.start(
+            problem.n,
+            problem.p,
+            self._radius,
+            self.batch_size,
+            problem.weights,
+            problem.offset,
         )
 
     def _refitted(self, beta: Vector) -> float:
         return refitted(self._problem, beta)
 
     def _dual(self) -> Vector:
-        return np.asarray(pegasos.pegasos_literal.dual_weights(self._state))
+        return np.asarray(compiled.pegasos.dual_weights(self._state))
 
 
 def check_solver(problem: Problem, solver: Solver) -> None:
@@ -315,12 +317,6 @@ def with_progress(
     return bar
 
 
-def refitted(problem: Problem, beta: Vector) -> float:
-    """Exact minimiser of the risk over the intercept, for these coefficients."""
-    found = arithmetic.risk.scores(problem.rows, beta, 0.0) + problem.row_offsets
-    return best_intercept(found, problem.y, problem.loss, problem.weights)
-
-
 class Stopping:
     """Looks at a run after every epoch: whether it has reached a tolerance.
 
@@ -332,7 +328,7 @@ class Stopping:
     beta, alpha : float64 array, shape (p,), and float
         What the run begins with.
     certify : callable, optional
-        By default `certificate_of` the problem.
+        By default `certificate`.
 
     Attributes
     ----------
@@ -356,7 +352,9 @@ class Stopping:
         certify: Callable[[Solution], Certificate] | None = None,
     ) -> None:
         self._solver = solver
-        self._certify = certify or partial(certificate_of, problem)
+        self._certify = certify or (
+            lambda at: certificate(problem, at.beta, at.alpha, at.dual)
+        )
         self.params = np.array([alpha, *beta])
         self.at: Certificate | None = None
         self.change, self.settled = np.inf, False

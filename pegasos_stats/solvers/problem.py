@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats import compiled
 from pegasos_stats.arrays import Rows, Vector, read_only
 from pegasos_stats.checks import check_positive, number_of
-from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.weights import WeightsOf
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.solvers.losses import LOSSES, LossName, MarginLoss
@@ -245,9 +245,9 @@ class Problem:
         return isinstance(self.X, np.ndarray) or hasattr(type(self.X), "tocsr")
 
     @property
-    def loss_code(self) -> "arithmetic.risk.Loss":
+    def loss_code(self) -> "compiled.risk.Loss":
         """Code of the loss in the kernels, a `Loss`."""
-        return arithmetic.risk.Loss[self.loss.upper()]
+        return compiled.risk.Loss[self.loss.upper()]
 
     @property
     def loss_function(self) -> MarginLoss:

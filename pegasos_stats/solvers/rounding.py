@@ -38,7 +38,7 @@ from pegasos_stats.solvers.newton.sums import Sums
 from pegasos_stats.solvers.problem import Problem
 
 if TYPE_CHECKING:
-    from pegasos_stats.compiled.arithmetic.risk import SeenExactly
+    from pegasos_stats.compiled.risk import SeenExactly
 
 UNIT = 2.0**-53  # rounding of one operation, relative
 TINY = 2.0**-1074  # rounding of one that underflows

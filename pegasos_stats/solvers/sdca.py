@@ -52,10 +52,11 @@ class SDCA(Solver):
     one machine.
 
     With more columns than rows epochs of coordinate steps go on while they close the
-    gap; for the hinge, steps on pairs of rows (on single rows without intercept)
-    follow, ``n`` per epoch, or Newton steps; on 100 dense columns or more also with up
-    to 1.25 times as many rows, or 1.5 times without intercept. On sparse rows, more
-    than columns, the hinge takes two such epochs before its Newton steps.
+    gap, and Newton steps follow. The hinge on dense rows takes steps on pairs of rows
+    (on single rows without intercept) instead, ``n`` per epoch; on 100 columns or more
+    also with up to 1.25 times as many rows, or 1.5 times without intercept. On sparse
+    rows, more than columns, it takes two epochs of coordinate steps before its Newton
+    steps.
 
     Parameters
     ----------
@@ -154,9 +155,8 @@ class SDCA(Solver):
 def warn_of(
     at: Certificate,
     solver: SDCA,
-    rounded: bool,
     taken_as: str,
-    closest: float = CLOSEST,
+    is_close: bool = False,
     epochs: int | None = None,
     hint: str = "",
 ) -> None:
@@ -167,12 +167,10 @@ def warn_of(
     at : Certificate
         Computed from the rows.
     solver : SDCA
-    rounded : bool
-        Whether it was reached for centred columns.
     taken_as : str
         By which option the tolerance was given.
-    closest : float
-        Relative gap up to which rounding is the cause.
+    is_close : bool
+        Whether rounding is the cause.
     epochs : int, optional
         That there were, if not all that there might have been.
     hint : str
@@ -181,27 +179,15 @@ def warn_of(
     goal, near = f"{taken_as}={solver.tol:g}", at.relative_gap
     if not solver.tol > 0.0:
         taken_as, goal, near = "gap_tol", f"gap_tol={solver.gap_tol:g}", at.gap
-    gaps = f"the relative gap is {at.relative_gap:.2g}, the gap {at.gap:.2g}"
-    larger = ""
+    gaps = f"the relative gap is {at.relative_gap:.2g}, the gap {at.gap:.2g}{hint}"
+    cure = "more epochs, or standardize=True where predictors differ in scale"
+    if is_close or at.relative_gap <= CLOSEST:
+        gaps += ", as near as rounding lets a certificate tell"
+        cure = "standardize=True where columns are far from zero"
     if 0.0 < near < 0.1:
-        larger = f" Give {taken_as}={10.0 ** math.ceil(math.log10(near)):g}."
-    if rounded:
-        text = (
-            f"SDCA has reached {goal} for centred columns only: {gaps}, because "
-            "columns far from zero leave few digits to a score. Centre the "
-            "predictors, as by standardize=True."
-        )
-    elif at.relative_gap <= closest:
-        text = (
-            f"SDCA has not reached {goal}: {gaps}, as near as rounding lets a "
-            f"certificate tell.{larger}"
-        )
-    else:
-        after = counted(epochs or solver.epochs, "epoch")
-        text = (
-            f"SDCA has not reached {goal} after {after}: {gaps}{hint}. Give more "
-            f"epochs, or standardize=True where predictors differ in scale.{larger}"
-        )
+        cure += f", or {taken_as}={10.0 ** math.ceil(math.log10(near)):g}"
+    after = counted(epochs or solver.epochs, "epoch")
+    text = f"SDCA has not reached {goal} after {after}: {gaps}. Give {cure}."
     warn_caller(text, ConvergenceWarning)
 
 

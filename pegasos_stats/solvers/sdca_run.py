@@ -2,59 +2,37 @@
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
 from pegasos_stats.arrays import Rows, Vector
-from pegasos_stats.solvers.centring import centred, needed_centre, shifted_solution
-from pegasos_stats.solvers.coordinates import Coordinates, WideCoordinates
-from pegasos_stats.solvers.method import Method
-from pegasos_stats.solvers.newton.hinge import Goal
-from pegasos_stats.solvers.newton.log import newton_steps
-from pegasos_stats.solvers.objective import (
-    Certificate,
-    best_intercept,
-    certificate,
-    feasible,
-)
+from pegasos_stats.solvers import centring, objective
+from pegasos_stats.solvers.coordinates import first_method
+from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.pegasos_run import (
     Moment,
     Observer,
+    check_solver,
     clock_for,
     with_progress,
 )
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca import SDCA, near_enough, warn_of
+
+if TYPE_CHECKING:
+    from pegasos_stats.solvers.kernel_ascent import KernelAscent
 
 NO_ROWS = np.zeros(0, dtype=np.int64)
-MANY_COLUMNS = 100  # where pairs of dense rows are quick
-FREE, NOT_FREE = 1.25, 1.5  # rows to a column up to which they are, by intercept
-
-
-class Run(Protocol):
-    """What `run_epochs` needs of a run, linear or with a kernel."""
-
-    @property
-    def visits_rows(self) -> bool:
-        """Whether the next epoch visits rows in a random order."""
-
-    @property
-    def visits(self) -> float:
-        """Rows visited so far, or whose visits would have cost as much."""
-
-    def epoch(self, rows: Rows) -> None:
-        """Do one epoch."""
-
-    def reached(self) -> bool:
-        """Whether the tolerance is reached."""
-
-    def solution(self, seed: int | None) -> Any:
-        """What the run gives in its present state, a solution."""
+NEARLY = 0.99  # of the weight of a class
+ROUNDING = 1e-12  # of an objective, a sum over the rows
+NEAR = 10.0  # times the relative gap, which the penalty of such coefficients is below
 
 
 def run_epochs(
-    run: Run,
+    run: Union["LinearRun", "KernelAscent"],
     n: int,
     solver: SDCA,
     observe: Observer | None = None,
@@ -66,7 +44,7 @@ def run_epochs(
 
     Parameters
     ----------
-    run : Run
+    run : LinearRun or KernelAscent
     n : int
         Number of rows.
     solver : SDCA
@@ -81,7 +59,7 @@ def run_epochs(
     reached : bool
         Whether the tolerance was reached.
     """
-    rng = solver.generator()
+    rng, reached = solver.generator(), False
     epochs: Iterable[int] = range(1, solver.epochs + 1)
     clock, spent = clock_for(observe), 0
     total = None if solver.stops else solver.epochs
@@ -92,11 +70,10 @@ def run_epochs(
         spent += clock() - began
         if observe is not None:
             observe(Moment(epoch, shown(run.solution(rng.seed)), spent / 1e9))
-        if solver.stops and run.reached():
-            return shown(run.solution(rng.seed)), True
-        if run.visits > most:
+        reached = solver.stops and run.reached()
+        if reached or run.visits > most:
             break
-    return shown(run.solution(rng.seed)), False
+    return shown(run.solution(rng.seed)), reached
 
 
 class LinearRun:
@@ -113,7 +90,7 @@ class LinearRun:
     def __init__(self, problem: Problem, solver: SDCA, a: Vector | None = None) -> None:
         self._problem, self._solver = problem, solver
         self._method = first_method(problem, solver, a)
-        self._steps, self._violations, self._visits = 0, 0, 0.0
+        self._steps, self._violations, self._visits = 0, 0, 0.0  # of methods before
 
     @property
     def visits_rows(self) -> bool:
@@ -139,66 +116,89 @@ class LinearRun:
     @np.errstate(all="ignore")
     def reached(self) -> bool:
         """Whether the gap is within the tolerance, and again from the rows."""
-        at = self._method.gap
-        if isinstance(at, Certificate) or not self._solver.reached(at):
+        at, tol = self._method.gap, self._solver.tol
+        if isinstance(at, objective.Certificate) or not self._solver.reached(at):
             return self._solver.reached(at)
-        found = certificate(self._problem, *self._method.best(), self._solver.tol)
+        found = objective.certificate(self._problem, *self._method.best(), tol)
         return self._solver.reached(found)
 
     def solution(self, seed: int | None) -> Solution:
         """Return the best fit and the best dual point."""
         problem, (beta, alpha, a) = self._problem, self._method.best()
-        return Solution(
-            beta=beta,
-            alpha=alpha,
-            dual=feasible(a, problem.y, problem.intercept, problem.most_dual),
-            n_iter=self._steps + self._method.steps,
-            n_violations=self._violations + self._method.violations,
-            seed=seed,
-        )
+        a = objective.feasible(a, problem.y, problem.intercept, problem.most_dual)
+        steps = self._steps + self._method.steps
+        violations = self._violations + self._method.violations
+        return Solution(beta, alpha, a, steps, violations, seed)
 
 
-def first_method(problem: Problem, solver: SDCA, a: Vector | None) -> Method:
-    """Coordinate steps where there are more columns than rows, else Newton steps."""
-    if solver.algorithm == "perm":
-        return Coordinates(problem, solver, a)
-    if starts_with_coordinates(problem):
-        return WideCoordinates(problem, solver, a)
-    goal = Goal(solver.tol, solver.gap_tol)
-    return newton_steps(problem, goal, None if a is None else start_of(problem, a))
+def run_sdca(
+    problem: Problem,
+    solver: SDCA,
+    observe: Observer | None = None,
+    progress: bool = False,
+    dual: Vector | None = None,
+    warn: bool = True,
+    most: float = math.inf,
+) -> Solution:
+    """Run SDCA on a linear problem.
 
+    The duality gap that ends the run is computed from the rows anew. With a free
+    intercept columns that are far from zero beside their spread are centred for the
+    run, see `needed_centre`; the coefficients of constant ones are 0.
 
-def starts_with_coordinates(problem: Problem) -> bool:
-    """Whether coordinate steps come first: with more columns than rows.
+    Parameters
+    ----------
+    problem : Problem
+    solver : SDCA
+    observe : callable, optional
+        Called with a `Moment` after every epoch.
+    progress : bool
+        Whether to show a progress bar, an epoch at a time.
+    dual : float64 array, shape (n,), optional
+        Dual weights to begin with, for example those of another solution; clipped to
+        what the dual allows. With it nothing is begun by modified SGD.
+    warn : bool
+        ``False`` where the caller looks at the gap and warns for many runs at once.
+    most : float
+        Visits of rows after which no epoch is begun, the steps of other kinds counted
+        as visits that cost as much.
 
-    For the hinge also with nearly as many, for its pairs, and on sparse rows always.
-    Pairs and lengths know no offset.
+    Returns
+    -------
+    Solution
+        The best fit and the best dual point of the Newton steps; with more columns than
+        rows the last ones, at their best lengths. Of SDCA-perm the last iterate.
 
-    Examples
-    --------
-    >>> X, y = np.ones((120, 100)), np.tile([-1.0, 1.0], 60)
-    >>> hinge, log = (Problem(X, y, lam=1.0, loss=loss) for loss in ("hinge", "log"))
-    >>> starts_with_coordinates(hinge), starts_with_coordinates(log)
-    (True, False)
+    Warns
+    -----
+    ConvergenceWarning
+        If the tolerance is not reached.
     """
-    n, p = problem.n, problem.p
-    most = p
-    if problem.loss == "hinge" and not isinstance(problem.X, np.ndarray):
-        most = n + 1
-    elif problem.loss == "hinge" and p >= MANY_COLUMNS:
-        most = int(p * (FREE if problem.intercept else NOT_FREE))
-    return n < most and problem.offset is None
+    check_solver(problem, solver)
+    centre, values = centring.needed_centre(problem), centring.constants(problem)
+    inner = problem if centre is None else centring.centred(problem, centre)
+    if solver.sums == "fast":
+        inner = inner.in_quick_form
+    run = LinearRun(inner, solver, dual)
+    found: Solution
 
+    def shown(solution: Solution) -> Solution:
+        back = centring.shifted_solution(solution, centre)
+        beta, alpha = centring.without_constants(back.beta, back.alpha, values)
+        return replace(back, beta=beta, alpha=alpha)
 
-def start_of(problem: Problem, dual: Vector) -> tuple[Vector, Vector]:
-    """``(beta, alpha)`` that dual weights give, and these made feasible."""
-    a = feasible(dual, problem.y, problem.intercept, problem.most_dual)
-    beta = (a * problem.y) @ problem.X / (problem.lam * problem.n)
-    alpha = 0.0
-    if problem.intercept:
-        scores = problem.X @ beta + problem.row_offsets
-        alpha = best_intercept(scores, problem.y, problem.loss, problem.weights)
-    return np.append(beta, alpha), a
+    with nullcontext() if inner.n < inner.p else one_thread():
+        found, reached = run_epochs(
+            run, inner.n, solver, observe, progress, most, shown
+        )
+    if solver.sums == "fast":  # the others are the bits of R
+        found = zero_where_best(problem, found, solver.tol)
+    if not solver.stops or not warn or (reached and centre is None):
+        return found
+    at = objective.certificate(problem, found.beta, found.alpha, found.dual)
+    if not (solver.reached(at) or near_enough(at, solver)):
+        warn_of(at, solver, "tol" if dual is None else "refine", is_close=reached)
+    return found
 
 
 def solved_by_steps(
@@ -211,7 +211,50 @@ def solved_by_steps(
     problem, solver, dual
         As for `run_sdca`.
     """
-    centre = needed_centre(problem)
-    inner = problem if centre is None else centred(problem, centre)
+    centre = centring.needed_centre(problem)
+    inner = problem if centre is None else centring.centred(problem, centre)
     found, _ = run_epochs(LinearRun(inner, solver, dual), inner.n, solver)
-    return shifted_solution(found, centre)
+    return centring.shifted_solution(found, centre)
+
+
+def zero_where_best(problem: Problem, found: Solution, tol: float) -> Solution:
+    """The same, or coefficients of 0 if their objective is no larger.
+
+    The hinge has such an optimum where a class is rare, predictors say little, or the
+    penalty is strong: all rows of a class are beyond the margin. A solver comes near to
+    it, ``lam/2 ||beta||^2 <= gap``, with coefficients that are its own noise, by which
+    scores would be ordered. The intercept stays as it is if it is one of several that
+    are best.
+
+    Parameters
+    ----------
+    problem : Problem
+    found : Solution
+    tol : float
+        Relative gap that the solver was to reach.
+
+    Examples
+    --------
+    >>> X, y = np.array([[-1.0], [1.0], [1.0], [-1.0]]), np.array([-1.0, -1, 1, 1])
+    >>> near = Solution(np.array([1e-9]), 0.3, np.ones(4), 1, 4, None)
+    >>> best = zero_where_best(Problem(X, y, lam=1.0), near, 1e-6)
+    >>> best.beta, best.alpha
+    (array([0.]), 0.3)
+    """
+    penalty = 0.5 * problem.lam * float(found.beta @ found.beta)
+    if problem.loss != "hinge" or not penalty <= NEAR * tol:  # of at most 1
+        return found
+    w, known = problem.row_weights, problem.row_offsets
+    sides = [side for side in (problem.y > 0.0, problem.y < 0.0) if w[side].any()]
+    if all(found.dual[side].sum() < NEARLY * w[side].sum() for side in sides):
+        return found
+    alone, _ = objective.zero_model(problem)
+    scores = problem.X @ found.beta + known
+    at = objective.mean_loss(problem, scores, found.alpha) + penalty
+    there, here = (
+        objective.mean_loss(problem, known, alpha) for alpha in (alone, found.alpha)
+    )
+    if not there <= at + ROUNDING * at:
+        return found
+    alpha = found.alpha if here <= there else alone
+    return replace(found, beta=np.zeros(problem.p), alpha=alpha)

@@ -1,4 +1,4 @@
-"""The run of a solver, of Pegasos with SDCA after it, and how far a fit falls short.
+"""What models call: runs of a solver, certificates, scores, and how far a fit is off.
 
 The dual point of a run of Pegasos gives a valid but perhaps useless bound, such as a
 minimum not below 0. From that point SDCA continues for as many visits of rows as the
@@ -7,50 +7,82 @@ point gives a better lower bound on the minimum, its primal objective an upper b
 """
 
 import math
-from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 
+from pegasos_stats import compiled
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_positive
 from pegasos_stats.errors import DataError, OptionError, shown
-from pegasos_stats.solvers.centring import (
-    centred,
-    constants,
-    needed_centre,
-    shifted_solution,
-    without_constants,
-)
-from pegasos_stats.solvers.kernel_ascent import KernelAscent, run_kernel_sdca
-from pegasos_stats.solvers.kernel_problem import (
-    KernelProblem,
-    KernelSolution,
-    multiples,
-)
-from pegasos_stats.solvers.kernel_run import run_kernel_pegasos
-from pegasos_stats.solvers.newton.threads import one_thread
-from pegasos_stats.solvers.objective import (
-    Certificate,
-    best_intercept,
-    certificate,
-    mean_loss,
-)
+from pegasos_stats.solvers import kernel_ascent, kernel_problem
+from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
+from pegasos_stats.solvers.newton.sums import kernel_rows, scores_in_order
+from pegasos_stats.solvers.objective import Certificate, certificate
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.pegasos_run import (
-    Moment,
-    Observer,
-    check_solver,
-    run_pegasos,
-)
+from pegasos_stats.solvers.pegasos_run import Moment, Observer, run_pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.sdca import DEFAULT_TOL, SDCA, near_enough, warn_of
-from pegasos_stats.solvers.sdca_run import LinearRun, run_epochs
-from pegasos_stats.solvers.solutions import scores_of
+from pegasos_stats.solvers.sdca import DEFAULT_TOL, SDCA
+from pegasos_stats.solvers.sdca_run import run_epochs, run_sdca
 
 WORK = 1e8  # multiplications, about a tenth of a second
+REFINEMENT_EPOCHS = 1000
+
+AnySolution = Solution | KernelSolution
+
+
+def certificate_of(
+    problem: Problem, found: AnySolution, enough: float = 0.0
+) -> Certificate:
+    """Primal and dual objective of a solution, and the gap between them.
+
+    Beside a relative gap of `enough` rounding has to be small, and no smaller; as for
+    `certificate`.
+
+    Examples
+    --------
+    >>> problem = Problem(np.array([[1.0], [-2.0]]), np.array([1.0, -1.0]), lam=1.0)
+    >>> found = Solution(np.array([0.5]), 0.0, np.array([0.0, 1.0]), 1, 2, None)
+    >>> certificate_of(problem, found).objective
+    0.375
+    """
+    if isinstance(found, Solution):
+        return certificate(problem, found.beta, found.alpha, found.dual, enough)
+    assert isinstance(problem, KernelProblem)
+    return kernel_problem.kernel_certificate(problem, found)
+
+
+def scores_of(
+    problem: Problem, found: AnySolution, X: np.ndarray, offset: Vector | None
+) -> Vector:
+    """Scores of the rows of `X`, shape (q,), by a solution of `problem`.
+
+    Parameters
+    ----------
+    problem : Problem
+    found : Solution or KernelSolution
+    X : array or scipy CSR array, shape (q, p)
+        Of a precomputed kernel its values with the rows of the problem, shape (q, n).
+    offset : float64 array, shape (q,), or None
+        Known part of each score, where the problem has one; None where not.
+
+    Examples
+    --------
+    >>> problem = Problem(np.array([[1.0], [-2.0]]), np.array([1.0, -1.0]), lam=1.0)
+    >>> found = Solution(np.array([0.5]), 0.0, np.array([0.0, 1.0]), 1, 2, None)
+    >>> scores_of(problem, found, np.array([[3.0]]), None)
+    array([1.5])
+    """
+    assert (offset is None) == (problem.offset is None)
+    if isinstance(found, KernelSolution):
+        assert isinstance(problem, KernelProblem)
+        return kernel_problem.scores_of_kernel(problem, found, X)
+    if isinstance(X, np.ndarray):
+        scores = scores_in_order(X, found.beta, found.alpha)
+    else:
+        scores = compiled.risk.scores(kernel_rows(X), found.beta, found.alpha)
+    return scores if offset is None else scores + offset
 
 
 @dataclass(frozen=True)
@@ -84,47 +116,14 @@ class OptimalityBounds:
     @classmethod
     def certified(cls, at: Certificate) -> "OptimalityBounds":
         """What a certificate alone says."""
-        reached = at.relative_gap <= DEFAULT_TOL
         return cls(
             0.0,
             at.gap,
             at.dual_objective,
             at.objective,
             errors=at.errors,
-            reached=reached,
+            reached=at.relative_gap <= DEFAULT_TOL,
         )
-
-
-def work_of(problem: Problem, solver: Pegasos | SDCA, found: Solution) -> float:
-    """Visits of rows that may be spent on judging a fit.
-
-    Examples
-    --------
-    >>> problem = Problem(np.ones((4, 50)), np.array([-1.0, 1.0, 1.0, -1.0]), lam=1.0)
-    >>> found = Solution(np.zeros(50), 0.0, np.zeros(4), 3_000_000, 0, None)
-    >>> work_of(problem, Pegasos(seed=1), found)
-    3000000.0
-    """
-    rows = solver.passes.batch(problem.n) if isinstance(solver, Pegasos) else 1
-    entries = float(getattr(problem.X, "nnz", problem.X.size)) / problem.n
-    return max(float(found.n_iter) * rows, WORK / max(1.0, entries))
-
-
-def closer_fit(
-    problem: Problem, solver: Pegasos | SDCA, found: Solution
-) -> tuple[Solution, Certificate]:
-    """Go on from a fit to the relative gap of SDCA, within `work_of` it.
-
-    If that is reached, this is what ``fit(solver, refine=1e-6)`` gives.
-    """
-    then = SDCA(REFINEMENT_EPOCHS, sample_kind=solver.sample_kind)
-    then = then.with_seed(found.seed)
-    work = work_of(problem, solver, found)
-    try:
-        closer = run_linear(problem, then, dual=found.dual, warn=False, most=work)
-    except DataError:  # coefficients overflow on the way
-        closer = found
-    return closer, certificate(problem, closer.beta, closer.alpha, closer.dual)
 
 
 def shortfall_of(
@@ -154,157 +153,35 @@ def shortfall_of(
     plain = OptimalityBounds.certified(at)
     if plain.reached:
         return plain
-    closer, there = closer_fit(problem, solver, found)
+    batch = solver.passes.batch(problem.n) if isinstance(solver, Pegasos) else 1
+    entries = float(getattr(problem.X, "nnz", problem.X.size)) / problem.n
+    work = max(float(found.n_iter) * batch, WORK / max(1.0, entries))
+    then = SDCA(REFINEMENT_EPOCHS, sample_kind=solver.sample_kind)
+    try:
+        closer = run_linear(
+            problem, then.with_seed(found.seed), None, False, found.dual, False, work
+        )
+    except DataError:  # coefficients overflow on the way
+        closer = found
+    there = certificate(problem, closer.beta, closer.alpha, closer.dual)
     tight = certificate(problem, found.beta, found.alpha, closer.dual)
     if tight.gap < plain.at_most:
         plain = replace(OptimalityBounds.certified(tight), reached=False)
     upper = there.objective
     if not upper < plain.upper:
         return plain
-    signs = [
+    before, after = (
         np.sign(scores_of(problem, fit, problem.X, problem.offset))
         for fit in (found, closer)
-    ]
+    )
     return replace(
         plain,
         at_least=min(plain.upper - upper, plain.at_most),
         upper=upper,
-        changed=int(np.count_nonzero(signs[0] != signs[1])),
+        changed=int(np.count_nonzero(before != after)),
         errors=there.errors,
         reached=there.relative_gap <= DEFAULT_TOL,
     )
-
-
-NEARLY = 0.99  # of the weight of a class
-
-ROUNDING = 1e-12  # of an objective, a sum over the rows
-
-NEAR = 10.0  # times the relative gap, which the penalty of such coefficients is below
-
-REFINEMENT_EPOCHS = 1000
-
-AnySolution = TypeVar("AnySolution", Solution, KernelSolution)
-
-
-def zero_where_best(problem: Problem, found: Solution, tol: float) -> Solution:
-    """The same, or coefficients of 0 if their objective is no larger.
-
-    The hinge has such an optimum where a class is rare, predictors say little, or the
-    penalty is strong. A solver comes near to it, ``lam/2 ||beta||^2 <= gap``, with
-    coefficients that are its own noise, by which scores would be ordered. The intercept
-    stays as it is if it is one of several that are best.
-
-    Parameters
-    ----------
-    problem : Problem
-    found : Solution
-    tol : float
-        Relative gap that the solver was to reach.
-
-    Examples
-    --------
-    >>> X, y = np.array([[-1.0], [1.0], [1.0], [-1.0]]), np.array([-1.0, -1, 1, 1])
-    >>> near = Solution(np.array([1e-9]), 0.3, np.ones(4), 1, 4, None)
-    >>> best = zero_where_best(Problem(X, y, lam=1.0), near, 1e-6)
-    >>> best.beta, best.alpha
-    (array([0.]), 0.3)
-    """
-    penalty = 0.5 * problem.lam * float(found.beta @ found.beta)
-    if problem.loss != "hinge" or not penalty <= NEAR * tol:  # of at most 1
-        return found
-    if not _lighter_is_wrong(problem, found):
-        return found
-    zero, alone, known = np.zeros(problem.p), _alone(problem), problem.row_offsets
-    at = mean_loss(problem, problem.X @ found.beta + known, found.alpha) + penalty
-    there, here = (mean_loss(problem, known, alpha) for alpha in (alone, found.alpha))
-    if not there <= at + ROUNDING * at:
-        return found
-    return replace(found, beta=zero, alpha=found.alpha if here <= there else alone)
-
-
-def _lighter_is_wrong(problem: Problem, found: Solution) -> bool:
-    """Whether all rows of a class are beyond the margin, as one is where beta is 0."""
-    w, positive = problem.row_weights, problem.y > 0.0
-    sides = [rows for rows in (positive, ~positive) if w[rows].any()]
-    return any(found.dual[rows].sum() >= NEARLY * w[rows].sum() for rows in sides)
-
-
-def _alone(problem: Problem) -> float:
-    """The best intercept without predictors."""
-    if not problem.intercept:
-        return 0.0
-    return best_intercept(problem.row_offsets, problem.y, "hinge", problem.weights)
-
-
-def run_sdca(
-    problem: Problem,
-    solver: SDCA,
-    observe: Observer | None = None,
-    progress: bool = False,
-    dual: Vector | None = None,
-    warn: bool = True,
-    most: float = math.inf,
-) -> Solution:
-    """Run SDCA on a linear problem.
-
-    The duality gap that ends the run is computed from the rows anew. With a free
-    intercept columns that are far from zero beside their spread are centred for the
-    run, see `needed_centre`; the coefficients of constant ones are 0.
-
-    Parameters
-    ----------
-    problem : Problem
-    solver : SDCA
-    observe : callable, optional
-        Called with a `Moment` after every epoch.
-    progress : bool
-        Whether to show a progress bar, an epoch at a time.
-    dual : float64 array, shape (n,), optional
-        Dual weights to begin with, for example those of another solution; clipped to
-        what the dual allows. With it nothing is begun by modified SGD.
-    warn : bool
-        ``False`` where the caller looks at the gap and warns for many runs at once.
-    most : float
-        Visits of rows after which no epoch is begun, the steps of other kinds counted
-        as visits that cost as much.
-
-    Returns
-    -------
-    Solution
-        The best fit and the best dual point of the Newton steps; with more columns than
-        rows the last ones, at their best lengths. Of SDCA-perm the last iterate.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If the tolerance is not reached.
-    """
-    check_solver(problem, solver)
-    centre = needed_centre(problem)
-    inner = problem if centre is None else centred(problem, centre)
-    if solver.sums == "fast":
-        inner = inner.in_quick_form
-    run = LinearRun(inner, solver, dual)
-    found: Solution
-    values = constants(problem)
-
-    def shown(solution: Solution) -> Solution:
-        back = shifted_solution(solution, centre)
-        beta, alpha = without_constants(back.beta, back.alpha, values)
-        return replace(back, beta=beta, alpha=alpha)
-
-    with nullcontext() if inner.n < inner.p else one_thread():
-        found, reached = run_epochs(
-            run, inner.n, solver, observe, progress, most, shown
-        )
-    if solver.sums == "fast":  # the others are the bits of R
-        found = zero_where_best(problem, found, solver.tol)
-    if not solver.stops or not warn or (reached and centre is None):
-        return found
-    at = certificate(problem, found.beta, found.alpha, found.dual)
-    if not (solver.reached(at) or near_enough(at, solver)):
-        warn_of(at, solver, reached, "tol" if dual is None else "refine")
-    return found
 
 
 def checked_refinement(tol: float | None, solver: Pegasos | SDCA) -> SDCA | None:
@@ -329,9 +206,8 @@ def checked_refinement(tol: float | None, solver: Pegasos | SDCA) -> SDCA | None
             f"refine={shown(given)} goes on from Pegasos; give "
             f"SDCA(tol={shown(given)}) instead."
         )
-    then = SDCA(
-        REFINEMENT_EPOCHS, tol, sample_kind=solver.sample_kind, ties=solver.ties
-    )
+    kind, ties = solver.sample_kind, solver.ties
+    then = SDCA(REFINEMENT_EPOCHS, tol, sample_kind=kind, ties=ties)
     return then.with_seed(solver.seed)
 
 
@@ -362,7 +238,7 @@ def run_then_refine(
     refinement: SDCA | None = None,
     observe: Observer | None = None,
     progress: bool = False,
-) -> Solution:
+) -> Any:
     """Run a solver, and SDCA from its dual point if there is a refinement.
 
     Steps, violations and epochs are counted through; the seed is that of the solver.
@@ -372,49 +248,21 @@ def run_then_refine(
     ConvergenceWarning
         If SDCA does not reach its tolerance.
     """
+
+    def run(
+        how: Pegasos | SDCA,
+        watch: Observer | None,
+        a: Vector | None = None,
+        warn: bool = True,
+    ) -> AnySolution:
+        if not isinstance(problem, KernelProblem):
+            return run_linear(problem, how, watch, progress, a, warn)
+        if isinstance(how, Pegasos):
+            return kernel_ascent.run_kernel_pegasos(problem, how, watch, progress)
+        return kernel_ascent.run_kernel_sdca(problem, how, watch, progress, a)
+
     if refinement is None:
-        return run_linear(problem, solver, observe, progress)
-
-    def begin(watch: Observer | None) -> Solution:
-        return run_linear(problem, solver, watch, progress, warn=False)
-
-    def go_on(first: Solution, watch: Observer | None) -> Solution:
-        then = refinement if first.seed is None else refinement.with_seed(first.seed)
-        return run_linear(problem, then, watch, progress, first.dual)
-
-    return in_two_runs(begin, go_on, observe)
-
-
-def run_kernel(
-    problem: KernelProblem,
-    solver: Pegasos | SDCA,
-    refinement: SDCA | None = None,
-    observe: Observer | None = None,
-    progress: bool = False,
-) -> KernelSolution:
-    """Run a solver on a kernel problem, and SDCA after it, as `run_then_refine`."""
-    if isinstance(solver, SDCA):
-        return run_kernel_sdca(problem, solver, observe, progress)
-    if refinement is None:
-        return run_kernel_pegasos(problem, solver, observe, progress)
-
-    def begin(watch: Observer | None) -> KernelSolution:
-        return run_kernel_pegasos(problem, solver, watch, progress)
-
-    def go_on(first: KernelSolution, watch: Observer | None) -> KernelSolution:
-        then = refinement if first.seed is None else refinement.with_seed(first.seed)
-        c, T = multiples(problem, first)
-        return run_kernel_sdca(problem, then, watch, progress, c * (problem.n / T))
-
-    return in_two_runs(begin, go_on, observe)
-
-
-def in_two_runs(
-    begin: Callable[[Observer | None], AnySolution],
-    go_on: Callable[[AnySolution, Observer | None], AnySolution],
-    observe: Observer | None,
-) -> AnySolution:
-    """Two runs, the second from where the first ended, observed and counted as one."""
+        return run(solver, observe)
     last: list[Moment] = []
 
     def first_moment(moment: Moment) -> None:
@@ -422,19 +270,32 @@ def in_two_runs(
         if observe is not None:
             observe(moment)
 
-    first = begin(first_moment)
+    first = run(solver, first_moment if observe else None, warn=False)
 
     def later_moment(moment: Moment) -> None:
+        epoch, seconds = last[0].epoch, last[0].cpu_seconds
+        solution = _counted_through(first, moment.solution)
         if observe is not None:
             observe(
-                Moment(
-                    last[0].epoch + moment.epoch,
-                    _counted_through(first, moment.solution),
-                    last[0].cpu_seconds + moment.cpu_seconds,
-                )
+                Moment(epoch + moment.epoch, solution, seconds + moment.cpu_seconds)
             )
 
-    return _counted_through(first, go_on(first, later_moment if observe else None))
+    a = first.dual
+    if isinstance(problem, KernelProblem) and isinstance(first, KernelSolution):
+        c, T = kernel_problem.multiples(problem, first)
+        a = c * (problem.n / T)
+    then = refinement if first.seed is None else refinement.with_seed(first.seed)
+    return _counted_through(first, run(then, later_moment if observe else None, a))
+
+
+def _counted_through(first: AnySolution, then: AnySolution) -> AnySolution:
+    return replace(
+        then,
+        n_iter=first.n_iter + then.n_iter,
+        n_violations=first.n_violations + then.n_violations,
+        seed=then.seed if first.seed is None else first.seed,
+        n_epochs=first.n_epochs,
+    )
 
 
 def kernel_path(
@@ -447,21 +308,12 @@ def kernel_path(
     """
     if isinstance(solver, Pegasos):
         each = (replace(problem, lam=float(lam)) for lam in lambdas)
-        return [run_kernel_pegasos(at, solver) for at in each]
-    ascent = KernelAscent(replace(problem, lam=float(lambdas[0])), solver)
+        return [kernel_ascent.run_kernel_pegasos(at, solver) for at in each]
+    first = replace(problem, lam=float(lambdas[0]))
+    ascent = kernel_ascent.KernelAscent(first, solver)
     found: list[KernelSolution] = []
     for lam in lambdas:
         if found:
             ascent.move_to(float(lam))
         found.append(run_epochs(ascent, problem.n, solver)[0])
     return found
-
-
-def _counted_through(first: AnySolution, then: AnySolution) -> AnySolution:
-    return replace(
-        then,
-        n_iter=first.n_iter + then.n_iter,
-        n_violations=first.n_violations + then.n_violations,
-        seed=then.seed if first.seed is None else first.seed,
-        n_epochs=first.n_epochs,
-    )

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from pegasos_stats import checks
+from pegasos_stats import checks, compiled
 from pegasos_stats.arrays import DataColumn, Vector
-from pegasos_stats.compiled import pegasos
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.errors import DataError, OptionError, counted
@@ -126,7 +125,7 @@ def _first_order(problem: Problem, a: Vector) -> Vector:
     if problem.kernel.name == "precomputed":
         return np.asarray(X @ signed)
     return np.asarray(
-        pegasos.kernel_pegasos.kernel_scores(problem.kernel.code(), X, signed, X, 0.0)
+        compiled.kernel_pegasos.kernel_scores(problem.kernel.code(), X, signed, X, 0.0)
     )
 
 

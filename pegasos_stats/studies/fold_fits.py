@@ -25,18 +25,17 @@ from pegasos_stats.metrics.scores import areas_under_curves
 from pegasos_stats.models.linear import Model, checked_solver
 from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
-from pegasos_stats.solvers import pegasos_run, solutions, solver_runs
+from pegasos_stats.solvers import pegasos_run, solver_runs
+from pegasos_stats.solvers.kernel_ascent import check_kernel_solver
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
-from pegasos_stats.solvers.kernel_run import check_kernel_solver
 from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate, Gap
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, DEFAULT_TOL, SDCA
-from pegasos_stats.solvers.shared import hinge_path, log_path
-from pegasos_stats.solvers.shared.folded_rows import FoldedRows
-from pegasos_stats.solvers.shared.warm_starts import PathPoint
+from pegasos_stats.solvers.shared import hinge_path, smooth_path
+from pegasos_stats.solvers.shared.folded_rows import FoldedRows, PathPoint
 from pegasos_stats.studies import folds as fold_rows
 from pegasos_stats.studies.folds import Folds, Split
 from pegasos_stats.tables import Fields, significant
@@ -359,19 +358,19 @@ def fit_alone(model: Model, task: Task, lambdas: Vector) -> list[FoldFit]:
         at, scores = replace(problem, lam=float(lam)), np.full(len(scored), np.nan)
         kept: Coefficients | KernelSolution | None = None
         if held_out is not None:
-            scores[scored] = solutions.scores_of(at, one, held_out, offset)
+            scores[scored] = solver_runs.scores_of(at, one, held_out, offset)
         elif isinstance(one, Solution):
             kept = Coefficients(one.beta, one.alpha)
         else:
             kept = one
-        gap = solutions.certificate_of(at, one)
+        gap = solver_runs.certificate_of(at, one)
         fits.append(FoldFit(gap, int(one.n_iter), one.seed, scores, kept))
     return fits
 
 
 def path_solutions(
     problem: Problem, solver: Pegasos | SDCA, lambdas: Vector
-) -> Sequence[solutions.AnySolution]:
+) -> Sequence[solver_runs.AnySolution]:
     """Solve for each lambda, largest first; SDCA begins where it last ended.
 
     Dual weights are in [0, w_i] for every lambda, so those of one, also times a
@@ -503,10 +502,9 @@ def _taken(problem: Problem, rows: Rows, columns: Rows) -> Any:
 
 
 TIGHTEST = 1e-8  # tolerance: below it rounding asks for sums with more digits
-PER_COLUMN = {"hinge": 20, "log": 3}  # rows of a fit, at least
+PER_COLUMN = {"hinge": 20, "log": 3, "squared_hinge": 3}  # rows of a fit, at least
 MOST_COLUMNS = 300
 MOST_WRITTEN = 2**25  # entries of sparse rows that are written out: 256 MB
-PATHS = {"hinge": hinge_path.hinge_path, "log": log_path.log_path}
 
 
 def suits(problem: Problem, solver: object) -> bool:
@@ -518,7 +516,6 @@ def suits(problem: Problem, solver: object) -> bool:
     is_dense = isinstance(problem.X, np.ndarray)
     return (
         type(problem) is Problem
-        and problem.loss in PATHS
         and problem.has_rows
         and (is_dense or problem.n * problem.p <= MOST_WRITTEN)
         and 0 < problem.p <= MOST_COLUMNS
@@ -565,7 +562,9 @@ def shared_fits(
         of_rows = problem if of_all else problem.of_rows(rows)
         folded = FoldedRows(of_rows, fold[rows], len(held_out), scales)
         with one_thread():
-            path = PATHS[problem.loss](folded, lambdas, solver.tol)
+            is_hinge = problem.loss == "hinge"
+            fitted = hinge_path.hinge_path if is_hinge else smooth_path.smooth_path
+            path = fitted(folded, lambdas, solver.tol)
         for j, at in enumerate([*held_out, *(wholes if of_all else ())]):
             last = min(j, folded.k)  # the fit of all rows
             found[at] = list(_fits_of(problem, tasks[at], folded, path, last))

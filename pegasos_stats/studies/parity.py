@@ -22,10 +22,9 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 
-from pegasos_stats import errors
+from pegasos_stats import compiled, errors
 from pegasos_stats.arrays import DataColumn, Predictors, Rows, Vector
 from pegasos_stats.checks import LARGEST_INTEGER, check_choice
-from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.labels import Level, signs_of
 from pegasos_stats.errors import DataError, DependencyError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments
@@ -609,7 +608,7 @@ def in_python(r: R, setup: Setup) -> Run:
     if setup.kernel is not None:
         at = scores_of_kernel(problem, found, problem.X)
         return run | {"counts": found.counts, "g": found.g, "scores": at}
-    at = arithmetic.risk.scores(problem.rows, found.beta, found.alpha)
+    at = compiled.risk.scores(problem.rows, found.beta, found.alpha)
     if problem.offset is not None:
         at = at + problem.offset
     return run | {"beta": found.beta, "a": found.dual, "scores": at}

@@ -1,5 +1,5 @@
 # Kernel Pegasos: counts of violations in the place of coefficients.
-# Beside it stands pegasos_stats/compiled/pegasos/kernel_pegasos.py.
+# Beside it stands pegasos_stats/compiled/kernel_pegasos.py.
 #
 # Shalev-Shwartz, Singer, Srebro & Cotter, Mathematical Programming B 127 (2011),
 # figure 3, with an optional intercept that is not penalised.

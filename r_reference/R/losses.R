@@ -1,5 +1,5 @@
 # The losses as functions of one margin m = y * (x'beta + alpha).
-# Beside it stands pegasos_stats/compiled/arithmetic/risk.py.
+# Beside it stands pegasos_stats/compiled/risk.py.
 
 # The log loss is log(1 + exp(-m)), written so that exp() never overflows.
 loss_value <- function(loss, m) {

@@ -1,5 +1,5 @@
 # Pegasos: stochastic sub-gradient steps for hinges and the log loss.
-# Beside it stand pegasos_stats/compiled/pegasos/pegasos.py and, of solvers/, pegasos.py
+# Beside it stand pegasos_stats/compiled/pegasos.py and, of solvers/, pegasos.py
 # and pegasos_run.py; the steps are in pegasos_literal.R (dense rows), pegasos_scaled.R
 # and pegasos_stepped.R (sparse rows).
 #

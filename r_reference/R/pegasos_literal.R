@@ -1,5 +1,5 @@
 # Pegasos on dense rows, every operation as it is written in the paper.
-# Beside it stands pegasos_stats/compiled/pegasos/pegasos_literal.py.
+# Beside it stands pegasos_stats/compiled/pegasos.py.
 
 # epochs: a list of rows.  averaged: the epochs whose iterates are averaged.
 # weights: of each row's loss.  from: of first_iterate().  step: see step_size().

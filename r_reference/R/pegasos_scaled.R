@@ -1,5 +1,5 @@
 # Pegasos on sparse rows: a step touches the entries of its rows alone.
-# Beside it stands pegasos_stats/compiled/pegasos/pegasos_scaled.py.
+# Beside it stands pegasos_stats/compiled/pegasos.py.
 #
 # v = lambda * t * beta is the sum of s(m) * y * x over all visits. A projection
 # multiplies v by a number, which is kept apart: v = scale * w, beta = unit * w.

@@ -1,5 +1,5 @@
 # Steps of any size on sparse rows: a step touches the entries of its rows alone.
-# Beside it stands pegasos_stats/compiled/pegasos/pegasos_scaled.py.
+# Beside it stands pegasos_stats/compiled/pegasos.py.
 #
 # beta = unit * w. A step of size eta multiplies unit by 1 - eta * lambda; what it adds to
 # beta is divided by unit. State, average and projection are as in pegasos_scaled.R.

@@ -1,5 +1,5 @@
 # SDCA: stochastic dual coordinate ascent, without intercept.
-# Beside it stand pegasos_stats/compiled/dual/sdca.py and, of solvers/, sdca.py and
+# Beside it stand pegasos_stats/compiled/sdca.py and, of solvers/, sdca.py and
 # sdca_run.py.
 #
 # Shalev-Shwartz & Zhang, JMLR 14 (2013): figure 1 (SDCA-perm), figure 2 (modified SGD)

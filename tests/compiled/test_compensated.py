@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from pegasos_stats.compiled.arithmetic.compensated import (
+from pegasos_stats.compiled.rows import (
     row_add_exactly,
     row_dot_exactly,
     two_product,

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from pegasos_stats.compiled import compile_message
+from pegasos_stats.compiled import compiling
 
 FIT = """
 import pegasos_stats as ps
@@ -31,5 +31,5 @@ def test_a_first_fit_says_that_it_compiles_and_the_next_one_says_nothing(tmp_pat
     ]
     first, second = said
     # One line, and more where the machine needs longer than the line says.
-    assert first == compile_message.TEXT * max(1, first.count("\n"))
+    assert first == compiling.TEXT * max(1, first.count("\n"))
     assert second == ""

@@ -1,15 +1,14 @@
 """Guards: margins that two ways of summing put on different sides of 1.
 
 Each row has a first product near 1 and many of less than half a unit of its last place:
-from the first entry to the last they are all lost, in lanes most of them are not.
+from the first entry to the last they are all lost, side by side most of them are not.
 """
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from pegasos_stats.compiled.arithmetic.rows import row_dot, row_dot_fast
-from pegasos_stats.compiled.pegasos.pegasos import pegasos_epoch
-from pegasos_stats.compiled.pegasos.pegasos_literal import VIOLATIONS, start
+from pegasos_stats.compiled.pegasos import VIOLATIONS, pegasos_epoch, start
+from pegasos_stats.compiled.rows import row_dot, row_dot_fast
 from pegasos_stats.solvers.newton.sums import kernel_rows
 
 P = 400
@@ -29,7 +28,7 @@ def test_the_guard_of_sparse_pegasos_covers_its_sums():
     X = kernel_rows(csr_array(np.vstack([x, x])))
     lam = 1.0 + 40.0 * UNIT  # divides 1 below 1, and not 1 with half of the others
     assert row_dot(X, 0, w) / lam < 1.0 <= row_dot_fast(X, 0, w) / lam
-    state = start(2, P)
+    state = start(2, P, 0.0)
     rows, y = np.array([0, 1]), np.ones(2, dtype=np.int8)
     pegasos_epoch(X, y, rows, lam, state, intercept=False)
     assert state.scalars[VIOLATIONS] == 2.0

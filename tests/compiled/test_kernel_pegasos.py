@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from pegasos_stats.compiled.pegasos.kernel_pegasos import (
+from pegasos_stats.compiled.kernel_pegasos import (
     COMPUTED,
     HITS,
     MEMORY_BUDGET,
@@ -134,7 +134,7 @@ def test_a_run_may_be_cut_anywhere(intercept):
 WITHOUT_COMPILER = """
 import sys
 import numpy as np
-from pegasos_stats.compiled.pegasos import kernel_pegasos
+from pegasos_stats.compiled import kernel_pegasos
 
 n = 40
 X = np.sin(np.arange(3.0 * n)).reshape(n, 3)

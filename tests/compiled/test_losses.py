@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from pegasos_stats.compiled.arithmetic.risk import Loss, loss_value, slope, violated
-from pegasos_stats.compiled.dual.sdca import log_step
+from pegasos_stats.compiled.risk import Loss, loss_value, slope, violated
+from pegasos_stats.compiled.sdca import log_step
 
 MARGINS = [-1e6, -700.5, -30.0, -1.0, -1e-9, 0.0, 1e-9, 0.5, 1.0, 1.5, 30.0, 746.0, 1e6]
 

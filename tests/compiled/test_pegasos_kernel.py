@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from pegasos_stats.compiled.arithmetic.risk import Loss, slope
-from pegasos_stats.compiled.arithmetic.rows import CSR
-from pegasos_stats.compiled.pegasos.pegasos import pegasos_epoch
-from pegasos_stats.compiled.pegasos.pegasos_literal import (
+from pegasos_stats.compiled.pegasos import (
     VIOLATIONS,
     average_iterate,
     last_iterate,
+    pegasos_epoch,
     start,
 )
+from pegasos_stats.compiled.risk import Loss, slope
+from pegasos_stats.compiled.rows import CSR
 
 FAST = 1e-10  # what the fast arithmetic promises; rounding alone is some 1e-13
 EXP = 1e-12  # log loss: sums of exponentials that differ in the last place
@@ -70,10 +70,12 @@ def sparse(X):
 
 
 def run(X, y, epochs, lam, p, average=False, **options):
-    state = start(len(y), p, options.get("batch_size", 1))
+    values = X.data if isinstance(X, CSR) else X
+    radius = np.sqrt(p) * np.abs(values).max(initial=0.0)  # no less than the largest
+    state = start(len(y), p, radius, options.get("batch_size", 1))
     for rows in epochs:
         pegasos_epoch(X, y, rows, lam, state, average=average, **options)
-    return state, (average_iterate if average else last_iterate)(state, p)
+    return state, (average_iterate if average else last_iterate)(state)
 
 
 def assert_close(got, want, rtol):
@@ -125,7 +127,7 @@ def test_every_option_is_the_definition(loss, k, intercept, project, average, la
     lam=st.sampled_from([2.0, 1.0, 0.5, 0.1, 1e-2, 1e-4, 1e-8]),
     intercept=st.booleans(),
 )
-def test_guarded_blocks_have_the_bits_of_the_definition(
+def test_margins_near_one_have_the_bits_of_the_definition(
     seed, n, p, digits, lam, intercept
 ):
     X, y, epochs = problem(n, p, seed, digits)

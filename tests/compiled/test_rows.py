@@ -5,8 +5,7 @@ import pytest
 from numba import njit
 from scipy.sparse import csr_matrix
 
-from pegasos_stats.compiled.arithmetic.lanes import padded
-from pegasos_stats.compiled.arithmetic.rows import (
+from pegasos_stats.compiled.rows import (
     CSR,
     row_add,
     row_dot,
@@ -30,9 +29,7 @@ def sparse(X):
 def some_rows(p, dtype=np.float64):
     rng = np.random.default_rng(p)
     X = rng.standard_normal((5, p)) * (rng.random((5, p)) < 0.7)
-    w = np.zeros(padded(p))
-    w[:p] = rng.standard_normal(p)
-    return X.astype(dtype), w
+    return X.astype(dtype), rng.standard_normal(p)
 
 
 @pytest.mark.parametrize("p", [1, 5, 21])

@@ -3,7 +3,7 @@
 from decimal import Decimal, localcontext
 from math import factorial
 
-from pegasos_stats.compiled.random.sampling import LN2_SUMS
+from pegasos_stats.compiled.sampling import LN2_SUMS
 
 
 def test_sums_of_algorithm_sa_are_correctly_rounded():

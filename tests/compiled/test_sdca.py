@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from pegasos_stats.compiled.arithmetic.risk import Loss
-from pegasos_stats.compiled.dual import sdca
+from pegasos_stats.arrays import read_only
+from pegasos_stats.compiled import sdca
+from pegasos_stats.compiled.risk import Loss
 from pegasos_stats.solvers.newton.sums import kernel_rows
 
 LOSSES = [int(Loss.HINGE), int(Loss.LOG)]
@@ -21,6 +22,10 @@ def data(n, p, seed=0, gaps=False):
         X[n // 2] = 0.0
     y = np.where(X[:, 0] + rng.standard_normal(n) > 0, 1.0, -1.0)
     return X, y, rng
+
+
+def epoch(X, y, rows, lam, state, loss=0):
+    sdca.sdca_epoch(X, y, read_only(rows), lam, loss, 0.0, False, state)
 
 
 def literal_epoch(X, y, rows, lam, a, beta):
@@ -48,7 +53,7 @@ def test_every_bit_is_that_of_the_written_operations(form, lam):
     a, beta = np.zeros(60), np.zeros(37)
     for _ in range(8):
         rows = rng.permutation(60)
-        sdca.sdca_epoch(kernel_rows(form(X)), y.astype(np.int8), rows, lam, state)
+        epoch(kernel_rows(form(X)), y.astype(np.int8), rows, lam, state)
         literal_epoch(X, y, rows, lam, a, beta)
     np.testing.assert_array_equal(state.a, a)
     np.testing.assert_array_equal(state.w[:37], beta)
@@ -90,9 +95,10 @@ def test_beta_is_the_image_of_the_weights(loss, form):
     rows, labels = kernel_rows(form(X)), y.astype(np.int8)
     weights = rng.exponential(size=50)
     state = sdca.start(rows, 6, weights)
-    sdca.sgd_epoch(rows, labels, rng.permutation(50), 0.01, loss, 0.0, state)
+    order = read_only(rng.permutation(50))
+    sdca.sgd_epoch(rows, labels, order, 0.01, loss, 0.0, state)
     for _ in range(3):
-        sdca.sdca_epoch(rows, labels, rng.permutation(50), 0.01, state, loss=loss)
+        epoch(rows, labels, rng.permutation(50), 0.01, state, loss)
     image = (state.a * y) @ X / (0.01 * 50)
     np.testing.assert_allclose(state.w[:6], image, rtol=1e-10, atol=1e-10)
     assert (state.a >= 0).all()

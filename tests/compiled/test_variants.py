@@ -5,14 +5,12 @@ import pytest
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.compiled.dual import sdca
-from pegasos_stats.compiled.pegasos import pegasos_literal, pegasos_scaled
+from pegasos_stats.compiled import pegasos, sdca
 
 KERNELS = [
-    sdca.coordinate_epoch,
-    pegasos_literal.guarded_epoch,
-    pegasos_literal.literal_epoch,
-    pegasos_scaled.scaled_epoch,
+    sdca.sdca_epoch,
+    pegasos.literal_epoch,
+    pegasos.scaled_epoch,
 ]
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pegasos_stats.compiled.dual import working_sets
+from pegasos_stats.compiled import working_sets
 
 LAM = 0.4
 

@@ -21,7 +21,7 @@ from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.objective import best_intercept, certificate, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solver_runs import run_sdca
+from pegasos_stats.solvers.sdca_run import run_sdca
 
 LOSSES = pytest.mark.parametrize("loss", ["hinge", "log"])
 BOTH = pytest.mark.parametrize("intercept", [True, False])

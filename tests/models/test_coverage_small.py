@@ -8,7 +8,7 @@ from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.sandwich import sandwich
 from pegasos_stats.models.inference.wald import estimates
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.solver_runs import run_sdca
+from pegasos_stats.solvers.sdca_run import run_sdca
 
 # Minimisers of the penalised risk in the population below at lam = 0.001, by
 # quadrature: the score of a row is normal in each class.

@@ -10,7 +10,7 @@ import pegasos_stats as ps
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.sandwich import sandwich
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.solver_runs import run_sdca
+from pegasos_stats.solvers.sdca_run import run_sdca
 from tests.models.formulas import by_the_formula, curvature, rows_of, theta_of
 
 # Sums of the same numbers in another order, divided by pivots of about 1.

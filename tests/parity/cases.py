@@ -17,7 +17,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.compiled.arithmetic.risk import scores
+from pegasos_stats.compiled.risk import scores
 from pegasos_stats.data.labels import signs_of
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.pegasos_run import run_pegasos

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 import pegasos_stats as ps
-from pegasos_stats.compiled.arithmetic.risk import scores
+from pegasos_stats.compiled.risk import scores
 from pegasos_stats.data.labels import signs_of
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.solver_runs import run_sdca
+from pegasos_stats.solvers.sdca_run import run_sdca
 from tests.parity.cases import (
     REFERENCE,
     Fit,

@@ -11,7 +11,7 @@ from pegasos_stats.models.inference.options import INTERVALS, Bootstrap
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solver_runs import run_sdca
+from pegasos_stats.solvers.sdca_run import run_sdca
 from tests.parity.cases import from_hex, golden
 
 # ---- Resamples and refits of the log loss as R wrote them: no R is needed.

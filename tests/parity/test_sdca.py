@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solver_runs import run_sdca
+from pegasos_stats.solvers.sdca_run import run_sdca
 from tests.parity.cases import REFERENCE, Fit, case_data, fit_of_r, from_hex, golden
 from tests.parity.equality import assert_inputs_of_r, assert_same_bits
 from tests.parity.sdca_cases import (

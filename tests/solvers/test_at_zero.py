@@ -7,7 +7,8 @@ import pegasos_stats as ps
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solver_runs import run_linear, zero_where_best
+from pegasos_stats.solvers.sdca_run import zero_where_best
+from pegasos_stats.solvers.solver_runs import run_linear
 
 
 def rare(seed, share=0.04, n=250, p=3):

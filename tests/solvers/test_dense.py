@@ -13,7 +13,7 @@ from pegasos_stats.solvers.newton.threads import LIMIT, library, one_thread
 from pegasos_stats.solvers.objective import certificate, feasible
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solver_runs import run_sdca
+from pegasos_stats.solvers.sdca_run import run_sdca
 from tests.solvers.exactly import both_objectives
 
 TOL = 1e-7

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solver_runs import run_sdca
+from pegasos_stats.solvers.sdca_run import run_sdca
 
 
 def factors(n=300, levels=40, count=3, seed=1, dtype=np.float64):

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 import pegasos_stats as ps
 from pegasos_stats.solvers.objective import best_intercept
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.solver_runs import run_sdca
+from pegasos_stats.solvers.sdca_run import run_sdca
 from tests.solvers.exactly import TEN, fractions, normalized, risk, rows_of
 
 DIGITS = Fraction(1, 10**30)  # of a log loss, far below every bound

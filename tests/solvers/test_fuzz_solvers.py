@@ -25,7 +25,7 @@ from pegasos_stats.checks import (
 from pegasos_stats.errors import OptionError
 from pegasos_stats.solvers.objective import primal
 from pegasos_stats.solvers.pegasos_run import run_pegasos
-from pegasos_stats.solvers.solver_runs import run_sdca
+from pegasos_stats.solvers.sdca_run import run_sdca
 from tests.problems import problems
 
 SEEDS = st.integers(0, 2**32 - 1)

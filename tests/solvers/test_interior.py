@@ -12,7 +12,7 @@ from pegasos_stats.solvers.newton.interior import InteriorSteps
 from pegasos_stats.solvers.objective import certificate, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solver_runs import run_sdca
+from pegasos_stats.solvers.sdca_run import run_sdca
 
 N = 150
 RNG = np.random.default_rng(0)

@@ -14,7 +14,7 @@ from pegasos_stats.solvers.reads.few_reads import few_reads
 from pegasos_stats.solvers.reads.hinge import NoRoomError, StreamedHinge
 from pegasos_stats.solvers.reads.risk_and_bound import cut, units
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solver_runs import run_sdca
+from pegasos_stats.solvers.sdca_run import run_sdca
 from tests.solvers.memory_rows import streamed
 
 TOL = 1e-7

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.solvers.newton.resamples import HingeResamples, LogResamples
+from pegasos_stats.solvers.newton.resamples import HingeResamples, SmoothResamples
 from pegasos_stats.solvers.problem import LossName, Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import run_linear
@@ -35,7 +35,7 @@ def example(kind: str, loss: LossName, n: int = 400) -> Problem:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("loss", ["hinge", "log"])
+@pytest.mark.parametrize("loss", ["hinge", "log", "squared_hinge"])
 def test_resamples_have_the_optimum_of_a_fit_with_their_weights(
     kind: str, loss: LossName
 ) -> None:
@@ -43,7 +43,7 @@ def test_resamples_have_the_optimum_of_a_fit_with_their_weights(
     n, p = problem.n, problem.p
     fit = run_linear(problem, SDCA(tol=1e-6, seed=1))
     shares = np.clip(fit.dual / np.maximum(problem.row_weights, 1e-300), 0.0, 1.0)
-    together = (HingeResamples if loss == "hinge" else LogResamples)(
+    together = (HingeResamples if loss == "hinge" else SmoothResamples)(
         problem, fit, shares, TOL
     )
     drawn = np.random.default_rng(2).multinomial(n, np.full(n, 1.0 / n), size=6)

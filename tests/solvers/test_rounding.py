@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasos_stats.compiled import arithmetic
+from pegasos_stats import compiled
 from pegasos_stats.solvers.rounding import Rounding
 from tests.problems import problems
 from tests.solvers.exactly import fractions, rows_of
@@ -19,7 +19,7 @@ SIGNS = pytest.mark.parametrize("sign", [-1.0, 1.0])
 def off_by(problem, beta, alpha):
     """How far the computed scores are from those of exact arithmetic, at most."""
     known = np.zeros(problem.n) if problem.offset is None else problem.offset
-    found = arithmetic.risk.scores(problem.X, beta, alpha) + known
+    found = compiled.risk.scores(problem.X, beta, alpha) + known
     exact = [
         sum(x * b for x, b in zip(row, fractions(beta), strict=True)) + Fraction(alpha)
         for row in rows_of(problem.X)

@@ -15,7 +15,7 @@ from pegasos_stats.solvers.objective import certificate, primal
 from pegasos_stats.solvers.pegasos_run import run_pegasos
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solver_runs import run_sdca
+from pegasos_stats.solvers.sdca_run import run_sdca
 
 LAMBDAS = [1e-1, 1e-2, 1e-3, 1e-4]
 KINDS = [

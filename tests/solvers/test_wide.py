@@ -9,12 +9,11 @@ from scipy.sparse import csr_array
 from sklearn.svm import SVC, LinearSVC
 
 from pegasos_stats.errors import ConvergenceWarning
-from pegasos_stats.solvers.coordinates import MOST_SPARSE, WideCoordinates
+from pegasos_stats.solvers.coordinates import is_wide, pairs_serve
 from pegasos_stats.solvers.objective import certificate, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import starts_with_coordinates
-from pegasos_stats.solvers.solver_runs import run_sdca
+from pegasos_stats.solvers.sdca_run import run_sdca
 
 ROUNDING = 1e-12
 
@@ -30,7 +29,7 @@ def wide_problem(seed, loss="hinge", lam=1e-3, n=40, p=100, form=np.asarray):
 def test_many_sparse_rows_that_separate_end_in_pairs(intercept):
     """Rare words on the scale of their deviation, as `standardize=True` makes them."""
     rng = np.random.default_rng(1)
-    n = MOST_SPARSE + 100
+    n = 1100
     words = np.minimum(rng.zipf(1.4, (n, 20)) - 1, 2999)
     given = np.ones(words.size), (np.repeat(np.arange(n), 20), words.ravel())
     X = csr_array(given, shape=(n, 3000))
@@ -53,7 +52,7 @@ def test_many_sparse_rows_that_separate_end_in_pairs(intercept):
 def test_pairs_are_taken_while_scores_stay_within_the_doubles(scale, lam, pairs):
     X, y = scale * np.array([[0.0, 0.6, 0.8], [0.0, -0.6, 0.0]]), np.array([1.0, -1.0])
     problem = Problem(X, y, lam)
-    assert WideCoordinates(problem, SDCA(seed=1), None)._may_pair is pairs
+    assert pairs_serve(problem) is pairs
     with np.errstate(over="raise"):
         fit = run_sdca(problem, SDCA(tol=1e-13, epochs=100, seed=1), warn=False)
     at = certificate(problem, fit.beta, fit.alpha, fit.dual)
@@ -83,7 +82,7 @@ def test_every_form_of_rows_comes_to_a_small_gap(loss, form, lam):
 @pytest.mark.parametrize("n", [100, 120, 124, 126, 149, 151])
 def test_nearly_as_many_columns_as_rows_are_solved_by_pairs(intercept, n):
     problem = replace(wide_problem(12, lam=1e-4, n=n), intercept=intercept)
-    assert starts_with_coordinates(problem) == (n < (125 if intercept else 150))
+    assert is_wide(problem) == (n < (125 if intercept else 150))
     found = run_sdca(problem, SDCA(seed=1, tol=1e-6))
     at = certificate(problem, found.beta, found.alpha, found.dual)
     assert at.relative_gap <= 1e-6

@@ -10,10 +10,10 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
 from pegasos_stats.solvers.objective import certificate, primal
+from pegasos_stats.solvers.sdca_run import run_sdca
 from pegasos_stats.solvers.shared.folded_rows import FoldedRows
 from pegasos_stats.solvers.shared.hinge_path import hinge_path
-from pegasos_stats.solvers.shared.log_path import log_path
-from pegasos_stats.solvers.solver_runs import run_sdca
+from pegasos_stats.solvers.shared.smooth_path import smooth_path
 from pegasos_stats.studies import fold_fits
 from pegasos_stats.studies.cross_validation import null_dual
 from pegasos_stats.studies.fold_fits import (
@@ -204,7 +204,7 @@ EXACT = ps.SDCA(epochs=1000, tol=1e-11, seed=1)
 NEAR = ps.SDCA(epochs=1000, tol=1e-7, seed=1)
 LAMBDAS = np.array([1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4])
 KINDS = {"hinge": ps.SVM, "log": ps.Logit}
-PATHS = {"hinge": hinge_path, "log": log_path}
+PATHS = {"hinge": hinge_path, "log": smooth_path}
 LOSSES = pytest.mark.parametrize("loss", ["hinge", "log"])
 
 

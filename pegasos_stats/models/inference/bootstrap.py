@@ -20,8 +20,8 @@ from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.centring import centre_for_errors, centred, shifted_solution
 from pegasos_stats.solvers.newton.resamples import (
     HingeResamples,
-    LogResamples,
     Resamples,
+    SmoothResamples,
 )
 from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import best_intercept, certificate
@@ -31,7 +31,6 @@ from pegasos_stats.solvers.solver_runs import run_linear
 
 PILOT, REACH = 32, 2.0  # see `Refit.look_near_the_margin`
 TINY = 1e-300
-SIDE_BY_SIDE = {"hinge": HingeResamples, "log": LogResamples}  # the others alone
 TOGETHER = 2**17  # rows drawn for one task, at most, unless a resample has more
 SHARES, FEWEST, MOST = 16, 8, 64  # tasks; resamples in one, if that is not too long
 SAME = 1e-5  # change of a score that is the solver's, for a change of x by its spread
@@ -263,9 +262,9 @@ class Refit:
         weights = np.maximum(problem.row_weights, TINY)
         self._shares = np.clip(solution.dual / weights, 0.0, 1.0)
         self._together: Resamples | None = None
-        kind: type[Resamples] | None = SIDE_BY_SIDE.get(problem.loss)
+        kind = HingeResamples if problem.loss == "hinge" else SmoothResamples
         is_small = problem.p <= MOST_COLUMNS and problem.n * problem.p <= MOST_ENTRIES
-        if kind and is_small:
+        if is_small:
             self._together = kind(problem, solution, self._shares, tol)
 
     def look_near_the_margin(self, estimates: Matrix, found: Matrix) -> None:

@@ -41,13 +41,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector
-from pegasos_stats.solvers.method import Method
+from pegasos_stats.solvers.method import Goal, Method
 from pegasos_stats.solvers.newton.interior import LONG, InteriorSteps
-from pegasos_stats.solvers.newton.rows import (
-    DenseRows,
-    SparseRows,
-    newton_rows,
-)
+from pegasos_stats.solvers.newton.rows import DenseRows, newton_rows
 from pegasos_stats.solvers.newton.sums import blocks, doubles
 from pegasos_stats.solvers.objective import Gap
 from pegasos_stats.solvers.problem import Problem
@@ -81,7 +77,7 @@ class HingeSteps:
 
     Parameters
     ----------
-    Z : DenseRows or SparseRows
+    Z : DenseRows
         Rows ``(x_i, 1)``.
     c : float64 array, shape (m,)
         ``w_i y_i``, by which they are multiplied.
@@ -109,7 +105,7 @@ class HingeSteps:
 
     def __init__(
         self,
-        Z: DenseRows | SparseRows,
+        Z: DenseRows,
         c: Vector,
         b: Vector,
         w: Vector,
@@ -124,7 +120,7 @@ class HingeSteps:
         self._lam = float(penalty.max())
         self._free = bool(penalty[-1] == 0.0)
         self._even = bool((w == 1.0).all())
-        self._is_sparse = isinstance(Z, SparseRows)
+        self._is_sparse = Z.is_sparse
         self._centre, self.gamma = a, gamma
         self._at, self._m, self._here = theta, c * Z.times(theta), 0
         self.theta, self.a = theta, a
@@ -275,7 +271,7 @@ class Hinge(Method):
     def __init__(
         self,
         problem: Problem,
-        goal: "Goal",
+        goal: Goal,
         start: tuple[Vector, Vector] | None = None,
     ) -> None:
         super().__init__()
@@ -469,22 +465,3 @@ def beginning(problem: Problem) -> tuple[Vector, Vector]:
         else:
             a = np.where(positive, a, a * (plus / minus))
     return theta, a
-
-
-class Goal:
-    """The gap that is small enough, at a risk.
-
-    Parameters
-    ----------
-    tol : float
-        Relative.
-    gap_tol : float or None
-        Absolute.
-    """
-
-    def __init__(self, tol: float, gap_tol: float | None) -> None:
-        self.share, self._gap_tol = max(tol, 1e-14), gap_tol or 0.0
-
-    def __call__(self, risk: float) -> float:
-        """The gap that is small enough."""
-        return max(self.share * risk, self._gap_tol)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Rows, Vector
-from pegasos_stats.solvers.method import Method
-from pegasos_stats.solvers.newton.hinge import Goal, Hinge
+from pegasos_stats.solvers.method import Goal, Method
+from pegasos_stats.solvers.newton.hinge import Hinge
 from pegasos_stats.solvers.newton.rows import newton_rows
 from pegasos_stats.solvers.newton.sums import (
     TINY,
@@ -120,7 +120,9 @@ class LogRisk:
         ridge = np.full(p + 1, problem.lam)
         ridge[p] = TINY if problem.intercept else 1.0
         self.count += PRODUCTS_ABOUT
-        return self.rows.solution(self.heights() / problem.n, ridge, -gradient)
+        heights = self.heights() / problem.n
+        bent = slice(None) if heights.all() else np.flatnonzero(heights)
+        return self.rows.solution(heights[bent], ridge, -gradient, bent)
 
     def hessian(self) -> Matrix:
         """The Hessian where the rows were read last."""
@@ -186,11 +188,11 @@ class LogSteps(Method):
 
     def _all_steps(self) -> Iterator[None]:
         problem, p = self._problem, self._problem.p
-        is_sampled = self._reads.rows.is_direct and not self._has_start
+        is_sampled = self._reads.rows.factorises() and not self._has_start
         is_sampled = is_sampled and problem.n >= max(SAMPLED, TO_A_COLUMN * p)
         if not (is_sampled or self._has_start):
             self.seen = self._reads(self.theta)
-        if not self._reads.rows.is_direct:
+        if not self._reads.rows.factorises():
             while True:
                 self._go(self._reads.direction(self.seen.gradient))
                 yield

@@ -6,14 +6,14 @@ where its risk is smaller. The rows nearest to its margin there are solved, the 
 fixed where they are: beyond the margin with a dual weight of ``w_i``, else 0. These are
 feasible wherever a row is, so the risk of all rows certifies the result. Where that
 fails all rows are solved that any resample may move across the margin; then all. The
-log loss takes Newton steps from the fit of all rows, which certify themselves.
+other losses take Newton steps from the fit of all rows, which certify themselves.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import xlog1py, xlogy
 
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector, dense_rows
 from pegasos_stats.solvers.newton.interior import InteriorPoints
@@ -67,7 +67,7 @@ class Resamples(ABC):
     ) -> None:
         y, n, free = problem.y, problem.n, problem.intercept
         self._free, self._y, self._tol = free, y, tol
-        self._p = problem.p
+        self._p, self._loss = problem.p, problem.loss_function
         self._Z = Z = (
             np.hstack([dense_rows(problem.X), np.ones((n, 1 + free))]) * y[:, None]
         )
@@ -109,22 +109,26 @@ class Resamples(ABC):
         """``theta``, gap and risk of resamples."""
 
 
-class LogResamples(Resamples):
-    """Resamples of the log loss."""
+class SmoothResamples(Resamples):
+    """Resamples of a loss that bends."""
 
     def look_near(self, estimates: Matrix, reach: float) -> None:
-        """The log loss has no margin: all rows count."""
+        """Such a loss has no margin: all rows count."""
 
     def _fitted(
         self, weights: Matrix, penalties: Matrix
     ) -> tuple[Matrix, Vector, Vector]:
-        Z, away = self._Z[:, :-1], 1.0 - self._Z[:, -1]
+        Z, away, loss = self._Z[:, :-1], 1.0 - self._Z[:, -1], self._loss
         theta = np.tile(self._theta, (len(weights), 1))
         parts = weights / weights.sum(axis=1)[:, None]
+
+        def of_rows(function: Callable[[Vector], Vector], m: Matrix) -> Matrix:
+            return function(m.ravel()).reshape(m.shape)
+
         for _ in range(NEWTON_STEPS):
-            a = 1.0 / (1.0 + np.exp(theta @ Z.T + away))
+            a = of_rows(loss.slopes, theta @ Z.T + away)
             g = penalties * theta - (parts * a) @ Z
-            curved = parts * (a * (1.0 - a))
+            curved = parts * loss.bends(a)
             H = np.stack([(Z.T * each) @ Z for each in curved])
             H += np.eye(H.shape[1]) * penalties[:, :, None]
             try:
@@ -135,8 +139,8 @@ class LogResamples(Resamples):
             if (g * d).sum(axis=1).max() <= LAST * self._tol:
                 break
         m = theta @ Z.T + away
-        a = 1.0 / (1.0 + np.exp(m))
-        risk = np.einsum("bi,bi->b", parts, np.logaddexp(0.0, -m))
+        a = of_rows(loss.slopes, m)
+        risk = np.einsum("bi,bi->b", parts, of_rows(loss.values, m))
         risk += 0.5 * (penalties * theta**2).sum(axis=1)
         if self._free:
             sides = [(parts * a) @ (self._y == side) for side in (-1.0, 1.0)]
@@ -144,7 +148,7 @@ class LogResamples(Resamples):
             low, high = (least / each for each in sides)
             a *= np.where(self._y < 0.0, low[:, None], high[:, None])
         image = ((parts * a) @ Z)[:, : self._p]
-        reward = -a * away - xlogy(a, a) - xlog1py(1.0 - a, -a)
+        reward = of_rows(lambda each: loss.rewards(each, None), a) - a * away
         gap = risk - np.einsum("bi,bi->b", parts, reward)
         gap += 0.5 * (image**2 / penalties[:, : self._p]).sum(axis=1)
         return theta, np.maximum(gap, ROUNDING * risk), risk

@@ -1,11 +1,12 @@
 """Rows as Newton's steps take them: with a column of the intercept, dense or sparse."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from pegasos_stats.arrays import Dense, Matrix, Predictors, Rows, Vector
-from pegasos_stats.compiled import arithmetic
+from pegasos_stats import compiled
+from pegasos_stats.arrays import Matrix, Predictors, Rows, Vector, read_only
 from pegasos_stats.solvers.newton.sums import TINY, blocks, kernel_rows, solved
 
 # Columns whose equations are factorised, of some rows and of all; of sparse rows.
@@ -23,18 +24,19 @@ class DenseRows:
 
     Parameters
     ----------
-    X : float64 array, shape (n, p)
+    X : array, shape (n, p)
     e : float64 array, shape (n,), optional
-
-    Attributes
-    ----------
-    is_direct : bool
-        Whether equations for all columns, by all rows, are solved by a factorisation.
     """
 
-    def __init__(self, X: Dense, e: Vector | None) -> None:
+    is_sparse = False
+
+    def __init__(self, X: Any, e: Vector | None) -> None:
         self._X, self._e, self._p = X, e, X.shape[1]
-        self.is_direct = self._p <= DIRECT_OF_ALL
+        self._size = self._p + (e is not None)
+
+    def factorises(self, rows: Rows | slice = EVERY) -> bool:
+        """Whether equations for all columns, by some rows, are solved directly."""
+        return bool(self._p <= (DIRECT_OF_ALL if isinstance(rows, slice) else DIRECT))
 
     def times(self, theta: Vector) -> Vector:
         """``z_i'theta``."""
@@ -45,16 +47,15 @@ class DenseRows:
 
     def image(self, c: Vector) -> Vector:
         """``sum_i c_i z_i``."""
-        found = c @ self._X
+        found: Vector = c @ self._X
         return found if self._e is None else np.append(found, c @ self._e)
 
     def gram(self, h: Vector, rows: Rows | slice = EVERY) -> Matrix:
         """``sum_i h_i z_i z_i'`` over some rows."""
         X, e, root = self._X[rows], self._e, np.sqrt(h)
-        size = self._p + (e is not None)
-        found = np.zeros((size, size))
+        found = np.zeros((self._size, self._size))
         for part in blocks(*X.shape):
-            B = np.empty((part.stop - part.start, size))
+            B = np.empty((part.stop - part.start, self._size))
             np.multiply(X[part], root[part, None], out=B[:, : self._p])
             if e is not None:
                 np.multiply(e[rows][part], root[part], out=B[:, -1])
@@ -66,82 +67,74 @@ class DenseRows:
     ) -> Vector:
         """``H^-1 g`` with ``H = diag(ridge) + gram(h, rows)``, or nearly so.
 
-        By all rows from products, by some a factorisation unless columns are many.
+        By a factorisation, or conjugate gradients where columns are many.
         """
-        if isinstance(rows, slice):
-            return self._by_products(h, ridge, g)
-        if self._p <= DIRECT:
+        if self.factorises(rows):
             return solved(self.gram(h, rows) + np.diag(ridge), g)
-        e = None if self._e is None else self._e[rows]
-        return DenseRows(self._X[rows], e)._by_products(h, ridge, g)
+        return self._by_products(h, ridge, g, rows)
 
-    def _by_products(self, h: Vector, ridge: Vector, g: Vector) -> Vector:
-        diagonal = ridge.copy()
-        diagonal[: self._p] += np.einsum("i,ij,ij->j", h, self._X, self._X)
-        if self._e is not None:
-            diagonal[-1] += h @ np.square(self._e)
-        return conjugate_gradients(
-            lambda v: ridge * v + self.image(h * self.times(v)), diagonal, g
-        )
-
-
-class SparseRows:
-    """Rows ``z_i = (x_i, 1)``, ``(x_i, 0)`` or ``x_i``, as of `DenseRows`."""
-
-    def __init__(self, X: Predictors, e: Vector | None) -> None:
-        self._kernels, self._rows = arithmetic.sparse, kernel_rows(X)
-        self._one, self._p = 0.0 if e is None else float(e[0]), X.shape[1]
-        self._size, self._every = self._p + (e is not None), np.arange(X.shape[0])
-        self._entries = np.diff(self._rows.indptr).astype(np.float64)
-        self.is_direct = self._factorises(EVERY)
-
-    def times(self, theta: Vector) -> Vector:
-        """``z_i'theta``."""
-        found = np.empty(self._every.size)
-        self._kernels.put_products(self._rows, self._one, theta, found)
-        return found
-
-    def image(self, c: Vector) -> Vector:
-        """``sum_i c_i z_i``."""
-        found = np.zeros(self._size)
-        self._kernels.add_image(self._rows, self._one, c, found)
-        return found
-
-    def gram(self, h: Vector, rows: Rows | slice = EVERY) -> Matrix:
-        """``sum_i h_i z_i z_i'`` over some rows."""
-        found = np.zeros((self._size, self._size))
-        some = self._every[rows]
-        self._kernels.add_gram(self._rows, self._one, some, h, found)
-        return np.asarray(found + found.T - np.diag(found.diagonal()))
-
-    def solution(
-        self, h: Vector, ridge: Vector, g: Vector, rows: Rows | slice = EVERY
+    def _by_products(
+        self, h: Vector, ridge: Vector, g: Vector, rows: Rows | slice
     ) -> Vector:
-        """``H^-1 g`` with ``H = diag(ridge) + gram(h, rows)``, or nearly so."""
-        if self._factorises(rows):
-            return solved(self.gram(h, rows) + np.diag(ridge), g)
-        room = np.empty((5, self._size))
-        self._kernels.conjugate_gradients(
-            self._rows,
-            self._one,
-            self._every[rows],
-            h,
-            ridge,
-            g,
-            RESIDUAL,
-            PRODUCTS,
-            room,
+        e, X = None if self._e is None else self._e[rows], self._X[rows]
+        some, diagonal = DenseRows(X, e), ridge.copy()
+        diagonal[: self._p] += np.einsum("i,ij,ij->j", h, X, X)
+        if e is not None:
+            diagonal[-1] += h @ np.square(e)
+        return conjugate_gradients(
+            lambda v: ridge * v + some.image(h * some.times(v)), diagonal, g
         )
-        return np.asarray(room[0])
 
-    def _factorises(self, rows: Rows | slice) -> bool:
+
+class SparseRows(DenseRows):
+    """Rows ``z_i = (x_i, e_i)`` with the same ``e_i`` for all, or ``x_i``."""
+
+    is_sparse = True
+
+    def __init__(self, X: Any, e: Vector | None) -> None:
+        super().__init__(X, e)
+        self._rows, self._every = kernel_rows(X), np.arange(X.shape[0])
+        self._one = 0.0 if e is None else float(e[0])
+        self._entries = np.diff(X.indptr).astype(np.float64)
+
+    def factorises(self, rows: Rows | slice = EVERY) -> bool:
+        """Whether that costs less than products with the rows."""
         entries, p = self._entries[rows], self._p
         products = PRODUCTS_OF_GRAM * float(entries.sum())
         cost = float(entries @ entries) / 2.0 + p**3 / CUBES
         return bool(p <= DIRECT_SPARSE and cost <= products)
 
+    def times(self, theta: Vector) -> Vector:
+        """``z_i'theta``."""
+        found = np.empty(self._every.size)
+        compiled.rows.put_dots(self._rows, read_only(theta), found)
+        return found + self._one * theta[-1] if self._one else found
 
-def newton_rows(X: Predictors, e: Vector | None) -> DenseRows | SparseRows:
+    def image(self, c: Vector) -> Vector:
+        """``sum_i c_i z_i``."""
+        found = np.zeros(self._size)
+        compiled.rows.add_rows(self._rows, read_only(c), found)
+        if self._one:
+            found[-1] = self._one * float(c.sum())
+        return found
+
+    def _by_products(
+        self, h: Vector, ridge: Vector, g: Vector, rows: Rows | slice
+    ) -> Vector:
+        room, some = np.empty((5, self._size)), self._every[rows]
+        compiled.rows.conjugate_gradients(
+            *(self._rows, self._one, some, h, ridge, g), RESIDUAL, PRODUCTS, room
+        )
+        return np.asarray(room[0])
+
+    def gram(self, h: Vector, rows: Rows | slice = EVERY) -> Matrix:
+        """``sum_i h_i z_i z_i'`` over some rows."""
+        found, some = np.zeros((self._size, self._size)), self._every[rows]
+        compiled.rows.add_gram(self._rows, self._one, some, h, found)
+        return np.asarray(found + found.T - np.diag(found.diagonal()))
+
+
+def newton_rows(X: Predictors, e: Vector | None) -> DenseRows:
     """Rows with a column ``e``, of sparse ones the same number for all.
 
     Examples

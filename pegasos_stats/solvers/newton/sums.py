@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pegasos_stats import compiled
 from pegasos_stats.arrays import Dense, Matrix, Predictors, Rows, Vector, read_only
-from pegasos_stats.compiled import arithmetic
 from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.newton.threads import one_thread
 
@@ -160,7 +160,7 @@ def kernel_rows(X: Predictors) -> Any:
     """Rows as the kernels take them: an array as it is, a scipy array as `CSR`."""
     if isinstance(X, np.ndarray):
         return read_only(X)
-    return read_only(arithmetic.rows.CSR(X.data, X.indices, X.indptr, int(X.shape[1])))
+    return read_only(compiled.rows.CSR(X.data, X.indices, X.indptr, int(X.shape[1])))
 
 
 def solved(H: Matrix, g: Vector) -> Vector:

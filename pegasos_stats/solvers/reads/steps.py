@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats import compiled
 from pegasos_stats.arrays import Dense, Vector, read_only
-from pegasos_stats.compiled import arithmetic, pegasos
 from pegasos_stats.data.scan.rows import Block, StreamedRows, Values, added
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.parallel import one_ahead
@@ -107,13 +107,15 @@ class FileVisitor(Visitor):
     def _is_dense(self) -> bool:
         return True
 
-    def _at_zero(self) -> "pegasos.pegasos_literal.State":
+    def _at_zero(self) -> "compiled.pegasos.State":
         room = self._problem.X.step + self.batch_size  # of a part
-        return pegasos.pegasos_literal.start(room, self._problem.p, self.batch_size)
+        return compiled.pegasos.start(
+            room, self._problem.p, self._radius, self.batch_size
+        )
 
     def _dual(self) -> Vector:
         whole = self._state._replace(weights=self._weights)
-        return np.asarray(pegasos.pegasos_literal.dual_weights(whole))
+        return np.asarray(compiled.pegasos.dual_weights(whole))
 
     def _refitted(self, beta: Vector) -> float:
         problem, work = self._problem, partial(_scores, beta)
@@ -122,7 +124,7 @@ class FileVisitor(Visitor):
 
 
 def _scores(beta: Vector, block: Block, values: Values) -> list[Vector]:
-    return [np.asarray(arithmetic.risk.scores(block.X, beta, 0.0))]
+    return [np.asarray(compiled.risk.scores(block.X, beta, 0.0))]
 
 
 class Found(NamedTuple):

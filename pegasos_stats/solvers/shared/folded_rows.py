@@ -1,5 +1,7 @@
 """Rows sorted by class and fold, for fits that each leave the rows of one fold out."""
 
+import math
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -15,6 +17,9 @@ LEAST = 256  # rows of a block
 UNIT = 2.0**-53  # rounding of one operation, relative
 ROUNDED_HALF = 0.5 + 1e-6  # a half, and the rounding of what it multiplies
 SUMS = 8.0  # sums over the rows that a gap is made of
+FAR = 2.0  # in log lambda: beyond that fits do not tell where the next one is
+MOST = 3  # fits that a start is extrapolated from
+LARGEST = 8.0  # sum of the factors of an extrapolation, by size
 
 
 class FoldPiece(NamedTuple):
@@ -67,6 +72,7 @@ class FoldedRows:
 
     Attributes
     ----------
+    loss : MarginLoss
     Z : float64 array, shape (n, q)
         ``z_i``, sorted by class, then by fold.
     centre : float64 array, shape (p,)
@@ -85,7 +91,7 @@ class FoldedRows:
     def __init__(
         self, problem: Problem, fold: Rows, k: int, scales: Vector | None = None
     ) -> None:
-        weights, y = problem.weights, problem.y
+        weights, y, self.loss = problem.weights, problem.y, problem.loss_function
         order = np.lexsort((fold, y))
         if weights is not None:
             order = order[weights[order] > 0.0]
@@ -201,7 +207,8 @@ class FoldedRows:
             H(c a) >= max(c H(a), H(a) - (1 - c) a m - (1 - c)^2 T / (2 c)),
 
         as ``-H''(t) = 1/(t (1 - t))`` is at most ``1/(c a (1 - a))`` between them; so
-        the gap is of second order in what the sums of the classes differ by.
+        the gap is of second order in what the sums of the classes differ by. So it is
+        for the squared hinge, with its ``-H'' = 1/2`` and ``T = 2 loss``.
 
         No sum over the rows is rounded more than ``n + q`` times, and none of its
         terms, a weight of a mean of 1 apart, is above ``R (||beta|| + ||b||) + |alpha|
@@ -256,3 +263,50 @@ class FoldedRows:
     def farthest(self) -> float:
         """Largest offset by size."""
         return 0.0 if self.known is None else float(np.abs(self.known).max())
+
+
+class PathPoint(NamedTuple):
+    """All fits at one lambda.
+
+    Attributes
+    ----------
+    lam : float
+    theta : float64 array, shape (fits, q)
+    objective, dual : float64 array, shape (fits,)
+        ``P`` at `theta`, and a lower bound of the least ``P`` that holds in real
+        arithmetic; both not finite where nothing was found.
+    reads : int array, shape (fits,)
+        Passes over the rows.
+    """
+
+    lam: float
+    theta: Vector
+    objective: Vector
+    dual: Vector
+    reads: Rows
+
+    def certified(self, tol: float) -> Vector:
+        """Which fits are within a relative gap."""
+        return np.asarray(self.objective - self.dual <= tol * self.objective)
+
+
+def extrapolated(past: Sequence[PathPoint], lam: float, most: int = MOST) -> Vector:
+    """Coefficients at `lam` of the polynomial in log lambda through the last points.
+
+    Examples
+    --------
+    >>> nothing = np.zeros(1), np.zeros(1), np.ones(1)
+    >>> past = [PathPoint(lam, np.array([[lam]]), *nothing) for lam in (4.0, 2.0)]
+    >>> extrapolated(past, 1.0)
+    array([[0.]])
+    """
+    at = math.log(lam)
+    used = [point for point in past[-most:] if math.log(point.lam) - at < FAR]
+    used = used or [past[-1]]
+    while True:
+        logs = [math.log(point.lam) for point in used]
+        factors = [math.prod((at - u) / (t - u) for u in logs if u != t) for t in logs]
+        if sum(abs(each) for each in factors) <= LARGEST:
+            pairs = zip(factors, used, strict=True)
+            return np.asarray(sum(each * point.theta for each, point in pairs))
+        used = used[1:]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Integers, Vector
-from pegasos_stats.compiled.compiling import inlined, kernel, with_python_division
+from pegasos_stats.compiled.compiling import kernel, with_python_division
 
 # LN2_SUMS[k] is the sum of ln(2)**i / i! over i = 1..k+1, correctly rounded.
 LN2_SUMS = (
@@ -169,49 +169,13 @@ def trial(words: Integers, at: int, bits: int) -> int:
 
 
 @with_python_division
-def draw_by_rejection(
-    out: Integers, done: int, words: Integers, at: int, bound: int
-) -> tuple[int, int]:
-    """Fill ``out[done:]`` with indices below ``bound``, by rejection (R since 3.6).
-
-    Each trial is written, and counted only if it fits: no branch to mispredict.
-
-    Parameters
-    ----------
-    out : int64 array, shape (m,)
-        Filled in place.
-    done : int
-        Number of entries filled before.
-    words : int64 array of 32-bit words
-    at : int
-        Position of the first word not used.
-    bound : int
-
-    Returns
-    -------
-    done : int
-        Number of entries filled by now.
-    at : int
-        Position of the first word not used; trials that did not fit are used up.
-    """
-    bits = bit_length(bound - 1)
-    pieces = bits // 16 + 1
-    while done < out.size and at + pieces <= words.size:
-        value = trial(words, at, bits)
-        at += pieces
-        out[done] = value
-        done += int(value < bound)
-    return done, at
-
-
-@with_python_division
 def draw_by_rounding(
     out: Integers, done: int, words: Integers, at: int, bound: int, shrink: int
 ) -> tuple[int, int]:
     """Fill ``out[done:]`` with ``floor(bound * u)``, as R before 3.6 did.
 
     Above ``2**31 - 1`` the uniform number comes from two words. Arguments and results
-    are those of `draw_by_rejection`.
+    are those of `take_by_rejection`, without a pool.
     """
     while done < out.size and at < words.size:
         left = bound - shrink * done
@@ -375,55 +339,24 @@ def draw_from_alias(
     By rounding one word gives the cell and the place in it; by rejection the cell is
     drawn first, then a word gives the place.
     """
-    n = threshold.size
+    n, bits = threshold.size, bit_length(threshold.size - 1)
+    pieces = bits // 16 + 1
     while done < out.size and at < words.size:
         if rounding:
             place, after = uniform(words[at]) * n, at
         else:
-            cells, after = draw_by_rejection(out[: done + 1], done, words, at, n)
-            if cells == done or after == words.size:
+            cell, after = n, at
+            while cell >= n and after + pieces < words.size:
+                cell = trial(words, after, bits)
+                after += pieces
+            if cell >= n:
                 break
-            place = out[done] + uniform(words[after])
+            place = cell + uniform(words[after])
         at = after + 1
         k = int(place)
         out[done] = k if place < threshold[k] else alias[k]
         done += 1
     return done, at
-
-
-@inlined
-def accept(
-    out: Integers, n: int, left: int, least: int, bits: int, words: Integers, at: int
-) -> tuple[int, int]:
-    """Put trials of ``bits`` bits below ``left`` in ``out``, until ``left = least``.
-
-    Each trial is written, and counted only if it fits: no branch depends on it.
-    """
-    mask = (1 << bits) - 1
-    if bits < 16:
-        while left > least and at < words.shape[0]:
-            v = (words[at] >> 16) & mask
-            at += 1
-            out[n - left] = v
-            left -= int(v < left)
-    else:
-        while left > least and at + 2 <= words.shape[0]:
-            v = ((words[at] >> 16) << 16 | words[at + 1] >> 16) & mask
-            at += 2
-            out[n - left] = v
-            left -= int(v < left)
-    return left, at
-
-
-@inlined
-def take(out: Integers, pool: Integers, first: int, last: int) -> None:
-    """Replace the places in ``out[first:last]`` by what stands there in the pool."""
-    left = pool.shape[0] - first
-    for k in range(first, last):
-        left -= 1
-        v = out[k]
-        out[k] = pool[v]
-        pool[v] = pool[left]
 
 
 @kernel
@@ -455,16 +388,18 @@ def take_by_rejection(
     done, at : int
         ``done`` is below ``m`` when the words ran out; call again with more.
     """
-    n = pool.shape[0]
+    n, bits = pool.shape[0], bit_length(pool.shape[0] - done - 1)
     left, stop = n - done, n - out.shape[0]
     while left > stop:
-        bits = 0
-        while (left - 1) >> bits > 0:
-            bits += 1
-        least = max((1 << bits) >> 1, stop)
-        before = n - left
-        left, at = accept(out, n, left, least, bits, words, at)
-        take(out, pool, before, n - left)
-        if left > least:
+        while bits > 0 and (left - 1) >> (bits - 1) == 0:
+            bits -= 1
+        pieces = bits // 16 + 1
+        if at + pieces > words.shape[0]:
             break
+        v = trial(words, at, bits)
+        at += pieces
+        if v < left:
+            left -= 1
+            out[n - left - 1] = pool[v]
+            pool[v] = pool[left]
     return n - left, at

@@ -17,13 +17,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Matrix
-from pegasos_stats.compiled.arithmetic.lanes import Vector
+from pegasos_stats.arrays import Integers, Matrix, Vector
 from pegasos_stats.compiled.compiling import inlined, kernel
 
-Places = NDArray[np.int64]
 PIECE = 64
 SIDE_BY_SIDE = 4  # rows that are added to the slopes in one pass
 STRETCH = 2048  # slopes that stay in the first cache meanwhile
@@ -118,9 +115,9 @@ def whole_set(K: Matrix, y: Vector, w: Vector, a: Vector, slope: Vector) -> Work
 @kernel
 def fill(
     rows: WorkingSet,
-    taken: Places,
+    taken: Integers,
     kept: Matrix,
-    places: Places,
+    places: Integers,
     y: Vector,
     w: Vector,
     a: Vector,
@@ -283,7 +280,7 @@ def single_steps(
 
 
 @kernel(fastmath={"contract"})
-def add_rows(kept: Matrix, places: Places, shares: Vector, total: Vector) -> None:
+def add_rows(kept: Matrix, places: Integers, shares: Vector, total: Vector) -> None:
     """``total += sum_r shares_r kept[places_r]``, in place."""
     n, together = total.shape[0], shares.shape[0] // SIDE_BY_SIDE * SIDE_BY_SIDE
     for first in range(0, n, STRETCH):

@@ -6,20 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pegasos_stats.arrays import read_only
-from pegasos_stats.compiled.arithmetic.compensated import (
+from pegasos_stats.arrays import Vector, read_only
+from pegasos_stats.compiled.compiling import inlined, kernel
+from pegasos_stats.compiled.rows import (
+    Rows,
+    offset_at,
     row_add_exactly,
+    row_dot,
     row_dot_exactly,
     two_product,
     two_sum,
 )
-from pegasos_stats.compiled.arithmetic.lanes import Vector, padded
-from pegasos_stats.compiled.arithmetic.rows import (
-    Rows,
-    offset_at,
-    row_dot,
-)
-from pegasos_stats.compiled.compiling import inlined, kernel
 
 
 class Loss(IntEnum):
@@ -112,13 +109,14 @@ def risk_and_image_exactly(
     The log loss of a margin is that of the mathematical library.
     """
     X, y, weights = read_only(X), read_only(y), read_only(weights)
-    p = beta.shape[0]
-    w, image, image_rest, sums = (np.zeros(k) for k in [padded(p)] * 3 + [4])
-    w[:p] = beta
+    image, image_rest, sums = np.zeros(beta.size), np.zeros(beta.size), np.zeros(4)
     known = read_only(np.zeros(0) if offset is None else offset)
-    add_rows_exactly(X, y, w, alpha, loss, a, weights, known, image, image_rest, sums)
+    beta = read_only(beta)
+    add_rows_exactly(
+        X, y, beta, alpha, loss, a, weights, known, image, image_rest, sums
+    )
     total, rest, error, lost = (float(k) for k in sums)
-    return SeenExactly(total, rest, error, image[:p], image_rest[:p], lost)
+    return SeenExactly(total, rest, error, image, image_rest, lost)
 
 
 @kernel

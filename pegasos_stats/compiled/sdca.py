@@ -26,21 +26,21 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pegasos_stats.arrays import read_only
-from pegasos_stats.compiled.arithmetic.lanes import Integers, Signs, Vector, padded
-from pegasos_stats.compiled.arithmetic.risk import HINGE, SQUARED_HINGE, violated
-from pegasos_stats.compiled.arithmetic.rows import (
+from pegasos_stats.arrays import Integers, Vector, read_only
+from pegasos_stats.compiled.compiling import inlined, kernel
+from pegasos_stats.compiled.risk import HINGE, SQUARED_HINGE, violated
+from pegasos_stats.compiled.rows import (
     Rows,
+    Signs,
+    add_rows,
     offset_at,
     prefetch_row,
-    put_norms,
     row_add,
     row_dot,
     row_dot_fast,
+    row_norm2,
 )
-from pegasos_stats.compiled.compiling import inlined, kernel
 
 MOST = 100  # steps; halving alone would need no more
 AHEAD = 8  # visits between the prefetch of a row and its use
@@ -52,8 +52,8 @@ class DualState(NamedTuple):
 
     Attributes
     ----------
-    w : float64 array, shape (padded(p),)
-        ``beta = w[:p]``.
+    w : float64 array, shape (p,)
+        ``beta``.
     a : float64 array, shape (n,)
         Dual weights, ``0 <= a_i <= weights_i``.
     weights : float64 array, shape (n,)
@@ -72,14 +72,6 @@ class DualState(NamedTuple):
     norm2: Vector
     offset: Vector
     scalars: Vector
-
-
-@kernel
-def add_rows(X: Rows, c: Vector, image: Vector) -> None:
-    """Add ``c_i x_i`` of every row to ``image``, of padded length."""
-    for i in range(c.shape[0]):
-        if c[i] != 0.0:
-            row_add(X, i, c[i], image)
 
 
 @inlined
@@ -126,7 +118,7 @@ def start(
     norm2 = np.zeros(n)
     put_norms(X, norm2)
     known = read_only(np.zeros(0) if offset is None else offset)
-    w, a = np.zeros(padded(p)), np.zeros(n)
+    w, a = np.zeros(p), np.zeros(n)
     return DualState(w, a, weights, norm2, known, np.zeros(3))
 
 
@@ -137,16 +129,40 @@ def set_weights(X: Rows, y: Vector, lam: float, a: Vector, state: DualState) -> 
     state.w[:] /= lam * state.a.size
 
 
+@kernel
+def put_norms(X: Rows, norm2: Vector) -> None:
+    """Put ``||x_i||^2`` of every row in ``norm2``."""
+    for i in range(norm2.shape[0]):
+        norm2[i] = row_norm2(X, i)
+
+
+@inlined
+def dual_step(
+    loss: int, a: float, m: float, scale: float, norm2: float, w: float
+) -> float:
+    """Return the best value of a coordinate, ``scale = lam n`` (or ``lam t``)."""
+    if loss == SQUARED_HINGE:
+        bend = 1.0 + 2.0 * w * norm2 / scale
+        new: float = max(0.0, a + (2.0 * w * (1.0 - m) - a) / bend)
+    elif loss != HINGE:
+        new = log_step(a, m, norm2 / scale, w)
+    elif norm2 == 0.0:
+        new = w
+    else:
+        new = min(w, max(0.0, a + scale * (1.0 - m) / norm2))
+    return new
+
+
+@kernel
 def sdca_epoch(
     X: Rows,
     y: Signs,
-    rows: NDArray[np.int64],
+    rows: Integers,
     lam: float,
+    loss: int,
+    ratio: float,
+    fast: bool,
     state: DualState,
-    *,
-    loss: int = HINGE,
-    ratio: float = 0.0,
-    fast: bool = False,
 ) -> None:
     """Move the coordinates of ``rows``, one after the other.
 
@@ -176,49 +192,15 @@ def sdca_epoch(
     rows : int64 array, shape (m,)
         The rows to visit, counted from zero; SDCA-perm gives a permutation.
     lam : float
-    state : DualState
-        Changed in place.
     loss : int
         Code of the loss.
     ratio : float
         Square of the constant column for the intercept; 0 for none.
     fast : bool
         Sum the score in an order that suits the machine, the same to rounding.
+    state : DualState
+        Changed in place.
     """
-    coordinate_epoch(
-        read_only(X), y, read_only(rows), lam, int(loss), ratio, fast, state
-    )
-
-
-@inlined
-def dual_step(
-    loss: int, a: float, m: float, scale: float, norm2: float, w: float
-) -> float:
-    """Return the best value of a coordinate, ``scale = lam n`` (or ``lam t``)."""
-    if loss == SQUARED_HINGE:
-        bend = 1.0 + 2.0 * w * norm2 / scale
-        new: float = max(0.0, a + (2.0 * w * (1.0 - m) - a) / bend)
-    elif loss != HINGE:
-        new = log_step(a, m, norm2 / scale, w)
-    elif norm2 == 0.0:
-        new = w
-    else:
-        new = min(w, max(0.0, a + scale * (1.0 - m) / norm2))
-    return new
-
-
-@kernel
-def coordinate_epoch(
-    X: Rows,
-    y: Signs,
-    rows: Integers,
-    lam: float,
-    loss: int,
-    ratio: float,
-    fast: bool,
-    state: DualState,
-) -> None:
-    """Visit the rows; see ``sdca_epoch``."""
     w, a, norm2, weights = state.w, state.a, state.norm2, state.weights
     alpha, violations = state.scalars[ALPHA], 0.0
     visits, scale = rows.shape[0], lam * float(a.shape[0])

@@ -1,11 +1,12 @@
-"""The log loss along a path, all folds side by side: Newton steps that share passes.
+"""Losses that bend along a path, all folds side by side: Newton steps share passes.
 
 A pass multiplies the rows by the coefficients of all fits whose gap is still too large:
 with ``T = exp(-m)`` and ``q = 1 + T`` the losses are ``log q`` and the dual weights
 ``a = T / q``; those of the rows that a fit leaves out are 0. From the losses and the
 images ``sum_i w_i a_i z_i`` of each class follow objective, gradient and dual
 objective, because ``sum_i w_i H(a_i) = sum_i w_i (log q_i + a_i m_i)``, and ``m_i`` is
-linear in the coefficients.
+linear in the coefficients. Of the squared hinge they are ``max(0, 1 - m)^2`` and twice
+its root.
 
 Steps of all fits are by one Hessian, that of the fit on all rows. It is renewed when a
 step by it, going by the one before, would leave a gap that is too large; a fit that is
@@ -16,8 +17,7 @@ Fits begin where a parabola in log lambda through the last three has them.
 import numpy as np
 
 from pegasos_stats.arrays import Rows, Vector
-from pegasos_stats.solvers.shared.folded_rows import FoldedRows
-from pegasos_stats.solvers.shared.warm_starts import PathPoint, extrapolated
+from pegasos_stats.solvers.shared.folded_rows import FoldedRows, PathPoint, extrapolated
 
 AIM = 0.001  # of the tolerance, where a few passes reach it: lambdas are told apart
 MOST = 30  # passes at one lambda
@@ -25,7 +25,7 @@ SHARED = 4  # passes with the Hessian of all rows
 ROUNDED = 1e-14  # of an objective
 
 
-def log_path(rows: FoldedRows, lambdas: Vector, tol: float) -> list[PathPoint]:
+def smooth_path(rows: FoldedRows, lambdas: Vector, tol: float) -> list[PathPoint]:
     """Fit all folds, and all rows, for each lambda, the largest first.
 
     Parameters
@@ -35,7 +35,7 @@ def log_path(rows: FoldedRows, lambdas: Vector, tol: float) -> list[PathPoint]:
     tol : float
         Relative gap that is asked for; fits that do not reach it are returned too.
     """
-    fits = _Newton(rows)
+    fits = SmoothPath(rows)
     found: list[PathPoint] = []
     with np.errstate(over="ignore", invalid="ignore"):  # halved steps come back
         for lam in lambdas:
@@ -43,11 +43,11 @@ def log_path(rows: FoldedRows, lambdas: Vector, tol: float) -> list[PathPoint]:
     return found
 
 
-class _Newton:
+class SmoothPath:
     """Newton steps, with the Hessian that was computed last."""
 
     def __init__(self, rows: FoldedRows) -> None:
-        self.rows = rows
+        self.rows, self.is_log = rows, rows.loss.most == 1.0
         self.a = np.empty(rows.n)  # dual weights of the fit on all rows
         self.hessian: Vector | None = None
         self.left = 0.0  # share of the largest gap that the last step left
@@ -109,7 +109,8 @@ class _Newton:
             w = None if rows.weights is None else rows.weights[first]
             low = np.bincount(rows.folds[first], w, minlength=rows.k)
             low = np.append(low.sum() - low, low.sum())
-            theta[:, -1] = np.log((rows.total - low) / low)
+            pairs = zip(rows.total - low, low, strict=True)
+            theta[:, -1] = [rows.loss.alone(*of_fit) for of_fit in pairs]
         return theta
 
     def _read(self, theta: Vector, fits: Rows) -> tuple[Vector, Vector, Vector]:
@@ -129,17 +130,24 @@ class _Newton:
             T = theta @ Z.T
             if rows.known is not None:
                 T += rows.known[block.rows]
-            np.exp(T, out=T)
+            if self.is_log:
+                np.exp(T, out=T)
+            else:
+                np.maximum(T + 1.0, 0.0, out=T)
             for first, stop, fold in block.pieces:
                 if (j := place[fold]) >= 0:
                     T[j, first:stop] = 0.0
-            q = T + 1.0
             w = np.ones(len(Z)) if rows.weights is None else rows.weights[block.rows]
-            bend[block.level] += T @ w
-            a = np.divide(T, q, out=T)
+            if self.is_log:
+                q = T + 1.0
+                bend[block.level] += T @ w
+                a = np.divide(T, q, out=T)
+                np.log(q, out=q)
+            else:
+                q, a = T * T, 2.0 * T
+                bend[block.level] += 2.0 * (q @ w)
             if place[rows.k] >= 0:
                 self.a[block.rows] = a[-1]
-            np.log(q, out=q)
             loss[block.level] += q @ w
             if rows.weights is not None:
                 a *= w
@@ -149,20 +157,19 @@ class _Newton:
     def _weights_of(self, theta: Vector, fit: int) -> Vector:
         """Dual weights of one fit, shape (n,)."""
         rows = self.rows
-        T = rows.Z @ theta
+        m = -(rows.Z @ theta)
         if rows.known is not None:
-            T += rows.known
-        np.exp(T, out=T)
-        a = T / (T + 1.0)
+            m -= rows.known
+        a = rows.loss.slopes(m)
         a[rows.folds == fit] = 0.0
         return np.asarray(a)
 
     def _hessian(self, a: Vector) -> Vector:
-        """``sum_i w_i a_i (1 - a_i) z_i z_i'``."""
+        """``sum_i w_i bend_i z_i z_i'``."""
         rows = self.rows
         total = np.zeros((rows.q, rows.q))
         for block in rows.blocks:
-            h = a[block.rows] * (1.0 - a[block.rows])
+            h = rows.loss.bends(a[block.rows])
             if rows.weights is not None:
                 h *= rows.weights[block.rows]
             A = rows.Z[block.rows] * np.sqrt(h)[:, None]

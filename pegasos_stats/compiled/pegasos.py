@@ -1,0 +1,677 @@
+"""Pegasos: stochastic sub-gradient steps for hinge and log loss.
+
+Beside this file stands ``r_reference/R/pegasos.R``, the same algorithm in R. The
+operations of each kernel stand in its docstring, in their order: `literal_epoch` serves
+dense rows in reference arithmetic, `scaled_epoch` the fast arithmetic and all sparse
+rows. Both have every option.
+
+`literal_epoch` rounds each operation as it is written; sums run from the first term to
+the last. In the hinge loss a margin enters only through ``m < 1``. So its score is
+summed in an order that suits the machine, and again from first to last where the margin
+is within the rounding bound of 1: every bit is that of the definition.
+
+`scaled_epoch` has the v form. With steps ``1 / (lam t)`` the vector ``v = lam t beta``
+is the sum of the slope-weighted ``y x`` of all steps, so a step touches the entries of
+its rows alone. Projection multiplies ``v`` by a number, which is kept apart: ``v =
+scale * w``.
+
+References
+----------
+Shalev-Shwartz, Singer, Srebro & Cotter, *Pegasos: primal estimated sub-gradient
+solver for SVM*, Mathematical Programming B 127 (2011), figures 1 and 2.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from pegasos_stats.arrays import Dense, Integers, Vector, read_only
+from pegasos_stats.compiled.compiling import fast, inlined, kernel
+from pegasos_stats.compiled.risk import HINGE, Loss, slope, violated
+from pegasos_stats.compiled.rows import (
+    CSR,
+    Rows,
+    Signs,
+    offset_at,
+    prefetch_row,
+    row_add,
+    row_dot,
+    row_dot_fast,
+    row_norm2,
+)
+
+AHEAD = 8  # visits between the prefetch of a row and its use
+SEGMENT = 1024  # steps for which one rounding bound is good
+UNDERFLOW = 2.0**-500  # the least scale of slope weights
+ROUNDING = 2.0**-48  # of a number that is added to a score, and more
+CANCELLATION = 2.0**-10  # the least scale with a lagged average: it costs ten bits
+LEAST_SCALE = 2.0**-200  # below it the square of ||v|| / scale might overflow
+(
+    STEPS,
+    ALPHA,
+    UNIT,
+    SCALE,
+    WEIGHT_SCALE,
+    NORM2,
+    VIOLATIONS,
+    ALPHA_TOTAL,
+    AVERAGED,
+    RADIUS,
+    BEFORE,
+    KEPT,
+    SCALARS,
+) = range(13)
+
+
+class State(NamedTuple):
+    """The iterate and its companions; every array is changed in place.
+
+    All sums are of whole steps, so the state is a valid fit after every call of
+    ``pegasos_epoch``, and a run may be interrupted between calls.
+
+    Attributes
+    ----------
+    w : float64 array, shape (p,)
+        ``beta = scalars[UNIT] * w``. The literal arithmetic keeps ``beta`` itself
+        (``UNIT`` is 1), the v form ``v = lam t beta`` as ``SCALE * w``.
+    weights : float64 array, shape (n,)
+        Slope weights: the steps have added ``(1 / (lam t)) sum_i WEIGHT_SCALE
+        weights[i] y_i x_i`` to ``beta``, with steps of any size ``(1 / lam) sum_i KEPT
+        weights[i] y_i x_i``.
+    total : float64 array, shape (p,)
+        Sum of the iterates ``beta`` that are to be averaged.
+    work : float64 array, shape (p,)
+        Scratch: the gradient of a batch, or the lag of ``total``.
+    slopes : float64 array, shape (batch_size,)
+        Scratch: slopes of the rows of a batch.
+    case_weights : float64 array, shape (n,) or (0,)
+        Weight of each row's loss; empty if all are 1.
+    offset : float64 array, shape (n,) or (0,)
+        Known part of each row's score; empty if there is none.
+    scalars : float64 array, shape (SCALARS,)
+        ``STEPS`` is ``t``, the number of the last step, and ``BEFORE`` that of the one
+        before the run; ``ALPHA``; ``UNIT``, ``SCALE``, ``WEIGHT_SCALE``; ``NORM2`` is
+        ``||w||^2`` (with projection and not in the literal arithmetic); ``VIOLATIONS``
+        seen; ``ALPHA_TOTAL`` and ``AVERAGED``: sum of ``alpha`` and number of the
+        iterates in ``total``; ``RADIUS`` the largest ``||x_i||``; ``KEPT`` as in
+        ``weights``, 0 with steps ``1 / (lam t)``.
+    """
+
+    w: Vector
+    weights: Vector
+    total: Vector
+    work: Vector
+    slopes: Vector
+    case_weights: Vector
+    offset: Vector
+    scalars: Vector
+
+
+def start(
+    n: int,
+    p: int,
+    radius: float,
+    batch_size: int = 1,
+    case_weights: Vector | None = None,
+    offset: Vector | None = None,
+) -> State:
+    """Return the state before the first step: everything is 0.
+
+    The `radius` is the largest ``||x_i||``; more, or infinite, costs time alone.
+    """
+    scalars = np.zeros(SCALARS)
+    scalars[[UNIT, SCALE, WEIGHT_SCALE]] = 1.0
+    scalars[RADIUS] = radius
+    w, total, work = (np.zeros(p) for _ in range(3))
+    given, known = (
+        read_only(np.zeros(0) if each is None else each)
+        for each in (case_weights, offset)
+    )
+    return State(
+        w, np.zeros(n), total, work, np.zeros(batch_size), given, known, scalars
+    )
+
+
+def begin(state: State, beta: Vector, alpha: float, t: float, v: float = 1.0) -> None:
+    """Let a run begin with ``beta`` and ``alpha`` after step ``t``.
+
+    Parameters
+    ----------
+    state : State
+        From `start`.
+    beta : float64 array, shape (p,)
+    alpha, t : float
+    v : float
+        What ``w`` is a multiple of ``beta`` by: ``lam t`` for the v form, else 1.
+        Before the first step, with ``t`` 0, it is 1 for the v form too: that step
+        makes ``beta`` anew, and only its margins know the one before.
+    """
+    scalars = state.scalars
+    state.w[:] = v * beta
+    scalars[[ALPHA, STEPS, BEFORE, UNIT]] = alpha, t, t, 1.0 / v
+    scalars[NORM2] = np.add.accumulate(state.w * state.w)[-1]  # from first to last
+
+
+def last_iterate(state: State) -> tuple[Vector, float]:
+    """Return ``(beta, alpha)`` after the last step."""
+    return state.scalars[UNIT] * state.w, float(state.scalars[ALPHA])
+
+
+def average_iterate(state: State) -> tuple[Vector, float]:
+    """Return the mean of ``(beta, alpha)`` over the steps that asked for it."""
+    count = state.scalars[AVERAGED]
+    return state.total / count, float(state.scalars[ALPHA_TOTAL] / count)
+
+
+def dual_weights(state: State) -> Vector:
+    """``a_i`` with ``beta = (1 / (lam n)) sum_i a_i y_i x_i``; shape (n,).
+
+    That holds for a run from zero, with ``t`` from 1. With steps ``1 / (lam t)`` they
+    are in [0, w_i] over whole epochs whose batches are all of one size; else clip (a
+    batch that is short, rows drawn with replacement, steps of another size).
+    """
+    n, scalars = state.weights.size, state.scalars
+    if scalars[KEPT] != 0.0:
+        return np.asarray(scalars[KEPT] * state.weights * n)
+    taken = max(float(scalars[STEPS] - scalars[BEFORE]), 1.0)
+    return np.asarray(scalars[WEIGHT_SCALE] * state.weights * n / taken)
+
+
+@inlined
+def weighted_slope(state: State, i: int, loss: int, m: float) -> float:
+    """``w_i s(m)``: the slope weight of row ``i``, times the weight of its loss."""
+    s: float = slope(loss, m)
+    if state.case_weights.shape[0] > 0:
+        s = state.case_weights[i] * s
+    return s
+
+
+@inlined
+def literal_step(x: Dense, s: float, eta: float, lam: float, beta: Vector) -> None:
+    """``beta[j] <- beta[j] - eta * (lam * beta[j] - s * x[j])``."""
+    for j in range(x.shape[0]):
+        beta[j] = beta[j] - eta * (lam * beta[j] - s * np.float64(x[j]))
+
+
+@fast
+def norm_fast(w: Vector) -> float:
+    """``||w||``, summed in an order that suits the machine."""
+    squares = 0.0
+    for j in range(w.shape[0]):
+        squares += w[j] * w[j]
+    return math.sqrt(squares)
+
+
+@inlined
+def rounding_bound(state: State, moved: float, alpha: float) -> float:
+    """Bound the rounding of any margin near 1 in the next steps.
+
+    Let ``u = 2^-53``, ``R`` the largest ``||x_i||``, ``moved`` the sum of the step
+    sizes, each times the largest weight, and ``B = ||beta|| + moved R``, which bounds
+    every ``||beta||`` of these steps. Two ways of summing ``x'beta`` differ by at most
+    ``2 p u R B`` and some, and adding ``alpha`` rounds ``u (1 + 2 |alpha|)`` off. The
+    bound is twice the sum.
+    """
+    radius = state.scalars[RADIUS]
+    reach = norm_fast(state.w) + moved * radius
+    products = (state.w.shape[0] + 32.0) * radius * reach
+    error: float = 2.0**-51 * (products + 8.0 * (1.0 + abs(alpha) + moved))
+    return error
+
+
+@inlined
+def literal_margin(
+    X: Dense, i: int, y: float, beta: Vector, alpha: float, loss: int, bound: float
+) -> float:
+    """``y (x_i'beta + alpha)``, summed from first to last wherever its bits matter.
+
+    The hinge loss only asks whether the margin is below 1; a margin farther than
+    ``bound`` from 1 may be summed in any order.
+    """
+    if loss == HINGE:
+        m = y * (row_dot_fast(X, i, beta) + alpha)
+        if abs(m - 1.0) > bound:
+            return m
+    return y * (row_dot(X, i, beta) + alpha)
+
+
+@inlined
+def batch_step(g: Vector, size: float, eta: float, lam: float, beta: Vector) -> None:
+    """``beta[j] <- beta[j] - eta * (lam * beta[j] - g[j] / size)``."""
+    for j in range(beta.shape[0]):
+        beta[j] = beta[j] - eta * (lam * beta[j] - g[j] / size)
+
+
+@inlined
+def project_literally(lam: float, beta: Vector) -> float:
+    """``beta[j] <- f * beta[j]`` with ``f = min(1, (1 / sqrt(lam)) / ||beta||)``.
+
+    ``||beta||`` is the square root of the squares summed from first to last. Returns
+    ``f``; nothing is done where it is 1.
+    """
+    norm2 = 0.0
+    for j in range(beta.shape[0]):
+        norm2 += beta[j] * beta[j]
+    norm = math.sqrt(norm2)
+    limit = 1.0 / math.sqrt(lam)
+    if norm <= limit:
+        return 1.0
+    f = limit / norm
+    for j in range(beta.shape[0]):
+        beta[j] = f * beta[j]
+    return f
+
+
+@inlined
+def shrink(values: Vector, scale: float, f: float, floor: float) -> float:
+    """Multiply ``scale * values`` by ``f`` in the scale alone, until it falls below."""
+    scale *= f
+    if abs(scale) >= floor:
+        return scale
+    for j in range(values.shape[0]):
+        values[j] *= scale
+    return 1.0
+
+
+@inlined
+def keep_weights(share: float, state: State) -> None:
+    """Multiply the slope weights by ``1 - share``; slopes enter times ``share``.
+
+    For a step of any size ``eta``, whose share is ``eta lam``.
+    """
+    scalars = state.scalars
+    kept = 1.0 if scalars[KEPT] == 0.0 else scalars[KEPT]
+    scalars[KEPT] = shrink(state.weights, kept, 1.0 - share, UNDERFLOW)
+    scalars[WEIGHT_SCALE] = scalars[KEPT] / share
+
+
+@inlined
+def see_batch(
+    X: Dense,
+    y: Signs,
+    rows: Integers,
+    first: int,
+    last: int,
+    alpha: float,
+    loss: int,
+    bound: float,
+    state: State,
+) -> float:
+    """Put ``s(m_i)`` of the visits ``first`` to ``last - 1`` in ``slopes``.
+
+    ``s(m_i)`` is the slope times the weight of the row. Returns ``h``, the sum of
+    ``s(m_i) y_i``.
+    """
+    scalars, slopes = state.scalars, state.slopes
+    h = 0.0
+    for k in range(first, last):
+        i = rows[k]
+        prefetch_row(X, rows[min(k + AHEAD, rows.shape[0] - 1)])
+        at, near = alpha, bound
+        if state.offset.shape[0] > 0:
+            at = alpha + state.offset[i]
+            near = bound + ROUNDING * abs(at)
+        m = literal_margin(X, i, y[i], state.w, at, loss, near)
+        s = weighted_slope(state, i, loss, m)
+        slopes[k - first] = s
+        scalars[VIOLATIONS] += 1.0 if violated(loss, m) else 0.0
+        if s != 0.0:
+            h = h + s * y[i]
+            state.weights[i] += s / (last - first) / scalars[WEIGHT_SCALE]
+    return h
+
+
+@inlined
+def sum_gradient(
+    X: Dense, y: Signs, rows: Integers, first: int, last: int, state: State
+) -> None:
+    """``g <- 0``, then ``g[j] <- g[j] + (s(m_i) y_i) * x_i[j]`` for each visit."""
+    g, slopes = state.work, state.slopes
+    g[:] = 0.0
+    for k in range(first, last):
+        s = slopes[k - first] * y[rows[k]]
+        if s != 0.0:
+            x = X[rows[k]]
+            for j in range(x.shape[0]):
+                g[j] = g[j] + s * np.float64(x[j])
+
+
+@inlined
+def add_iterate(alpha: float, state: State) -> None:
+    """``total <- total + beta``, ``alpha_total <- alpha_total + alpha``."""
+    for j in range(state.w.shape[0]):
+        state.total[j] += state.w[j]
+    state.scalars[ALPHA_TOTAL] += alpha
+    state.scalars[AVERAGED] += 1.0
+
+
+@kernel
+def literal_epoch(
+    X: Dense,
+    y: Signs,
+    rows: Integers,
+    lam: float,
+    loss: int,
+    batch_size: int,
+    intercept: bool,
+    project: bool,
+    average: bool,
+    sizes: Vector,
+    state: State,
+) -> None:
+    """Take one step for each batch ``A`` of consecutive ``rows``.
+
+    In this order of operations::
+
+    t     <- t + 1
+    eta   <- 1 / (lam * t), or the next one of ``sizes`` where there are any
+    m_i   <- y_i * (x_i'beta + (alpha + offset_i))    for i in A, before the update
+    g[j]  <- 0, then g[j] + (s(m_i) * y_i) * x_i[j]     for i in A, in order
+    h     <- 0, then h + s(m_i) * y_i                   for i in A, in order
+    beta  <- beta - eta * (lam * beta - g / |A|)
+    alpha <- alpha + eta * (h / |A|)
+    if project:  beta  <- min(1, (1 / sqrt(lam)) / ||beta||) * beta
+    if average:  total <- total + beta,  alpha_total <- alpha_total + alpha
+    """
+    scalars, beta, visits = state.scalars, state.w, rows.shape[0]
+    alpha, any_size = scalars[ALPHA], sizes.shape[0] > 0
+    bound, bounded, heaviest = 0.0, 0, 1.0
+    for i in range(state.case_weights.shape[0]):
+        heaviest = max(heaviest, state.case_weights[i])
+    for first in range(0, visits, batch_size):
+        last = min(first + batch_size, visits)
+        scalars[STEPS] += 1.0
+        eta = 1.0 / (lam * scalars[STEPS])
+        if any_size:
+            eta = sizes[first // batch_size]
+            keep_weights(eta * lam, state)
+        if loss == HINGE and first >= bounded:  # for few steps, where eta changes
+            count = 1.0 if any_size else min(max(scalars[STEPS], 1.0), SEGMENT)
+            bound = rounding_bound(state, count * eta * heaviest, alpha)
+            bounded = first + int(count) * batch_size
+        h = see_batch(X, y, rows, first, last, alpha, loss, bound, state)
+        if last - first == 1:
+            literal_step(X[rows[first]], h, eta, lam, beta)
+        else:
+            sum_gradient(X, y, rows, first, last, state)
+            batch_step(state.work, float(last - first), eta, lam, beta)
+        if intercept:
+            alpha = alpha + eta * (h / (last - first))
+        if project:
+            f = project_literally(lam, beta)
+            scale = KEPT if any_size else WEIGHT_SCALE
+            scalars[scale] = shrink(state.weights, scalars[scale], f, UNDERFLOW)
+        if average:
+            add_iterate(alpha, state)
+    scalars[ALPHA] = alpha
+
+
+@inlined
+def project_unit(lam: float, state: State) -> None:
+    """``unit <- min(1, (1 / sqrt(lam)) / (|unit| * sqrt(norm2))) * unit``."""
+    scalars = state.scalars
+    limit = 1.0 / math.sqrt(lam)
+    if scalars[NORM2] > 0.0 and abs(scalars[UNIT]) * math.sqrt(scalars[NORM2]) > limit:
+        f = limit / (abs(scalars[UNIT]) * math.sqrt(scalars[NORM2]))
+        scalars[UNIT] = f * scalars[UNIT]
+        scalars[KEPT] = shrink(state.weights, scalars[KEPT], f, UNDERFLOW)
+
+
+@inlined
+def dot(X: Rows, i: int, w: Vector, exact: bool) -> float:
+    """``x_i'w``, from the first entry to the last if ``exact``."""
+    return row_dot(X, i, w) if exact else row_dot_fast(X, i, w)
+
+
+@inlined
+def put_slopes(
+    X: Rows,
+    y: Signs,
+    rows: Integers,
+    first: int,
+    last: int,
+    unit: float,
+    alpha: float,
+    loss: int,
+    exact: bool,
+    state: State,
+) -> None:
+    """Put ``s(m_i)``, weights of the rows included, in ``slopes``.
+
+    That of the visits ``first`` to ``last - 1``.
+    """
+    for k in range(first, last):
+        i = rows[k]
+        prefetch_row(X, rows[min(k + AHEAD, rows.shape[0] - 1)])
+        at = alpha + offset_at(state.offset, i)
+        m = y[i] * (unit * dot(X, i, state.w, exact) + at)
+        state.scalars[VIOLATIONS] += 1.0 if violated(loss, m) else 0.0
+        state.slopes[k - first] = weighted_slope(state, i, loss, m)
+
+
+@inlined
+def add_batch(
+    X: Rows,
+    y: Signs,
+    rows: Integers,
+    first: int,
+    last: int,
+    pull: float,
+    project: bool,
+    average: bool,
+    exact: bool,
+    state: State,
+) -> float:
+    """Add the rows of a batch to ``w``; return ``h``, the sum of ``s(m_i) y_i``."""
+    scalars, w, slopes = state.scalars, state.w, state.slopes
+    h = 0.0
+    for k in range(first, last):
+        s, i = slopes[k - first], rows[k]
+        if s == 0.0:
+            continue
+        h += s * y[i]
+        share = s / (last - first)
+        d = share * y[i] / scalars[SCALE]
+        state.weights[i] += share / scalars[WEIGHT_SCALE]
+        if project:
+            inner = dot(X, i, w, exact)
+            scalars[NORM2] += d * (2.0 * inner + d * row_norm2(X, i))
+        if average:
+            row_add(X, i, pull * d, state.work)
+        row_add(X, i, d, w)
+    return h
+
+
+@inlined
+def project_scale(lam: float, state: State) -> None:
+    """``scale <- min(1, (1 / sqrt(lam)) / (unit * sqrt(norm2))) * scale``."""
+    scalars = state.scalars
+    limit = 1.0 / math.sqrt(lam)
+    unit = scalars[SCALE] / (lam * scalars[STEPS])
+    if scalars[NORM2] > 0.0 and unit * math.sqrt(scalars[NORM2]) > limit:
+        f = limit / (unit * math.sqrt(scalars[NORM2]))
+        scalars[SCALE] = f * scalars[SCALE]
+        weight_scale = scalars[WEIGHT_SCALE]
+        scalars[WEIGHT_SCALE] = shrink(state.weights, weight_scale, f, UNDERFLOW)
+
+
+@inlined
+def settle(pull: float, state: State) -> None:
+    """``total <- total + (pull * w - lag)``, ``lag <- 0``."""
+    total, w, lag = state.total, state.w, state.work
+    for j in range(w.shape[0]):
+        total[j] = total[j] + (pull * w[j] - lag[j])
+        lag[j] = 0.0
+
+
+@inlined
+def absorb(factor: int, pull: float, average: bool, state: State) -> float:
+    """``w <- w * f``, ``norm2 <- norm2 * (f * f)``, ``f <- 1`` for a factor of w.
+
+    Iterates so far are added to ``total`` before; returns the ``pull`` that is left.
+    """
+    if average:
+        settle(pull, state)
+        pull = 0.0
+    f = state.scalars[factor]
+    for j in range(state.w.shape[0]):
+        state.w[j] *= f
+    state.scalars[NORM2] *= f * f
+    state.scalars[factor] = 1.0
+    return pull
+
+
+@kernel
+def scaled_epoch(
+    X: Rows,
+    y: Signs,
+    rows: Integers,
+    lam: float,
+    loss: int,
+    batch_size: int,
+    intercept: bool,
+    project: bool,
+    average: bool,
+    exact: bool,
+    sizes: Vector,
+    state: State,
+) -> None:
+    """Take one step for each batch ``A`` of consecutive ``rows``.
+
+    In this order of operations::
+
+        m_i  <- y_i * (unit * x_i'w + (alpha + offset_i))  for i in A, before the update
+        t    <- t + 1;  at t = 1:  w <- 0
+        for i in A, in order, where s(m_i) is not 0:
+            d <- ((s(m_i) / |A|) * y_i) / scale
+            if project:  norm2 <- norm2 + d * (2 * x_i'w + d * ||x_i||^2)
+            if average:  lag   <- lag + (pull * d) * x_i
+            w <- w + d * x_i
+        alpha <- alpha + (1 / (lam * t)) * (h / |A|),   h = sum of s(m_i) * y_i in order
+        unit  <- scale / (lam * t)
+        if project and norm2 > 0 and unit * sqrt(norm2) > 1 / sqrt(lam):
+            f     <- (1 / sqrt(lam)) / (unit * sqrt(norm2))
+            scale <- f * scale,   unit <- scale / (lam * t)
+        if average:  pull <- pull + unit,  alpha_total <- alpha_total + alpha
+
+    ``beta = unit * w``, with ``unit = 1`` before the first step. The sum of the
+    averaged iterates is ``pull * w - lag``; it is added to ``total``, and ``lag`` and
+    ``pull`` return to 0, at the end of every call and whenever ``scale`` is multiplied
+    into ``w``: when, after a step, ``scale`` is below 2^-10 (average) or 2^-200 (none),
+    ``norm2 <- norm2 * (scale * scale)``, ``w <- w * scale``, ``scale <- 1``,
+    ``unit <- 1 / (lam * t)``.
+
+    With ``sizes`` of steps ``eta`` it is, before the rows of a batch are added and in
+    the place of the line at ``t = 1``::
+
+        unit  <- (1 - eta * lam) * unit
+        scale <- unit / eta
+
+    with ``eta`` in the place of ``1 / (lam * t)`` for ``alpha``; ``unit`` is then what
+    projection multiplies, and what is multiplied into ``w``, before ``scale`` is
+    computed: where a step makes it smaller than the same limits, whatever its sign.
+    """
+    scalars, visits, any_size = state.scalars, rows.shape[0], sizes.shape[0] > 0
+    alpha, pull = scalars[ALPHA], 0.0
+    floor = CANCELLATION if average else LEAST_SCALE
+    if average:
+        state.work[:] = 0.0
+    for first in range(0, visits, batch_size):
+        last = min(first + batch_size, visits)
+        put_slopes(X, y, rows, first, last, scalars[UNIT], alpha, loss, exact, state)
+        scalars[STEPS] += 1.0
+        eta = 1.0 / (lam * scalars[STEPS])
+        if any_size:
+            eta = sizes[first // batch_size]
+            keep_weights(eta * lam, state)
+            scalars[UNIT] = (1.0 - eta * lam) * scalars[UNIT]
+            if abs(scalars[UNIT]) < floor:
+                pull = absorb(UNIT, pull, average, state)
+            scalars[SCALE] = scalars[UNIT] / eta
+        elif scalars[STEPS] == 1.0:
+            state.w[:] = 0.0
+            scalars[NORM2] = 0.0
+        h = add_batch(X, y, rows, first, last, pull, project, average, exact, state)
+        if intercept:
+            alpha = alpha + eta * (h / (last - first))
+        if project and any_size:
+            project_unit(lam, state)
+        elif project:
+            project_scale(lam, state)
+        if not any_size:
+            scalars[UNIT] = scalars[SCALE] / (lam * scalars[STEPS])
+        if average:
+            pull += scalars[UNIT]
+            scalars[ALPHA_TOTAL] += alpha
+            scalars[AVERAGED] += 1.0
+        if not any_size and scalars[SCALE] < floor:
+            pull = absorb(SCALE, pull, average, state)
+            scalars[UNIT] = eta
+    if average:
+        settle(pull, state)
+    scalars[ALPHA] = alpha
+
+
+def pegasos_epoch(
+    X: Rows,
+    y: Signs,
+    rows: Integers,
+    lam: float,
+    state: State,
+    *,
+    loss: Loss = Loss.HINGE,
+    batch_size: int = 1,
+    intercept: bool = True,
+    project: bool = False,
+    average: bool = False,
+    fast: bool = False,
+    sizes: Vector | None = None,
+) -> None:
+    """Take Pegasos steps over ``rows``.
+
+    At step ``t``, with the batch ``A`` of rows::
+
+        eta   = 1 / (lam * t), or as given by ``sizes``
+        beta  <- beta - eta * (lam * beta - (1/|A|) sum_A w_i s(m_i) y_i x_i)
+        alpha <- alpha + eta * (1/|A|) sum_A w_i s(m_i) y_i
+        if project:  beta <- min(1, (1 / sqrt(lam)) / ||beta||) * beta
+
+    with the margins ``m_i = y_i (x_i'beta + (alpha + offset_i))`` before the update.
+
+    Parameters
+    ----------
+    X : float64 or float32 array, shape (n, p), C-contiguous; or CSR
+    y : int8 array, shape (n,), of -1 and +1
+        Any other real type serves as well and is read more slowly.
+    rows : int64 array, shape (m,), C-contiguous
+        The rows to visit, counted from zero, in this order; consecutive
+        ``batch_size`` of them make a step, the last step takes what is left.
+    lam : float
+        Penalty, above zero.
+    state : State
+        From `start` or the last call; changed in place. All calls on one state
+        have the same ``lam``, arithmetic and data.
+    loss, batch_size, intercept, project
+        The problem and the step.
+    average : bool
+        Whether these steps' iterates enter the average.
+    fast : bool
+        The v form with sums in any order, instead of reference arithmetic.
+    sizes : float64 array, shape (steps,), optional
+        Size of each step, above zero; in all calls on one state, or in none.
+    """
+    X, rows = read_only(X), read_only(rows)
+    step_sizes = read_only(np.zeros(0) if sizes is None else sizes)
+    options = int(loss), batch_size, intercept, project, average
+    room = max(state.weights.size, batch_size)
+    if rows.size > room:
+        room = room // batch_size * batch_size
+    for first in range(0, max(rows.size, 1), room):  # averages are settled between
+        part = rows[first : first + room]
+        done, count = first // batch_size, -(-part.size // batch_size)
+        now = step_sizes[done : done + count]
+        if isinstance(X, CSR) or fast:
+            scaled_epoch(X, y, part, lam, *options, not fast, now, state)
+        else:
+            literal_epoch(X, y, part, lam, *options, now, state)

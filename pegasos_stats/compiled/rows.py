@@ -1,0 +1,358 @@
+"""What a kernel does with one row of the data, dense or sparse.
+
+Dense data are a C-contiguous array of shape (n, p), float64 or float32; sparse data are
+a ``CSR``. One source serves both: `bounds` and `entry` are the dense or the sparse ones
+by the type of ``X``, in compiled code when the kernel is compiled.
+
+References
+----------
+Ogita, Rump & Oishi, *Accurate sum and dot product*, SIAM Journal on Scientific
+Computing 26 (2005), algorithms 3.1 (`two_sum`), 3.3 (`two_product`), 5.3 (the dots).
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.base import BaseContext
+from numba.core.typing import Signature
+from numba.extending import intrinsic, overload
+from numba.np.arrayobj import make_array
+from numpy.typing import NDArray
+
+from pegasos_stats.arrays import Dense, Integers, Matrix, Vector
+from pegasos_stats.compiled.compiling import fast, inlined, kernel
+
+SPLITTER = 134217729.0  # 2^27 + 1
+LINE, FARTHEST = 8, 512  # numbers in a line of the cache; of a row, that are prefetched
+
+
+class CSR(NamedTuple):
+    """Sparse rows: row ``i`` holds the entries ``indptr[i]`` to ``indptr[i + 1] - 1``.
+
+    Attributes
+    ----------
+    data : float64 or float32 array, shape (stored,)
+    indices : int32 or int64 array, shape (stored,)
+        Columns, counted from zero, each at most once in a row.
+    indptr : int32 or int64 array, shape (n + 1,)
+    n_cols : int
+    """
+
+    data: Dense
+    indices: NDArray[np.int32] | NDArray[np.int64]
+    indptr: NDArray[np.int32] | NDArray[np.int64]
+    n_cols: int
+
+
+Rows: TypeAlias = Dense | CSR
+Signs: TypeAlias = NDArray[np.float64] | NDArray[np.int8]
+Form: TypeAlias = Callable[..., object]
+Values: TypeAlias = list[ir.Value]
+
+
+def by_type_of_rows(public: Form, dense: Form, sparse: Form) -> None:
+    """Let compiled kernels take the dense or the sparse form of a public function."""
+
+    def choose(X: types.Type, *rest: types.Type) -> Form:
+        return sparse if isinstance(X, types.BaseNamedTuple) else dense
+
+    options = {"forceinline": True, "error_model": "numpy", "_nrt": False}
+    overload(public, jit_options=options, strict=False)(choose)
+
+
+def bounds(X: Rows, i: int) -> tuple[int, int]:
+    """Where the entries of row ``i`` begin and end."""
+    return sparse_bounds(X, i) if isinstance(X, CSR) else dense_bounds(X, i)
+
+
+def dense_bounds(X: Dense, i: int) -> tuple[int, int]:
+    """All columns."""
+    return 0, X.shape[1]
+
+
+def sparse_bounds(X: CSR, i: int) -> tuple[int, int]:
+    """Places of what is stored; unsigned, so that no index is taken from the end."""
+    return np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1])  # type: ignore[return-value]
+
+
+def entry(X: Rows, i: int, k: int) -> tuple[int, float]:
+    """Column and value of entry ``k``, which is one of row ``i``."""
+    return sparse_entry(X, i, k) if isinstance(X, CSR) else dense_entry(X, i, k)
+
+
+def dense_entry(X: Dense, i: int, k: int) -> tuple[int, float]:
+    """`entry` of a dense row."""
+    return k, np.float64(X[i, k])
+
+
+def sparse_entry(X: CSR, i: int, k: int) -> tuple[int, float]:
+    """`entry` of a sparse row."""
+    return np.uint64(X.indices[k]), np.float64(X.data[k])  # type: ignore[return-value]
+
+
+by_type_of_rows(bounds, dense_bounds, sparse_bounds)
+by_type_of_rows(entry, dense_entry, sparse_entry)
+
+
+@inlined
+def row_dot(X: Rows, i: int, w: Vector) -> float:
+    """``x_i'w``, summed from the first entry to the last, as an R loop does."""
+    dot = 0.0
+    first, last = bounds(X, i)
+    for k in range(first, last):
+        j, x = entry(X, i, k)
+        dot += x * w[j]
+    return dot
+
+
+@fast
+def row_dot_fast(X: Rows, i: int, w: Vector) -> float:
+    """``x_i'w``, summed in an order that suits the machine."""
+    dot = 0.0
+    first, last = bounds(X, i)
+    for k in range(first, last):
+        j, x = entry(X, i, k)
+        dot += x * w[j]
+    return dot
+
+
+@inlined
+def row_add(X: Rows, i: int, d: float, w: Vector) -> None:
+    """``w[j] = w[j] + d * x_i[j]`` for every stored entry."""
+    first, last = bounds(X, i)
+    for k in range(first, last):
+        j, x = entry(X, i, k)
+        w[j] += d * x
+
+
+@inlined
+def row_norm2(X: Rows, i: int) -> float:
+    """``||x_i||^2``, summed from the first entry to the last."""
+    norm2 = 0.0
+    first, last = bounds(X, i)
+    for k in range(first, last):
+        x = entry(X, i, k)[1]
+        norm2 += x * x
+    return norm2
+
+
+@inlined
+def two_sum(a: float, b: float) -> tuple[float, float]:
+    """``a + b`` rounded, and what the rounding left out."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+@inlined
+def two_product(a: float, b: float) -> tuple[float, float]:
+    """``a * b`` rounded, and what the rounding left out.
+
+    Where the product underflows or a factor is above 2^996 that is lost; bounds of
+    rounding have a term for the first, and the second ends in NaN.
+    """
+    product = a * b
+    wide = SPLITTER * a
+    a_high = wide - (wide - a)
+    a_low = a - a_high
+    wide = SPLITTER * b
+    b_high = wide - (wide - b)
+    b_low = b - b_high
+    rest = a_low * b_low - (
+        ((product - a_high * b_high) - a_low * b_high) - a_high * b_low
+    )
+    return product, rest
+
+
+@inlined
+def row_dot_exactly(X: Rows, i: int, w: Vector) -> tuple[float, float, float]:
+    """``x_i'w`` as ``high`` and ``low``, and ``sum_j |x_ij w_j|``."""
+    high = low = size = 0.0
+    first, last = bounds(X, i)
+    for k in range(first, last):
+        j, x = entry(X, i, k)
+        product, rest = two_product(x, w[j])
+        high, left = two_sum(high, product)
+        low += left + rest
+        size += abs(product)
+    return high, low, size
+
+
+@inlined
+def row_add_exactly(X: Rows, i: int, d: float, high: Vector, low: Vector) -> float:
+    """Add ``d x_i`` to ``high + low``, and return what two roundings are parts of.
+
+    They round numbers to at most ``u`` times their sizes, whose sum is returned: the
+    error of `low` by this row is not more, for all columns together.
+    """
+    size = 0.0
+    first, last = bounds(X, i)
+    for k in range(first, last):
+        j, x = entry(X, i, k)
+        product, rest = two_product(d, x)
+        high[j], left = two_sum(high[j], product)
+        low[j] += left + rest
+        size += abs(left + rest) + abs(low[j])
+    return size
+
+
+@kernel
+def put_dots(X: Rows, w: Vector, found: Vector) -> None:
+    """Put ``x_i'w`` of every row in ``found``."""
+    for i in range(found.shape[0]):
+        found[i] = row_dot_fast(X, i, w)
+
+
+@kernel
+def add_rows(X: Rows, c: Vector, image: Vector) -> None:
+    """Add ``c_i x_i`` of every row to ``image``."""
+    for i in range(c.shape[0]):
+        if c[i] != 0.0:
+            row_add(X, i, c[i], image)
+
+
+@kernel
+def add_gram(X: CSR, one: float, rows: Integers, h: Vector, H: Matrix) -> None:
+    """Add ``sum_k h_k z_i z_i'``, ``i`` the k-th row, to ``H + H'``, once the diagonal.
+
+    Rows are ``z_i = (x_i, one)``, or ``x_i`` if `one` is 0.
+
+    Parameters
+    ----------
+    X : CSR, shape (n, p)
+    one : float
+    rows : int64 array, shape (m,)
+    h : float64 array, shape (m,)
+    H : float64 array, shape (p + 1, p + 1), or (p, p)
+    """
+    last = H.shape[0] - 1
+    for m in range(h.shape[0]):
+        i = rows[m]
+        H[last, last] += h[m] * one * one
+        for k in range(X.indptr[i], X.indptr[i + 1]):
+            row, hx = H[X.indices[k]], h[m] * X.data[k]
+            row[last] += hx * one
+            for t in range(X.indptr[i], k + 1):
+                row[X.indices[t]] += hx * X.data[t]
+
+
+@kernel
+def conjugate_gradients(
+    X: CSR,
+    one: float,
+    rows: Integers,
+    h: Vector,
+    ridge: Vector,
+    g: Vector,
+    tol: float,
+    products: int,
+    room: Matrix,
+) -> None:
+    """Put about ``H^-1 g`` in the first row of `room`; the diagonal preconditions.
+
+    ``H = diag(ridge) + sum_k h_k z_i z_i'``. Ends when the preconditioned residual is
+    ``tol`` times the first one, or after so many products with ``H``.
+
+    Parameters
+    ----------
+    X, one, rows, h
+        As of `add_gram`.
+    ridge, g : float64 array
+    tol : float
+    products : int
+    room : float64 array, shape (5, p + 1) or (5, p)
+    """
+    d, r, u, Hu, diagonal = room[0], room[1], room[2], room[3], room[4]
+    size = g.shape[0]
+    for j in range(size):
+        diagonal[j] = ridge[j]
+    for m in range(h.shape[0]):
+        i = rows[m]
+        diagonal[size - 1] += h[m] * one * one
+        for k in range(X.indptr[i], X.indptr[i + 1]):
+            diagonal[X.indices[k]] += h[m] * (X.data[k] * X.data[k])
+    rz = 0.0
+    for j in range(size):
+        d[j], r[j], u[j] = 0.0, g[j], g[j] / diagonal[j]
+        rz += r[j] * u[j]
+    goal = tol * tol * rz
+    for _ in range(products):
+        if not rz > goal:
+            break
+        for j in range(size):
+            Hu[j] = ridge[j] * u[j]
+        for m in range(h.shape[0]):
+            i = rows[m]
+            part = h[m] * (row_dot_fast(X, i, u) + one * u[size - 1])
+            row_add(X, i, part, Hu)
+            Hu[size - 1] += one * part
+        bend = 0.0
+        for j in range(size):
+            bend += u[j] * Hu[j]
+        before, rz, t = rz, 0.0, rz / bend
+        for j in range(size):
+            d[j] += t * u[j]
+            r[j] -= t * Hu[j]
+            rz += r[j] * (r[j] / diagonal[j])
+        for j in range(size):
+            u[j] = r[j] / diagonal[j] + rz / before * u[j]
+
+
+@inlined
+def offset_at(offset: Vector, i: int) -> float:
+    """Offset of row ``i``; 0 where there are none, an array of no entries."""
+    return offset[i] if offset.shape[0] > 0 else 0.0
+
+
+@intrinsic
+def prefetch(
+    typing: object, x: types.Type, j: types.Type
+) -> tuple[Signature, Callable[..., ir.Value]]:
+    """Ask the memory for ``x[j]``, not into the first cache; nothing is computed."""
+
+    def emit(
+        context: BaseContext,
+        builder: ir.IRBuilder,
+        sig: Signature,
+        args: list[ir.Value],
+    ) -> ir.Value:
+        data = make_array(sig.args[0])(context, builder, args[0]).data
+        place = builder.bitcast(
+            builder.gep(data, [args[1]]), ir.IntType(8).as_pointer()
+        )
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [place.type, *[number] * 3])
+        function = cgutils.get_or_insert_function(
+            builder.module, kind, "llvm.prefetch.p0"
+        )
+        builder.call(function, [place, number(0), number(2), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(x, types.intp), emit
+
+
+def prefetch_row(X: Rows, i: int) -> None:
+    """Ask the memory for row ``i``, which is visited soon."""
+
+
+def prefetch_dense(X: Dense, i: int) -> None:
+    """`prefetch_row` of a dense row: each line of the cache, at most 64 of them."""
+    x, p = X[i], X.shape[1]
+    for j in range(0, min(p, FARTHEST), LINE):
+        prefetch(x, j)
+    prefetch(x, p - 1)
+
+
+def prefetch_sparse(X: CSR, i: int) -> None:
+    """`prefetch_row` of a sparse row: its first entries."""
+    k = X.indptr[i]
+    prefetch(X.data, k)
+    prefetch(X.data, k + LINE)
+    prefetch(X.indices, k)
+
+
+by_type_of_rows(prefetch_row, prefetch_dense, prefetch_sparse)
