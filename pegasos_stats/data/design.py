@@ -241,7 +241,10 @@ def as_frame(X: object) -> pd.DataFrame:
             "with one row for each observation (X.reshape(-1, 1) for one predictor)."
         )
     names = [f"x{j + 1}" for j in range(array.shape[1])]
-    return pd.DataFrame(array, columns=names, copy=False)
+    try:
+        return pd.DataFrame(array, columns=names, copy=False)
+    except UnicodeEncodeError:  # text that pandas cannot hold as such
+        return pd.DataFrame(array, columns=names, dtype=object)
 
 
 def _as_array(X: object) -> NDArray[np.generic]:

@@ -264,7 +264,7 @@ def check_labels(labels: DataColumn, name: str) -> None:
         return
     try:
         values: Iterable[object] = labels.unique()
-    except TypeError:  # cannot be hashed
+    except Exception:  # cannot be hashed
         values = labels.array
     for value in values:
         if not (is_single(value) or is_missing(value)):
@@ -336,7 +336,11 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
             labels = labels[:, 0]
         if not isinstance(labels, list | tuple) and getattr(labels, "ndim", 0) != 1:
             raise refused
-        column = to_supported_dtype(pd.Series(labels, copy=False))
+        try:
+            column = pd.Series(labels, copy=False)
+        except UnicodeEncodeError:  # text that pandas cannot hold as such
+            column = pd.Series(labels, dtype=object)
+        column = to_supported_dtype(column)
         if len(column.array) != len(labels):
             raise refused
     check_labels(column, name)
@@ -742,6 +746,8 @@ def floats_of(values: object, refused: errors.PegasosStatsError) -> NDArray[np.f
             values = np.ma.filled(values.astype(np.float64), np.nan)
         if not isinstance(values, pd.Series | pd.Index):
             values = np.asarray(values)
+        if isinstance(values.dtype, pd.CategoricalDtype):
+            values = values.astype(values.dtype.categories.dtype)
         flat = values.ravel() if isinstance(values, np.ndarray) else values
         try:
             return _numeric_column(pd.Series(flat)).reshape(values.shape)

@@ -1150,7 +1150,8 @@ def pool(results: Sequence[LinearResults]) -> PooledResults:
         errors = fit._errors
         degrees.append(errors.covariance.df)
         if fit.scaling is not None:
-            errors = errors.original(fit.scaling.undoing(fit.problem.intercept))
+            undone = fit.scaling.undoing(fit.problem.intercept)
+            errors = errors.original(undone, fit._noise(original=True))
         V = errors.covariance.matrix.copy()
         V[errors.unlimited] = V[:, errors.unlimited] = np.nan
         parts.append((np.asarray(errors.theta, dtype=np.float64), V))

@@ -51,7 +51,7 @@ def test_tests_of_terms_follow_the_groups(affairs):
     result = model.fit(OPTIMUM, groups="occupation")
     table = result.wald_test_terms()
     assert (table["df_denom"] == 5).all()
-    religious = [f"C(religious)[T.{level}]" for level in ("2.0", "3.0", "4.0")]
+    religious = [f"C(religious)[T.{level}]" for level in (2, 3, 4)]
     joint = result.wald_test([f"{name} = 0" for name in religious])
     assert table["statistic"][1] == pytest.approx(joint.statistic, rel=1e-12)
     assert table["p_value"][1] == pytest.approx(joint.pvalue, rel=1e-12)

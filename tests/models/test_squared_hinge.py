@@ -203,7 +203,7 @@ def test_tables_and_pages_are_of_this_loss(tmp_path):
     assert np.isnan(fit.llf)
     fit.report(data, str(tmp_path / "page.md"))
     page = (tmp_path / "page.md").read_text()
-    assert 'loss="squared_hinge"' in page
+    assert "loss='squared_hinge'" in page
     assert "max(0, 1 − mᵢ)²" in page
 
 
