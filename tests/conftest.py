@@ -66,6 +66,7 @@ SLOW = [
     "test_site_doors",
     "test_vignettes",
 ]
+LONGEST = ("test_docs", "test_vignettes")  # begin first, so that none ends alone
 
 NO_R = (
     "R or rpy2 is missing or they do not fit together: `make test` installs both, and "
@@ -107,6 +108,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         place = os.path.relpath(item.path.with_suffix(""), TESTS)
         if any(fnmatch(place, each) for each in SLOW):
             item.add_marker("slow")
+    items.sort(key=lambda item: item.path.stem not in LONGEST)
 
 
 @pytest.fixture(scope="session")

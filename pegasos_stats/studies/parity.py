@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import threading
 import warnings
+from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -71,7 +72,7 @@ def loading_code() -> str:
     )
 
 
-class R:
+class R(ABC):
     """R with the functions of the reference.
 
     A request is a file of R code, in which arrays of numbers are files of doubles that
@@ -85,9 +86,9 @@ class R:
         self._folder, self._n_files = Path(mkdtemp(prefix="pegasos_stats-")), 0
         finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
 
+    @abstractmethod
     def _run(self) -> None:
         """Let R run ``request.R`` in the folder, and write ``answer.bin``."""
-        raise NotImplementedError
 
     def eval(self, code: str) -> RValue:
         """Value of the last expression of `code`.

@@ -1,5 +1,7 @@
 """Natural splines of formulas: columns of R, straight beyond the outer knots, kept."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -131,3 +133,14 @@ def test_other_words_lead_to_ours(term, said):
     with pytest.raises(ps.errors.FormulaError) as caught:
         ps.logit(f"y ~ {term}", frame(), lam=1.0)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("term", ["ns(x, df=3)", "scale((x > 0) & (x < 1))"])
+def test_rows_are_not_coded_without_what_was_found_at_the_fit(term):
+    """As the state of a file that has a call under another text: no other basis."""
+    data = frame()
+    design, _, _ = design_of(f"y ~ {term}", data, np.ones(len(data), dtype=bool))
+    assert len(design.state) == 1
+    lost = dataclasses.replace(design, state={})
+    with pytest.raises(ps.errors.FormulaError, match="fit again"):
+        lost.matrix(data)

@@ -337,6 +337,9 @@ FITS_OF_COEFFICIENTS = {
     "--loss log --groups hospital --lambda 0.01": lambda data: ps.logit(
         "died ~ age + site", data, lam=0.01
     ).fit(ps.SDCA(seed=1), groups="hospital"),
+    "--loss squared_hinge --lambda 0.01": lambda data: ps.svm(
+        "died ~ age + site", data, lam=0.01, loss="squared_hinge"
+    ).fit(ps.SDCA(seed=1)),
     "--cov-type none --lambda 1": lambda data: ps.svm(
         "died ~ age + site", data, lam=1.0
     ).fit(ps.SDCA(seed=1), cov_type="none"),

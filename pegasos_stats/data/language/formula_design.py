@@ -888,6 +888,9 @@ class FormulaRows:
         used_by = sorted(set[str]().union(*(e.columns for e in expressions.values())))
         plain = _plain(whole[used_by])
         found = dict(deepcopy(state or {}))
+        for call in chain.from_iterable(each.calls for each in expressions.values()):
+            if state is not None and call.function.state and call.key not in state:
+                raise unusable(formula, f"the fit has not kept {call.key}; fit again")
         values: dict[str, Value] = {}
         absent = {v: rows for v, rows in lacks.items() if v in names}
         for text, expression in expressions.items():

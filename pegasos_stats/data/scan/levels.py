@@ -354,7 +354,7 @@ class LevelCollector:
         if self.offsets is not None:
             usable = usable & ~np.isnan(self.offsets.of(frame))
         rows = formula_design.FormulaRows.of(
-            self._formula, self.terms, frame, usable, {}, state={}
+            self._formula, self.terms, frame, usable, {}
         )
         complete = rows.used.index
         if len(complete) == 0:

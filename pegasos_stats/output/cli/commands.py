@@ -134,8 +134,10 @@ def model_of(
         arguments.setdefault("lam", 1e-4)  # as set in courses
     arguments["intercept"] = asked.intercept and solver.intercept is not False
     kind: type[SVM | Logit | KernelSVM] = Logit if asked.loss == "log" else SVM
+    if asked.loss == "squared_hinge":
+        arguments["loss"] = asked.loss
     if asked.kernel is not None:
-        if asked.loss == "log":
+        if asked.loss in ("log", "squared_hinge"):
             raise OptionError("A kernel model has the loss hinge only; leave one out.")
         kind = KernelSVM
     if (formula := files.formula_for(options, train)) is None:

@@ -140,8 +140,8 @@ class ModelOptions:
         pegasos, whose steps are 1/(lambda t), there is no default (default:
         1/n, n the rows; of demo 1; 0.0001 with --profile homework)
     loss
-        support vector machine, or logistic regression (default: hinge; of
-        report log, but hinge with --kernel)
+        support vector machine, with the hinge or its square, or logistic
+        regression (default: hinge; of report log, but hinge with --kernel)
     intercept
         estimate the intercept (default), or fix it at 0
     coding
@@ -169,7 +169,7 @@ class ModelOptions:
     lam: Annotated[
         float | Literal["cv"] | None, Parameter(name=("--lambda", "--lam"))
     ] = None
-    loss: Literal["hinge", "log"] | None = None
+    loss: Literal["hinge", "log", "squared_hinge"] | None = None
     intercept: Annotated[bool, Parameter(negative="--no-intercept")] = True
     coding: Literal["factor", "first-seen"] = "factor"
     kernel: Literal["linear", "polynomial", "gaussian"] | None = None
@@ -521,10 +521,10 @@ def read_value(hint: Any, tokens: Sequence[Token]) -> Any:
     value, kinds = tokens[0].value, get_args(hint) or (hint,)
     if tokens[0].keyword is None and value.startswith("-") and value != "-":
         raise ValueError(f"{value} is no option")
-    if instead := foreign_value(name, value):
-        raise ValueError(f"{value} {instead.rstrip('.')}")
     if any(value in get_args(kind) for kind in kinds):
         return value
+    if instead := foreign_value(name, value):
+        raise ValueError(f"{value} {instead.rstrip('.')}")
     number = next((kind for kind in kinds if kind in NUMBERS), None)
     if number is not None:
         if re.fullmatch(NUMBERS[number], value, re.I | re.A):
