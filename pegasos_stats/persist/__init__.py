@@ -116,8 +116,8 @@ def save(
     >>> import pathlib, tempfile
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> model = ps.svm("digit ~ .", train, lam=1.0)
-    >>> result = model.fit(ps.Pegasos(epochs=20, seed=443))
+    >>> model = ps.logit("digit ~ .", train, lam=1.0)
+    >>> result = model.fit()
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> save(result, folder / "digits.model")
     >>> bool((load(folder / "digits.model").params == result.params).all())

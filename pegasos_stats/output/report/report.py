@@ -120,7 +120,7 @@ class Report:
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> result = ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(epochs=5, seed=443))
+    >>> result = ps.logit("digit ~ .", train, lam=1.0).fit()
     >>> made = result.report(test)
     >>> made
     <Report: digit: 5 or 6>
@@ -275,7 +275,7 @@ def report(
     >>> import pathlib, tempfile
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> result = ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(epochs=5, seed=443))
+    >>> result = ps.logit("digit ~ .", train, lam=1.0).fit()
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "digits.html"
     >>> ps.report(result, test, path)
     <Report: digit: 5 or 6, ...digits.html>
