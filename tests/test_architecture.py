@@ -149,7 +149,6 @@ SLOW |= {
     "tqdm",
 }
 DOORS = (
-    "pegasos_stats.compiled.cache",
     "pegasos_stats.other_frames",
     "pegasos_stats.output.",
     "pegasos_stats.studies.cross_validation",

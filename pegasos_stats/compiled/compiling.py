@@ -7,26 +7,33 @@ kernels from C: ``no_cfunc_wrapper=True`` compiles less. ``nogil=True``
 lets threads run kernels side by side, each on arrays of its own.
 With ``NUMBA_DISABLE_JIT=1`` all decorators leave a function as it is.
 
+numba keeps the code in files: beside the package, in the user's cache folder, or where
+``NUMBA_CACHE_DIR`` says; where none can be written, each process compiles anew.
+
 The line on standard error is written after a second of compiling, and again where that
 goes on once the time it names is over; kernels that are loaded from the cache take no
 such time.
 """
 
+import hashlib
 import math
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from threading import Timer
+from types import FunctionType
 from typing import TypeVar, overload
 
 from numba import njit
 from numba.core import event
+from numba.core.base import BaseContext
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
 from numba.core.types import Type
-
-from pegasos_stats.compiled.cache import KernelCache, interrupts_kept
 
 Function = TypeVar("Function", bound=Callable[..., object])
 IN_ANY_ORDER = {"reassoc", "contract", "nsz"}  # sums
@@ -75,17 +82,45 @@ def with_python_division(function: Function) -> Function:
 
 
 def _kept(compiled: Function) -> Function:
-    if not isinstance(compiled, Dispatcher):  # with NUMBA_DISABLE_JIT=1
-        return compiled
-    compiled._cache = KernelCache(compiled.py_func)  # type: ignore[attr-defined]
-    known = compiled.compile
-
-    def compile(signature: tuple[Type, ...]) -> object:
-        with interrupts_kept():
-            return known(signature)
-
-    compiled.compile = compile  # type: ignore[assignment,method-assign]
+    if isinstance(compiled, Dispatcher):  # without NUMBA_DISABLE_JIT=1
+        with suppress(RuntimeError):  # no folder can be written
+            compiled._cache = KernelCache(compiled.py_func)  # type: ignore[attr-defined]
     return compiled
+
+
+@cache
+def sources() -> bytes:
+    """Digest of the files of all kernels, any of which may be a part of another."""
+    paths = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).digest()
+
+
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """numba's cache of one kernel, for the present sources of all kernels.
+
+    Whatever fails with the files, the kernel is compiled.
+    """
+
+    def __init__(self, py_func: FunctionType) -> None:
+        super().__init__(py_func)
+        name = self._impl.filename_base
+        self._cache_file = IndexDataCacheFile(self.cache_path, name, sources())
+
+    def load_overload(self, sig: tuple[Type, ...], target: BaseContext) -> object:
+        """Code for a signature, or None if it is to be compiled."""
+        try:
+            found = super().load_overload(sig, target)
+        except Exception:  # a damaged file
+            with suppress(OSError):
+                self.flush()
+            return None
+        # Of two processes that write at once, one may have the other's file.
+        return found if found is not None and found.signature.args == sig else None
+
+    def save_overload(self, sig: tuple[Type, ...], data: CompileResult) -> None:
+        """Keep the code for a signature, if there is room."""
+        with suppress(OSError):
+            super().save_overload(sig, data)
 
 
 class Notice(event.Listener):  # type: ignore[misc]
