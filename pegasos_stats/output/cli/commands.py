@@ -620,7 +620,9 @@ def compile_all(options: groups.Compile, line: str) -> None:
     rows = [*(rng.normal(size=shape) for shape in shapes), sparse]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        models: list[SVM | Logit | KernelSVM] = [KernelSVM(y[:80], rows[0], lam=0.1)]
+        kernel = KernelSVM(y[:80], rows[0], lam=0.1)
+        kernel.fit().confusion()
+        models: list[SVM | Logit | KernelSVM] = [kernel]
         for kind in (SVM, Logit):
             for X in rows:
                 for free in (True, False):
