@@ -36,13 +36,10 @@ class Kind:
         In messages: "The <noun> cannot be written", "is no <noun> of pegasos_stats".
     known : callable
         Whether an open file begins as one that the package wrote.
-    streams : bool
-        Whether it may be written into a device or a pipe.
     """
 
     noun: str
     known: Callable[[IO[bytes]], bool]
-    streams: bool = False
 
     def is_at(self, path: str) -> bool:
         """Whether a file of this kind, written by the package, is at a path."""
@@ -66,15 +63,12 @@ class OutputPath:
     kind : Kind
     overwrite : bool
         Whether a file that the package did not write may be replaced.
-    stream : bool
-        Whether it is a device or a pipe, which is written into.
     """
 
     path: str
     shown: str
     kind: Kind
     overwrite: bool = False
-    stream: bool = False
 
     @property
     def folder(self) -> str:
@@ -146,8 +140,6 @@ def validated_output_path(
     place = OutputPath(name, shown_path(name), kind, overwrite)
     if not os.path.basename(name) or os.path.isdir(name):
         raise place.failed("it is a folder")
-    if kind.streams and os.path.exists(name) and not os.path.isfile(name):
-        return replace(place, path=os.path.abspath(name), stream=True)
     try:
         place = replace(place, path=os.path.realpath(name))
         place.check()
@@ -212,14 +204,12 @@ class Outputs:
         self.place = place
         if any(other.path == place.path for other, *_ in self._files):
             raise place.failed("another file of this call is written there")
-        if place.stream:
-            path, handle = place.path, open(place.path, "wb")  # noqa: SIM115
-        else:  # what is private stays so while it is written
-            part = f".pegasos_stats-{os.getpid()}-{secrets.token_hex(8)}.part"
-            path = os.path.join(place.folder, part)
-            self.parts.append(path)
-            mode = 0o600 if os.path.exists(place.path) else 0o666
-            handle = open(path, "xb", opener=partial(os.open, mode=mode))  # noqa: SIM115
+        # What is private stays so while it is written.
+        part = f".pegasos_stats-{os.getpid()}-{secrets.token_hex(8)}.part"
+        path = os.path.join(place.folder, part)
+        self.parts.append(path)
+        mode = 0o600 if os.path.exists(place.path) else 0o666
+        handle = open(path, "xb", opener=partial(os.open, mode=mode))  # noqa: SIM115
         self._files.append((place, path, handle))
         return handle
 
@@ -237,16 +227,14 @@ class Outputs:
         for place, _, handle in self._files:
             self.place = place
             handle.flush()
-            if not place.stream:
-                os.fsync(handle.fileno())
+            os.fsync(handle.fileno())
             handle.close()
         for place, path, _ in self._files:
             self.place = place
-            if not place.stream:
-                mode = place.check()
-                if mode is not None:
-                    os.chmod(path, mode)
-                os.replace(path, place.path)
+            mode = place.check()
+            if mode is not None:
+                os.chmod(path, mode)
+            os.replace(path, place.path)
 
     def remove(self) -> None:
         """Remove what was not put in its place."""

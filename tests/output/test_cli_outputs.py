@@ -1,6 +1,5 @@
 """What the command line writes: into what, over what, and how it ends."""
 
-import csv
 import io
 import os
 import resource
@@ -9,7 +8,6 @@ import stat
 import subprocess
 import sys
 import time
-import warnings
 
 import pytest
 
@@ -57,18 +55,6 @@ def test_overwrite_replaces_it_and_the_next_run_knows_it(case, folder, capsys):
     run(capsys, *WRITING[case])
 
 
-def test_labels_with_commas_and_lines_are_known_again(folder, capsys):
-    labels = ["c\nd"] * 5 + ["a,b"] * 5
-    rows = "".join(f'"{label}",{i}\n' for i, label in enumerate(labels))
-    (folder / "odd.csv").write_text("y,a\n" + rows)
-    fitting = ["--outcome", "y", "--solver", "sdca", "--seed", "1", "--loss", "log"]
-    run(capsys, "fit", "odd.csv", *fitting, "--save", "odd.model")
-    for _ in range(2):
-        run(capsys, "predict", "odd.model", "odd.csv", "-o", "out.csv")
-    lines = csv.DictReader((folder / "out.csv").read_text().splitlines(keepends=True))
-    assert [line["predicted"] for line in lines] == labels
-
-
 PLACES = {
     "a device": "/dev/null",
     "a pipe": "pipe",
@@ -100,17 +86,6 @@ def test_places_that_hold_no_file_are_refused_before_anything_is_read(
     refused(capsys, [*arguments, PLACES[place], *overwrite])
     assert {path: path.lstat().st_ino for path in folder.iterdir()} == before
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
-
-
-def test_predictions_go_into_devices_and_pipes(folder, capsys):
-    run(capsys, *PREDICT, "-o", "/dev/null")
-    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
-    os.mkfifo("pipe")
-    reading = subprocess.Popen(["head", "-1", "pipe"], stdout=subprocess.PIPE)
-    run(capsys, *PREDICT, "-o", "pipe")
-    assert reading.communicate()[0] == b"row,predicted,score\n"
-    assert stat.S_ISFIFO(os.stat("pipe").st_mode)
-    assert "No space left" in refused(capsys, [*PREDICT, "-o", "/dev/full"])
 
 
 def test_a_dash_and_the_names_of_standard_output_stand_for_it(folder, capsys):
@@ -246,52 +221,6 @@ def outcome(monkeypatch, arguments, out=None, err=None):
     return code, *shown
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "iso8859-5", "cp1250"])
-@pytest.mark.parametrize("errors", ["strict", "surrogateescape", "replace"])
-def test_text_is_written_with_escapes_which_is_said(
-    encoding, errors, fitted, monkeypatch
-):
-    (fitted / "d.csv").write_text(
-        ROWS.replace("ß", "😀").replace("ä", "x"), encoding="utf-8"
-    )
-    code, out, err = outcome(monkeypatch, FIT_OF_STREAMS, stream(encoding, errors))
-    assert code == 0
-    assert "x (-1) 2 rows, \\U0001f600 (+1) 2 rows" in out
-    assert f"standard output is {encoding}, which has no '\\U0001f600'" in err
-    assert err.count("\n") == 1
-
-
-@pytest.mark.parametrize("errors", ["strict", "surrogateescape", "replace"])
-def test_predictions_are_never_altered(errors, fitted, monkeypatch):
-    arguments = ["predict", "m", "d.csv"]
-    code, out, err = outcome(monkeypatch, arguments, stream("ascii", errors))
-    assert (code, out) == (2, "")
-    assert "PYTHONUTF8=1" in err
-    assert err.count("\n") == 1
-    code, out, _ = outcome(monkeypatch, arguments, stream("latin-1"))
-    assert code == 0
-    assert {row["predicted"] for row in csv.DictReader(io.StringIO(out))} <= {"ß", "ä"}
-
-
-def closed():
-    made = stream("utf-8")
-    made.close()
-    return made
-
-
-@pytest.mark.parametrize(
-    "arguments", [FIT_OF_STREAMS, ["predict", "m", "d.csv"], ["--help"]]
-)
-def test_without_standard_output_nothing_is_begun(arguments, fitted, monkeypatch):
-    monkeypatch.setattr("pegasos_stats.output.cli.commands.read_data", None)
-    for missing in (None, closed()):
-        with monkeypatch.context() as patch:
-            patch.setattr(sys, "stdout", missing)
-            patch.setattr(sys, "stderr", io.StringIO())
-            assert main(arguments) == 2
-            assert "Standard output is closed" in sys.stderr.getvalue()
-
-
 @pytest.mark.parametrize("bad", [None, Full()])
 @pytest.mark.parametrize("arguments", [["fit", "no"], ["x"], []])
 def test_standard_error_that_cannot_be_written_is_no_failure(
@@ -379,19 +308,3 @@ with outputs() as files:
     assert (tmp_path / "a.txt").read_text() == "note 1"
     if number == signal.SIGINT:
         assert contents(tmp_path) == {"a.txt": b"note 1"}
-
-
-def test_handlers_and_filters_of_the_caller_stay(folder, capsys):
-    def mine(number, frame):
-        raise AssertionError("no signal was sent")
-
-    numbers = signal.SIGTERM, signal.SIGINT
-    before = [signal.signal(number, mine) for number in numbers]
-    shown = warnings.showwarning, list(warnings.filters)
-    try:
-        run(capsys, *PREDICT, "-o", "out.csv")
-        assert [signal.getsignal(number) for number in numbers] == [mine, mine]
-        assert (warnings.showwarning, warnings.filters) == shown
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)

@@ -5,7 +5,6 @@ import io
 import os
 import socket
 import stat
-import subprocess
 import tempfile
 
 import pandas as pd
@@ -26,7 +25,6 @@ from pegasos_stats.writing import (
 )
 
 NOTE = Kind("note", lambda handle: handle.read(4) == b"note")
-PIPED = Kind("note", NOTE.known, streams=True)
 EARLIER = b"note: the earlier one"
 
 
@@ -131,19 +129,6 @@ def test_a_file_is_no_device_pipe_socket_or_folder(tmp_path, overwrite):
         p: (s.st_mode, s.st_ino) for p, s in after.items()
     }
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
-
-
-def test_devices_and_pipes_take_what_may_be_streamed(tmp_path):
-    write("/dev/null", kind=PIPED)
-    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    reading = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE)
-    write(pipe, kind=PIPED)
-    assert reading.communicate()[0] == b"note: new"
-    assert stat.S_ISFIFO(pipe.stat().st_mode)
-    with pytest.raises(DataError, match="No space left on device"):
-        write("/dev/full", kind=PIPED)
 
 
 @pytest.mark.parametrize(

@@ -575,7 +575,7 @@ def csv_of(predictions: pd.DataFrame, header: bool = True) -> str:
 def _written(options: groups.Predict) -> Iterator[Callable[[str], object]]:
     """Where texts are written to: standard output, or a file once all are there."""
     if options.output is None:
-        yield lambda text: program.write_output(text, exact=True)
+        yield program.write_output
         return
     with writing.outputs() as outputs:
         place = options.output, files.PREDICTIONS, options.overwrite

@@ -260,7 +260,7 @@ def is_predictions(handle: IO[bytes]) -> bool:
     return header[1 : len(HEADER)] == HEADER[1:] and known in ([], [True, True])
 
 
-PREDICTIONS = writing.Kind("file of predictions", is_predictions, streams=True)
+PREDICTIONS = writing.Kind("file of predictions", is_predictions)
 
 
 def check_places(

@@ -1,21 +1,15 @@
-"""The command line as a program: arguments in, an exit code out, never a traceback.
-
-Whatever standard output and standard error are, no traceback comes of them.
-"""
+"""The command line as a program: arguments in, an exit code out, never a traceback."""
 
 import os
-import re
 import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TextIO
 
 from pegasos_stats.errors import (
     ColumnWarning,
     DataError,
-    OptionError,
     PegasosStatsError,
 )
 from pegasos_stats.output.cli.options import PROGRAM, as_options, read_words
@@ -25,7 +19,7 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141  # what a shell reports for a program that a closed pipe ended
 TRACEBACK = "PEGASOS_STATS_TRACEBACK"
 LONGEST = 2000  # characters of a message
-UNWRITABLE = (OSError, ValueError)
+UNWRITABLE = (OSError, ValueError, AttributeError)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -67,10 +61,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
-    check_output()
-    for word in words:
-        if re.search("[\ud800-\udfff]", word):  # bytes may be a file's name
-            raise OptionError(f"{word!a} is not text in UTF-8; set PYTHONUTF8=1.")
     options = read_words(words)
     if options is None:  # --help, --version
         return 0
@@ -112,69 +102,30 @@ def say(message: str) -> None:
 
 def tell(text: str) -> None:
     """Write to standard error, if it is there and can be written."""
-    try:
+    with suppress(*UNWRITABLE):
         sys.stderr.write(text)
         sys.stderr.flush()
-    except (*UNWRITABLE, AttributeError):
-        _discard(sys.stderr)
 
 
-def check_output() -> None:
-    """Raise `OptionError` if there is no standard output."""
-    if sys.stdout is None or sys.stdout.closed:
-        raise OptionError(
-            "Standard output is closed; send it to a file, or to /dev/null if it is "
-            "not wanted."
-        )
-
-
-def write_output(text: str, exact: bool = False) -> None:
+def write_output(text: str) -> None:
     """Write all of a text to standard output.
-
-    Characters that it cannot take become escapes, which a warning says.
-
-    Parameters
-    ----------
-    text : str
-    exact : bool
-        Whether nothing may be changed, because programs read it.
 
     Raises
     ------
-    OptionError
-        If there is no standard output, or it cannot take an exact text.
     DataError
-        If it cannot be written, for example because a disk is full.
+        If it is not there or cannot be written: a disk is full, or its encoding has no
+        such character.
     BrokenPipeError
         If nobody reads it any more.
     """
-    check_output()
-    shown = text
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:
-        text.encode(encoding)
-    except UnicodeEncodeError as error:
-        what = f"standard output is {encoding}, which has no {text[error.start]!a}"
-        if exact:
-            cure = "set PYTHONUTF8=1, or give a file with -o"
-            raise OptionError(f"{what}; {cure}.") from None
-        say(f"warning: {what}; it is written as an escape, unless PYTHONUTF8=1 is set")
-        shown = text.encode(encoding, "backslashreplace").decode(encoding)
-    try:
-        sys.stdout.write(shown)
+        sys.stdout.write(text)
         sys.stdout.flush()
-    except BrokenPipeError:
-        _discard(sys.stdout)
-        raise
     except UNWRITABLE as error:
-        _discard(sys.stdout)
+        with suppress(*UNWRITABLE):  # or Python fails to write the rest at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise
         reason = getattr(error, "strerror", None) or str(error)
-        raise DataError(f"Standard output cannot be written: {reason}.") from None
-
-
-def _discard(stream: TextIO) -> None:
-    """Discard what is left in a stream; Python would fail to write it at its end."""
-    with suppress(*UNWRITABLE, AttributeError):
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, stream.fileno())
-        os.close(nothing)
+        cure = "; set PYTHONUTF8=1" * isinstance(error, UnicodeError)
+        raise DataError(f"Standard output cannot be written: {reason}{cure}.") from None
