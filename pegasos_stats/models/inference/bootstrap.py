@@ -38,7 +38,9 @@ MOST_COEFFICIENTS = 1000  # whose joint tests are steadied
 CONSTANT = 1e-12  # variance, of standardized predictors
 GAP, DISTANCE, STATUS, PRIOR = range(4)  # of a refit
 KNOWN, NO_OPTIMUM = 4, 1
-MOST_COLUMNS, MOST_ENTRIES = 40, 5e7  # of refits of many resamples at once
+MOST_COLUMNS, MOST_ENTRIES = 40, 5e7  # of refits of many resamples at once; or
+MORE_COLUMNS, TO_A_COLUMN = 100, 10  # with so many rows to a column
+SMALL = 10**6  # entries of rows, below which threads of single refits wait for another
 
 
 def bootstrap(
@@ -174,10 +176,12 @@ def refits(
     else:
         tasks = resampled_groups(groups, B, rng)
     first = list(islice(tasks, -(-PILOT // in_a_task(problem.n, B))))
+    is_quick = refit.is_alone and problem.n * problem.p < SMALL
+    workers = 1 if is_quick else options.workers
     with one_thread():
-        known = list(map_in_order(refit, first, options.workers))
+        known = list(map_in_order(refit, first, workers))
         refit.look_near_the_margin(*map(np.concatenate, zip(*known, strict=True)))
-        known += map_in_order(refit, tasks, options.workers)
+        known += map_in_order(refit, tasks, workers)
     estimates, found = map(np.concatenate, zip(*known, strict=True))
     return estimates, found
 
@@ -263,9 +267,15 @@ class Refit:
         self._shares = np.clip(solution.dual / weights, 0.0, 1.0)
         self._together: Resamples | None = None
         kind = HingeResamples if problem.loss == "hinge" else SmoothResamples
-        is_small = problem.p <= MOST_COLUMNS and problem.n * problem.p <= MOST_ENTRIES
-        if is_small:
+        n, p = problem.n, problem.p
+        is_small = p <= MOST_COLUMNS or p <= min(MORE_COLUMNS, n / TO_A_COLUMN)
+        if is_small and n * p <= MOST_ENTRIES:
             self._together = kind(problem, solution, self._shares, tol)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether each resample is fitted by itself."""
+        return self._together is None
 
     def look_near_the_margin(self, estimates: Matrix, found: Matrix) -> None:
         """Let the hinge leave rows alone that stay on their side of the margin.
