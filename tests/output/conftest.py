@@ -75,7 +75,9 @@ def closed():
 def digits():
     train, test = ps.datasets.load_digits56()
     model = ps.svm("digit ~ .", train, lam=1.0)
-    return model.fit(ps.Pegasos(epochs=20, seed=443), trace=True, test=test)
+    errors = ps.Bootstrap(99, seed=1)
+    solver = ps.Pegasos(epochs=20, seed=443)
+    return model.fit(solver, trace=True, test=test, cov_type=errors)
 
 
 @pytest.fixture(scope="module")

@@ -61,7 +61,8 @@ def digits():
 def result(digits):
     train, test = digits
     solver = ps.Pegasos(epochs=20, seed=443)
-    return ps.svm("digit ~ .", train, lam=1.0).fit(solver, trace=True, test=test)
+    model, errors = ps.svm("digit ~ .", train, lam=1.0), ps.Bootstrap(99, seed=1)
+    return model.fit(solver, trace=True, test=test, cov_type=errors)
 
 
 @pytest.fixture(scope="module")

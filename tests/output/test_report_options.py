@@ -50,7 +50,7 @@ def test_a_page_from_two_files(digits, capsys):
 
 def test_the_demo_ends_with_a_report(tmp_path, capsys):
     page = tmp_path / "demo.html"
-    shown = run(capsys, "demo", "--report", page)
+    shown = run(capsys, "demo", "--epochs", 5, "--cov-type", "none", "--report", page)
     assert shown.out.endswith(f"Report     {page}\n")
     assert "an image of 8 by 8 pixels" in page.read_text("utf-8")
 

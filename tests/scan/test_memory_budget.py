@@ -62,8 +62,8 @@ def test_long_text_is_read_within_it(tmp_path):
 
 def test_many_columns_are_fitted_within_it(tmp_path):
     rng = np.random.default_rng(4)
-    X = rng.normal(size=(1500, 1200)).astype(np.float32)
-    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(1200)])
+    X = rng.normal(size=(1500, 600)).astype(np.float32)
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(600)])
     frame["y"] = np.where(X[:, :5].sum(axis=1) > rng.normal(size=1500), "a", "b")
     path = tmp_path / "wide.parquet"
     frame.to_parquet(path, row_group_size=500)
