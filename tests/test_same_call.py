@@ -1,7 +1,5 @@
 """Equal calls have equal output, whatever threads do; bars say how far a run is."""
 
-import subprocess
-import sys
 import threading
 
 import numpy as np
@@ -139,24 +137,7 @@ def test_the_number_of_workers_is_checked():
             n_workers(wrong)
 
 
-# ---- Progress bars: in a notebook without widgets, and of runs that stop by ...
-
-# What tqdm looks at to tell a notebook, and a library that is not installed.
-NOTEBOOK = """
-import sys, types
-shell = types.SimpleNamespace(config={"IPKernelApp": {}})
-sys.modules["IPython"] = types.SimpleNamespace(get_ipython=lambda: shell)
-sys.modules["ipywidgets"] = None
-from pegasos_stats.solvers.pegasos_run import with_progress
-print(list(with_progress(range(3), 3, "epoch")))
-"""
-
-
-def test_a_notebook_without_widgets_has_a_bar_of_text_and_no_warning():
-    command = [sys.executable, "-W", "error", "-c", NOTEBOOK]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == "[0, 1, 2]\n"
-    assert "3/3" in done.stderr
+# ---- Progress bars of runs that stop by themselves, or not
 
 
 def test_a_run_that_stops_at_a_tolerance_is_counted_and_not_left_unfinished(capsys):

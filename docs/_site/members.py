@@ -74,7 +74,7 @@ HIDDEN = {
     *["of_sample", "offsets", "recorder", "solve", "dropped", "loss", "columns"],
     *["generator", "goals", "has_own_steps", "may_end_early", "name", "options"],
     *["order_name", "reached", "stops", "sums", "to_optimum", "uses_random_numbers"],
-    *["words", "averages", "for_columns", "passes", "choices", "scored", "choosing"],
+    *["words", "averages", "passes", "choices", "scored", "choosing"],
     *["get_metadata_routing", "without_scores", "counts", "visits_rows"],
     *["at_chosen_lambda", "as_text", "described", "pairs", "to_json_dict"],
     *["Pegasos.converged", "LabelCoding.probabilities"],

@@ -2,7 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -35,7 +35,7 @@ from pegasos_stats.other_frames import is_dask, partitioned
 from pegasos_stats.solvers.losses import LossName
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.options import Solver
-from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.pegasos import Pegasos, in_order
 from pegasos_stats.solvers.pegasos_run import Moment, Observer, with_progress
 from pegasos_stats.solvers.problem import Lam, Problem, Solution, penalty_of
 from pegasos_stats.solvers.reads.few_reads import StreamedFit, few_reads
@@ -219,9 +219,10 @@ class Model(ABC):
         OptionError
             If the start has names that are not in `names`.
         """
-        if not isinstance(solver, Pegasos):
+        if not (isinstance(solver, Pegasos) and isinstance(solver.start, Mapping)):
             return solver
-        return solver.for_columns(self.names, self.problem.intercept)
+        start = in_order(solver.start, self.names, self.problem.intercept)
+        return replace(solver, start=start)
 
     def recorder(self, ties: Ties, held_out: HeldOut | None = None) -> Recorder:
         """Make the recorder of a run's trace, with the error on any `held_out` rows."""

@@ -192,23 +192,16 @@ class KernelAscent:
         self._kept = CachedRows(self._values, problem.n, problem.memory)
         self._size = min(WORKING_SET, len(self._kept.rows))
         self._set = compiled.working_sets.empty_set(self._size)
-        self._a, self._slope = np.zeros(problem.n), problem.y.copy()
+        a = np.zeros(problem.n) if a is None else a
+        self._a = feasible(a, problem.y, problem.intercept, problem.weights)
+        scores = self._values.sums(self._a * self._y) / (problem.lam * problem.n)
+        self._slope = problem.y - scores
         self._order = np.arange(problem.n)
         self._last = np.zeros(0, dtype=np.int64)
         self._steps = self._violations = 0
         self.is_stuck = False
         self._settled: KernelSolution | None = None
         self._floor = FIRST_LOOK
-        if a is not None:
-            self.start_from(a)
-        self._estimate()
-
-    def start_from(self, a: Vector) -> None:
-        """Go on from these dual weights."""
-        problem = self.problem
-        self._a = feasible(a, self._y, problem.intercept, problem.weights)
-        scores = self._values.sums(self._a * self._y) / (problem.lam * problem.n)
-        self._slope, self._settled = self._y - scores, None
         self._estimate()
 
     def move_to(self, lam: float) -> None:
@@ -316,16 +309,8 @@ class KernelAscent:
         self._settled = None
         sets, moved, problem = compiled.working_sets, self._set, self.problem
         places = self._kept.places(taken)
-        sets.fill(
-            moved,
-            taken,
-            self._kept.rows,
-            places,
-            self._y,
-            self._w,
-            self._a,
-            self._slope,
-        )
+        of_rows = self._y, self._w, self._a, self._slope
+        sets.fill(moved, taken, self._kept.rows, places, *of_rows)
         self._violations += int(
             np.count_nonzero(self._y[taken] * (self._slope[taken] - self._alpha) > 0.0)
         )
@@ -418,21 +403,11 @@ def run_kernel_sdca(
     return found
 
 
-# Options that a kernel model takes, of each solver, and what it keeps of a row.
+# Options that a kernel model takes; the tolerances are those of SDCA.
 WITH_KERNELS = {
-    "Pegasos": {
-        "epochs",
-        "seed",
-        "order",
-        "steps",
-        "refit_intercept",
-        "sample_kind",
-        "ties",
-        "intercept",
-    },
-    "SDCA": {"epochs", "tol", "gap_tol", "seed", "sample_kind", "ties"},
+    *("epochs", "seed", "order", "steps", "refit_intercept", "sample_kind", "ties"),
+    *("intercept", "tol", "gap_tol"),
 }
-STATE = {"Pegasos": "count", "SDCA": "dual weight"}
 UNINTERRUPTED = 10**8  # products in one call of a kernel, a tenth of a second or so
 
 
@@ -460,27 +435,15 @@ class KernelVisitor:
     def visit(self, rows: Rows) -> None:
         """Take a step at each of `rows`; between two pieces Ctrl-C is heard."""
         problem = self._problem
-        cost = problem.n * problem.p
-        length = max(1, UNINTERRUPTED // cost)
+        length = max(1, UNINTERRUPTED // (problem.n * problem.p))
         for first in range(0, max(len(rows), 1), length):
-            self._visit_piece(rows[first : first + length])
-
-    def _visit_piece(self, rows: Rows) -> None:
-        problem = self._problem
-        self._alpha, below_one = compiled.kernel_pegasos.kernel_pegasos_epoch(
-            self._gram,
-            problem.y,
-            self._wy,
-            read_only(rows),
-            problem.lam,
-            self._steps,
-            self._counts,
-            self._g,
-            self._alpha,
-            problem.intercept,
-        )
-        self._steps += len(rows)
-        self._violations += below_one
+            piece = read_only(rows[first : first + length])
+            self._alpha, below_one = compiled.kernel_pegasos.kernel_pegasos_epoch(
+                *(self._gram, problem.y, self._wy, piece, problem.lam, self._steps),
+                *(self._counts, self._g, self._alpha, problem.intercept),
+            )
+            self._steps += len(piece)
+            self._violations += below_one
 
     def solution(self, seed: int | None) -> KernelSolution:
         """What the run gives in its present state."""
@@ -544,11 +507,7 @@ def check_kernel_solver(problem: KernelProblem, solver: Pegasos | SDCA) -> None:
             "tolerances out, or the solver for the optimum."
         )
     for name, value in given(solver).items():
-        if name not in WITH_KERNELS[solver.name]:
-            raise OptionError(
-                "makes no sense for a kernel model, whose state is a "
-                f"{STATE[solver.name]} for each row; leave it out.",
-                name,
-                value,
-            )
+        if name not in WITH_KERNELS:
+            why = "makes no sense for a kernel model; leave it out."
+            raise OptionError(why, name, value)
     check_solver(problem, solver)

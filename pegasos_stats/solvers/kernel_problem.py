@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats import compiled
@@ -21,7 +20,7 @@ from pegasos_stats.solvers.rounding import MARGIN, UNIT, Within, lower_bound
 KernelName = Literal["linear", "polynomial", "gaussian", "precomputed"]
 
 CHOLESKY_ROWS = 3000  # some seconds at most
-MOST_DEGREES = 1000
+MOST = 1000  # degree
 INDEFINITE = 1e-10  # of its largest value: so far below 0 a given matrix may reach
 TINIEST = 1e-300  # the same, where that is 0
 SMALLEST = 2.0**-1000  # beside which what underflows does not count
@@ -97,21 +96,14 @@ def checked_kernel(
     """
     name = own_value("kernel", name)
     check_choice("kernel", name, NAMES)
-    column = isinstance(offset, str | list | tuple | pd.Series | pd.Index)
-    if column or (isinstance(offset, np.ndarray) and offset.ndim):
-        raise OptionError(
-            f"offset is of type {type(offset).__name__}: of a kernel it is the number "
-            "in (x'z + offset)^degree, and kernel machines take no offset of rows; fit "
-            "ps.svm() with one."
-        )
     _refuse(name, "polynomial", degree=degree, offset=offset)
     _refuse(name, "gaussian", gamma=gamma)
     if name == "polynomial":
-        degree = DEGREE if degree is None else check_count("degree", degree, math.inf)
-        if degree > MOST_DEGREES:
-            cure = f"is not allowed; give at most {MOST_DEGREES}."
-            raise OptionError(cure, "degree", degree)
-        return KernelFunction(name, degree, _checked_offset(offset))
+        degree = check_count("degree", DEGREE if degree is None else degree, MOST)
+        zero = number_of(offset) == 0.0
+        offset = OFFSET if offset is None else offset
+        offset = 0.0 if zero else check_positive("offset", offset)
+        return KernelFunction(name, degree, offset)
     if name == "gaussian":
         gamma = usual_gamma(X) if gamma is None else check_positive("gamma", gamma)
         return KernelFunction(name, gamma=gamma)
@@ -148,14 +140,6 @@ def _refuse(name: str, owner: str, **options: object) -> None:
                 parameter,
                 value,
             )
-
-
-def _checked_offset(offset: object) -> float:
-    if offset is None:
-        return OFFSET
-    if number_of(offset) == 0.0:
-        return 0.0
-    return check_positive("offset", offset)
 
 
 @dataclass(frozen=True, eq=False)

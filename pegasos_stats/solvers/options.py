@@ -5,7 +5,6 @@ Checks, summaries, saved models and the lines that repeat a fit read them from t
 what the command line says of them is in its own list.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from types import NoneType, UnionType
@@ -42,10 +41,8 @@ def checked_tol(name: str, value: object) -> float:
     """Return a tolerance as a float, or raise `OptionError` unless it is in [0, 1)."""
     tol = check_nonnegative(name, value)
     if tol >= 1.0:
-        what = "a share" if name == "change_tol" else "a relative gap"
-        raise OptionError(
-            f"is not allowed: every fit is within it; give {what} below 1.", name, tol
-        )
+        why = "is not allowed: every fit is within it; give a number below 1."
+        raise OptionError(why, name, tol)
     return tol
 
 
@@ -55,7 +52,7 @@ def check_sample_kind(name: str, kind: SampleKind) -> SampleKind:
     return kind
 
 
-class Solver(ABC):
+class Solver:
     """How a problem is minimised: `Pegasos` or `SDCA`, with its options.
 
     Attributes
@@ -87,19 +84,14 @@ class Solver(ABC):
         return None
 
     @property
-    @abstractmethod
     def uses_random_numbers(self) -> bool:
         """Whether the order is drawn."""
+        return True
 
     @property
-    @abstractmethod
     def order_name(self) -> str:
         """The order in words."""
-
-    @property
-    def has_own_steps(self) -> bool:
-        """Whether the sizes of the steps are those of the algorithm."""
-        return True
+        return "shuffle"
 
     @property
     def visits_rows(self) -> bool:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -104,11 +104,6 @@ def in_order(
 
 def check_length(start: object, problem: Problem) -> None:
     """Raise `OptionError` if coefficients are not as many as the problem has."""
-    if isinstance(start, Mapping):
-        raise OptionError(
-            "start has names, and the rows of this problem have none; give its "
-            "coefficients in the order of the columns, the intercept first."
-        )
     p, first = problem.p, "the intercept, then " * problem.intercept
     if isinstance(start, np.ndarray) and start.size != p + problem.intercept:
         raise OptionError(
@@ -153,10 +148,7 @@ def continued_from(fit: object) -> tuple[pd.Series, int] | None:
 
     Those before it are counted too, where it went on from another fit.
     """
-    try:
-        params = getattr(fit, "params", None)
-    except Exception:  # code of others
-        return None
+    params = getattr(fit, "params", None)
     if not isinstance(params, pd.Series):
         return None
     before = getattr(getattr(fit, "solver", None), "first_step", 1) - 1
@@ -577,18 +569,6 @@ class Pegasos(Solver):
     def has_own_steps(self) -> bool:
         """Whether the steps are those of Pegasos, ``1 / (lam t)``."""
         return isinstance(self.step, str) and self.step == "pegasos"
-
-    def for_columns(self, names: Sequence[str], intercept: bool) -> "Pegasos":
-        """Return the solver with a start by name put in the order of the columns.
-
-        Raises
-        ------
-        OptionError
-            If the names are not those of the coefficients.
-        """
-        if not isinstance(self.start, Mapping):
-            return self
-        return replace(self, start=in_order(self.start, names, intercept))
 
     @property
     def order_name(self) -> str:

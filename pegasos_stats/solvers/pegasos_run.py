@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from typing import Any, TypeVar
 
 import numpy as np
@@ -303,15 +302,8 @@ def shown_epochs(
 def with_progress(
     items: Iterable[Item], total: int | None, unit: str
 ) -> Iterable[Item]:
-    """Show a tqdm progress bar while iterating, a count where the total is unknown.
-
-    In a notebook it is a widget if ipywidgets is installed, and otherwise text, as in
-    a terminal; tqdm would warn of the missing library.
-    """
-    if find_spec("ipywidgets") is None:
-        from tqdm import tqdm
-    else:
-        from tqdm.auto import tqdm
+    """Show tqdm's progress bar while iterating, a count where the total is unknown."""
+    from tqdm import tqdm
 
     bar: Iterable[Item] = tqdm(iter(items), total=total, unit=unit)
     return bar

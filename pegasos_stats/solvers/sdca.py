@@ -141,16 +141,6 @@ class SDCA(Solver):
         """Whether a step visits a row, as those of SDCA-perm do."""
         return self.algorithm == "perm"
 
-    @property
-    def uses_random_numbers(self) -> bool:
-        """Whether the order is drawn."""
-        return True
-
-    @property
-    def order_name(self) -> str:
-        """The order in words."""
-        return "shuffle"
-
 
 def warn_of(
     at: Certificate,

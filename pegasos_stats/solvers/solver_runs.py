@@ -20,6 +20,7 @@ from pegasos_stats.solvers import kernel_ascent, kernel_problem
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.newton.sums import kernel_rows, scores_in_order
 from pegasos_stats.solvers.objective import Certificate, certificate
+from pegasos_stats.solvers.options import checked_tol
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Moment, Observer, run_pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -194,13 +195,7 @@ def checked_refinement(tol: float | None, solver: Pegasos | SDCA) -> SDCA | None
     """
     if tol is None:
         return None
-    given, tol = tol, check_positive("refine", tol)
-    if tol >= 1.0:
-        raise OptionError(
-            "is not allowed: every fit is within it; give a relative gap below 1.",
-            "refine",
-            tol,
-        )
+    given, tol = tol, checked_tol("refine", check_positive("refine", tol))
     if solver.to_optimum:
         raise OptionError(
             f"refine={shown(given)} goes on from Pegasos; give "
