@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pegasos_stats as ps
+from pegasos_stats.models.results import LaterMethod
 
 FILE = Path(__file__).parents[1] / "tests/public_face.txt"
 
@@ -32,6 +33,8 @@ def _lines(name: str) -> Iterator[str]:
         for inner in sorted(inner for inner in dir(found) if not inner.startswith("_")):
             member = inspect.getattr_static(found, inner)
             member = getattr(member, "__func__", member)
+            if isinstance(member, LaterMethod):
+                member = getattr(found, inner)
             yield f"{name}.{inner}{_signature(member) if callable(member) else ''}"
 
 

@@ -405,7 +405,7 @@ class LinearModel(Model):
         --------
         >>> import pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
-        >>> ps.SVM.from_formula("digit ~ p34 + p43", train, lam=1.0).names
+        >>> ps.svm("digit ~ p34 + p43", train, lam=1.0).names
         ('p34', 'p43')
         """
         check_flag("intercept", intercept)
@@ -712,17 +712,6 @@ class Logit(LinearModel):
 
 svm = renamed("svm", SVM.from_formula)
 logit = renamed("logit", Logit.from_formula)
-
-
-def _document(function: Callable[..., LinearModel], model: str) -> None:
-    """Put the model, and a call of the function, into the words of `from_formula`."""
-    called, text = f"ps.{function.__name__}(", function.__doc__ or ""
-    text = text.replace("Build the model from", f"Build a {model} from")
-    function.__doc__ = text.replace("ps.SVM.from_formula(", called)
-
-
-_document(svm, "support vector machine")
-_document(logit, "logistic regression")
 
 
 def sample_of_scan(

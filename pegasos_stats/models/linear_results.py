@@ -773,17 +773,6 @@ class LinearResults(Results):
             f"pseudo R2 {self.prsquared:.3f}",
         ]
 
-    def _repr_html_(self) -> str:
-        if self.has_covariance:
-            return self.summary().to_html()
-        table, footer = summaries.largest(self.displayed(self._table(0.95, None)), 30)
-        text = "For standard errors, p-values and intervals see summary()."
-        notes = [Note("standard errors", "note", text)]
-        shown = summaries.summary_of(
-            self, tables.estimate_cells(table), notes, footer=footer
-        )
-        return shown.to_html()
-
     def coefficient_table(self, level: float = 0.95) -> pd.DataFrame:
         """The columns of `tidy`; NaN if standard errors are off or would take long."""
         return self._table(level, None if self._missing() else self._uncertainty)

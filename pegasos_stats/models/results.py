@@ -5,8 +5,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from os import PathLike
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -67,7 +68,7 @@ if TYPE_CHECKING:
     from dask.dataframe import DataFrame as DaskFrame
 
     from pegasos_stats.models.linear import Model
-    from pegasos_stats.output.report.report import Format, Report
+    from pegasos_stats.output.report.report import Report
     from pegasos_stats.studies.cross_validation import LambdaPath
     from pegasos_stats.studies.thresholds import Thresholds
 
@@ -77,6 +78,26 @@ SAME = 1e-6  # of the range of scores
 SOME = 100  # rows of a fit from files, by which all in their order are known again
 
 ReadRows = tuple["pd.Series[float]", pd.Series, pd.DataFrame]
+
+Found = TypeVar("Found")
+
+
+class LaterMethod(Generic[Found]):
+    """A method that is a function of a module above this one, imported when asked for.
+
+    Parameters
+    ----------
+    module, name : str
+        Where the function stands; its first argument is the object.
+    """
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+
+    def __get__(self, found: object, kind: type) -> Callable[..., Found]:
+        """The method of an object, or of a class the function."""
+        function = getattr(import_module(self.module), self.name)
+        return function if found is None else MethodType(function, found)
 
 
 @suggest_names("result")
@@ -125,6 +146,15 @@ class Results(ABC):
     seconds: float | None = None
     counted: Counts | None = None
     model: "Model | None" = None
+
+    thresholds = cast(
+        "LaterMethod[Thresholds]",
+        LaterMethod("pegasos_stats.studies.thresholds", "thresholds"),
+    )
+    report = cast(
+        "LaterMethod[Report]",
+        LaterMethod("pegasos_stats.output.report.report", "report"),
+    )
 
     @property
     def lambda_path(self) -> "LambdaPath | None":
@@ -706,107 +736,6 @@ class Results(ABC):
             return found
         return with_source(found, self, matrix, labels, counts)
 
-    @suggest_arguments
-    def thresholds(
-        self,
-        data: object = None,
-        actual: object = None,
-        *,
-        metric: str | None = None,
-        cost: object = None,
-        positive: object = None,
-        folds: object = 5,
-        repeats: int = 1,
-        groups: object = None,
-        seed: int | None = 1,
-        unseen: Unseen = "error",
-        freq_weights: object = None,
-        offset: object = None,
-        workers: int | None = None,
-        progress: bool = False,
-    ) -> "Thresholds":
-        """Choose a threshold for ``predict(threshold=)``, estimate its performance.
-
-        The choice uses scores of rows that no fit has seen: out-of-fold scores of the
-        same model and solver, from folds as in `cross_validate`, or scores of new rows.
-        The performance of the procedure is estimated by nesting: in each fold a
-        threshold is chosen without the rows of that fold, by 5 inner folds of the
-        training rows; for new rows, by the other folds.
-
-        Candidates are the midpoints between neighbouring scores; if the usual threshold
-        lies between the two, it is the candidate. Of several equally good ones the
-        nearest to the usual threshold is taken. The scale is that of `predict`.
-
-        Metrics and costs use ``freq_weights=`` and weights of rows.
-        Class weights, such as ``"balanced"``, are used in the fits only.
-
-        Parameters
-        ----------
-        data, actual, unseen, freq_weights, offset : optional
-            New rows, as for `confusion`; out-of-fold scores if left out.
-        metric : str, optional
-            Metric to maximise: ``"balanced_accuracy"``, the default, ``"youden"``,
-            ``"accuracy"``, ``"kappa"``, ``"mcc"``, ``"f1"``, ``"f0.5"``, ``"f2"``; or
-            to minimise: ``"error_rate"``.
-        cost : dict, optional
-            Costs, instead of a metric; their mean over the rows is minimised. Give the
-            cost of each kind of error, ``{"false_positive": 1, "false_negative": 5}``,
-            or of an error in each actual level, ``{"no": 1, "yes": 5}``.
-        positive : label, optional
-            Positive class; by default the second level, as everywhere.
-        folds, repeats, groups, seed, workers, progress
-            As for `cross_validate`. By default folds keep the groups of
-            ``fit(groups=)`` whole; with two groupings, those of the first.
-
-        Returns
-        -------
-        Thresholds
-            With ``threshold``, ``estimate``, ``std_error``, ``table``, ``plot()``.
-
-        Raises
-        ------
-        OptionError
-            If an option is not allowed.
-        DataError
-            If `data` are the rows of the fit, or a loaded fit has no rows.
-
-        References
-        ----------
-        Varma & Simon, *Bias in error estimation when using cross-validation for model
-        selection*, BMC Bioinformatics 7 (2006), 91.
-
-        Examples
-        --------
-        >>> import pegasos_stats as ps
-        >>> train, test = ps.datasets.load_digits56()
-        >>> result = ps.svm("digit ~ p34 + p43", train, lam=0.01).fit(ps.SDCA(seed=1))
-        >>> cost = {"false_positive": 1, "false_negative": 5}
-        >>> found = result.thresholds(cost=cost, seed=443)
-        >>> usual, chosen = (
-        ...     result.confusion(test, threshold=t).table.loc[6, 5]
-        ...     for t in (0.0, found.threshold)
-        ... )
-        >>> bool(chosen < usual)
-        True
-        """
-        from pegasos_stats.studies.thresholds import choose_threshold
-
-        return choose_threshold(
-            *(self, data, actual),
-            metric=metric,
-            cost=cost,
-            positive=positive,
-            folds=folds,
-            repeats=repeats,
-            groups=groups,
-            seed=seed,
-            unseen=unseen,
-            freq_weights=freq_weights,
-            offset=offset,
-            workers=workers,
-            progress=progress,
-        )
-
     @cached_property
     def training_table(self) -> ConfusionMatrix:
         """Confusion table of the training rows; for a loaded model, its counts."""
@@ -849,39 +778,6 @@ class Results(ABC):
 
     def _repr_html_(self) -> str:
         return self.summary().to_html()
-
-    def report(
-        self,
-        test: object = None,
-        path: str | PathLike[str] | None = None,
-        *,
-        format: "Format | None" = None,
-        title: str | None = None,
-        image_shape: tuple[int, int] | None = None,
-        positive: object = None,
-        path_of_lambda: object = None,
-        validation: object = None,
-        unseen: Unseen = "error",
-        offset: object = None,
-        threshold: object = None,
-        overwrite: bool = False,
-    ) -> "Report":
-        """Make a one-page report of the fit; see `pegasos_stats.report`."""
-        from pegasos_stats.output.report.report import report
-
-        return report(
-            *(self, test, path),
-            format=format,
-            title=title,
-            image_shape=image_shape,
-            positive=positive,
-            path_of_lambda=path_of_lambda,
-            validation=validation,
-            unseen=unseen,
-            offset=offset,
-            threshold=threshold,
-            overwrite=overwrite,
-        )
 
     def __repr__(self) -> str:
         return (

@@ -16,7 +16,7 @@ from pegasos_stats.data.sample import RowIndex
 from pegasos_stats.data.user_data import position_of
 from pegasos_stats.data.weights import column_of_counts, repeated
 from pegasos_stats.errors import DataError, OptionError
-from pegasos_stats.foreign_names import suggest_names
+from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics import scores
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import positive_position
@@ -388,7 +388,8 @@ class ThresholdRule:
         return self.thresholds(drawn, rng.seed, inside, outside, out_of_fold=False)
 
 
-def choose_threshold(
+@suggest_arguments
+def thresholds(
     result: Results,
     data: object = None,
     actual: object = None,
@@ -406,7 +407,70 @@ def choose_threshold(
     workers: int | None = None,
     progress: bool = False,
 ) -> Thresholds:
-    """Choose the threshold of a fit, see ``result.thresholds()``."""
+    """Choose a threshold for ``predict(threshold=)``, estimate its performance.
+
+    The choice uses scores of rows that no fit has seen: out-of-fold scores of the
+    same model and solver, from folds as in `cross_validate`, or scores of new rows.
+    The performance of the procedure is estimated by nesting: in each fold a
+    threshold is chosen without the rows of that fold, by 5 inner folds of the
+    training rows; for new rows, by the other folds.
+
+    Candidates are the midpoints between neighbouring scores; if the usual threshold
+    lies between the two, it is the candidate. Of several equally good ones the
+    nearest to the usual threshold is taken. The scale is that of `predict`.
+
+    Metrics and costs use ``freq_weights=`` and weights of rows.
+    Class weights, such as ``"balanced"``, are used in the fits only.
+
+    Parameters
+    ----------
+    data, actual, unseen, freq_weights, offset : optional
+        New rows, as for `confusion`; out-of-fold scores if left out.
+    metric : str, optional
+        Metric to maximise: ``"balanced_accuracy"``, the default, ``"youden"``,
+        ``"accuracy"``, ``"kappa"``, ``"mcc"``, ``"f1"``, ``"f0.5"``, ``"f2"``; or
+        to minimise: ``"error_rate"``.
+    cost : dict, optional
+        Costs, instead of a metric; their mean over the rows is minimised. Give the
+        cost of each kind of error, ``{"false_positive": 1, "false_negative": 5}``,
+        or of an error in each actual level, ``{"no": 1, "yes": 5}``.
+    positive : label, optional
+        Positive class; by default the second level, as everywhere.
+    folds, repeats, groups, seed, workers, progress
+        As for `cross_validate`. By default folds keep the groups of
+        ``fit(groups=)`` whole; with two groupings, those of the first.
+
+    Returns
+    -------
+    Thresholds
+        With ``threshold``, ``estimate``, ``std_error``, ``table``, ``plot()``.
+
+    Raises
+    ------
+    OptionError
+        If an option is not allowed.
+    DataError
+        If `data` are the rows of the fit, or a loaded fit has no rows.
+
+    References
+    ----------
+    Varma & Simon, *Bias in error estimation when using cross-validation for model
+    selection*, BMC Bioinformatics 7 (2006), 91.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> result = ps.svm("digit ~ p34 + p43", train, lam=0.01).fit(ps.SDCA(seed=1))
+    >>> cost = {"false_positive": 1, "false_negative": 5}
+    >>> found = result.thresholds(cost=cost, seed=443)
+    >>> usual, chosen = (
+    ...     result.confusion(test, threshold=t).table.loc[6, 5]
+    ...     for t in (0.0, found.threshold)
+    ... )
+    >>> bool(chosen < usual)
+    True
+    """
     problem, model = result.problem, result.model
     usual = float(thresholded(np.zeros(1), problem)[0])  # where the score is 0
     scale = scale_of(problem)
