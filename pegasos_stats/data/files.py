@@ -19,7 +19,7 @@ import pandas as pd
 
 from pegasos_stats import errors
 from pegasos_stats.data.user_data import limit
-from pegasos_stats.errors import counted, listing
+from pegasos_stats.errors import listing
 from pegasos_stats.writing import checked_path, shown_path
 
 OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh\d1AY&SY": bz2.open}
@@ -171,6 +171,8 @@ COMMAS = CsvStyle()
 def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
     """Read a CSV file; a first column without a name becomes the row names.
 
+    Other columns without a name are left out.
+
     Raises
     ------
     DataError
@@ -186,27 +188,19 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
             low_memory=False,
         )
         header = _header(path, style)
-        apart = separator_in(data.columns)
-        long = not apart and not isinstance(data.index, pd.RangeIndex)  # as row names
-        short = data.shape[1] > 1 and data.iloc[:, -1].isna().any()
-        if (long or short) and (why := uneven_line(path, style.sep, style.encoding)):
-            raise ValueError(why)
+        long = not isinstance(data.index, pd.RangeIndex)  # as row names
+        if long and not separator_in(data.columns):
+            raise ValueError("its rows have more fields than its header")
     except errors.PegasosStatsError:
         raise
     except UnicodeDecodeError:
         raise not_csv(path, NOT_UTF8) from None
     except pd.errors.EmptyDataError:
         raise not_csv(path, EMPTY) from None
-    except pd.errors.ParserError as error:
-        why = uneven_line(path, style.sep, style.encoding)
-        raise not_csv(path, why or str(error)) from None
     except (*UNREADABLE, ValueError) as error:
         raise not_csv(path, str(error)) from None
-    data = _with_long_numbers(data, style.decimal)
     unnamed = [j for j, name in enumerate(header) if j > 0 and not name]
-    if unnamed:
-        warn_unnamed(path, unnamed[0] + 1)
-        data = data.drop(columns=data.columns[unnamed])
+    data = data.drop(columns=data.columns[unnamed])
     if not header[0]:
         return data.set_index(data.columns[0]).rename_axis(None)
     return data
@@ -224,15 +218,6 @@ def content(path: str, style: CsvStyle) -> io.BytesIO:
                 raise bytes_of_zero(path)
     found.seek(0)
     return found
-
-
-def warn_unnamed(path: str, number: int) -> None:
-    """Warn that a column of a CSV file without a name is not read."""
-    errors.warn_caller(
-        f"Column {number} of {shown_path(path)} has no name and is left out; give it "
-        "one in the first line.",
-        errors.ColumnWarning,
-    )
 
 
 def _header(path: str, style: CsvStyle) -> list[str]:
@@ -271,47 +256,3 @@ def separator_in(names: "Sequence[object] | pd.Index", own: str = ",") -> str:
     """
     only = str(names[0]) if len(names) == 1 else ""
     return next((mark for mark in SEPARATED if mark in only and mark != own), "")
-
-
-def uneven_line(path: str, sep: str, encoding: str = "utf-8") -> str:
-    """What is wrong with the first line that has not the fields of the header."""
-    coded = encoding.lower().replace("_", "-")
-    coded = "utf-8-sig" if coded in ("utf-8", "utf8") else coded
-    header: list[str] = []
-    with opened(path) as handle, suppress(*UNREADABLE):
-        text, before = io.TextIOWrapper(handle, coded, "replace", newline=""), 0
-        lines = csv.reader(text, delimiter=sep, strict=True)
-        try:
-            for line in lines:
-                header = header or line
-                if mark := separator_in(header, sep):
-                    return (
-                        f"its columns are separated by {SEPARATED[mark]}; read it in "
-                        f"memory with sep={mark!r}"
-                    )
-                if line and len(line) != len(header):
-                    fields = counted(len(line), "field")
-                    return (
-                        f"line {lines.line_num} has {fields} where {len(header)} are "
-                        "expected; a cell that holds the separator stands in quotes, "
-                        "and one without a value is left empty"
-                    )
-                before = lines.line_num
-        except csv.Error as error:
-            if "end of data" in str(error):
-                return f"a quote that line {before + 1} opens is never closed"
-    return ""
-
-
-def _with_long_numbers(data: pd.DataFrame, decimal: str) -> pd.DataFrame:
-    """Make floats, as R does, of columns with whole numbers beyond 64 bits."""
-    mark = re.escape(decimal)
-    number = re.compile(rf"[+-]?\d+(?:{mark}\d*)?(?:[eE][+-]?\d+)?", re.ASCII)
-    for name, column in list(data.items()):
-        found = column.dropna()
-        if column.dtype.kind in "biuf" or not len(found):
-            continue
-        if all(number.fullmatch(str(cell)) for cell in found):
-            cells = (float(str(cell).replace(decimal, ".")) for cell in found)
-            data[name] = pd.Series(cells, index=found.index, dtype=float)
-    return data

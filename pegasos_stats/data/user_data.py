@@ -538,8 +538,7 @@ def plain_column(column: DataColumn) -> DataColumn:
     if values and all(isinstance(v, bool | np.bool_) for v in values):
         return column.astype(bool)
     if values and all(_is_number(v) for v in values):
-        with np.errstate(over="ignore"):  # of wider floats; infinity is refused later
-            return column.astype(np.float64)
+        return column.map(_as_number).astype(np.float64)
     return column
 
 

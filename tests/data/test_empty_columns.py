@@ -61,26 +61,6 @@ def test_files_and_dask_leave_it_out_too(tmp_path):
         ps.svm("y ~ x + e", ps.scan(tmp_path / "rows.csv"), lam=0.1)
 
 
-@pytest.mark.parametrize("memory", [(), ("--memory", "64MiB")])
-@pytest.mark.parametrize(
-    ("header", "end"),
-    [("y,x,", ","), ("y,x,,", ",,"), ("y,,x", None), ("y,x,e", ","), ("y,x,", ",k")],
-)
-def test_trailing_commas_and_columns_without_a_name(
-    tmp_path, capsys, memory, header, end
-):
-    cells = zip(DATA["y"], DATA["x"], strict=True)
-    lines = [f"{y},,{x!r}" if end is None else f"{y},{x!r}{end}" for y, x in cells]
-    path = tmp_path / "rows.csv"
-    path.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
-    options = "--formula", "y ~ .", "--lam", "0.1", "--coefficients", *memory
-    found = run(capsys, "fit", path, *options)
-    assert "left out" in found.err
-    terms = [line.split()[0] for line in found.out.splitlines() if line]
-    assert [term for term in terms if term in ("Intercept", "x", "e")] == FITTED
-    assert "Unnamed" not in found.out
-
-
 @pytest.mark.parametrize("blank", ["   ", "\t", "\u00a0"])
 def test_a_column_of_blank_text_holds_no_value_either(blank, tmp_path, capsys):
     data = DATA.assign(e=blank)

@@ -190,9 +190,12 @@ DAMAGED = {
     "UTF-16": (CSV_TEXT.decode().encode("utf-16"), ""),
     "nothing": (b"", "[Ee]mpty"),
     "gzip": (gzip.compress(CSV_TEXT), ""),
-    "open quote": (CSV_TEXT + b'a,1,"c\n', "line 10"),
-    "open quote before rows": (CSV_TEXT + b'a,1,"c\na,2,c\nb,7,c\n', "line 10"),
-    "open quote at the end": (CSV_TEXT + b'a,1,"c\nb,2,c', "line 10"),
+    "open quote": (CSV_TEXT + b'a,1,"c\n', "end of data"),
+    "open quote before rows": (
+        CSV_TEXT + b'a,1,"c\na,2,c\nb,7,c\n',
+        "end of data",
+    ),
+    "open quote at the end": (CSV_TEXT + b'a,1,"c\nb,2,c', "end of data"),
     "long quote": (CSV_TEXT + b'a,1,"c\n' + b"a,2,c\n" * 2_000_000, ""),
 }
 

@@ -7,8 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import pegasos_stats as ps
-
 pa = pytest.importorskip("pyarrow")
 MIB = 2**20
 BUDGET = 128
@@ -41,23 +39,6 @@ def peak_of(path, formula, folder):
         list(map(str, given)), capture_output=True, text=True, check=True
     )
     return float(done.stdout.split()[-1])
-
-
-def long_text(n, rng):
-    x = rng.normal(size=n)
-    cells = np.array([f"{k}" + 250 * "abcdefgh" for k in range(3)])
-    frame = pd.DataFrame({"x": x, "g": cells[rng.integers(0, 3, n)]})
-    return frame.assign(y=cells[(x + rng.normal(size=n) > 0.0).astype(int)])
-
-
-def test_long_text_is_read_within_it(tmp_path):
-    frame = long_text(40_000, np.random.default_rng(3))
-    path = tmp_path / "text.parquet"
-    frame.to_parquet(path, row_group_size=5000)
-    # 4 KB a row: 32,768 of them, as of numbers, would be 128 MiB a piece.
-    assert ps.scan(path, memory=BUDGET * MIB).rows_at_once(["x", "g", "y"]) < 1100
-    assert ps.scan(path, memory=BUDGET * MIB).rows_at_once(["x"]) == 2**15
-    assert peak_of(path, "y ~ x + g", tmp_path) < BUDGET + ALLOWANCE
 
 
 def test_many_columns_are_fitted_within_it(tmp_path):

@@ -1,11 +1,13 @@
 """Files of rows: which they are, their formats, and their rows, some at a time."""
 
+import csv
 import glob
+import io
 import os
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -77,8 +79,6 @@ MEMORY = "1GiB"
 LEAST = 64 * 2**20  # bytes, below which blocks would be a few rows
 SHARE = 32  # of the budget that the rows of a piece may take
 MOST_ROWS = 2**15  # of a piece
-FILES, FIRST = 8, 256  # files, and rows of each, that show how long text is
-LONG = 8  # numbers of eight bytes, as which shorter text is one
 MAGIC = "*?["
 
 Found = TypeVar("Found")
@@ -171,14 +171,16 @@ def arrow_reader(
 
 
 def csv_names(file: str) -> list[str]:
-    """Names in the first line of a CSV file; columns without a name are left out.
+    """Names in the first line of a CSV file; columns without a name are left out."""
+    return [name for name in csv_reader(file, {}).schema.names if name]
 
-    A first one is of row names, of others there is a warning.
-    """
-    names: list[str] = csv_reader(file, {}).schema.names
-    if "" in names[1:]:
-        one_file.warn_unnamed(file, names.index("", 1) + 1)
-    return [name for name in names if name]
+
+def check_quotes(file: str) -> None:
+    """Raise an exception for a quote that is never closed, which Arrow closes."""
+    with one_file.opened(file) as handle:
+        text = io.TextIOWrapper(handle, "utf-8")
+        deque(csv.reader(text, strict=True), 0)
+        text.detach()
 
 
 def csv_batches(file: str, types: "Types") -> "Iterator[pa.RecordBatch]":
@@ -331,8 +333,6 @@ def reading(file: str) -> Iterator[None]:
         if title != "CSV":
             cure = "write it again, or leave it out"
             raise DataError(f"{text} ({reason}); {cure}.") from None
-        if "Expected" in reason:
-            reason = one_file.uneven_line(file, separator_of(file)) or reason
         if re.search("invalid UTF8|codec can't decode", reason):
             reason = one_file.NOT_UTF8
         raise DataError(f"{text}: {reason}.") from None
@@ -527,7 +527,7 @@ class Scan:
         """Size, time and inode of each file; forget what files held that changed."""
         found, kept = {file: stamp_of(file) for file in self.files}, vars(self)
         if kept.get("_stamps", found) != found:
-            for name in ("types", "schemas", "kinds", "_widths"):
+            for name in ("types", "schemas", "kinds"):
                 kept.pop(name, None)
         kept["_stamps"] = found
         return found
@@ -625,30 +625,7 @@ class Scan:
 
     def rows_at_once(self, columns: Sequence[str]) -> int:
         """How many rows of these columns a piece has."""
-        return rows_of_piece(self.memory, self.width(columns))
-
-    def width(self, columns: Sequence[str]) -> float:
-        """Bytes of a row of these columns, divided by the eight of a number.
-
-        That of text is its mean in the first rows of some files, if it is long.
-        """
-        return sum(self._widths.get(name, 1.0) for name in columns)
-
-    @cached_property
-    def _widths(self) -> dict[str, float]:
-        """Widths of columns of long text."""
-        found: dict[str, float] = {}
-        for file in self.files[:: -(-len(self.files) // FILES)]:
-            types, schema = self.types_in(file), self.schemas[file]
-            texts = [name for name in schema.names if self.kinds[name] == TEXT]
-            with suppress(Exception):  # which is raised again where rows are read
-                batches = batches_of(file, texts, FIRST, types)
-                piece = next(iter(of_equal_size(batches, FIRST)))
-                for name, column in zip(texts, piece.columns, strict=True):
-                    width = bytes_of_text(column) / 8 / piece.num_rows
-                    if width > LONG:
-                        found[name] = max(width, found.get(name, 0.0))
-        return found
+        return rows_of_piece(self.memory, len(columns))
 
     def frames(
         self, columns: Sequence[str], rows: int | None = None
@@ -739,9 +716,8 @@ def agreed_types(files: Sequence[str], stated: Mapping[str, str]) -> "Types":
                 for name, column in zip(wanted, batch.columns, strict=True):
                     kinds[name] = widened(kinds[name], column, file)
                 last = batch.columns[-1][-1].as_py() if batch.num_rows else last
-            uneven = one_file.uneven_line
-            if "\n" in str(last) and (why := uneven(file, separator_of(file))):
-                raise ValueError(why)
+            if "\n" in str(last):
+                check_quotes(file)
     if unknown := [name for name in stated if name not in kinds]:
         raise ColumnError(
             f"types= states {listing(unknown[:1])}, which is a column of no CSV file; "
@@ -797,21 +773,6 @@ def _holds(values: "pa.StringArray", kind: str) -> bool:
     return True
 
 
-def bytes_of_text(column: "pa.Array") -> int:
-    """Bytes that the values of a column of text take.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> words = pa.array(["abc", "abc", None])
-    >>> bytes_of_text(words), bytes_of_text(words.dictionary_encode())
-    (6, 6)
-    """
-    import pyarrow.compute as pc
-
-    return pc.sum(pc.binary_length(column.cast("large_string"))).as_py() or 0
-
-
 def rows_of_piece(memory: int, columns: float, share: int = SHARE) -> int:
     """How many rows a piece has, within a budget of so many bytes for all work.
 
@@ -847,8 +808,9 @@ def scan(
         Memory for rows: ``"512MiB"``, ``"4GB"``, or a number of bytes. A hinge fit
         keeps the rows near its margin in memory, some percent of all with ten columns,
         a third or more with thousands; if they do not find room it takes more reads. It
-        bounds rows and products of columns, not libraries and their buffers: some
-        250 MB come on top. A record batch of an Arrow file is read as a whole.
+        bounds rows, a text counted as a number, and products of columns, not libraries
+        and their buffers: some 250 MB come on top. A record batch of an Arrow file is
+        read as a whole.
     types : dict, optional
         Types of columns of CSV files, ``"numbers"``, ``"text"`` or ``"booleans"``, as
         in ``{"zip": "text"}``. If types are missing, the files are read once more to

@@ -102,7 +102,7 @@ def counted_pieces(
         If a file cannot be read to its end, or a count is no whole number.
     """
     names = list(columns)
-    step = rows or files.rows_of_piece(scan.memory, scan.width(names))
+    step = rows or files.rows_of_piece(scan.memory, len(names))
     wanted = names if counts is None else [*dict.fromkeys([*names, counts])]
     for piece in scan.frames(wanted, step):
         if counts is None:

@@ -117,10 +117,6 @@ class Partition:
     noun, title = "partitions", "a frame of Dask"
     more = "pegasos_stats.dask.rows(data, memory=)"  # of the budget
 
-    def width(self, columns: Sequence[str]) -> float:
-        """As that of `Scan`; all rows are in memory already."""
-        return len(columns)
-
     def frames(self, columns: Sequence[str], rows: int) -> Iterator[pd.DataFrame]:
         """The rows, some at a time, the same each time."""
         bare = self.frame.reset_index(drop=True)
@@ -167,10 +163,6 @@ class Partitions:
     def is_single(self, columns: Iterable[str]) -> bool:
         """Whether all of these columns are of single precision."""
         return all(self.frame.dtypes[column] == "float32" for column in columns)
-
-    def width(self, columns: Sequence[str]) -> float:
-        """As that of each partition."""
-        return len(columns)
 
     @property
     def n_parts(self) -> int:

@@ -406,7 +406,7 @@ class CountingRule:
 
     def step(self, scan: Source | Partition) -> int:
         """How many rows a piece has, by what is read and by what it becomes."""
-        read = rows_of_piece(scan.memory, scan.width(self.wanted))
+        read = rows_of_piece(scan.memory, len(self.wanted))
         p = len(self.agreed.design.names)
         return min(read, rows_of_piece(scan.memory, p, SHARE))
 
