@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from pegasos_stats import errors
 from pegasos_stats.arrays import DataColumn, Dense, Mask, Predictors
 from pegasos_stats.errors import counted, listing, shown
-from pegasos_stats.other_frames import check_valid, in_pandas
+from pegasos_stats.other_frames import in_pandas
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -197,7 +197,6 @@ def to_supported_dtype(data: Data) -> Data:
     """
     if isinstance(data, pd.Series):
         dtype = data.dtype
-        _check_valid(data)
         if _is_known(dtype):
             return data
         if isinstance(dtype, np.dtype):
@@ -206,25 +205,9 @@ def to_supported_dtype(data: Data) -> Data:
         found = in_pandas(array.__arrow_array__())
         return pd.Series(found.array, index=data.index, name=data.name)
     if all(map(_is_known, data.dtypes)):
-        for j, dtype in enumerate(data.dtypes):
-            if _is_of_arrow(dtype):
-                _check_valid(data.iloc[:, j])
         return data
     columns = [to_supported_dtype(data.iloc[:, j]) for j in range(data.shape[1])]
     return pd.concat(columns, axis=1).set_axis(data.columns, axis=1)
-
-
-def _is_of_arrow(dtype: object) -> bool:
-    kept = isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow"
-    return kept or isinstance(dtype, pd.ArrowDtype)
-
-
-def _check_valid(column: DataColumn) -> None:
-    """Raise `DataError` for text that is not UTF-8, or places beyond what is there."""
-    if not _is_of_arrow(column.dtype):
-        return
-    array: Any = column.array
-    check_valid(array.__arrow_array__(), "Column", column.name)
 
 
 def _is_known(dtype: object) -> bool:

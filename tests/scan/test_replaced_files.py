@@ -193,19 +193,3 @@ def test_what_pandas_wrote_may_be_nested_without_end(tmp_path):
     file = tmp_path / "rows.parquet"
     pq.write_table(table.replace_schema_metadata({"pandas": "[" * 100_000}), file)
     assert ps.svm("label ~ x1 + x2", ps.scan(file), lam=0.1).problem.n == 300
-
-
-@pytest.mark.parametrize("kind", ["arrow", "str"])
-@pytest.mark.parametrize("formula", ["y ~ x + g", "g ~ x"])
-def test_columns_of_pandas_whose_text_is_damaged(kind, formula):
-    n = 40
-    places = pa.array(["ab"] * n).buffers()[1]
-    text = [None, places, pa.py_buffer(b"a\xff" * n)]
-    bad = pa.chunked_array([pa.Array.from_buffers(pa.string(), n, text)])
-    data = pd.DataFrame({"y": ["no", "yes"] * (n // 2), "x": np.arange(n)})
-    data["g"] = pd.Series(pd.arrays.ArrowExtensionArray(bad))
-    if kind == "str":
-        large = bad.cast(pa.large_string())
-        data["g"] = pd.Series(pd.arrays.ArrowStringArray(large))
-    with pytest.raises(DataError, match="'g' is damaged"):
-        ps.svm(formula, data, lam=0.1)
