@@ -193,7 +193,7 @@ def constant_prediction(result: "Results") -> Iterator[Note]:
         text += ". For probabilities or a ranking use the log loss (ps.logit)"
     else:
         text += ". Probabilities rank the rows all the same; for labels give threshold="
-    if not problem.weighted:
+    if problem.weights is None:
         text += ", for a balanced rule weights='balanced'"
     yield Note("predictions", "warning", f"{text}.")
 

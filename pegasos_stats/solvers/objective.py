@@ -11,7 +11,6 @@ from pegasos_stats.arrays import Integers, Vector
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.weights import r_sum
 from pegasos_stats.errors import DataError
-from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.newton.sums import (
     Sums,
     doubles,
@@ -297,14 +296,15 @@ def zero_objective(problem: Problem) -> float:
     With an offset it is the mean loss of that alone.
     """
     if problem.offset is None:
-        return LOSSES[problem.loss].at_zero
+        return problem.loss_function.at_zero
     return mean_loss(problem, problem.offset, 0.0)
 
 
 def mean_loss(problem: Problem, scores: Vector, alpha: float) -> float:
     """``mean w_i loss(y_i (scores_i + alpha))``, offsets being part of the scores."""
     m = problem.y * (scores + alpha)
-    return total(problem.row_weights * LOSSES[problem.loss].values(m)) / problem.n
+    losses = problem.loss_function.values(m)
+    return total(problem.row_weights * losses) / problem.n
 
 
 def best_intercept(

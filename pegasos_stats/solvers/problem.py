@@ -188,11 +188,6 @@ class Problem:
             return self.row_weights
         return np.asarray(read_only(np.ones(self.n)))
 
-    @property
-    def weighted(self) -> bool:
-        """Whether a weight is not 1."""
-        return self.weights is not None
-
     @cached_property
     def class_weights(self) -> tuple[float, float]:
         """Weights of the rows of -1, and of +1, summed."""

@@ -33,7 +33,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.newton.sums import Sums
 from pegasos_stats.solvers.problem import Problem
 
@@ -180,7 +179,7 @@ class Rounding:
         if loss != "log":  # a, less what is squared: the rewards may be below 0
             steep, size = 0.0, 2.0 * seen.dual / n - value
         share = seen.share
-        off = steep + (LOSSES[loss].rounding + share) * size
+        off = steep + (self._problem.loss_function.rounding + share) * size
         if self._problem.farthest is None:
             return Within(value, off)
         less = (seen.known + seen.known_rest) / n
@@ -224,8 +223,8 @@ class Rounding:
         Normalised weights are those of the user to some rounding, which counts for the
         fit and for the optimum.
         """
-        share += LOSSES[self._problem.loss].rounding
-        if self._problem.weighted:
+        share += self._problem.loss_function.rounding
+        if self._problem.weights is not None:
             share += 16.0 * UNIT + 4.0 * self._problem.n * 2.0**-64
         value = self._penalty + mean
         lost = 64.0 * self._problem.p * TINY

@@ -100,12 +100,15 @@ def test_options_that_make_no_sense_for_the_model(options, words):
         ps.Pegasos(project=True),
         ps.Pegasos(average="all"),
         ps.Pegasos(arithmetic="fast"),
+        ps.SDCA(start="sgd"),
+        ps.SDCA(arithmetic="fast"),
+        ps.SDCA(algorithm="perm"),
     ],
 )
 def test_options_that_make_no_sense_for_the_solver(solver):
     X, y = rings(20)
     with pytest.raises(OptionError, match="makes no sense for a kernel"):
-        ps.KernelSVM(y, X, lam=1.0).fit(solver)
+        ps.KernelSVM(y, X, intercept=False, lam=1.0).fit(solver)
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "linear", "precomputed"])

@@ -148,15 +148,6 @@ def test_pegasos_is_refined():
         model.fit(TIGHT, refine=0.1)
 
 
-@pytest.mark.parametrize(
-    "option", [{"start": "sgd"}, {"arithmetic": "fast"}, {"algorithm": "perm"}]
-)
-def test_options_of_sdca_that_kernels_do_not_have(option):
-    X, y, _ = data(20)
-    with pytest.raises(OptionError, match=f"^{next(iter(option))}="):
-        ps.KernelSVM(y, X, intercept=False, lam=1.0).fit(ps.SDCA(**option))
-
-
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
 def test_saved_fits_come_back(kernel, tmp_path):
     X, y, w = data()

@@ -120,33 +120,12 @@ def test_trace_records_every_epoch():
     assert trace["training_error"].iloc[-1] == result.confusion().error_rate
     assert trace["test_error"].iloc[-1] == result.confusion(test).error_rate
     assert (trace["cpu_seconds"].diff().dropna() >= 0).all()
+    plain = model.fit(ps.Pegasos(epochs=4, seed=1))
+    assert plain.trace is None
+    assert plain.params.equals(result.params)
     shorter = model.fit(ps.Pegasos(epochs=2, seed=1))
     assert trace["objective"].iloc[1] == shorter.objective
     assert trace["gap"].iloc[1] == shorter.gap
-
-
-def test_tracing_changes_no_number_and_is_off_by_default():
-    train, _ = ps.datasets.load_digits56()
-    model = ps.logit("digit ~ .", train, lam=1.0)
-    plain = model.fit(ps.Pegasos(epochs=3, seed=1))
-    traced = model.fit(ps.Pegasos(epochs=3, seed=1), trace=True)
-    assert plain.trace is None
-    assert traced.params.equals(plain.params)
-
-
-def test_an_interrupted_fit_leaves_the_model_as_it_was(monkeypatch):
-    train, _ = ps.datasets.load_digits56()
-    model = ps.svm("digit ~ .", train, lam=1.0)
-    solver = ps.Pegasos(epochs=5, seed=1)
-    before = model.fit(solver)
-    monkeypatch.setattr("pegasos_stats.models.linear.certificate_of", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(solver, trace=True)
-    assert model.fit(solver).params.equals(before.params)
-
-
-def interrupt(*_):
-    raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize(("ties", "rate"), [("positive", 0.5), ("negative", 0.5)])

@@ -12,7 +12,6 @@ from sklearn.svm import SVC
 import pegasos_stats as ps
 from pegasos_stats.errors import ConvergenceWarning, OptionError
 from pegasos_stats.solvers.objective import certificate, primal
-from pegasos_stats.solvers.pegasos_run import run_pegasos
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
@@ -172,15 +171,6 @@ def test_the_same_seed_gives_the_same_bits():
     problem = random_problem(7)
     one, two = (run_sdca(problem, SDCA(seed=5)) for _ in range(2))
     np.testing.assert_array_equal(one.beta, two.beta)
-
-
-@pytest.mark.parametrize("loss", ["hinge", "log"])
-def test_a_run_goes_on_from_the_dual_weights_of_pegasos(loss):
-    problem = Problem(random_problem(7).X, random_problem(7).y, 0.05, loss)
-    first = run_pegasos(problem, ps.Pegasos(epochs=20, seed=1))
-    found = run_sdca(problem, SDCA(seed=1, tol=1e-6), dual=first.dual)
-    at = certificate(problem, found.beta, found.alpha, found.dual)
-    assert at.relative_gap <= 1e-6
 
 
 def test_weights_stand_for_repeated_rows():

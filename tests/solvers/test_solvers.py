@@ -37,13 +37,6 @@ def test_the_order_replace_draws_step_by_step(model, batch_size):
     assert right.n_iter == 500
 
 
-def test_refit_gives_the_best_intercept(model):
-    plain = model.fit(ps.Pegasos(epochs=3, seed=1))
-    refitted = model.fit(ps.Pegasos(epochs=3, seed=1, refit_intercept=True))
-    assert refitted.coef.equals(plain.coef)
-    assert refitted.objective <= plain.objective
-
-
 def test_profiles_are_what_they_say():
     paper = ps.Pegasos.paper(steps=10, project=True, seed=1)
     assert (paper.order, paper.steps, paper.project) == ("replace", 10, True)

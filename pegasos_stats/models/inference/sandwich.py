@@ -555,8 +555,8 @@ class SandwichRows:
         """Width of the kernel, and the curvature with it; all 0 without a width."""
         width, k = self.options.bandwidth, len(sums.H)
         if width == "silverman":
-            weighted, w = self.problem.weighted, sums.margin_weights
-            weights = np.concatenate(w) if weighted else None
+            given, w = self.problem.weights, sums.margin_weights
+            weights = None if given is None else np.concatenate(w)
             width = silverman(np.concatenate(sums.u), weights)
         if not width:
             return 0.0, Curvature(np.zeros((k, k)), 0.0, 0)

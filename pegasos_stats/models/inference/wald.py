@@ -963,7 +963,7 @@ class Uncertainty:
             found.append(COINCIDE)
         is_hc3 = getattr(self.result.cov_type, "correction", "") == "HC3"
         # nonrobust does not go with weights
-        for_glm = is_hc3 and not problem.weighted and problem.loss == "log"
+        for_glm = is_hc3 and problem.weights is None and problem.loss == "log"
         text = f"{self.kind}, for penalised coefficients at this lambda"
         text += ", taken as fixed" * (problem.lam_rule == "cv")
         text += " (those of glm and Logit: lam=1e-9, cov_type='nonrobust')" * for_glm
