@@ -22,7 +22,6 @@ FILES = [
     "a9a.t.gz",
     "w8a.gz",
     "ijcnn1.bz2",
-    "ijcnn1.t.bz2",
     "reuters_acq.train.gz",
     "reuters_acq.test",
     "rcv1_ccat_vw1000.train.gz",

@@ -11,7 +11,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import FormulaError
 from tests.data.formula_frames import design_of
 
-N, WIDE = 12, 5_000
+N, WIDE = 12, 2_500
 SECONDS = 15.0  # of the processor for all; work that is quadratic takes minutes
 
 

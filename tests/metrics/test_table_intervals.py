@@ -82,7 +82,7 @@ TRUTHS = {
 
 @pytest.mark.parametrize("name", TRUTHS)
 def test_intervals_cover(name):
-    """1,000 samples of 150 rows: 0.95, less and more than 4 standard errors of 0.007.
+    """500 samples of 150 rows: 0.95, less and more than 4 standard errors of 0.01.
 
     Binomial ones are exact, and cover more often; where a rate has 15 rows, by much.
     """
@@ -92,7 +92,7 @@ def test_intervals_cover(name):
     names += ("pos_pred_value", "neg_pred_value")
     truths = {name: getattr(of_table, name)(whole) for name in names}
     held = dict.fromkeys(names, 0)
-    for counts in rng.multinomial(150, p.ravel(), size=1000).reshape(-1, 2, 2):
+    for counts in rng.multinomial(150, p.ravel(), size=500).reshape(-1, 2, 2):
         found = intervals.class_intervals(counts)
         found["kappa"] = intervals.kappa_interval(counts)
         found["matthews_correlation"] = intervals.matthews_interval(counts)
@@ -100,7 +100,7 @@ def test_intervals_cover(name):
             low, high = found[name]
             held[name] += bool(np.isnan(low) or low <= truth <= high)
     for name, count in held.items():
-        assert 0.92 <= count / 1000 <= (0.995 if "value" in name else 0.975), name
+        assert 0.91 <= count / 500 <= (0.998 if "value" in name else 0.989), name
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pegasos_stats.errors import OptionError
 from pegasos_stats.output.cli.program import main
 from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
 
-N = 90
+N = 150
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(N, 4))
 Y = np.where(X @ [1.0, -0.5, 0.5, 0.0] + RNG.normal(size=N) > 0.0, "yes", "no")
