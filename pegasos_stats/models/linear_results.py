@@ -825,11 +825,8 @@ class LinearResults(Results):
         Of constant columns, or without intercept, their root mean squares; infinite
         where rows are not known.
         """
-        if self._moments is None:  # a loaded fit: resamples know what is the solver's
-            tolerance = getattr(vars(self).get("estimated"), "tolerance", None)
-            if tolerance is None:
-                return np.full(self.problem.p, np.inf)
-            return np.asarray(wald.NOISE / tolerance[-self.problem.p :])
+        if self._moments is None:
+            return np.full(self.problem.p, np.inf)
         means, deviations = self._moments
         vary = varies(means, deviations) & self.problem.intercept
         return np.where(vary, deviations, np.hypot(means, deviations))
@@ -840,8 +837,7 @@ class LinearResults(Results):
         found = summaries.constant([names[j] for j in np.flatnonzero(self.constants)])
         if problem.has_rows and self._moments is not None and self.scaling is None:
             spread = np.where(varies(*self._moments), self._moments[1], 0.0)
-            by_default = problem.lam_rule == "1/n"
-            found += summaries.held_back(problem.lam, spread, names, by_default)
+            found += summaries.held_back(problem.lam, spread, names)
         return np.inf, found
 
     def notes_on_errors(self) -> list[Note]:

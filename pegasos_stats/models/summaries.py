@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pegasos_stats.models.results import Results
 
 # Topics that a summary shows, the most important first; others, such as "certificate",
-# "inference", "probabilities" and "rows", are among its details.
+# "inference" and "rows", are among its details.
 RANKED = (
     *("predictions", "separation", "run", "resamples", "few events", "level order"),
     *("columns", "penalty", "standard errors"),
@@ -111,47 +111,25 @@ def certified(result: "Results") -> Iterator[Note]:
     near, text = result.shortfall, UNCERTIFIED
     if near.at_most < math.inf:
         text = (
-            f"Certified by duality: the objective is {above(result.objective, near)}, "
-            f"which is at least {tables.significant(near.lower, 6)}."
+            f"Certified by duality: the objective is {above(near)}, which is at least "
+            f"{tables.significant(near.lower, 6)}."
         )
     yield Note("certificate", "note", text)
 
 
-def above(objective: float, shortfall: OptimalityBounds) -> str:
+def above(shortfall: OptimalityBounds) -> str:
     """How far an objective is above its minimum, in words.
 
     Examples
     --------
-    >>> above(0.271, OptimalityBounds(0.26779, 0.26781, 0.003465, 0.003471))
-    '0.2678 above its minimum'
-    >>> above(0.271, OptimalityBounds(0.25, 0.2678, 0.0032, 0.021))
-    'between 0.25 and 0.2678 above its minimum'
-    >>> above(0.271, OptimalityBounds(0.0, 0.02, 0.251, 0.271))
-    'at most 0.02 above its minimum'
+    >>> above(OptimalityBounds(0.26779, 0.26781, 0.003465, 0.003471))
+    '0.27 above its minimum'
+    >>> above(OptimalityBounds(0.25, 0.2678, 0.0032, 0.021))
+    'up to 0.27 above its minimum'
     """
-    if shortfall.at_most < TINY * objective:
-        return "less than 0.01% above its minimum"
     ends = shortfall.at_least, shortfall.at_most
-    low, high = (tables.significant(end, 4) for end in ends)
-    if low == high:
-        return f"{low} above its minimum"
-    if shortfall.at_least > 0.1 * shortfall.at_most:
-        return f"between {low} and {high} above its minimum"
-    return f"at most {high} above its minimum"
-
-
-def probabilities(result: "Results") -> Iterator[Note]:
-    """For which population probabilities are, where weights make a difference."""
-    problem = result.problem
-    text = "Probabilities are for a population in which rows count by their weights."
-    if problem.prior_shift:
-        usual = tables.significant(1.0 / (1.0 + math.exp(problem.prior_shift)), 3)
-        text = (
-            "Probabilities are for levels as frequent as in the data. Labels follow "
-            f"the sign of the weighted score: +1 for a probability above {usual}."
-        )
-    if problem.loss == "log" and problem.weights is not None:
-        yield Note("probabilities", "note", text)
+    low, high = (tables.significant(end, 2) for end in ends)
+    return f"{'' if low == high else 'up to '}{high} above its minimum"
 
 
 def not_converged(result: "Results") -> Iterator[Note]:
@@ -248,7 +226,7 @@ def level_order(result: "Results") -> Iterator[Note]:
 
 
 ABOUT_FIT = (
-    *(certified, probabilities, not_converged, constant_prediction),
+    *(certified, not_converged, constant_prediction),
     *(no_predictor_helps, columns_and_rows, level_order),
 )
 
@@ -302,26 +280,18 @@ def constant(names: Sequence[str]) -> list[Note]:
     return [Note("columns", "note", text)]
 
 
-def held_back(
-    lam: float, spread: Vector, names: tuple[str, ...], by_default: bool
-) -> list[Note]:
+def held_back(lam: float, spread: Vector, names: tuple[str, ...]) -> list[Note]:
     """Note that predictors of a small spread are held back beside those of a large.
 
-    With the default lambda those are large that are not held back, such as others
-    beside the columns of ``poly()``, of length 1; else those of `APART` times a spread.
-
-    Of many predictors some may be constant but for a few rows: the tenth of them that
-    vary least is left out of account.
+    A large spread is `APART` times a small one.
     """
     ordered = np.argsort(spread, kind="stable")
     ordered = ordered[spread[ordered] > 0.0]
     if not ordered.size:
         return []
-    least, most = ordered[ordered.size // 10], ordered[-1]
-    small = HALF * math.sqrt(lam)
-    held = int((spread[ordered] < small).sum())
-    large = small if by_default else APART * spread[least]
-    if not spread[least] < small or not large <= spread[most] < math.inf:
+    least, most = ordered[0], ordered[-1]
+    held = int((spread[ordered] < HALF * math.sqrt(lam)).sum())
+    if not held or not APART * spread[least] <= spread[most] < math.inf:
         return []
     low, high = (tables.significant(spread[j], 2) for j in (least, most))
     text = (
@@ -465,14 +435,9 @@ def convergence(result: "Results") -> str:
     """Whether the fit is at its optimum, and if not how far it is, certified."""
     if is_converged(result):
         return "converged"
-    low, high = (
-        tables.significant(end, 2)
-        for end in (result.shortfall.at_least, result.shortfall.at_most)
-    )
     if result.shortfall.at_most == math.inf:
         return "not converged: no certificate"
-    most = "" if low == high else "up to "
-    return f"not converged: objective {most}{high} above its minimum"
+    return f"not converged: objective {above(result.shortfall)}"
 
 
 def model_lines(result: "Results") -> tables.Fields:

@@ -61,10 +61,6 @@ def test_the_sign_of_a_weighted_score_is_another_threshold_of_the_probability():
     chance, found = result.predict_proba(NEW)["yes"], result.predict(NEW)
     assert ((chance > 1.0 / 3.0) == (found == "yes")).all()
     assert ((chance < 0.5) & (found == "yes")).any()
-    (note,) = [note for note in result.notes if note.topic == "probabilities"]
-    assert "0.333" in note.text
-    plain = ps.logit("y ~ a + b", DATA, lam=1e-3).fit(TIGHT)
-    assert "probabilities" not in {note.topic for note in plain.notes}
 
 
 def test_out_of_fold_probabilities_are_of_the_same_population():

@@ -53,7 +53,7 @@ FEWEST_ROWS = 0.5  # at the margin, for a curvature in the intercept
 ROUNDING = 1e-13  # of a pivot of H that is 1 before elimination, or an eigenvalue
 NEGLIGIBLE = 1e-6  # a penalty, beside H: the square of it is above its rounding
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
-SeparatedRows = tuple[int, IdentifiedPart, "Fitted", "ClassSums"]
+SeparatedRows = tuple[int, IdentifiedPart, "Fitted"]
 
 
 class FittedRows(NamedTuple):
@@ -108,16 +108,6 @@ class ClassSums(NamedTuple):
     H: Matrix
     u: list[Vector]
     margin_weights: list[Vector]
-
-    def of_columns(self, columns: Numbers) -> "ClassSums":
-        """Those of some coefficients."""
-        return self._replace(
-            z=self.z[:, columns],
-            uz=self.uz[:, columns],
-            scores=self.scores[:, columns],
-            squares=self.squares[columns],
-            H=self.H[np.ix_(columns, columns)],
-        )
 
 
 class Curvature(NamedTuple):
@@ -281,8 +271,7 @@ class Fitted:
         r, first = w, int(self.intercept)
         place = (y > 0.0).astype(int)
         if given.correction in OF_LEVERAGES:
-            forms = np.einsum("ij,ij->i", Z @ given.inverse, Z)  # z_i'H^-1 z_i
-            h = w * LOSSES[self.loss].bends(s) * forms / given.n
+            h = self.leverages(Z, w, s, given.inverse, given.n)
             left = 1.0 - np.minimum(h, LARGEST_LEVERAGE)
             r = w / (np.sqrt(left) if given.correction == "HC2" else left)
         S = r[:, None] * (-(s * y)[:, None] * Z - given.means[place])
@@ -303,6 +292,13 @@ class Fitted:
             prior = np.where(place > 0, -above, below) * (w > 0.0)
             psi = np.column_stack([psi, prior])
         return psi, fixed
+
+    def leverages(
+        self, Z: Matrix, w: Vector, s: Vector, inverse: Matrix, n: int
+    ) -> Vector:
+        """``w_i loss''(m_i) z_i'H^-1 z_i / n``, shape (m,)."""
+        forms = np.einsum("ij,ij->i", Z @ inverse, Z)
+        return np.asarray(w * LOSSES[self.loss].bends(s) * forms / n)
 
     def products(self, given: RowInfluence, block: Block, dual: Values) -> Products:
         """Sum over a block what `Products` holds."""
@@ -371,14 +367,14 @@ def sandwich(
             reason = f"predictors are collinear, and lam={problem.lam:g} is too small"
             whole = undefined(whole, reason)
         return rows.uncentred(whole)
-    number, part, fitted, sums = known
+    number, part, fitted = known
     first = int(problem.intercept)
     slopes = part.change[first:, first:] @ fitted.beta
     fitted = replace(fitted, columns=part.columns, slopes=slopes)
     whole = replace(whole, separated=number, unbounded=part.unbounded)
     if part.columns.size:  # else separation is complete
-        of_part = sums.of_columns(part.columns)
-        rest = replace(rows, fitted=fitted).covariance(of_part)
+        others = replace(rows, fitted=fitted)
+        rest = others.covariance(others.read(fitted.sums))
         whole = replace(
             whole,
             matrix=part.spread(rest.matrix),
@@ -471,7 +467,7 @@ class SandwichRows:
     def separation(self, sums: ClassSums) -> SeparatedRows | None:
         """How many rows of the log loss are separated, if any, and what is left.
 
-        That is what the others determine, the fit without them, and their sums.
+        That is what the others determine, and the fit without them.
         """
         fitted = self.fitted
         if fitted.loss != "log" or not self._may_be_separated(sums):
@@ -481,12 +477,11 @@ class SandwichRows:
         known = find_separation(lambda *at: self.read(partial(look, *at)), theta, n)
         if known is None:
             return None
+        H = np.zeros_like(sums.H)
         if known.number < n:
             fitted = replace(fitted, directions=known.directions)
-            sums = self.read(fitted.sums)
-        else:
-            sums = sums._replace(H=np.zeros_like(sums.H))
-        return known.number, IdentifiedPart.by(sums.H), fitted, sums
+            H = self.read(fitted.sums).H
+        return known.number, IdentifiedPart.by(H), fitted
 
     def is_collinear(self, sums: ClassSums) -> bool:
         """Whether predictors are combinations of others, up to a negligible penalty."""
@@ -671,8 +666,7 @@ def hat_values(problem: Problem, found: Solution) -> Vector:
     inverse, parts = inverse_of(bread_at(problem, found)), []
     for block, dual in rows.blocks():
         Z, _, w, _, s = rows.fitted.part(block, dual)
-        forms = np.einsum("ij,ij->i", Z @ inverse, Z)
-        parts.append(w * LOSSES[problem.loss].bends(s) * forms / problem.n)
+        parts.append(rows.fitted.leverages(Z, w, s, inverse, problem.n))
     return np.concatenate(parts)
 
 
