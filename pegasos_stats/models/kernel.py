@@ -22,7 +22,6 @@ from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import summary_of
 from pegasos_stats.solvers import kernel_problem as kernels
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.pegasos_run import Observer
 from pegasos_stats.solvers.problem import Lam, penalty_of
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import (
@@ -310,14 +309,6 @@ class KernelSVM(Model):
             model=model,
             offsets=None,
         )
-
-    def solve(
-        self, solver: Pegasos | SDCA, observe: Observer | None = None
-    ) -> kernels.KernelSolution:
-        """Run a solver, and return its solution alone."""
-        problem = self.at_chosen_lambda().problem
-        found: kernels.KernelSolution = run_then_refine(problem, solver, None, observe)
-        return found
 
     def _scores(
         self, found: AnySolution, X: Predictors, offset: Vector | None

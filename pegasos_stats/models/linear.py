@@ -1,7 +1,7 @@
 """Models: what all have in common, and the linear ones."""
 
 import time
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -37,7 +37,7 @@ from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.options import Solver
 from pegasos_stats.solvers.pegasos import Pegasos, in_order
 from pegasos_stats.solvers.pegasos_run import Moment, Observer, with_progress
-from pegasos_stats.solvers.problem import Lam, Problem, Solution, penalty_of
+from pegasos_stats.solvers.problem import Lam, Problem, penalty_of
 from pegasos_stats.solvers.reads.few_reads import StreamedFit, few_reads
 from pegasos_stats.solvers.reads.steps import run_over_files
 from pegasos_stats.solvers.sdca import SDCA, near_enough, warn_of
@@ -154,7 +154,6 @@ class Model(ABC):
             self._choices[key] = other
         return self._choices[key]
 
-    @abstractmethod
     def solve(
         self, solver: Pegasos | SDCA, observe: Observer | None = None
     ) -> AnySolution:
@@ -175,6 +174,9 @@ class Model(ABC):
         OptionError
             If the solver does not go with the model.
         """
+        problem, solver = self.at_chosen_lambda().problem, self.in_columns(solver)
+        found: AnySolution = run_then_refine(problem, solver, None, observe)
+        return found
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -579,15 +581,6 @@ class LinearModel(Model):
         if reads is not None:
             keep_reads(result, reads)
         return result
-
-    def solve(
-        self, solver: Pegasos | SDCA, observe: Observer | None = None
-    ) -> Solution:
-        """Run a solver, and return its solution alone."""
-        problem = self.at_chosen_lambda().problem
-        solver = self.in_columns(solver)
-        found: Solution = run_then_refine(problem, solver, None, observe)
-        return found
 
 
 class SVM(LinearModel):

@@ -1,11 +1,18 @@
 """What there is to say of a fit: which facts are noted, and who is told of them."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import ConvergenceWarning, UndefinedMetricWarning
+from pegasos_stats.errors import (
+    ConvergenceWarning,
+    FormulaError,
+    UndefinedMetricWarning,
+)
+from tests.output.command_line import run
 
 X = np.array([[0.0, 1.0, 3.0, 2.0, 5.0, 4.0, 9.0], [2, -1, 0.5, -2, 1, 0.25, -3]]).T
 Y = np.array(["no", "no", "yes", "no", "yes", "yes", "no"])
@@ -32,3 +39,116 @@ def test_the_warning_and_the_summary_have_one_text():
         result.bse  # noqa: B018
     assert [str(one.message) for one in told] == [far.sentence]
     assert far.sentence in result.summary(details=True).notes
+
+
+# What a newcomer is told of the penalty: unlike scales, a flat fit.
+@pytest.fixture(scope="module")
+def survey():
+    rng = np.random.default_rng(7)
+    n = 400
+    data = pd.DataFrame(
+        {
+            "age": rng.normal(40, 9, n),
+            "sex": rng.choice(["f", "m"], n),
+            "income": rng.normal(3e4, 1e4, n),
+        }
+    )
+    score = 0.05 * (data["age"] - 40) + 1.2 * (data["sex"] == "m") - 0.5
+    data["bought"] = np.where(rng.uniform(size=n) < 1 / (1 + np.exp(-score)), 1, 0)
+    return data
+
+
+def of_topic(result, topic):
+    return [note for note in result.notes if note.topic == topic]
+
+
+def hints(result):
+    notes = (note for note in result.notes if note.severity == "note")
+    return [note.text for note in notes if note.topic == "penalty"]
+
+
+@pytest.mark.parametrize("make", [ps.svm, ps.logit])
+def test_predictors_on_unlike_scales_are_named_until_they_are_alike(make, survey):
+    fit = make("bought ~ age + sex + income", survey, lam=0.1).fit()
+    sex, income = (survey["sex"] == "m").std(), survey["income"].std()
+    (told,) = [hint for hint in hints(fit) if "scale" in hint]
+    assert f"{sex:.2g} for sex[T.m], {income:.2g} for income" in told
+    assert "1 of 3 predictors" in told
+    assert "standardize=True" in told
+    scaled = make("bought ~ age + sex + income", survey, lam=0.1, standardize=True)
+    assert not any("scale" in hint for hint in hints(scaled.fit()))
+    weak = make("bought ~ age + sex + income", survey, lam=1e-4).fit(ps.SDCA(seed=1))
+    assert not any("scale" in hint for hint in hints(weak))
+
+
+def test_a_degenerate_hinge_is_told_until_it_is_cured():
+    rng = np.random.default_rng(5)
+    y = np.where(np.arange(300) % 10 == 0, "ill", "well")
+    X = rng.normal(size=(300, 2)) + 0.8 * (y == "ill")[:, None]
+    flat = ps.SVM(y, X, lam=0.01).fit(ps.SDCA(tol=1e-8, seed=1))
+    (note,) = of_topic(flat, "predictions")
+    assert note.severity == "warning"
+    assert "'well'" in note.text
+    assert note.sentence == flat.summary().notes[0]
+    cured = ps.SVM(y, X, lam=0.01, weights="balanced").fit(ps.SDCA(tol=1e-8, seed=1))
+    assert of_topic(cured, "predictions") == []
+
+
+# Where case or accents decide which level is first, a note says so at every door.
+def rows(seed=4):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=80)
+    dx = np.where(x + rng.normal(size=80) > 0.0, "Malignant", "benign")
+    ward = rng.choice(["Zürich", "aarau", "Bern"], size=80)
+    return pd.DataFrame({"dx": dx, "x": x, "ward": ward})
+
+
+DATA = rows()
+PLAIN = DATA.assign(dx=DATA["dx"].str.lower(), ward=DATA["ward"].str.lower())
+
+
+def notes_on_order(result):
+    return [note.text for note in result.notes if note.topic == "level order"]
+
+
+@pytest.mark.parametrize("make", [ps.svm, ps.logit, ps.kernel_svm])
+def test_the_outcome_and_the_baseline_are_named(make):
+    found = notes_on_order(make("dx ~ x + ward", DATA, lam=0.1).fit(ps.SDCA(seed=1)))
+    assert len(found) == 2
+    assert "coding=('benign', 'Malignant')" in found[0]
+    assert "relevel(ward, ref='aarau')" in found[1]
+    assert not notes_on_order(make("dx ~ x + ward", PLAIN, lam=0.1).fit())
+
+
+def test_arrays_files_dask_and_the_command_line_have_the_note(tmp_path, capsys):
+    of_arrays = ps.SVM(DATA["dx"], DATA[["x"]], lam=0.1).fit()
+    assert len(notes_on_order(of_arrays)) == 1
+    DATA.to_csv(tmp_path / "rows.csv", index=False)
+    formula = "dx ~ x + ward"
+    scanned = ps.svm(formula, ps.scan(tmp_path / "rows.csv"), lam=0.1).fit()
+    assert len(notes_on_order(scanned)) == 2
+    shown = run(capsys, "fit", tmp_path / "rows.csv", "--formula", formula).out
+    assert "coding=('benign', 'Malignant')" in " ".join(shown.split())
+    frame = pytest.importorskip("dask.dataframe").from_pandas(DATA, npartitions=3)
+    assert len(notes_on_order(ps.svm(formula, frame, lam=0.1).fit())) == 2
+
+
+@pytest.mark.parametrize("memory", [(), ("--memory", "64MiB")])
+def test_relevel_of_the_outcome_names_its_first_level(tmp_path, capsys, memory):
+    DATA.to_csv(tmp_path / "rows.csv", index=False)
+    formula = "relevel(dx, ref='benign') ~ x"
+    given = ps.svm("dx ~ x", DATA, lam=0.1, coding=("benign", "Malignant")).fit()
+    result = ps.svm(formula, DATA, lam=0.1).fit()
+    assert result.coding.levels == ("benign", "Malignant")
+    np.testing.assert_array_equal(result.params, given.params)
+    assert result.confusion(DATA).n_errors == given.confusion(DATA).n_errors
+    options = "--formula", formula, "--lam", "0.1", *memory
+    shown = run(capsys, "fit", tmp_path / "rows.csv", *options).out
+    assert re.search(r"benign \(-1\).*Malignant \(\+1\)", shown)
+    numbers = DATA.assign(z=(DATA["dx"] == "Malignant").astype(int))
+    for ref in ("1", "'1'"):
+        model = ps.svm(f"relevel(factor(z), ref={ref}) ~ x", numbers, lam=0.1)
+        assert model.coding.levels == (1, 0)
+    for wrong in ("relevel(dx, ref='none') ~ x", "C(dx, levels=['a', 'b']) ~ x"):
+        with pytest.raises(FormulaError, match="Malignant"):
+            ps.svm(wrong, DATA, lam=0.1)
