@@ -16,7 +16,8 @@ FRAME = pd.DataFrame(X.copy(), columns=[f"x{j}" for j in range(P)])
 BY_COLUMN = pd.DataFrame({name: FRAME[name].to_numpy().copy() for name in FRAME})
 FROZEN = X.copy()
 FROZEN.flags.writeable = False
-ONE, NONE = 1.4, 0.4  # of X; labels, row names and the like are a few columns
+NONE = 0.4  # of X; labels, row names and the like are a few columns
+ONE = 1.4 if pd.__version__ >= "3" else 2.4  # before, pandas copies a frame itself
 
 
 def peak(build):

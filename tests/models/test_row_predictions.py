@@ -34,6 +34,7 @@ def test_frames_are_those_of_logit_and_glm(cov_type, data):
     new = data.sample(40, random_state=1)
     found = ours.get_prediction(new).summary_frame(alpha=0.1)
     expected = peer.get_prediction(new).summary_frame(alpha=0.1)
+    expected.index = new.index  # as statsmodels has it from 0.15
     pd.testing.assert_frame_equal(found, expected, rtol=CLOSE)
     glm = smf.glm(FORMULA, data, family=sm.families.Binomial())
     of_glm = glm.fit(tol=1e-12, cov_type=cov_type).get_prediction(new)
