@@ -189,20 +189,16 @@ def suggest_names(called: str, section: str = "") -> Callable[[Class], Class]:
         owner.__getattr__ = __getattr__  # type: ignore[attr-defined]
         for name in dir(owner):
             member = inspect.getattr_static(owner, name)
-            if not name.startswith("_") and _is_plain(member):
+            if (
+                not name.startswith("_")
+                and inspect.isfunction(member)
+                and not hasattr(member, "__wrapped__")  # it answers already
+                and member.__module__.startswith(__name__.partition(".")[0])
+            ):
                 setattr(owner, name, suggest_arguments(member, f"{called}.{name}"))
         return owner
 
     return of_class
-
-
-def _is_plain(member: object) -> bool:
-    """Whether it is a method of this package that does not answer yet."""
-    return (
-        inspect.isfunction(member)
-        and not hasattr(member, "__wrapped__")
-        and member.__module__.startswith(__name__.partition(".")[0])
-    )
 
 
 def missing_attribute(
@@ -288,8 +284,9 @@ def suggest_arguments(call: Call, section: str = "") -> Call:
             name = _name_of(checked, given)
             if (fewer := _without_harmless(name, signature, named)) != named:
                 return checked(*given, **fewer)
-            text = _answer(name, signature, given, named, error, section)
-            raise errors.CallError(text) from None
+            raise errors.CallError(
+                _answer(name, signature, named, error, section)
+            ) from None
         try:
             if are_among(bound.arguments.values()):
                 return called(call, bound)
@@ -352,9 +349,8 @@ def _without_harmless(
         name: value
         for name, value in named.items()
         if name in signature.parameters
-        or name not in harmless
         or not isinstance(value, bool | int | str)
-        or value != harmless[name]
+        or value != harmless.get(name)
     }
 
 
@@ -372,7 +368,6 @@ def _name_of(call: Callable[..., object], given: tuple[object, ...]) -> str:
 def _answer(
     name: str,
     signature: inspect.Signature,
-    given: tuple[object, ...],
     named: dict[str, object],
     error: TypeError,
     section: str,
@@ -383,16 +378,9 @@ def _answer(
     for other in named:
         if other not in known:
             return unknown_option(name, other, known, section)
-    by_place = [each.name for each in every if each.kind is each.POSITIONAL_OR_KEYWORD]
-    count = len(given) - (len(signature.parameters) - len(every))
-    if count > len(by_place):
-        taken = " and ".join(by_place) or "nothing"
-        cure = suggestion("by_place", ("options", name)) or "give others by name"
-        return f"{name}() takes {taken} by position and got {count} values; {cure}."
-    needed = [
-        n for n in known if signature.parameters[n].default is inspect.Parameter.empty
-    ]
-    missing = [each for each in needed if each not in (*by_place[:count], *named)]
-    if missing:
-        return f"{name}() lacks {' and '.join(missing)}; give {' and '.join(needed)}."
-    return f"{name}(): {error}; give each argument once."
+    needed = [each.name for each in every if each.default is each.empty]
+    cure = f"give {' and '.join(needed)}"
+    if str(error).startswith("too many"):
+        by_name = "give others by name, not by position"
+        cure = suggestion("by_place", ("options", name)) or by_name
+    return f"{name}(): {error}; {cure}."

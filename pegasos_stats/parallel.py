@@ -60,8 +60,19 @@ def map_in_order(
     count = n_workers(workers)
     ahead = AHEAD * count if most is None else min(AHEAD * count, most)
     if min(count, ahead) == 1:
-        return map(function, items)
-    return _threaded(function, items, min(count, ahead), ahead)
+        yield from map(function, items)
+        return
+    waiting: deque[Future[Found]] = deque()
+    pool = ThreadPoolExecutor(min(count, ahead))
+    try:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) >= ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def one_ahead(items: Iterable[Item]) -> Iterator[Item]:
@@ -81,21 +92,5 @@ def one_ahead(items: Iterable[Item]) -> Iterator[Item]:
             waiting = pool.submit(next, making, None)
             yield item
             del item
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _threaded(
-    function: Callable[[Item], Found], items: Iterable[Item], count: int, ahead: int
-) -> Iterator[Found]:
-    waiting: deque[Future[Found]] = deque()
-    pool = ThreadPoolExecutor(count)
-    try:
-        for item in items:
-            waiting.append(pool.submit(function, item))
-            if len(waiting) >= ahead:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

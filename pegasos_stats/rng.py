@@ -45,6 +45,8 @@ LARGEST_N = 4_500_000_000_000_000
 
 HASH_ABOVE = 10_000_000  # R draws from more than this without listing them
 
+SMALLEST = 2.328306437080797e-10 / 2  # what runif of R gives for the word 0
+
 WALKER_ABOVE = 200  # R uses alias tables for more probable values than this
 
 
@@ -76,14 +78,14 @@ class Words:
         state: Any = twister.state["state"]
         return state["key"], state["pos"]
 
-    def uniform(self, count: int) -> NDArray[np.float64]:
+    def uniform(self, count: int) -> Vector:
         """Take ``count`` words as numbers in (0, 1): ``word / 2**32``, 0 moved up."""
         missing = count - (self._made.size - self._next)
         if missing > 0:
             self._append(missing)
         words = self._made[self._next : self._next + count]
         self._next += count
-        numbers: NDArray[np.float64] = compiled.sampling.uniforms(words)
+        numbers: Vector = np.maximum(words * 2.0**-32, SMALLEST)
         return numbers
 
     def fill(
@@ -494,15 +496,12 @@ def vector(x: Any) -> Any:
         If ``x`` is none of a list, tuple, range, array of shape (n,), Series, Index or
         scalar.
     """
+    if isinstance(x, range | list | tuple):
+        return x
+    if isinstance(x, str | bytes) or not hasattr(x, "__iter__"):
+        return np.array([x])
     allowed = "a number or something of one dimension, as a list, array or Series"
-    with convert_errors(OptionError(refusal("x", x, allowed))):
-        if isinstance(x, range | list | tuple):
-            return x
-        if np.ndim(x) == 0 and (
-            isinstance(x, (str, bytes)) or not hasattr(x, "__iter__")
-        ):
-            return np.array([x])
-        require(np.ndim(x) == 1 and hasattr(x, "take"), "x", x, allowed)
+    require(getattr(x, "ndim", 0) == 1 and hasattr(x, "take"), "x", x, allowed)
     return x
 
 

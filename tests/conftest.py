@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from pegasos_stats.compiled.compiling import NOTICE
+from pegasos_stats.compiled.compiling import NOTICE, event
 from pegasos_stats.studies.parity import Embedded
 
-NOTICE.is_wanted = False  # standard error is as it is once kernels are compiled
+event.unregister("numba:compile", NOTICE)  # standard error is as with kernels in cache
 
 TESTS = Path(__file__).parent
 REFERENCE = Path(__file__).parents[1] / "r_reference"

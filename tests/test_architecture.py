@@ -117,7 +117,7 @@ def first(name):
 assert "numba" not in sys.modules
 with ThreadPoolExecutor(len(asked)) as pool:
     found = list(pool.map(first, asked))
-print("sdca_epoch" in found[0], "gram_of" in found[1], "add_rows" in found[2])
+print("sdca_epoch" in found[0], "gram_of" in found[1], "pair_steps" in found[2])
 print(all(found), found[0] is found[4], "sdca" in vars(compiled))
 print(pickle.loads(pickle.dumps(compiled.sdca.start)) is compiled.sdca.start)
 """

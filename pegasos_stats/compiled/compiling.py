@@ -10,22 +10,20 @@ With ``NUMBA_DISABLE_JIT=1`` all decorators leave a function as it is.
 numba keeps the code in files: beside the package, in the user's cache folder, or where
 ``NUMBA_CACHE_DIR`` says; where none can be written, each process compiles anew.
 
-The line on standard error is written after a second of compiling, and again where that
-goes on once the time it names is over; kernels that are loaded from the cache take no
-such time.
+The line on standard error is written once, after a second of compiling; kernels that
+are loaded from the cache take no such time.
 """
 
 import hashlib
-import math
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from threading import Timer
 from types import FunctionType
-from typing import TypeVar, overload
+from typing import TypeVar
 
 from numba import njit
 from numba.core import event
@@ -38,8 +36,7 @@ from numba.core.types import Type
 Function = TypeVar("Function", bound=Callable[..., object])
 IN_ANY_ORDER = {"reassoc", "contract", "nsz"}  # sums
 PATIENCE = 1.0  # seconds of compiling before a line
-QUIET = 20.0  # seconds from one line to the next
-TEXT = f"pegasos_stats: compiling, once for this version: up to {QUIET:.0f} s\n"
+TEXT = "pegasos_stats: compiling, once for this version: up to 20 s\n"
 
 
 def inlined(function: Function) -> Function:
@@ -55,24 +52,16 @@ def fast(function: Function) -> Function:
     return found
 
 
-@overload
-def kernel(function: Function) -> Function: ...
-@overload
-def kernel(*, fastmath: set[str]) -> Callable[[Function], Function]: ...
-def kernel(
-    function: Function | None = None, *, fastmath: set[str] | bool = False
-) -> Function | Callable[[Function], Function]:
+def kernel(function: Function, fastmath: set[str] | bool = False) -> Function:
     """Compile at the first call, and keep the code for other processes."""
-    if function is None:
-        return partial(kernel, fastmath=fastmath)
-    options = {
-        "nogil": True,
-        "error_model": "numpy",
-        "_nrt": False,
-        "no_cfunc_wrapper": True,
-    }
-    compiled: Function = njit(function, fastmath=fastmath, **options)
+    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    compiled: Function = njit(function, fastmath=fastmath, _nrt=False, **options)
     return _kept(compiled)
+
+
+def kernel_of_extremes(function: Function) -> Function:
+    """Compile as a `kernel`, with the largest of several numbers in any order."""
+    return kernel(function, {"nnan", "nsz", "contract"})
 
 
 def with_python_division(function: Function) -> Function:
@@ -124,48 +113,32 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
 
 class Notice(event.Listener):  # type: ignore[misc]
-    """Listens to numba, which compiles one kernel, and those it calls, at a time.
-
-    Attributes
-    ----------
-    is_wanted : bool
-        Whether lines are written.
-    """
+    """Listens to numba, which compiles one kernel, and those it calls, at a time."""
 
     def __init__(self) -> None:
-        self.is_wanted = True
-        self._depth, self._since, self._waited, self._last = 0, 0.0, 0.0, -math.inf
-        self._timer: Timer | None = None
+        self._depth, self._since, self._waited = 0, 0.0, 0.0
+        self._timer = Timer(PATIENCE, self._show)
 
     def on_start(self, event: event.Event) -> None:
         """Start the clock with a kernel of this package."""
-        if not _is_ours(event):
-            return
-        self._depth += 1
-        if self._depth == 1:
-            self._since = now = time.monotonic()
-            left = max(PATIENCE - self._waited, self._last + QUIET - now, 0.0)
-            self._timer = Timer(left, self._show)
+        self._depth += _is_ours(event)
+        if self._depth == 1 and _is_ours(event):
+            self._since = time.monotonic()
+            self._timer = Timer(PATIENCE - self._waited, self._show)
             self._timer.daemon = True
             self._timer.start()
 
     def on_end(self, event: event.Event) -> None:
         """Stop the clock where the outermost kernel is done."""
-        if self._timer is None or not _is_ours(event):
-            return
-        self._depth -= 1
-        if self._depth == 0:
+        self._depth -= _is_ours(event)
+        if self._depth == 0 and _is_ours(event):
             self._timer.cancel()
-            self._timer = None
             self._waited += time.monotonic() - self._since
 
     def _show(self) -> None:
-        self._since = self._last = time.monotonic()
-        self._waited = 0.0
-        if self.is_wanted and sys.stderr is not None:
-            with suppress(OSError, ValueError):  # closed, or full
-                sys.stderr.write(TEXT)
-                sys.stderr.flush()
+        event.unregister("numba:compile", self)
+        with suppress(Exception):  # it is closed, full, or none
+            sys.stderr.write(TEXT)
 
 
 def _is_ours(event: event.Event) -> bool:

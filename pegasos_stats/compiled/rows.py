@@ -201,13 +201,6 @@ def row_add_exactly(X: Rows, i: int, d: float, high: Vector, low: Vector) -> flo
 
 
 @kernel
-def put_dots(X: Rows, w: Vector, found: Vector) -> None:
-    """Put ``x_i'w`` of every row in ``found``."""
-    for i in range(found.shape[0]):
-        found[i] = row_dot_fast(X, i, w)
-
-
-@kernel
 def add_rows(X: Rows, c: Vector, image: Vector) -> None:
     """Add ``c_i x_i`` of every row to ``image``."""
     for i in range(c.shape[0]):

@@ -135,15 +135,6 @@ def uniform(word: int) -> float:
 
 
 @with_python_division
-def uniforms(words: Integers) -> Vector:
-    """Give `uniform` of each word, shape (n,)."""
-    out = np.empty(words.size)
-    for i in range(words.size):
-        out[i] = uniform(words[i])
-    return out
-
-
-@with_python_division
 def bit_length(value: int) -> int:
     """Count the binary digits of ``value``: ``ceil(log2(n))`` for ``n - 1``."""
     bits = 0

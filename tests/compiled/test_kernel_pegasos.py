@@ -1,9 +1,5 @@
 """Kernel Pegasos beside its definition, linear Pegasos, exact optima and R."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -71,6 +67,7 @@ def fit(gram, y, rows, lam, intercept=False, pieces=1):
 
 
 def matrix_of(kernel, X):
+    """All rows, asked for one after the other."""
     gram, K = gram_of(kernel, X), np.zeros((len(X), len(X)))
     for i in range(len(X)):
         add_gram_row(K[i], 1.0, gram, np.zeros(len(X), dtype=np.int64), i)
@@ -129,49 +126,6 @@ def test_a_run_may_be_cut_anywhere(intercept):
     cut = fit(gram_of(gaussian(1.0), X), y, rows, 0.1, intercept, pieces=7)
     for ours, theirs in zip(cut, whole, strict=True):
         np.testing.assert_array_equal(ours, theirs)
-
-
-WITHOUT_COMPILER = """
-import sys
-import numpy as np
-from pegasos_stats.compiled import kernel_pegasos
-
-n = 40
-X = np.sin(np.arange(3.0 * n)).reshape(n, 3)
-y = np.where(X[:, 0] * X[:, 1] > 0.05, 1.0, -1.0)
-K = X @ X.T
-polynomial, gaussian, given = (
-    kernel_pegasos.Kernel(1, 3, 1.0), kernel_pegasos.Kernel(2, gamma=2.0),
-    kernel_pegasos.Kernel(3),
-)
-for kernel, data in ((polynomial, X), (gaussian, X), (given, K)):
-    counts, g = np.zeros(n, dtype=np.int64), np.zeros(n)
-    rows = np.arange(4 * n) * 7 % n
-    values = kernel_pegasos.gram_of(kernel, data, 15_000)
-    alpha, violations = kernel_pegasos.kernel_pegasos_epoch(
-        values, y, y, rows, 0.01, 0, counts, g, 0.0, True
-    )
-    scores = kernel_pegasos.kernel_scores(kernel, data, counts * y, data, alpha)
-    print(violations, alpha.hex(), counts.tolist(), values.tally.tolist())
-    print(g.tobytes().hex(), scores.tobytes().hex())
-epoch = kernel_pegasos.kernel_pegasos_epoch
-print("numba compiled" if epoch.__class__.__name__ != "function" else "")
-"""
-
-
-def test_the_same_bits_without_the_compiler(capsys):
-    exec(WITHOUT_COMPILER, {})
-    compiled = capsys.readouterr().out.splitlines()
-    run = subprocess.run(
-        [sys.executable, "-c", WITHOUT_COMPILER],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    plain = run.stdout.splitlines()
-    assert compiled[:-1] == plain[:-1]
-    assert (compiled[-1], plain[-1]) == ("numba compiled", "")
 
 
 NAMES = {0: "linear", 1: "polynomial", 2: "gaussian"}
@@ -261,19 +215,9 @@ def normal(n, p, seed=0):
     return np.random.default_rng(seed).normal(size=(n, p))
 
 
-def rows_of(gram, counts=None):
-    """All rows, asked for one after the other."""
-    n = len(gram.X)
-    counts = np.zeros(n, dtype=np.int64) if counts is None else counts
-    K = np.zeros((n, n))
-    for i in range(n):
-        add_gram_row(K[i], 1.0, gram, counts, i)
-    return K
-
-
 @OTHERS
 def test_matrix_is_symmetric_in_every_bit(kernel):
-    K = rows_of(gram_of(kernel, normal(WIDTH + 9, 5)))
+    K = matrix_of(kernel, normal(WIDTH + 9, 5))
     np.testing.assert_array_equal(K, K.T)
 
 
@@ -281,7 +225,7 @@ def test_matrix_is_symmetric_in_every_bit(kernel):
 def test_rows_are_right_whatever_was_given_up_before(places):
     n, kernel, rng = 40, gaussian(0.5), np.random.default_rng(5)
     X, counts = normal(n, 3), np.zeros(n, dtype=np.int64)
-    K = rows_of(gram_of(kernel, X))
+    K = matrix_of(kernel, X)
     gram = gram_of(kernel, X, blocked(X).nbytes + 8 * n * places)
     for i in rng.integers(0, n, 500):
         counts[i] += 1
@@ -301,7 +245,7 @@ def test_the_diagonal_that_bounds_rounding_is_no_less_and_little_more(function, 
     """Of a kernel, and of the same matrix where that is given."""
     kernel = function.code()
     X = scale * normal(20, 4)
-    K = rows_of(gram_of(kernel, X))
+    K = matrix_of(kernel, X)
     y, given = np.where(X[:, 0] > 0.0, 1.0, -1.0), KernelFunction("precomputed")
     problems = (
         KernelProblem(X, y, 1.0, kernel=function),

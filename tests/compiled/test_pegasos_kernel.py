@@ -1,9 +1,6 @@
 """Every Pegasos kernel against the definition, the reference ones bit for bit."""
 
 import itertools
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -166,35 +163,11 @@ def test_projection_with_a_tiny_penalty_neither_underflows_nor_drifts():
 
 
 def numbers_of_every_kernel():
+    """For `test_without_numba`."""
     X, y, epochs = problem(33, 6, seed=9)
     out = []
     for rows, fast in ((X, False), (X, True), (sparse(X), False), (sparse(X), True)):
         for options in ({}, {"loss": Loss.LOG, "batch_size": 4, "project": True}):
             beta, alpha = run(rows, y, epochs, 0.1, 6, fast=fast, **options)[1]
             out += [*beta, alpha]
-    return [float(number).hex() for number in out]
-
-
-UNCOMPILED = """
-import sys
-sys.path.insert(0, {tests!r})
-from test_pegasos_kernel import numbers_of_every_kernel
-print(" ".join(numbers_of_every_kernel()))
-"""
-
-
-def test_kernels_compute_the_same_without_compilation():
-    code = UNCOMPILED.format(tests=os.path.dirname(__file__))
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    compiled, plain = (
-        [float.fromhex(number) for number in numbers]
-        for numbers in (numbers_of_every_kernel(), done.stdout.split())
-    )
-    # exp() of the log loss and sums by lanes round in another way without the compiler.
-    np.testing.assert_allclose(compiled, plain, rtol=1e-12)
+    return [float(number) for number in out]

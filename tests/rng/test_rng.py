@@ -2,10 +2,7 @@
 
 import copy
 import json
-import os
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -238,37 +235,6 @@ def test_sample_keeps_types():
 def test_arguments_that_make_no_sense(call):
     with pytest.raises(OptionError, match=r"^[^.].* allowed.*; .*\.$"):
         call(RRandom(1))
-
-
-MIXED = """
-import json
-import numpy as np
-from pegasos_stats import rng as generator
-from pegasos_stats.rng import RRandom
-from pegasos_stats.rng import qnorm
-out = []
-for kind in ("rejection", "rounding"):
-    g = RRandom(443, sample_kind=kind)
-    out += [g.sample(700), g.sample_int(2**33, 99), g.sample_int(2**45, 4, True)]
-    out += [g.rnorm(300), g.rexp(900)]
-    out += [g.sample(400, 50, True, range(1, 401)), g.sample(9, 9, prob=range(1, 10))]
-    out += [g.sample(9, 9, True, range(1, 10)), g.runif(9), g.get_state()]
-out.append(qnorm(np.linspace(0.001, 0.999, 99)))
-print(json.dumps([list(map(float, values)) for values in out]))
-"""
-
-
-def test_kernels_give_the_same_numbers_without_numba(capsys):
-    exec(MIXED, {})
-    compiled = capsys.readouterr().out
-    plain = subprocess.run(
-        [sys.executable, "-c", MIXED],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert json.loads(compiled) == json.loads(plain)
 
 
 @pytest.mark.parametrize(

@@ -143,16 +143,11 @@ def signs_in(text: str) -> Iterator[tuple[int, str, str]]:
             around += "f" if sign == "(" and is_call else sign
 
 
-def normal_form(name: str) -> str:
-    """A name as Python's parser writes it."""
-    return unicodedata.normalize("NFKC", name)
-
-
 def is_word(name: object) -> bool:
     """Whether a name can stand in an expression as it is."""
     if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
         return False
-    return normal_form(name) == name
+    return unicodedata.normalize("NFKC", name) == name  # as Python's parser writes it
 
 
 def sides(text: str, mark: str = "~") -> list[str]:

@@ -108,7 +108,6 @@ class FactorCoding:
             return cls(levels, tuple(f"{text}[T.{level}]" for level in levels[1:]))
         from formulaic.transforms import contrasts as known
 
-        chosen = chosen() if isinstance(chosen, type) else chosen
         if not isinstance(chosen, known.Contrasts):
             chosen = known.CustomContrasts(chosen)
         fixed = isinstance(chosen, known.CustomContrasts)
@@ -570,13 +569,12 @@ class FormulaDesign:
     @property
     def reference_levels(self) -> dict[str, object]:
         """The one level of each factor that no coefficient names, by the factor."""
-        found: dict[str, object] = {}
-        for text, coding in self.codings.items():
-            signs = [f"{text}[T.{level}]" for level in coding.levels]
-            named = [any(sign in name for name in self.names) for sign in signs]
-            if named.count(False) == 1 and any(named):
-                found[text] = coding.levels[named.index(False)]
-        return found
+        return {
+            text: coding.levels[coding.base]
+            for text, coding in self.codings.items()
+            if coding.base is not None
+            and any(f"{text}[T." in name for name in self.names)
+        }
 
     def matrix(self, data: object, unknown: bool = False) -> ModelMatrix:
         """Matrix of `data`, coded as at fit; `unknown` values may count as missing.

@@ -88,15 +88,14 @@ def written_hypotheses(R: Matrix, q: Vector, names: Sequence[str]) -> list[str]:
 
 def _as_text(hypotheses: object) -> list[str] | None:
     """Hypotheses one by one as text; None if they are no text."""
-    if isinstance(hypotheses, str):
-        return sides(hypotheses, ",")
     if isinstance(hypotheses, Mapping):
         return [f"{left} = {plain(right)}" for left, right in hypotheses.items()]
-    if not isinstance(hypotheses, list | tuple) or not hypotheses:
+    parts = [hypotheses] if isinstance(hypotheses, str) else hypotheses
+    if not isinstance(parts, list | tuple) or not parts:
         return None
-    if not all(isinstance(part, str) for part in hypotheses):
+    if not all(isinstance(part, str) for part in parts):
         return None
-    return [piece for part in hypotheses for piece in sides(part, ",")]
+    return [piece for part in parts for piece in sides(part, ",")]
 
 
 def _as_matrix(

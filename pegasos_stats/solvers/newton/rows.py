@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pegasos_stats import compiled
-from pegasos_stats.arrays import Matrix, Predictors, Rows, Vector, read_only
+from pegasos_stats.arrays import Matrix, Predictors, Rows, Vector
 from pegasos_stats.solvers.newton.sums import TINY, blocks, kernel_rows, solved
 
 # Columns whose equations are factorised, of some rows and of all; of sparse rows.
@@ -103,20 +103,6 @@ class SparseRows(DenseRows):
         products = PRODUCTS_OF_GRAM * float(entries.sum())
         cost = float(entries @ entries) / 2.0 + p**3 / CUBES
         return bool(p <= DIRECT_SPARSE and cost <= products)
-
-    def times(self, theta: Vector) -> Vector:
-        """``z_i'theta``."""
-        found = np.empty(self._every.size)
-        compiled.rows.put_dots(self._rows, read_only(theta), found)
-        return found + self._one * theta[-1] if self._one else found
-
-    def image(self, c: Vector) -> Vector:
-        """``sum_i c_i z_i``."""
-        found = np.zeros(self._size)
-        compiled.rows.add_rows(self._rows, read_only(c), found)
-        if self._one:
-            found[-1] = self._one * float(c.sum())
-        return found
 
     def _by_products(
         self, h: Vector, ridge: Vector, g: Vector, rows: Rows | slice
