@@ -276,12 +276,6 @@ class Model(ABC):
         OptionError
             If the offset of the model was given as numbers.
         """
-        if self.offsets is not None and self.offsets.given:
-            raise OptionError(
-                "The model has offset= as numbers, which rows given as test= do not "
-                "bring; give it the name of a column as offset=, or offset() in the "
-                "formula."
-            )
         if isinstance(test, tuple) and len(test) == 2:
             labels, X = samples.aligned_labels(*test), test[1]
         else:

@@ -945,9 +945,6 @@ def with_columns(
             f"The data have columns called {listing(taken)}, which augment() adds; "
             f"give a prefix, such as prefix={'.' + prefix!r}."
         )
-    if data.columns.nlevels > 1:
-        rest = [""] * (data.columns.nlevels - 1)
-        added.columns = pd.MultiIndex.from_tuples([(c, *rest) for c in added.columns])
     return pd.concat([data, added.set_axis(data.index)], axis=1)
 
 
