@@ -14,6 +14,7 @@ import ast
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import pairwise
 from keyword import iskeyword
 from typing import Literal, NamedTuple, TypeAlias
@@ -32,7 +33,7 @@ from pegasos_stats.data.language.vocabulary import (
     as_levels,
     unwrapped_value,
 )
-from pegasos_stats.data.user_data import as_data, plain_column
+from pegasos_stats.data.user_data import as_data, check_hashable, plain_column
 from pegasos_stats.errors import ColumnError, FormulaError, OptionError, listing
 
 SIGN = re.compile(rf"{expressions.LITERAL}|`[^`]*`|%in%|[^'\"`\w\s]", re.DOTALL)
@@ -305,7 +306,6 @@ def read_outcome(
     return expressions.read_expression(text, columns, formula, functions)
 
 
-@np.errstate(all="ignore")
 def values_of_rows(
     expression: Expression, data: pd.DataFrame, formula: str
 ) -> DataColumn:
@@ -317,14 +317,27 @@ def values_of_rows(
         If it cannot be computed.
     """
     rows = data[sorted(expression.columns)].reset_index(drop=True).apply(plain_column)
-    try:
+    with errors_of(formula, rows):
         found = unwrapped_value(expression.evaluate(rows))
         values: DataColumn = pd.Series(found, index=rows.index)
-    except Exception as error:
-        raise expressions.unusable(formula, errors.one_line(error, 1000)) from None
-    lacking = rows.isna().any(axis=None)
-    values = values.convert_dtypes() if lacking else as_levels(plain_column(values))
+        lacking = rows.isna().any(axis=None)
+        values = values.convert_dtypes() if lacking else as_levels(plain_column(values))
     return values.set_axis(data.index)
+
+
+@contextmanager
+def errors_of(formula: str, used: pd.DataFrame, expr: str = "") -> Iterator[None]:
+    """Errors of functions become errors about the formula, or a column of `used`."""
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except (ColumnError, FormulaError):
+        raise
+    except Exception as error:
+        for name, values in used.items():
+            check_hashable(name, values)
+        about = f"{expr}: {error}" if expr else str(error)
+        raise expressions.unusable(formula, errors.one_line(about, 1000)) from None
 
 
 # ----------------------------------------------------------------------- the terms

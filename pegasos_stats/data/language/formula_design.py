@@ -7,7 +7,6 @@ where the terms before it span its constant, as in R. What is found at the fit,
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
@@ -33,6 +32,7 @@ from pegasos_stats.data.language import vocabulary
 from pegasos_stats.data.language.expressions import refused, unusable
 from pegasos_stats.data.language.formula import (
     Term,
+    errors_of,
     factored,
     factors_of,
     is_word,
@@ -40,7 +40,7 @@ from pegasos_stats.data.language.formula import (
 )
 from pegasos_stats.data.language.vocabulary import Functions, State, TermValue, Value
 from pegasos_stats.data.scaling import unscaled
-from pegasos_stats.errors import ColumnError, FormulaError, counted, listing
+from pegasos_stats.errors import ColumnError, counted, listing
 
 Each = TypeVar("Each")
 Codes: TypeAlias = NDArray[np.integer]
@@ -806,21 +806,6 @@ def _check_levels_are_few(terms: tuple[Term, ...], rows: "FormulaRows") -> None:
             )
         cure = "leave it out, or group its levels"
         user_data.check_memory(24.0 * n * levels, what, cure)
-
-
-@contextmanager
-def errors_of(formula: str, used: pd.DataFrame, expr: str = "") -> Iterator[None]:
-    """Errors of functions become errors about the formula, or a column of `used`."""
-    try:
-        with np.errstate(all="ignore"):
-            yield
-    except (ColumnError, FormulaError):
-        raise
-    except Exception as error:
-        for name, values in used.items():
-            user_data.check_hashable(name, values)
-        about = f"{expr}: {error}" if expr else str(error)
-        raise unusable(formula, errors.one_line(about, 1000)) from None
 
 
 @dataclass(frozen=True, eq=False)
