@@ -153,8 +153,11 @@ class EffectRows:
             numbers = np.unique(np.quantile(found, FIVE))
         return [float(value) for value in numbers]
 
-    def places(self, at: object) -> list[Place]:
-        """Combinations of the values that ``at=`` names; one without any for None."""
+    def places(self, at: object, varied: Collection[Level] = ()) -> list[Place]:
+        """Combinations of the values that ``at=`` names; one without any for None.
+
+        Those predictors that are varied anyhow are not among them.
+        """
         if at is None:
             return [{}]
         if not isinstance(at, Mapping) or not at:
@@ -163,6 +166,11 @@ class EffectRows:
                 "as at={'x': [1, 2]}."
             )
         each = {self._name(name): self._allowed(name, at[name]) for name in at}
+        if both := [name for name in each if name in varied]:
+            raise OptionError(
+                f"at= has a value for {listing(both)}, which is set to each of its "
+                "values already; leave it out of at=, or of the variables."
+            )
         chosen = product(*each.values())
         return [dict(zip(each, values, strict=True)) for values in chosen]
 
@@ -847,7 +855,7 @@ def margins(
     at_means = isinstance(at, str) and at == "mean"
 
     def found() -> Iterable[tuple[Key, Estimand]]:
-        for place in [{}] if at_means else rows.places(at):
+        for place in [{}] if at_means else rows.places(at, {*names} & {*rows.levels}):
             here = rows.at_means().at_known({}) if at_means else rows.at_known(place)
             each = effects(here, rows, names, moved, contrasts)
             for name, contrast, estimand in each:
@@ -917,7 +925,7 @@ def predictions(
     names = [] if variables is None else rows.checked(variables)
     at_means = isinstance(at, str) and at == "mean"
     base = rows.at_means() if at_means else rows
-    places = [{}] if at_means else rows.places(at)
+    places = [{}] if at_means else rows.places(at, names)
     values = [rows.values(name) for name in names]
     term = ":".join(str(name) for name in names) or "all rows"
 
