@@ -14,6 +14,7 @@ set selection using second order information for training support vector machine
 """
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ from pegasos_stats.arrays import Integers, Matrix, Vector
 from pegasos_stats.compiled.compiling import inlined, kernel, kernel_of_extremes
 
 PIECE = 64
+SIDE_BY_SIDE = 4  # rows that are added to the slopes in one pass
+STRETCH = 2048  # slopes that stay in the first cache meanwhile
 TINIEST = 1e-300
 
 
@@ -274,3 +277,20 @@ def single_steps(
         for k in range(m):
             slope[k] -= step * row[k]
     return most
+
+
+@partial(kernel, fastmath={"contract"})
+def add_rows(kept: Matrix, places: Integers, shares: Vector, total: Vector) -> None:
+    """``total += sum_r shares_r kept[places_r]``, in place."""
+    n, together = total.shape[0], shares.shape[0] // SIDE_BY_SIDE * SIDE_BY_SIDE
+    for first in range(0, n, STRETCH):
+        last = min(n, first + STRETCH)
+        for r in range(0, together, SIDE_BY_SIDE):
+            one, two = kept[places[r]], kept[places[r + 1]]
+            three, four = kept[places[r + 2]], kept[places[r + 3]]
+            a, b, c, d = shares[r], shares[r + 1], shares[r + 2], shares[r + 3]
+            for j in range(first, last):
+                total[j] += a * one[j] + b * two[j] + c * three[j] + d * four[j]
+        for r in range(together, shares.shape[0]):
+            for j in range(first, last):
+                total[j] += shares[r] * kept[places[r], j]

@@ -773,6 +773,17 @@ class LinearResults(Results):
             f"pseudo R2 {self.prsquared:.3f}",
         ]
 
+    def _repr_html_(self) -> str:
+        if self.has_covariance:
+            return self.summary().to_html()
+        table, footer = summaries.largest(self.displayed(self._table(0.95, None)), 30)
+        text = "For standard errors, p-values and intervals see summary()."
+        notes = [Note("standard errors", "note", text)]
+        shown = summaries.summary_of(
+            self, tables.estimate_cells(table), notes, footer=footer
+        )
+        return shown.to_html()
+
     def coefficient_table(self, level: float = 0.95) -> pd.DataFrame:
         """The columns of `tidy`; NaN if standard errors are off or would take long."""
         return self._table(level, None if self._missing() else self._uncertainty)
@@ -837,7 +848,8 @@ class LinearResults(Results):
         found = summaries.constant([names[j] for j in np.flatnonzero(self.constants)])
         if problem.has_rows and self._moments is not None and self.scaling is None:
             spread = np.where(varies(*self._moments), self._moments[1], 0.0)
-            found += summaries.held_back(problem.lam, spread, names)
+            by_default = problem.lam_rule == "1/n"
+            found += summaries.held_back(problem.lam, spread, names, by_default)
         return np.inf, found
 
     def notes_on_errors(self) -> list[Note]:

@@ -280,18 +280,26 @@ def constant(names: Sequence[str]) -> list[Note]:
     return [Note("columns", "note", text)]
 
 
-def held_back(lam: float, spread: Vector, names: tuple[str, ...]) -> list[Note]:
+def held_back(
+    lam: float, spread: Vector, names: tuple[str, ...], by_default: bool
+) -> list[Note]:
     """Note that predictors of a small spread are held back beside those of a large.
 
-    A large spread is `APART` times a small one.
+    With the default lambda those are large that are not held back, such as others
+    beside the columns of ``poly()``, of length 1; else those of `APART` times a spread.
+
+    Of many predictors some may be constant but for a few rows: the tenth of them that
+    vary least is left out of account.
     """
     ordered = np.argsort(spread, kind="stable")
     ordered = ordered[spread[ordered] > 0.0]
     if not ordered.size:
         return []
-    least, most = ordered[0], ordered[-1]
-    held = int((spread[ordered] < HALF * math.sqrt(lam)).sum())
-    if not held or not APART * spread[least] <= spread[most] < math.inf:
+    least, most = ordered[ordered.size // 10], ordered[-1]
+    small = HALF * math.sqrt(lam)
+    held = int((spread[ordered] < small).sum())
+    large = small if by_default else APART * spread[least]
+    if not spread[least] < small or not large <= spread[most] < math.inf:
         return []
     low, high = (tables.significant(spread[j], 2) for j in (least, most))
     text = (

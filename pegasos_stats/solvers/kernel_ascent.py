@@ -148,7 +148,6 @@ class CachedRows:
 
 
 WORKING_SET = 512  # rows; their part of the Gram matrix, 1 MiB, stays in a cache
-TOGETHER = 32  # rows of the matrix that are added to the slopes at once
 PART = 0.1  # of how far slopes are apart, to which a working set is brought
 MOST_STEPS = 20  # in a round, for each row of the working set
 FLAT = 1e-12  # of the squared norms: rows that are not told apart
@@ -330,10 +329,12 @@ class KernelAscent:
         shares = -change / (self.problem.lam * self.problem.n)
         some = shares != 0.0
         rows, shares = rows[some], shares[some]
-        for first in range(0, rows.size, TOGETHER):
-            part = slice(first, first + TOGETHER)
+        for first in range(0, rows.size, self._size):
+            part = slice(first, first + self._size)
             places = self._kept.places(rows[part])
-            self._slope += shares[part] @ self._kept.rows[places]
+            compiled.working_sets.add_rows(
+                self._kept.rows, places, shares[part], self._slope
+            )
 
     def _chosen(self) -> Rows:
         """Rows whose slopes are furthest apart, and some of the last working set."""

@@ -56,3 +56,11 @@ def test_everything_is_whole_and_escaped_in_a_notebook(data, logit):
         assert WICKED in text[name]
     for name in ("kernel", "validation", "path", "calibrated"):
         assert found[name]._repr_html_() == found[name].summary().to_html()
+
+
+def test_a_notebook_computes_no_standard_errors_by_itself(logit):
+    result = logit.fit(ps.SDCA(tol=1e-8, seed=1))
+    assert "std err" not in shown(result)
+    assert not result.has_covariance
+    result.bse  # noqa: B018
+    assert "std err" in shown(result)
