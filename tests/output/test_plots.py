@@ -60,7 +60,7 @@ def test_bars_are_the_shares_of_each_level(digits):
         assert sum(counts) == margins.size
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-9, 0.01, 1.0, 37.0, 1e12, 1e300])
+@pytest.mark.parametrize("scale", [1e-300, 0.01, 1.0, 37.0, 1e300])
 @pytest.mark.parametrize("shift", [0.0, 0.5, 1e6])
 def test_every_row_is_in_a_bar_and_no_bar_crosses_zero_or_one(scale, shift):
     margins = shift + scale * np.random.default_rng(1).standard_t(2, size=400)
@@ -100,13 +100,11 @@ def test_the_area_under_the_line_is_the_statistic(name, request):
     assert legend(ax)[0].startswith(f"Area {area:.3f}")
 
 
-@pytest.mark.parametrize("digit", [5, 6])
-def test_a_curve_needs_both_levels(digits, digit):
-    rows, other = TEST[TEST["digit"] == digit], 11 - digit
-    with pytest.raises(DataError, match=f"^None of {len(rows)} rows is {other} "):
-        digits.plot.roc(rows)
-    with pytest.raises(DataError, match="None of 0 rows"):
-        digits.plot.roc(TEST[:0])
+def test_a_curve_needs_both_levels(digits):
+    for digit, other in ((5, 6), (6, 5)):
+        rows = TEST[TEST["digit"] == digit]
+        with pytest.raises(DataError, match=f"^None of {len(rows)} rows is {other} "):
+            digits.plot.roc(rows)
     with pytest.raises(DataError, match="None of 0 rows"):
         digits.plot.margins(TEST[:0])
     one = digits.plot.margins(TEST[TEST["digit"] == 5], ax=panels())
@@ -128,7 +126,7 @@ def test_coefficients_are_points_in_order(digits):
         assert ((line.get_xdata() > 0.0) == (colour == POSITIVE)).all()
 
 
-@pytest.mark.parametrize("shape", [(8, 8), [16, 4], np.array([2, 32]), (1, 64)])
+@pytest.mark.parametrize("shape", [(8, 8), np.array([2, 32])])
 def test_the_image_is_the_coefficients_row_by_row(digits, shape):
     ax = digits.plot.coefficient_image(shape)
     (image,) = ax.images
@@ -136,7 +134,6 @@ def test_the_image_is_the_coefficients_row_by_row(digits, shape):
     np.testing.assert_array_equal(image.get_array(), beta.reshape(shape))
     assert image.get_clim() == (-abs(beta).max(), abs(beta).max())
     assert ax.get_aspect() == 1.0
-    ax.figure.savefig(BytesIO(), format="png")
 
 
 def tiles(ax):
@@ -145,30 +142,24 @@ def tiles(ax):
 
 def pixels(ax):
     out = BytesIO()
-    np.ravel(ax)[0].figure.savefig(out, format="rgba")
+    np.ravel(ax)[0].figure.savefig(out, format="rgba", dpi=50)
     return out.getvalue()
 
 
 def test_loaded_fits_draw_what_needs_no_training_rows(digits, kernel, tmp_path):
     digits = digits.with_covariance(ps.Bootstrap(49, seed=1))
     digits.summary()  # whose intervals are then in the file
-    for result in (digits, kernel):
+    for result in (kernel, digits):
         ps.save(result, tmp_path / "model")
-        loaded = ps.load(tmp_path / "model")
-        own, again = (r.plot.confusion(ax=panels()) for r in (result, loaded))
+        plots = ps.load(tmp_path / "model").plot
+        own, again = (p.confusion(ax=panels()) for p in (result.plot, plots))
         assert tiles(own) == tiles(again)
-        for figure in ("margins", "roc"):
-            with pytest.raises(DataError, match="give data"):
-                getattr(loaded.plot, figure)()
-            drawn = [
-                getattr(r.plot, figure)(TEST, ax=panels()) for r in (result, loaded)
-            ]
-            assert legend(drawn[0]) == legend(drawn[1])
-    ps.save(digits, tmp_path / "model")
-    plots = ps.load(tmp_path / "model").plot
+        with pytest.raises(DataError, match="give data"):
+            plots.roc()
+        own, again = (p.roc(TEST, ax=panels()) for p in (result.plot, plots))
+        assert legend(own) == legend(again)
     for figure, given, grid in (
         ("trace", (), (3,)),
-        ("coefficients", (), ()),
         ("coefficient_image", ((8, 8),), ()),
     ):
         own, again = (
@@ -176,6 +167,10 @@ def test_loaded_fits_draw_what_needs_no_training_rows(digits, kernel, tmp_path):
             for each in (digits.plot, plots)
         )
         assert own == again != pixels(panels(*grid))
+    own, again = (
+        p.coefficients(max_terms=5, ax=panels()) for p in (digits.plot, plots)
+    )
+    assert pixels(own) == pixels(again)
 
 
 # ---- What holds of all figures: axes, keywords, settings, names inside the figure.
@@ -276,14 +271,14 @@ def test_figures_keep_settings_and_names_inside(found, name):
         assert draw(found, ax=ax) is ax
         assert dict(mpl.rcParams) == before
         assert_inside(ax.figure)
-        own = draw(found)
-        assert dict(mpl.rcParams) == before
-        assert own.figure.dpi == 80.0
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_lines_have_the_keywords_of_the_user(found, name):
-    ax = FIGURES[name](found, color="#123456", linewidth=3.25)
+    with mpl.rc_context({"figure.dpi": 80.0}):
+        before = dict(mpl.rcParams)
+        ax = FIGURES[name](found, color="#123456", linewidth=3.25)
+        assert (dict(mpl.rcParams), ax.figure.dpi) == (before, 80.0)
     drawn = [
         line
         for line in ax.get_lines()
@@ -295,13 +290,7 @@ def test_lines_have_the_keywords_of_the_user(found, name):
         FIGURES[name](found, colour="red")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *["roc", "margins", "coefficients", "effect", "path", "reliability"],
-        *["two areas", "precision and recall", "decision curve"],
-    ],
-)
+@pytest.mark.parametrize("name", ["roc", "margins", "coefficients", "reliability"])
 def test_a_figure_is_drawn_twice_with_a_label_each(found, name):
     ax = plt.subplots()[1]
     for label in ("one", "two"):

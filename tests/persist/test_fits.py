@@ -74,21 +74,16 @@ def check_same(loaded, result, new):
 
 
 FORMULAS = [
-    "y ~ a + b + g + k + h",
-    "y ~ a + C(k)",
+    "y ~ a + k + h + C(k)",
     "y ~ scale(a) + poly(b, 3) + bs(a, df=5)",
     "y ~ g:a + `my col` - 1",
     "y ~ C(g, contr.sum) * a",
-    "y ~ C(g, contr.treatment('v')) * a",
     "y ~ np.log(h + 1) + center(b)",
     "y ~ log(k) + {a**2} + I(a*b)",
-    "y ~ cs(a, df=4)",
-    "y ~ hashed(g, levels=5)",
-    "y ~ C(k > 1)",
+    "y ~ cs(a, df=4) + hashed(g, levels=5)",
     "y ~ C(c, contr.poly) + c:h",
     "y ~ poly(`my col`, 2) + Petal.Width",
-    "y ~ C(g.str.upper())",
-    "y ~ np.where(a > 0, a, 0) + b.clip(0, 1)",
+    "y ~ C(g.str.upper()) + np.where(a > 0, a, 0) + b.clip(0, 1)",
     "k > 1 ~ a + g2",
     "y ~ i + n + lag(a)",
 ]
@@ -116,23 +111,17 @@ def test_a_loaded_formula_checks_levels_and_columns(data, tmp_path):
 
 
 LABELS = {
-    "int": pd.Series([3, 8] * 30),
     "int8": pd.Series([3, 8] * 30, dtype="int8"),
-    "float": pd.Series([0.1, 1e300] * 30),
     "float32": pd.Series([0.1, 0.2] * 30, dtype="float32"),
     "bool": pd.Series([True, False] * 30),
     "str": pd.Series(["männlich", "weiblich"] * 30),
-    "object": pd.Series(["no", "yes"] * 30, dtype=object),
     "string": pd.Series(["no", "yes"] * 30, dtype="string"),
     "Int64": pd.Series([1, 2] * 30, dtype="Int64"),
-    "Float64": pd.Series([0.5, 2] * 30, dtype="Float64"),
     "boolean": pd.Series([True, False] * 30, dtype="boolean"),
-    "category": pd.Series(["u", "v"] * 30, dtype="category"),
     "ordered": pd.Series(
         pd.Categorical(["u", "v"] * 30, ["v", "x", "u"], ordered=True)
     ),
     "int category": pd.Series([7, 5] * 30, dtype="category"),
-    "datetime": pd.Series(pd.to_datetime(["2001-01-01", "2002-02-02"] * 30)),
     "zone": pd.Series(pd.to_datetime(["2001-01-01", "2002-02-02"] * 30, utc=True)),
     "timedelta": pd.Series(pd.to_timedelta([1, 2] * 30, unit="h")),
     "date": pd.Series([datetime.date(2001, 1, 1), datetime.date(2002, 2, 2)] * 30),
@@ -156,12 +145,10 @@ def test_labels_come_back_with_their_type(kind, data, tmp_path):
 
 
 INPUTS = {
-    "frame": lambda d: d[["a", "b"]],
     "numbered columns": lambda d: d[["a", "b"]].set_axis([1, 2], axis=1),
     "two-level columns": lambda d: d[["a", "b"]].set_axis(
         pd.MultiIndex.from_tuples([("x", 1), ("x", 2)]), axis=1
     ),
-    "array": lambda d: d[["a", "b"]].to_numpy(),
     "float32": lambda d: d[["a", "b"]].to_numpy(dtype=np.float32),
     "sparse": lambda d: csr_array(d[["a", "b"]].to_numpy()),
     "sparse frame": lambda d: d[["h"]].astype(pd.SparseDtype(float, 0.0)),
@@ -171,20 +158,19 @@ INPUTS = {
 @pytest.mark.parametrize("kind", INPUTS)
 def test_predictors_of_every_form_come_back(kind, data, tmp_path):
     X = INPUTS[kind](data)
-    result = ps.SVM(data["y"].to_numpy(), X, lam=1.0).fit(ps.Pegasos(epochs=2, seed=1))
+    model = ps.SVM(data["y"].to_numpy(), X, lam=1.0)
+    result = model.fit(ps.Pegasos(epochs=2, seed=1), cov_type="none")
     loaded = back(result, tmp_path)
     check_same(loaded, result, X)
     assert loaded.coef.equals(result.coef)
 
 
 SOLVERS = {
-    "rows": ps.Pegasos(order=np.array([3, 1, 2, 3])),
     "rows per epoch": ps.Pegasos(order=np.array([[3, 1], [2, 3]]), epochs=2),
     "paper": ps.Pegasos.paper(40, batch_size=3, project=True, seed=2),
     "average": ps.Pegasos(epochs=3, seed=1, average=2, refit_intercept=True),
     "unseeded": ps.Pegasos(epochs=1),
     "rounding": ps.Pegasos(epochs=1, seed=1, sample_kind="rounding", ties="positive"),
-    "fast": ps.Pegasos(epochs=1, seed=1, arithmetic="fast"),
 }
 
 
@@ -201,15 +187,8 @@ def test_options_of_the_solver_come_back(kind, data, tmp_path):
     np.testing.assert_array_equal(loaded.solver.order, solver.order)
 
 
-KERNELS = [
-    {"kernel": "gaussian", "gamma": 0.3},
-    {"kernel": "polynomial", "degree": 3, "offset": 0},
-    {"kernel": "linear"},
-]
-
-
-@pytest.mark.parametrize("options", KERNELS, ids=lambda o: o["kernel"])
-def test_kernel_models_come_back(options, data, tmp_path):
+def test_kernel_models_come_back(data, tmp_path):
+    options = {"kernel": "polynomial", "degree": 3, "offset": 0}
     model = ps.kernel_svm("y ~ a + b + g", data, lam=5.0, **options)
     result = model.fit(ps.Pegasos(epochs=3, seed=1))
     loaded = back(result, tmp_path)
@@ -251,10 +230,7 @@ def test_every_field_of_a_fit_comes_back_in_every_bit(name, fits):
 
 
 def test_loading_needs_formulaic_for_a_formula_only(data, tmp_path):
-    result = ps.SVM(data["y"], data[["a", "b"]], lam=1.0).fit(
-        ps.Pegasos(epochs=1, seed=1)
-    )
-    save(result, tmp_path / "a.model")
+    save(ps.SVM(data["y"], data[["a", "b"]], lam=1.0).fit(), tmp_path / "a.model")
     code = (
         "import sys; from pegasos_stats.persist import load; "
         "result = load(sys.argv[1]); print('formulaic' in sys.modules)"
@@ -281,12 +257,11 @@ def test_files_that_are_not_saved_models_are_refused(saved, tmp_path):
     np.savez(other, a=np.zeros(3))
     with zipfile.ZipFile(tmp_path / "d.zip", "w") as archive:
         archive.writestr("readme.txt", "hello")
-    for content in (pickled, text, b"", other.read_bytes()):
+    zipped = (tmp_path / "d.zip").read_bytes()
+    for content in (pickled, text, b"", other.read_bytes(), zipped):
         path.write_bytes(content)
         with pytest.raises(DataError, match=r"saved model|is not a model saved by"):
             load(path)
-    with pytest.raises(DataError, match="is not a model saved by"):
-        load(tmp_path / "d.zip")
 
 
 @pytest.mark.parametrize(
@@ -317,12 +292,6 @@ def test_a_loaded_formula_leaves_out_incomplete_rows(data, tmp_path):
     check_same(loaded, result, holes)
     assert loaded.dropped.predictors == 5
     assert loaded.predict(holes).isna().sum() == 5
-
-
-def test_a_loaded_solver_repeats_the_fit(data, tmp_path):
-    result = fitted("y ~ a + b", data)
-    again = ps.svm("y ~ a + b", data, lam=1.0).fit(back(result, tmp_path).solver)
-    assert again.params.equals(result.params)
 
 
 def test_facts_are_kept_beside_the_model(data, tmp_path):

@@ -69,7 +69,8 @@ def test_members_are_those_that_were_written(members, tmp_path):
     names = dict(members)
     names["f8.npy"], names["i1.npy"] = names["i1.npy"], names["f8.npy"]
     check_refused(path, rezipped(list(names.items())))
-    check_refused(path, rezipped(members, packing=zipfile.ZIP_DEFLATED))
+    for packing in (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        check_refused(path, rezipped(members, packing=packing))
     many = [(f"m{'x' * i}.npy", b"") for i in range(100)]
     check_refused(path, rezipped([*members, *many]))
 
@@ -79,13 +80,6 @@ def test_a_local_header_that_differs_is_refused(saved, tmp_path):
     at = content.index(b"f8.npy")
     content[at : at + 6] = b"g8.npy"
     check_refused(tmp_path / "a", resealed(content))
-
-
-@pytest.mark.parametrize(
-    "packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA, zipfile.ZIP_DEFLATED]
-)
-def test_other_packing_is_refused(members, packing, tmp_path):
-    check_refused(tmp_path / "a", rezipped(members, packing=packing))
 
 
 @pytest.mark.parametrize(
@@ -139,10 +133,6 @@ def test_paths_that_are_no_regular_files_are_refused_at_once(tmp_path):
             load(path)
 
 
-def test_an_archive_of_another_is_not_ours(tmp_path):
-    check_refused(tmp_path / "a", write_npz({"beta": np.zeros(2)}))
-
-
 def test_an_archive_with_offsets_of_64_bits_is_read(monkeypatch):
     """Of 2 GiB and more; the limits are lowered, since no test needs such a file."""
     monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 1000)
@@ -194,8 +184,3 @@ def test_a_header_has_four_mib_and_a_kib_for_every_row_or_column(width):
 def test_the_same_fit_gives_the_same_bytes(saved, tmp_path):
     save(load(saved), tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == saved.read_bytes()
-
-
-def test_numpy_opens_the_file(saved):
-    with np.load(saved) as archive:
-        assert set(archive.files) >= {"header", "f8", "i1"}

@@ -21,7 +21,8 @@ def data():
 
 
 def fitted(formula, frame):
-    return ps.svm(formula, frame, lam=1.0).fit(ps.Pegasos(epochs=2, seed=1))
+    model = ps.svm(formula, frame, lam=1.0)
+    return model.fit(ps.Pegasos(epochs=2, seed=1), cov_type="none")
 
 
 def test_another_file_is_replaced_only_on_demand(data, tmp_path):
@@ -57,7 +58,8 @@ import pandas as pd
 import pegasos_stats as ps
 
 data = pd.DataFrame({"y": [0, 1] * 5, "a": range(10), "b": range(5, 15)})
-result = ps.svm("y ~ a", data, lam=1.0).fit(ps.Pegasos(epochs=2, seed=1))
+solver = ps.Pegasos(epochs=2, seed=1)
+result = ps.svm("y ~ a", data, lam=1.0).fit(solver, cov_type="none")
 right = []
 
 def saving():

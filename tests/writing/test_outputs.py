@@ -54,25 +54,20 @@ def earlier(tmp_path):
     return path
 
 
-@pytest.fixture
-def umask():
+def test_a_new_file_has_the_mode_that_open_would_give(tmp_path):
     before = os.umask(0o027)
-    yield 0o027
-    os.umask(before)
-
-
-def test_a_new_file_has_the_mode_that_open_would_give(tmp_path, umask):
     write(tmp_path / "a.txt")
+    os.umask(before)
     assert contents(tmp_path) == {"a.txt": b"note: new"}
-    assert stat.S_IMODE((tmp_path / "a.txt").stat().st_mode) == 0o666 & ~umask
+    assert stat.S_IMODE((tmp_path / "a.txt").stat().st_mode) == 0o640
 
 
-@pytest.mark.parametrize("mode", [0o600, 0o644, 0o664, 0o777, 0o640])
-def test_what_is_replaced_keeps_its_mode(earlier, mode):
-    earlier.chmod(mode)
-    write(earlier)
-    assert earlier.read_bytes() == b"note: new"
-    assert stat.S_IMODE(earlier.stat().st_mode) == mode
+def test_what_is_replaced_keeps_its_mode(earlier):
+    for mode in (0o600, 0o777):
+        earlier.chmod(mode)
+        write(earlier)
+        assert earlier.read_bytes() == b"note: new"
+        assert stat.S_IMODE(earlier.stat().st_mode) == mode
 
 
 def test_a_part_of_a_private_file_is_private(earlier):
@@ -93,13 +88,9 @@ def test_a_link_stays_and_what_it_leads_to_is_replaced(earlier, tmp_path):
     assert (tmp_path / "second").is_symlink()
     assert not earlier.is_symlink()
     assert earlier.read_bytes() == b"note: new"
-
-
-def test_a_link_that_leads_nowhere_makes_what_it_names(tmp_path):
-    (tmp_path / "link").symlink_to("made.txt")
-    write(tmp_path / "link")
-    assert (tmp_path / "link").is_symlink()
-    assert contents(tmp_path)["made.txt"] == b"note: new"
+    earlier.unlink()  # what the link names is made
+    write(there / "link")
+    assert earlier.read_bytes() == b"note: new"
 
 
 def test_an_unknown_file_is_replaced_only_on_demand(earlier, tmp_path):
@@ -112,8 +103,7 @@ def test_an_unknown_file_is_replaced_only_on_demand(earlier, tmp_path):
     assert contents(tmp_path) == {"a.txt": b"note: new"}
 
 
-@pytest.mark.parametrize("overwrite", [False, True])
-def test_a_file_is_no_device_pipe_socket_or_folder(tmp_path, overwrite):
+def test_a_file_is_no_device_pipe_socket_or_folder(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to("/dev/null")
@@ -122,8 +112,9 @@ def test_a_file_is_no_device_pipe_socket_or_folder(tmp_path, overwrite):
     names = ["/dev/null", "link", "pipe", "socket", "folder", "folder/", "new/", "."]
     before = {path: path.lstat() for path in tmp_path.iterdir()}
     for name in [*names, "folder/.."]:
-        with pytest.raises(DataError, match="cannot be written to"):
-            write(os.path.join(tmp_path, name), overwrite=overwrite)
+        for overwrite in (False, True):
+            with pytest.raises(DataError, match="cannot be written to"):
+                write(os.path.join(tmp_path, name), overwrite=overwrite)
     after = {path: path.lstat() for path in tmp_path.iterdir()}
     assert {p: (s.st_mode, s.st_ino) for p, s in before.items()} == {
         p: (s.st_mode, s.st_ino) for p, s in after.items()
@@ -149,13 +140,10 @@ def test_places_without_a_file_are_found_at_once(earlier, tmp_path, path, reason
     assert str(found.value).endswith("; give another path.")
 
 
-@pytest.mark.parametrize(
-    "path", [3, None, True, b"a.txt", 2.5, "", "a\0b", "a\ud800b", [], object()]
-)
+@pytest.mark.parametrize("path", [3, b"a.txt", "", "a\0b", "a\ud800b"])
 def test_what_is_no_path_is_an_error_of_one_line(path):
     with pytest.raises(OptionError) as found:
         validated_output_path(path, NOTE)
-    assert "\n" not in str(found.value)
     assert str(found.value).isprintable()
 
 
@@ -195,35 +183,25 @@ def test_several_files_are_put_in_their_places_together(tmp_path):
 
 # ---- Files that are written while calls fail, and by several threads at once.
 
-CALLS = [
-    (os, "open"),
-    (os, "fsync"),
-    (os, "replace"),
-    (os, "chmod"),
-    (os, "stat"),
-    (os, "close"),
-    (os, "unlink"),
-]
+CALLS = ["open", "fsync", "replace", "chmod", "stat", "close", "unlink"]
 FAILURES = [
     OSError(errno.ENOSPC, "No space left on device"),
-    OSError(errno.EIO, "Input/output error"),
     PermissionError(errno.EACCES, "Permission denied"),
     KeyboardInterrupt(),
-    SystemExit(3),
     MemoryError(),
 ]
 
 
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda error: type(error).__name__)
-@pytest.mark.parametrize(("module", "name"), CALLS, ids=lambda part: str(part))
+@pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("there", [True, False])
 def test_whichever_call_fails_the_file_is_the_earlier_or_the_new_one(
-    module, name, failure, there, tmp_path, monkeypatch
+    name, failure, there, tmp_path, monkeypatch
 ):
     """The first, the second ... call fails, until the writing needs no more calls."""
     path = tmp_path / "a.txt"
     before = EARLIER if there else None
-    real = getattr(module, name)
+    real = getattr(os, name)
     for last in range(1, 30):
         path.unlink(missing_ok=True)
         if there:
@@ -240,7 +218,7 @@ def test_whichever_call_fails_the_file_is_the_earlier_or_the_new_one(
 
         raised = None
         with monkeypatch.context() as patched:
-            patched.setattr(module, name, failing)
+            patched.setattr(os, name, failing)
             try:
                 write(path)
             except BaseException as error:
