@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from configparser import ConfigParser
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -12,6 +13,11 @@ import pegasos_stats
 PACKAGE = Path(pegasos_stats.__file__).parent
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py")
+
+
+@cache
+def tree_of(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def test_compiled_code_knows_neither_pandas_nor_random_numbers():
@@ -37,7 +43,7 @@ def test_the_package_alone_loads_next_to_nothing():
 
 def imported_at_once(path, known):
     """Modules of the package that a module needs before it is there itself."""
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in tree_of(path).body:
         if isinstance(node, ast.ImportFrom):
             names = {f"{node.module}.{alias.name}" for alias in node.names}
             yield from names & known or {node.module} & known
@@ -157,8 +163,7 @@ DOORS = (
 
 
 def imported_in_functions(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    functions = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))
+    functions = (n for n in ast.walk(tree_of(path)) if isinstance(n, ast.FunctionDef))
     for node in (child for function in functions for child in ast.walk(function)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -177,7 +182,7 @@ def test_a_class_has_its_name_alone():
     names = [
         node.name
         for path in PACKAGE.rglob("*.py")
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        for node in tree_of(path).body
         if isinstance(node, ast.ClassDef)
     ]
     assert sorted(set(names)) == sorted(names)

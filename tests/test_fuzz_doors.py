@@ -10,7 +10,7 @@ from tests.nasty import held, only_ours
 
 pytestmark = pytest.mark.fuzz
 # Of other property tests: a door has many arguments, and there are many doors.
-HALF = settings(max_examples=settings.default.max_examples // 2)
+QUARTER = settings(max_examples=settings.default.max_examples // 4)
 
 
 @pytest.mark.parametrize("door", DOORS, ids=str)
@@ -20,7 +20,7 @@ def test_ordinary_values_are_answered(door):
 
 
 @pytest.mark.parametrize("door", DOORS, ids=str)
-@HALF
+@QUARTER
 @given(data=st.data())
 def test_nothing_but_errors_of_the_package_comes_out(door, data):
     ordinary = only_ours(lambda: door.ordinary)

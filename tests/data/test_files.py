@@ -161,10 +161,3 @@ def test_a_name_that_is_twice_in_a_header_is_refused(pack, tmp_path, capsys):
     text = b"x,x.1,y,\n1,2,u,\n3,4,v,\n"  # names of its own
     path.write_bytes(pack(text) if pack else text)
     assert list(read_csv(str(path)).columns) == ["x", "x.1", "y"]
-
-
-def test_text_with_one_number_stays_text(folder):
-    Path("text.csv").write_text(f"a,b\n{'9' * 30},1_000\nx,1.5.2\n")
-    found = read_csv("text.csv")
-    assert found["a"].tolist() == ["9" * 30, "x"]
-    assert found["b"].tolist() == ["1_000", "1.5.2"]

@@ -113,8 +113,3 @@ def test_labels_of_intervals_have_as_many_digits_as_tell_them_apart(data):
     years = data.assign(x=[1990, 1991, 1993, 1994, 1995])
     design, _ = design_of("y ~ cut(x, [1989, 1992, 1995])", years)
     assert design.names == ("cut(x, [1989, 1992, 1995])[T.(1992,1995]]",)
-
-
-def test_nullable_frames_are_taken(data):
-    design, _ = design_of("y ~ .", data.convert_dtypes())
-    assert design.names == design_of("y ~ .", data)[0].names

@@ -51,24 +51,6 @@ def test_a_dot_means_its_columns_too_as_in_r(data):
     assert offset_of("y ~ a - offset(z)", data) is None  # as in R, taken away
 
 
-@pytest.mark.parametrize(
-    "give",
-    [
-        lambda z: z,
-        lambda z: z.to_numpy(),
-        lambda z: z.tolist(),
-        lambda z: z.astype("Float64"),
-        lambda z: z.astype(np.float32).astype(float),
-        lambda z: pd.arrays.SparseArray(z),
-    ],
-)
-def test_numbers_are_taken_as_they_are(data, give):
-    found = ps.SVM(
-        data["y"], data[["a"]], offset=give(data["z"]), lam=1.0
-    ).problem.offset
-    np.testing.assert_allclose(found, data["z"], rtol=1e-7)
-
-
 def test_rows_that_lack_it_are_left_out_and_counted(data):
     frame = data.copy()
     frame.loc[[1, 5], "z"] = np.nan

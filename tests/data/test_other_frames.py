@@ -176,9 +176,6 @@ W_OF_7 = pl.Series("w", [1, 2, None, 4, 5, 6, 7])
             ps.SVM(y, X["a"], offset=w, lam=1.0).fit(ps.Pegasos(seed=1)).params
         ),
         lambda y, X, w: (
-            ps.KernelSVM(y, X, lam=1.0).fit(ps.SDCA(seed=1)).confusion(X, y).counts
-        ),
-        lambda y, X, w: (
             ps.Logit(y, X, freq_weights=X["a"], lam=1.0).fit(ps.SDCA(seed=1)).params
         ),
         lambda y, X, w: (
@@ -191,21 +188,16 @@ W_OF_7 = pl.Series("w", [1, 2, None, 4, 5, 6, 7])
             .fit(ps.SDCA(seed=1), cov_type="cluster", groups=[y, X["a"]])
             .bse
         ),
-        lambda y, X, w: (
-            ps.cross_validate(ps.SVM(y, X, lam=1.0), folds=X["a"] > 4, seed=1).scores
-        ),
         lambda y, X, w: ps.Folds.stratified(y, 2, groups=X["a"], seed=1).assignment,
         lambda y, X, w: (
             ps.confusion(y, y.shift(), scores=X["b"], weights=X["a"]).overall
         ),
-        lambda y, X, w: ps.compare_predictions(y, y.shift(), y).table,
         lambda y, X, w: (
             ps.Logit(y, X, lam=1.0)
             .fit(ps.SDCA(seed=1))
             .margins(data=X)
             .tidy()["estimate"]
         ),
-        lambda y, X, w: ps.LabelCoding.from_labels(y, ("p", "n")).encode(y),
         lambda y, X, w: ps.svm("y ~ a", {"y": y, "a": X["a"]}, lam=1.0).problem.X,
     ],
 )

@@ -18,18 +18,10 @@ TEXT = b"""# a comment
 """
 ROWS = [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [-2.25, 0.0, 1e-3]]
 FILES = [
-    "a9a.gz",
     "a9a.t.gz",
-    "w8a.gz",
-    "ijcnn1.bz2",
-    "reuters_acq.train.gz",
     "reuters_acq.test",
-    "rcv1_ccat_vw1000.train.gz",
     "rcv1_ccat_vw500.test",
     *[f"jhu_{name}.dev" for name in ("easy", "bio", "speech", "nlp")],
-    *[f"jhu_{name}.test" for name in ("bio", "speech", "nlp")],
-    *[f"jhu_{name}.train" for name in ("easy", "bio", "nlp")],
-    "jhu_speech.train.gz",
 ]
 
 
@@ -96,17 +88,13 @@ BAD = {
     "label": (b"1 1:2\n\nyes 1:2\n", "Line 3 of "),
     "no label": (b"1 1:2\n3:4 1:2\n", "Line 2 of "),
     "two colons": (b"1 1:2:3\n", "Line 1 of "),
-    "no value": (b"1 1: 2:3\n", "Line 1 of "),
-    "no index": (b"1 :1\n", "Line 1 of "),
     "number in number": (b"1 1:1.5.2\n", "Line 1 of "),
     "shifted": (b"1 1: 2:1-2\n", "Line 1 of "),
     "negative index": (b"1 -1:2\n", "Line 1 of "),
-    "fractional index": (b"1 1.5:2\n", "Line 1 of "),
     "huge index": (b"1 99999999999:2\n", "Line 1 of "),
     "two labels": (b"1,2 1:1\n", "Line 1 of "),
     "twice": (b"# top\n1 1:1\n0 2:1 3:1 2:4\n", "Line 3 of .* the same index twice"),
     "empty": (b"", "has no rows"),
-    "comments only": (b"# a\n\n# b\n", "has no rows"),
     "truncated gzip": (gzip.compress(TEXT)[:-9], "cannot be read"),
     "broken bzip2": (bz2.compress(TEXT)[:-9], "cannot be read"),
 }
@@ -135,10 +123,8 @@ def test_the_line_is_right_in_a_later_block(tmp_path, monkeypatch):
         (TEXT, True),
         (b"-1 \n-1 \n1 3:1\n", True),
         (b"a,b\n1,2\n", False),
-        (b"a;b\n1;2\n", False),
         (b"", False),
         (b"1 2 3\n", False),
-        (b"BZ,a\n1,2\n", False),
         (b"time,y\n12:30,1\n", False),
     ],
 )

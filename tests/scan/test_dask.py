@@ -1,9 +1,6 @@
 """Fits from a frame of Dask: what fits of the same rows in memory are, anywhere."""
 
-from functools import partial
-
 import dask
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +13,6 @@ from pegasos_stats.errors import (
     DataError,
     FormulaError,
     OptionError,
-    PegasosStatsError,
 )
 from tests.scan.scan_files import LAM, SOLVER
 
@@ -185,25 +181,6 @@ def test_rows_that_find_no_room_at_home_are_worked_on_where_they_are(there):
     for name in ("beta", "alpha", "dual"):
         one, other = (getattr(fit.solution, name) for fit in fits[1:])
         assert np.array_equal(one, other)
-
-
-@pytest.mark.parametrize("change", ["lacks", "text"])
-@pytest.mark.parametrize("call", ["fit", "confusion"])
-def test_partitions_that_are_not_as_their_frame_says(change, call):
-    rng = np.random.default_rng(4)
-    data = pd.DataFrame({"y": ["no", "yes"] * 60, "x": rng.standard_normal(120)})
-    data["z"] = rng.standard_normal(120)
-
-    def other(part):
-        if not len(part) or part.index[0] < 50:
-            return part
-        return part.drop(columns="z") if change == "lacks" else part.assign(z="a")
-
-    frame = dd.from_pandas(data, npartitions=3).map_partitions(other, meta=data.head(0))
-    model = ps.svm("y ~ x + z", data, lam=0.1).fit(ps.SDCA(tol=1e-4, seed=1))
-    door = model.confusion if call == "confusion" else partial(ps.svm, "y ~ x + z")
-    with pytest.raises(PegasosStatsError):
-        door(frame)
 
 
 def test_each_partition_is_augmented_where_it_is(fitted, there):

@@ -133,15 +133,6 @@ def test_files_that_are_broken(name, content, tmp_path):
         ps.svm("y ~ x", ps.scan(tmp_path / name), lam=1.0)
 
 
-def test_a_file_of_arrow_that_ends_in_the_middle(tmp_path):
-    for write, ending in ((arrow, "arrow"), (stream, "arrows")):
-        write(frame_of(600), tmp_path / "a")
-        file = tmp_path / f"a.{ending}"
-        file.write_bytes(file.read_bytes()[:20_000])
-        with pytest.raises(DataError, match=r"cannot be read as Arrow \("):
-            ps.svm("y ~ x0", ps.scan(file), lam=1.0)
-
-
 def test_csv_files_without_rows_or_header(tmp_path):
     nothing = tmp_path / "a.csv"
     nothing.write_text("y,x\n")

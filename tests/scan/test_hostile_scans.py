@@ -10,7 +10,6 @@ from pegasos_stats.errors import (
     DataError,
     FormulaError,
     LabelError,
-    OptionError,
     PegasosStatsError,
 )
 from tests.scan.scan_files import frame_of, written
@@ -143,19 +142,6 @@ def test_categories_keep_their_order(parts, scanned):
     ordered = [part.assign(g=part["g"].astype(kind)) for part in parts]
     model = ps.svm("y ~ g", scanned(ordered), lam=1.0)
     assert model.names == ("g[T.A last level]", "g[T.b]", "g[T.a]")
-
-
-def test_a_file_named_twice(parts, scanned, tmp_path):
-    scanned(parts[:1])
-    file = str(tmp_path / "a.parquet")
-    with pytest.raises(OptionError, match=r"^paths= names .*a\.parquet"):
-        ps.scan([file, str(tmp_path / "*.parquet")])
-
-
-def test_dates_are_refused(parts, scanned):
-    dated = [part.assign(d=pd.Timestamp("2020-01-01")) for part in parts]
-    with pytest.raises(ColumnError, match=r"^Column 'd' is of type timestamp\["):
-        ps.svm("y ~ d", scanned(dated), lam=1.0)
 
 
 def test_files_without_rows_have_no_predictions(parts, scanned):

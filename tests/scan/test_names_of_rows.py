@@ -9,7 +9,7 @@ from pegasos_stats.errors import ColumnError, DataError, LabelError
 from tests.scan.test_same_as_in_memory import data_of, placed
 
 N, WRONG = 600, 451
-HOMES = ["parquet", "arrow", "csv", "dask"]
+HOMES = ["parquet", "csv", "dask"]
 CASES = {
     "infinite": ("y ~ x", {}, ("x", np.inf), ColumnError),
     "computed": ("y ~ I(1 / x)", {}, ("x", 0.0), ColumnError),

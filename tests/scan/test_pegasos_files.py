@@ -40,9 +40,13 @@ def check_same(there, here):
     assert np.array_equal(*counts)
 
 
-@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-@pytest.mark.parametrize("model", [ps.svm, ps.logit])
-def test_in_sequence_the_bits_are_those_in_memory(model, options, data, files):
+CASES = [(ps.svm, name) for name in OPTIONS]
+CASES += [(ps.logit, name) for name in ("factors", "batches", "projected")]
+
+
+@pytest.mark.parametrize(("model", "name"), CASES)
+def test_in_sequence_the_bits_are_those_in_memory(model, name, data, files):
+    options = OPTIONS[name]
     given = {"lam": 0.01, "weights": "w"} if model is ps.logit else {"lam": 0.1}
     formula = PLAIN if options else "y ~ x0 + x2 * C(k) + g"
     solver = ps.Pegasos(epochs=3, order="sequential", **options)

@@ -86,21 +86,17 @@ def test_a_loaded_fit_has_effects_on_new_rows(
         )
 
 
-@pytest.mark.parametrize("model", [ps.logit, ps.svm])
-def test_rows_of_the_files_in_memory_are_training_rows(both, data, model):
-    there, _ = both[model]
+def test_rows_of_the_files_in_memory_are_training_rows(both, data):
+    there, _ = both[ps.logit]
     table = there.confusion(data)
     assert table.source == "training"
     assert there.confusion(data.assign(x0=data["x0"] + 0.1)).source == "new"
 
 
-@pytest.mark.parametrize("model", [ps.logit, ps.svm])
-def test_rows_are_those_of_the_fit_by_what_they_are_not_by_their_path(
-    model, data, tmp_path
-):
+def test_rows_are_those_of_the_fit_by_what_they_are_not_by_their_path(data, tmp_path):
     for name in ("rows", "copy"):
         data.to_parquet(tmp_path / f"{name}.parquet", index=False)
-    result = model(FORMULA, ps.scan(tmp_path / "rows.parquet"), lam=0.01).fit()
+    result = ps.svm(FORMULA, ps.scan(tmp_path / "rows.parquet"), lam=0.01).fit()
     for name in ("rows", "copy"):
         again = ps.scan(tmp_path / f"{name}.parquet")
         assert result.confusion(again).source == "training"
