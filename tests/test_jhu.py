@@ -60,15 +60,16 @@ def test_the_files_are_the_ones_that_the_numbers_belong_to(data):
 
 
 @pytest.mark.parametrize("arithmetic", ["reference", "fast"])
-@pytest.mark.parametrize("storage", ["sparse", "dense"])
-def test_correct_on_dev_and_norm(data, storage, arithmetic):
+def test_correct_on_dev_and_norm(data, arithmetic):
     name, X, y, new, actual = data
-    if storage == "dense":
-        X, new = X.toarray(), new.toarray()
-    result = fit(X, y, arithmetic)
     n_correct, n, norm, half_a_digit = RESULTS[name]
-    matrix = result.confusion(new, actual)
-    assert n - matrix.n_errors == n_correct
-    assert matrix.table.to_numpy().sum() == n
-    assert abs(np.linalg.norm(result.coef) - norm) <= half_a_digit
-    assert result.intercept == 0.0
+    forms = [(X, new)]
+    if name != "nlp":  # dense it is of 54,471 columns
+        forms.append((X.toarray(), new.toarray()))
+    for rows, new_rows in forms:
+        result = fit(rows, y, arithmetic)
+        matrix = result.confusion(new_rows, actual)
+        assert n - matrix.n_errors == n_correct
+        assert matrix.table.to_numpy().sum() == n
+        assert abs(np.linalg.norm(result.coef) - norm) <= half_a_digit
+        assert result.intercept == 0.0

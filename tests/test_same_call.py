@@ -1,7 +1,5 @@
 """Equal calls have equal output, whatever threads do; bars say how far a run is."""
 
-import threading
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -101,18 +99,6 @@ def test_the_command_line_has_the_numbers_of_python(solver, tmp_path, capsys):
 
 
 # ---- Threads change no number and lose no error.
-
-
-def test_results_come_in_the_order_of_the_items():
-    numbers = range(100)
-    for workers in (1, 2, 7):
-        assert list(map_in_order(str, numbers, workers)) == [str(i) for i in numbers]
-
-
-def test_items_are_drawn_in_the_calling_thread():
-    here = threading.get_ident()
-    drawn = (threading.get_ident() for _ in range(20))
-    assert set(map_in_order(lambda ident: ident, drawn, 3)) == {here}
 
 
 def test_an_exception_comes_through_and_ends_the_iteration():

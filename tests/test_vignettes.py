@@ -40,6 +40,7 @@ FEWER = {
     "100 * EPOCHS": "2 * EPOCHS",
     "(ps.Pegasos(epochs=1, seed=443))": "(ps.Pegasos(1, seed=443), cov_type='none')",
     '"40 components": 5}': '"40 components": 1}',
+    "cells.load_cells(FOLDER)": "cells.draw_cells({'TRAIN': 21, 'TEST': 4})",
     "[1.6, 0.1, 0.01, 0.001]": "[1.6, 0.1]",
 }
 

@@ -298,12 +298,6 @@ def test_rows_with_missing_values_are_not_kept(data):
     assert matrix.kept.tolist() == [False, True, True]
 
 
-def test_unused_categories_of_new_data_do_no_harm(data):
-    design, _ = design_of("y ~ g", data)
-    new = data.assign(g=pd.Categorical(data["g"], categories=["w", "u", "v", "new"]))
-    np.testing.assert_array_equal(design.matrix(new).values, design.matrix(data).values)
-
-
 @pytest.mark.parametrize("name", ["1", "0", "2.5", "Intercept", 7, ("a", "b")])
 def test_names_that_a_formula_cannot_tell_are_refused(name):
     data = pd.DataFrame({"y": [0, 1], name: [1.0, 2.0]})

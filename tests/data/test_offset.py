@@ -90,17 +90,10 @@ def test_terms_that_are_no_offset_are_refused(data, formula, named):
 
 
 REFUSED = [
-    (lambda d: ps.svm(FORMULA, d, functions={"offset": abs}, lam=1.0), "'offset'"),
     (lambda d: ps.kernel_svm("y ~ a + offset(log(t))", d, lam=1.0), r"log\(t\)"),
     (
         lambda d: ps.kernel_svm(FORMULA, d, offset="z", lam=1.0),
         "offset='z' makes no sense",
-    ),
-    (
-        lambda d: ps.KernelSVM(
-            d["y"], d[["a"]], kernel="polynomial", offset=d["z"], lam=1.0
-        ),
-        "offset",
     ),
     (
         lambda d: ps.svm(FORMULA, d, lam=1.0).fit().predict(d, offset=d["z"]),

@@ -69,17 +69,6 @@ def test_weights_are_repeated_rows_and_counts(model):
     np.testing.assert_allclose(sparse.scaling.scale, one.scaling.scale, **SAME)
 
 
-@pytest.mark.parametrize("weights", ["balanced", {"yes": 3, "no": 1}])
-def test_weights_by_level_are_those_of_their_rows(weights):
-    given = {"lam": 0.05, "standardize": True}
-    n = DATA["y"].value_counts()
-    by_level = weights if isinstance(weights, dict) else len(DATA) / (2 * n)
-    one = ps.svm(FORMULA, DATA, weights=weights, **given)
-    two = ps.svm(FORMULA, DATA, weights=DATA["y"].map(by_level), **given)
-    np.testing.assert_allclose(one.scaling.scale, two.scaling.scale, **SAME)
-    np.testing.assert_allclose(one.scaling.centre, two.scaling.centre, **SAME)
-
-
 @pytest.mark.parametrize("weights", ["w", "balanced", {"yes": 3, "no": 1}])
 def test_files_and_dask_have_the_same_scaling(weights, tmp_path):
     given = {"lam": 0.05, "standardize": True, "weights": weights}

@@ -96,21 +96,6 @@ def test_outcomes_without_two_levels(parts, scanned):
     assert ps.svm("y ~ x0", sorted_files, lam=1.0).coding.levels == ("no", "yes")
 
 
-def test_no_complete_row(parts, scanned):
-    lacking = scanned(
-        [
-            part.assign(
-                x0=part["x0"].where(part["x1"] > 0),
-                x1=part["x1"].where(part["x1"] <= 0),
-            )
-            for part in parts
-        ]
-    )
-    n = sum(map(len, parts))
-    with pytest.raises(DataError, match=f"^None of {n:,} rows"):
-        ps.svm("y ~ x0 + x1", lacking, lam=1.0)
-
-
 def test_values_lacking_in_every_row_of_a_file_are_counted(tmp_path):
     rng = np.random.default_rng(1)
     data = pd.DataFrame({"y": np.tile(["a", "b"], 300), "x": rng.standard_normal(600)})

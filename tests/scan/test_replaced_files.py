@@ -112,14 +112,6 @@ def test_files_of_dask_replaced_before_the_fit_are_an_error(ending, tmp_path):
         model.fit(SOLVER)
 
 
-def test_text_that_is_not_utf_8_in_dask_is_an_error_of_the_data():
-    dask = pytest.importorskip("dask.dataframe")
-    level = pd.Series(["a", "\ud800"] * 150, dtype=object)
-    data = rows_of(1).assign(g=level)
-    with pytest.raises(DataError):
-        ps.svm("label ~ x1 + g", dask.from_pandas(data, npartitions=2), lam=0.1)
-
-
 def damaged(folder, what):
     """A file of Arrow with a text, or a level, that is not where it should be."""
     rng = np.random.default_rng(1)
