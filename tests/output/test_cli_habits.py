@@ -91,16 +91,14 @@ def test_text_in_other_encodings(here, capsys):
     fit = ["-y", "had", "--id", "patient"]
     expected = printed_of(capsys, "fit", "d.csv", *fit).splitlines()[1:7]
     text = Path("d.csv").read_text("utf-8")
-    for name in ("latin-1", "utf-16"):
-        Path("other.csv").write_text(text, name)
-        assert main(["fit", "other.csv", *fit]) == 2
-        assert "UTF-8" in capsys.readouterr().err
-        words = [*fit, "--encoding", name, "--save", "other.npz"]
-        assert printed_of(capsys, "fit", "other.csv", *words).splitlines()[1:7] == (
-            expected
-        )
-        found = printed_of(capsys, "predict", "other.npz", "other.csv")
-        assert found == printed_of(capsys, "predict", "m.npz", "d.csv")
+    Path("other.csv").write_text(text, "latin-1")
+    assert main(["fit", "other.csv", *fit]) == 2
+    assert "UTF-8" in capsys.readouterr().err
+    words = [*fit, "--encoding", "latin-1", "--save", "other.npz"]
+    found = printed_of(capsys, "fit", "other.csv", *words)
+    assert found.splitlines()[1:7] == expected
+    found = printed_of(capsys, "predict", "other.npz", "other.csv")
+    assert found == printed_of(capsys, "predict", "m.npz", "d.csv")
     Path("bom.csv").write_text(text, "utf-8-sig")
     assert printed_of(capsys, "fit", "bom.csv", *fit).splitlines()[1:7] == expected
     assert main(["fit", "d.csv", *fit, "--encoding", "latin-0"]) == 2
@@ -116,7 +114,6 @@ def test_a_column_names_the_rows(here, capsys):
     assert [*frame.columns] == ["patient", "predicted", "score"]
     assert [*frame["patient"]] == [f"p{i}" for i in range(80)]
     printed_of(capsys, "predict", "m.npz", "d.csv", "-o", "out.csv")
-    printed_of(capsys, "predict", "m.npz", "d.csv", "-o", "out.csv")  # replaced
     read_by_block = ["predict", "m.npz", "d.csv", "--memory", "64MiB"]
     assert printed_of(capsys, *read_by_block) == Path("out.csv").read_text("utf-8")
     assert main(["fit", "d.csv", "-y", "had", "--id", "nobody"]) == 2
@@ -138,9 +135,7 @@ def test_several_codes_for_missing_values(here, capsys):
     assert pd.read_csv(io.StringIO(predicted))["predicted"].isna().sum() == 4
 
 
-@pytest.mark.parametrize(
-    "words", [["--version"], ["fit", "--help"], ["fit", "d.csv", "--nosuch"]]
-)
+@pytest.mark.parametrize("words", [["--version"], ["fit", "d.csv", "--nosuch"]])
 def test_the_version_help_and_refusals_load_no_library(words):
     code = (
         "import sys; from contextlib import suppress;"

@@ -19,26 +19,10 @@ from tests.output.command_line import refused, run, strict
 # ---- ``--formula``: the model of the command line, as R and Python write it.
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
+def test_a_formula_that_makes_no_sense_is_one_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    train, _ = ps.datasets.load_digits56()
-    train = train.assign(id=[f"P{i:03}" for i in range(200)])
-    train.to_csv("train.csv", index=False)
-    return tmp_path
-
-
-def test_a_saved_formula_predicts(folder, capsys):
-    fitting = ["--formula", "digit ~ p34 + p43", "--save", "a.model"]
-    fitted = run(capsys, "fit", "train.csv", *fitting).out
-    predicted = run(capsys, "predict", "a.model", "train.csv").err
-    # A saved model does not hold its rows, so that it cannot know them again.
-    table = fitted[fitted.index("Predicted") : fitted.index("No interval")]
-    assert table.strip() in predicted
-
-
-def test_a_formula_that_makes_no_sense_is_one_line(folder, capsys):
-    (folder / "train.svm").write_text("1 1:1\n0 2:1\n")
+    Path("train.csv").write_text("digit,p34\n5,1\n6,2\n")
+    Path("train.svm").write_text("1 1:1\n0 2:1\n")
     for given, formula, words in [
         (["train.csv", "--outcome", "digit"], "x ~ .", "digit"),
         (["train.svm"], "y ~ .", "leave --formula out"),
@@ -209,17 +193,6 @@ def test_of_a_kernel_it_is_a_number(table_of_offset, capsys):
     run_of_r = "--lambda", "1", "--epochs", "2", "--seed", "1"
     assert main([*given, "--offset", "0.5", *run_of_r]) == 0
     assert "offset 0.5" in capsys.readouterr().out
-
-
-def test_a_scaled_model_predicts_from_its_file(capsys, tmp_path):
-    digits, _ = ps.datasets.load_digits56()
-    path, model = tmp_path / "train.csv", tmp_path / "m"
-    digits.to_csv(path, index=False)
-    fitted = ["fit", path, "--outcome", "digit", "--standardize", "--save", model]
-    fitted += ["--cov-type", "none"]
-    table = strict(run(capsys, *fitted, "--json").out)["confusion"]["training"]
-    again = strict(run(capsys, "predict", model, path, "--json").out)["confusion"]
-    assert again["table"] == table["table"]
 
 
 # ---- ``pegasos-stats parity`` and the plugin of pytest: what they say, without R.

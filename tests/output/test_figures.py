@@ -254,13 +254,8 @@ def test_the_distance_is_from_the_optimum_that_is_given(digits):
     (line,) = above.get_lines()
     assert line.get_label() == "Objective above the optimum"
     np.testing.assert_array_equal(line.get_ydata(), digits.trace["objective"] - least)
-    for wrong, named in (
-        ({"x": "rows"}, "x='rows'"),
-        ({"optimum": 0.0}, "optimum="),
-        ({"x": "steps", "optimum": 1e6}, r"optimum=1000000\.0"),
-    ):
-        with pytest.raises(OptionError, match=f"^{named}"):
-            digits.plot.trace(**wrong)
+    with pytest.raises(OptionError, match=r"^optimum=1000000\.0"):
+        digits.plot.trace("steps", optimum=1e6)
 
 
 def test_losses_are_drawn_by_their_formulas():
@@ -281,8 +276,6 @@ def test_the_trace_needs_one_and_its_panels(digits, kernel):
         kernel.plot.trace()
     with pytest.raises(OptionError, match="ax holds 4 panels"):
         digits.plot.trace(ax=panels(2, 2))
-    with pytest.raises(OptionError, match="ax is of type str"):
-        digits.plot.trace(ax="panel")
     assert len(digits.plot.trace(ax=panels(2))) == 2
 
 

@@ -27,15 +27,8 @@ FLAGS = [
     *["--weights", "--solver", "--start", "--order", "--arithmetic", "--ties", "--sep"],
     *["--profile", "--outcome", "--formula", "--test", "--format", "--decimal", "--ro"],
     *["--rows", "--s", "--no-intercept", "--standardize", "--project", "--json"],
-    *[
-        "--refit-intercept",
-        "--trace",
-        "--progress",
-        "--unlabelled",
-        "--help",
-        "--",
-        "-",
-    ],
+    *["--refit-intercept", "--trace", "--progress", "--unlabelled", "--help"],
+    *["--", "-"],
 ]
 CHOICES = [
     *["hinge", "log", "pegasos", "sdca", "linear", "gaussian", "polynomial", "zero"],
@@ -43,28 +36,13 @@ CHOICES = [
     *["homework", "paper", "r_script", "minibatch", "positive", "csv", "svmlight"],
 ]
 WORST = "".join(map(chr, (0, 10, 27, 0xD800, 0xDCFF, 0x202E, 0x1F600)))
-VALUES = st.one_of(
-    st.sampled_from([*FILES, *NUMBERS, *WORDS, *CHOICES]),
-    st.text(st.characters() | st.sampled_from(WORST), max_size=8),
-)
-GIVEN = st.lists(
-    st.one_of(
-        st.tuples(st.sampled_from(FLAGS)), st.tuples(st.sampled_from(FLAGS), VALUES)
-    ),
-    max_size=5,
-)
-COMMANDS = st.sampled_from(
-    [
-        ["fit", "d.csv", "--outcome", "y"],
-        ["fit", "d.svm"],
-        ["predict", "m", "d.csv"],
-        ["fit"],
-        ["predict"],
-        ["demo"],
-        ["report", "no.csv"],
-        [],
-    ]
-)
+TEXT = st.text(st.characters() | st.sampled_from(WORST), max_size=8)
+VALUES = st.sampled_from([*FILES, *NUMBERS, *WORDS, *CHOICES]) | TEXT
+FLAG = st.sampled_from(FLAGS)
+GIVEN = st.lists(st.tuples(FLAG) | st.tuples(FLAG, VALUES), max_size=5)
+CALLS = ["fit d.csv --outcome y", "fit d.svm", "predict m d.csv"]
+CALLS += ["fit", "predict", "demo", "report no.csv", ""]
+COMMANDS = st.sampled_from([call.split() for call in CALLS])
 # Long runs are what was asked for, and not what is tested here.
 LONG = ("--epochs", "--steps", "--tol", "--refine")
 

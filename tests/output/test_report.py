@@ -10,11 +10,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import (
-    DataError,
-    DependencyError,
-    OptionError,
-)
+from pegasos_stats.errors import DataError, DependencyError, OptionError
 from pegasos_stats.output.report.facts import evaluated
 from pegasos_stats.output.report.rendering import templates
 

@@ -22,7 +22,7 @@ def linear():
 
 
 def refined():
-    model = ps.logit("y ~ a", X.assign(y=Y), lam=0.01)
+    model = ps.logit("y ~ poly(a, 2) + np.log(b + 9)", X.assign(y=Y), lam=0.01)
     return model.fit(ps.Pegasos(epochs=3, seed=1), refine=1e-3)
 
 

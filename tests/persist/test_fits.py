@@ -199,16 +199,6 @@ def test_kernel_models_come_back(data, tmp_path):
         loaded.predict()
 
 
-def test_a_precomputed_kernel_comes_back(data, tmp_path):
-    X = data[["a", "b"]].to_numpy()
-    K = X @ X.T
-    y = data["y"].astype(object).mask(data.index == 4)
-    result = ps.KernelSVM(y.to_numpy(), K, kernel="precomputed", lam=1.0).fit(
-        ps.Pegasos(epochs=3, seed=1)
-    )
-    check_same(back(result, tmp_path), result, K[:7])
-
-
 def test_the_file_holds_no_pickle_and_no_training_rows(data, tmp_path):
     save(fitted("y ~ a + g", data), tmp_path / "a.model")
     header, arrays = taken_apart(tmp_path / "a.model")
@@ -283,15 +273,6 @@ def test_terms_that_do_more_than_compute_are_refused(term, saved, tmp_path):
     (tmp_path / "b").write_bytes(put_together(json.loads(text), arrays))
     with pytest.raises(DataError, match="cannot be part of a saved model"):
         load(tmp_path / "b")
-
-
-def test_a_loaded_formula_leaves_out_incomplete_rows(data, tmp_path):
-    holes = data.assign(a=data["a"].mask(data.index < 5))
-    result = fitted("y ~ a + g", holes)
-    loaded = back(result, tmp_path)
-    check_same(loaded, result, holes)
-    assert loaded.dropped.predictors == 5
-    assert loaded.predict(holes).isna().sum() == 5
 
 
 def test_facts_are_kept_beside_the_model(data, tmp_path):

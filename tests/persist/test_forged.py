@@ -118,10 +118,7 @@ COVARIANCES = {
     "estimated.bandwidth": [-1.0, NAN],
     "estimated.df": [0.0, NAN, "3"],
     "estimated.rows": [-1.0],
-    "estimated.unbounded": [
-        np.empty((0, 10**9)),
-        np.empty((10**17, 0)),
-    ],
+    "estimated.unbounded": [np.empty((0, 10**9)), np.empty((10**17, 0))],
     "estimated.separated": [-1],
     "estimated.notes": ["word", (1,)],
 }

@@ -16,60 +16,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import pegasos_stats as ps
 from pegasos_stats.errors import DataError, PegasosStatsError, PegasosStatsWarning
 from pegasos_stats.persist import load, save
-from tests.persist import studies
+from tests.persist import fits, studies
 from tests.persist.parts import put_together, taken_apart
 
-N = 24
 pytestmark = pytest.mark.fuzz
-
-
-def frame():
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame({"a": rng.normal(size=N), "b": rng.normal(size=N)})
-    data["g"] = np.array(list("uvw"))[np.arange(N) % 3]
-    data["y"] = np.where(data["a"] + rng.normal(size=N) > 0, "yes", "no")
-    data["d"] = np.where(data["a"] > 0, *pd.to_datetime(["2020-01-01", "2021-01-01"]))
-    return data
-
-
-DATA = frame()
-
-
-def fits():
-    X, order = DATA[["a", "b"]], np.array([[3, 1, 2], [0, 4, 5]])
-    boot = ps.logit("y ~ a", DATA, lam=0.1).fit(ps.SDCA(tol=1e-8, seed=2))
-    boot = boot.with_covariance(ps.Bootstrap(replicates=20, seed=3, workers=1))
-    assert len(boot.estimated.estimates) == 20
-    weights, K = np.linspace(0.5, 1.5, N), X.to_numpy() @ X.to_numpy().T
-    scaled = ps.SVM(DATA["y"], X, lam=0.1, weights=weights, standardize=True)
-    formula = ps.logit("y ~ poly(a, 2) + g + np.log(b + 4)", DATA, lam=0.01)
-    dates = ps.SVM(DATA["d"], X.to_numpy(), intercept=False, lam=1.0)
-    kernel = ps.KernelSVM(pd.cut(DATA["a"], [-9, 0, 9]), X, gamma=0.5, lam=1.0)
-    return {
-        "scaled": scaled.fit(ps.Pegasos(order=order, epochs=2), trace=True),
-        "formula": formula.fit(ps.Pegasos(epochs=3, seed=1), refine=1e-3),
-        "bootstrap": boot,
-        "dates": dates.fit(ps.Pegasos.homework()),
-        "kernel": kernel.fit(ps.Pegasos(epochs=3, seed=4), trace=True),
-        "gram": ps.KernelSVM(DATA["g"] == "u", K, kernel="precomputed", lam=1.0).fit(
-            ps.Pegasos(epochs=3, seed=5)
-        ),
-    }
-
-
-NEW = {
-    "scaled": DATA[:5],
-    "formula": DATA[:5],
-    "bootstrap": DATA[:5],
-    "dates": DATA[["a", "b"]].to_numpy()[:5],
-    "kernel": DATA[:5],
-    "gram": np.ones((5, N)),
-}
-
-
+NEW = dict.fromkeys(fits.FITS, fits.X[:5]) | {"gram": np.ones((5, fits.N))}
 STUDIES = ["path", "nested", "gram", "calibrated", "thresholds", "models", "solvers"]
 STUDIES += ["several_labels", "report_of_table", "margins", "parity", "folds"]
 STUDIES += ["reliability"]
@@ -79,7 +32,8 @@ STUDIES += ["reliability"]
 def files(tmp_path_factory):
     """For each fit and study its content, header and arrays."""
     folder, found = tmp_path_factory.mktemp("saved"), {}
-    objects = fits() | {f"{n} study": studies.OBJECTS[n]() for n in STUDIES}
+    objects = {name: fit() for name, fit in fits.FITS.items()}
+    objects |= {f"{n} study": studies.OBJECTS[n]() for n in STUDIES}
     for name, each in objects.items():
         save(each, folder / name, about={"when": pd.Timestamp("2001-01-01"), 1: [2]})
         found[name] = (folder / name).read_bytes(), *taken_apart(folder / name)
@@ -220,7 +174,7 @@ def _edit(draw, tree, parent, key, places):
             other = other[step]
         parent[key] = copy.deepcopy(other)
     elif how == "number":
-        parent[key] = draw(st.integers(-3, N + 2) | st.floats(-10, 10))
+        parent[key] = draw(st.integers(-3, fits.N + 2) | st.floats(-10, 10))
     elif how == "delete":
         del parent[key]
     elif isinstance(parent, dict):
@@ -230,7 +184,7 @@ def _edit(draw, tree, parent, key, places):
 
 
 EXTREMES = [0.0, -0.0, 1.0, -1.0, 1e308, -1e308, 5e-324, 1e-160, math.nan, math.inf]
-WHOLE = [0, 1, -1, 2, N, 2**31, 2**62, -(2**63)]
+WHOLE = [0, 1, -1, 2, fits.N, 2**31, 2**62, -(2**63)]
 
 
 def changed_arrays(draw, arrays):

@@ -163,11 +163,9 @@ ROW_NAMES = {
     "days": pd.date_range("2020", periods=4, freq="D", tz="Europe/Berlin"),
     "months": pd.period_range("2020", periods=4, freq="M"),
     "spans": pd.timedelta_range("1s", periods=4),
-    "numbers": pd.Index([0.5, 1.5, 2.5, 3.5], name="x"),
     "intervals": pd.interval_range(0, 4),
     "categories": pd.CategoricalIndex(list("abca"), ordered=True),
     "mixed": pd.Index([1, "a", None, 2.5]),
-    "nullable": pd.Index([1, 2, 3, pd.NA], dtype="Int64"),
     "pairs": pd.MultiIndex.from_product([[1, 2], pd.to_datetime(["2020", "2021"])]),
     "text": pd.Index(list("abcd"), dtype="string"),
 }

@@ -2,21 +2,14 @@
 
 import pickle
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.datasets import load_digits, load_iris
-from sklearn.metrics import f1_score, make_scorer
-from sklearn.model_selection import (
-    GridSearchCV,
-    TunedThresholdClassifierCV,
-    cross_val_score,
-    cross_validate,
-)
+from sklearn.datasets import load_digits
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -46,25 +39,15 @@ def test_a_search_over_lambda_and_options_of_the_solver(rows):
         assert cross_val_score(again, X, y, cv=3).mean() == score
 
 
-@pytest.mark.parametrize("load", [load_iris, load_digits])
 @pytest.mark.parametrize("classifier", [SVMClassifier, LogitClassifier])
-def test_one_against_the_rest(load, classifier):
-    X, y = load(return_X_y=True)
+def test_one_against_the_rest(classifier):
+    X, y = load_digits(return_X_y=True)
     each = classifier(lam=1e-3, standardize=True, random_state=1)
     found = OneVsRestClassifier(each).fit(X[::2], y[::2])
     assert len(found.estimators_) == len(set(y))
     # A gap of 1e-9 or below, on some processors 1.5e-9 of fits that cannot go on.
     assert max(e.relative_gap_ for e in found.estimators_) < 2e-9
     assert found.score(X[1::2], y[1::2]) >= 0.92
-
-
-def test_a_threshold_is_tuned(rows):
-    X, y, _ = rows
-    scoring = make_scorer(f1_score, pos_label="ill")
-    each = LogitClassifier(lam=0.5, standardize=True, random_state=1)
-    found = TunedThresholdClassifierCV(each, scoring=scoring, cv=3).fit(X, y)
-    plain = clone(each).fit(X, y)
-    assert scoring(found, X, y) > scoring(plain, X, y)
 
 
 @pytest.mark.parametrize("output", ["default", "pandas"])
@@ -105,23 +88,12 @@ def test_weights_find_their_way(rows):
         assert all(weights is not None for weights in weighted)
 
 
-@pytest.mark.parametrize(
-    "classifier",
-    [
-        SVMClassifier(lam=0.1, random_state=1, standardize=True),
-        LogitClassifier(lam=0.1, random_state=1),
-        KernelSVMClassifier(lam=0.1, random_state=1),
-    ],
-)
-def test_pickle_joblib_and_processes(classifier, rows, tmp_path):
+@pytest.mark.parametrize("classifier", [SVMClassifier, KernelSVMClassifier])
+def test_a_copy_through_pickle_is_the_same(classifier, rows):
     X, y, _ = rows
     frame = pd.DataFrame(X, columns=list("abcd"))
-    found = clone(classifier).fit(frame, y)
+    found = classifier(lam=0.1, random_state=1, standardize=True).fit(frame, y)
+    twin = pickle.loads(pickle.dumps(found))
     scores = found.decision_function(frame)
-    joblib.dump(found, tmp_path / "found")
-    for twin in (pickle.loads(pickle.dumps(found)), joblib.load(tmp_path / "found")):
-        assert np.array_equal(twin.decision_function(frame), scores)
-        assert twin.result_.objective == found.result_.objective
-    here = cross_val_score(classifier, frame, y, cv=2)
-    there = cross_val_score(classifier, frame, y, cv=2, n_jobs=2)
-    assert np.array_equal(here, there)
+    assert np.array_equal(twin.decision_function(frame), scores)
+    assert twin.result_.objective == found.result_.objective
