@@ -42,12 +42,10 @@ CASES = {
     "dates": (DATES.astype(str), "'2020-01-01', .* 57 more .*row r0.* 60 .* 59"),
     "names": ([f"P{i // 2}" for i in range(N)], "30 levels in 60 rows"),
     "percentages": ([f"{i / 4}%" for i in range(N)], "'0.0%', .* 57 more .*row r0"),
-    "one percentage": ([*NUMBERS[:17], "12%", *NUMBERS[18:]], "'12%' .*row r17"),
     "lengths": ([f"{i / 4} cm" for i in range(N)], "'0.0 cm', .* 57 more"),
 }
 CURES = {
     "percentages": lambda d: d.assign(x=d["x"].str.rstrip("%").astype(float)),
-    "one percentage": lambda d: d.assign(x=pd.to_numeric(d["x"], errors="coerce")),
     "lengths": lambda d: d.assign(x=d["x"].str.rstrip(" cm").astype(float)),
     "one word": lambda d: d.assign(x=pd.to_numeric(d["x"], errors="coerce")),
     "several words": lambda d: d.assign(x=pd.to_numeric(d["x"], errors="coerce")),

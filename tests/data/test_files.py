@@ -23,7 +23,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "latin.csv").write_bytes(TEXT.encode("latin-1"))
     (tmp_path / "utf16.csv").write_bytes(TEXT.encode("utf-16"))
-    (tmp_path / "mark.csv").write_bytes(TEXT.encode("utf-8-sig"))
     (tmp_path / "zip.csv").write_bytes(b"PK\x03\x04\0 and no more")
     (tmp_path / "ragged.csv").write_text("a,b\n1,2\n1,2,3,4\n")
     (tmp_path / "empty.csv").write_text("")
@@ -79,10 +78,6 @@ def test_a_number_that_no_float_holds_is_infinite_to_a_fit(folder, capsys):
     Path("far.csv").write_text("y,a\n" + f"n,1\np,{'9' * 400}\n")
     assert main(["fit", "far.csv", "--outcome", "y"]) == 2
     assert "Column 'a' holds infinite values in row 1; " in capsys.readouterr().err
-
-
-def test_a_byte_order_mark_is_no_part_of_a_name(folder):
-    assert list(read_csv("mark.csv")) == ["größe", "y"]
 
 
 READERS = [read_csv, read_svmlight, looks_like_svmlight]

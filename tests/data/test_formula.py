@@ -110,7 +110,6 @@ def test_a_tilde_in_a_quoted_name_does_not_split():
     "formula",
     [
         "S ~ log(Sepal.Length)",
-        "S ~ log(`Sepal.Length`)",
         "S ~ .",
         "S ~ Sepal.Length:Sepal.Width + C(Sepal.Width)",
         "Sepal.Length > 5 ~ Sepal.Width",
@@ -130,7 +129,6 @@ def test_names_with_dots_are_names(formula):
     ("formula", "value"),
     [
         ("y ~ I(x - mean(x))", 16.0 - 4.5),
-        ("y ~ I(x - np.mean(x))", 16.0 - 4.5),
         ("y ~ I(x / x.max())", 2.0),
         ("y ~ I(x - median(x))", 16.0 - 4.5),
         ("y ~ I(x / sd(x))", 16.0 / np.std([1.0, 8.0], ddof=1)),
@@ -182,7 +180,6 @@ def test_names_in_any_alphabet_are_names(data, name):
 @pytest.mark.parametrize(
     ("outcome", "expected"),
     [
-        ("C(x > 1)", [False, True, None, True, True]),
         ("factor(x > 1)", [False, True, None, True, True]),
         ("I(`blood type` > 3)", [False, False, False, True, True]),
         ("x > 1 & g == 'v'", [False, True, False, False, True]),

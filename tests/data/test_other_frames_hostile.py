@@ -85,12 +85,3 @@ def test_columns_that_cannot_be_used_are_named(column, named):
 def test_what_cannot_be_used_is_named(door, named):
     with pytest.raises(ps.errors.DataError, match=named):
         door()
-
-
-def test_levels_of_a_dictionary_that_occur_twice_or_are_missing():
-    codes = pa.array([0, 1, 2, 3, None, 0])
-    levels = pa.array(["b", "a", "b", None])
-    column = pa.DictionaryArray.from_arrays(codes, levels, safe=False)
-    table = pa.table({"y": pa.array([0, 1, 1, 0, 1, 1]), "g": column})
-    assert ps.svm("y ~ g", table, lam=1.0).names == ("g[T.a]",)
-    assert ps.svm("y ~ g", table, lam=1.0).dropped.total == 2

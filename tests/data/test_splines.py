@@ -121,20 +121,6 @@ def test_a_saved_fit_codes_new_rows_as_the_fit_did(tmp_path):
     np.testing.assert_allclose(result.decision_function(new), by_hand, rtol=1e-13)
 
 
-@pytest.mark.parametrize(
-    ("term", "said"),
-    [
-        ("bs(x, Boundary.knots=c(0, 1))", "'Boundary_knots'"),
-        ("rcs(x, 3)", "there is no rcs() here"),
-        ("s(x)", "there is no s() here"),
-    ],
-)
-def test_other_words_lead_to_ours(term, said):
-    with pytest.raises(ps.errors.FormulaError) as caught:
-        ps.logit(f"y ~ {term}", frame(), lam=1.0)
-    assert said in str(caught.value)
-
-
 @pytest.mark.parametrize("term", ["ns(x, df=3)", "scale((x > 0) & (x < 1))"])
 def test_rows_are_not_coded_without_what_was_found_at_the_fit(term):
     """As the state of a file that has a call under another text: no other basis."""

@@ -127,10 +127,6 @@ REFUSED = {
     "Column 'z' not found": (ColumnError, lambda there: ps.svm("y ~ z", there)),
     "weights='v'": (ColumnError, lambda there: ps.svm("y ~ x0", there, weights="v")),
     "looks at other rows": (FormulaError, lambda there: ps.svm("y ~ scale(x0)", there)),
-    "list": (DataError, lambda there: rows([1.0])),
-    r"columns=\['a'\] is for an array": (
-        *(OptionError, lambda there: rows(there, columns=["a"])),
-    ),
     "name each of the 2 columns": (
         *(OptionError, lambda there: rows(dask.array.ones((4, 2)), columns=["a"])),
     ),

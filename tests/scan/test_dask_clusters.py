@@ -30,19 +30,17 @@ def within():
 
 
 def test_a_cluster_gives_the_bits_of_any_other_scheduler(fitted, there, within):
-    again = ps.logit("y ~ x0 + g", there, lam=LAM, weights="balanced").fit(SOLVER)
+    def fit():
+        return ps.logit("y ~ x0 + g", there, lam=LAM, weights="balanced").fit(SOLVER)
+
+    again = fit()
     assert again.certificate == fitted.certificate
+    within_a_task = dask.delayed(fit)().compute()
+    assert within_a_task.certificate == fitted.certificate
     assert np.array_equal(again.solution.dual, fitted.solution.dual)
     assert again.confusion(there).table.iloc[:, :2].equals(fitted.confusion().table)
     with pytest.raises(LabelError):  # as it is raised where the rows are
         ps.svm("y ~ x0", there.assign(y=there["g"]), lam=LAM)
-
-
-def test_a_task_of_a_cluster_may_fit_there(fitted, there, within):
-    def fit():
-        return ps.logit("y ~ x0 + g", there, lam=LAM, weights="balanced").fit(SOLVER)
-
-    assert dask.delayed(fit)().compute().certificate == fitted.certificate
 
 
 @pytest.fixture(scope="module")

@@ -106,12 +106,6 @@ def test_values_lacking_in_every_row_of_a_file_are_counted(tmp_path):
     assert (found.total, dict(found.missing)) == (202, {"x": 2, "z": 200})
 
 
-def test_infinite_values_are_refused_by_name_and_row(parts, scanned):
-    parts[1] = parts[1].assign(x0=np.where(np.arange(400) == 7, np.inf, 1.0))
-    with pytest.raises(ColumnError, match=r"^Column 'x0' holds infinite .* 7 of .*/b"):
-        ps.svm("y ~ x0", scanned(parts), lam=1.0)
-
-
 @pytest.mark.parametrize(
     "call", ["scale(x0)", "poly(x0, 2)", "lag(x0)", "I(x0 - mean(x0))"]
 )
