@@ -45,6 +45,7 @@ def test_another_file_is_refused_before_anything_is_read(
         assert contents(folder) == before
 
 
+@pytest.mark.usefixtures("empty_figures")
 @pytest.mark.parametrize("case", ["a model", "predictions", "a report"])
 def test_overwrite_replaces_it_and_the_next_run_knows_it(case, folder, capsys):
     (folder / "out").write_bytes(b"mine")

@@ -38,7 +38,7 @@ def exact():
 
 def cross_validation():
     model_ = model(ps.logit, weights="balanced")
-    return ps.cross_validate(model_, exact(), folds=3, repeats=9, seed=443)
+    return ps.cross_validate(model_, exact(), folds=3, repeats=3, seed=443)
 
 
 def nested():

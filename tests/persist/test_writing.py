@@ -63,7 +63,7 @@ result = ps.svm("y ~ a", data, lam=1.0).fit(solver, cov_type="none")
 right = []
 
 def saving():
-    for _ in range(5):
+    for _ in range(3):
         ps.save(result, sys.argv[1])
         right.append(True)
 
@@ -72,7 +72,7 @@ threads = [threading.Thread(target=saving) for _ in range(4)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 ended = [os.wait()[1] for _ in range(3)] if first else []
-os._exit(0 if len(right) == 20 and not any(ended) else 1)
+os._exit(0 if len(right) == 12 and not any(ended) else 1)
 """
 
 
