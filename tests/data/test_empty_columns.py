@@ -31,37 +31,20 @@ def test_a_column_without_a_value_is_no_predictor(value, tmp_path):
     assert result.predict(DATA).tolist() == plain.predict(DATA).tolist()
 
 
-def test_one_that_is_written_is_an_error_or_taken_out(recwarn):
-    data = DATA.assign(e=np.nan)
+def test_one_that_is_written_is_an_error_or_taken_out(recwarn, tmp_path):
+    data = DATA.assign(e=np.nan, f=np.nan)
     with pytest.raises(DataError, match="40 in 'e'"):
         ps.svm("y ~ x + e", data, lam=0.1)
-    result = ps.svm("y ~ . - e", data, lam=0.1).fit(ps.SDCA(seed=1))
+    data.to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.raises(DataError, match="'e' holds no value"):
+        ps.svm("y ~ x + e", ps.scan(tmp_path / "rows.csv"), lam=0.1)
+    result = ps.svm("y ~ . - e - f", data, lam=0.1).fit(ps.SDCA(seed=1))
     assert list(result.params.index) == FITTED
     assert len(recwarn) == 0
 
 
-def test_files_and_dask_leave_it_out_too(tmp_path):
-    data = DATA.assign(e=np.full(40, np.nan), f=np.full(40, np.nan))
-    data.to_csv(tmp_path / "rows.csv", index=False)
-    data.to_parquet(tmp_path / "rows.parquet")
-    dask = pytest.importorskip("dask.dataframe")
-    plain = ps.svm("y ~ .", DATA, lam=0.1).fit(ps.SDCA(seed=1))
-    for source in (
-        ps.scan(tmp_path / "rows.csv"),
-        ps.scan(tmp_path / "rows.parquet"),
-        dask.from_pandas(data, npartitions=3),
-    ):
-        with pytest.warns(ColumnWarning, match="'e', 'f' holds no value"):
-            model = ps.svm("y ~ .", source, lam=0.1)
-        result = model.fit(ps.SDCA(seed=1))
-        # Both are within a relative gap of 1e-6 of the same optimum.
-        np.testing.assert_allclose(result.params, plain.params, atol=1e-3)
-    with pytest.raises(DataError, match="'e' holds no value"):
-        ps.svm("y ~ x + e", ps.scan(tmp_path / "rows.csv"), lam=0.1)
-
-
-@pytest.mark.parametrize("blank", ["\t", "\u00a0"])
-def test_a_column_of_blank_text_holds_no_value_either(blank, tmp_path):
+@pytest.mark.parametrize("blank", ["\t", "\u00a0", np.nan])
+def test_a_column_of_blanks_or_of_nothing_is_left_out_at_every_door(blank, tmp_path):
     data = DATA.assign(e=blank)
     data.to_csv(tmp_path / "rows.csv", index=False)
     data.to_parquet(tmp_path / "rows.parquet")
@@ -79,4 +62,5 @@ def test_a_column_of_blank_text_holds_no_value_either(blank, tmp_path):
             model = ps.svm("y ~ .", source, lam=0.1)
         result = model.fit(ps.SDCA(seed=1))
         assert result.nobs == 40
+        # Both are within a relative gap of 1e-6 of the same optimum.
         np.testing.assert_allclose(result.params, plain.params, atol=1e-3)
