@@ -26,6 +26,7 @@ from pegasos_stats.models.linear import Model, checked_solver
 from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers import pegasos_run, solver_runs
+from pegasos_stats.solvers.fold_paths import FoldedRows, PathPoint, fold_path
 from pegasos_stats.solvers.kernel_ascent import check_kernel_solver
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.losses import LOSSES, LossName
@@ -34,8 +35,6 @@ from pegasos_stats.solvers.objective import Certificate, Gap
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, DEFAULT_TOL, SDCA
-from pegasos_stats.solvers.shared import hinge_path, smooth_path
-from pegasos_stats.solvers.shared.folded_rows import FoldedRows, PathPoint
 from pegasos_stats.studies import folds as fold_rows
 from pegasos_stats.studies.folds import Folds, Split
 from pegasos_stats.tables import Fields, significant
@@ -562,9 +561,7 @@ def shared_fits(
         of_rows = problem if of_all else problem.of_rows(rows)
         folded = FoldedRows(of_rows, fold[rows], len(held_out), scales)
         with one_thread():
-            is_hinge = problem.loss == "hinge"
-            fitted = hinge_path.hinge_path if is_hinge else smooth_path.smooth_path
-            path = fitted(folded, lambdas, solver.tol)
+            path = fold_path(folded, lambdas, solver.tol)
         for j, at in enumerate([*held_out, *(wholes if of_all else ())]):
             last = min(j, folded.k)  # the fit of all rows
             found[at] = list(_fits_of(problem, tasks[at], folded, path, last))

@@ -9,11 +9,9 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
+from pegasos_stats.solvers.fold_paths import FoldedRows, fold_path
 from pegasos_stats.solvers.objective import certificate, primal
 from pegasos_stats.solvers.sdca_run import run_sdca
-from pegasos_stats.solvers.shared.folded_rows import FoldedRows
-from pegasos_stats.solvers.shared.hinge_path import hinge_path
-from pegasos_stats.solvers.shared.smooth_path import smooth_path
 from pegasos_stats.studies import fold_fits
 from pegasos_stats.studies.cross_validation import null_dual
 from pegasos_stats.studies.fold_fits import (
@@ -204,7 +202,6 @@ EXACT = ps.SDCA(epochs=1000, tol=1e-11, seed=1)
 NEAR = ps.SDCA(epochs=1000, tol=1e-7, seed=1)
 LAMBDAS = np.array([1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4])
 KINDS = {"hinge": ps.SVM, "log": ps.Logit}
-PATHS = {"hinge": hinge_path, "log": smooth_path}
 LOSSES = pytest.mark.parametrize("loss", ["hinge", "log"])
 
 
@@ -335,8 +332,8 @@ def test_whole_weights_are_rows_that_are_repeated(loss):
     fold = fold_of(len(y))
     weighed = KINDS[loss](y, X, lam=1.0, weights=w.astype(float)).problem
     repeated = KINDS[loss](y[at], X[at], lam=1.0).problem
-    a = PATHS[loss](FoldedRows(weighed, fold, 5), LAMBDAS, 1e-8)
-    b = PATHS[loss](FoldedRows(repeated, fold[at], 5), LAMBDAS, 1e-8)
+    a = fold_path(FoldedRows(weighed, fold, 5), LAMBDAS, 1e-8)
+    b = fold_path(FoldedRows(repeated, fold[at], 5), LAMBDAS, 1e-8)
     for one, other in zip(a, b, strict=True):
         np.testing.assert_allclose(one.objective, other.objective, rtol=2e-8)
 
@@ -345,9 +342,9 @@ def test_columns_that_are_constant_where_a_fold_is_fitted_have_the_coefficient_0
     _, X, y = drawn(3)
     fold = fold_of(len(y))
     X = np.column_stack([X, np.full(len(y), 3.0), fold == 2])
-    for loss, kind in KINDS.items():
+    for kind in KINDS.values():
         rows = FoldedRows(kind(y, X, lam=1.0).problem, fold, 5)
-        for point in PATHS[loss](rows, LAMBDAS, 1e-6):
+        for point in fold_path(rows, LAMBDAS, 1e-6):
             assert (point.theta[:, 4] == 0.0).all()
             assert point.theta[2, 5] == 0.0
             assert (point.theta[[0, 1, 3, 4], 5] != 0.0).any()

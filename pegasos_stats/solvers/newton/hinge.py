@@ -117,7 +117,9 @@ class HingeSteps:
     ) -> None:
         self._Z, self._c, self._b, self._w = Z, c, b, w
         self._penalty, self._n = penalty, n
-        self._lam = float(penalty.max())
+        self._half = np.divide(
+            0.5, penalty, np.zeros(penalty.size), where=penalty > 0.0
+        )
         self._free = bool(penalty[-1] == 0.0)
         self._even = bool((w == 1.0).all())
         self._is_sparse = Z.is_sparse
@@ -179,21 +181,16 @@ class HingeSteps:
         s, a, g, at, n = self._s, self._a, self._g, self._at, self._n
         shrunk = self._penalty * at
         image = shrunk - g  # of the dual weights, over n
-        squares, cost = float(g @ g), float(image @ image)
-        off = 0.0
-        if self._free:
-            last = float(g[-1])
-            off = abs(last) * (abs(float(at[-1])) + 1.0)
-            squares, cost = squares - last * last, cost - last * last
+        off = abs(float(g[-1])) * (abs(float(at[-1])) + 1.0) if self._free else 0.0
         short = np.maximum(s, 0.0)
         self.violations += int(np.count_nonzero(short))
         risk = 0.5 * float(shrunk @ at) + float(short.sum()) / n
-        dual = float(a @ self._b) / n - cost / (2.0 * self._lam) - off
+        dual = float(a @ self._b) / n - float(self._half @ (image * image)) - off
         if risk < self.risk:
             self.risk, self.theta = risk, at
         if dual > self.dual:
             self.dual, self.a = dual, a
-        apart = squares / (2.0 * self._lam) + off
+        apart = float(self._half @ (g * g)) + off
         solved = SPARSE if self._is_sparse else SOLVED
         self._is_solved = apart <= solved * max(risk - dual - apart, 0.0)
 

@@ -1,1 +1,0 @@
-"""The fits of all folds and of many lambdas by passes over the rows that they share."""
