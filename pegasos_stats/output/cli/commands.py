@@ -70,16 +70,6 @@ class EvaluatedFit:
     validation: cross_validation.CrossValidation | None
     threshold: float | None
 
-    @property
-    def warnings(self) -> list[str]:
-        """What to look at before the fit is believed."""
-        of_labels = "" if self.threshold is None else "predictions"
-        return [
-            as_options(note.text)
-            for note in self.result.notes
-            if note.severity == "warning" and note.topic != of_labels
-        ]
-
 
 # ---------------------------------------------------------- solver and model
 
@@ -251,6 +241,12 @@ def fit_json(found: EvaluatedFit, coefficients: bool) -> str:
     """The same numbers and the coefficients, for programs."""
     result, trace = found.result, found.result.trace
     levels = summaries.factor_levels(result.design).items()
+    of_labels = "" if found.threshold is None else "predictions"
+    warned = [
+        as_options(note.text)
+        for note in result.notes
+        if note.severity == "warning" and note.topic != of_labels
+    ]
     content: Facts = {
         "outcome": result.coding.name,
         "levels": [str(level) for level in result.coding.levels],
@@ -266,7 +262,7 @@ def fit_json(found: EvaluatedFit, coefficients: bool) -> str:
         **result_facts(result),
         "trace": None if trace is None else trace.to_dict(orient="records"),
         "confusion": {k: _table_facts(t) for k, t in found.tables.items()},
-        "warnings": found.warnings,
+        "warnings": warned,
         "hints": [as_options(n.text) for n in result.notes if n.severity == "note"],
     }
     if coefficients and isinstance(result, LinearResults):

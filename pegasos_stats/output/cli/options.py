@@ -414,8 +414,8 @@ class Predict:
         rows to predict: a file, a folder or a pattern, as TRAIN of fit; -: standard
         input
     output
-        file of predictions; an earlier one is replaced, any other file is not, a
-        device or a pipe is written into (default, and -: standard output)
+        file of predictions; an earlier one is replaced, any other file is not
+        (default, and -: standard output)
     overwrite
         replace files that pegasos-stats did not write too
     json

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import IO, Literal, NamedTuple, TypeVar, cast
+from typing import IO, Literal, TypeVar, cast
 
 import numpy as np
 
@@ -57,26 +57,10 @@ FRAME = (
 )
 
 
-class PagePlace(NamedTuple):
-    """Where a report is to be written; `checked_page` makes one.
-
-    Attributes
-    ----------
-    place : OutputPath
-    csv : OutputPath
-        Of the misclassified rows.
-    format : "html" or "markdown"
-    """
-
-    place: writing.OutputPath
-    csv: writing.OutputPath
-    format: Format
-
-
 def checked_page(
     path: str | PathLike[str], format: Format | None = None, overwrite: bool = False
-) -> PagePlace:
-    """Check where a report is to be written, before it is made.
+) -> tuple[writing.OutputPath, writing.OutputPath, Format]:
+    """Places of a report and of its misclassified rows, and its format.
 
     Raises
     ------
@@ -96,7 +80,7 @@ def checked_page(
     format = ENDS[end] if format is None else format
     check_choice("format", format, ("html", "markdown"))
     beside = writing.validated_output_path(rows_beside(whole), CSV, overwrite)
-    return PagePlace(place, beside, format)
+    return place, beside, format
 
 
 def rows_beside(path: str) -> str:
