@@ -268,3 +268,13 @@ def test_the_misclassified_rows_are_not_written_over_the_data(tmp_path, capsys):
     assert main(["report", str(data), "--outcome", "actual", "-o", page]) == 2
     assert "over a file that is read" in " ".join(capsys.readouterr().err.split())
     assert data.read_bytes() == before
+
+
+def test_a_threshold_is_not_advised_beside_one(tmp_path, capsys):
+    rng = np.random.default_rng(4)
+    rows = pd.DataFrame({"x": rng.normal(size=200), "y": np.repeat(["no", "yes"], 100)})
+    rows = rows.drop(index=range(115, 200))
+    rows.to_csv(tmp_path / "rare.csv", index=False)
+    given = "fit", tmp_path / "rare.csv", "--outcome", "y", "--loss", "log", "--json"
+    assert "every row is predicted" in run(capsys, *given).out
+    assert "every row is predicted" not in run(capsys, *given, "--threshold", 0.1).out
