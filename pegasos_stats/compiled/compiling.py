@@ -59,11 +59,6 @@ def kernel(function: Function, fastmath: set[str] | bool = False) -> Function:
     return _kept(compiled)
 
 
-def kernel_of_extremes(function: Function) -> Function:
-    """Compile as a `kernel`, with the largest of several numbers in any order."""
-    return kernel(function, {"nnan", "nsz", "contract"})
-
-
 def with_python_division(function: Function) -> Function:
     """Compile as Python counts: a division by zero is an error."""
     compiled: Function = njit(function)

@@ -20,12 +20,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import Integers, Matrix, Vector
-from pegasos_stats.compiled.compiling import inlined, kernel, kernel_of_extremes
+from pegasos_stats.compiled.compiling import inlined, kernel
 
 PIECE = 64
 SIDE_BY_SIDE = 4  # rows that are added to the slopes in one pass
 STRETCH = 2048  # slopes that stay in the first cache meanwhile
 TINIEST = 1e-300
+EXTREMES = {"nnan", "nsz", "contract"}  # the largest of several numbers, in any order
 
 
 class WorkingSet(NamedTuple):
@@ -143,7 +144,7 @@ def note_room(rows: WorkingSet, i: int) -> None:
     rows.fall[i] = 0.0 if may_fall(a, y, w) else math.inf
 
 
-@kernel_of_extremes
+@partial(kernel, fastmath=EXTREMES)
 def pair_steps(
     rows: WorkingSet, scale: float, least: float, flat: float, most: int
 ) -> int:
@@ -231,7 +232,7 @@ def pair_steps(
     return most
 
 
-@kernel_of_extremes
+@partial(kernel, fastmath=EXTREMES)
 def single_steps(
     rows: WorkingSet, scale: float, least: float, flat: float, most: int
 ) -> int:

@@ -179,8 +179,8 @@ DAMAGED = {
     "byte of another encoding": (CSV_TEXT + b"a,1,\xe9\n", "UTF-8"),
     "nothing": (b"", "[Ee]mpty"),
     "gzip": (gzip.compress(CSV_TEXT), ""),
-    "open quote": (CSV_TEXT + b'a,1,"c\n', "end of data"),
-    "open quote at the end": (CSV_TEXT + b'a,1,"c\nb,2,c', "end of data"),
+    "open quote": (CSV_TEXT + b'a,1,"c\n', "never closed"),
+    "open quote at the end": (CSV_TEXT + b'a,1,"c\nb,2,c', "never closed"),
 }
 
 

@@ -176,10 +176,13 @@ def csv_names(file: str) -> list[str]:
 
 
 def check_quotes(file: str) -> None:
-    """Raise an exception for a quote that is never closed, which Arrow closes."""
+    """Raise ValueError for a quote that is never closed, which Arrow closes."""
     with one_file.opened(file) as handle:
         text = io.TextIOWrapper(handle, "utf-8")
-        deque(csv.reader(text, strict=True), 0)
+        try:
+            deque(csv.reader(text, strict=True), 0)
+        except csv.Error as error:
+            raise ValueError(f"a quote is opened and never closed ({error})") from None
         text.detach()
 
 
