@@ -45,6 +45,11 @@ FEWER = {
 }
 
 
+def test_what_is_shortened_stands_in_a_vignette():
+    text = "".join(source.read_text(encoding="utf-8") for source in SOURCES)
+    assert [long for long in FEWER if long not in text] == []
+
+
 def shorter(source, folder):
     """A copy of a vignette that draws less."""
     text = source.read_text(encoding="utf-8")

@@ -10,11 +10,13 @@ import pytest
 from scipy.sparse import csr_array
 
 from pegasos_stats.solvers.newton.threads import LIMIT, library, one_thread
-from pegasos_stats.solvers.objective import certificate, feasible
+from pegasos_stats.solvers.objective import feasible
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
+from pegasos_stats.solvers.solver_runs import certificate_of
 from tests.solvers.exactly import both_objectives
+from tests.solvers.solved import solved
 
 TOL = 1e-7
 LOSSES = pytest.mark.parametrize("loss", ["hinge", "log"])
@@ -79,15 +81,13 @@ CASES = [
 def test_the_optimum_is_that_of_sparse_rows(problem):
     """Whose equations are solved by conjugate gradients."""
     sparse = replace(problem, X=csr_array(problem.X))
-    found, other = (
-        run_sdca(each, SDCA(tol=TOL, seed=1), warn=False) for each in (problem, sparse)
-    )
-    at = certificate(problem, found.beta, found.alpha, found.dual)
+    found, at = solved(problem, SDCA(tol=TOL, seed=1), warn=False)
+    other = run_sdca(sparse, SDCA(tol=TOL, seed=1), warn=False)
     assert 0.0 <= at.gap <= TOL * at.objective
     assert (found.dual >= 0.0).all()
     assert (found.dual <= problem.row_weights).all()
     assert problem.intercept or found.alpha == 0.0
-    there = certificate(problem, other.beta, other.alpha, other.dual)
+    there = certificate_of(problem, other)
     assert at.dual_objective <= there.objective  # both bound the same minimum
     assert there.dual_objective <= at.objective
 
@@ -113,7 +113,7 @@ def test_certificates_are_true_in_exact_arithmetic(loss, kind, away):
     problem = Problem(X + away, y, 1e-4, loss, **given)
     for tol in (1e-1, 1e-6, 1e-11):
         found = run_sdca(problem, SDCA(tol=tol, seed=1), warn=False)
-        at = certificate(problem, found.beta, found.alpha, found.dual, tol)
+        at = certificate_of(problem, found, tol)
         a = feasible(found.dual, y, True, problem.weights)
         P, D = both_objectives(problem, found.beta, found.alpha, a)
         assert float(P) == pytest.approx(at.objective, rel=1e-9)
@@ -125,8 +125,7 @@ def test_certificates_are_true_in_exact_arithmetic(loss, kind, away):
 def test_a_start_is_gone_on_from(loss):
     problem = Problem(*rows(2000), 1e-3, loss)
     found = run_sdca(problem, SDCA(tol=1e-9, seed=1))
-    again = run_sdca(problem, SDCA(tol=1e-8, seed=1), dual=found.dual)
-    at = certificate(problem, again.beta, again.alpha, again.dual)
+    again, at = solved(problem, SDCA(tol=1e-8, seed=1), dual=found.dual)
     assert at.gap <= 1e-8 * at.objective
     assert again.n_iter < found.n_iter
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import run_sdca
+from tests.solvers.solved import solved
 
 
 def factors(n=300, levels=40, count=3, seed=1, dtype=np.float64):
@@ -38,15 +37,11 @@ def test_the_rows_are_the_same_numbers(dtype):
 def test_the_fit_is_that_of_the_sparse_rows(loss, intercept, weighted):
     X, y = factors()
     w = np.random.default_rng(2).exponential(size=len(y)) if weighted else None
-    given = Problem(
-        X, y, 1e-3, loss, intercept, weights=None if w is None else w / w.mean()
-    )
-    dense, sparse = (
-        run_sdca(problem, SDCA(seed=1))
-        for problem in (given, replace(given, X=csr_array(X)))
-    )
+    w = None if w is None else w / w.mean()
+    given = Problem(X, y, 1e-3, loss, intercept, weights=w)
+    dense, at = solved(given, SDCA(seed=1))
+    sparse, _ = solved(replace(given, X=csr_array(X)), SDCA(seed=1))
     np.testing.assert_array_equal(dense.beta, sparse.beta)
     np.testing.assert_array_equal(dense.dual, sparse.dual)
     assert dense.alpha == sparse.alpha
-    at = certificate(given, dense.beta, dense.alpha, dense.dual)
     assert at.relative_gap <= 1e-6

@@ -5,14 +5,13 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from sklearn.svm import SVC
 
 import pegasos_stats as ps
 from pegasos_stats.solvers.newton.interior import InteriorSteps
 from pegasos_stats.solvers.objective import certificate, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import run_sdca
+from tests.solvers.solved import risk_of_a_peer, solved
 
 N = 150
 RNG = np.random.default_rng(0)
@@ -57,8 +56,9 @@ def test_grey_values_without_intercept_are_fitted_to_the_tolerance():
     f = X[:, :30] @ rng.standard_normal(30)
     y = np.where(f - np.median(f) + f.std() * rng.standard_normal(300) > 0, 1.0, -1.0)
     problem = Problem(X, y, 1e-5, intercept=False)
-    fit = run_sdca(problem, SDCA(tol=1e-6, seed=1))
-    assert 0.0 <= certificate(problem, fit.beta, 0.0, fit.dual).relative_gap <= 1e-6
+    fit, at = solved(problem, SDCA(tol=1e-6, seed=1))
+    assert fit.alpha == 0.0
+    assert 0.0 <= at.relative_gap <= 1e-6
 
 
 def test_steps_that_are_slow_give_way_before_the_last_default_epoch():
@@ -67,18 +67,15 @@ def test_steps_that_are_slow_give_way_before_the_last_default_epoch():
     f = X[:, :60] @ rng.standard_normal(60)
     y = np.where(f - np.median(f) + f.std() * rng.standard_normal(1500) > 0, 1.0, -1.0)
     problem = Problem((X - X.mean(axis=0)) / X.std(axis=0), y, 1e-6)
-    fit = run_sdca(problem, SDCA(tol=1e-10, seed=1))
     assert SDCA().epochs == 100
-    found = certificate(problem, fit.beta, fit.alpha, fit.dual)
-    assert 0.0 <= found.relative_gap <= 1e-10
+    assert 0.0 <= solved(problem, SDCA(tol=1e-10, seed=1))[1].relative_gap <= 1e-10
 
 
 def test_libsvm_finds_no_better_one():
     problem = Problem(UNITS, Y, 1e-3)
     steps = from_zero(problem)
     steps.step()
-    other = SVC(kernel="linear", C=1 / (1e-3 * N), tol=1e-10).fit(UNITS, Y)
-    theirs = primal(problem, other.coef_.ravel(), float(other.intercept_[0]))
+    theirs = risk_of_a_peer(problem)
     assert primal(problem, *steps.best()[:2]) <= theirs * (1 + 1e-14)
 
 
@@ -86,9 +83,7 @@ def test_libsvm_finds_no_better_one():
 @pytest.mark.parametrize("lam", [1e-1, 1e-3, 1e-5])
 def test_predictors_of_any_scale_are_fitted_within_the_default_epochs(lam, intercept):
     problem = Problem(SECONDS, Y, lam, intercept=intercept)
-    found = run_sdca(problem, SDCA(seed=1, tol=1e-8))
-    at = certificate(problem, found.beta, found.alpha, found.dual)
-    assert at.relative_gap <= 1e-8
+    assert solved(problem, SDCA(seed=1, tol=1e-8))[1].relative_gap <= 1e-8
 
 
 @pytest.mark.parametrize("lam", [5e-324, 1e-300, 1e-160, 1e300])

@@ -7,7 +7,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import ConvergenceWarning
-from pegasos_stats.solvers.objective import certificate
+from pegasos_stats.solvers.solver_runs import certificate_of
 from tests.solvers.few_pixels import K, N, quietly, same_bits, sparse, svm
 
 
@@ -102,8 +102,7 @@ def test_saved_fits_have_their_forms(tmp_path, name):
 def test_certificates_of_the_run_are_those_it_ended_by():
     made = svm(lam=20.0)
     found = made.fit(ps.Pegasos(seed=4, tol=0.5))
-    solution = found.solution
-    at = certificate(made.problem, solution.beta, solution.alpha, solution.dual)
+    at = certificate_of(made.problem, found.solution)
     assert at.relative_gap <= 0.5
     assert found.relative_gap <= at.relative_gap
 

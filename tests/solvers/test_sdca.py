@@ -6,15 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
-from sklearn.linear_model import LogisticRegression
-from sklearn.svm import SVC
 
 import pegasos_stats as ps
 from pegasos_stats.errors import ConvergenceWarning, OptionError
-from pegasos_stats.solvers.objective import certificate, primal
+from pegasos_stats.solvers.objective import primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
+from tests.solvers.solved import risk_of_a_peer, solved
 
 LAMBDAS = [1e-1, 1e-2, 1e-3, 1e-4]
 KINDS = [
@@ -29,7 +28,6 @@ KINDS = [
 ]
 ROUNDING = 1e-12
 UNFINISHED = 1  # of 32: separable with an optimum of 1e-6, where 100 epochs may not do
-LIBSVM_STEPS = 100_000  # it has no other end on badly scaled columns
 
 
 def random_problem(k: int) -> Problem:
@@ -62,22 +60,6 @@ def random_problem(k: int) -> Problem:
     return Problem(rows, y, lam, ["hinge", "log"][k // 32 % 2], weights=weights)
 
 
-def another_solver(problem: Problem) -> float:
-    """Objective that scikit-learn finds: never below the optimum."""
-    C, weights = 1 / (problem.lam * problem.n), problem.row_weights
-    model = (
-        SVC(kernel="linear", C=C, tol=1e-9, max_iter=LIBSVM_STEPS)
-        if problem.loss == "hinge"
-        else LogisticRegression(C=C, tol=1e-9, max_iter=1000, solver="newton-cg")
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(problem.X, problem.y, sample_weight=weights)
-    beta = model.coef_
-    beta = np.ravel(beta.toarray() if hasattr(beta, "toarray") else beta)
-    return primal(problem, beta, float(model.intercept_[0]))
-
-
 # 8 kinds, 4 lambdas, 2 losses, 3 kinds of weights: each together once.
 @pytest.mark.parametrize("block", range(6))
 def test_the_certificate_holds_on_random_problems(block):
@@ -86,30 +68,16 @@ def test_the_certificate_holds_on_random_problems(block):
         problem = random_problem(k)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            found = run_sdca(problem, SDCA(seed=k))
-        at = certificate(problem, found.beta, found.alpha, found.dual)
+            found, at = solved(problem, SDCA(seed=k))
         assert at.relative_gap >= -ROUNDING, k
         unfinished += at.relative_gap > 1e-3
-        other = another_solver(problem)
+        other = risk_of_a_peer(problem)
         assert at.dual_objective <= other * (1 + ROUNDING), k
         assert at.objective <= other + at.gap + ROUNDING * other, k
         assert abs((found.dual * problem.y).sum()) <= ROUNDING * problem.n, k
         assert (found.dual >= 0).all(), k
         assert (found.dual <= problem.row_weights).all(), k
     assert unfinished <= UNFINISHED
-
-
-@pytest.mark.parametrize("loss", ["hinge", "log"])
-@pytest.mark.parametrize("start", ["zero", "sgd"])
-@pytest.mark.parametrize("algorithm", ["newton", "perm"])
-def test_without_intercept_the_gap_closes(loss, start, algorithm):
-    problem = random_problem(7)
-    problem = Problem(problem.X, problem.y, 0.1, loss, intercept=False)
-    solver = SDCA(seed=1, epochs=3000, tol=1e-6, start=start, algorithm=algorithm)
-    found = run_sdca(problem, solver)
-    at = certificate(problem, found.beta, found.alpha, found.dual)
-    assert 0.0 <= at.relative_gap <= 1e-6
-    assert found.alpha == 0.0
 
 
 def test_sdca_as_published_is_asked_for_by_name():
@@ -161,16 +129,9 @@ def test_the_default_tolerance_is_missed_in_silence_by_less_than_a_thousandth(
     problem = slow_problem()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        found = run_sdca(problem, SDCA(epochs=epochs, seed=1))
-    at = certificate(problem, found.beta, found.alpha, found.dual)
+        _, at = solved(problem, SDCA(epochs=epochs, seed=1))
     assert at.relative_gap > 1e-6
     assert (at.relative_gap > 1e-3) == warns == bool(told)
-
-
-def test_the_same_seed_gives_the_same_bits():
-    problem = random_problem(7)
-    one, two = (run_sdca(problem, SDCA(seed=5)) for _ in range(2))
-    np.testing.assert_array_equal(one.beta, two.beta)
 
 
 def test_weights_stand_for_repeated_rows():
@@ -179,29 +140,10 @@ def test_weights_stand_for_repeated_rows():
     weights = counts * base.n / counts.sum()
     one = Problem(base.X, base.y, 0.05, weights=weights)
     two = Problem(np.repeat(base.X, counts, 0), np.repeat(base.y, counts), 0.05)
-    best = [run_sdca(problem, SDCA(seed=1, tol=1e-9)) for problem in (one, two)]
+    (best, at), (other, there) = (solved(p, SDCA(seed=1, tol=1e-9)) for p in (one, two))
     # ||beta - beta*||^2 <= 2 gap / lam, for each of the two
-    gaps = [
-        certificate(p, b.beta, b.alpha, b.dual).gap
-        for p, b in zip((one, two), best, strict=True)
-    ]
-    apart = np.sqrt(2.0 * np.array(gaps) / 0.05).sum()
-    assert np.linalg.norm(best[0].beta - best[1].beta) <= apart <= 1e-3
-
-
-@pytest.mark.parametrize("make", [ps.svm, ps.logit])
-def test_a_model_takes_the_solver(make, tmp_path):
-    train, test = ps.datasets.load_digits56()
-    model = make("digit ~ .", train, lam=0.01)
-    solver = ps.SDCA(tol=1e-6, seed=1)
-    result = model.fit(solver, cov_type="none", trace=True, test=test)
-    assert result.relative_gap <= 1e-6
-    assert result.objective <= model.fit(ps.Pegasos(seed=1)).objective
-    assert result.trace["objective"].iloc[-1] == result.objective
-    assert "SDCA" in str(result.summary(details=True))
-    ps.save(result, tmp_path / "fit")
-    again = ps.load(tmp_path / "fit")
-    assert again.decision_function(test).equals(result.decision_function(test))
+    apart = np.sqrt(2.0 * np.array([at.gap, there.gap]) / 0.05).sum()
+    assert np.linalg.norm(best.beta - other.beta) <= apart <= 1e-3
 
 
 @pytest.mark.parametrize(("n", "p"), [(5000, 10), (20000, 50)])
@@ -217,9 +159,7 @@ def test_a_few_heavy_rows_take_no_more_steps(n, p):
     weights = np.append(np.ones(near.sum()), [rows.sum() for rows in classes])
     y = np.append(y[near], [-1.0, 1.0])
     problem = ps.SVM(y, X, lam=1e-4, weights=weights).problem
-    found = run_sdca(problem, SDCA(40, tol=1e-6, seed=1))
-    at = certificate(problem, found.beta, found.alpha, found.dual)
-    assert at.relative_gap <= 1e-6
+    assert solved(problem, SDCA(40, tol=1e-6, seed=1))[1].relative_gap <= 1e-6
 
 
 def test_a_gap_within_the_tolerance_is_no_reason_to_warn():

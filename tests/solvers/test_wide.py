@@ -6,14 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from sklearn.svm import SVC, LinearSVC
 
 from pegasos_stats.errors import ConvergenceWarning
 from pegasos_stats.solvers.coordinates import is_wide, pairs_serve
-from pegasos_stats.solvers.objective import certificate, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import run_sdca
+from tests.solvers.solved import risk_of_a_peer, solved
 
 ROUNDING = 1e-12
 
@@ -39,8 +37,7 @@ def test_many_sparse_rows_that_separate_end_in_pairs(intercept):
     problem = Problem(X, y, 1e-6, "hinge", intercept)
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
-        found = run_sdca(problem, SDCA(tol=1e-6, seed=1))
-    at = certificate(problem, found.beta, found.alpha, found.dual)
+        _, at = solved(problem, SDCA(tol=1e-6, seed=1))
     assert at.relative_gap <= 1e-6
     assert at.errors == 0
 
@@ -54,8 +51,7 @@ def test_pairs_are_taken_while_scores_stay_within_the_doubles(scale, lam, pairs)
     problem = Problem(X, y, lam)
     assert pairs_serve(problem) is pairs
     with np.errstate(over="raise"):
-        fit = run_sdca(problem, SDCA(tol=1e-13, epochs=100, seed=1), warn=False)
-    at = certificate(problem, fit.beta, fit.alpha, fit.dual)
+        _, at = solved(problem, SDCA(tol=1e-13, epochs=100, seed=1), warn=False)
     assert at.objective <= 1.0  # the loss of all zeros
 
 
@@ -63,8 +59,7 @@ def test_rows_that_are_the_same_do_not_stop_the_pairs():
     X = np.repeat(np.random.default_rng(0).standard_normal((10, 60)), 3, 0)
     y = np.where(np.arange(30) % 7 < 3, 1.0, -1.0)
     problem = Problem(X, y, 1e-3)
-    found = run_sdca(problem, SDCA(seed=1, tol=1e-3, epochs=50))
-    at = certificate(problem, found.beta, found.alpha, found.dual)
+    _, at = solved(problem, SDCA(seed=1, tol=1e-3, epochs=50))
     assert at.relative_gap <= 1e-3
 
 
@@ -73,8 +68,7 @@ def test_rows_that_are_the_same_do_not_stop_the_pairs():
 @pytest.mark.parametrize("lam", [1.0, 1e-3, 1e-6])
 def test_every_form_of_rows_comes_to_a_small_gap(loss, form, lam):
     problem = wide_problem(5, loss, lam, n=60, p=300, form=form)
-    found = run_sdca(problem, SDCA(seed=1, tol=1e-6, epochs=1000))
-    at = certificate(problem, found.beta, found.alpha, found.dual)
+    _, at = solved(problem, SDCA(seed=1, tol=1e-6, epochs=1000))
     assert -ROUNDING <= at.relative_gap <= 1e-6
 
 
@@ -83,18 +77,8 @@ def test_every_form_of_rows_comes_to_a_small_gap(loss, form, lam):
 def test_nearly_as_many_columns_as_rows_are_solved_by_pairs(intercept, n):
     problem = replace(wide_problem(12, lam=1e-4, n=n), intercept=intercept)
     assert is_wide(problem) == (n < (125 if intercept else 150))
-    found = run_sdca(problem, SDCA(seed=1, tol=1e-6))
-    at = certificate(problem, found.beta, found.alpha, found.dual)
+    _, at = solved(problem, SDCA(seed=1, tol=1e-6))
     assert at.relative_gap <= 1e-6
-    C = 1.0 / (problem.lam * n)
-    if intercept:
-        other = SVC(kernel="linear", C=C, tol=1e-8).fit(problem.X, problem.y)
-        alpha = float(other.intercept_[0])
-    else:
-        same = {"loss": "hinge", "fit_intercept": False, "random_state": 1}
-        other = LinearSVC(C=C, tol=1e-8, max_iter=1_000_000, **same)
-        other.fit(problem.X, problem.y)
-        alpha = 0.0
-    theirs = primal(problem, other.coef_.ravel(), alpha)
+    theirs = risk_of_a_peer(problem)
     assert at.dual_objective <= theirs
     assert at.objective <= theirs + at.gap
