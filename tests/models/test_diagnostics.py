@@ -96,21 +96,6 @@ def test_names_of_logit_have_its_numbers(data, result):
     assert (found.df_num, found.df_denom) == (expected.df_num, expected.df_denom)
 
 
-def test_inflation_factors_are_those_of_car(data, result):
-    """``car::vif(glm(...))``, by its formula: correlations of the coefficients."""
-    correlation = glm(data).cov_params().drop(index="Intercept", columns="Intercept")
-    sd = np.sqrt(np.diag(correlation))
-    correlation = correlation / np.outer(sd, sd)
-    det = np.linalg.det
-    own, rest = correlation.loc[["g[T.b]", "g[T.c]"]], ["x", "z"]
-    factor = det(own[["g[T.b]", "g[T.c]"]]) * det(correlation.loc[rest, rest])
-    table = result.vif().set_index("term")
-    assert table.loc["g", "vif"] == pytest.approx(factor / det(correlation), rel=CLOSE)
-    assert table.loc["g", "vif_root"] == pytest.approx(table.loc["g", "vif"] ** 0.25)
-    single = np.diag(np.linalg.inv(correlation))[[2, 3]]
-    np.testing.assert_allclose(table.loc[["x", "z"], "vif"], single, CLOSE)
-
-
 def test_leverages_of_a_penalised_fit(data):
     fit = ps.logit("y ~ x + z", data, lam=0.1).fit(EXACT)
     X = sm.add_constant(data[["x", "z"]]).to_numpy()

@@ -1,4 +1,4 @@
-"""Coefficients below the accuracy of solvers are shown as 0, and stay what they are."""
+"""What is 0 but for the solver is shown as 0, and a constant column not at all."""
 
 import json
 from dataclasses import replace
@@ -11,6 +11,7 @@ import pegasos_stats as ps
 from tests.output.command_line import run
 
 SOLVER = ps.SDCA(gap_tol=1e-7, seed=1)
+MODELS = pytest.mark.parametrize("make", [ps.svm, ps.logit])
 
 
 def rows():
@@ -36,26 +37,23 @@ def row_of(text, term="b"):
     return next(line for line in text.splitlines() if line.split()[:1] == [term])
 
 
-@pytest.mark.parametrize("make", [ps.svm, ps.logit])
+@MODELS
 @pytest.mark.parametrize("cov_type", ["none", None])
 def test_the_limit_is_1e_5_of_a_score_for_a_standard_deviation(make, cov_type):
     result = make("y ~ a + b", DATA, lam=0.01).fit(SOLVER, cov_type=cov_type)
     deviation = DATA["b"].std()
     below, above = (moved(result, f * 1e-5 / deviation) for f in (0.99, 1.01))
-    for shown in (
-        str(below.summary()),
-        below._repr_html_(),
-        below.summary().to_latex(),
-    ):
+    summary = below.summary()
+    for shown in (str(summary), below._repr_html_(), summary.to_latex()):
         assert "e-08" not in shown.split("converged")[0]
-    assert row_of(str(below.summary())).split()[1] == "0.0000"
+    assert row_of(str(summary)).split()[1] == "0.0000"
     assert float(row_of(str(above.summary())).split()[1]) > 0.0
     assert below.params["b"] == 0.99e-5 / deviation
     assert below.tidy()["estimate"].iloc[2] == 0.0
     assert above.tidy()["estimate"].iloc[2] == above.params["b"]
 
 
-@pytest.mark.parametrize("make", [ps.svm, ps.logit])
+@MODELS
 def test_a_zero_has_the_statistic_0_and_its_interval_everywhere(make, tmp_path, capsys):
     data = DATA.assign(tiny=1e-7 * np.random.default_rng(6).normal(size=len(DATA)))
     result = make("y ~ a + b + tiny", data).fit(ps.SDCA(seed=1))
@@ -65,8 +63,8 @@ def test_a_zero_has_the_statistic_0_and_its_interval_everywhere(make, tmp_path, 
     assert table.loc["b", "p_value"] == pytest.approx(1.0, abs=1e-6)
     assert table.loc["b", "conf_low"] < 0.0 < table.loc["b", "conf_high"]
     assert table.loc["a", "statistic"] == result.tvalues["a"]
-    limits = table[["conf_low", "conf_high"]].to_numpy()
-    assert (result.conf_int().to_numpy() == limits).all()
+    limits = table[["conf_low", "conf_high"]]
+    assert (result.conf_int().to_numpy() == limits).all(axis=None)
     test = result.t_test("b = 1").tidy()  # of another value it is none of 0
     assert test["statistic"].iloc[0] < -1.0
     data.to_csv(tmp_path / "rows.csv", index=False)
@@ -78,3 +76,38 @@ def test_a_zero_has_the_statistic_0_and_its_interval_everywhere(make, tmp_path, 
         found = next(row for row in printed["coefficients"] if row["term"] == "b")
         assert found["estimate"] == 0.0
         assert found["statistic"] in (0.0, None)  # the hinge has no errors from files
+
+
+# A constant column beside the intercept is left out of tables, with a note.
+CONSTANT = DATA[["y", "a"]].assign(const=1.0)
+
+
+def shown(result):
+    assert any("Constant" in n.text and "'const'" in n.text for n in result.notes)
+    return list(result.summary().params.index)
+
+
+@MODELS
+def test_summaries_of_all_doors_leave_a_constant_out(make, tmp_path, capsys):
+    CONSTANT.to_csv(tmp_path / "rows.csv", index=False)
+    formula, arrays = "y ~ a + const", ps.SVM if make is ps.svm else ps.Logit
+    models = [
+        make(formula, CONSTANT),
+        make(formula, CONSTANT, standardize=True),
+        arrays(CONSTANT["y"], CONSTANT[["a", "const"]]),
+        make(formula, ps.scan(tmp_path / "rows.csv")),
+    ]
+    for model in models:
+        assert shown(model.fit(SOLVER)) == ["Intercept", "a"]
+    assert list(models[0].fit().params.index) == ["Intercept", "a", "const"]
+    options = "--formula", formula, "--coefficients"
+    lines = run(capsys, "fit", tmp_path / "rows.csv", *options).out.splitlines()
+    assert not [line for line in lines if line.startswith("const ")]
+
+
+def test_a_constant_stays_in_the_place_of_the_intercept_or_if_it_has_a_coefficient():
+    result = ps.logit("y ~ 0 + a + const", CONSTANT).fit()
+    assert list(result.summary().params.index) == ["a", "const"]
+    run = ps.svm("y ~ a + const", CONSTANT, lam=0.1).fit(ps.Pegasos(3, seed=1))
+    assert run.params["const"] != 0.0
+    assert shown(run) == ["Intercept", "a", "const"]

@@ -1,4 +1,4 @@
-"""Kernel fits and prepared columns: rare levels, weights, columns below zero, limits.
+"""Kernel fits: rare levels, weights, columns below zero.
 
 The matrix of kernel values is written down by scikit-learn, and everything else follows
 from it by dense algebra.
@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from sklearn.metrics import pairwise
 
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError
-from pegasos_stats.solvers.kernel_problem import checked_gram
 from pegasos_stats.solvers.objective import best_intercept
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -90,11 +88,3 @@ def test_kernel_pegasos_is_its_definition(kernel, seed, weighted, intercept):
         risk = np.mean(mean_one * np.maximum(0.0, 1.0 - signs * (f + best)))
         at = lam / 2 * size * size * (b @ K @ b) + risk
         assert result.objective - result.gap <= at * (1.0 + 1e-12)
-
-
-def test_rows_that_are_left_out_leave_a_kernel_on_both_sides():
-    with pytest.raises(DataError, match="positive semi-definite"):
-        checked_gram(np.diag([1.0, -1e-300]), np.ones(2, dtype=bool))
-    wide = np.array([[2.0, 9.0, 1.0], [1.0, 9.0, 3.0]])
-    used = checked_gram(wide, np.array([True, False, True]))
-    np.testing.assert_array_equal(used, [[2.0, 1.0], [1.0, 3.0]])

@@ -257,16 +257,6 @@ def test_derivatives_stay_within_the_range_of_the_data(data):
     assert logs.margins().estimates.effect[0] == pytest.approx(by_hand, rel=1e-8)
 
 
-def test_a_loaded_fit_has_effects_on_new_rows(fit, data, tmp_path):
-    assert fit.bse.notna().all()  # and so in the file
-    ps.save(fit, tmp_path / "fit.ps")
-    loaded = ps.load(tmp_path / "fit.ps")
-    found, here = loaded.margins(data=data).tidy(), fit.margins().tidy()
-    pd.testing.assert_frame_equal(found, here, rtol=1e-12)
-    with pytest.raises(ps.errors.DataError, match="not in memory"):
-        loaded.margins()
-
-
 def test_an_offset_stays_that_of_its_row(data):
     timed = data.assign(t=0.5 + np.arange(len(data)) % 7)
     result = ps.logit("y ~ x + g + offset(log(t))", timed, lam=0.01).fit(OPTIMUM)

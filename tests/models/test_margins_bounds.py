@@ -1,11 +1,12 @@
-"""Effects where a term of the formula has no value beyond what it was fitted on."""
+"""What effects look like, where a term has no value, and what is refused."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError
+from pegasos_stats.errors import DataError, OptionError
 
 SOLVER = ps.SDCA(tol=1e-9, seed=1)
 TERMS = ["cut(x, 3)", "bs(x, df=4)", "C(floor(x / 2))", "cut(x, [-4, 0, 4, 7])"]
@@ -15,64 +16,49 @@ TERMS = ["cut(x, 3)", "bs(x, df=4)", "C(floor(x / 2))", "cut(x, [-4, 0, 4, 7])"]
 def data():
     i = np.arange(90)
     data = pd.DataFrame({"x": i % 11 - 3.0, "b": i % 5 == 0})
+    data["g"] = np.array(list("uvw"))[i % 3]
     return data.assign(y=np.where((i * i) % 7 > 2 + data["x"] / 3, "ill", "well"))
 
 
-@pytest.fixture(scope="module")
-def fits(data):
-    def fitted(term, model):
-        return model(f"y ~ {term} + b", data, lam=0.01).fit(SOLVER, cov_type="none")
+def fitted(term, model, data):
+    return model(f"y ~ {term} + b", data, lam=0.01).fit(SOLVER, cov_type="none")
 
-    return {
-        (term, model): fitted(term, model)
-        for term in TERMS
-        for model in (ps.logit, ps.svm)
-    }
+
+def share(result, data):
+    """Mean probability of the second level, or of rows that are predicted so."""
+    if result.problem.loss == "log":
+        return result.predict_proba(data)["well"].mean()
+    return (result.predict(data) == "well").mean()
 
 
 def by_hand(result, data, change, top):
     """Mean change from ``x`` to ``x + change``, or to ``x`` from below at the top."""
     low = np.where(data["x"] + change > top, data["x"] - change, data["x"])
-    if result.problem.loss == "log":
-        low, high = (
-            result.predict_proba(data.assign(x=x))["well"] for x in (low, low + change)
-        )
-    else:
-        low, high = (
-            result.predict(data.assign(x=x)) == "well" for x in (low, low + change)
-        )
-    return high.astype(float).mean() - low.astype(float).mean()
+    high = data.assign(x=low + change)
+    return share(result, high) - share(result, data.assign(x=low))
 
 
 @pytest.mark.parametrize("term", TERMS)
 @pytest.mark.parametrize("model", [ps.logit, ps.svm])
-def test_a_change_stays_where_all_terms_have_a_value(data, fits, term, model):
-    result = fits[term, model]
-    spread = float(data["x"].std())
+def test_a_change_stays_where_all_terms_have_a_value(data, term, model):
+    result, spread = fitted(term, model, data), float(data["x"].std())
     top = 7.99 if "floor" in term else 7.0  # floor(7.99 / 2) is a level of the fit
-    without_slope = model is ps.svm or "bs" not in term
     for asked, change in (({"change": "sd"}, spread), ({"change": 2}, 2.0), ({}, None)):
-        found = result.margins("x", **asked)
-        if change is None and not without_slope:
-            assert found.tidy()["contrast"].tolist() == ["dY/dX"]
+        found = result.margins("x", **asked).tidy()
+        if change is None and model is ps.logit and "bs" in term:
+            assert found["contrast"].tolist() == ["dY/dX"]
             continue
-        change = spread if change is None else change
-        assert found.tidy()["estimate"].iloc[0] == pytest.approx(
-            by_hand(result, data, change, top), abs=1e-12
-        )
-
-
-@pytest.mark.parametrize("term", TERMS)
-def test_what_leaves_the_range_on_both_sides_is_refused(fits, term):
+        expected = by_hand(result, data, change or spread, top)
+        assert found["estimate"].iloc[0] == pytest.approx(expected, abs=1e-12)
     with pytest.raises(DataError, match=r"x \+ 50 .*in 90 rows"):
-        fits[term, ps.logit].margins("x", change=50)
+        result.margins("x", change=50)
     with pytest.raises(DataError, match=r"x = 30, in 90 rows"):
-        fits[term, ps.svm].margins("b", at={"x": 30})
+        result.margins("b", at={"x": 30})
 
 
 @pytest.mark.parametrize("end", [-3.0, 7.0])
-def test_a_row_at_the_end_of_a_spline_has_a_derivative(data, fits, end):
-    result = fits["bs(x, df=4)", ps.logit]
+def test_a_row_at_the_end_of_a_spline_has_a_derivative(data, end):
+    result = fitted("bs(x, df=4)", ps.logit, data)
     row = data[data["x"] == end].iloc[[0]]
     inside = row.assign(x=end - np.sign(end) * 1e-5)
     low, high = (result.predict_proba(each)["well"].iloc[0] for each in (inside, row))
@@ -91,11 +77,11 @@ def test_intervals_of_shares_end_at_0_and_1():
     table, whole = found.tidy(), found.estimates.conf_int()
     assert whole.min() < 0.0
     assert whole.max() > 1.0
-    limits = table[["conf_low", "conf_high"]].to_numpy()
-    np.testing.assert_array_equal(limits, whole.clip(0.0, 1.0))
+    limits = ["conf_low", "conf_high"]
+    np.testing.assert_array_equal(table[limits], whole.clip(0.0, 1.0))
     by_score = few.predictions("x", scale="link")
-    limits = by_score.tidy()[["conf_low", "conf_high"]].to_numpy()
-    np.testing.assert_array_equal(limits, by_score.estimates.conf_int())
+    ends = by_score.estimates.conf_int()
+    np.testing.assert_array_equal(by_score.tidy()[limits], ends)
 
 
 @pytest.mark.parametrize("size", [1e155, 1e-170])
@@ -115,17 +101,6 @@ def test_predictors_whose_squares_no_double_holds_have_effects(data, size):
         np.testing.assert_allclose(found, one["estimate"], rtol=1e-6)  # of differences
 
 
-def test_new_rows_that_count_for_several_are_so_many(data):
-    some = data.assign(n=1 + np.arange(90) % 3)
-    fit = ps.logit("y ~ x", some, lam=0.01, freq_weights="n").fit(SOLVER)
-    own, given = (fit.margins("x", change="sd", data=each) for each in (None, some))
-    for each in (own, given):
-        assert " 180 rows " in str(each)
-    values = [each.tidy()["estimate"].item() for each in (own, given)]
-    assert values[0] == pytest.approx(values[1], rel=1e-12)  # of sums
-    assert " 90 rows " in str(fit.margins("x", data=some, weights="n"))
-
-
 def test_intervals_of_differences_of_shares_end_at_both_ones():
     """Twelve rows: the sandwich alone would reach beyond what a difference can be."""
     rng = np.random.default_rng(2)
@@ -141,3 +116,74 @@ def test_intervals_of_differences_of_shares_end_at_both_ones():
     np.testing.assert_array_equal(slopes[["conf_low", "conf_high"]], plain)
     link = fit.margins("g", scale="link").tidy(conf_level=0.9999)
     assert link["conf_high"].max() > 1.0
+
+
+@pytest.fixture(scope="module")
+def fit(data):
+    return ps.logit("y ~ x + g + b", data, lam=0.01).fit(SOLVER, cov_type="HC0")
+
+
+def test_columns_are_those_of_tidy(fit):
+    numbers = ["estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high"]
+    found = fit.margins("x", at={"g": ["u", "w"], "b": True})
+    assert list(found.tidy()) == ["term", "contrast", "at_g", "at_b", *numbers]
+    told = [f"x: dY/dX at g = {g}, b = True" for g in "uw"]
+    assert found.estimates.hypotheses == told
+    predicted = fit.predictions(["b", "g"], at={"x": 1.5}).tidy()
+    untested = ["estimate", "std_error", "conf_low", "conf_high"]
+    assert list(predicted) == ["term", "value", "at_x", *untested]
+    assert predicted["term"].unique().tolist() == ["b:g"]
+    assert predicted["value"].tolist()[:2] == ["False, u", "False, v"]
+    head = str(found.summary(alpha=0.1))
+    assert "[0.05" in head
+    assert "0.95]" in head
+
+
+def test_arrays_and_sparse_rows_have_effects_by_position(data):
+    X = data[["x", "b"]].astype(float).to_numpy()
+    near = ps.SDCA(tol=1e-13, seed=1)
+    dense = ps.Logit(data["y"].to_numpy(), X, lam=0.01).fit(near)
+    sparse = ps.Logit(data["y"].to_numpy(), csr_array(X), lam=0.01).fit(near)
+    plain = ps.Logit(data["y"], data[["x", "b"]], lam=0.01).fit(near)
+    expected = plain.margins("x").estimates.effect
+    for each in (dense, sparse):
+        assert each.margins().keys["term"].tolist() == ["x1", "x2"]
+        found = each.margins("x1").estimates.effect
+        # sqrt(2 gap / lam) bounds coefficients, a quarter of it probabilities
+        np.testing.assert_allclose(found, expected, atol=np.sqrt(2e-13 / 0.01))
+    assert plain.margins().keys["contrast"].tolist() == ["dY/dX", "True - False"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ({"variables": ["x", "x"]}, r"variables=\['x', 'x'\]"),
+        ({"at": {"x": [1, None]}}, r"\[1, None\] for 'x'"),
+        ({"at": {"x": []}}, r"\[\] for 'x'"),
+        ({"at": {"g": "q"}}, "'q' for 'g'"),
+        ({"at": {"q": 1}}, "'q' is not a predictor"),
+        ({"change": -1}, "change=-1"),
+        ({"weights": np.ones(90)}, "weights="),
+    ],
+)
+def test_what_is_not_allowed_is_named(fit, asked, named):
+    with pytest.raises(OptionError, match=named):
+        fit.margins(**asked)
+
+
+@pytest.mark.parametrize("term", ["I(x > 2)", "C(x > 2)", "floor(x / 2)"])
+def test_a_step_has_no_derivative(data, term):
+    result = ps.logit(f"y ~ {term} + b", data, lam=0.01).fit(SOLVER, cov_type="HC0")
+    found = result.margins("x")
+    assert found.tidy()["contrast"].tolist() == ["+ 1 sd"]
+    moved = data.assign(x=data["x"] + data["x"].std())
+    higher = result.predict_proba(moved)["well"] - result.predict_proba(data)["well"]
+    assert found.tidy()["estimate"].iloc[0] == pytest.approx(higher.mean(), abs=1e-14)
+    by_name = result.margins("x", change={"x": 3}).tidy()["contrast"]
+    assert by_name.tolist() == ["+ 3"]
+
+
+def test_levels_of_booleans_are_found_by_numbers(fit):
+    found = fit.margins("x", at={"b": [1, 0.0]})
+    assert found.keys["at_b"].tolist() == [True, False]
+    assert found.estimates.hypotheses[0] == "x: dY/dX at b = True"

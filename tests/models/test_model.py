@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import ColumnError, DataError, OptionError
+from pegasos_stats.errors import ColumnError, OptionError
 
 SOLVER = ps.Pegasos(epochs=3, seed=1)
 
@@ -68,23 +68,6 @@ def test_a_model_says_what_it_is(build):
     assert "digit (5 = -1, 6 = +1), 200 rows, 2 predictors, lam 0.25;" in text
 
 
-def test_the_fit_leaves_the_data_alone(data):
-    before = data.copy()
-    ps.svm("y ~ .", data, lam=1.0).fit(SOLVER)
-    pd.testing.assert_frame_equal(data, before)
-
-
-def test_missing_values_can_be_an_error(data):
-    data.loc[4, "a"] = np.nan
-    with pytest.raises(DataError, match="1 row"):
-        ps.svm("y ~ .", data, na_action="raise", lam=1.0)
-
-
-def test_a_third_level_on_dropped_rows_does_not_count(data):
-    data.loc[0, ["y", "a"]] = ["maybe", np.nan]
-    assert ps.svm("y ~ .", data, lam=1.0).coding.levels == ("no", "yes")
-
-
 # What a fit gives.
 @pytest.fixture(scope="module")
 def digits():
@@ -115,16 +98,6 @@ def test_the_objective_is_the_regularised_risk(result, digits):
     hinge = np.maximum(0.0, 1.0 - y * result.decision_function().to_numpy())
     expected = 0.5 * (result.coef**2).sum() + hinge.mean()
     assert result.objective == pytest.approx(expected, rel=1e-14)  # order of sums
-
-
-def test_rows_with_missing_values_are_predicted_as_missing(result, digits):
-    _, test = digits
-    new = test.astype({"p34": float})
-    new.iloc[1, new.columns.get_loc("p34")] = np.nan
-    predicted = result.predict(new)
-    assert predicted.index.equals(new.index)
-    assert predicted.isna().tolist() == [False, True] + [False] * (len(new) - 2)
-    assert result.confusion(new).n_undecided == 1
 
 
 def test_a_score_of_zero_is_a_tie():

@@ -8,7 +8,7 @@ import statsmodels.formula.api as smf
 from scipy.special import expit
 
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.errors import OptionError
 
 CLOSE = 1e-6  # the penalty of 1e-10, and statsmodels' tolerance of 1e-8
 EXACT = ps.SDCA(tol=1e-12, seed=1)
@@ -122,13 +122,3 @@ def test_rows_with_missing_values_keep_their_place(data):
     assert frame.isna().all(axis=1).tolist() == [False, True, False]
     assert (frame["predicted"].dropna() == fit.predict_proba(new)[1].dropna()).all()
     assert len(fit.get_prediction(data.head(0)).summary_frame()) == 0
-
-
-def test_a_loaded_fit_predicts_new_rows_with_their_intervals(data, tmp_path):
-    fit = ps.logit(FORMULA, data).fit()
-    expected = fit.get_prediction(data).summary_frame()
-    ps.save(fit, tmp_path / "fit.npz")
-    loaded = ps.load(tmp_path / "fit.npz")
-    pd.testing.assert_frame_equal(loaded.get_prediction(data).summary_frame(), expected)
-    with pytest.raises(DataError, match="get_prediction"):
-        loaded.get_prediction()
