@@ -20,13 +20,6 @@ def test_log_loss_neither_overflows_nor_loses_digits(m):
     )
 
 
-@pytest.mark.parametrize("m", [-20.0, -1.0, 0.0, 0.3, 8.0])
-def test_log_slope_is_minus_the_derivative(m):
-    h = 1e-6
-    change = loss_value(Loss.LOG, m + h) - loss_value(Loss.LOG, m - h)
-    assert slope(Loss.LOG, m) == pytest.approx(-change / (2 * h), rel=1e-6)
-
-
 def test_violations_are_margins_below_one_or_misclassified_rows():
     assert violated(Loss.HINGE, 0.999)
     assert not violated(Loss.HINGE, 1.0)

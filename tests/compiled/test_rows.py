@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 from numba import njit
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_array
 
 from pegasos_stats.compiled.rows import (
-    CSR,
     row_add,
     row_dot,
     row_dot_fast,
     row_norm2,
 )
+from pegasos_stats.solvers.newton.sums import kernel_rows
 
 
 @njit(error_model="numpy")
@@ -21,23 +21,14 @@ def compiled(X, i, d, w):
     return (*dots, row_norm2(X, i))
 
 
-def sparse(X):
-    stored = csr_matrix(X)
-    return CSR(stored.data, stored.indices, stored.indptr, X.shape[1])
-
-
-def some_rows(p, dtype=np.float64):
-    rng = np.random.default_rng(p)
-    X = rng.standard_normal((5, p)) * (rng.random((5, p)) < 0.7)
-    return X.astype(dtype), rng.standard_normal(p)
-
-
 @pytest.mark.parametrize("p", [1, 5, 21])
 def test_sparse_and_dense_rows_have_equal_bits(p):
-    X, w = some_rows(p)
+    rng = np.random.default_rng(p)
+    X = rng.standard_normal((5, p)) * (rng.random((5, p)) < 0.7)
+    w, sparse = rng.standard_normal(p), kernel_rows(csr_array(X))
     for i in range(5):
         one, other = w.copy(), w.copy()
-        dense, stored = compiled(X, i, -2.5, one), compiled(sparse(X), i, -2.5, other)
+        dense, stored = compiled(X, i, -2.5, one), compiled(sparse, i, -2.5, other)
         assert dense[0] == stored[0]
         assert dense[2] == stored[2]
         np.testing.assert_array_equal(one, other)

@@ -24,25 +24,11 @@ SOLVERS = [ps.Pegasos, ps.SDCA]
 # What the command line does not offer, by decision; all else that is a field it has.
 NOT_OFFERED = {"gap_tol", "sample_kind", "intercept", "name"}
 # A value of each option that is neither its default nor forbidden by the others.
-OTHERS = {
-    "epochs": 3,
-    "seed": 7,
-    "order": "sequential",
-    "batch_size": 5,
-    "project": True,
-    "average": "all",
-    "refit_intercept": True,
-    "arithmetic": "fast",
-    "sample_kind": "rounding",
-    "ties": "positive",
-    "intercept": False,
-    "tol": 0.25,
-    "gap_tol": 0.125,
-    "algorithm": "perm",
-    "first_step": 4,
-    "step": "1/sqrt(t)",
-    "change_tol": 0.125,
-}
+OTHERS = {"epochs": 3, "seed": 7, "order": "sequential", "batch_size": 5}
+OTHERS |= {"project": True, "average": "all", "refit_intercept": True}
+OTHERS |= {"arithmetic": "fast", "sample_kind": "rounding", "ties": "positive"}
+OTHERS |= {"intercept": False, "tol": 0.25, "gap_tol": 0.125, "algorithm": "perm"}
+OTHERS |= {"first_step": 4, "step": "1/sqrt(t)", "change_tol": 0.125}
 STARTS = {ps.Pegasos: "random", ps.SDCA: "sgd"}
 WRONG = object()
 

@@ -51,14 +51,14 @@ def test_resamples_have_the_optimum_of_a_fit_with_their_weights(
     penalties = np.full((6, p), problem.lam)
     first, *_ = together(weights, penalties)
     together.look_near(first, 2.0)
-    for found, gaps, risks in (together(weights, penalties),):
-        assert (gaps <= TOL * risks).all()
-        for w, estimate, gap in zip(weights, found, gaps, strict=True):
-            alone = replace(problem, weights=w / w.mean())
-            best = run_linear(alone, SDCA(tol=TOL, seed=1))
-            # Each is within sqrt(2 gap / lam) of the optimum; no risk is above 1.
-            apart = np.sqrt(2.0 * gap / problem.lam) + np.sqrt(2.0 * TOL / problem.lam)
-            assert np.linalg.norm(estimate[1:] - best.beta) <= apart
+    found, gaps, risks = together(weights, penalties)
+    assert (gaps <= TOL * risks).all()
+    for w, estimate, gap in zip(weights, found, gaps, strict=True):
+        alone = replace(problem, weights=w / w.mean())
+        best = run_linear(alone, SDCA(tol=TOL, seed=1))
+        # Each is within sqrt(2 gap / lam) of the optimum; no risk is above 1.
+        apart = np.sqrt(2.0 * gap / problem.lam) + np.sqrt(2.0 * TOL / problem.lam)
+        assert np.linalg.norm(estimate[1:] - best.beta) <= apart
 
 
 def test_a_penalty_of_its_own_is_a_column_of_another_scale() -> None:

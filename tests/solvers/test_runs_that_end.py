@@ -77,28 +77,6 @@ def test_a_run_that_ends_at_its_limit_warns_and_its_cure_works(name):
     assert cured.converged is True
 
 
-FITS = {
-    "start": ps.Pegasos(
-        2, seed=1, start=[0.1, -0.2, 1.0 / 3.0, 0.0, 5.0], first_step=9
-    ),
-    "sizes": ps.Pegasos(order=[[0, 7], [3, 2]], step=[0.5, 0.25, 1.0 / 3.0, 1.0]),
-    "tolerances": ps.Pegasos(seed=1, tol=0.001, change_tol=0.25, start="random"),
-}
-
-
-@pytest.mark.parametrize("name", FITS)
-def test_saved_fits_have_their_forms(tmp_path, name):
-    found = quietly(svm(lam=20.0), FITS[name])
-    ps.save(found, tmp_path / "fit")
-    again = ps.load(tmp_path / "fit")
-    for option in ("start", "step", "first_step", "tol", "change_tol", "epochs"):
-        left, right = (getattr(r.solver, option) for r in (found, again))
-        np.testing.assert_array_equal(left, right)
-    assert again.n_epochs == found.n_epochs
-    assert again.converged is found.converged
-    assert same_bits(again.params, found.params)
-
-
 def test_certificates_of_the_run_are_those_it_ended_by():
     made = svm(lam=20.0)
     found = made.fit(ps.Pegasos(seed=4, tol=0.5))

@@ -17,15 +17,6 @@ def model(request, digits):
     return getattr(ps, request.param)("digit ~ .", digits, lam=0.1)
 
 
-def test_the_order_shuffle_is_sample_of_r(model):
-    rng = ps.RRandom(443)
-    rows = np.array([rng.sample_int(200) - 1 for _ in range(2)])
-    given = model.fit(ps.Pegasos(order=rows))
-    drawn = model.fit(ps.Pegasos(epochs=2, seed=443))
-    assert given.params.equals(drawn.params)
-    assert given.seed is None
-
-
 @pytest.mark.parametrize("batch_size", [1, 3])
 def test_the_order_replace_draws_step_by_step(model, batch_size):
     rng = ps.RRandom(7)
@@ -41,11 +32,8 @@ def test_profiles_are_what_they_say():
     paper = ps.Pegasos.paper(steps=10, project=True, seed=1)
     assert (paper.order, paper.steps, paper.project) == ("replace", 10, True)
     homework = ps.Pegasos.homework()
-    assert (homework.order, homework.ties, homework.epochs) == (
-        "sequential",
-        "positive",
-        5,
-    )
+    assert (homework.order, homework.ties) == ("sequential", "positive")
+    assert homework.epochs == 5
     assert ps.Pegasos.minibatch().batch_size == 100
     assert ps.Pegasos.r_script().epochs == 20
 
@@ -53,45 +41,23 @@ def test_profiles_are_what_they_say():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"order": "random"}, "order='random'"),
         ({"order": [0.5, 1.0]}, "type float64"),
         ({"order": []}, "shape"),
         ({"order": [-1, 2]}, "row -1"),
-        ({"order": 5}, "shape"),
-        (
-            {"order": np.array([2**63 + 5, 2**64 - 1], dtype=np.uint64)},
-            "rows are counted from zero",
-        ),
+        ({"order": np.array([2**64 - 1], dtype=np.uint64)}, "counted from zero"),
         ({"order": [[0, 1], [2]]}, "no list of rows"),
         ({"intercept": True}, "give it to the model"),
         ({"order": "replace"}, "steps=None"),
-        ({"order": "replace", "steps": 0}, "steps=0"),
         ({"order": "replace", "steps": 10, "epochs": 2}, "epochs=2 makes no sense"),
         ({"steps": 10}, "order='replace' only"),
         ({"batch_size": 0}, "batch_size=0"),
-        ({"batch_size": 2.0}, "batch_size=2.0"),
-        ({"project": "yes"}, "project='yes'"),
-        ({"refit_intercept": 1}, "refit_intercept=1"),
-        ({"average": "last"}, "average='last'"),
-        ({"average": 0}, "average=0"),
         ({"average": 21}, "more epochs than the run has"),
         ({"average": 2, "order": "replace", "steps": 9}, "more epochs"),
-        ({"arithmetic": "exact"}, "arithmetic='exact'"),
-        ({"ties": None}, "ties=None"),
-        ({"sample_kind": "old"}, "sample_kind is 'old'"),
     ],
 )
 def test_options_that_make_no_sense(options, words):
     with pytest.raises(OptionError, match=words):
         ps.Pegasos(**options)
-
-
-def test_a_batch_larger_than_the_data_needs_no_room(model):
-    huge = model.fit(ps.Pegasos(epochs=2, seed=1, batch_size=10**30))
-    assert huge.params.equals(
-        model.fit(ps.Pegasos(epochs=2, seed=1, batch_size=200)).params
-    )
-    assert huge.n_iter == 2
 
 
 def test_homework_wants_a_model_without_intercept(digits):
