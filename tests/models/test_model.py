@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import ColumnError, OptionError
+from pegasos_stats.errors import ColumnError, FormulaError, OptionError
 
 SOLVER = ps.Pegasos(epochs=3, seed=1)
 
@@ -43,22 +43,14 @@ def test_rows_with_missing_values_are_dropped_and_counted(data):
     assert "4 (2 without outcome)" in str(result.summary(details=True))
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"lam": 0}, "^lam=0 .*1e-9"),
-        ({"lam": -1.0}, "lam=-1.0"),
-        ({"lam": np.nan}, "lam=nan"),
-        ({"lam": np.inf}, "lam=inf"),
-        ({"lam": "1"}, "lam='1'"),
-        ({"lam": True}, "lam=True"),
-        ({"coding": "alphabetical"}, "coding='alphabetical'"),
-        ({"na_action": "keep"}, "na_action='keep'"),
-    ],
-)
-def test_options_of_the_model_are_checked(data, options, words):
-    with pytest.raises(OptionError, match=words):
-        ps.svm("y ~ .", data, **options)
+OPTIONS = [("lam", value) for value in (0, -1.0, np.nan, np.inf, "1", True)]
+OPTIONS += [("coding", "alphabetical"), ("na_action", "keep")]
+
+
+@pytest.mark.parametrize(("name", "value"), OPTIONS)
+def test_options_of_the_model_are_checked(data, name, value):
+    with pytest.raises(OptionError, match=f"^{name}={value!r} "):
+        ps.svm("y ~ .", data, **{name: value})
 
 
 @pytest.mark.parametrize("build", [ps.svm, ps.logit, ps.kernel_svm])
@@ -101,11 +93,9 @@ def test_the_objective_is_the_regularised_risk(result, digits):
 
 
 def test_a_score_of_zero_is_a_tie():
-    X = pd.DataFrame({"x": [1.0, -1.0]})
-    result = ps.SVM(pd.Series(["b", "a"]), X, intercept=False, lam=1.0).fit(
-        ps.Pegasos(epochs=1, seed=1)
-    )
-    origin = pd.DataFrame({"x": [0.0]})
+    X, origin = pd.DataFrame({"x": [1.0, -1.0]}), pd.DataFrame({"x": [0.0]})
+    model = ps.SVM(["b", "a"], X, intercept=False, lam=1.0)
+    result = model.fit(ps.Pegasos(epochs=1, seed=1))
     assert result.predict(origin).isna().all()
     assert result.predict(origin, ties="positive").tolist() == ["b"]
     assert result.predict(origin, ties="negative").tolist() == ["a"]
@@ -115,28 +105,11 @@ def test_a_score_of_zero_is_a_tie():
         result.predict(origin, ties="coin")
 
 
-@pytest.mark.parametrize(
-    ("kind", "drawn"), [("rounding", [2, 5, 4, 3, 1]), ("rejection", [1, 4, 3, 5, 2])]
-)
-def test_rounding_repeats_r_before_3_6(kind, drawn):
-    """``set.seed(1); sample(5)`` in R 3.5.3, and in R 3.6.0 and later."""
-    X = np.random.default_rng(0).normal(size=(5, 2))
-    model = ps.SVM(["a", "b", "a", "b", "b"], X, lam=1.0)
-    found = model.fit(ps.Pegasos(epochs=1, seed=1, sample_kind=kind))
-    by_hand = model.fit(ps.Pegasos(order=np.array(drawn) - 1))
-    assert found.params.equals(by_hand.params)
-
-
 def test_without_data_the_training_rows_are_meant(result, digits):
     train, _ = digits
     assert result.decision_function().equals(result.decision_function(train))
     assert result.predict().equals(result.predict(train))
     assert result.confusion().table.equals(result.confusion(train).table)
-
-
-def test_the_outcome_is_not_needed_to_predict(result, digits):
-    _, test = digits
-    assert result.predict(test.drop(columns="digit")).equals(result.predict(test))
 
 
 def test_a_model_without_intercept():
@@ -147,13 +120,14 @@ def test_a_model_without_intercept():
     assert result.predict().dtype == bool
 
 
-def test_a_frame_without_outcome_wants_the_labels(digits):
+def test_the_outcome_is_needed_for_a_table_alone(digits):
     train, test = digits
-    X = train.drop(columns="digit")
-    result = ps.SVM(train["digit"], X, lam=1.0).fit(ps.Pegasos(epochs=1, seed=1))
+    result = ps.SVM(train["digit"], train.drop(columns="digit"), lam=1.0).fit(SOLVER)
+    X = test.drop(columns="digit")
+    assert result.predict(X).equals(result.predict(test))
     with pytest.raises(ColumnError, match="actual=labels"):
-        result.confusion(test.drop(columns="digit"))
-    given = result.confusion(test.drop(columns="digit"), actual=test["digit"])
+        result.confusion(X)
+    given = result.confusion(X, actual=test["digit"])
     assert given.table.equals(result.confusion(test).table)
 
 
@@ -165,3 +139,38 @@ def test_a_predictor_called_as_the_outcome_is_never_its_labels():
         result.confusion(X)
     assert "margin" not in result.augment(X)
     assert result.confusion(X, y).n_errors == 0
+
+
+# New rows beyond a spline, and columns called like ours.
+def fitted(formula, data):
+    return ps.logit(formula, data, lam=0.1).fit(ps.SDCA(seed=1))
+
+
+def test_rows_beyond_a_spline_are_refused(data):
+    with pytest.raises(FormulaError, match=r"beyond .*extrapolation"):
+        fitted("y ~ bs(a, df=4)", data).predict(data.assign(a=data["a"] + 9.0))
+    clipped = fitted("y ~ bs(a, df=4, extrapolation='clip')", data)
+    far, at_end = (
+        clipped.decision_function(data.assign(a=a)) for a in (7.0, data["a"].max())
+    )
+    assert far.tolist() == at_end.tolist()
+
+
+@pytest.mark.parametrize(
+    "name", ["estimate", "term", "actual", "weights", "no", "index", ".fitted", "count"]
+)
+def test_columns_called_like_ours_give_the_same_numbers(data, name, tmp_path):
+    named = data.rename(columns={"a": name})
+    expected, found = fitted("y ~ a + b", data), fitted(f"y ~ `{name}` + b", named)
+    terms = expected.tidy().replace({"term": {"a": name}})
+    pd.testing.assert_frame_equal(found.tidy(), terms)
+    assert found.confusion(named).table.equals(expected.confusion(data).table)
+    by_name, by_a = (r.margins().tidy().set_index("term") for r in (found, expected))
+    assert by_name.loc[name].equals(by_a.loc["a"])
+    new = found.augment(named, prefix="our_")
+    assert new["our_score"].tolist() == expected.decision_function(data).tolist()
+    assert new[name].equals(named[name])
+    both = ps.compare_models({"a": expected, "b": found}).tidy()
+    assert set(both["term"]) == {*expected.tidy()["term"], name}
+    ps.save(found, tmp_path / "a")
+    assert ps.load(tmp_path / "a").predict(named).equals(found.predict(named))

@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 import pegasos_stats as ps
 from pegasos_stats.models.inference.options import Sandwich
-from pegasos_stats.models.inference.sandwich import sandwich
+from pegasos_stats.models.inference.sandwich import sandwich, silverman
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca_run import run_sdca
 from tests.models.formulas import by_the_formula, curvature, rows_of, theta_of
@@ -17,6 +19,46 @@ from tests.models.formulas import by_the_formula, curvature, rows_of, theta_of
 ROUNDING = 1e-10
 LOSSES = pytest.mark.parametrize("loss", ["hinge", "log"])
 KINDS = [("hinge", "HC0"), *(("log", f"HC{i}") for i in range(4))]
+
+
+# A hinge fit's width of the kernel at the margin is R's bw.nrd of the margins.
+SAME = 1e-9  # the same sums in another order, of numbers that cancel in part
+
+
+def margins(seed, n):
+    rng = np.random.default_rng(seed)
+    u = rng.standard_normal(n) * 3.0
+    return u.round(1) if rng.random() < 0.3 else u
+
+
+def test_the_width_is_that_of_r(r):
+    for seed in range(20):
+        u = margins(seed, 5 + seed)
+        assert silverman(u) == pytest.approx(r.call("bw.nrd", x=u)[0], rel=1e-12)
+
+
+@pytest.mark.fuzz
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(4, 60))
+def test_the_width_follows_units_and_weights(seed, n):
+    u = margins(seed, n)
+    deviation = np.std(u, ddof=1)
+    spread = min(deviation, np.subtract(*np.quantile(u, [0.75, 0.25])) / 1.34)
+    assume(spread > 1e-3)
+    assert silverman(u) == pytest.approx(1.06 * spread * n**-0.2, rel=SAME)
+    assert silverman(4.0 * u) == pytest.approx(4.0 * silverman(u), rel=SAME)
+    # Weights that are 0 leave rows out; their size does not matter.
+    w, longer = np.r_[np.full(n, 3.0), np.zeros(5)], np.r_[u, 100.0 * np.arange(5)]
+    quartiles = np.quantile(u, [0.25, 0.75], method="inverted_cdf")
+    spread = min(deviation, np.ptp(quartiles) / 1.34)
+    assume(spread > 1e-3)
+    assert silverman(longer, w) == pytest.approx(1.06 * spread * n**-0.2, rel=SAME)
+
+
+def test_a_width_of_zero_is_none():
+    lone = np.r_[np.zeros(9), 7.0]  # no interquartile range
+    expected = 1.06 * np.std(lone, ddof=1) * 10**-0.2
+    assert silverman(lone) == pytest.approx(expected)
+    assert silverman(np.full(5, 2.0)) == silverman(np.array([3.0])) == 0.0
 
 
 def problem_of(loss, intercept=True, weights=None, n=80, p=3, lam=0.05):
@@ -34,9 +76,8 @@ def fitted(problem, tol=1e-10):
     return run_sdca(problem, ps.SDCA(tol=tol, epochs=2000, seed=1))
 
 
-def at(beta, alpha=0.0, dual=None):
-    beta = np.asarray(beta, dtype=float)
-    return Solution(beta, alpha, np.zeros(0) if dual is None else dual, 0, 0, None)
+def at(beta, alpha=0.0):
+    return Solution(np.asarray(beta, dtype=float), alpha, np.zeros(0), 0, 0, None)
 
 
 def beside(problem):
@@ -114,7 +155,7 @@ def test_hc3_is_the_jackknife():
     found, without = fitted(problem), []
     for i in range(problem.n):
         kept = np.arange(problem.n) != i
-        part = Problem(problem.X[kept], problem.y[kept], 0.05, "log")
+        part = replace(problem, X=problem.X[kept], y=problem.y[kept])
         without.append(theta_of(part, fitted(part)))
     apart = np.array(without) - np.mean(without, axis=0)
     jackknife = np.sqrt((problem.n - 1) / problem.n * (apart**2).sum(axis=0))

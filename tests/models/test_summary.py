@@ -6,42 +6,69 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.models.summaries import most_important
+from tests.output.test_report import Reader
 
 CLOSE = ps.SDCA(tol=1e-10, seed=1)
-N = 90
+N, QUESTION = 90, "would you buy it again, all in all?"
 
 
 @pytest.fixture(scope="module")
 def survey():
     rng = np.random.default_rng(3)
     regions = [f"territory {i} of <the> far north & west" for i in range(3)]
-    return pd.DataFrame(
-        {
-            "would you buy it again, all in all?": rng.choice(
-                ["yes, most certainly and at any price", "no, never again"], N
-            ),
-            "region": rng.choice(regions, N),
-            "income_per_head in 1000 $": rng.normal(size=N),
-            "x" * 100: rng.normal(size=N),
-        }
-    )
-
-
-@pytest.fixture(scope="module")
-def result(survey):
-    return ps.logit(f"`{survey.columns[0]}` ~ .", survey, lam=0.1).fit(CLOSE)
+    answers = ["yes, most certainly and at any price", "no, never again"]
+    data = pd.DataFrame({QUESTION: rng.choice(answers, N)})
+    data["region"] = rng.choice(regions, N)
+    data["income_per_head in 1000 $"] = rng.normal(size=N)
+    return data.assign(**{"x" * 100: rng.normal(size=N)})
 
 
 @pytest.mark.parametrize("details", [False, True])
 @pytest.mark.parametrize("standardize", [False, True])
 def test_long_names_are_within_the_width(survey, standardize, details):
-    formula = f"`{survey.columns[0]}` ~ ."
+    formula = f"`{QUESTION}` ~ ."
     model = ps.svm(formula, survey, lam=0.1, standardize=standardize)
     kernel = ps.kernel_svm(formula, survey, lam=0.1)
     for fit in (model.fit(cov_type="sandwich"), kernel.fit()):
         lines = str(fit.summary(details=details)).splitlines()
         assert max(map(len, lines)) == 78
         assert not any(line.endswith(" ") for line in lines)
+
+
+def shown(thing):
+    page = Reader(thing._repr_html_())
+    assert "script" not in {tag for tag, _ in page.tags}
+    return page.text
+
+
+def test_everything_is_whole_and_escaped_in_a_notebook():
+    """Fits, studies and tables, with names that are written in HTML."""
+    wicked, rng = "<script>alert('x')</script> & co", np.random.default_rng(4)
+    y = pd.Series(np.where(np.arange(40) % 2, wicked, "plain <b>"), name=wicked)
+    X = pd.DataFrame(rng.normal(size=(40, 2)), columns=[f"x {wicked}", "z"])
+    X["z"] += np.arange(40) % 2
+    model, quick = ps.Logit(y, X, lam=0.01), ps.SDCA(seed=1)
+    result, studied = model.fit(CLOSE), {"folds": 3, "seed": 1}
+    compared = ps.compare_predictions(y, y, result.predict(), names=(wicked, "B & B"))
+    for thing in (result, result.confusion(), compared):
+        assert wicked in shown(thing)
+    shown(result.with_covariance("HC0").t_test("z = 0"))
+    for thing in (
+        ps.KernelSVM(y, X, lam=0.1).fit(ps.Pegasos(epochs=2, seed=1)),
+        ps.cross_validate(model, quick, **studied),
+        ps.lambda_path(model, [0.1, 0.01]),
+        ps.calibrate(model, quick, **studied),
+    ):
+        shown(thing)
+        assert thing._repr_html_() == thing.summary().to_html()
+
+
+def test_a_notebook_computes_no_standard_errors_by_itself():
+    result = ps.logit("back ~ a + b", patients(), lam=0.01).fit(CLOSE)
+    assert "std err" not in shown(result)
+    assert not result.has_covariance
+    result.bse  # noqa: B018
+    assert "std err" in shown(result)
 
 
 def patients(n=400, seed=1):
@@ -70,20 +97,13 @@ def test_numbers_in_the_header_are_those_of_the_fit(kind):
     no, yes = (int((data["back"] == level).sum()) for level in ("no", "yes"))
     rate = result.confusion().error_rate
     always = min(no, yes) / 400
-    for part in (
-        f"back: no (-1) {no} rows, yes (+1) {yes} rows",
-        "n 400 (0 dropped)",
-        f'training error {rate:.1%} (always "no" {always:.1%})',
-        "lambda 0.0025 ",
-        " converged",
-    ):
+    assert f"back: no (-1) {no} rows, yes (+1) {yes} rows" in text
+    assert f'training error {rate:.1%} (always "no" {always:.1%})' in text
+    for part in ("n 400 (0 dropped)", "lambda 0.0025 ", " converged"):
         assert part in text
     assert rate < always
-    likelihood = (
-        f"logLik {result.llf:.1f}  ",
-        f"AIC {result.aic:.1f}  ",
-        f"pseudo R2 {result.prsquared:.3f}",
-    )
+    likelihood = [f"logLik {result.llf:.1f}  ", f"AIC {result.aic:.1f}  "]
+    likelihood += [f"pseudo R2 {result.prsquared:.3f}"]
     assert [part in text for part in likelihood] == [kind is ps.logit] * 3
 
 
@@ -103,9 +123,8 @@ def test_a_run_says_how_far_it_is_from_the_minimum(kind):
 
 def test_the_most_important_notes_come_first():
     rng = np.random.default_rng(2)
-    data = pd.DataFrame(
-        {"y": ["no"] * 36 + ["yes"] * 4, "flat": 1.0, "big": 1e4 * rng.normal(size=40)}
-    )
+    data = pd.DataFrame({"y": ["no"] * 36 + ["yes"] * 4, "flat": 1.0})
+    data["big"] = 1e4 * rng.normal(size=40)
     data[[f"x{i}" for i in range(9)]] = rng.normal(size=(40, 9))
     result = ps.logit("y ~ .", data, lam=1.0).fit(cov_type="HC0")
     every = [*result.notes, *result.notes_on_errors()]
@@ -134,33 +153,27 @@ def test_a_loaded_fit_and_one_from_files_have_the_same_summary(tmp_path):
 
 
 # What the package maketables reads of a fit, by its plug-in format.
-@pytest.fixture(scope="module")
-def data():
-    rng = np.random.default_rng(2)
-    frame = pd.DataFrame({"x": rng.standard_normal(90), "c": np.arange(90) % 9})
-    return frame.assign(ill=np.where(frame["x"] > rng.normal(size=90), "yes", "no"))
-
-
-def test_a_fit_is_a_column_of_a_table(data):
-    fit = ps.logit("ill ~ x", data).fit(groups="c")
+def test_a_fit_is_a_column_of_a_table():
+    data = patients().assign(g=np.arange(400) % 9)
+    fit = ps.logit("back ~ a", data).fit(groups="g")
     table = fit.__maketables_coef_table__
     assert table.columns.tolist() == ["b", "se", "t", "p", "ci95l", "ci95u"]
     assert table.index.name == "Coefficient"
     assert table["se"].tolist() == fit.bse.tolist()
-    assert fit.__maketables_depvar__ == "ill = yes"
+    assert fit.__maketables_depvar__ == "back = yes"
     stat = {key: fit.__maketables_stat__(key) for key in ("N", "ll", "aic", "no such")}
-    assert stat == {"N": 90, "ll": fit.llf, "aic": fit.aic, "no such": None}
-    assert fit.__maketables_stat__("se_type") == "HC1, 9 groups of c"
+    assert stat == {"N": 400, "ll": fit.llf, "aic": fit.aic, "no such": None}
+    assert fit.__maketables_stat__("se_type") == "HC1, 9 groups of g"
     for key in fit.__maketables_default_stat_keys__:
         assert fit.__maketables_stat__(key) is not None
 
 
-def test_other_fits_are_columns_too(data):
-    hinge = ps.svm("ill ~ x", data)
-    names = [hinge.fit(cov_type=kind) for kind in (ps.Bootstrap(29), None)]
-    types = [fit.__maketables_vcov_info__["se_type"] for fit in names]
+def test_other_fits_are_columns_too():
+    hinge, log = (kind("back ~ a", patients()) for kind in (ps.svm, ps.logit))
+    fits = [hinge.fit(cov_type=kind) for kind in (ps.Bootstrap(29), None)]
+    types = [fit.__maketables_vcov_info__["se_type"] for fit in fits]
     assert types == ["bootstrap", "none"]
-    pooled = ps.pool([ps.logit("ill ~ x", data).fit()] * 3)
+    pooled = ps.pool([log.fit()] * 3)
     assert pooled.__maketables_coef_table__["b"].tolist() == pooled.params.tolist()
     stats = [pooled.__maketables_stat__(key) for key in ("N", "m", "ll")]
-    assert stats == [90, 3, None]
+    assert stats == [400, 3, None]

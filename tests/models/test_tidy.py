@@ -6,35 +6,28 @@ import pytest
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.errors import ColumnError, LabelError, OptionError
+from pegasos_stats.errors import ColumnError, LabelError
 
 TIDY = "term estimate std_error statistic p_value conf_low conf_high"
 SOLVER = ps.Pegasos(epochs=5, seed=443)
 CLOSE = ps.SDCA(tol=1e-10, seed=1)
 
 
-@pytest.fixture(scope="module")
-def digits():
-    return ps.datasets.load_digits56()
+TRAIN, TEST = ps.datasets.load_digits56()
 
 
 @pytest.fixture(scope="module")
-def result(digits):
-    return ps.svm("digit ~ p34 + p43 + p26", digits[0], lam=0.1).fit(CLOSE)
+def result():
+    return ps.svm("digit ~ p34 + p43 + p26", TRAIN, lam=0.1).fit(CLOSE)
 
 
 @pytest.fixture(scope="module")
 def people():
     """Text, categories, integers and missing values, on an index of text."""
-    frame = pd.DataFrame(
-        {
-            "ill": ["no", "yes", None, "no", "yes", "yes", "no", "no"],
-            "age": [30.0, 61.0, 45.0, np.nan, 70.0, 55.0, 41.0, 38.0],
-            "sex": ["f", "m", "m", "f", "f", "m", None, "m"],
-        },
-        index=list("abcdefgh"),
-    )
-    return frame.assign(sex=frame["sex"].astype("category"))
+    frame = pd.DataFrame({"age": [30.0, 61, 45, np.nan, 70, 55, 41, 38]})
+    frame["ill"] = ["no", "yes", None, "no", "yes", "yes", "no", "no"]
+    frame["sex"] = pd.Categorical(["f", "m", "m", "f", "f", "m", None, "m"])
+    return frame.set_axis(list("abcdefgh"))
 
 
 def test_tidy_has_the_columns_of_broom(result):
@@ -45,9 +38,10 @@ def test_tidy_has_the_columns_of_broom(result):
     assert table["std_error"].tolist() == result.bse.tolist()
     np.testing.assert_allclose(table["statistic"], result.tvalues, atol=1e-9)  # or 0
     assert table["p_value"].tolist() == result.pvalues.tolist()
-    np.testing.assert_array_equal(table[["conf_low", "conf_high"]], result.conf_int())
     narrow = result.tidy(conf_level=0.5)
-    assert (narrow["conf_low"] > table["conf_low"]).all()
+    for found, alpha in ((table, 0.05), (narrow, 0.5)):
+        ends = found[["conf_low", "conf_high"]]
+        np.testing.assert_array_equal(ends, result.conf_int(alpha))
 
 
 GLANCE = (
@@ -60,36 +54,23 @@ GLANCE = (
 def test_glance_is_one_row_of_what_the_properties_say(result):
     (row,) = result.glance().itertuples(index=False)
     assert " ".join(result.glance().columns) == GLANCE
-    for name in set(result.glance()) - {
-        "dropped",
-        "loss",
-        "lam",
-        "error_rate",
-        "solver",
-        "df_residual",
-    }:
+    others = {"dropped", "loss", "lam", "error_rate", "solver", "df_residual"}
+    for name in set(result.glance()) - others:
         np.testing.assert_equal(getattr(row, name), getattr(result, name))
     assert row.error_rate == result.confusion().error_rate
     assert row.df_residual == result.df_resid
-    assert (row.loss, row.lam, row.solver, row.converged) == (
-        "hinge",
-        0.1,
-        "SDCA",
-        True,
-    )
+    assert (row.loss, row.lam, row.solver) == ("hinge", 0.1, "SDCA")
 
 
-def test_augment_adds_predictions_to_the_data(result, digits):
-    _, test = digits
-    before = test.copy()
-    table = result.augment(test)
-    pd.testing.assert_frame_equal(table[test.columns], before)
-    pd.testing.assert_frame_equal(test, before)
+def test_augment_adds_predictions_to_the_data(result):
+    before, table = TEST.copy(), result.augment(TEST)
+    pd.testing.assert_frame_equal(table[TEST.columns], before)
+    pd.testing.assert_frame_equal(TEST, before)
     added = ["predicted", "score", "margin", "loss"]
-    assert table.columns.tolist() == [*test.columns, *added]
-    assert table["predicted"].equals(result.predict(test).rename("predicted"))
-    assert table["score"].equals(result.decision_function(test))
-    signs = np.where(test["digit"] == 6, 1.0, -1.0)
+    assert table.columns.tolist() == [*TEST.columns, *added]
+    assert table["predicted"].equals(result.predict(TEST).rename("predicted"))
+    assert table["score"].equals(result.decision_function(TEST))
+    signs = np.where(TEST["digit"] == 6, 1.0, -1.0)
     np.testing.assert_array_equal(table["margin"], signs * table["score"])
     np.testing.assert_array_equal(table["loss"], np.maximum(0, 1 - table["margin"]))
 
@@ -97,16 +78,16 @@ def test_augment_adds_predictions_to_the_data(result, digits):
 def test_without_labels_there_are_neither_margins_nor_losses(people):
     result = ps.logit("ill ~ age + sex", people, lam=1.0).fit(SOLVER)
     new = people.drop(columns="ill")
-    table = result.augment(new)
-    assert table.columns.tolist() == ["age", "sex", "predicted", "score", "probability"]
+    added = ["predicted", "score", "probability"]
+    assert result.augment(new).columns.tolist() == ["age", "sex", *added]
     with_labels = result.augment(new, actual=people["ill"])
     assert with_labels["margin"].equals(result.augment(people)["margin"])
     with pytest.raises(LabelError, match="knows the levels"):
         result.augment(people.assign(ill="perhaps"))
 
 
-def test_names_that_are_taken_are_an_error_and_a_prefix_helps(result, digits):
-    taken = digits[1].assign(score=1.0, loss=2.0)
+def test_names_that_are_taken_are_an_error_and_a_prefix_helps(result):
+    taken = TEST.assign(score=1.0, loss=2.0)
     with pytest.raises(ColumnError, match=r"'score', 'loss'.*prefix='\.'"):
         result.augment(taken)
     table = result.augment(taken, prefix=".")
@@ -115,18 +96,14 @@ def test_names_that_are_taken_are_an_error_and_a_prefix_helps(result, digits):
     again = table.drop(columns="score")
     with pytest.raises(ColumnError, match=r"prefix='\.\.'"):
         result.augment(again, prefix=".")
-    with pytest.raises(OptionError, match="prefix=1"):
-        result.augment(taken, prefix=1)
 
 
 X = np.array([[1.0, 0.5], [-1.0, 0.0], [2.0, -0.5], [-0.5, 1.0]])
+PAIRS = pd.MultiIndex.from_tuples([("x", 1), ("x", 2)])
 INPUTS = {
     "array": X,
     "sparse": csr_array(X),
-    "numbered": pd.DataFrame(X),
-    "two-level": pd.DataFrame(
-        X, columns=pd.MultiIndex.from_tuples([("x", 1), ("x", 2)])
-    ),
+    "two-level": pd.DataFrame(X, columns=PAIRS),
     "sparse frame": pd.DataFrame(X).astype(pd.SparseDtype(float, 0.0)),
 }
 
@@ -136,51 +113,40 @@ def test_data_of_every_form_are_augmented(kind):
     given, y = INPUTS[kind], ["u", "v", "u", "v"]
     result = ps.SVM(y, given, lam=1.0).fit(SOLVER)
     scores = result.decision_function(given).to_numpy()
-    for table in (
-        result.augment(),
-        result.augment(given),
-        result.augment(given, actual=y),
-    ):
+    tables = result.augment(), result.augment(given), result.augment(given, actual=y)
+    for table in tables:
         assert len(table) == 4
         np.testing.assert_array_equal(np.ravel(table["score"]), scores)
-    first = result.augment(given).columns[:2].tolist()
+    first = tables[1].columns[:2].tolist()
     assert first == (list(given.columns) if hasattr(given, "columns") else ["x1", "x2"])
-    assert np.ravel(result.augment(given, actual=y)["margin"]).shape == (4,)
+    assert np.ravel(tables[2]["margin"]).shape == (4,)
 
 
-def test_standardized_predictors_are_given_as_they_were(digits):
-    train, _ = digits
-    model = ps.svm("digit ~ p34 + p43", train, standardize=True, lam=1.0)
-    own = model.fit(SOLVER).augment()
-    np.testing.assert_allclose(own["p34"], train["p34"], rtol=0, atol=1e-13)
-    sparse = ps.SVM(train["digit"], csr_array(X_of(train)), standardize=True, lam=1.0)
-    own = sparse.fit(SOLVER).augment()
-    np.testing.assert_allclose(own["x30"], X_of(train)[:, 29], rtol=0, atol=1e-13)
+def test_standardized_predictors_are_given_as_they_were():
+    dense, given = TRAIN[["p34", "p43"]], {"standardize": True, "lam": 1.0}
+    for X, name in ((dense, "p34"), (csr_array(dense.to_numpy(float)), "x1")):
+        own = ps.SVM(TRAIN["digit"], X, **given).fit(SOLVER).augment()
+        np.testing.assert_allclose(own[name], TRAIN["p34"], rtol=0, atol=1e-13)
 
 
-def X_of(frame):  # noqa: N802
-    return frame.drop(columns="digit").to_numpy(dtype=float)
-
-
-def test_kernel_fits_have_all_three(digits):
-    train, test = digits
-    result = ps.kernel_svm("digit ~ .", train, lam=1e-3).fit(SOLVER)
+def test_kernel_fits_have_all_three():
+    result = ps.kernel_svm("digit ~ .", TRAIN, lam=1e-3).fit(SOLVER)
     table = result.tidy()
     assert table["term"].tolist() == ["Intercept", *result.dual_coef.index]
     assert table["estimate"].tolist() == [result.intercept, *result.dual_coef]
     assert table["count"].sum() == result.n_violations
-    assert result.augment(test)["score"].equals(result.decision_function(test))
-    assert result.augment().columns.tolist() == result.augment(test).columns.tolist()
+    augmented = result.augment(TEST)
+    assert augmented["score"].equals(result.decision_function(TEST))
+    assert result.augment().columns.tolist() == augmented.columns.tolist()
     assert result.glance()["n_support"][0] == len(table) - 1
-    bare = ps.kernel_svm("digit ~ . - 1", train, lam=1e-3).fit(SOLVER)
+    bare = ps.kernel_svm("digit ~ . - 1", TRAIN, lam=1e-3).fit(SOLVER)
     assert "Intercept" not in bare.tidy()["term"].tolist()
 
 
-def test_a_logistic_fit_adds_the_probability_of_the_second_level(digits):
-    train, test = digits
-    result = ps.logit("digit ~ .", train, lam=0.01).fit(SOLVER)
-    table = result.augment(test)
-    assert table["probability"].tolist() == result.predict_proba(test)[6].tolist()
+def test_a_logistic_fit_adds_the_probability_of_the_second_level():
+    result = ps.logit("digit ~ .", TRAIN, lam=0.01).fit(SOLVER)
+    table = result.augment(TEST)
+    assert table["probability"].tolist() == result.predict_proba(TEST)[6].tolist()
     expected = np.log1p(np.exp(-table["margin"]))
     np.testing.assert_allclose(table["loss"], expected, rtol=1e-12, atol=1e-15)
 
