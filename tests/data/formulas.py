@@ -35,11 +35,7 @@ def everything():
             "Petal.Width": rng.uniform(0.1, 1.0, N),
             "2x": rng.normal(size=N),
             "é": rng.normal(size=N),
-            "µg": rng.uniform(0.1, 1.0, N),
-            "log": rng.uniform(0.1, 1.0, N),
-            "np": rng.uniform(0.1, 1.0, N),
-            "C": rng.uniform(0.1, 1.0, N),
-            "pi": rng.uniform(0.1, 1.0, N),
+            **{n: rng.uniform(0.1, 1.0, N) for n in ("µg", "log", "np", "C", "pi")},
         }
     )
 

@@ -7,20 +7,14 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.errors import ColumnWarning, DataError
 
-
-def rows():
-    rng = np.random.default_rng(7)
-    x = rng.normal(size=40)
-    y = np.where(x + rng.normal(size=40) > 0.0, "yes", "no")
-    return pd.DataFrame({"y": y, "x": x})
-
-
-DATA = rows()
+RNG = np.random.default_rng(7)
+DATA = pd.DataFrame({"y": "no", "x": RNG.normal(size=40)})
+DATA.loc[DATA["x"] + RNG.normal(size=40) > 0.0, "y"] = "yes"
 FITTED = ["Intercept", "x"]
 
 
 @pytest.mark.parametrize("value", [np.nan, None, pd.NA, pd.NaT])
-def test_a_column_without_a_value_is_no_predictor(value, tmp_path):
+def test_a_column_without_a_value_is_no_predictor(value):
     data = DATA.assign(e=value)
     with pytest.warns(ColumnWarning, match="'e' holds no value"):
         result = ps.svm("y ~ .", data, lam=0.1).fit(ps.SDCA(seed=1))
@@ -28,7 +22,6 @@ def test_a_column_without_a_value_is_no_predictor(value, tmp_path):
     assert result.nobs == 40
     plain = ps.svm("y ~ .", DATA, lam=0.1).fit(ps.SDCA(seed=1))
     assert result.params.tolist() == plain.params.tolist()
-    assert result.predict(DATA).tolist() == plain.predict(DATA).tolist()
 
 
 def test_one_that_is_written_is_an_error_or_taken_out(recwarn, tmp_path):
@@ -52,11 +45,7 @@ def test_a_column_of_blanks_or_of_nothing_is_left_out_at_every_door(blank, tmp_p
     dask = pytest.importorskip("dask.dataframe")
     plain = ps.svm("y ~ .", DATA, lam=0.1).fit(ps.SDCA(seed=1))
     scans = [ps.scan(path) for path in sorted(tmp_path.glob("rows.*"))]
-    frames = [
-        data,
-        data.astype({"e": "category"}),
-        data.assign(e=[None, *[blank] * 39]),
-    ]
+    frames = data, data.astype({"e": "category"}), data.assign(e=[None, *[blank] * 39])
     for source in (*frames, *scans, dask.from_pandas(data, npartitions=3)):
         with pytest.warns(ColumnWarning, match="'e' holds no value"):
             model = ps.svm("y ~ .", source, lam=0.1)

@@ -50,13 +50,6 @@ def test_numbers_and_booleans_are_the_levels_that_they_equal(formula, fitted):
         np.testing.assert_array_equal(found, expected, err_msg=name)
 
 
-@pytest.mark.parametrize("new", ["int", "float", "Int8", "bool"])
-def test_categories_of_numbers_are_read_from_numbers(new):
-    expected = scores_of("y ~ x + g", "unused", ZERO_ONE["unused"])
-    found = scores_of("y ~ x + g", "unused", ZERO_ONE[new])
-    np.testing.assert_array_equal(found, expected)
-
-
 @pytest.mark.parametrize("fitted", ["bool", "int", "categories"])
 def test_missing_levels_are_missing_scores(fitted):
     new = pd.Series(BASE).astype(object).where(np.arange(N) > 4)
@@ -71,14 +64,8 @@ def test_a_factor_whose_name_ends_in_a_backtick(name, tmp_path):
     data = DATA.assign(**{name: np.resize(["u", "v", "w"], N)})
     result = ps.logit("y ~ .", data, lam=0.1).fit(ps.SDCA(seed=1))
     new = data.head(2).assign(**{name: ["u", "new"]})
-    with pytest.raises(ColumnError) as caught:
+    with pytest.raises(ColumnError, match=f"Column {name!r} holds levels that did not"):
         result.predict(new)
-    assert f"Column {name!r} holds levels that did not occur at fit" in str(
-        caught.value
-    )
-    with pytest.warns(ps.errors.ColumnWarning):
-        assert result.predict(new, unseen="missing").isna().tolist() == [False, True]
     assert result.predictions(name).tidy()["value"].tolist() == ["u", "v", "w"]
     ps.save(result, tmp_path / "fit.pegasos")
-    scores = ps.load(tmp_path / "fit.pegasos").decision_function(data)
-    assert scores.equals(result.decision_function(data))
+    assert ps.load(tmp_path / "fit.pegasos").predict(data).equals(result.predict(data))

@@ -41,18 +41,7 @@ def test_a_term_without_a_value_in_any_row_is_named(term):
     assert f"40 in '{term}'" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "term",
-    [
-        "poly(x, 2)",
-        "scale(x)",
-        "cut(x, 3)",
-        "bs(x, df=4)",
-        "cr(x, df=3)",
-        "ns(x, 3)",
-        "C(g, Sum)",
-    ],
-)
+@pytest.mark.parametrize("term", ["poly(x, 2)", "cr(x, df=3)", "C(g, Sum)"])
 def test_what_is_asked_at_the_fit_is_not_asked_of_new_rows(term):
     """One row has one value and one level, and is coded by what the fit found."""
     result = ps.logit(f"y ~ {term}", DATA, lam=0.1).fit(ps.SDCA(seed=1))

@@ -14,22 +14,19 @@ def data():
     return frame()
 
 
-@pytest.mark.parametrize("dtype", [object, "Float64", "float32"])
-def test_numbers_are_numbers_in_every_dtype(data, dtype):
+@pytest.mark.parametrize(
+    ("terms", "dtype"),
+    [
+        *[("x + `blood type`", dtype) for dtype in (object, "Float64", "float32")],
+        *[("g", dtype) for dtype in ("string", "str", object, "category")],
+    ],
+)
+def test_numbers_are_numbers_and_text_is_text_in_every_dtype(data, terms, dtype):
     complete = data.dropna()
-    expected, matrix = design_of("y ~ x + `blood type`", complete)
-    other = complete.astype({"x": dtype, "blood type": dtype})
-    design, same = design_of("y ~ x + `blood type`", other)
-    assert design.names == expected.names
-    np.testing.assert_array_equal(same.values, matrix.values)
-    np.testing.assert_array_equal(expected.matrix(other).values, matrix.values)
-
-
-@pytest.mark.parametrize("dtype", ["string", "str", object, "category"])
-def test_text_is_text_in_every_dtype(data, dtype):
-    expected, matrix = design_of("y ~ g", data)
-    other = data.astype({"g": dtype})
-    design, same = design_of("y ~ g", other)
+    columns = ["g"] if terms == "g" else ["x", "blood type"]
+    expected, matrix = design_of(f"y ~ {terms}", complete)
+    other = complete.astype(dict.fromkeys(columns, dtype))
+    design, same = design_of(f"y ~ {terms}", other)
     assert design.names == expected.names
     np.testing.assert_array_equal(same.values, matrix.values)
     np.testing.assert_array_equal(expected.matrix(other).values, matrix.values)
@@ -70,7 +67,6 @@ WHOLE = {
         ("u:v", lambda d: d.u * d.v),
         ("big:u", lambda d: d.big * d.u),
         ("half:u", lambda d: d.half * d.u),
-        ("I(big * big * big)", lambda d: d.big**3),
         ("I(big + 9223372036854775807)", lambda d: d.big + 2.0**63),
         ("I(2**-w)", lambda d: 2.0**-d.w),
         ("I(w - 2)", lambda d: d.w - 2),
@@ -103,9 +99,7 @@ def test_polynomials_and_numbers_of_another_type_do_not_wrap_around():
 def test_whole_numbers_stay_whole_where_they_are_levels(data, term, dtype):
     design, _ = design_of(f"y ~ {term}", data.astype({"blood type": dtype}))
     levels = [name.rpartition("T.")[2] for name in design.names]
-    assert levels == (
-        ["3]", "5]", "7]", "9]"] if "*" in term else ["2]", "3]", "4]", "5]"]
-    )
+    assert levels == [f"{k * 2 - 1 if '*' in term else k}]" for k in (2, 3, 4, 5)]
 
 
 def test_labels_of_intervals_have_as_many_digits_as_tell_them_apart(data):

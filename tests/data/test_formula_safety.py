@@ -12,20 +12,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.language.expressions import Call, Column, Constant, Operation
-from pegasos_stats.data.language.formula import (
-    factors_of,
-    outcome_of,
-    read_outcome,
-    read_terms,
-)
-from pegasos_stats.data.language.vocabulary import (
-    ATTRIBUTES,
-    COMPARISONS,
-    CONNECTIVES,
-    OPERATORS,
-    VOCABULARY,
-)
+from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
@@ -65,28 +52,18 @@ def shortened(payload):
     return ascii(payload if len(payload) < 60 else payload[:50] + "...")
 
 
-# A dotted name such as x.attrs, alone, is read as the name of a column.
-REFUSED = FormulaError, ColumnError
-
-
-def refused(formula, data, kinds=REFUSED):
-    """The message with which a formula is refused, in one line and in bounded time."""
-    before, started = data.copy(), time.perf_counter()
-    with pytest.raises(kinds) as caught:
-        ps.svm(formula, data, lam=1.0)
-    assert time.perf_counter() - started < SECONDS
-    pd.testing.assert_frame_equal(data, before)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
-
-
 @pytest.mark.parametrize("payload", HOSTILE, ids=shortened)
 def test_a_hostile_text_is_refused_wherever_it_stands(payload, data):
-    for term in (payload, f"{{{payload}}}", f"np.exp({payload})"):
-        refused(f"y ~ z + {term}", data)
-    for outcome in (payload, f"({payload}) > 0"):
-        refused(f"{outcome} ~ z", data)
+    """In one line and in bounded time; a name as x.attrs, alone, is one of a column."""
+    terms = payload, f"{{{payload}}}", f"np.exp({payload})"
+    formulas = [f"y ~ z + {term}" for term in terms]
+    for formula in (*formulas, f"{payload} ~ z", f"({payload}) > 0 ~ z"):
+        before, started = data.copy(), time.perf_counter()
+        with pytest.raises((FormulaError, ColumnError)) as caught:
+            ps.svm(formula, data, lam=1.0)
+        assert time.perf_counter() - started < SECONDS
+        pd.testing.assert_frame_equal(data, before)
+        assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("payload", UNREADABLE, ids=shortened)
@@ -188,21 +165,6 @@ def test_no_formula_reaches_an_evaluator_of_text(monkeypatch):
         np.testing.assert_array_equal(again.values, fitted.values)
 
 
-@pytest.mark.parametrize("formula", ACCEPTED)
-def test_a_tree_holds_constants_columns_and_calls_of_the_vocabulary(formula):
-    data = everything()
-    text = formula.partition(" ~ ")[2]
-    operators = {*OPERATORS, *CONNECTIVES, *COMPARISONS, "not", "in", "not_in"}
-    terms = read_terms(f"y ~ {text}", data, True)
-    found = factors_of(terms, formula, data)[2].values()
-    for tree in (read_outcome(formula, data.columns), *found):
-        for node in tree.walk():
-            assert type(node) in (Column, Constant, Operation, Call)
-            assert not isinstance(node, Column) or node.name in data
-            assert not isinstance(node, Operation) or {*node.name.split()} <= operators
-            assert not isinstance(node, Call) or node.name in {*VOCABULARY, *ATTRIBUTES}
-
-
 HALF = {"half": lambda x: x / 2, "above": lambda x, bound=0.0: x > bound}
 
 
@@ -224,7 +186,7 @@ def test_functions_of_the_caller_are_called(data):
 def test_functions_of_the_caller_are_given_again_to_load(sparse, data, folder):
     formula = "above(z) ~ x" if sparse else "above(z) ~ half(x)"
     if sparse:
-        data = data.assign(x=data["x"].astype(pd.SparseDtype(float, 0.0)))
+        data = data.astype({"x": pd.SparseDtype(float, 0.0)})
     result = ps.logit(formula, data, functions=HALF, lam=1.0).fit(ps.SDCA(seed=1))
     save(result, folder / "a.model")
     with pytest.raises(DataError, match=r"'above', .* load\(path, functions="):
@@ -253,11 +215,8 @@ def test_what_a_function_of_the_caller_returns_is_checked(found, data):
 
 
 def test_an_error_of_a_function_of_the_caller_is_named(data):
-    def fails(x):
-        raise KeyError("no such thing")
-
-    with pytest.raises(FormulaError, match="no such thing"):
-        ps.svm("y ~ fails(x)", data, functions={"fails": fails}, lam=1.0)
+    with pytest.raises(FormulaError, match="nosuch"):
+        ps.svm("y ~ f(x)", data, functions={"f": lambda x: {}["nosuch"]}, lam=1.0)
 
 
 def test_what_a_function_gives_without_labels_is_that_of_the_rows_in_order():

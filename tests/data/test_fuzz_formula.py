@@ -17,28 +17,11 @@ from tests.data.formulas import ACCEPTED, HOSTILE, UNREADABLE, everything
 SECONDS = 20.0  # of one formula on a busy machine; what grows without bound takes more
 DATA = everything()
 NUMBERS = {"a": DATA["a"], "b": DATA["b"], "h": DATA["h"], "my col": DATA["my col"]}
-UNARY = {
-    "abs": np.abs,
-    "exp": np.exp,
-    "np.sin": np.sin,
-    "floor": np.floor,
-    "np.tanh": np.tanh,
-    "I": lambda x: x,
-    "sign": np.sign,
-    "-": np.negative,
-}
-BINARY = {
-    "+": np.add,
-    "-": np.subtract,
-    "*": np.multiply,
-    "/": np.divide,
-    "<": np.less,
-    ">=": np.greater_equal,
-    "np.maximum": np.maximum,
-    "np.hypot": np.hypot,
-    "atan2": np.arctan2,
-    "pmin": np.minimum,
-}
+UNARY = {"abs": np.abs, "exp": np.exp, "np.sin": np.sin, "floor": np.floor}
+UNARY |= {"np.tanh": np.tanh, "I": np.positive, "sign": np.sign, "-": np.negative}
+BINARY = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
+BINARY |= {"<": np.less, ">=": np.greater_equal, "np.maximum": np.maximum}
+BINARY |= {"np.hypot": np.hypot, "atan2": np.arctan2, "pmin": np.minimum}
 
 
 def column(name):

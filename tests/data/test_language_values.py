@@ -27,7 +27,6 @@ x, z, k, s, m, d = (DATA[name] for name in "xzksmd")
 
 VALUES = {
     "log(k, 2)": np.log2(k),
-    "log(k)": np.log(k),
     "log(k, base=10)": np.log10(k),
     "np.log1p(k)": np.log1p(k),
     "ceiling(x)": np.ceil(x),
@@ -42,7 +41,6 @@ VALUES = {
     "np.clip(x, z, 13)": np.clip(x, z, 13),
     "np.clip(x, -9, z)": np.clip(x, -9, z),
     "x.clip(-1, 2)": x.clip(-1, 2),
-    "x.clip(lower=0)": x.clip(lower=0),
     "np.where(x > z, x, k)": np.where(x > z, x, k),
     "ifelse(x > 0, 1, -1)": np.where(x > 0, 1, -1),
     "pmin(x, z, 0.5)": np.minimum(np.minimum(x, z), 0.5),
@@ -72,10 +70,8 @@ VALUES = {
     "x / sum(k)": x / 23.0,
     "x - quantile(x)": x - np.quantile(x, 0.5),
     "x - quantile(x, 0.9)": x - np.quantile(x, 0.9),
-    "x - quantile(x, q=0.9)": x - np.quantile(x, 0.9),
     "x - x.quantile(q=0.25)": x - np.quantile(x, 0.25),
     "lag(x)": x.shift(1),
-    "lag(x, 2)": x.shift(2),
     "lag(x, -1)": x.shift(-1),
     "startsWith(s, 'b')": [False, False, True, False, True, False],
     "endsWith(s, 'c')": [False, True, True, False, False, False],
@@ -92,13 +88,9 @@ VALUES = {
     "d.dt.dayofyear": [60, 365, 185] * 2,
     "d.dt.quarter": [1, 4, 3] * 2,
     "x * pi - np.e": x * np.pi - np.e,
-    "x + np.euler_gamma": x + np.euler_gamma,
     "x < Inf": np.ones(6, dtype=bool),
-    "x == 0 | z == 6": (x == 0) | (z == 6),
     "-x**2": -(x**2),
-    "-2**2 + x": x - 4,
     "x % 2": np.mod(x, 2),
-    "k // 2": k // 2,
 }
 TEXTS = {
     "toupper(s)": [" AB", "ABC", "B.C", "CAB", "BCA ", "A"],
@@ -107,29 +99,24 @@ TEXTS = {
     "substr(s, 2, 3)": ["ab", "bc", ".c", "ab", "cA", ""],
     "substr(s, 0, 1)": [" ", "A", "b", "c", "b", "a"],
     "s.str.slice(1, 3)": ["ab", "bc", ".c", "ab", "cA", ""],
-    "s.str.slice(1)": ["ab", "bc", ".c", "ab", "cA ", ""],
     "s.str.title()": [" Ab", "Abc", "B.C", "Cab", "Bca ", "A"],
     "s.str.capitalize()": [" ab", "Abc", "B.c", "Cab", "Bca ", "A"],
     "s.str.strip()": ["ab", "Abc", "b.c", "cab", "bcA", "a"],
     "as_character(x)": ["-2.5", "-0.5", "0", "0.75", "1.5", "12.25"],
-    "as_character(k)": ["1", "3", "2", "4", "10", "3"],
     "ifelse(x > 0, 'p', 'n')": list("nnnppp"),
 }
 
 
-@pytest.mark.parametrize("expression", VALUES)
-def test_a_function_gives_these_numbers(expression):
+@pytest.mark.parametrize("expression", [*VALUES, *TEXTS])
+def test_a_function_gives_these_values(expression):
     found = outcome_of(f"{expression} ~ o", DATA, {})
     assert found.index.equals(DATA.index)
+    if expression in TEXTS:
+        assert found.tolist() == TEXTS[expression]
+        return
     given = found.to_numpy(dtype=np.float64, na_value=np.nan)
     expected = np.asarray(VALUES[expression], dtype=np.float64)
     np.testing.assert_allclose(given, expected, rtol=ROUNDING, atol=ROUNDING)
-
-
-@pytest.mark.parametrize("expression", TEXTS)
-def test_a_function_gives_this_text(expression):
-    found = outcome_of(f"{expression} ~ o", DATA, {})
-    assert found.tolist() == TEXTS[expression]
 
 
 # As R gives cut(0:4, c(3, 0, 4, 2), right =, include.lowest =)

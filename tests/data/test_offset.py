@@ -69,10 +69,6 @@ def test_rows_that_lack_it_are_left_out_and_counted(data):
     assert again.dropped.by_column == "2 in 'z', 1 in 'a'"
 
 
-def fitted(data):
-    return ps.svm(FORMULA, data, offset="z", lam=1.0).fit(ps.SDCA(seed=1))
-
-
 @pytest.mark.parametrize(
     ("formula", "named"),
     [
@@ -89,31 +85,28 @@ def test_terms_that_are_no_offset_are_refused(data, formula, named):
         ps.svm(formula, data, lam=1.0)
 
 
-REFUSED = [
-    (lambda d: ps.kernel_svm("y ~ a + offset(log(t))", d, lam=1.0), r"log\(t\)"),
-    (
-        lambda d: ps.kernel_svm(FORMULA, d, offset="z", lam=1.0),
-        "offset='z' makes no sense",
-    ),
-    (
-        lambda d: ps.svm(FORMULA, d, lam=1.0).fit().predict(d, offset=d["z"]),
-        "the fit has none",
-    ),
-    (lambda d: fitted(d).decision_function(offset=d["z"]), "rows of the fit"),
-    (
-        lambda d: (
-            ps.svm("y ~ a + offset(z)", d, lam=1.0).fit().predict(d, offset=d["z"])
-        ),
-        "in its formula: z",
-    ),
-    (lambda d: fitted(d).predict(d.drop(columns="z")), "offset='z'"),
-]
+def fitted(data, formula=FORMULA, **options):
+    return ps.svm(formula, data, **options, lam=1.0).fit(ps.SDCA(seed=1))
 
 
-@pytest.mark.parametrize(("call", "named"), REFUSED)
-def test_what_takes_no_offset_is_named(data, call, named):
+REFUSED = {
+    r"log\(t\)": lambda d: ps.kernel_svm("y ~ a + offset(log(t))", d),
+    "offset='z' makes no sense": lambda d: ps.kernel_svm(FORMULA, d, offset="z"),
+    "the fit has none": lambda d: fitted(d).predict(d, offset=d["z"]),
+    "rows of the fit": (
+        lambda d: fitted(d, offset="z").decision_function(offset=d["z"])
+    ),
+    "in its formula: z": (
+        lambda d: fitted(d, "y ~ a + offset(z)").predict(d, offset=d["z"])
+    ),
+    "offset='z'": lambda d: fitted(d, offset="z").predict(d.drop(columns="z")),
+}
+
+
+@pytest.mark.parametrize("named", REFUSED)
+def test_what_takes_no_offset_is_named(data, named):
     with pytest.raises(PegasosStatsError, match=named):
-        call(data)
+        REFUSED[named](data)
 
 
 def test_levels_of_rows_that_lack_it_are_no_levels(data):

@@ -27,11 +27,8 @@ def rows():
     frame["old"] = pd.array(np.arange(N) % 7 > 4, dtype="boolean")
     frame["site"] = np.where(X[:, 1] > 0.3, "Ost", "Süd")
     frame["w"], frame["o"] = np.arange(N) % 5 + 0.5, X[:, 1] / 8
-    frame.loc[3, "x"], frame.loc[5, "ward"], frame.loc[[9, 50], "age"] = (
-        np.nan,
-        None,
-        None,
-    )
+    frame.loc[3, "x"] = np.nan
+    frame.loc[5, "ward"], frame.loc[[9, 50], "age"] = None, None
     frame.loc[8, "old"], frame.loc[[1, 12], "site"], frame.loc[20, "y"] = (None,) * 3
     return frame
 
@@ -40,23 +37,17 @@ PANDAS = rows()
 ARROW = pa.Table.from_pandas(PANDAS, preserve_index=False).replace_schema_metadata()
 ENUMS = {name: pl.Enum(PANDAS[name].cat.categories) for name in ("y", "ward")}
 POLARS = pl.from_arrow(ARROW).cast(ENUMS)
+QUERY = """SELECT * REPLACE (y::ENUM('yes', 'no') AS y,
+ward::ENUM('w', 'u', 'v', 'never') AS ward) FROM ARROW"""
 KINDS = {
     "polars": POLARS,
     "pyarrow": ARROW,
     "in chunks": pa.concat_tables([ARROW[:7], ARROW[7:7], ARROW[7:]]),
     "narwhals": nw.from_native(POLARS),
-    "duckdb": duckdb.sql(
-        "SELECT * REPLACE (y::ENUM('yes', 'no') AS y, "
-        "ward::ENUM('w', 'u', 'v', 'never') AS ward) FROM ARROW"
-    ),
+    "duckdb": duckdb.sql(QUERY),
 }
-BACK = {
-    "polars": (pl.DataFrame, pl.Series),
-    "pyarrow": (pa.Table, pa.ChunkedArray),
-    "in chunks": (pa.Table, pa.ChunkedArray),
-    "narwhals": (nw.DataFrame, nw.Series),
-    "duckdb": (pa.Table, pa.ChunkedArray),
-}
+BACK = dict.fromkeys(KINDS, (pa.Table, pa.ChunkedArray))
+BACK |= {"polars": (pl.DataFrame, pl.Series), "narwhals": (nw.DataFrame, nw.Series)}
 FORMULA = "y ~ x + z + ward + age + old + site"
 
 
@@ -112,10 +103,10 @@ def test_augment_leaves_the_columns_of_the_data_as_they_were(kind, plain):
     names = list(getattr(found, "column_names", found.columns))
     assert names == list(expected.columns)
     assert listed(found[".loss"]) == listed(expected[".loss"])
-    before = data.to_arrow_table() if kind == "duckdb" else data
     kept = found.select(list(PANDAS.columns))
-    same = kept.to_arrow().equals(data.to_arrow()) if kind == "narwhals" else None
-    assert kept.equals(before) if same is None else same
+    if kind == "narwhals":
+        kept, data = kept.to_arrow(), data.to_arrow()
+    assert kept.equals(data.to_arrow_table() if kind == "duckdb" else data)
 
 
 def test_predicted_labels_are_of_the_type_of_the_outcome(plain):
@@ -147,12 +138,9 @@ def test_whole_numbers_beside_missing_ones_lose_no_digit():
 def test_a_categorical_of_polars_has_its_levels_in_the_order_of_to_pandas():
     data = pl.DataFrame({"y": ["n", "p"] * 6, "g": ["v", "u", "w"] * 4})
     data = data.cast({"g": pl.Categorical})
-    assert ps.svm("y ~ g", data, lam=1.0).names == ("g[T.u]", "g[T.w]")
-    assert ps.svm("y ~ g", data.to_pandas(), lam=1.0).names == ("g[T.u]", "g[T.w]")
-    assert ps.svm("y ~ g", data.cast({"g": pl.String}), lam=1.0).names == (
-        "g[T.v]",
-        "g[T.w]",
-    )
+    text = data.cast(pl.String)
+    for rows, other in ((data, "u"), (data.to_pandas(), "u"), (text, "v")):
+        assert ps.svm("y ~ g", rows, lam=1.0).names == (f"g[T.{other}]", "g[T.w]")
 
 
 def test_nan_is_missing_as_null_is():
@@ -162,50 +150,31 @@ def test_nan_is_missing_as_null_is():
 
 
 Y_OF_7 = pl.Series("y", ["n", "p", "n", "p", "p", "p", "n"])
-X_OF_7 = pl.DataFrame(
-    {"a": [1, 5, 2, 7, 4, 6, 5], "b": [0.1, 0.3, 0.9, 0.2, 0.4, 2, 1]}
-)
+X_OF_7 = pl.DataFrame({"a": [1, 5, 2, 7, 4, 6, 5]})
+X_OF_7 = X_OF_7.with_columns(b=pl.Series([0.1, 0.3, 0.9, 0.2, 0.4, 2, 1]))
 W_OF_7 = pl.Series("w", [1, 2, None, 4, 5, 6, 7])
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda y, X, w: ps.SVM(y, X, weights=w, lam=1.0).fit(ps.Pegasos(seed=1)).params,
-        lambda y, X, w: (
-            ps.SVM(y, X["a"], offset=w, lam=1.0).fit(ps.Pegasos(seed=1)).params
-        ),
-        lambda y, X, w: (
-            ps.Logit(y, X, freq_weights=X["a"], lam=1.0).fit(ps.SDCA(seed=1)).params
-        ),
-        lambda y, X, w: (
-            ps.SVM(y, X, weights=w, lam=1.0)
-            .fit(ps.Pegasos(epochs=2, seed=1), trace=True, test=(y, X))
-            .trace["test_error"]
-        ),
-        lambda y, X, w: (
-            ps.Logit(y, X, lam=1.0)
-            .fit(ps.SDCA(seed=1), cov_type="cluster", groups=[y, X["a"]])
-            .bse
-        ),
-        lambda y, X, w: ps.Folds.stratified(y, 2, groups=X["a"], seed=1).assignment,
-        lambda y, X, w: (
-            ps.confusion(y, y.shift(), scores=X["b"], weights=X["a"]).overall
-        ),
-        lambda y, X, w: (
-            ps.Logit(y, X, lam=1.0)
-            .fit(ps.SDCA(seed=1))
-            .margins(data=X)
-            .tidy()["estimate"]
-        ),
-        lambda y, X, w: ps.svm("y ~ a", {"y": y, "a": X["a"]}, lam=1.0).problem.X,
-    ],
-)
-def test_columns_are_taken_wherever_those_of_pandas_are(use):
+def uses(y, X, w):
+    """What is asked for with columns in every place that takes them."""
+    solver, groups = ps.Pegasos(epochs=2, seed=1), [y, X["a"]]
+    model, logit = ps.SVM(y, X, weights=w, lam=1.0), ps.Logit(y, X, lam=1.0)
+    yield model.fit(solver, trace=True, test=(y, X)).trace["test_error"]
+    yield model.fit(solver).params
+    yield ps.SVM(y, X["a"], offset=w, lam=1.0).fit(solver).params
+    yield ps.Logit(y, X, freq_weights=X["a"], lam=1.0).fit().params
+    yield logit.fit(cov_type="cluster", groups=groups).bse
+    yield logit.fit().margins(data=X).tidy()["estimate"]
+    yield ps.Folds.stratified(y, 2, groups=X["a"], seed=1).assignment
+    yield ps.confusion(y, y.shift(), scores=X["b"], weights=X["a"]).overall
+    yield ps.svm("y ~ a", {"y": y, "a": X["a"]}, lam=1.0).problem.X
+
+
+def test_columns_are_taken_wherever_those_of_pandas_are():
     index = range(20, 27)
     pandas = [each.to_pandas().set_axis(index) for each in (Y_OF_7, X_OF_7, W_OF_7)]
-    found = use(Y_OF_7, X_OF_7, W_OF_7)
-    assert np.array_equal(np.asarray(found), np.asarray(use(*pandas)), equal_nan=True)
+    for found, same in zip(uses(Y_OF_7, X_OF_7, W_OF_7), uses(*pandas), strict=True):
+        np.testing.assert_array_equal(np.asarray(found), np.asarray(same))
 
 
 def test_a_frame_of_one_column_is_a_column():
@@ -219,10 +188,9 @@ def test_a_frame_of_one_column_is_a_column():
             found = ps.SVM(y, X, lam=1.0, **{option: w}).fit(ps.Pegasos(seed=1))
             same = ps.SVM(Y_OF_7, X_OF_7["b"], lam=1.0, **{option: frame["w"]})
             assert found.params.equals(same.fit(ps.Pegasos(seed=1)).params)
-        found = ps.cross_validate(ps.SVM(y, X, lam=1.0), folds=of("fold"), seed=1)
+        found = ps.cross_validate(ps.SVM(y, X, lam=1.0), folds=of("fold")).scores
         same = ps.SVM(Y_OF_7, X_OF_7["b"], lam=1.0)
-        same = ps.cross_validate(same, folds=frame["fold"], seed=1)
-        assert found.scores.equals(same.scores)
+        assert found.equals(ps.cross_validate(same, folds=frame["fold"]).scores)
         assert ps.confusion(y, y, freq_weights=w).n_classified == frame["w"].sum()
     with pytest.raises(ps.errors.DataError, match=r"the shape \(7, 2\)"):
         ps.SVM(Y_OF_7, X_OF_7, weights=X_OF_7, lam=1.0)
@@ -231,11 +199,8 @@ def test_a_frame_of_one_column_is_a_column():
 def test_what_has_no_row_labels_goes_by_position():
     index = pd.Index(list("abcdefg"))
     y, X = Y_OF_7.to_pandas().set_axis(index), X_OF_7.to_pandas().set_axis(index)
-    for model in (
-        ps.Logit(y, X_OF_7, lam=1.0),
-        ps.Logit(Y_OF_7, X, lam=1.0),
-        ps.Logit(y, X, lam=1.0),
-    ):
+    for labels, rows in ((y, X_OF_7), (Y_OF_7, X), (y, X)):
+        model = ps.Logit(labels, rows, lam=1.0)
         result = model.fit(ps.SDCA(seed=1), cov_type="cluster", groups=X_OF_7["a"])
         assert str(result.groups) == "6 groups of a"
         assert result.index.equals(index)

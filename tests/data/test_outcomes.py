@@ -13,18 +13,14 @@ DATA = pd.DataFrame(
         "affairs": np.maximum(0, RNG.normal(size=N)).round(1),
         "age": RNG.normal(40, 5, N),
         "g": ["a", "b", "c"] * 20,
-        "how many": np.arange(N) % 5,
     }
 )
 POSITIVE = (DATA["affairs"] > 0).tolist()
 OUTCOMES = {
     "affairs > 0": POSITIVE,
-    "I(affairs > 0)": POSITIVE,
     "factor(affairs > 0)": POSITIVE,
-    "-affairs < 0": POSITIVE,
     "affairs > 0 & age > 40": (np.array(POSITIVE) & (DATA["age"] > 40)).tolist(),
     "g %in% c('a', 'b')": DATA["g"].isin(["a", "b"]).tolist(),
-    "`how many` >= 2": (DATA["how many"] >= 2).tolist(),
     "ifelse(affairs > 0, 'some', 'none')": np.where(POSITIVE, "some", "none").tolist(),
     "as.numeric(affairs > 0)": np.where(POSITIVE, 1, 0).tolist(),
 }
@@ -40,30 +36,23 @@ def test_an_expression_is_an_outcome(outcome, tmp_path):
     result = model.fit(ps.SDCA(seed=1))
     ps.save(result, tmp_path / "model")
     again = ps.load(tmp_path / "model")
-    for fit in (result, again):
-        table = fit.confusion(DATA)
-        assert table.counts.sum(axis=1).tolist() == [
-            expected.count(level) for level in model.coding.levels
-        ]
-        assert set(fit.predict(DATA)) <= set(model.coding.levels)
+    of_levels = [expected.count(level) for level in model.coding.levels]
     scores = result.decision_function(DATA)
-    assert again.predict(DATA).tolist() == [
-        model.coding.levels[int(score > 0)] for score in scores
-    ]
+    for fit in (result, again):
+        assert fit.confusion(DATA).counts.sum(axis=1).tolist() == of_levels
+        predicted = [model.coding.levels[int(score > 0)] for score in scores]
+        assert fit.predict(DATA).tolist() == predicted
     assert again.augment(DATA)["margin"].equals(result.augment(DATA)["margin"])
 
 
 def test_what_the_outcome_uses_is_no_predictor():
-    assert ps.svm("I(affairs > 0) ~ .", DATA[["affairs", "age"]], lam=1.0).names == (
-        "age",
-    )
+    model = ps.svm("I(affairs > 0) ~ .", DATA[["affairs", "age"]], lam=1.0)
+    assert model.names == ("age",)
 
 
 def test_a_missing_value_of_a_variable_leaves_the_row_out():
     data = DATA.assign(affairs=DATA["affairs"].where(np.arange(N) > 3))
     model = ps.svm("I(affairs > 0) ~ age", data, lam=1.0)
-    assert (model.dropped.outcome, model.dropped.missing) == (
-        4,
-        (("I(affairs > 0)", 4),),
-    )
+    assert model.dropped.outcome == 4
+    assert model.dropped.missing == (("I(affairs > 0)", 4),)
     assert model.coding.levels == (False, True)

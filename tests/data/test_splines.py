@@ -81,26 +81,20 @@ def frame(n=90):
 @pytest.mark.parametrize(
     ("terms", "names"),
     [
-        ("ns(x, 2)", ["ns(x, 2)[1]", "ns(x, 2)[2]"]),
+        ("ns(x, 2)", "ns(x, 2)[{}]"),
+        ("splines::ns(x, knots=c(1))", "ns(x, knots=c(1))[{}]"),
         (
-            "splines::ns(x, knots=c(1))",
-            ["ns(x, knots=c(1))[1]", "ns(x, knots=c(1))[2]"],
+            "ns(x, Boundary.knots = c(0, 4), df=2)",
+            "ns(x, Boundary_knots=c(0, 4), df=2)[{}]",
         ),
-        (
-            "ns(x, Boundary.knots = c(0, 4)):g",
-            [f"ns(x, Boundary_knots=c(0, 4))[1]:g[{level}]" for level in "ab"],
-        ),
-        (
-            "ns(x, df=2, intercept=TRUE)",
-            [f"ns(x, df=2, intercept=TRUE)[{j}]" for j in (1, 2)],
-        ),
+        ("ns(x, df=2, intercept=TRUE)", "ns(x, df=2, intercept=TRUE)[{}]"),
     ],
 )
 def test_formulas_of_r_are_read_as_they_are(terms, names):
     data = frame()
     design, matrix = design_of(f"y ~ {terms}", data, np.ones(len(data), dtype=bool))[:2]
-    assert list(design.names) == names
-    assert matrix.values.shape == (len(data), len(names))
+    assert design.names == (names.format(1), names.format(2))
+    assert matrix.values.shape == (len(data), 2)
 
 
 def test_a_saved_fit_codes_new_rows_as_the_fit_did(tmp_path):
@@ -114,9 +108,7 @@ def test_a_saved_fit_codes_new_rows_as_the_fit_did(tmp_path):
     ends = [data["x"].min(), data["x"].max()]
     state = {"boundary": ends, "knots": np.quantile(data["x"], [1 / 3, 2 / 3]).tolist()}
     by_hand = columns(new["x"], df=3, state=state) @ slopes.to_numpy()
-    by_hand += result.intercept + np.where(
-        new["g"] == "b", result.params["g[T.b]"], 0.0
-    )
+    by_hand += result.intercept + (new["g"] == "b") * result.params["g[T.b]"]
     # sums of four products, by another order
     np.testing.assert_allclose(result.decision_function(new), by_hand, rtol=1e-13)
 

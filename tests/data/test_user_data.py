@@ -30,10 +30,8 @@ def test_columns_of_a_formula_in_the_other_byte_order(formula, dtype):
     plain = pd.DataFrame(columns, [7] * 30).assign(b=np.r_[np.nan, X[1:, 1]])
     other = pd.DataFrame({c: v.astype(dtype) for c, v in columns.items()}, [7] * 30)
     other["b"] = plain["b"].to_numpy().astype(">f8")
-    one, two = (
-        ps.svm(formula, data, lam=1.0).fit(ps.Pegasos(seed=1))
-        for data in (plain, other)
-    )
+    fit = ps.Pegasos(seed=1)
+    one, two = (ps.svm(formula, data, lam=1.0).fit(fit) for data in (plain, other))
     assert one.params.tolist() == two.params.tolist()
     assert one.augment(plain)["score"].equals(two.augment(other)["score"])
 
@@ -44,15 +42,13 @@ def test_dictionaries_of_pyarrow_are_factors():
         [pa.array(part).dictionary_encode() for part in (["b", "a", None], ["c", "a"])]
     )
     column = pd.Series(pd.arrays.ArrowExtensionArray(levels), index=list("vwxyz"))
-    plain = pd.Series(["b", "a", None, "c", "a"], list("vwxyz")).astype("category")
     known = to_supported_dtype(column.rename("g"))
     assert known.name == "g"
     pd.testing.assert_index_equal(known.index, column.index)
-    assert known.astype(object).tolist()[3:] == ["c", "a"]
     data = pd.DataFrame({"x": [1.0, 2, 0, 4, 3], "y": list("uvuvu"), "g": column.array})
     fit = ps.logit("y ~ x + g", data, lam=1.0).fit()
     assert fit.design.names == ("x", "g[T.a]", "g[T.c]")
-    levelled = data.assign(g=plain.array.set_categories(["b", "a", "c"]))
+    levelled = data.assign(g=pd.Categorical(["b", "a", None, "c", "a"], list("bac")))
     assert fit.predict(data).tolist() == fit.predict(levelled).tolist()
     of_plain = ps.logit("y ~ x + g", levelled, lam=1.0).fit()
     assert of_plain.predict(data).tolist() == of_plain.predict(levelled).tolist()

@@ -16,15 +16,10 @@ FIT = {"rtol": 1e-4, "atol": 1e-5}
 EXACT = ps.SDCA(gap_tol=1e-10, seed=1)
 
 
-def rows(n=90, seed=2):
-    rng = np.random.default_rng(seed)
-    X = rng.gamma(1.0, [1.0, 30.0, 0.2], size=(n, 3))
-    y = np.where(X[:, 0] + rng.normal(size=n) > 1.0, "yes", "no")
-    data = pd.DataFrame({"y": y, "a": X[:, 0], "b": X[:, 1], "c": X[:, 2]})
-    return data.assign(w=rng.integers(0, 4, size=n))
-
-
-DATA = rows()
+RNG = np.random.default_rng(2)
+DATA = pd.DataFrame(RNG.gamma(1.0, [1.0, 30.0, 0.2], size=(90, 3)), columns=list("abc"))
+DATA["y"] = np.where(DATA["a"] + RNG.normal(size=90) > 1.0, "yes", "no")
+DATA["w"] = RNG.integers(0, 4, size=90)
 REPEATED = DATA.loc[DATA.index.repeat(DATA["w"])]
 FORMULA = "y ~ a + b + c"
 
@@ -63,9 +58,7 @@ def test_weights_are_repeated_rows_and_counts(model):
     arrays = getattr(ps, "SVM" if model is ps.svm else "Logit")
     found = arrays(DATA["y"], X, weights=DATA["w"], **given).fit(EXACT)
     np.testing.assert_array_equal(found.params, one.params)
-    sparse = arrays(
-        DATA["y"].to_numpy(), csr_array(X), weights=DATA["w"].to_numpy(), **given
-    )
+    sparse = arrays(DATA["y"], csr_array(X), weights=DATA["w"], **given)
     np.testing.assert_allclose(sparse.scaling.scale, one.scaling.scale, **SAME)
 
 

@@ -63,29 +63,24 @@ def test_equal_weights_change_no_bit(data, arithmetic, batch_size):
 def test_weights_of_any_size_are_their_ratios(data, power):
     given = data["w"].to_numpy(dtype=np.float64)
     solver = ps.Pegasos(3, seed=2)
-    usual = ps.svm("y ~ a + b", data, weights=given, lam=1.0).fit(solver)
-    other = ps.svm("y ~ a + b", data, weights=np.ldexp(given, power), lam=1.0).fit(
-        solver
+    usual, other = (
+        ps.svm("y ~ a + b", data, weights=weights, lam=1.0).fit(solver)
+        for weights in (given, np.ldexp(given, power))
     )
     assert (other.problem.weights == usual.problem.weights).all()
     assert (other.params == usual.params).all()
     assert other.gap == usual.gap > 0.0
 
 
-@pytest.mark.parametrize(
-    "weights",
-    [
-        [1, 2, 3, 4] * 20,
-        [Decimal(1), Decimal(2), Decimal(3), Decimal(4)] * 20,
-        np.array([1, 2, 3, 4] * 20, dtype=np.float32),
-        pd.Series([1, 2, 3, 4] * 20, dtype="Int64"),
-        np.array([2, 4, 6, 8] * 20, dtype=np.longdouble),
-    ],
-    ids=lambda weights: str(getattr(weights, "dtype", type(weights[0]).__name__)),
-)
-def test_numbers_of_every_type_weigh_the_same(data, weights):
+@pytest.mark.parametrize("dtype", ["O", "f4", "Int64", "longdouble", "bool"])
+def test_numbers_of_every_type_weigh_the_same(data, dtype):
+    values = [Decimal(2), Decimal(0)] if dtype == "O" else [2, 0]
+    weights = pd.Series(values * 40).astype(dtype)
     found = ps.svm("y ~ a + b", data, weights=weights, lam=1.0).problem.weights
-    assert found.tolist() == [0.4, 0.8, 1.2, 1.6] * 20
+    assert found.tolist() == [2.0, 0.0] * 40
+    weights = weights.tolist()
+    again = ps.svm("y ~ a + b", data, weights=weights, lam=1.0).problem.weights
+    assert again.tolist() == found.tolist()
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
@@ -112,14 +107,6 @@ def test_balanced_is_the_weight_of_each_level(data):
     assert each[0][y > 0].sum() == pytest.approx(each[0][y < 0].sum())
 
 
-def test_a_row_of_weight_zero_does_not_count(data):
-    weights = np.ones(80)
-    weights[:20] = 0.0
-    kept = optimum(ps.svm("y ~ a + b", data[20:], lam=0.1))
-    weighted = optimum(ps.svm("y ~ a + b", data, lam=0.1, weights=weights))
-    assert weighted.objective == pytest.approx(kept.objective, rel=2 * TOL)
-
-
 @pytest.mark.parametrize("loss", ["hinge", "log"])
 def test_the_best_intercept_of_weighted_rows(loss):
     rng = np.random.default_rng(0)
@@ -135,9 +122,7 @@ def test_the_best_intercept_of_weighted_rows(loss):
     [
         (np.ones(79), DataError, "79"),
         (np.full(80, -1.0), DataError, "-1.0"),
-        (np.full(80, np.inf), DataError, "inf"),
         (["a"] * 80, DataError, "type list are not numbers"),
-        (np.arange(80).astype("m8[D]"), DataError, "not numbers"),
         ([10**400] * 80, DataError, "hold inf"),
         ([1e-308, 1e308] * 40, DataError, "from 1e-308 to 1e\\+308"),
         ("nothing", ColumnError, "no column"),
@@ -152,10 +137,3 @@ def test_the_best_intercept_of_weighted_rows(loss):
 def test_wrong_weights_are_refused(data, weights, error, message):
     with pytest.raises(error, match=message):
         ps.svm("y ~ a + b", data, weights=weights, lam=1.0)
-
-
-def test_true_counts_and_false_does_not(data):
-    found = ps.svm(
-        "y ~ a + b", data, weights=[True, False] * 40, lam=1.0
-    ).problem.weights
-    assert found.tolist() == [2.0, 0.0] * 40
