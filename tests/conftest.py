@@ -5,6 +5,7 @@ A test that asks for the fixture `r` gets the marker ``r``, one that asks for
 """
 
 import os
+import sys
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -17,54 +18,25 @@ from pegasos_stats.studies.parity import Embedded
 event.unregister("numba:compile", NOTICE)  # standard error is as with kernels in cache
 
 TESTS = Path(__file__).parent
-REFERENCE = Path(__file__).parents[1] / "r_reference"
+ROOT = TESTS.parent
+REFERENCE = ROOT / "r_reference"
+sys.path += [str(ROOT / name) for name in ("docs/_site", "docs/data", "scripts")]
 MARKERS = {"r": "r", "data_folder": "data"}
 # Rooms and files that `make check` leaves out: a file of the others takes two seconds
 # and a half at most, all of them about a minute on two processors.
-SLOW = [
-    "output/*",
-    "persist/*",
-    "scan/*",
-    "sklearn/*",
-    "solvers/*",
-    "studies/*",
-    "compiled/test_cache",
-    "compiled/test_kernel_pegasos",
-    "compiled/test_compile_message",
-    "compiled/test_pegasos_kernel",
-    "compiled/test_rows",
-    "compiled/test_sdca",
-    "compiled/test_variants",
-    "data/test_counts",
-    "data/test_doubtful",
-    "data/test_factors",
-    "data/test_files",
-    "data/test_user_data",
-    "data/test_formula_safety",
-    "data/test_other_frames",
-    "data/test_scaling",
-    "data/test_svmlight",
-    "data/test_weights",
-    "data/test_wide_formula",
-    "metrics/test_table_intervals",
-    "models/test_bootstrap",
-    "models/test_callers_data",
-    "models/test_default_errors",
-    "models/test_inference_results",
-    "models/test_kernel_optimum",
-    "models/test_margins",
-    "models/test_sandwich",
-    "models/test_wald",
-    "models/test_weightless",
-    "parity/test_pegasos",
-    "rng/test_rng",
-    "test_architecture",
-    "test_docs",
-    "test_fuzz_doors",
-    "test_jhu",
-    "test_site_doors",
-    "test_vignettes",
-]
+SLOW = ["output/*", "persist/*", "scan/*", "sklearn/*", "solvers/*", "studies/*"]
+SLOW += ["test_architecture", "test_docs", "test_fuzz_doors", "test_jhu"]
+SLOW += ["test_site_doors", "test_vignettes", "metrics/test_table_intervals"]
+SLOW += ["parity/test_pegasos", "rng/test_rng"]
+SLOW_IN = {
+    "compiled": "cache kernel_pegasos compile_message pegasos_kernel rows sdca "
+    "variants",
+    "data": "counts doubtful factors files user_data formula_safety other_frames "
+    "scaling svmlight weights wide_formula",
+    "models": "bootstrap callers_data default_errors inference_results kernel_optimum "
+    "margins sandwich wald weightless",
+}
+SLOW += [f"{room}/test_{x}" for room, names in SLOW_IN.items() for x in names.split()]
 LONGEST = ("test_docs", "test_vignettes")  # begin first, so that none ends alone
 
 NO_R = (
@@ -116,10 +88,8 @@ def data_folder() -> Path:
     name = os.environ.get("PEGASOS_STATS_DATA")
     if not name:
         pytest.skip("PEGASOS_STATS_DATA is not set: no folder of data")
-    folder = Path(name)
-    if not folder.is_dir():
-        raise NotADirectoryError(f"PEGASOS_STATS_DATA={name} is no folder")
-    return folder
+    assert Path(name).is_dir(), f"PEGASOS_STATS_DATA={name} is no folder"
+    return Path(name)
 
 
 @pytest.fixture(scope="session")

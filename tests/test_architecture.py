@@ -63,11 +63,7 @@ def test_modules_may_be_loaded_in_any_order():
     }
     places = {name.removesuffix(".__init__"): path for name, path in places.items()}
     needs = {
-        name: {
-            each
-            for found in imported_at_once(path, {*places})
-            for each in packages(found)
-        }
+        name: set().union(*map(packages, imported_at_once(path, {*places})))
         - packages(name)
         for name, path in places.items()
     }
@@ -134,26 +130,9 @@ def test_threads_may_ask_for_the_first_kernel_at_the_same_time():
 
 
 # What is slow to load, or missing on some machines, may be loaded inside a function.
-SLOW = {
-    "formulaic",
-    "jinja2",
-    "markdown_it",
-    "markupsafe",
-    "matplotlib",
-    "scipy",
-    "statsmodels",
-}
-SLOW |= {
-    "dask",
-    "difflib",
-    "distributed",
-    "importlib.metadata",
-    "narwhals",
-    "pyarrow",
-    "resource",
-    "rpy2",
-    "tqdm",
-}
+SLOW = {"formulaic", "jinja2", "markdown_it", "markupsafe", "matplotlib", "scipy"}
+SLOW |= {"statsmodels", "dask", "difflib", "distributed", "importlib.metadata"}
+SLOW |= {"narwhals", "pyarrow", "resource", "rpy2", "tqdm"}
 DOORS = (
     "pegasos_stats.other_frames",
     "pegasos_stats.output.",
@@ -174,7 +153,7 @@ def imported_in_functions(path):
 def test_functions_import_only_what_is_slow_to_load():
     for path in MODULES:
         for name in imported_in_functions(path):
-            slow = name in SLOW or name.partition(".")[0] in SLOW
+            slow = {name, name.partition(".")[0]} & SLOW
             assert slow or name.startswith(DOORS), (path, name)
 
 

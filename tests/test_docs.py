@@ -5,20 +5,18 @@ import shutil
 import subprocess
 import sys
 from contextlib import suppress
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
+import make_patients
 import pandas as pd
+from browser import broken_links
+from members import HIDDEN, PURPOSES, listed, members_of_classes
 
 import pegasos_stats as ps
 from pegasos_stats.output.cli.options import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-sys.path[:0] = [str(DOCS / "_site"), str(ROOT / "scripts")]
-
-from browser import broken_links  # noqa: E402
-from members import HIDDEN, PURPOSES, listed, members_of_classes  # noqa: E402
 
 
 def test_every_public_name_is_in_the_reference():
@@ -64,10 +62,7 @@ def test_the_site_has_every_name_and_leads_on(tmp_path):
 
 
 def test_data_of_the_tutorials_are_those_that_their_script_draws(tmp_path):
-    spec = spec_from_file_location("make_patients", DOCS / "data/make_patients.py")
-    script = module_from_spec(spec)
-    spec.loader.exec_module(script)
-    for name, data in script.files().items():
+    for name, data in make_patients.files().items():
         data.to_csv(tmp_path / name, index=False)
         assert (tmp_path / name).read_bytes() == (DOCS / "data" / name).read_bytes()
 

@@ -1,12 +1,8 @@
 """The README: its code runs and prints what it says; its figure is there."""
 
 import re
-import sys
-from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT / "scripts"))
-from readme import README, printed  # noqa: E402
+from readme import README, printed
 
 TEXT = README.read_text(encoding="utf-8")
 
@@ -20,7 +16,7 @@ def test_the_code_prints_what_stands_beside_it():
 
 def test_the_figure_is_there():
     (path,) = re.findall(r"!\[.*?\]\((.*?)\)", TEXT)
-    assert (ROOT / path).stat().st_size > 10_000
+    assert (README.parent / path).stat().st_size > 10_000
 
 
 def test_it_is_short():

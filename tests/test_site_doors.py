@@ -6,18 +6,15 @@ allowed of the largest value where a value is near 0.
 
 import ast
 import re
-import sys
 from functools import cache
 from pathlib import Path
 from textwrap import dedent
 
 import numpy as np
 import pytest
+from doors import Row, door
 
 DOCS = Path(__file__).parents[1] / "docs"
-sys.path.insert(0, str(DOCS / "_site"))
-
-from doors import Row, door  # noqa: E402
 
 # What a package exports, for one row alone: nothing is attached for the tests after it.
 EXPORTED = """

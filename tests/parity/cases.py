@@ -19,9 +19,9 @@ from scipy.sparse import csr_array
 import pegasos_stats as ps
 from pegasos_stats.compiled.risk import scores
 from pegasos_stats.data.labels import signs_of
-from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.pegasos_run import run_pegasos
-from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.solver_runs import certificate_of
 
 REFERENCE = Path(__file__).parents[2] / "r_reference"
 
@@ -81,37 +81,34 @@ class Fit:
 
 
 def _case(line: dict[str, str]) -> Case:
-    negative, _, positive = line["coding"].partition("/")
+    whole = ("n", "seed", "p", "batch_size", "first_step")
+    numbers, answers = ("tol", "change_tol"), ("intercept", "project", "refit")
+    found = common_fields(line)
+    found |= {name: int(line[name]) for name in whole}
+    found |= {name: float(line[name]) for name in numbers}
+    found |= {name: YES[line[name]] for name in answers}
+    found |= {name: _number(line[name]) for name in ("epochs", "steps")}
+    average = line["average"]
     return Case(
-        name=line["name"],
-        data=line["data"],
-        n=int(line["n"]),
-        p=int(line["p"]),
-        data_seed=_number(line["data_seed"]),
-        seed=int(line["seed"]),
-        sample_kind=line["sample_kind"].lower(),
-        lam=float(line["lambda"]),
-        epochs=_number(line["epochs"]),
-        intercept=YES[line["intercept"]],
-        coding=(negative, positive) if positive else negative,
-        loss=line["loss"],
+        **found,
         order=_order(line["order"]),
-        steps=_number(line["steps"]),
-        batch_size=int(line["batch_size"]),
-        project=YES[line["project"]],
-        average=int(line["average"]) if line["average"].isdigit() else line["average"],
-        refit=YES[line["refit"]],
-        ties=line["ties"],
-        storage=line["storage"],
+        average=int(average) if average.isdigit() else average,
         profile=line["profile"],
-        weights=line["weights"],
         start=_word_or_numbers(line["start"]),
-        first_step=int(line["first_step"]),
         step=_step(line["step"]),
-        tol=float(line["tol"]),
-        change_tol=float(line["change_tol"]),
-        offset=line["offset"],
     )
+
+
+def common_fields(line: dict[str, str]) -> dict[str, Any]:
+    """What lines of cases.csv and of sdca_cases.csv have both."""
+    negative, _, positive = line["coding"].partition("/")
+    text = ("name", "data", "loss", "ties", "storage", "weights", "offset")
+    return {name: line[name] for name in text} | {
+        "data_seed": _number(line["data_seed"]),
+        "sample_kind": line["sample_kind"].lower(),
+        "lam": float(line["lambda"]),
+        "coding": (negative, positive) if positive else negative,
+    }
 
 
 def _word_or_numbers(text: str) -> str | tuple[float, ...]:
@@ -226,18 +223,21 @@ def fit_rows(case: Case, X: Any, arithmetic: str = "reference") -> Fit:
 
 
 def fit_by_model(case: Case, X: Any, use: ps.Pegasos) -> Fit:
-    model = {"hinge": ps.SVM, "log": ps.Logit}[case.loss](
-        case_data(case)[1],
-        X,
-        lam=case.lam,
-        intercept=case.intercept,
-        coding=case.coding,
-        weights=weights(case),
-        offset=offset(case),
-    )
+    model = {"hinge": ps.SVM, "log": ps.Logit}[case.loss]
+    labels, given = case_data(case)[1], given_of(case)
+    return fit_of(model(labels, X, intercept=case.intercept, **given), use)
+
+
+def fit_of(model: Any, use: ps.Pegasos) -> Fit:
     with warnings.catch_warnings():  # of runs that end at their limit
         warnings.simplefilter("ignore", ps.errors.ConvergenceWarning)
         return as_fit(model.fit(use))
+
+
+def given_of(case: Any) -> dict[str, Any]:
+    """Options that a model takes, of a formula or not."""
+    given = {"lam": case.lam, "coding": case.coding}
+    return given | {"weights": weights(case), "offset": offset(case)}
 
 
 def weights(case: Case) -> Any:
@@ -258,17 +258,10 @@ def fit_by_formula(case: Case) -> Fit:
     X, labels = case_data(case)
     if case.storage != "dense":
         X = X.astype(pd.SparseDtype(float, 0.0))
-    model = {"hinge": ps.svm, "log": ps.logit}[case.loss](
-        "label ~ ." if case.intercept else "label ~ . - 1",
-        data=X.assign(label=labels),
-        lam=case.lam,
-        coding=case.coding,
-        weights=weights(case),
-        offset=offset(case),
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ps.errors.ConvergenceWarning)
-        return as_fit(model.fit(solver(case)))
+    model = {"hinge": ps.svm, "log": ps.logit}[case.loss]
+    formula = "label ~ ." if case.intercept else "label ~ . - 1"
+    data = X.assign(label=labels)
+    return fit_of(model(formula, data=data, **given_of(case)), solver(case))
 
 
 def solver(case: Case) -> ps.Pegasos:
@@ -284,33 +277,18 @@ def solver(case: Case) -> ps.Pegasos:
         case "homework":
             return ps.Pegasos.homework(case.epochs)
         case "minibatch":
-            batch_size = case.batch_size
-            return ps.Pegasos.minibatch(
-                case.epochs, batch_size=batch_size, seed=case.seed
-            )
+            options = {"batch_size": case.batch_size, "seed": case.seed}
+            return ps.Pegasos.minibatch(case.epochs, **options)
         case _:
             raise ValueError(f"cases.csv names the form {case.profile!r}")
 
 
 def solver_in_full(case: Case) -> ps.Pegasos:
-    order = case.order
-    return ps.Pegasos(
-        epochs=case.epochs,
-        seed=case.seed,
-        order=order if isinstance(order, str) else np.array(order),
-        steps=case.steps,
-        batch_size=case.batch_size,
-        project=case.project,
-        average=case.average,
-        refit_intercept=case.refit,
-        sample_kind=case.sample_kind,
-        ties=case.ties,
-        start=case.start,
-        first_step=case.first_step,
-        step=case.step,
-        tol=case.tol,
-        change_tol=case.change_tol,
-    )
+    names = ("epochs", "seed", "steps", "batch_size", "project", "average", "ties")
+    names += ("sample_kind", "start", "first_step", "step", "tol", "change_tol")
+    given: dict[str, Any] = {name: getattr(case, name) for name in names}
+    order = case.order if isinstance(case.order, str) else np.array(case.order)
+    return ps.Pegasos(order=order, refit_intercept=case.refit, **given)
 
 
 def all_rows(result: ps.Results) -> ps.ConfusionMatrix:
@@ -339,21 +317,19 @@ def fit_by_kernel(case: Case, X: Any, use: ps.Pegasos) -> Fit:
     if isinstance(X, pd.DataFrame):
         X = X.to_numpy(copy=True)
     problem = Problem(X, np.ones(case.n), case.lam, case.loss, case.intercept)
-    found = run_pegasos(problem, use)
+    return fit_of_solution(case, problem, run_pegasos(problem, use))
+
+
+def fit_of_solution(case: Any, problem: Problem, found: Solution) -> Fit:
+    """What is compared of a solution for labels that are all the second."""
     signs = signs_of(scores(problem.rows, found.beta, found.alpha), case.ties)
     predicted = np.where(signs > 0, *case.coding[::-1])
-    at = certificate(problem, found.beta, found.alpha, found.dual)
-    return Fit(
-        violations=found.n_violations,
-        n_iter=found.n_iter,
-        alpha=found.alpha,
-        beta=found.beta,
-        table=ps.confusion(
-            [case.coding[1]] * case.n, predicted, levels=case.coding
-        ).table,
-        objective=at.objective,
-        dual_objective=at.dual_objective,
-    )
+    actual = [case.coding[1]] * case.n
+    table = ps.confusion(actual, predicted, levels=case.coding).table
+    at = certificate_of(problem, found)
+    counts = found.n_violations, found.n_iter
+    risks = at.objective, at.dual_objective
+    return Fit(*counts, found.alpha, found.beta, table, *risks)
 
 
 def table_of(counts: Any, actual: Any, predicted: Any) -> pd.DataFrame:

@@ -11,9 +11,6 @@ from typing import Any
 import numpy as np
 
 import pegasos_stats as ps
-from pegasos_stats.compiled.risk import scores
-from pegasos_stats.data.labels import signs_of
-from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca_run import run_sdca
 from tests.parity.cases import (
@@ -21,9 +18,10 @@ from tests.parity.cases import (
     Fit,
     as_fit,
     case_data,
-    offset,
+    common_fields,
+    fit_of_solution,
+    given_of,
     stored,
-    weights,
 )
 from tests.parity.equality import (
     DUAL_RTOL,
@@ -66,29 +64,14 @@ def read_sdca_cases() -> list[SdcaCase]:
 
 
 def _case(line: dict[str, str]) -> SdcaCase:
-    negative, _, positive = line["coding"].partition("/")
     whole = {name: int(line[name]) for name in ("n", "p", "seed", "epochs")}
-    as_it_is = ("name", "data", "loss", "start", "ties", "storage", "weights", "offset")
-    return SdcaCase(
-        **whole,
-        **{name: line[name] for name in as_it_is},
-        data_seed=int(line["data_seed"]) if line["data_seed"] else None,
-        sample_kind=line["sample_kind"].lower(),
-        lam=float(line["lambda"]),
-        coding=(negative, positive) if positive else negative,
-    )
+    return SdcaCase(**common_fields(line), **whole, start=line["start"])
 
 
 def solver(case: SdcaCase) -> ps.SDCA:
-    return ps.SDCA(
-        epochs=case.epochs,
-        tol=0,
-        algorithm="perm",
-        start=case.start,
-        seed=case.seed,
-        sample_kind=case.sample_kind,
-        ties=case.ties,
-    )
+    names = ("epochs", "start", "seed", "sample_kind", "ties")
+    given: dict[str, Any] = {name: getattr(case, name) for name in names}
+    return ps.SDCA(tol=0, algorithm="perm", **given)
 
 
 def rows_drawn(case: SdcaCase) -> np.ndarray:
@@ -101,48 +84,25 @@ def rows_drawn(case: SdcaCase) -> np.ndarray:
 def fit(case: SdcaCase) -> tuple[Fit, np.ndarray]:
     """Fit, and dual weights."""
     X, labels = case_data(case)
-    if case.n == 1:
-        return fit_one_row(case, X.to_numpy(copy=True))
-    model = {"hinge": ps.SVM, "log": ps.Logit}[case.loss](
-        labels,
-        stored(case, X),
-        lam=case.lam,
-        intercept=False,
-        coding=case.coding,
-        weights=weights(case),
-        offset=offset(case),
-    )
-    return both(model.fit(solver(case)))
+    if case.n == 1:  # without a model, for a label that is the second of the coding
+        x = X.to_numpy(copy=True)
+        problem = Problem(x, np.ones(1), case.lam, case.loss, intercept=False)
+        found = run_sdca(problem, solver(case))
+        return fit_of_solution(case, problem, found), found.dual
+    model = {"hinge": ps.SVM, "log": ps.Logit}[case.loss]
+    given = {"intercept": False, **given_of(case)}
+    return both(model(labels, stored(case, X), **given).fit(solver(case)))
 
 
 def fit_by_formula(case: SdcaCase) -> tuple[Fit, np.ndarray]:
     X, labels = case_data(case)
-    model = {"hinge": ps.svm, "log": ps.logit}[case.loss](
-        "label ~ . - 1",
-        data=X.assign(label=labels),
-        lam=case.lam,
-        coding=case.coding,
-        weights=weights(case),
-        offset=offset(case),
-    )
-    return both(model.fit(solver(case)))
+    model = {"hinge": ps.svm, "log": ps.logit}[case.loss]
+    data = X.assign(label=labels)
+    return both(model("label ~ . - 1", data=data, **given_of(case)).fit(solver(case)))
 
 
 def both(result: ps.Results) -> tuple[Fit, np.ndarray]:
     return as_fit(result), result.solution.dual
-
-
-def fit_one_row(case: SdcaCase, X: np.ndarray) -> tuple[Fit, np.ndarray]:
-    """The same without a model, for a label that is the second of `case.coding`."""
-    problem = Problem(X, np.ones(1), case.lam, case.loss, intercept=False)
-    found = run_sdca(problem, solver(case))
-    sign = signs_of(scores(problem.rows, found.beta, 0.0), case.ties)
-    at = certificate(problem, found.beta, 0.0, found.dual)
-    predicted = np.where(sign > 0, *case.coding[::-1])
-    table = ps.confusion([case.coding[1]], predicted, levels=case.coding).table
-    counts = found.n_violations, found.n_iter
-    made = Fit(*counts, 0.0, found.beta, table, at.objective, at.dual_objective)
-    return made, found.dual
 
 
 def assert_same_sdca(
