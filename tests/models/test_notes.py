@@ -44,93 +44,76 @@ def test_the_warning_and_the_summary_have_one_text():
 # What a newcomer is told of the penalty: unlike scales, a flat fit.
 @pytest.fixture(scope="module")
 def survey():
-    rng = np.random.default_rng(7)
-    n = 400
-    data = pd.DataFrame(
-        {
-            "age": rng.normal(40, 9, n),
-            "sex": rng.choice(["f", "m"], n),
-            "income": rng.normal(3e4, 1e4, n),
-        }
-    )
-    score = 0.05 * (data["age"] - 40) + 1.2 * (data["sex"] == "m") - 0.5
-    data["bought"] = np.where(rng.uniform(size=n) < 1 / (1 + np.exp(-score)), 1, 0)
-    return data
+    rng, n = np.random.default_rng(7), 400
+    age, sex = rng.normal(40, 9, n), rng.choice(["f", "m"], n)
+    data = pd.DataFrame({"age": age, "sex": sex, "income": rng.normal(3e4, 1e4, n)})
+    score = 0.05 * (age - 40) + 1.2 * (sex == "m") - 0.5
+    return data.assign(bought=(score > rng.logistic(size=n)).astype(int))
 
 
 def of_topic(result, topic):
     return [note for note in result.notes if note.topic == topic]
 
 
-def hints(result):
-    notes = (note for note in result.notes if note.severity == "note")
-    return [note.text for note in notes if note.topic == "penalty"]
-
-
 @pytest.mark.parametrize("make", [ps.svm, ps.logit])
 def test_predictors_on_unlike_scales_are_named_until_they_are_alike(make, survey):
-    fit = make("bought ~ age + sex + income", survey, lam=0.1).fit()
+    def told(**given):
+        fit = make("bought ~ age + sex + income", survey, **given).fit()
+        notes = (note.text for note in of_topic(fit, "penalty"))
+        return [text for text in notes if "scale" in text]
+
     sex, income = (survey["sex"] == "m").std(), survey["income"].std()
-    (told,) = [hint for hint in hints(fit) if "scale" in hint]
-    assert f"{sex:.2g} for sex[T.m], {income:.2g} for income" in told
-    assert "1 of 3 predictors" in told
-    assert "standardize=True" in told
-    scaled = make("bought ~ age + sex + income", survey, lam=0.1, standardize=True)
-    assert not any("scale" in hint for hint in hints(scaled.fit()))
-    weak = make("bought ~ age + sex + income", survey, lam=1e-4).fit(ps.SDCA(seed=1))
-    assert not any("scale" in hint for hint in hints(weak))
+    (hint,) = told(lam=0.1)
+    assert f"{sex:.2g} for sex[T.m], {income:.2g} for income" in hint
+    assert "1 of 3 predictors" in hint
+    assert "standardize=True" in hint
+    assert told(lam=0.1, standardize=True) == told(lam=1e-4) == []
 
 
 def test_a_degenerate_hinge_is_told_until_it_is_cured():
     rng = np.random.default_rng(5)
     y = np.where(np.arange(300) % 10 == 0, "ill", "well")
     X = rng.normal(size=(300, 2)) + 0.8 * (y == "ill")[:, None]
-    flat = ps.SVM(y, X, lam=0.01).fit(ps.SDCA(tol=1e-8, seed=1))
+    flat, cured = (
+        ps.SVM(y, X, lam=0.01, weights=weights).fit(ps.SDCA(tol=1e-8, seed=1))
+        for weights in (None, "balanced")
+    )
     (note,) = of_topic(flat, "predictions")
     assert note.severity == "warning"
     assert "'well'" in note.text
     assert note.sentence == flat.summary().notes[0]
-    cured = ps.SVM(y, X, lam=0.01, weights="balanced").fit(ps.SDCA(tol=1e-8, seed=1))
     assert of_topic(cured, "predictions") == []
 
 
 # Where case or accents decide which level is first, a note says so at every door.
-def rows(seed=4):
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=80)
-    dx = np.where(x + rng.normal(size=80) > 0.0, "Malignant", "benign")
-    ward = rng.choice(["Zürich", "aarau", "Bern"], size=80)
-    return pd.DataFrame({"dx": dx, "x": x, "ward": ward})
-
-
-DATA = rows()
+RNG = np.random.default_rng(4)
+DATA = pd.DataFrame({"x": RNG.normal(size=80)})
+DATA["dx"] = np.where(DATA["x"] + RNG.normal(size=80) > 0.0, "Malignant", "benign")
+DATA["ward"] = RNG.choice(["Zürich", "aarau", "Bern"], size=80)
 PLAIN = DATA.assign(dx=DATA["dx"].str.lower(), ward=DATA["ward"].str.lower())
 
 
-def notes_on_order(result):
-    return [note.text for note in result.notes if note.topic == "level order"]
+def notes_on_order(model):
+    return [note.text for note in of_topic(model.fit(), "level order")]
 
 
 @pytest.mark.parametrize("make", [ps.svm, ps.logit, ps.kernel_svm])
 def test_the_outcome_and_the_baseline_are_named(make):
-    found = notes_on_order(make("dx ~ x + ward", DATA, lam=0.1).fit(ps.SDCA(seed=1)))
+    found = notes_on_order(make("dx ~ x + ward", DATA, lam=0.1))
     assert len(found) == 2
     assert "coding=('benign', 'Malignant')" in found[0]
     assert "relevel(ward, ref='aarau')" in found[1]
-    assert not notes_on_order(make("dx ~ x + ward", PLAIN, lam=0.1).fit())
+    assert not notes_on_order(make("dx ~ x + ward", PLAIN, lam=0.1))
 
 
 def test_arrays_files_dask_and_the_command_line_have_the_note(tmp_path, capsys):
-    of_arrays = ps.SVM(DATA["dx"], DATA[["x"]], lam=0.1).fit()
-    assert len(notes_on_order(of_arrays)) == 1
+    assert len(notes_on_order(ps.SVM(DATA["dx"], DATA[["x"]], lam=0.1))) == 1
     DATA.to_csv(tmp_path / "rows.csv", index=False)
-    formula = "dx ~ x + ward"
-    scanned = ps.svm(formula, ps.scan(tmp_path / "rows.csv"), lam=0.1).fit()
-    assert len(notes_on_order(scanned)) == 2
+    formula, dask = "dx ~ x + ward", pytest.importorskip("dask.dataframe")
+    for rows in (ps.scan(tmp_path / "rows.csv"), dask.from_pandas(DATA, npartitions=3)):
+        assert len(notes_on_order(ps.svm(formula, rows, lam=0.1))) == 2
     shown = run(capsys, "fit", tmp_path / "rows.csv", "--formula", formula).out
     assert "coding=('benign', 'Malignant')" in " ".join(shown.split())
-    frame = pytest.importorskip("dask.dataframe").from_pandas(DATA, npartitions=3)
-    assert len(notes_on_order(ps.svm(formula, frame, lam=0.1).fit())) == 2
 
 
 @pytest.mark.parametrize("memory", [(), ("--memory", "64MiB")])

@@ -14,12 +14,9 @@ TIGHT = ps.SDCA(epochs=1000, tol=1e-10, seed=1)
 def rare(n, seed):
     """A level with a share of 0.31 or so, whose log odds are known."""
     rng = np.random.default_rng(seed)
-    x = rng.normal(size=(n, 2))
-    odds = -1.0 + 1.2 * x[:, 0] - 0.5 * x[:, 1]
-    frame = pd.DataFrame(x, columns=["a", "b"])
-    frame["odds"] = odds
-    frame["y"] = np.where(rng.random(n) < expit(odds), "yes", "no")
-    return frame
+    frame = pd.DataFrame(rng.normal(size=(n, 2)), columns=["a", "b"])
+    frame["odds"] = -1.0 + 1.2 * frame["a"] - 0.5 * frame["b"]
+    return frame.assign(y=np.where(rng.random(n) < expit(frame["odds"]), "yes", "no"))
 
 
 DATA = rare(4000, 1)
@@ -88,13 +85,11 @@ def test_platts_sigmoid_is_fitted_to_the_rows_as_they_are(weights):
 def test_a_fit_that_gives_a_level_up_has_the_base_rate():
     """Noise, and one row of five: the hinge is least where beta is 0."""
     rng = np.random.default_rng(3)
-    frame = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])
-    frame["y"] = np.where(np.arange(200) % 5 == 0, "yes", "no")
-    model = ps.svm("y ~ a + b", frame, lam=1.0)
+    X, y = rng.normal(size=(200, 2)), np.where(np.arange(200) % 5 == 0, "yes", "no")
     with pytest.warns(UndefinedMetricWarning) as warned:
-        found = ps.calibrate(model, seed=1)
+        found = ps.calibrate(ps.SVM(y, X, lam=1.0), seed=1)
     said = [str(w.message) for w in warned if w.category is UndefinedMetricWarning]
-    assert found.predict_proba(frame)["yes"].to_numpy() == pytest.approx(0.2, rel=1e-12)
+    assert found.predict_proba(X)["yes"].to_numpy() == pytest.approx(0.2, rel=1e-12)
     assert found.probabilities["yes"].to_numpy() == pytest.approx(0.2, abs=1e-3)
     assert found.summary().notes[0] == said[0]
     assert pytest.approx((0.0, np.log(4.0))) == (found.sigmoid.A, found.sigmoid.B)
@@ -143,12 +138,8 @@ def same(found, expected):
 def test_the_hinge_is_cut_by_its_score(svm, frame, at):
     scores = svm.decision_function(frame)
     assert same(svm.predict(frame, threshold=at), labels(scores > at))
-    table = svm.confusion(frame, threshold=at)
-    assert table.counts.sum(axis=0).tolist() == [
-        (scores < at).sum(),
-        (scores > at).sum(),
-        0,
-    ]
+    counts = svm.confusion(frame, threshold=at).counts.sum(axis=0)
+    assert counts.tolist() == [(scores < at).sum(), (scores > at).sum(), 0]
     assert same(svm.augment(frame, threshold=at)["predicted"], labels(scores > at))
 
 

@@ -9,7 +9,15 @@ from scipy.optimize import linprog
 
 import pegasos_stats as ps
 
-TIGHT = ps.SDCA(tol=1e-10, epochs=2000, seed=1)
+TIGHT, NEAR = (ps.SDCA(tol=tol, epochs=2000, seed=1) for tol in (1e-10, 1e-8))
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::pegasos_stats.errors.UndefinedMetricWarning"
+)
+
+
+def in_files(data, folder):
+    data.to_parquet(folder / "rows.parquet")
+    return ps.scan(folder / "rows.parquet")
 
 
 @pytest.fixture(scope="module")
@@ -24,22 +32,15 @@ def wards():
     return data
 
 
-@pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")
-@pytest.mark.parametrize(
-    ("where", "cov_type"),
-    [
-        *[("memory", each) for each in ("HC0", "nonrobust", "HC2", "bootstrap")],
-        *[("files", each) for each in ("HC0", "nonrobust")],
-    ],
-)
+WHERE = [("memory", each) for each in ("HC0", "nonrobust", "HC2", "bootstrap")]
+WHERE += [("files", each) for each in ("HC0", "nonrobust")]
+
+
+@pytest.mark.parametrize(("where", "cov_type"), WHERE)
 def test_what_only_the_penalty_limits_is_not_tested(wards, where, cov_type, tmp_path):
     """Wards that have an estimate can still be compared with each other."""
-    data = wards
-    if where == "files":
-        wards.to_parquet(tmp_path / "wards.parquet")
-        data = ps.scan(tmp_path / "wards.parquet")
-    near = ps.SDCA(tol=1e-8, epochs=2000, seed=1)
-    result = ps.logit("back ~ ward + age", data, lam=1e-9).fit(near, cov_type=cov_type)
+    data = in_files(wards, tmp_path) if where == "files" else wards
+    result = ps.logit("back ~ ward + age", data, lam=1e-9).fit(NEAR, cov_type=cov_type)
     table = result.tidy().set_index("term")
     free = table.loc[["Intercept", "ward[T.medicine]", "ward[T.surgery]"]]
     assert free.drop(columns="estimate").isna().all(axis=None)
@@ -85,9 +86,7 @@ def random_table(seed):
     """Two factors; all rows of some levels have one outcome, those of others both."""
     rng = np.random.default_rng(seed)
     of_a = np.repeat(np.arange(rng.integers(2, 6)), 4 * rng.integers(1, 8))
-    data = pd.DataFrame(
-        {"a": of_a.astype(str), "b": rng.integers(0, 3, len(of_a)).astype(str)}
-    )
+    data = pd.DataFrame({"a": of_a, "b": rng.integers(0, 3, len(of_a))}).astype(str)
     data["y"] = np.arange(len(data)) % 2  # balanced in each level
     if seed % 3:
         data["y"] = rng.integers(0, 2, len(data))
@@ -96,7 +95,6 @@ def random_table(seed):
     return data, ("a", "a + b", "0 + a + b")[seed % 3]
 
 
-@pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")
 @pytest.mark.parametrize("where", ["memory", "files", "freq_weights"])
 def test_tables_have_errors_of_what_the_other_rows_determine(where, tmp_path):
     """Which errors: each by a programme of its own; how large: by statsmodels."""
@@ -105,14 +103,12 @@ def test_tables_have_errors_of_what_the_other_rows_determine(where, tmp_path):
         data, terms = random_table(seed)
         rows, given = data, {}
         if where == "files":
-            data.to_parquet(tmp_path / "table.parquet")
-            rows = ps.scan(tmp_path / "table.parquet")
+            rows = in_files(data, tmp_path)
         if where == "freq_weights":
             rows = data.groupby(["a", "b", "y"]).size().rename("n").reset_index()
             rows, given = pd.concat([rows, rows.assign(n=0)]), {"freq_weights": "n"}
-        result = ps.logit(f"y ~ {terms}", rows, lam=1e-9, **given).fit(
-            ps.SDCA(tol=1e-8, epochs=2000, seed=1), cov_type="nonrobust"
-        )
+        model = ps.logit(f"y ~ {terms}", rows, lam=1e-9, **given)
+        result = model.fit(NEAR, cov_type="nonrobust")
         same = smf.logit(f"y ~ {terms}", data)
         assert same.exog_names == list(result.bse.index)
         Z = same.exog
@@ -133,7 +129,6 @@ def test_tables_have_errors_of_what_the_other_rows_determine(where, tmp_path):
     assert n_separated > 5
 
 
-@pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")
 @pytest.mark.parametrize("where", ["memory", "files", "freq_weights", "offset"])
 def test_rows_that_tie_on_the_boundary_are_not_separated(where, tmp_path):
     """80 rows of one outcome; the other 20, ten of each, determine the intercept."""
@@ -144,9 +139,7 @@ def test_rows_that_tie_on_the_boundary_are_not_separated(where, tmp_path):
         data = data.groupby(["x", "y"]).size().rename("n").reset_index()
         data.loc[len(data)] = [1.0, 0, 0]
         given = {"freq_weights": "n"}
-    if where == "files":
-        data.to_parquet(tmp_path / "table.parquet")
-        data = ps.scan(tmp_path / "table.parquet")
+    data = in_files(data, tmp_path) if where == "files" else data
     model = ps.logit("y ~ x", data, lam=1e-9, **given)
     result = model.fit(TIGHT if where != "files" else None, cov_type="nonrobust")
     assert result.covariance.separated == 80
@@ -155,26 +148,22 @@ def test_rows_that_tie_on_the_boundary_are_not_separated(where, tmp_path):
     assert "80 rows" in str(result.summary())
 
 
-@pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")
 def test_a_rare_level_without_an_event_is_no_finding():
     """Its scores are near 0 at any lambda, and HC3 would take it for well known."""
     found, silent = 0, 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
-        g, x = (
-            rng.choice(["a", "b", "c"], 900, p=[0.6, 0.38, 0.02]),
-            rng.normal(size=900),
-        )
+        g = rng.choice(["a", "b", "c"], 900, p=[0.6, 0.38, 0.02])
+        x = rng.normal(size=900)
         y = rng.random(900) < 1.0 / (1.0 + np.exp(3.2 - 0.5 * x))
         result = ps.logit("y ~ g + x", pd.DataFrame({"y": y, "g": g, "x": x})).fit()
-        assert np.isnan(result.pvalues["g[T.c]"]) == (y[g == "c"].sum() == 0)
-        found += result.pvalues["g[T.c]"] < 0.05
-        silent += np.isnan(result.pvalues["g[T.c]"])
+        p = result.pvalues["g[T.c]"]
+        assert np.isnan(p) == (y[g == "c"].sum() == 0)
+        found, silent = found + (p < 0.05), silent + np.isnan(p)
     assert silent > 15
     assert found <= 6  # of some 35 tests of level 5%: beyond it with chance 0.002
 
 
-@pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")
 def test_two_separated_levels_are_not_compared():
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"g": np.repeat(list("abcd"), 100), "x": rng.normal(size=400)})
@@ -185,25 +174,18 @@ def test_two_separated_levels_are_not_compared():
     result = ps.logit("y ~ g + x + year", data, lam=1e-9).fit(TIGHT)
     asked = "g[T.c] - g[T.d] = 0, g[T.b] = 0, Intercept + 2005 * year = 0"
     assert np.isnan(result.t_test(asked).pvalue).tolist() == [True, False, False]
-    assert result.margins("g").tidy()["std_error"].isna().tolist() == [
-        False,
-        True,
-        True,
-    ]
+    effects = result.margins("g").tidy()["std_error"]
+    assert effects.isna().tolist() == [False, True, True]
     twice = ps.logit("y ~ g + copy + x", data, lam=1e-9).fit(TIGHT)
     names = ["g[T.c]", "g[T.d]", "copy[T.z]"]
     assert twice.bse[names].isna().all()
     assert twice.bse.drop(names).notna().all()
-    assert np.isnan(twice.predictions("g").tidy()["std_error"]).tolist() == [
-        False,
-        False,
-        True,
-        True,
-    ]
+    means = twice.predictions("g").tidy()["std_error"]
+    assert means.isna().tolist() == [False, False, True, True]
 
 
 @pytest.fixture(scope="module")
-def leaking() -> pd.DataFrame:
+def leaking():
     """200 rows in which ``leak`` is the outcome, beside three true predictors."""
     rng = np.random.default_rng(4)
     X = rng.normal(size=(200, 3))
@@ -212,9 +194,7 @@ def leaking() -> pd.DataFrame:
 
 
 @pytest.mark.parametrize(("lam", "certain"), [(1 / 200, False), (1e-9, True)])
-def test_a_predictor_that_is_the_outcome_is_asked_about_once(
-    leaking: pd.DataFrame, lam: float, certain: bool
-) -> None:
+def test_a_predictor_that_is_the_outcome_is_asked_about_once(leaking, lam, certain):
     result = ps.logit("y ~ a + b + c + leak", leaking, lam=lam).fit()
     found = [n for n in result.notes_on_errors() if n.topic == "separation"]
     assert [n.severity for n in found] == ["warning" if certain else "note"]
@@ -222,9 +202,7 @@ def test_a_predictor_that_is_the_outcome_is_asked_about_once(
     assert words.count("contain") == 1
 
 
-def test_rows_that_are_right_by_chance_or_by_the_hinge_are_not_asked_about(
-    leaking: pd.DataFrame,
-) -> None:
+def test_rows_that_are_right_by_chance_or_by_the_hinge_are_not_asked_about(leaking):
     rng = np.random.default_rng(4)
     y, X = rng.integers(0, 2, 60), rng.normal(size=(60, 100))
     wide = ps.Logit(y, X, lam=1 / 60).fit()
