@@ -10,7 +10,7 @@ from pegasos_stats.compiled.risk import Loss, risk_and_image_exactly
 from pegasos_stats.solvers.newton.sums import kernel_rows
 from pegasos_stats.solvers.objective import row_sums
 from pegasos_stats.solvers.problem import Problem
-from tests.solvers.exactly import fractions, loss_of, rows_of
+from tests.solvers.exactly import fractions, loss_of
 
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
@@ -26,16 +26,10 @@ def test_sums_are_those_of_fractions_to_their_stated_error(form, loss, far):
     a = weights * rng.choice([0.0, 0.4, 1.0], 31)
     given = (kernel_rows(form(X)), y.astype(np.float64), beta, alpha)
     seen = risk_and_image_exactly(*given, int(loss), a, weights)
-    total, image = Fraction(0), [Fraction(0)] * 5
-    alphas, betas = Fraction(alpha), fractions(beta)
-    each = zip(rows_of(X), y.tolist(), fractions(weights), fractions(a), strict=True)
-    beyond = 0
-    for row, sign, w, dual in each:
-        m = sign * (sum(x * b for x, b in zip(row, betas, strict=True)) + alphas)
-        beyond += m > 1
-        total += w * loss_of(loss.name.lower(), m)
-        image = [v + dual * sign * x for v, x in zip(image, row, strict=True)]
-    assert 0 < beyond < 31
+    m = y.astype(object) * (fractions(X) @ fractions(beta) + Fraction(alpha))
+    total = fractions(weights) @ [loss_of(loss.name.lower(), each) for each in m]
+    image = (fractions(a) * y.astype(object)) @ fractions(X)
+    assert 0 < (m > 1).sum() < 31
     found = Fraction(seen.loss) + Fraction(seen.loss_rest)
     # The log loss of a margin is the library's, a square is rounded: to two units in
     # the last place of each.
@@ -45,8 +39,7 @@ def test_sums_are_those_of_fractions_to_their_stated_error(form, loss, far):
     assert seen.loss_error <= (
         most if loss != Loss.SQUARED_HINGE else 1e-25 * seen.loss
     )
-    digits = zip(fractions(seen.image), fractions(seen.image_rest), image, strict=True)
-    apart = sum(abs(high + low - exact) for high, low, exact in digits)
+    apart = abs(fractions(seen.image) + fractions(seen.image_rest) - image).sum()
     assert apart <= Fraction(seen.image_error)
     # two roundings of what one rounding of the sums so far left, in rows and columns
     assert seen.image_error <= 31 * 5 * 2 * 31 * 4.0 * (4.0 + far) * 2.0**-105

@@ -11,20 +11,15 @@ TEN = Context(prec=DIGITS, Emax=10**6, Emin=-(10**6))
 
 
 def fractions(values):
-    """Every number as the fraction that it is."""
-    return [Fraction(float(value)) for value in np.asarray(values).ravel()]
+    """Every number as the fraction that it is, in an array of its shape."""
+    values = values.toarray() if issparse(values) else np.asarray(values)
+    given = [Fraction(float(value)) for value in values.ravel()]
+    return np.array(given, dtype=object).reshape(values.shape)
 
 
-def rows_of(X):
-    """Rows as lists of fractions."""
-    return [fractions(row) for row in (X.toarray() if issparse(X) else np.asarray(X))]
-
-
-def normalized(weights):
-    """Weights divided by their mean."""
-    given = fractions(weights)
-    mean = sum(given) / len(given)
-    return [w / mean for w in given]
+def signs_of(y):
+    """Signs as whole numbers of Python."""
+    return np.asarray(y, dtype=int).astype(object)
 
 
 def log_loss(m):
@@ -51,17 +46,13 @@ def risk(rows, y, lam, loss, weights, beta, alpha):
 
     Parameters
     ----------
-    rows, weights : as `rows_of` and `fractions` make them
+    rows, weights, beta, alpha : fractions
     y : of -1 and +1
     lam : float
     loss : "hinge", "log" or "squared_hinge"
-    beta, alpha : fractions
     """
-    total = Fraction(0)
-    for row, sign, w in zip(rows, y, weights, strict=True):
-        m = int(sign) * (sum(x * b for x, b in zip(row, beta, strict=True)) + alpha)
-        total += w * loss_of(loss, m)
-    return Fraction(lam) / 2 * sum(b * b for b in beta) + total / len(rows)
+    losses = [loss_of(loss, m) for m in signs_of(y) * (rows @ beta + alpha)]
+    return Fraction(lam) / 2 * (beta @ beta) + weights @ losses / len(rows)
 
 
 def entropy(share):
@@ -76,21 +67,15 @@ def entropy(share):
 
 def both_objectives(problem, beta, alpha, a):
     """Primal, and dual at weights in balance, as they are defined: fractions."""
-    rows, lam, n = rows_of(problem.X), Fraction(problem.lam), problem.n
-    given = problem.y, problem.row_weights, problem.row_offsets
-    y, w, o = (fractions(v) for v in given)
-    b, a, hinge = fractions(beta), fractions(a), problem.loss == "hinge"
+    rows, y, beta, a = map(fractions, (problem.X, problem.y, beta, a))
+    w, known = map(fractions, (problem.row_weights, problem.row_offsets))
+    lam, n = Fraction(problem.lam), problem.n
     # an offset is a column of coefficient 1 that has no penalty
-    moved = [[*row, known] for row, known in zip(rows, o, strict=True)]
-    at = [*b, Fraction(1)], Fraction(alpha)
+    moved, at = np.column_stack([rows, known]), (np.append(beta, 1), Fraction(alpha))
     primal = risk(moved, y, problem.lam, problem.loss, w, *at) - lam / 2
-    reward = Fraction(0)
-    for each, sign, weight, known in zip(a, y, w, o, strict=True):
-        if weight:
-            value = each if hinge else weight * entropy(each / weight)
-            reward += value - each * sign * known
-    image = [
-        sum(each * sign * x for each, sign, x in zip(a, y, column, strict=True))
-        for column in zip(*rows, strict=True)
-    ]
-    return primal, reward / n - sum(v * v for v in image) / (2 * lam * n * n)
+    rewards = a
+    if problem.loss == "log":
+        shares = [e / v if v else Fraction(0) for e, v in zip(a, w, strict=True)]
+        rewards = w * [entropy(share) for share in shares]
+    image = (a * y) @ rows / n
+    return primal, (rewards.sum() - a * y @ known) / n - image @ image / (2 * lam)

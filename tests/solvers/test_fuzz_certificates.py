@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 import pegasos_stats as ps
 from pegasos_stats.solvers.objective import best_intercept
 from pegasos_stats.solvers.sdca_run import run_sdca
-from tests.solvers.exactly import TEN, fractions, normalized, risk, rows_of
+from tests.solvers.exactly import TEN, fractions, risk, signs_of
 
 DIGITS = Fraction(1, 10**30)  # of a log loss, far below every bound
 
@@ -96,9 +96,11 @@ def test_no_certificate_lies(
         return
     found = fractions(fit.solution.beta), Fraction(float(fit.solution.alpha))
     points = [found, *others(fit, np.asarray(X, dtype=np.float64))]
-    rows, signs = rows_of(X), fit.problem.y
-    of_fit = [fractions(fit.problem.row_weights)]
-    for each in of_fit if w is None else [*of_fit, normalized(w)]:
+    rows, signs = fractions(X), fit.problem.y
+    weights = [fractions(fit.problem.row_weights)]
+    if w is not None:  # of mean 1, but for rounding and without it
+        weights.append(fractions(w) * n / sum(fractions(w)))
+    for each in weights:
         risks = [risk(rows, signs, lam, loss, each, *point) for point in points]
         rounding = DIGITS * risks[0] if loss == "log" else 0
         assert Fraction(at.dual_objective) <= min(risks) + rounding
@@ -108,7 +110,7 @@ def test_no_certificate_lies(
 def others(fit, X):
     """Points of small risk: exact numbers, found for columns near zero."""
     problem, free = fit.problem, fit.problem.intercept
-    yield [Fraction(0)] * X.shape[1], Fraction(0)
+    yield fractions(np.zeros(X.shape[1])), Fraction(0)
     centre = np.median(X, axis=0) if free else np.zeros(X.shape[1])
     near = replace(problem, X=np.ascontiguousarray(X - centre))
     try:
@@ -126,8 +128,7 @@ def others(fit, X):
 def moved(beta, alpha, centre):
     """``beta`` and ``alpha - centre'beta``, exactly."""
     beta = fractions(beta)
-    shift = sum(c * b for c, b in zip(fractions(centre), beta, strict=True))
-    return beta, Fraction(float(alpha)) - shift
+    return beta, Fraction(float(alpha)) - fractions(centre) @ beta
 
 
 KERNELS = {
@@ -163,7 +164,7 @@ def test_no_certificate_of_a_kernel_lies(
     options = {"intercept": intercept, "weights": w, **KERNELS[kernel](p)}
     model = ps.KernelSVM(y, X, lam=lam, kernel=kernel.split()[-1], **options)
     fits = fits_of(model, seed, order, length)
-    check_kernel_certificates(fits, gram_of(rows_of(X), KERNELS[kernel](p)))
+    check_kernel_certificates(fits, gram_of(fractions(X), KERNELS[kernel](p)))
 
 
 @pytest.mark.fuzz
@@ -197,7 +198,7 @@ def test_no_certificate_of_a_given_matrix_lies(seed, n, p, apart, scale, weights
     np.testing.assert_allclose(used, (K + K.T) / 2, rtol=1e-15)
     fits = fits_of(model, seed, "shuffle", {"epochs": 4})
     missing = Fraction(max(0.0, -np.linalg.eigvalsh(used).min()))
-    check_kernel_certificates(fits, with_diagonal(rows_of(used), missing))
+    check_kernel_certificates(fits, with_diagonal(used, missing))
 
 
 @pytest.mark.parametrize("lam", [1e-9, 1e-8, 1e-3])
@@ -207,7 +208,7 @@ def test_what_a_given_matrix_lacks_of_a_kernel_counts(lam):
     K = np.array([[1.0, near], [near, 1.0]])
     model = ps.KernelSVM([0, 1], K, kernel="precomputed", lam=lam, intercept=False)
     fit = model.fit(ps.Pegasos(epochs=50, seed=1))
-    gram = with_diagonal(rows_of(K), Fraction(more))
+    gram = with_diagonal(K, Fraction(more))
     value = gram[0][0] - gram[0][1]  # of the function (1, -1) at both rows
     size = 1 / (2 * Fraction(lam))
     risk_of_it = Fraction(lam) * size * size * value + max(0, 1 - size * value)
@@ -215,12 +216,9 @@ def test_what_a_given_matrix_lacks_of_a_kernel_counts(lam):
     assert Fraction(fit.certificate.dual_objective) <= risk_of_it
 
 
-def with_diagonal(gram, more):
-    """A matrix with more on its diagonal."""
-    return [
-        [value + more * (i == j) for j, value in enumerate(row)]
-        for i, row in enumerate(gram)
-    ]
+def with_diagonal(K, more):
+    """A matrix in fractions with more on its diagonal."""
+    return fractions(K) + np.eye(len(K), dtype=object) * more
 
 
 def fits_of(model, seed, order, length):
@@ -254,22 +252,12 @@ def check_kernel_certificates(fits, gram):
 def gram_of(rows, options):
     """Values of the kernel in fractions, those of a Gaussian to 50 digits."""
     if "gamma" in options:
-        gamma = Fraction(options["gamma"])
-        return [[gaussian(gamma * distance(x, z)) for z in rows] for x in rows]
+        squares = ((rows[:, None] - rows) ** 2).sum(axis=2)
+        return np.vectorize(gaussian, otypes=[object])(
+            squares * Fraction(options["gamma"])
+        )
     offset = Fraction(options.get("offset", 0))
-    degree = options.get("degree", 1)
-    return [
-        [
-            (sum(a * b for a, b in zip(x, z, strict=True)) + offset) ** degree
-            for z in rows
-        ]
-        for x in rows
-    ]
-
-
-def distance(x, z):
-    """Squared distance."""
-    return sum((a - b) ** 2 for a, b in zip(x, z, strict=True))
+    return (rows @ rows.T + offset) ** options.get("degree", 1)
 
 
 def gaussian(square):
@@ -282,16 +270,11 @@ def gaussian(square):
 def kernel_risk(gram, fit, weights, of_nothing=False):
     """Risk of the function of a kernel fit in fractions."""
     found, lam = fit.solution, Fraction(fit.problem.lam)
-    signs = [int(sign) for sign in fit.problem.y]
-    alpha = Fraction(0) if of_nothing else Fraction(float(found.alpha))
-    each = [
-        0 if of_nothing else int(c) * w * sign / (lam * found.n_iter)
-        for c, w, sign in zip(found.counts, weights, signs, strict=True)
-    ]
-    f = [sum(a * k for a, k in zip(each, row, strict=True)) for row in gram]
-    norm = sum(a * b for a, b in zip(each, f, strict=True))
-    loss = sum(
-        w * max(Fraction(0), 1 - sign * (value + alpha))
-        for w, sign, value in zip(weights, signs, f, strict=True)
-    )
-    return lam / 2 * norm + loss / len(gram)
+    signs = signs_of(fit.problem.y)
+    alpha, each = Fraction(float(found.alpha)), found.counts.astype(object) * weights
+    each = each * signs / (lam * found.n_iter)
+    if of_nothing:
+        alpha, each = Fraction(0), 0 * each
+    f = gram @ each
+    losses = np.maximum(Fraction(0), 1 - signs * (f + alpha))
+    return lam / 2 * (each @ f) + weights @ losses / len(gram)

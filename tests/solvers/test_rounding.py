@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pegasos_stats import compiled
 from pegasos_stats.solvers.rounding import Rounding
 from tests.problems import problems
-from tests.solvers.exactly import fractions, rows_of
+from tests.solvers.exactly import fractions
 
 SIGNS = pytest.mark.parametrize("sign", [-1.0, 1.0])
 
@@ -20,15 +20,8 @@ def off_by(problem, beta, alpha):
     """How far the computed scores are from those of exact arithmetic, at most."""
     known = np.zeros(problem.n) if problem.offset is None else problem.offset
     found = compiled.risk.scores(problem.X, beta, alpha) + known
-    exact = [
-        sum(x * b for x, b in zip(row, fractions(beta), strict=True)) + Fraction(alpha)
-        for row in rows_of(problem.X)
-    ]
-    apart = [
-        abs(Fraction(float(score)) - value - z)
-        for score, value, z in zip(found, exact, fractions(known), strict=True)
-    ]
-    return float(max(apart))
+    exact = fractions(problem.X) @ fractions(beta) + Fraction(alpha) + fractions(known)
+    return float(np.abs(fractions(found) - exact).max())
 
 
 def far_from_zero(problem, seed, away, sign, has_offset):
