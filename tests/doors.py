@@ -191,6 +191,8 @@ def errors_of(fit: str, groups: Any = None) -> Callable[[Any], Any]:
 
 POLYNOMIAL = {"kernel": "polynomial", "degree": 2, "offset": 1.0}
 ONES = pd.Series(np.ones(N))
+GAUSSIAN = ps.KernelSVM(Y, X, lam=1.0)
+FITS = {"a": LOGIT.fit(QUICK), "b": SVM.fit(QUICK)}
 FORMULA = {"formula": "y ~ u + v", "data": DATA}
 DOORS = [
     Door("parts.saved", result=SVM.fit(QUICK)),
@@ -242,7 +244,7 @@ DOORS = [
     Door("matrix.error_interval"),
     Door("matrix.summary", str),
     Door("ps.compare_predictions", str, actual=Y, predicted_a=Y, predicted_b=Y[::-1]),
-    Door("ps.pool", aloud, results=[LOGIT.fit(QUICK), LOGIT.fit(QUICK)]),
+    Door("ps.pool", aloud, results=[FITS["a"], FITS["a"]]),
     Door("ps.anova", small=ps.Logit(Y, X[:, :1], lam=1e-9).fit(), large=UNPENALISED),
     Door("ps.compare_roc", aloud, actual=Y, scores_a=X[:, 0], scores_b=X[:, 1]),
     Door("ps.precision_recall", aloud, actual=Y, scores=X[:, 0]),
@@ -250,19 +252,12 @@ DOORS = [
     Door("ps.reliability", actual=Y, probabilities=np.linspace(0, 1, N), positive="b"),
     Door("ps.cross_validate", aloud),
     Door("ps.lambda_path", lambdas=[1, 0.1]),
-    Door(
-        "ps.tune_kernel",
-        model=ps.KernelSVM(Y, X, lam=1.0),
-        gammas=[0.1, 1.0],
-        lambdas=[1, 0.1],
-    ),
+    Door("ps.tune_kernel", model=GAUSSIAN, gammas=[0.1, 1.0], lambdas=[1, 0.1]),
     Door("ps.calibrate"),
     Door("ps.lambda_grid", count=3, ratio=0.1),
     Door("ps.Folds.stratified", k=2),
     Door("ps.compare_solvers", solvers={"P": QUICK}, runs=1),
-    Door(
-        "ps.compare_models", aloud, results={"a": LOGIT.fit(QUICK), "b": SVM.fit(QUICK)}
-    ),
+    Door("ps.compare_models", aloud, results=FITS),
     Door("ps.compare_errors", aloud, models={"a": LOGIT, "b": SVM}),
     Door("errors.summary", str),
     Door("errors.tidy"),

@@ -131,29 +131,15 @@ NUMBERS += [np.longdouble("1e4000"), np.float16(0.5), np.bool_(True), np.complex
 TEXT = ["\ud800", "\x00", "a\nb", "na", "\N{SNOWMAN}", "x" * 5000, b"a", np.str_("a")]
 MISSING = [pd.NA, pd.NaT, np.datetime64("NaT", "ns"), np.timedelta64("NaT", "ns")]
 OTHERS = [date(2020, 1, 1), pd.Timestamp("2020"), timedelta(1), np.datetime64("2020")]
-OTHERS += [
-    pd.Interval(0, 1),
-    pd.Period("2020"),
-    (1, 2),
-    ("a", "b"),
-    frozenset(),
-    object,
-]
-OTHERS += [len, object(), Ellipsis, range(3), np.void(b"ab")]
+OTHERS += [pd.Interval(0, 1), pd.Period("2020"), (1, 2), ("a", "b"), frozenset()]
+OTHERS += [object, len, object(), Ellipsis, range(3), np.void(b"ab")]
 EXTREMES = [5e-324, 1e-160, 1e-100, 1e100, 1e160, 1e308, -1e308]
 EXTREMES += [float("inf"), float("nan")]
 SCALARS = st.sampled_from(PLAIN + NUMBERS + TEXT + MISSING + OTHERS)
 NAMES = SCALARS.filter(pd.api.types.is_hashable)
 
 ODD: list[Callable[[], Any]] = [
-    list,
-    dict,
-    set,
-    tuple,
-    endless,
-    breaking,
-    FalseNumber,
-    FalseWhole,
+    *(list, dict, set, tuple, endless, breaking, FalseNumber, FalseWhole),
     lambda: 10**5000,  # which Python does not write
     lambda: Long([1, 2]),
     lambda: {1: 2},
@@ -224,27 +210,21 @@ def labels(draw: Any) -> Any:
     held = np.empty(N, dtype=object)
     for i, value in enumerate(values):
         held[i] = value
+    flags = np.arange(N) % 2
+    forms: list[Callable[[], Any]] = [
+        lambda: values,
+        lambda: held,
+        lambda: pd.Series(held),
+        lambda: pd.DataFrame({"y": held}),
+        lambda: pd.Series(flags, name=draw(NAMES)),
+        lambda: pd.Series(held, index=pd.Index(list("ab" * 6))),
+        lambda: flags.astype(draw(st.sampled_from(DTYPES))),
+        lambda: cast(flags, draw(st.sampled_from(EXTENSIONS))),
+        lambda: pd.Categorical.from_codes(flags, ["a", b"a"]),
+        lambda: pd.Categorical.from_codes(flags, [1.5, "\ud800"]),
+    ]
     try:
-        return draw(
-            st.sampled_from(
-                [
-                    lambda: values,
-                    lambda: held,
-                    lambda: pd.Series(held),
-                    lambda: pd.DataFrame({"y": held}),
-                    lambda: pd.Series(np.arange(N) % 2, name=draw(NAMES)),
-                    lambda: pd.Series(held, index=pd.Index(list("ab" * 6))),
-                    lambda: np.array(np.arange(N) % 2).astype(
-                        draw(st.sampled_from(DTYPES))
-                    ),
-                    lambda: cast(np.arange(N) % 2, draw(st.sampled_from(EXTENSIONS))),
-                    lambda: pd.Categorical.from_codes(np.arange(N) % 2, ["a", b"a"]),
-                    lambda: pd.Categorical.from_codes(
-                        np.arange(N) % 2, [1.5, "\ud800"]
-                    ),
-                ]
-            )
-        )()
+        return draw(st.sampled_from(forms))()
     except UnicodeEncodeError:  # pyarrow has no place for half a character
         reject()
 
@@ -285,35 +265,19 @@ def frames(draw: Any, X: Any) -> Any:
     odd = np.empty(N, dtype=object)
     odd[:] = X[:, 0].tolist()
     odd[draw(st.integers(0, N - 1))] = draw(SCALARS | HOSTILE)
-    columns = [
-        draw(
-            st.sampled_from(
-                [
-                    lambda: pd.Series(X[:, 1]),
-                    lambda: pd.Series(odd),
-                    lambda: cast(np.arange(N), draw(st.sampled_from(EXTENSIONS))),
-                    lambda: pd.Series(
-                        np.arange(N).astype(draw(st.sampled_from(DTYPES[:-2])))
-                    ),
-                ]
-            )
-        )()
-        for _ in range(2)
+    whole = np.arange(N)
+    kinds: list[Callable[[], Any]] = [
+        lambda: pd.Series(X[:, 1]),
+        lambda: pd.Series(odd),
+        lambda: cast(whole, draw(st.sampled_from(EXTENSIONS))),
+        lambda: pd.Series(whole.astype(draw(st.sampled_from(DTYPES[:-2])))),
     ]
-    frame = pd.concat(columns, axis=1)
+    frame = pd.concat([draw(st.sampled_from(kinds))() for _ in range(2)], axis=1)
     names = draw(st.lists(NAMES, min_size=2, max_size=2))
     if draw(st.booleans()):
         frame.columns = pd.Index(names, dtype=object, tupleize_cols=draw(st.booleans()))
-    index = draw(
-        st.sampled_from(
-            [
-                pd.RangeIndex(N),
-                pd.Index(["\ud800"] * N),
-                pd.MultiIndex.from_product([range(N // 2), ["a", None]]),
-                pd.date_range("2020", periods=N),
-                pd.Index([None] * N),
-            ]
-        )
-    )
-    frame.index = index
+    indexes = [pd.RangeIndex(N), pd.Index(["\ud800"] * N), pd.Index([None] * N)]
+    indexes += [pd.date_range("2020", periods=N)]
+    indexes += [pd.MultiIndex.from_product([range(N // 2), ["a", None]])]
+    frame.index = draw(st.sampled_from(indexes))
     return Frame(frame) if draw(st.booleans()) else frame
