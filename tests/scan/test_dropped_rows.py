@@ -1,14 +1,11 @@
 """Rows that are left out for one value may have any others, at every door."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError
-from tests.output.command_line import run
 
 EXACT = ps.SDCA(tol=1e-9, gap_tol=1e-10, seed=1)
 
@@ -54,30 +51,13 @@ def test_a_missing_count_drops_the_row_and_is_counted(make, tmp_path):
     result = make("y ~ x + g", data, freq_weights="n", lam=0.1).fit(EXACT)
     classified = result.confusion(data).counts[:, :2].sum()
     assert classified == whole["n"].sum()
-    X = data[["x", "z"]]
-    arrays = (ps.SVM if make is ps.svm else ps.Logit)(
-        data["y"], X, freq_weights=data["n"], lam=0.1
-    )
+    arrays = ps.SVM(data["y"], data[["x", "z"]], freq_weights=data["n"], lam=0.1)
     assert arrays.problem.n == whole["n"].sum()
-
-
-def test_a_missing_count_on_the_command_line(tmp_path, capsys):
-    data = rows()
-    data.loc[[3, 50, 119], "n"] = np.nan
-    data.to_csv(tmp_path / "rows.csv", index=False)
-    options = "--formula", "y ~ x", "--freq-weights", "n", "--lam", "0.1"
-    for memory in ((), ("--memory", "64MiB")):
-        shown = run(capsys, "fit", tmp_path / "rows.csv", *options, *memory).out
-        assert re.search(rf"Misclassified +\d+ of {data['n'].sum():.0f}\n", shown)
 
 
 @pytest.mark.parametrize(
     ("column", "value", "lacks"),
-    [
-        ("g", "rare", "y"),
-        ("x", -np.inf, "z"),
-        ("x", np.inf, "n"),
-    ],
+    [("g", "rare", "y"), ("x", -np.inf, "z"), ("x", np.inf, "n")],
 )
 def test_what_stands_in_dropped_rows_alone_does_not_count(
     column, value, lacks, tmp_path

@@ -5,9 +5,7 @@ import sys
 
 import numpy as np
 import pandas as pd
-import pytest
 
-pa = pytest.importorskip("pyarrow")
 MIB = 2**20
 BUDGET = 128
 # A first fit of a few rows loads code and compiles: what it takes is no work on rows.
@@ -34,11 +32,8 @@ print(peak() - before)
 
 
 def peak_of(path, formula, folder):
-    given = [sys.executable, "-W", "ignore", "-c", FIT, path, formula, folder]
-    done = subprocess.run(
-        list(map(str, given)), capture_output=True, text=True, check=True
-    )
-    return float(done.stdout.split()[-1])
+    given = [sys.executable, "-W", "ignore", "-c", FIT, str(path), formula, str(folder)]
+    return float(subprocess.check_output(given, text=True).split()[-1])
 
 
 def test_many_columns_are_fitted_within_it(tmp_path):

@@ -1,12 +1,11 @@
 """Errors name rows as the user knows them, and count no more than was counted."""
 
-import dask
 import numpy as np
 import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import ColumnError, DataError, LabelError
-from tests.scan.test_same_as_in_memory import data_of, placed
+from tests.scan.test_same_as_in_memory import dask_here, data_of, placed
 
 N, WRONG = 600, 451
 HOMES = ["parquet", "csv", "dask"]
@@ -28,7 +27,7 @@ def rows_of(home, folder):
 def told(case, home, folder, data):
     formula, options, _, error = CASES[case]
     there = placed(data, home, folder)
-    with dask.config.set(scheduler="synchronous"), pytest.raises(error) as found:
+    with dask_here(), pytest.raises(error) as found:
         ps.logit(formula, there, **options)
     return str(found.value)
 
@@ -58,19 +57,9 @@ def test_predictions_of_pieces_count_what_they_saw(home, tmp_path):
     result = ps.logit("y ~ g", data, lam=0.1).fit()
     data.loc[[WRONG, WRONG + 1], "g"] = "new"
     there = placed(data, home, tmp_path)
-    asked = {
-        "confusion": lambda: result.confusion(there),
-        "predict": lambda: result.predict(there).compute(),
-    }
-    for name, call in asked.items():
-        with (
-            dask.config.set(scheduler="synchronous"),
-            pytest.raises(ColumnError) as found,
-        ):
-            call()
-        called = (
-            f"{WRONG}, {WRONG + 1}"
-            if home == "dask"
-            else f"{WRONG - 300}, {WRONG - 299} of {tmp_path}/part1.csv"
-        )
-        assert f"in the rows {called}" in str(found.value), name
+    called = f"{WRONG}, {WRONG + 1}"
+    if home == "csv":
+        called = f"{WRONG - 300}, {WRONG - 299} of {tmp_path}/part1.csv"
+    for ask in (result.confusion, lambda rows: result.predict(rows).compute()):
+        with dask_here(), pytest.raises(ColumnError, match=f"in the rows {called}"):
+            ask(there)

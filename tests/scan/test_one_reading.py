@@ -20,27 +20,19 @@ def lines_of(n=40):
     return [[label, *map(str, row)] for label, row in zip(y, numbers, strict=True)]
 
 
-def one_cell(text, column=1):
-    def change(rows):
-        rows[4][column] = text
+def cells(*texts, column=1, only=None):
+    """Other texts in a column, or in one row of it; in place of {} what was there."""
 
-    return change
-
-
-def every_cell(*texts, column=0):
     def change(rows):
         for i, row in enumerate(rows):
-            row[column] = texts[i % len(texts)]
+            if only in (None, i):
+                row[column] = texts[i % len(texts)].format(row[column])
 
     return change
 
 
-def every_number(before="", after=""):
-    def change(rows):
-        for row in rows:
-            row[1] = f"{before}{row[1]}{after}"
-
-    return change
+def one_cell(text, column=1):
+    return cells(text, column=column, only=4)
 
 
 def long(rows):
@@ -49,10 +41,10 @@ def long(rows):
 
 # What the column of labels, and the terms, are in both readings.
 READ = {
-    "plus and minus one": (every_cell("+1", "-1"), (-1, 1), 2),
-    "one and plus two": (every_cell("1", "+2"), (1, 2), 2),
-    "leading zeros": (every_cell("01", "02"), (1, 2), 2),
-    "blanks around numbers": (every_number(" ", "  "), ("no", "yes"), 2),
+    "plus and minus one": (cells("+1", "-1", column=0), (-1, 1), 2),
+    "one and plus two": (cells("1", "+2", column=0), (1, 2), 2),
+    "leading zeros": (cells("01", "02", column=0), (1, 2), 2),
+    "blanks around numbers": (cells(" {}  "), ("no", "yes"), 2),
     "a tab before a number": (one_cell("\t1.5"), ("no", "yes"), 2),
     "plus": (one_cell("+1.5"), ("no", "yes"), 2),
     "quoted": (one_cell('"1.5"'), ("no", "yes"), 2),
@@ -63,8 +55,8 @@ READ = {
     "NAN": (one_cell("NAN"), ("no", "yes"), None),
     "hexadecimal": (one_cell("0x1f"), ("no", "yes"), None),
     "underscores": (one_cell("1_000"), ("no", "yes"), None),
-    "booleans": (every_cell("True", "False", column=1), ("no", "yes"), 2),
-    "booleans and numbers": (every_cell("True", "1", column=1), ("no", "yes"), 2),
+    "booleans": (cells("True", "False"), ("no", "yes"), 2),
+    "booleans and numbers": (cells("True", "1"), ("no", "yes"), 2),
 }
 REFUSED = {
     "a byte of zero": (one_cell("1.\x005"), "bytes of zero"),
@@ -82,9 +74,8 @@ def written(folder, change):
 
 
 def model_of(file, memory):
-    return ps.logit(
-        "y ~ .", read_data(file, ReadingOptions(memory=memory), COMMAS).data, lam=0.1
-    )
+    read = read_data(file, ReadingOptions(memory=memory), COMMAS)
+    return ps.logit("y ~ .", read.data, lam=0.1)
 
 
 @pytest.mark.filterwarnings("ignore::pegasos_stats.errors.ColumnWarning")
@@ -97,12 +88,7 @@ def test_cells_are_read_alike(what, tmp_path):
     assert whole.names == parts.names
     assert width in (None, len(whole.names))
     assert width is not None or len(whole.names) > 20  # a factor
-    for model in (whole, parts):
-        found = model.coding.levels
-        assert found == levels
-        assert [isinstance(v, float) for v in found] == [
-            isinstance(v, float) for v in levels
-        ]
+    assert repr(whole.coding.levels) == repr(parts.coding.levels) == repr(levels)
     fits = [m.fit(ps.SDCA(tol=1e-9, seed=1)).params for m in (whole, parts)]
     np.testing.assert_allclose(*fits, atol=1e-3)
 

@@ -112,22 +112,23 @@ def test_files_of_dask_replaced_before_the_fit_are_an_error(ending, tmp_path):
         model.fit(SOLVER)
 
 
+def in_arrow(file, rng, **columns):
+    """Write a table of labels, numbers and these columns."""
+    n = len(columns["g"])
+    y = pa.array(np.where(rng.random(n) < 0.5, "no", "yes"))
+    table = pa.table({"y": y, "x": rng.standard_normal(n), **columns})
+    with pa.ipc.new_file(str(file), table.schema) as writer:
+        writer.write_table(table)
+    return table
+
+
 def damaged(folder, what):
     """A file of Arrow with a text, or a level, that is not where it should be."""
     rng = np.random.default_rng(1)
     texts = np.array(["ab", "cde", "fghijk"])[np.arange(200) % 3]
     names = pa.array(texts)
-    table = pa.table(
-        {
-            "y": pa.array(np.where(rng.random(200) < 0.5, "no", "yes")),
-            "x": rng.standard_normal(200),
-            "g": names,
-            "d": names.dictionary_encode(),
-        }
-    )
     file = folder / "rows.arrow"
-    with pa.ipc.new_file(str(file), table.schema) as writer:
-        writer.write_table(table)
+    in_arrow(file, rng, g=names, d=names.dictionary_encode())
     raw = bytearray(file.read_bytes())
     if what == "text":
         at = raw.find(b"abcdefghijkabcdefghijk")
@@ -159,17 +160,9 @@ def test_damaged_files_of_arrow_are_refused(what, door, tmp_path):
 def test_levels_that_are_missing_or_stand_twice(levels, tmp_path):
     """A dictionary of Arrow may hold them; they mean what their values mean."""
     places = pa.array(np.arange(120) % 3, pa.int32())
-    rng = np.random.default_rng(2)
-    table = pa.table(
-        {
-            "y": pa.array(np.where(rng.random(120) < 0.5, "no", "yes")),
-            "x": rng.standard_normal(120),
-            "g": pa.DictionaryArray.from_arrays(places, pa.array(levels)),
-        }
-    )
-    file = tmp_path / "rows.arrow"
-    with pa.ipc.new_file(str(file), table.schema) as writer:
-        writer.write_table(table)
+    file, g = tmp_path / "rows.arrow", pa.array(levels)
+    g = pa.DictionaryArray.from_arrays(places, g)
+    table = in_arrow(file, np.random.default_rng(2), g=g)
     plain = table.select(["y", "x"]).to_pandas()
     plain["g"] = pd.Categorical([levels[i % 3] for i in range(120)])
     for formula in ("y ~ x + g", "g ~ x"):

@@ -30,6 +30,12 @@ def both(data, scan):
     return fitted | {"model": ps.logit(FORMULA, scan, lam=0.01)}
 
 
+def check_estimates(found, expected, **close):
+    for name in ("effect", "sd"):
+        pair = getattr(found.estimates, name), getattr(expected.estimates, name)
+        np.testing.assert_allclose(*pair, **close)
+
+
 @pytest.mark.parametrize("model", [ps.logit, ps.svm])
 def test_effects_on_new_rows_are_those_of_the_fit_in_memory(both, data, model):
     there, here = both[model]
@@ -41,13 +47,8 @@ def test_effects_on_new_rows_are_those_of_the_fit_in_memory(both, data, model):
         there_too = here.with_covariance("none" if of_shares else "HC3")
         expected = getattr(there_too, ask)("g", new)
         assert found.keys.equals(expected.keys)
-        for name in ("effect", "sd"):
-            np.testing.assert_allclose(
-                # sqrt(2 gap / lam) of coefficients, with relative gaps of 1e-10
-                getattr(found.estimates, name),
-                getattr(expected.estimates, name),
-                atol=1e-4,
-            )
+        # sqrt(2 gap / lam) of coefficients, with relative gaps of 1e-10
+        check_estimates(found, expected, atol=1e-4)
         if of_shares:
             assert np.isnan(found.estimates.sd).all()
         else:
@@ -63,10 +64,9 @@ SAVED = [
 ]
 
 
-@pytest.mark.parametrize(("model", "cov_type", "known"), SAVED)
-def test_a_loaded_fit_has_effects_on_new_rows(
-    both, data, tmp_path, model, cov_type, known
-):
+@pytest.mark.parametrize("case", SAVED)
+def test_a_loaded_fit_has_effects_on_new_rows(both, data, tmp_path, case):
+    model, cov_type, known = case
     fit, path = both[model][1].with_covariance(cov_type), tmp_path / "a.npz"
     if cov_type != "none":
         assert fit.bse.notna().all()
@@ -78,31 +78,20 @@ def test_a_loaded_fit_has_effects_on_new_rows(
     assert any("There are no standard errors" in n for n in found.notes) != known
     with_it = fit if known else fit.with_covariance("none")
     expected = with_it.margins("g", data.head(50))
-    for name in ("effect", "sd"):  # sums in another order
-        np.testing.assert_allclose(
-            getattr(found.estimates, name),
-            getattr(expected.estimates, name),
-            rtol=1e-12,
-        )
-
-
-def test_rows_of_the_files_in_memory_are_training_rows(both, data):
-    there, _ = both[ps.logit]
-    table = there.confusion(data)
-    assert table.source == "training"
-    assert there.confusion(data.assign(x0=data["x0"] + 0.1)).source == "new"
+    check_estimates(found, expected, rtol=1e-12)  # sums in another order
 
 
 def test_rows_are_those_of_the_fit_by_what_they_are_not_by_their_path(data, tmp_path):
     for name in ("rows", "copy"):
         data.to_parquet(tmp_path / f"{name}.parquet", index=False)
     result = ps.svm(FORMULA, ps.scan(tmp_path / "rows.parquet"), lam=0.01).fit()
-    for name in ("rows", "copy"):
-        again = ps.scan(tmp_path / f"{name}.parquet")
+    scans = [ps.scan(tmp_path / f"{name}.parquet") for name in ("rows", "copy")]
+    for again in (data, *scans):
         assert result.confusion(again).source == "training"
     changed = data.assign(x0=data["x0"] + 0.1)
     changed.to_parquet(tmp_path / "rows.parquet", index=False)
-    assert result.confusion(ps.scan(tmp_path / "rows.parquet")).source == "new"
+    for new in (changed, ps.scan(tmp_path / "rows.parquet")):
+        assert result.confusion(new).source == "new"
 
 
 @pytest.mark.parametrize("model", [ps.logit, ps.svm])

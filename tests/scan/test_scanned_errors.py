@@ -15,8 +15,8 @@ from tests.scan.scan_files import frame_of, told_apart, written
 SOLVER = ps.SDCA(tol=1e-8, seed=1)
 SAME = 1e-10  # relative to the largest: sums of the same numbers in another order
 CANCELLED = 1e-13  # of a gradient, that is next to nothing of what is summed
+SCALED = {"weights": "balanced", "standardize": True}
 CASES = {
-    "hinge": (ps.svm, "y ~ x0 + x1 + x2", {}),
     "hinge, balanced": (ps.svm, "y ~ x0 + g", {"weights": "balanced"}),
     "hinge, weights": (ps.svm, "y ~ x0 + x2 - 1", {"weights": "w"}),
     "hinge, scaled": (ps.svm, "y ~ x0 + C(k)", {"standardize": True, "weights": "w"}),
@@ -25,10 +25,7 @@ CASES = {
     "hinge, offset": (ps.svm, "y ~ x0 + offset(x1 / 2)", {"offset": "x2"}),
     "log, offset": (ps.logit, "y ~ x0 + I(x2 + 1000)", {"offset": "w"}),
     "log": (ps.logit, "y ~ x0 * x1 + g", {}),
-    "log, scaled": (
-        *(ps.logit, "y ~ x0 + I(x1 + 2) - 1"),
-        {"weights": "balanced", "standardize": True},
-    ),
+    "log, scaled": (ps.logit, "y ~ x0 + I(x1 + 2) - 1", SCALED),
     "log, far": (ps.logit, "y ~ x0 + I(x1 + 1000)", {"weights": "w"}),
 }
 

@@ -5,16 +5,14 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.scan.rows import StreamedRows
-from tests.scan.scan_files import frame_of, written
+from tests.scan.scan_files import frame_of, told_apart, written
 
 SOLVER = ps.SDCA(tol=1e-6, seed=1)
 
 
 @pytest.fixture(scope="module")
 def data():
-    found = frame_of(900)
-    found[["x0", "x2"]] += (found["y"] == "yes").to_numpy()[:, None]
-    return found
+    return told_apart(frame_of(900))
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +33,8 @@ def same(found, expected):
     known = found.overall.notna() & expected.overall.notna()
     assert known["auc"]
     # Scores are sums in another order, from files and from the rows of a frame.
-    np.testing.assert_allclose(
-        found.overall[known], expected.overall[known], rtol=1e-12
-    )
+    pair = found.overall[known], expected.overall[known]
+    np.testing.assert_allclose(*pair, rtol=1e-12)
 
 
 def test_the_rows_of_the_fit_take_one_read(fitted, data, monkeypatch):
