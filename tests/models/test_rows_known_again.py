@@ -23,9 +23,7 @@ def again(result, folder):
     return load(folder / "fit")
 
 
-@pytest.mark.parametrize(
-    "model", [ps.logit, ps.svm, ps.kernel_svm], ids=lambda model: model.__name__
-)
+@pytest.mark.parametrize("model", [ps.logit, ps.svm, ps.kernel_svm])
 def test_rows_of_the_fit_are_training_rows(model, tmp_path):
     frame = data()
     result = model("y ~ x + g", frame, lam=0.1, standardize=model is ps.svm).fit()
@@ -69,17 +67,14 @@ def test_rows_in_another_order_or_a_part_of_them_are_training_rows(is_sparse):
 
 def test_new_rows_that_are_equal_by_chance_are_new():
     rng = np.random.default_rng(6)
-    frame = pd.DataFrame(
-        {"x": rng.integers(0, 9, 300), "y": rng.choice(["u", "v"], 300)}
-    )
+    x, y = rng.integers(0, 9, 300), rng.choice(["u", "v"], 300)
+    frame = pd.DataFrame({"x": x, "y": y})
     train, test = frame[:200], frame[200:]
     fit = ps.logit("y ~ x", train, lam=1.0).fit()
     assert fit.confusion(test).source == "new"
     assert fit.confusion(train).source == "training"  # told by their order
-    same = ps.logit(
-        "y ~ x", train.set_axis([0] * 200), lam=1.0
-    ).fit()  # whatever rows are called
-    assert same.confusion(test).source == "new"
+    same = ps.logit("y ~ x", train.set_axis([0] * 200), lam=1.0).fit()
+    assert same.confusion(test).source == "new"  # whatever rows are called
     counted = train.groupby(["x", "y"]).size().rename("n").reset_index()
     by_count = ps.logit("y ~ x", counted, freq_weights="n", lam=1.0).fit()
     assert by_count.confusion(counted[::-1]).source == "training"

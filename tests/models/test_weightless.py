@@ -50,26 +50,29 @@ def test_errors_and_tests_are_those_without_them(model, kind):
 
 def test_the_likelihood_is_that_of_the_rows_with_weight():
     rows, both = (frame.assign(w=(frame["w"] > 0.0) * 1.0) for frame in frames())
-    at = sm.Logit(rows["y"] == "q", sm.add_constant(rows[["x", "z"]])).fit(disp=0)
+    peer = sm.Logit(rows["y"] == "q", sm.add_constant(rows[["x", "z"]]))
+    at = peer.fit(disp=0, cov_type="HC0")
     model = ps.logit("y ~ x + z", both, lam=1e-9, weights="w")
     found = model.fit(TIGHT, cov_type="HC0")
     # Both are within the gap of the maximum.
-    assert found.llf == pytest.approx(at.llf, rel=1e-8)
-    assert found.llnull == pytest.approx(at.llnull, rel=1e-8)
+    likelihoods = found.llf, found.llnull
+    assert likelihoods == pytest.approx((at.llf, at.llnull), rel=1e-8)
     assert (found.aic, found.bic) == pytest.approx((at.aic, at.bic), rel=1e-5)
     assert found.df_resid == at.df_resid
-    robust = sm.Logit(rows["y"] == "q", sm.add_constant(rows[["x", "z"]]))
-    np.testing.assert_allclose(
-        found.bse, robust.fit(disp=0, cov_type="HC0").bse, rtol=1e-4
-    )  # as near as the coefficients
+    np.testing.assert_allclose(found.bse, at.bse, rtol=1e-4)  # as the coefficients
+
+
+def assert_same_tables(one, other):
+    table = one.training_table.counts
+    for found in (one.confusion(), other.confusion(), other.training_table):
+        assert (found.counts == table).all()
+    assert one.glance()["error_rate"][0] == other.glance()["error_rate"][0]
 
 
 @pytest.mark.parametrize("model", [ps.logit, ps.svm])
 def test_tables_of_training_rows_leave_them_out(model, tmp_path):
     one, other = (fitted(model, frame) for frame in frames())
-    assert (one.confusion().counts == other.confusion().counts).all()
-    assert (one.training_table.counts == other.training_table.counts).all()
-    assert one.glance()["error_rate"][0] == other.glance()["error_rate"][0]
+    assert_same_tables(one, other)
     text = str(other.summary(details=True))
     assert "No. Observations:                  100" in text
     assert "Rows of weight 0:                  300" in text
@@ -83,21 +86,17 @@ def test_tables_of_training_rows_leave_them_out(model, tmp_path):
 
 
 def test_files_count_them_for_none(tmp_path):
-    rows, both = frames()
     found = []
-    for name, frame in (("rows", rows), ("both", both)):
-        frame.to_csv(tmp_path / f"{name}.csv", index=False)
-        model = ps.logit(
-            "y ~ x + z", ps.scan(tmp_path / f"{name}.csv"), weights="w", lam=1.0
-        )
+    for i, frame in enumerate(frames()):
+        frame.to_csv(tmp_path / f"{i}.csv", index=False)
+        scan = ps.scan(tmp_path / f"{i}.csv")
+        model = ps.logit("y ~ x + z", scan, weights="w", lam=1.0)
         found.append(model.fit(ps.SDCA(tol=1e-10, seed=1)))
     one, other = found
     assert (one.nobs, other.nobs) == (100, 100)
     np.testing.assert_allclose(one.bse, other.bse, **NEAR)
     assert one.llf == pytest.approx(other.llf, rel=1e-6)  # of the gap
-    assert (one.training_table.counts == other.training_table.counts).all()
-    assert (other.confusion().counts == other.training_table.counts).all()
-    assert one.glance()["error_rate"][0] == other.glance()["error_rate"][0]
+    assert_same_tables(one, other)
 
 
 def test_groups_without_weight_are_none():

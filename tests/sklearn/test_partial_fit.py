@@ -58,15 +58,12 @@ def test_one_epoch_of_a_shuffled_run(rows):
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
 def test_weights_are_taken_as_they_are(rows, convert):
     X, y = rows
-    w = 1.0 + np.arange(70) % 3
-    w /= w.mean()
+    w = (1.0 + np.arange(70) % 3) / 2.0
     found = SVMClassifier(lam=0.1, solver=ORDERED, class_weight={"a": 1.0, "b": 2.0})
     for part in (slice(0, 30), slice(30, 70)):
         found.partial_fit(convert(X[part]), y[part], sample_weight=w[part])
     each = w * np.where(y == "b", 2.0, 1.0)
     whole = ps.SVM(y, X, lam=0.1, weights=each).fit(ORDERED)
-    plain = ps.SVM(y, X, lam=0.1).fit(ORDERED)
-    assert not np.allclose(found.coef_, [plain.coef])
     once = clone(found).partial_fit(convert(X), y, sample_weight=w)
     np.testing.assert_allclose(found.coef_, once.coef_, rtol=1e-12)
     # Those of a model have a mean of 1, here these have not.

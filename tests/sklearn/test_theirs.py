@@ -3,6 +3,7 @@
 Stated anew: what those tests say of two classes, hinge and log loss, an L2 penalty.
 Those left out, and why:
 
+* the same minimum as theirs: in `test_classifiers` and `docs/doors/sklearn.toml`.
 * more than two classes (``crammer_singer``, ``ovr_decision_function``, ``break_ties``,
   ``multiclass``, ``set_coef_multiclass``): two-class classifiers; OneVsRestClassifier
   does it, see `test_tools`.
@@ -33,9 +34,6 @@ Those left out, and why:
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer
-from sklearn.linear_model import LogisticRegression
-from sklearn.svm import SVC
 
 from pegasos_stats.errors import ConvergenceWarning
 from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
@@ -54,34 +52,6 @@ def test_rows_near_overflow_are_not_fitted_in_silence(classifier):
     points = np.where(np.eye(6, 2) > 0, 1e308, X)
     with pytest.warns(ConvergenceWarning, match="the relative gap is inf"):
         clone(classifier).set_params(lam=1e-300).fit(points, Y)
-
-
-class TestNextToTheirs:
-    """The same minimum, by the other library."""
-
-    def test_svc_has_our_penalty_and_free_intercept(self):
-        points, labels = load_breast_cancer(return_X_y=True)
-        points = (points - points.mean(axis=0)) / points.std(axis=0)
-        n, lam = len(labels), 0.01
-        ours = SVMClassifier(lam=lam).fit(points, labels)
-        theirs = SVC(kernel="linear", C=1 / (n * lam), tol=1e-8).fit(points, labels)
-        # libsvm stops at 1e-8 of its own measure
-        np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
-        np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-5)
-
-    def test_logistic_regression_has_our_penalty_and_free_intercept(self):
-        points, labels = load_breast_cancer(return_X_y=True)
-        points = (points - points.mean(axis=0)) / points.std(axis=0)
-        n, lam = len(labels), 0.01
-        weights = 1.0 + np.arange(n) % 3
-        weights /= weights.mean()
-        ours = LogitClassifier(lam=lam).fit(points, labels, weights)
-        theirs = LogisticRegression(C=1 / (n * lam), tol=1e-10, max_iter=10_000)
-        theirs.fit(points, labels, weights)
-        np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
-        np.testing.assert_allclose(
-            ours.predict_proba(points), theirs.predict_proba(points), atol=1e-4
-        )
 
 
 @pytest.mark.parametrize("classifier", [*LINEAR, KernelSVMClassifier()], ids=repr)
