@@ -561,9 +561,13 @@ class ModelComparison(tables.Exported):
         ax, **line
             As for `plot`.
         """
-        from pegasos_stats.output.plotting.curves import draw_rocs
+        from pegasos_stats.output.plotting import style
 
-        return draw_rocs(self.fits, data, actual, ax, line)
+        ax = style.axes_of(ax, style.SQUARE, style.SQUARE)
+        fits: Mapping[str, Any] = self.fits
+        for name, fit in fits.items():
+            fit.plot.roc(data, actual, ax=ax, **{"label": style.written(name), **line})
+        return ax
 
     def as_text(self) -> str:
         """Plain text."""

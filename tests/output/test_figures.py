@@ -274,7 +274,7 @@ def test_losses_are_drawn_by_their_formulas():
 def test_the_trace_needs_one_and_its_panels(digits, kernel):
     with pytest.raises(OptionError, match=r"fit\(trace=True\)"):
         kernel.plot.trace()
-    with pytest.raises(OptionError, match="ax holds 4 panels"):
+    with pytest.raises(OptionError, match=r"^ax="):
         digits.plot.trace(ax=panels(2, 2))
     assert len(digits.plot.trace(ax=panels(2))) == 2
 

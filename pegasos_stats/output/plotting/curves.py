@@ -1,7 +1,7 @@
 """Curves of scores, probabilities, thresholds, paths along lambda, runs and losses."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -43,6 +43,11 @@ CHOSEN = {"min": ("lambda_min", ":"), "1se": ("lambda_1se", "--")}
 FEWEST, MOST = 10, 40  # bars that the middle of the margins is divided into
 MIDDLE = (1.0, 99.0)  # percentiles between which the width of bars is found
 WHOLE = 1000  # bars in all
+COLUMNS = ["threshold", "net_benefit"]
+BARS_OF_LEVELS: Sequence[tuple[str, Style]] = (
+    (style.NEGATIVE, {"fill": True, "alpha": 0.4}),
+    (POSITIVE, {"fill": False, "hatch": "////"}),
+)
 FINEST = 1e-9  # width of a bar, at least, as a share of the largest margin
 TALL = 8.4  # inches of the three panels of a comparison
 THREE = "three axes, for example plt.subplots(1, 3)[1]"
@@ -82,11 +87,10 @@ def labelled_scores(table: ConfusionMatrix) -> tuple[Codes, Floats, str]:
 
 def roc_axes(ax: "Axes | None", levels: Sequence[object], left_out: str = "") -> "Axes":
     """Square axes with both rates and the line of chance."""
-    ax = style.square_axes(ax)
+    ax, (negative, positive) = style.square_axes(ax), map(style.short, levels)
     style.reference(ax, [0, 1], [0, 1], "_Chance")
-    negative, positive = map(style.short, levels)
-    ax.set_xlabel(f"False positive rate (of {negative}){left_out}")
-    ax.set_ylabel(f"True positive rate (of {positive})")
+    x_label = f"False positive rate (of {negative}){left_out}"
+    ax.set(xlabel=x_label, ylabel=f"True positive rate (of {positive})")
     return ax
 
 
@@ -131,20 +135,19 @@ def draw_roc(
         area += f", {table.source} rows"
     elif not np.isnan(low):
         area += f" (95% CI {low:.3f} to {high:.3f})"
-    ax = roc_axes(ax, levels, left_out)
-    curve = roc_curve(codes, scores)
+    ax, curve = roc_axes(ax, levels, left_out), roc_curve(codes, scores)
     x, y = curve.false_positive, curve.true_positive
     drawn = style.draw_line(ax, x, y, line=line, label=area, clip_on=False)
     positive = signs_of(scores, result.solver.ties, cut) > 0.0
     false, true = (float(positive[codes == code].mean()) for code in (0, 1))
-    point: Style = {"color": drawn.get_color(), "markeredgecolor": style.ink(ax)}
+    label, colour = "", drawn.get_color()
     if drawn.get_label() == area:  # one fit alone
-        mark = f"Score {cut:.3g}"
-        if threshold is not None and problem.loss == "log":
-            mark = f"Probability {style.percent(cut)}"
+        is_share = threshold is not None and problem.loss == "log"
+        mark = f"Probability {style.percent(cut)}" if is_share else f"Score {cut:.3g}"
         label = f"{mark}: {true:.1%} true, {false:.1%} false positives"
-        point = {**point, "color": POSITIVE, "label": label}
-    ax.plot([false], [true], "o", markersize=7.0, zorder=3, clip_on=False, **point)
+        colour = POSITIVE
+    point: Style = {"markersize": 7.0, "markeredgecolor": style.ink(ax), "zorder": 3}
+    ax.plot(false, true, "o", color=colour, label=label, clip_on=False, **point)
     return style.finish(ax, legend="lower right")
 
 
@@ -173,9 +176,8 @@ def draw_fold_rocs(
     heights = [np.interp(at, c.false_positive, c.true_positive) for c in curves]
     mean = [0.0, *at], [0.0, *np.mean(heights, axis=0)]
     ax = roc_axes(ax, levels)
-    look: Style = {"linewidth": 2.2, "zorder": 3}
-    drawn = style.draw_line(ax, *mean, line=line, label=label, **look)
-    thin = {"color": drawn.get_color(), "linewidth": 0.7, "alpha": 0.45}
+    drawn = style.draw_line(ax, *mean, line=line, label=label, linewidth=2.2, zorder=3)
+    thin: Style = {"color": drawn.get_color(), "linewidth": 0.7, "alpha": 0.45}
     for curve in curves:
         ax.plot(curve.false_positive, curve.true_positive, linestyle="-", **thin)
     return style.finish(ax, legend="lower right")
@@ -192,20 +194,6 @@ def draw_compared_rocs(found: RocComparison, ax: "Axes | None", line: Style) -> 
     return style.finish(ax, legend="lower right")
 
 
-def draw_rocs(
-    fits: Mapping[str, Any],
-    data: object,
-    actual: object,
-    ax: "Axes | None",
-    line: Style,
-) -> "Axes":
-    """Draw the curves of several fits, see `ModelComparison.plot_roc`."""
-    ax = style.axes_of(ax, style.SQUARE, style.SQUARE)
-    for name, fit in fits.items():
-        fit.plot.roc(data, actual, ax=ax, **{"label": style.written(name), **line})
-    return ax
-
-
 def draw_precision_recall(
     found: PrecisionRecall, ax: "Axes | None", line: Style
 ) -> "Axes":
@@ -217,8 +205,8 @@ def draw_precision_recall(
     label = f"Average precision {found.average_precision:.3f}"
     look: Style = {"drawstyle": "steps-pre", "clip_on": False}
     style.draw_line(ax, *curve, line=line, label=label, **look)
-    ax.set(xlabel=f"Recall (of {name})", ylabel=f"Precision (of {name})")
-    return style.finish(ax)
+    x_label, y_label = f"Recall (of {name})", f"Precision (of {name})"
+    return style.finish(ax, xlabel=x_label, ylabel=y_label)
 
 
 # ------------------------------------------------------ histograms of scores
@@ -230,8 +218,12 @@ def draw_margins(
     ax: "Axes | None",
     line: Style,
     threshold: float | None = None,
+    *,
+    are_shares: bool = False,
 ) -> "Axes":
     """Draw the shares of each level's rows by margin, see `ResultPlots.margins`.
+
+    The bars of the first level are filled, those of the second hatched.
 
     Parameters
     ----------
@@ -241,6 +233,8 @@ def draw_margins(
         Keywords of the outlines.
     threshold : float, optional
         Margins are those of the scores beyond it.
+    are_shares : bool
+        Probabilities of the second level in the place of margins.
 
     Raises
     ------
@@ -248,93 +242,52 @@ def draw_margins(
         If the threshold is no finite score.
     """
     codes, scores, left_out = labelled_scores(table)
-    cut, score = 0.0, "the score"
-    marks = {"Margin 0": 0.0, "Margin 1": 1.0}
-    if result.problem.loss == "log":
-        marks = {"Margin 0: probability 50%": 0.0, "Margin 1: probability 73%": 1.0}
+    problem, levels, cut = result.problem, result.coding.levels, 0.0
     if threshold is not None:
-        marks, score = {"Threshold": 0.0}, "the score less that of the threshold"
-        at = results.checked_threshold(threshold, result.problem)
-        cut = results.score_at(at, result.problem)
-        if not np.isfinite(cut):
-            raise OptionError("predicts all rows alike.", "threshold", threshold)
-    margins = np.where(codes == 1, 1.0, -1.0) * (scores - cut)
+        cut = results.checked_threshold(threshold, problem)
+    if are_shares:
+        values, marks = results.thresholded(scores, problem), {}
+        marks[f"Threshold {style.percent(cut)}"] = cut
+        edges = np.linspace(0.0, 1.0, int(bars_for(values)) + 1)
+        x_label = f"Predicted probability of {style.short(levels[1])}{left_out}"
+    else:
+        marks, score = {"Margin 0": 0.0, "Margin 1": 1.0}, "the score"
+        if threshold is not None:
+            marks, score = {"Threshold": 0.0}, "the score less that of the threshold"
+            cut = results.score_at(cut, problem)
+            if not np.isfinite(cut):
+                raise OptionError("predicts all rows alike.", "threshold", threshold)
+        elif problem.loss == "log":
+            marks = {"Margin 0: probability 50%": 0.0, "Margin 1: probability 73%": 1.0}
+        values = np.where(codes == 1, 1.0, -1.0) * (scores - cut)
+        edges, first = bin_edges(values), style.short(levels[0])
+        x_label = f"Margin: {score}, its sign changed for {first}{left_out}"
 
     def counts(own: Floats) -> str:
-        below = f"{np.count_nonzero(own < 0.0):,} below 0"
-        costly = f"{np.count_nonzero(own < 1.0):,} below 1, " * (threshold is None)
-        return costly + below
+        if are_shares:
+            return f"{np.count_nonzero(own > cut):,} above"
+        below = {at: np.count_nonzero(own < at) for at in reversed(marks.values())}
+        return ", ".join(f"{n:,} below {at:g}" for at, n in below.items())
 
-    ax = _draw_levels(codes, margins, bin_edges(margins), counts, result, ax, line)
-    for (label, at), dashes in zip(marks.items(), ("-", "--"), strict=False):
-        style.reference(ax, at, None, label, dashes)
-    first = style.short(result.coding.levels[0])
-    ax.set_xlabel(f"Margin: {score}, its sign changed for {first}{left_out}")
-    return style.finish(ax, legend="above")
-
-
-def draw_probabilities(
-    table: ConfusionMatrix,
-    result: Fitted,
-    ax: "Axes | None",
-    line: Style,
-    threshold: float,
-) -> "Axes":
-    """Draw the shares of each level's rows by the probability of the second level.
-
-    Parameters
-    ----------
-    table, result, ax, line
-        As for `draw_margins`.
-    threshold : float
-        Probability above which the second level is predicted.
-    """
-    codes, scores, left_out = labelled_scores(table)
-    cut = results.checked_threshold(threshold, result.problem)
-    p = results.thresholded(scores, result.problem)
-    edges = np.linspace(0.0, 1.0, int(np.clip(2.5 * np.cbrt(p.size), FEWEST, MOST)) + 1)
-
-    def counts(own: Floats) -> str:
-        return f"{np.count_nonzero(own > cut):,} above"
-
-    ax = _draw_levels(codes, p, edges, counts, result, ax, line)
-    style.reference(ax, cut, None, f"Threshold {style.percent(cut)}", "--")
-    style.write_percent(ax.xaxis)
-    second = style.short(result.coding.levels[1])
-    ax.set_xlabel(f"Predicted probability of {second}{left_out}")
-    return style.finish(ax, legend="above")
-
-
-def _draw_levels(
-    codes: Codes,
-    values: Floats,
-    edges: Floats,
-    counts: Callable[[Floats], str],
-    result: Fitted,
-    ax: "Axes | None",
-    line: Style,
-) -> "Axes":
-    """Draw the first level as filled bars, the second as hatched ones."""
-    ax = style.axes_of(ax)
-    look = style.merged(line, linewidth=1.4)
-    look.pop("label", None)
-    ways: tuple[tuple[str, dict[str, object]], ...] = (
-        (style.NEGATIVE, {"fill": True, "alpha": 0.4}),
-        (POSITIVE, {"fill": False, "hatch": "////"}),
-    )
-    for code, (level, (colour, inside)) in enumerate(
-        zip(result.coding.levels, ways, strict=True)
-    ):
+    ax, look = style.axes_of(ax), style.merged(line, linewidth=1.4) | {"label": ""}
+    for code, (colour, inside) in enumerate(BARS_OF_LEVELS):
         own = values[codes == code]
-        shares = level_shares(own, edges)
-        label = f"{style.short(level)}: {counted(own.size, 'row')}, {counts(own)}"
-        outline = {"color": colour, **look}
+        label = (
+            f"{style.short(levels[code])}: {counted(own.size, 'row')}, {counts(own)}"
+        )
+        shares, outline = level_shares(own, edges), {"color": colour, **look}
         fill = {"color": outline["color"], "linewidth": 0.0, **inside}
         ax.stairs(shares, edges, label=style.labelled(line, label), **fill)
         ax.stairs(shares, edges, **outline)
-    ax.set_ylabel("Rows of the level")
-    style.write_percent(ax.yaxis)
-    return ax
+    for (label, at), dashes in zip(marks.items(), ("-", "--"), strict=False):
+        style.reference(ax, at, None, label, dashes)
+    words = {"xlabel": x_label, "ylabel": "Rows of the level"}
+    return style.finish(ax, legend="above", percent="x" * are_shares + "y", **words)
+
+
+def bars_for(values: Floats) -> float:
+    """Number of bars that the middle of the values is divided into."""
+    return float(np.clip(2.5 * np.cbrt(values.size), FEWEST, MOST))
 
 
 def bin_edges(margins: Floats) -> Floats:
@@ -349,9 +302,8 @@ def bin_edges(margins: Floats) -> Floats:
     [-0.4, -0.2, 0.0]
     """
     low, high = np.percentile(margins, MIDDLE)
-    bars = np.clip(2.5 * np.cbrt(margins.size), FEWEST, MOST)
     least = FINEST * max(float(np.abs(margins).max()), FINEST)
-    width = max((high - low) / bars, np.ptp(margins) / WHOLE, least)
+    width = max((high - low) / bars_for(margins), np.ptp(margins) / WHOLE, least)
     parts = np.ceil(1.0 / width) if width < 1.0 else 1.0 / np.ceil(width)
     first = np.floor(margins.min() * parts)
     last = np.floor(margins.max() * parts) + 1.0
@@ -377,10 +329,9 @@ def level_shares(margins: Floats, edges: Floats) -> Floats:
 
 def draw_reliability(found: Reliability, ax: "Axes | None", line: Style) -> "Axes":
     """Draw observed shares and the smooth curve, see `Reliability.plot`."""
-    smooth, positive = found.smooth, style.short(found.positive)
-    used = found.table[found.table["n"] > 0]
-    x, y = used["mean_predicted"], used["observed"]
-    top = max(float(used[end].max()) for end in ("high", "conf_high", "observed"))
+    positive, table = style.short(found.positive), found.table[found.table["n"] > 0]
+    x, y, low, high = (table[c] for c in ("mean_predicted", "observed", "low", "high"))
+    top = max(float(table[end].max()) for end in ("high", "conf_high", "observed"))
     before = 0.0 if ax is None or not ax.has_data() else ax.get_xlim()[1]
     ax = style.square_axes(ax, 1.0 if top >= LOW else max(1.03 * top, before / 1.02))
     style.reference(ax, [0, 1], [0, 1], "_As predicted", "--")
@@ -388,19 +339,18 @@ def draw_reliability(found: Reliability, ax: "Axes | None", line: Style) -> "Axe
     look = {"marker": "o", "markersize": 5.0, **line, "linestyle": "none"}
     look["label"] = f"{own or 'Observed'}, {found.level:.0%} interval"
     colour = style.draw_line(ax, x, y, line=look).get_color()
-    ax.vlines(x, used["conf_low"], used["conf_high"], colour, "solid", linewidth=1.2)
-    if smooth is not None and len(smooth):
+    ax.vlines(x, table["conf_low"], table["conf_high"], colour, "solid", linewidth=1.2)
+    if found.smooth is not None and len(found.smooth):
         look = {"linestyle": "-", **line, "color": colour, "marker": "", "label": ""}
-        label = "Smooth curve" if own is None else ""
-        curve = smooth["probability"], smooth["observed"]
-        style.draw_line(ax, *curve, line=look, label=label)
-    density = used["n"] / (width := used["high"] - used["low"])
+        curve = found.smooth["probability"], found.smooth["observed"]
+        style.draw_line(ax, *curve, line=look, label="" if own else "Smooth curve")
+    density = table["n"] / (high - low)
     grey: Style = {"color": style.ink(ax), "alpha": 0.15, "linewidth": 0.0, "zorder": 0}
     place: Style = {"align": "edge", "transform": ax.get_xaxis_transform()}
-    ax.bar(used["low"], BARS * density / density.max(), width, **place, **grey)
-    ax.set_xlabel(f"Predicted probability of {positive}")
-    ax.set_ylabel(f"Observed share of {positive}")
-    return style.finish(ax, legend="above")
+    ax.bar(low, BARS * density / density.max(), high - low, **place, **grey)
+    words = {"xlabel": "Predicted probability", "ylabel": "Observed share"}
+    words = {axis: f"{text} of {positive}" for axis, text in words.items()}
+    return style.finish(ax, legend="above", **words)
 
 
 def draw_decision_curve(
@@ -420,22 +370,17 @@ def draw_decision_curve(
     ax = style.axes_of(ax)
     before = ax.get_ylim()[1] if ax.has_data() else 0.0
     curves = {
-        str(name): (part["threshold"], part["net_benefit"])
-        for name, part in table.groupby("model", sort=False)
+        style.written("Model" if str(name) == "model" else name): own.to_numpy().T
+        for name, own in table.set_index("model")[COLUMNS].groupby(level=0, sort=False)
     }
     treat_all, treat_none = curves.pop("all"), curves.pop("none")
-    named = {
-        style.written("Model" if name == "model" else name): curve
-        for name, curve in curves.items()
-    }
-    style.draw_curves(ax, named, line)
-    style.reference(ax, *treat_all, "Treat all", "--")
-    style.reference(ax, *treat_none, "Treat none")
+    style.draw_curves(ax, curves, line)
+    style.reference(ax, treat_all[0], treat_all[1], "Treat all", "--")
+    style.reference(ax, treat_none[0], treat_none[1], "Treat none")
     top = max(1.05 * float(table["net_benefit"].max()), before, 1e-3)
     ax.set(ylim=(BELOW * top, top), ylabel="Net benefit")
-    ax.set_xlabel(f"Threshold probability of {style.short(positive)}")
-    style.write_percent(ax.xaxis)
-    return style.finish(ax, legend="upper right")
+    x_label = f"Threshold probability of {style.short(positive)}"
+    return style.finish(ax, legend="upper right", percent="x", xlabel=x_label)
 
 
 def draw_thresholds(found: Thresholds, ax: "Axes | None", line: Style) -> "Axes":
@@ -460,42 +405,35 @@ def draw_thresholds(found: Thresholds, ax: "Axes | None", line: Style) -> "Axes"
     points = points[np.isfinite(points)]
     margin = EDGE * max(float(np.ptp(points)), 1e-3)
     low, high = float(points.min()) - margin, float(points.max()) + margin
-    error = float(np.nan_to_num(found.std_error))
-    drawn = [*values, found.estimate - error, found.estimate + error]
-    least, most = min(0.0, float(np.nanmin(drawn))), float(np.nanmax(drawn))
-    if name == "cost":  # which is many times as high where all rows are one level
-        most = min(most, max(HIGHEST * float(np.nanmedian(values)), drawn[-1]))
-    write = style.percent if name in style.SHARES else significant
-    at_text = style.percent if found.scale == "probability" else significant
-    ax = style.axes_of(ax)
-    curve = style.draw_line(
-        ax,
-        np.clip(at, low, high),
-        values,
-        line={"drawstyle": "steps-mid", **line},
-        label=f"{metric}, {'out of fold' if found.out_of_fold else 'new rows'}",
+    is_share, error = (
+        found.scale == "probability",
+        float(np.nan_to_num(found.std_error)),
     )
-    chosen = f"Chosen: {at_text(found.threshold, 3)}, expected "
+    write = style.percent if name in style.SHARES else significant
+    write_at = style.percent if is_share else significant
+    chosen = f"Chosen: {write_at(found.threshold, 3)}, expected "
     chosen += f"{write(found.estimate, 3)} ± {write(found.std_error, 2)}"
-    own = "label" in line
-    bar: Style = {"fmt": "D", "ms": 6, "capsize": 4, "zorder": 3}
+    steps, own = {"drawstyle": "steps-mid", **line}, "label" in line
+    label = f"{metric}, {'out of fold' if found.out_of_fold else 'new rows'}"
+    ax = style.axes_of(ax)
+    curve = style.draw_line(ax, np.clip(at, low, high), values, line=steps, label=label)
     colour = curve.get_color() if own else POSITIVE
-    place = np.clip(found.threshold, low, high)
-    label = style.labelled(line, chosen)
-    ax.errorbar(place, found.estimate, error, label=label, color=colour, **bar)
-    style.reference(ax, found.usual, None, f"Usual: {at_text(found.usual, 3)}")
-    look: Style = {"ms": 12, "mew": 1.6, "clip_on": False}
-    label = "" if own else "Thresholds of the folds"
-    style.strokes(ax, np.clip(folds, low, high), colour, label=label, **look)
-    second, space = style.short(found.levels[1]), EDGE * max(most - least, 1e-3)
-    scale = f"score (above: {second})"
-    if found.scale == "probability":
-        scale = f"probability of {second}"
-        style.write_percent(ax.xaxis)
-    ax.set(xlim=(low, high), ylim=(least - space, most + space), ylabel=metric)
-    ax.set_xlabel(f"Threshold of the {scale}")
-    style.write_metric(ax.yaxis, name)
-    return style.finish(ax, legend="above")
+    label, place = style.labelled(line, chosen), np.clip(found.threshold, low, high)
+    bar: Style = {"fmt": "D", "ms": 6, "capsize": 4, "zorder": 3, "color": colour}
+    ax.errorbar(place, found.estimate, error, label=label, **bar)
+    style.reference(ax, found.usual, None, f"Usual: {write_at(found.usual, 3)}")
+    look: Style = {"label": "" if own else "Thresholds of the folds", "clip_on": False}
+    style.strokes(ax, np.clip(folds, low, high), colour, ms=12, mew=1.6, **look)
+    bottom, top = ax.get_ylim()
+    if name == "cost":  # which is many times as high where all rows are one level
+        highest = HIGHEST * float(np.nanmedian(values))
+        top = min(top, max(highest, found.estimate + 2.0 * error))
+    ax.set(xlim=(low, high), ylim=(min(bottom, -EDGE * top), top))
+    second = style.short(found.levels[1])
+    scale = f"probability of {second}" if is_share else f"score (above: {second})"
+    percent = "x" * is_share + "y" * (name in style.SHARES)
+    words = {"xlabel": f"Threshold of the {scale}", "ylabel": metric}
+    return style.finish(ax, legend="above", percent=percent, **words)
 
 
 # --------------------------------------------------------- paths and folds
@@ -515,9 +453,8 @@ def draw_curve(path: LambdaPath, ax: "Axes | None", line: Style) -> "Axes":
         span = mean[best] - bars[best], mean[best] + bars[best]
         label = "" if "label" in line else "Best ± standard error"
         ax.axhspan(*span, color=colour, alpha=style.BAND, lw=0, label=label)
-    ax.set_ylabel(f"{style.metric_name(name)}, cross-validated")
-    style.write_metric(ax.yaxis, name)
-    return _finish_path(path, ax, "above")
+    y_label = f"{style.metric_name(name)}, cross-validated"
+    return _finish_path(path, ax, "above", y_label, "y" * (name in style.SHARES))
 
 
 def draw_path(
@@ -530,24 +467,23 @@ def draw_path(
     thin = {"color": style.ink(ax), "alpha": 0.3, "linewidth": 0.6, "linestyle": "-"}
     ax.plot(beta.index, values[:, order[named:LARGEST]], **thin)
     names = style.abbreviated([beta.columns[j] for j in order[:named]], NAME)
-    curves = {
-        style.written(name): (beta.index, values[:, j])
-        for j, name in zip(order[:named], names, strict=True)
-    }
-    style.draw_curves(ax, curves, line)
-    ax.set_ylabel("Coefficient")
-    return _finish_path(path, ax, "right")
+    shown = map(style.written, names), values.T[order[:named]]
+    at = beta.index.to_numpy()
+    style.draw_curves(ax, {name: (at, y) for name, y in zip(*shown, strict=True)}, line)
+    return _finish_path(path, ax, "right", "Coefficient")
 
 
-def _finish_path(path: LambdaPath, ax: "Axes", legend: str) -> "Axes":
+def _finish_path(
+    path: LambdaPath, ax: "Axes", legend: str, y_label: str, percent: str = ""
+) -> "Axes":
     """Mark the lambdas chosen; those at an end of the path say so."""
     ends = [path.lambdas.min(), path.lambdas.max()] if len(path.lambdas) > 1 else []
     for key, lam in path.marks().items():
         name, dashes = CHOSEN[key]
         label = f"{name} = {lam:.3g}" + ", an end of the path" * (lam in ends)
         style.reference(ax, lam, None, label, dashes)
-    ax.set(xscale="log", xlabel="Lambda")
-    return style.finish(ax, legend=legend)
+    ax.set(xscale="log", xlabel="Lambda", ylabel=y_label)
+    return style.finish(ax, legend=legend, percent=percent)
 
 
 def draw_folds(by_fold: pd.DataFrame, estimates: pd.DataFrame) -> "Figure":
@@ -571,10 +507,9 @@ def draw_folds(by_fold: pd.DataFrame, estimates: pd.DataFrame) -> "Figure":
         place = np.round(mean, DIGITS), 0.15
         means = ax.errorbar(*place, xerr=np.nan_to_num(error), **bar)
         ax.set(ylim=(-0.1, 1.1), yticks=[], title=style.metric_name(term))
-        ax.margins(x=0.05)
-        ax.grid(axis="y", visible=False)
         ax.spines["left"].set_visible(False)
-        style.write_metric(ax.xaxis, term)
+        if term in style.SHARES:
+            style.write_percent(ax.xaxis)
     words = ["A fold", "Mean and its standard error"]
     figure: Figure = axes[0].figure
     figure.legend([*rings, means], words, loc="outside lower center", ncols=2)
@@ -635,35 +570,29 @@ def draw_panel(
     name: str,
     curves: style.Curves,
     line: Style,
-    logarithmic: bool = False,
-    marked: bool = False,
-    **look: object,
+    logarithmic: bool,
+    look: Style,
 ) -> None:
-    """Draw curves of a run against epochs; on a logarithmic axis what is above 0."""
+    """Draw curves of a run; on a logarithmic axis what is above 0."""
     from matplotlib.ticker import MaxNLocator
 
     if logarithmic:
+        ax.set_yscale("log")
         curves = {
-            label: (x, *(np.where(np.asarray(y) > 0.0, y, np.nan) for y in ys))
+            label: (x, *(np.where(y > 0.0, y, np.nan) for y in ys))
             for label, (x, *ys) in curves.items()
         }
-        known = np.concatenate([y for _, *ys in curves.values() for y in ys])
-        known = known[np.isfinite(known)]
-        if known.size:
-            ax.set_yscale("log")
-            style.write_decimals(known, ax.yaxis)
+    style.draw_curves(ax, curves, line, **look)
+    if logarithmic:
+        style.write_decimals(ax.yaxis)
     elif name.split()[-1] in ("error", "rows", "Accuracy"):
         style.write_percent(ax.yaxis)
-    style.draw_curves(ax, curves, line, marked, **look)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_ylabel(name)
 
 
 def plot_comparison(
-    found: SolverComparison,
-    excess: bool,
-    ax: "Sequence[Axes] | None",
-    line: Style,
+    found: SolverComparison, excess: bool, ax: "Sequence[Axes] | None", line: Style
 ) -> tuple["Axes", "Axes", "Axes"]:
     """Draw the three panels, see `SolverComparison.plot`."""
     statistics, bound = found.tidy(), found.lower_bound
@@ -671,35 +600,36 @@ def plot_comparison(
     held_out = "test_error" in statistics["measure"].cat.categories
     which = "test" if held_out else "training"
 
-    def curves(measure: str, base: float = 0.0) -> dict[str, tuple[Floats, ...]]:
+    def curves(measure: str, x: str, base: float = 0.0) -> style.Curves:
         """Medians over the runs of each solver, with bands from 5% to 95%."""
         of_solver = {}
         for name in statistics["solver"].cat.categories:
             own = statistics[statistics["solver"] == name].set_index("measure")
-            of_measure = own.loc[[measure]]
-            x = of_measure["epoch"].to_numpy(dtype=np.float64)
-            if measure == "objective":
-                x = own.loc[["cpu_seconds"], "q50"].to_numpy()
-            ys = (of_measure[q].to_numpy() - base for q in ("q50", "q05", "q95"))
-            of_solver[style.written(name)] = (x, *ys)
+            ys = own.loc[[measure], ["q50", "q05", "q95"]].to_numpy().T - base
+            at = own.loc[[measure], x] if x == "epoch" else own.loc[[x], "q50"]
+            of_solver[style.written(name)] = (at.to_numpy(dtype=np.float64), *ys)
         return of_solver
 
-    loss, error, gap = panels = style.panels_of(ax, TALL, [3], THREE)
-    losses, named = curves("objective", base), f"{which.capitalize()} error"
-    all_losses = np.concatenate([np.ravel(ys) for _, *ys in losses.values()])
-    positive = all_losses[all_losses > 0.0]
-    wide = positive.size > 0 and style.is_wide(positive)
-    look: Style = {"marked": True, "markersize": 4.5}
-    draw_panel(loss, "Loss less bound" if base else "Loss", losses, line, wide, **look)
-    draw_panel(error, named, curves(f"{which}_error"), line, **look)
-    draw_panel(gap, "Duality gap", curves("gap"), line, True, **look)
+    loss, error, gap = style.panels_of(ax, [3], THREE, (style.WIDTH, TALL))
+    losses = curves("objective", "cpu_seconds", base)
+    wide = style.is_wide(np.concatenate([np.ravel(ys) for _, *ys in losses.values()]))
+    for panel, name, drawn, logarithmic in (
+        (loss, "Loss less bound" if base else "Loss", losses, wide),
+        (
+            error,
+            f"{which.capitalize()} error",
+            curves(f"{which}_error", "epoch"),
+            False,
+        ),
+        (gap, "Duality gap", curves("gap", "epoch"), True),
+    ):
+        look: Style = {"marked": True, "markersize": 4.5}
+        draw_panel(panel, name, drawn, line, logarithmic, look)
+        panel.set_xlabel("Epoch")
     loss.set_xscale("log", nonpositive="mask")
-    shown = "Loss above the certified bound" if base else "Loss"
-    loss.set(title=f"{shown} against CPU time", xlabel="CPU time of the updates (s)")
-    error.set(title=f"{named} against epoch", xlabel="Epoch")
-    gap.set(title="Duality gap against epoch", xlabel="Epoch")
+    loss.set_xlabel("CPU time of the updates (s)")
     if not excess and bound > 0.0:
         style.reference(loss, None, bound, "Certified lower bound", "-")
-    style.finish(*panels, legend="")
+    style.finish(error, gap, legend="")
     style.finish(loss)
     return loss, error, gap

@@ -38,12 +38,9 @@ def draw_forest(
     ax: "Axes | None",
     line: Style,
     *,
-    x_label: str,
-    title: str = "",
     zero: float | None = 0.0,
-    logarithmic: bool = False,
-    percent: bool = False,
     references: Sequence[str] = (),
+    **words: str,
 ) -> "Axes":
     """Draw estimates as points with intervals, from the top.
 
@@ -55,46 +52,40 @@ def draw_forest(
     ax : Axes, optional
     line : mapping
         Keywords of the lines.
-    x_label, title : str
     zero : float, optional
-        Where there is no effect.
-    logarithmic, percent : bool
-        Whether the axis is logarithmic, or in percent.
+        Where there is no effect; 1 for ratios, whose axis is logarithmic.
     references : sequence of str
         Rows of reference levels: rings at `zero`.
+    **words : str
+        As for `style.finish`.
     """
     in_a_row = sum(bool(each.label) for each in series)
     height = LINES if len(names) <= FEW else LINE
     height = AROUND + height * len(names) * max(1.0, 0.6 * in_a_row)
     ax = style.axes_of(ax, height=float(np.clip(height, LOWEST, TALLEST)))
-    shift = OVERLAY * len(ax.get_legend_handles_labels()[1])
+    shifts = np.full(len(series), OVERLAY * len(ax.get_legend_handles_labels()[1]))
+    if in_a_row > 1:
+        shifts = np.linspace(-SPREAD / 2, SPREAD / 2, len(series))
     at = style.name_rows(ax, names)
     if zero is not None:
         style.reference(ax, zero, None, linestyle="-")
-    shifts = shift + np.zeros(len(series))
-    if in_a_row > 1:
-        shifts = np.linspace(-SPREAD / 2, SPREAD / 2, len(series))
-    size = 5.0 if len(names) < MANY else 3.0
-    for move, (table, label, colour, marker) in zip(shifts, series, strict=True):
-        own = {"label": label} | ({"color": colour} if colour else {})
-        look = style.merged(line, marker=marker, markersize=size, **own)
-        bar = {"linestyle": look.get("linestyle", "-")}
-        bar["linewidth"] = look.get("linewidth", 1.4)
-        places = np.array([at[name] for name in table.index]) + move
-        (points,) = ax.plot(table["estimate"], places, **look | {"linestyle": "none"})
+    look: Style = {"markersize": 5.0 if len(names) < MANY else 3.0}
+    bar: Style = {"linewidth": 1.4, "linestyle": "-"}
+    for shift, (table, label, colour, marker) in zip(shifts, series, strict=True):
+        own = style.merged(line, marker=marker, label=label, color=colour, **look)
+        places = [at[name] + shift for name in table.index]
+        (points,) = ax.plot(table["estimate"], places, **own | {"linestyle": "none"})
+        bar = {name: own.get(name, usual) for name, usual in bar.items()}
         ends = table["conf_low"], table["conf_high"]
         ax.hlines(places, *ends, color=points.get_color(), **bar)
-    ring = {"color": style.ink(ax), "markerfacecolor": "none", "markersize": size}
+    ring: Style = {"color": style.ink(ax), "markerfacecolor": "none", **look}
     for name in references:
-        ax.plot([zero or 0.0], [at[name] + shift], "o", **ring)
+        ax.plot([zero or 0.0], [at[name] + shifts[0]], "o", **ring)
     ax.grid(visible=False, axis="y")
-    ax.set(xlabel=x_label, title=style.written(title))
-    if percent:
-        style.write_percent(ax.xaxis)
-    if logarithmic:
+    if zero == 1.0:
         ax.set_xscale("log")
-        style.write_decimals(np.array(ax.get_xlim()), ax.xaxis)
-    return style.finish(ax, legend="above")
+        style.write_decimals(ax.xaxis)
+    return style.finish(ax, legend="above", **words)
 
 
 def draw_coefficients(
@@ -115,8 +106,8 @@ def draw_coefficients(
     ]
     if style.merged(line).keys() & {"color", "label"}:  # one of several fits
         series = [Series(own)]
-    names, x_label = list(own.index), meaning(unit, levels)
-    return draw_forest(names, series, ax, line, x_label=x_label, title=title)
+    words: Style = {"xlabel": meaning(unit, levels), "title": title}
+    return draw_forest(list(own.index), series, ax, line, **words)
 
 
 def meaning(unit: str, levels: Sequence[object], marked: str = "") -> str:
@@ -153,23 +144,21 @@ def draw_models(
         own = table[table["model"] == name].set_index("term")[NUMBERS].astype(float)
         if own["conf_low"].isna().all():
             without.append(name)
-        if len(own):
-            label = style.written(name)
-            series.append(Series(own, label, way.colour, way.marker))
+        series.append(Series(own, style.written(name), way.colour, way.marker))
     title = f"No intervals: {', '.join(without)}, see summary()" if without else ""
     x_label = "Coefficient" + " with 95% interval" * (len(without) < len(models))
-    terms = list(table["term"].unique())
-    return draw_forest(terms, series, ax, line, x_label=x_label, title=title)
+    words: Style = {"xlabel": x_label, "title": style.written(title)}
+    return draw_forest(list(table["term"].unique()), series, ax, line, **words)
 
 
 def draw_differences(
     table: pd.DataFrame, metric: str, ax: "Axes | None", line: Style
 ) -> "Axes":
     """Draw differences of models, see `ErrorComparison.plot`."""
-    own = table.set_index("term")
+    own, percent = table.set_index("term"), "x" * (metric in style.SHARES)
     x_label = f"{style.metric_name(metric)}: first less second model, paired by fold"
-    names, percent = list(own.index), metric in style.SHARES
-    return draw_forest(names, [Series(own)], ax, line, x_label=x_label, percent=percent)
+    words: Style = {"xlabel": x_label, "percent": percent}
+    return draw_forest(list(own.index), [Series(own)], ax, line, **words)
 
 
 def draw_averages(
@@ -178,45 +167,30 @@ def draw_averages(
     """Draw effects or predictions, see `Margins.plot`."""
     table, (_, outcome) = found.tidy(level), found.header[0]
     title = "" if table["conf_low"].notna().any() else found.notes[-1]
+    y_label = outcome[:1].upper() + outcome[1:]
     columns = {f"at_{name}": name for name in found.observed}
     if found.are_predictions and table["term"].iloc[0] in found.observed:
         columns = {"value": str(table["term"].iloc[0])} | columns
     x = next((c for c in columns if c in table and table[c].nunique() >= FEWEST), None)
     if x is None:
-        names = list(found.estimates.hypotheses)
+        zero = None if found.are_predictions else 0.0
+        label = y_label if zero is None else f"Change of the {outcome.lower()}"
+        words: Style = {"xlabel": style.written(label), "title": style.written(title)}
+        names, percent = list(found.estimates.hypotheses), "x" * found.are_shares
         series = [Series(table.set_axis(names))]
-        x_label = f"Change of the {outcome.lower()}"
-        if found.are_predictions:
-            x_label = outcome[:1].upper() + outcome[1:]
-        return draw_forest(
-            names,
-            series,
-            ax,
-            line,
-            x_label=style.written(x_label),
-            title=title,
-            zero=None if found.are_predictions else 0.0,
-            percent=found.are_shares,
-        )
+        return draw_forest(names, series, ax, line, zero=zero, percent=percent, **words)
     settings = ["value", *(c for c in map(str, table) if c.startswith("at_"))]
     by = [c for c in settings if c != x and table[c].nunique() > 1]
     curves = {}
     for values, own in table.groupby(by, sort=False) if by else [((), table)]:
         pairs = zip(by, values, strict=True)
         label = ", ".join(f"{name.removeprefix('at_')} {v}" for name, v in pairs)
-        curves[style.written(label)] = (
-            own[x].astype(float),
-            *(own[n] for n in NUMBERS),
-        )
+        curves[style.written(label)] = own[[x, *NUMBERS]].to_numpy(dtype=np.float64).T
     ax = style.axes_of(ax)
     style.draw_curves(ax, curves, line)
-    low, high = ax.get_xlim()
+    ax.set_xlim(ax.get_xlim())
     rug = pd.unique(found.observed[columns[x]])
-    rug = rug[(rug >= low) & (rug <= high)]
     style.strokes(ax, rug, style.ink(ax), alpha=0.35, markersize=7.0)
-    ax.set(xlim=(low, high), xlabel=style.written(columns[x]))
-    ax.set(ylabel=style.written(outcome[:1].upper() + outcome[1:]))
-    ax.set_title(style.written(title))
-    if found.are_shares:
-        style.write_percent(ax.yaxis)
-    return style.finish(ax, legend="above")
+    texts = {"xlabel": columns[x], "ylabel": y_label, "title": title}
+    words = {place: style.written(text) for place, text in texts.items()}
+    return style.finish(ax, legend="above", percent="y" * found.are_shares, **words)

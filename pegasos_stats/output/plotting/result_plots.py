@@ -23,6 +23,7 @@ from pegasos_stats.solvers.pegasos import Pegasos
 Against = Literal["epoch", "steps"]
 
 HEIGHT = 6.8  # inches of the three panels
+RATES = {"training_error": "Rows of the fit", "test_error": "Held-out rows"}
 OF_FACTOR = re.compile(r"\w+\(([^,()]+)[,)]")  # relevel(a, ...), C(a)
 MARKED = 40  # epochs, at most, that are shown as points
 DEPTH = 30.0  # times below the least objective, where the axis of the bound ends
@@ -64,35 +65,29 @@ def draw_trace(
     bound = np.maximum(0.0, objective - gap)
     floor = float(objective.min()) / DEPTH
     wide = floor > 0.0 and style.is_wide(objective)
-    label = (
-        f"Objective less bound; relative gap {gap[-1] / objective[-1]:.2g} at the end"
-    )
-    gaps = "Duality gap", {label: (at, gap)}, True
-    rates = {"Rows of the fit": trace["training_error"].to_numpy()}
-    if "test_error" in trace:
-        rates["Held-out rows"] = trace["test_error"].to_numpy()
+    rates = {n: trace[c].to_numpy() for c, n in RATES.items() if c in trace}
     if x == "epoch":
-        third, above = "Misclassified rows", {"Objective of the fit": (at, objective)}
+        first, third, logarithmic = "Objective", "Misclassified rows", wide
+        above = {"Objective of the fit": (at, objective)}
         above["Certified lower bound of the optimum"] = at, bound
-        first = "Objective", above, wide
     else:
-        third, label = "Accuracy", "Objective above the optimum"
+        first, third, logarithmic = "Objective above the optimum", "Accuracy", True
         rates = {name: 1.0 - rate for name, rate in rates.items()}
-        if optimum is None:
-            optimum = max(lower, float(bound.max()))
-            label += ", at most"
-        elif not optimum <= objective.min():
+        label = first if optimum is not None else f"{first}, at most"
+        least = max(lower, float(bound.max())) if optimum is None else optimum
+        if optimum is not None and not optimum <= objective.min():
             why = f"is above the objective {objective.min():.6g} of the trace."
             raise OptionError(why, "optimum", optimum)
-        first = "Objective above the optimum", {label: (at, objective - optimum)}, True
-    ends = {f"{k}, {v[-1]:.2%} at the end": (at, v) for k, v in rates.items()}
-    axes = style.panels_of(ax, HEIGHT, [1, 2, 3], PANELS)
+        above = {label: (at, objective - least)}
+    end = f"relative gap {gap[-1] / objective[-1]:.2g} at the end"
+    gaps = {f"Objective less bound; {end}": (at, gap)}
+    ends = {f"{n}, {rate[-1]:.2%} at the end": (at, rate) for n, rate in rates.items()}
+    axes = style.panels_of(ax, [1, 2, 3], PANELS, (style.WIDTH, HEIGHT))
     few = "o" if len(trace) <= MARKED else "None"
     look: Style = {"marker": few, "markersize": 3.5}
-    for panel, (name, lines, logarithmic) in zip(
-        axes, (first, gaps, (third, ends, False)), strict=False
-    ):
-        curves.draw_panel(panel, name, lines, line, logarithmic, **look)
+    drawn = (first, above, logarithmic), ("Duality gap", gaps, True)
+    for panel, each in zip(axes, (*drawn, (third, ends, False)), strict=False):
+        curves.draw_panel(panel, *each[:2], line, each[2], look)
         panel.set_xlabel(x.capitalize())
         if refined_from is not None:
             last = trace.loc[trace["epoch"] == refined_from, x].item()
@@ -390,10 +385,7 @@ class LinearPlots(ResultPlots):
         OptionError
             For the hinge loss, which has no odds.
         """
-        if self.result.problem.loss != "log":
-            raise OptionError(
-                "A fit by the hinge loss has no odds ratios; fit ps.logit() for them."
-            )
+        self._need_odds("odds ratios")
         table, title, references = self._largest(max_terms)
         ratios = table.set_index("term")[forest.NUMBERS].astype(float)
         with np.errstate(over="ignore"):
@@ -402,16 +394,16 @@ class LinearPlots(ResultPlots):
         for level, reference in references.items():  # above the first of its levels
             if reference not in names:
                 names.insert(names.index(level), reference)
+        x_label = f"Odds ratio of {self.result.coding.positive} per {self._unit}"
         return forest.draw_forest(
             names,
             [forest.Series(ratios, marker="s")],
             ax,
             line,
-            x_label=f"Odds ratio of {self.result.coding.positive} per {self._unit}",
-            title=title,
             zero=1.0,
-            logarithmic=True,
             references=[*dict.fromkeys(references.values())],
+            xlabel=style.written(x_label),
+            title=title,
         )
 
     def effect(
@@ -458,13 +450,7 @@ class LinearPlots(ResultPlots):
         if scale is None:
             scale = "response" if result.problem.loss == "log" else "link"
         rows = rows_of(result, data, None, False)
-        name, *others = rows.checked(variable)
-        if others:
-            raise OptionError(
-                "is of several predictors; give one, and values of others by at=.",
-                "variable",
-                variable,
-            )
+        (name,) = rows.checked([variable])
         if name in rows.levels:
             found = result.predictions(variable, data, at=at, scale=scale)
         else:
@@ -491,13 +477,15 @@ class LinearPlots(ResultPlots):
         OptionError
             For the hinge loss, which has no probabilities.
         """
-        if self.result.problem.loss != "log":
-            raise OptionError(
-                "A fit by the hinge loss has no probabilities; fit ps.logit(), or draw "
-                "plot.margins()."
-            )
+        self._need_odds("probabilities")
         table = self.result.confusion(data, actual, offset=offset)
-        return curves.draw_probabilities(table, self.result, ax, line, threshold)
+        return curves.draw_margins(
+            table, self.result, ax, line, threshold, are_shares=True
+        )
+
+    def _need_odds(self, what: str) -> None:
+        if self.result.problem.loss != "log":
+            raise OptionError(f"A fit by the hinge loss has no {what}; fit ps.logit().")
 
     def _largest(
         self, max_terms: int | None

@@ -1,12 +1,12 @@
 """What all figures share: axes, lines, names that fit, percent axes, the legend.
 
-A figure keeps the settings of its user. Axes that are passed are drawn on as they are;
-new ones have a light grid, two spines and a layout that leaves room for names. Colours
-are safe for the colour-blind and readable in grey; what is neither level nor model has
-the colour of the text, so that dark styles show it.
+A figure keeps the settings of its user. Axes that are passed keep their look; new ones
+have a light grid and two spines. The layout leaves room for names. Colours are safe for
+the colour-blind and readable in grey; what is neither level nor model has the colour of
+the text, so that dark styles show it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from os.path import commonprefix
 from textwrap import wrap
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.data.user_data import convert_errors
-from pegasos_stats.errors import DependencyError, OptionError
+from pegasos_stats.errors import DependencyError, OptionError, shown
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -31,7 +31,7 @@ Figure: TypeAlias = "matplotlib.figure.Figure"
 Floats = NDArray[np.float64]
 Dashes = str | tuple[int, tuple[int, ...]]
 Style = Mapping[str, Any]
-Curves: TypeAlias = "Mapping[str, tuple[ArrayLike, ...]]"
+Curves = Mapping[str, Iterable[Floats]]
 
 WIDTH, HEIGHT = 6.4, 4.0  # inches of a figure with one panel
 SQUARE = 4.8
@@ -54,13 +54,12 @@ ROOM = 66.0  # points of an inch of axes that names of rows have, beside margins
 SMALLEST = 4.0  # points
 MOST_LINES = 4  # of a title or a label
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
-SLACK = 0.02  # inches
 NARROW = 3.2  # inches of axes, below which a legend has smaller letters
 BESIDE = 24  # letters in a line of a legend beside axes
 SAMPLE = 7  # letters as wide as the sample of a line in a legend
-OUTSIDE: Mapping[str, Style] = {  # places of a legend beside axes that are full
-    "above": {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)},
-    "right": {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)},
+OUTSIDE = {  # places of a legend beside axes that are full
+    "above": ("lower left", (0.0, 1.0)),
+    "right": ("center left", (1.0, 0.5)),
 }
 
 
@@ -142,13 +141,12 @@ def dress(ax: "Axes") -> "Axes":
 
 def axes_of(ax: "Axes | None", width: float = WIDTH, height: float = HEIGHT) -> "Axes":
     """The axes passed, or those of a new figure of this size in inches."""
-    return panels_of(
-        ax, height, [1], "the axes of one panel: plt.subplots()[1]", width
-    )[0]
+    cure = "the axes of one panel: plt.subplots()[1]"
+    return panels_of(ax, [1], cure, (width, height))[0]
 
 
 def panels_of(
-    ax: object, height: float, counts: Sequence[int], cure: str, width: float = WIDTH
+    ax: object, counts: Sequence[int], cure: str, size: tuple[float, float]
 ) -> list["Axes"]:
     """The panels passed, or new ones below each other, the last of `counts`.
 
@@ -157,16 +155,13 @@ def panels_of(
     OptionError
         If `ax` is no Axes, or another number of them.
     """
-    plt = pyplot()
     if ax is None:
-        return [*new_axes(counts[-1], 1, (width, height))[:, 0]]
-    refused = OptionError(f"ax is of type {type(ax).__name__}; give {cure}.")
-    with convert_errors(refused):
+        return [*new_axes(counts[-1], 1, size).flat]
+    kind, refused = pyplot().Axes, f"ax={shown(ax)} is not allowed; give {cure}."
+    with convert_errors(OptionError(refused)):
         found = list(np.ravel(np.asarray(ax, dtype=object)))
-    if not all(isinstance(each, plt.Axes) for each in found):
-        raise refused
-    if len(found) not in counts:
-        raise OptionError(f"ax holds {len(found)} panels; give {cure}.")
+    if len(found) not in counts or not all(isinstance(each, kind) for each in found):
+        raise OptionError(refused)
     return found
 
 
@@ -175,8 +170,7 @@ def square_axes(ax: "Axes | None", end: float = 1.0) -> "Axes":
     ax = axes_of(ax, SQUARE, SQUARE)
     sides = -EDGE * end, (1.0 + EDGE) * end  # so that lines along them are visible
     ax.set(xlim=sides, ylim=sides, aspect="equal")
-    write_percent(ax.xaxis)
-    write_percent(ax.yaxis)
+    write_percent(ax.xaxis, ax.yaxis)
     return ax
 
 
@@ -238,16 +232,15 @@ def draw_curves(
     """Draw lines by their labels, several in different ways; or also with markers."""
     before = len(ax.get_legend_handles_labels()[1])
     ways = lines(before + len(curves))[before:]
-    for place, ((label, curve), way) in enumerate(
-        zip(curves.items(), ways, strict=True)
+    for (label, curve), (colour, dashes, marker) in zip(
+        curves.items(), ways, strict=True
     ):
-        look: dict[str, object] = dict(defaults)
+        look: dict[str, Any] = dict(defaults)
         if len(curves) > 1:
-            look |= {"color": way.colour, "linestyle": way.dashes}
+            look |= {"color": colour, "linestyle": dashes}
         if marked:
-            start = MARKED * place / len(curves)
-            look |= {"marker": way.marker, "markevery": (start, MARKED)}
-        draw_line(ax, *curve, line=look | merged(line), label=label)
+            look |= {"marker": marker, "markevery": MARKED}
+        draw_line(ax, *curve, line=line, label=label, **look)
 
 
 def strokes(ax: "Axes", values: Floats, colour: "ColorType", **look: Any) -> None:
@@ -284,31 +277,32 @@ def reference(
 
 
 def is_wide(values: Floats) -> bool:
-    """Whether positive numbers span more than a factor of ten.
+    """Whether the numbers above 0 span more than a factor of ten.
 
     Examples
     --------
-    >>> is_wide(np.array([1.0, 9.0])), is_wide(np.array([1.0, 11.0]))
+    >>> is_wide(np.array([1.0, 9.0])), is_wide(np.array([0.0, 1.0, 11.0]))
     (False, True)
     """
-    return bool(values.max() > DECADE * values.min())
+    above = values[values > 0.0]
+    return above.size > 0 and bool(above.max() > DECADE * above.min())
 
 
-def write_decimals(values: Floats, axis: "Axis") -> None:
+def write_decimals(axis: "Axis") -> None:
     """Label 1, 2 and 5 of each decade of a logarithmic axis with few decades."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
-    if values.max() <= DECADE**2 * values.min():
+    low, high = axis.get_view_interval()
+    if high <= 2.0 * DECADE**2 * low:
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axis.set_major_formatter("{x:g}")
         axis.set_minor_formatter(NullFormatter())
 
 
-def write_percent(axis: "Axis") -> None:
-    """Label shares in percent, and nothing beyond -100% and 100%."""
-    axis.set_major_formatter(
-        lambda share, _: percent(share) if abs(share) < 1.0 + 1e-9 else ""
-    )
+def write_percent(*axes: "Axis") -> None:
+    """Label shares in percent."""
+    for axis in axes:
+        axis.set_major_formatter(lambda share, _: percent(share))
 
 
 def percent(share: float, digits: int = 3) -> str:
@@ -322,13 +316,7 @@ def percent(share: float, digits: int = 3) -> str:
     return f"{100.0 * share:.{digits}g}%"
 
 
-SHARES = frozenset(
-    [
-        *["error_rate", "accuracy", "balanced_accuracy", "sensitivity", "specificity"],
-        *["precision", "recall", "ppv", "npv", "pos_pred_value", "neg_pred_value"],
-        *["detection_rate", "detection_prevalence"],
-    ]
-)
+SHARES = ("error_rate", "accuracy", "balanced_accuracy")
 NAMED = {
     "auc": "AUC",
     "auc_pooled": "AUC",
@@ -349,12 +337,6 @@ def metric_name(name: str) -> str:
     """
     words = name.replace("_", " ")
     return NAMED.get(name, written(words[:1].upper() + words[1:]))
-
-
-def write_metric(axis: "Axis", name: str) -> None:
-    """Label the values of a metric."""
-    if name in SHARES:
-        write_percent(axis)
 
 
 # ------------------------------------------------------------ names and texts
@@ -404,11 +386,15 @@ def abbreviated(names: Sequence[object], width: int) -> list[str]:
     return short
 
 
+def broken(text: str, width: int, most: int = MOST_LINES, end: str = " …") -> str:
+    """A text on at most `most` lines of `width` letters."""
+    return "\n".join(wrap(text, width, max_lines=most, placeholder=end))
+
+
 def fitted(names: Sequence[object], width: int, most: int = 2) -> list[str]:
     """Names on at most `most` lines of `width` letters; longer ones are abbreviated."""
     short = abbreviated(names, most * width - 4 * (most > 1))
-    look: Style = {"max_lines": most, "placeholder": "…"}
-    texts = ["\n".join(wrap(name, width, **look)) for name in short]
+    texts = [broken(name, width, most, "…") for name in short]
     if len(set(texts)) < len({str(name) for name in names}):
         texts = abbreviated(names, width)
     return [written(text) for text in texts]
@@ -419,46 +405,47 @@ def short(name: object) -> str:
     return written(abbreviated([name], LEVEL)[0])
 
 
-def name_rows(ax: "Axes", names: Sequence[object]) -> dict[object, float]:
+def name_rows(ax: "Axes", names: Iterable[object]) -> dict[object, float]:
     """Name rows from the top, in the room there is; return where each is.
 
     Rows that the axes have by the same name stay where they are: new ones come below.
-    Where rows are too narrow for letters, some have no name.
     """
-    from matplotlib.ticker import FixedFormatter
-
-    before: dict[str, float] = {}
-    if isinstance(ax.yaxis.get_major_formatter(), FixedFormatter):
-        before = {t.get_text(): t.get_position()[1] for t in ax.get_yticklabels()}
+    rows: dict[object, float]
+    rows = dict(vars(ax.yaxis.get_major_formatter()).get("rows", {}))
+    for name in names:
+        rows.setdefault(name, float(len(rows)))
     dots, place = ax.figure.dpi, ax.get_subplotspec()
-    row = ROOM * ax.get_window_extent().height / dots / max(len(names), 1)
-    size = max(min(_points("ytick.labelsize"), row), SMALLEST)
     columns = 1 if place is None else place.get_gridspec().ncols
+    room = ROOM * ax.get_window_extent().height / dots / max(len(rows), 1)
+    size = min(float(ax.get_yticklabels()[0].get_fontsize()), max(room, SMALLEST))
     width = int(NAMES * ax.figure.bbox.width / dots / columns / (LETTER * size))
-    most = 2 if row > 3.2 * size else 1
-    texts = fitted(names, min(max(width, 8), WIDEST), most)
-    new = dict.fromkeys(text for text in texts if text not in before)
-    places = before | {text: float(len(before) + j) for j, text in enumerate(new)}
-    at = list(places.items())[:: int(np.ceil(size / row))]
-    ax.set_yticks([y for _, y in at], [text for text, _ in at], fontsize=size)
+    most = 2 if room > 3.2 * size else 1
+    texts = fitted(list(rows), min(max(width, 8), WIDEST), most)
+    ax.set_yticks(list(rows.values()), texts, fontsize=size)
+    vars(ax.yaxis.get_major_formatter())["rows"] = rows
     ax.tick_params(axis="y", length=0.0)
-    ax.set_ylim(len(places) - 0.4, -0.6)
-    return {name: places[text] for name, text in zip(names, texts, strict=True)}
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    return rows
 
 
-def _points(setting: str) -> float:
-    """Size of letters that the user has set, in points."""
-    from matplotlib.font_manager import FontProperties
+def finish(
+    *axes: "Axes", legend: str = "best", percent: str = "", **labels: str
+) -> "Axes":
+    """Put labels and the legend, and see to it that all texts are inside the figure.
 
-    size = FontProperties(size=pyplot().rcParams[setting]).get_size_in_points()
-    return float(size)
-
-
-def finish(*axes: "Axes", legend: str = "best") -> "Axes":
-    """Put the legend, and see to it that titles and names are inside the figure.
-
-    Axes of a figure without a layout are moved only if a text would be cut off.
+    Parameters
+    ----------
+    *axes : Axes
+        Of one figure; the labels are those of the first.
+    legend : str
+        A place of matplotlib, ``"above"`` or ``"right"`` of the axes, or none.
+    percent : str
+        Names of the axes of shares, such as ``"xy"``.
+    **labels : str
+        ``xlabel``, ``ylabel`` and ``title``.
     """
+    axes[0].set(**labels)
+    write_percent(*(getattr(axes[0], f"{name}axis") for name in percent))
     figure = axes[0].figure.figure
     for _ in range(2):  # each layout changes the room that texts have
         _lay_out(figure)
@@ -471,29 +458,28 @@ def finish(*axes: "Axes", legend: str = "best") -> "Axes":
 
 def _wrap_texts(ax: "Axes") -> None:
     """Break title and labels into lines that are at most as long as the axes."""
-    box, look = ax.get_window_extent(), {"max_lines": MOST_LINES, "placeholder": " …"}
+    box = ax.get_window_extent()
     for text in (ax.title, ax.xaxis.label, ax.yaxis.label):
         inches = (box.height if text is ax.yaxis.label else box.width) / ax.figure.dpi
         width = max(int(inches / (LETTER * float(text.get_fontsize()))), 8)
         rows = text.get_text().replace(r"\$", "$").split("\n")
-        broken = "\n".join("\n".join(wrap(row, width, **look)) for row in rows)  # type: ignore[arg-type]
-        text.set_text(written(broken))
+        text.set_text(written("\n".join(broken(row, width) for row in rows)))
 
 
 def _put_legend(ax: "Axes", place: str) -> None:
     """Put the legend; long labels are broken, in narrow axes letters are smaller."""
-    handles, labels = ax.get_legend_handles_labels()
-    if not labels or not place:
+    if not place or not (labels := ax.get_legend_handles_labels()[1]):
         return
     ax.apply_aspect()
     inches = ax.get_window_extent().width / ax.figure.dpi
-    size = _points("legend.fontsize") * (1.0 if inches > NARROW else 0.75)
-    width = max(int(0.9 * inches / (LETTER * size)) - SAMPLE, 14)
-    width = BESIDE if place == "right" else width
-    texts = ["\n".join(wrap(label, width)) for label in labels]
-    where = OUTSIDE.get(place, {"loc": place})
-    look: Style = {"framealpha": 0.7, "edgecolor": "none", "frameon": True, **where}
-    made = ax.legend(handles, texts, fontsize=size, **look)
+    loc, anchor = OUTSIDE.get(place, (place, None))
+    small = None if inches > NARROW else 0.75 * pyplot().rcParams["font.size"]
+    look: Style = {"framealpha": 0.7, "edgecolor": "none", "frameon": True}
+    made = ax.legend(loc=loc, bbox_to_anchor=anchor, fontsize=small, **look)
+    for text, label in zip(made.get_texts(), labels, strict=True):
+        letters = 0.9 * inches / (LETTER * float(text.get_fontsize()))
+        width = BESIDE if place == "right" else max(int(letters) - SAMPLE, 14)
+        text.set_text("\n".join(wrap(label, width)))
     made.set_in_layout(place in OUTSIDE)
     if place == "above" and ax.get_title():  # which is above the legend
         height = made.get_window_extent().height * 72.0 / ax.figure.dpi
@@ -501,13 +487,8 @@ def _put_legend(ax: "Axes", place: str) -> None:
 
 
 def _lay_out(figure: "Figure") -> None:
-    """Run the layout of a figure; give room to texts where one without cuts them."""
-    engine = figure.get_layout_engine()
-    if engine is None:
-        box, sides = figure.get_tightbbox(), np.asarray(figure.get_size_inches())
-        if np.min(box.min) > -SLACK and (box.max < sides + SLACK).all():
-            return
-        from matplotlib.layout_engine import ConstrainedLayoutEngine
+    """Run the layout of a figure, a constrained one where it has none."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-        engine = ConstrainedLayoutEngine()
-    engine.execute(figure)
+    if any(ax.get_subplotspec() for ax in figure.axes):
+        (figure.get_layout_engine() or ConstrainedLayoutEngine()).execute(figure)

@@ -59,7 +59,7 @@ def draw_confusion(
         below = "" if np.isnan(share) else f"\n{share:.1%}"
         ink = "white" if share > DARK else "black"
         ax.text(column, row, f"{count:,.0f}{below}", color=ink, **look)
-    _frame(ax, "Predicted", "Actual (shares of each row)")
+    _frame(ax)
     edge: Style = {"color": ax.get_facecolor(), "linewidth": 1.5}
     ax.hlines(np.arange(1, down) - 0.5, -0.5, across - 0.5, **edge)
     ax.vlines(np.arange(1, across) - 0.5, -0.5, down - 0.5, **edge)
@@ -71,16 +71,15 @@ def draw_confusion(
         ax.set_xticks(range(across), style.fitted(names, 24), **turned)
     else:
         ax.set_xticks(range(across), style.fitted(names, room, 3))
-    ax.set_title(style.written(title))
-    return style.finish(ax)
+    words = {"title": style.written(title), "xlabel": "Predicted"}
+    return style.finish(ax, ylabel="Actual (shares of each row)", **words)
 
 
-def _frame(ax: "Axes", x_label: str, y_label: str) -> None:
-    """Axes of an image: labels, neither grid nor ticks."""
+def _frame(ax: "Axes") -> None:
+    """Axes of an image: neither grid nor ticks."""
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0.0)
-    ax.set(xlabel=x_label, ylabel=y_label)
 
 
 def draw_image(
@@ -117,7 +116,8 @@ def draw_image(
     if dotted:
         row, column = np.nonzero(image < -FAINT * limit)
         ax.plot(column, row, ".", color="white", markersize=2.5)
-    _frame(ax, "Column of pixels, from 0", "Row of pixels, from 0")
+    _frame(ax)
+    ax.set(xlabel="Column of pixels, from 0", ylabel="Row of pixels, from 0")
     ax.locator_params(nbins=5, integer=True)
     words = meaning(unit, levels, ", dotted," if dotted else "")
     return _colour_bar(ax, drawn, "bottom" if below else "right", words)
