@@ -1,14 +1,13 @@
 """The house: what an import may load, and what is said of every public name."""
 
 import ast
-import subprocess
-import sys
 from configparser import ConfigParser
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pegasos_stats
+from tests.processes import in_process
 
 PACKAGE = Path(pegasos_stats.__file__).parent
 
@@ -29,10 +28,7 @@ def test_compiled_code_knows_neither_pandas_nor_random_numbers():
 
 def printed(code):
     """What a fresh process prints."""
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    return run.stdout.strip()
+    return in_process(code).stdout.strip()
 
 
 def test_the_package_alone_loads_next_to_nothing():

@@ -15,6 +15,7 @@ from pegasos_stats.compiled.rows import (
 )
 from pegasos_stats.solvers.newton.sums import kernel_rows
 from pegasos_stats.solvers.rounding import squared
+from tests.solvers.exactly import fractions
 
 UNIT = Fraction(1, 2**53)
 P = 30
@@ -54,12 +55,12 @@ def test_dots_have_twice_the_digits(form, seed):
     x, w = cancelling(seed)
     X = kernel_rows(form(np.vstack([w, x])))
     high, low, size = row_dot_exactly(X, 1, w)
-    products = [exact(a) * exact(b) for a, b in zip(x, w, strict=True)]
-    lost = (4 * (P + 2) * UNIT) ** 2 * sum(map(abs, products))  # Ogita, Rump & Oishi
-    assert abs(exact(high, low) - sum(products)) <= lost
-    assert abs(exact(high) - sum(products)) > lost  # the lower digits are needed
+    products = fractions(x) * fractions(w)
+    lost = (4 * (P + 2) * UNIT) ** 2 * abs(products).sum()  # Ogita, Rump & Oishi
+    assert abs(exact(high, low) - products.sum()) <= lost
+    assert abs(exact(high) - products.sum()) > lost  # the lower digits are needed
     # The size is a plain sum, which rounds once for each of its terms.
-    assert size == pytest.approx(float(sum(map(abs, products))), rel=1e-12)
+    assert size == pytest.approx(float(abs(products).sum()), rel=1e-12)
 
 
 @pytest.mark.parametrize("form", [np.atleast_2d, csr_array])
@@ -69,14 +70,12 @@ def test_sums_of_rows_have_twice_the_digits(form):
     rows, factors = np.vstack([rows, rows]), np.append(factors, -factors * (1 + 1e-9))
     X, high, low = kernel_rows(form(rows)), np.zeros(P), np.zeros(P)
     size = sum(row_add_exactly(X, i, d, high, low) for i, d in enumerate(factors))
-    apart = bound = Fraction(0)
-    for j in range(P):
-        parts = [exact(d) * exact(x) for d, x in zip(factors, rows[:, j], strict=True)]
-        lost = (4 * (len(parts) + 2) * UNIT) ** 2 * sum(map(abs, parts))
-        assert abs(exact(high[j], low[j]) - sum(parts)) <= lost
-        apart, bound = apart + abs(exact(high[j], low[j]) - sum(parts)), bound + lost
+    parts = fractions(factors)[:, None] * fractions(rows)
+    lost = (4 * (len(parts) + 2) * UNIT) ** 2 * abs(parts).sum(axis=0)
+    apart = abs(fractions(high) + fractions(low) - parts.sum(axis=0))
+    assert (apart <= lost).all()
     # what roundings are parts of bounds the errors, and is no looser than the theorem
-    assert 0 < apart <= UNIT * exact(size) <= bound
+    assert 0 < apart.sum() <= UNIT * exact(size) <= lost.sum()
 
 
 @pytest.mark.parametrize("size", [1e-320, 1e-170, 3.0, 1e170, 1.7e308])
@@ -86,8 +85,7 @@ def test_squares_are_summed_without_leaving_the_range(size, with_low):
     high = rng.uniform(-1.0, 1.0, P) * size
     low = high * 2.0**-30 * rng.uniform(0.5, 1.0, P) if with_low else None
     m, k = squared(high, low)
-    rests = low if with_low else np.zeros(P)
-    want = sum(exact(a, b) ** 2 for a, b in zip(high, rests, strict=True))
+    want = ((fractions(high) + fractions(low if with_low else 0.0)) ** 2).sum()
     # some units in the last place, and the squares of the lower parts, 2^-60
     assert abs(exact(m) * Fraction(2) ** k / want - 1) <= 8 * UNIT
 

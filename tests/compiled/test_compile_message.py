@@ -1,12 +1,11 @@
 """Who waits for kernels to be compiled is told so on standard error."""
 
 import os
-import subprocess
-import sys
 
 import pytest
 
 from pegasos_stats.compiled import compiling
+from tests.processes import in_process
 
 DRAW = """
 from pegasos_stats.compiled import compiling
@@ -20,15 +19,6 @@ RRandom(1).rexp(5)
 def test_the_first_process_says_once_that_it_compiles_and_the_next_nothing(tmp_path):
     if os.environ.get("NUMBA_DISABLE_JIT") == "1":
         pytest.skip("nothing is compiled")
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    said = [
-        subprocess.run(
-            [sys.executable, "-c", DRAW],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stderr
-        for _ in range(2)
-    ]
+    place = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    said = [in_process(DRAW, **place).stderr for _ in range(2)]
     assert said == [compiling.TEXT, ""]

@@ -2,10 +2,10 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import numpy as np
+
+from tests.processes import in_process
 
 NUMBERS = f"""
 import json, sys
@@ -45,14 +45,7 @@ print(json.dumps([exact, numbers_of_every_kernel(), type(epoch).__name__]))
 def test_kernels_give_the_same_numbers_without_the_compiler(capsys):
     exec(NUMBERS, {})
     compiled = json.loads(capsys.readouterr().out)
-    run = subprocess.run(
-        [sys.executable, "-c", NUMBERS],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    plain = json.loads(run.stdout)
+    plain = json.loads(in_process(NUMBERS, NUMBA_DISABLE_JIT="1").stdout)
     assert compiled[0] == plain[0]
     # exp() of the log loss and sums by lanes round in another way without the compiler.
     np.testing.assert_allclose(compiled[1], plain[1], rtol=1e-12)

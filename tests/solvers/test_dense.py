@@ -1,7 +1,5 @@
 """Dense rows with few columns: fits and certificates by numpy."""
 
-import subprocess
-import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -15,6 +13,7 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
 from pegasos_stats.solvers.solver_runs import certificate_of
+from tests.processes import in_process
 from tests.solvers.exactly import both_objectives
 from tests.solvers.solved import solved
 
@@ -148,10 +147,7 @@ print([name for name in late if name in sys.modules])
 
 
 def test_a_fit_of_few_columns_compiles_nothing():
-    ran = subprocess.run(
-        [sys.executable, "-c", ALONE], capture_output=True, text=True, check=True
-    )
-    assert ran.stdout.strip() == "[]"
+    assert in_process(ALONE).stdout.strip() == "[]"
 
 
 def test_one_thread_is_a_limit_until_the_last_fit_has_ended():

@@ -14,6 +14,7 @@ from pegasos_stats.solvers.reads.hinge import NoRoomError, StreamedHinge
 from pegasos_stats.solvers.reads.risk_and_bound import cut, units
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import certificate_of
+from tests.solvers.exactly import fractions
 from tests.solvers.memory_rows import streamed
 from tests.solvers.solved import solved
 
@@ -27,8 +28,8 @@ def problem_of(loss, weighted, dtype=np.float64):
     X = rng.standard_normal((3000, 4)) @ np.diag([1.0, 2.0, 0.5, 1.0])
     X[:, 0] += 0.8 * y
     X[:, 3] = np.round(X[:, 3])  # rows that tie
-    w = rng.gamma(2.0, size=3000) * (rng.random(3000) < 0.9) if weighted else None
-    w = None if w is None else w / w.mean()
+    w = rng.gamma(2.0, size=3000) * (rng.random(3000) < 0.9)
+    w = w / w.mean() if weighted else None
     return Problem(X.astype(dtype), y, 0.01, loss, weights=w)
 
 
@@ -52,7 +53,7 @@ def test_the_certificate_is_that_of_all_rows(fit):
     problem, found, _ = fit
     at = certificate_of(problem, found.solution)
     assert found.reached
-    assert at.relative_gap <= TOL
+    assert 0.0 <= at.relative_gap <= TOL
     # Both are the same sums, added in another order and rounded in another way.
     assert found.certificate.objective == pytest.approx(at.objective, rel=1e-13)
     assert found.certificate.gap == pytest.approx(at.gap, abs=1e-9)
@@ -60,21 +61,10 @@ def test_the_certificate_is_that_of_all_rows(fit):
     assert found.certificate.at_zero == at.at_zero
 
 
-def test_it_is_the_optimum_of_the_other_solver(fit):
-    problem, found, _ = fit
-    other, at = solved(problem, SDCA(tol=1e-10, seed=1))
-    # By strong convexity: ||beta - beta*||^2 <= 2 gap / lam.
-    apart = np.sqrt(2.0 * found.certificate.gap / problem.lam)
-    apart += np.sqrt(2.0 * at.gap / problem.lam)
-    assert np.linalg.norm(found.solution.beta - other.beta) <= apart
-    assert found.certificate.objective >= at.dual_objective
-
-
 def test_dual_weights_balance_and_are_in_their_range(fit):
     problem, found, _ = fit
     a = found.solution.dual
-    assert (a >= 0.0).all()
-    assert (a <= problem.row_weights).all()
+    assert ((a >= 0.0) & (a <= problem.row_weights)).all()
     assert units(a[problem.y > 0.0]) == units(a[problem.y < 0.0])
     assert (cut(a) == a).all()
 
@@ -128,8 +118,8 @@ def of_budget(rows_kept, tol=1e-6, free=True, weighted=False):
     y = np.where(rng.random(40_000) < 0.4, 1.0, -1.0)
     X = rng.standard_normal((y.size, 20))
     X[:, :5] += 0.4 * y[:, None]
-    w = rng.gamma(2.0, size=y.size) if weighted else None
-    w = None if w is None else w / w.mean()
+    w = rng.gamma(2.0, size=y.size)
+    w = w / w.mean() if weighted else None
     problem = Problem(X, y, 1e-3, intercept=free, weights=w)
     seen = []
     found = few_reads(
@@ -228,19 +218,19 @@ def test_losses_and_entropies_lose_nothing_that_their_rests_do_not_hold(first):
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((8, 2)), np.where(np.arange(8) % 3, 1.0, -1.0)
     seen = risk_and_image(X, y, np.zeros(2), 0.0, "hinge", np.zeros(8))
-    values = [first, *rng.standard_normal(6)]
-    rests = (2.0**-60 * rng.standard_normal(7)).tolist()
-    parts = [
-        seen._replace(loss=v, loss_rest=r, entropy=-v, entropy_rest=2 * r)
-        for v, r in zip(values, rests, strict=True)
-    ]
-    found = added(parts)
-    exact = sum(map(Fraction, [*values, *rests]))
+    values = np.append(first, rng.standard_normal(6))
+    rests = 2.0**-60 * rng.standard_normal(7)
+    found = added(
+        [
+            seen._replace(loss=v, loss_rest=r, entropy=-v, entropy_rest=2 * r)
+            for v, r in zip(values.tolist(), rests.tolist(), strict=True)
+        ]
+    )
     # the rests are rounded, seven of them beside what the sums lost
-    rounding = 2.0**-50 * (sum(map(abs, rests)) + 2.0**-50 * sum(map(abs, values)))
-    error = Fraction(found.loss) + Fraction(found.loss_rest) - exact
-    assert abs(float(error)) <= rounding
-    exact = sum(map(Fraction, [-v for v in values])) + 2 * sum(map(Fraction, rests))
-    error = Fraction(found.entropy) + Fraction(found.entropy_rest) - exact
-    assert abs(float(error)) <= 2 * rounding
+    rounding = 2.0**-50 * (abs(rests).sum() + 2.0**-50 * abs(values).sum())
+    exact, rest = fractions(values).sum(), fractions(rests).sum()
+    loss = Fraction(found.loss) + Fraction(found.loss_rest)
+    entropy = Fraction(found.entropy) + Fraction(found.entropy_rest)
+    assert abs(float(loss - exact - rest)) <= rounding
+    assert abs(float(entropy + exact - 2 * rest)) <= 2 * rounding
     assert found.errors == 7 * seen.errors

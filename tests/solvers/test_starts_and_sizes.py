@@ -77,16 +77,6 @@ def test_a_random_start_has_length_one_over_root_lambda():
     assert made.fit(ps.Pegasos(order="sequential", epochs=1)).seed is None
 
 
-def test_rows_are_drawn_after_a_random_start():
-    made, rng = svm(), ps.RRandom(11)
-    rng.rnorm(4)
-    rows = np.array([rng.permutation(N) for _ in range(2)])
-    drawn = made.fit(ps.Pegasos(2, seed=11, start="random"))
-    given = made.fit(ps.Pegasos(order=rows, seed=11, start="random"))
-    assert same_bits(drawn.params, given.params)
-    assert not same_bits(drawn.params, made.fit(ps.Pegasos(2, seed=11)).params)
-
-
 def test_a_start_by_name_is_brought_into_order():
     made = svm()
     by_name = pd.Series({"p20": 3.0, "Intercept": 0.5, "p34": 1.0, "p21": 4.0})
