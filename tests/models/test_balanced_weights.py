@@ -75,12 +75,11 @@ def test_files_have_what_was_asked(tmp_path):
     data.to_parquet(tmp_path / "rows.parquet")
     scan = ps.scan(tmp_path / "rows.parquet")
     for weights in ({"a": 2.0, "b": 1.0}, "balanced"):
-        there, here = (
-            ps.logit("y ~ u + v", each, lam=0.1, weights=weights).fit(
-                CLOSE, cov_type="HC0"
-            )
-            for each in (scan, data)
+        models = (
+            ps.logit("y ~ u + v", rows, lam=0.1, weights=weights)
+            for rows in (scan, data)
         )
+        there, here = (model.fit(CLOSE, cov_type="HC0") for model in models)
         assert there.problem.balanced == here.problem.balanced
         np.testing.assert_allclose(there.bse, here.bse, rtol=1e-3)  # of both gaps
         prior, same = there.covariance.prior, here.covariance.prior

@@ -10,10 +10,14 @@ import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models.inference.options import Sandwich, chosen_options
 from pegasos_stats.models.inference.sandwich import sandwich
-from pegasos_stats.models.inference.wald import OFTEN, estimates, resampled_test
+from pegasos_stats.models.inference.wald import (
+    OFTEN,
+    BootstrapResult,
+    estimates,
+    resampled_test,
+)
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca_run import run_sdca
-from tests.models.made_resamples import resampled
 
 TIGHT = ps.SDCA(tol=1e-10, epochs=2000, seed=1)
 
@@ -86,6 +90,24 @@ REFUSED = [
 def test_what_does_not_go_together_is_refused(named, model, given):
     with pytest.raises(OptionError, match=named):
         fit(model, **given)
+
+
+def resampled(estimates, estimate=0.0, tolerance=0.0, reference=None):
+    """A bootstrap with these estimates of coefficients, a column each."""
+    estimates = np.asarray(estimates, dtype=float).reshape(len(estimates), -1)
+    k = estimates.shape[1]
+    return BootstrapResult(
+        estimate=np.full(k, estimate),
+        estimates=estimates,
+        covariance=np.atleast_2d(np.cov(estimates, rowvar=False)),
+        seed=1,
+        n_left_out=0,
+        relative_gap=0.0,
+        distance=0.0,
+        options=ps.Bootstrap(len(estimates), seed=1),
+        tolerance=np.full(k, tolerance),
+        reference=reference,
+    )
 
 
 def test_the_envelope_reaches_the_farther_end_on_both_sides():

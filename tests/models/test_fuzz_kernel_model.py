@@ -14,13 +14,11 @@ import pegasos_stats as ps
 from pegasos_stats.solvers.objective import best_intercept
 
 SEEDS = st.integers(0, 2**32 - 1)
+THEIRS = {"degree": 3, "gamma": 1.0, "coef0": 0.5}
+CUBIC = {"degree": 3, "offset": 0.5}, pairwise.polynomial_kernel, THEIRS
 KERNELS = {
     "linear": ({}, pairwise.linear_kernel, {}),
-    "polynomial": (
-        {"degree": 3, "offset": 0.5},
-        pairwise.polynomial_kernel,
-        {"degree": 3, "gamma": 1.0, "coef0": 0.5},
-    ),
+    "polynomial": CUBIC,
     "gaussian": ({"gamma": 0.3}, pairwise.rbf_kernel, {"gamma": 0.3}),
 }
 
@@ -53,16 +51,14 @@ def literal(K, y, w, rows, lam, intercept):
 @pytest.mark.parametrize("kernel", [*KERNELS, "precomputed"])
 def test_kernel_pegasos_is_its_definition(kernel, seed, weighted, intercept):
     X, y, w, rng = drawn(seed, weighted)
-    options, of, theirs = KERNELS["gaussian" if kernel == "precomputed" else kernel]
+    known = kernel == "precomputed"
+    options, of, theirs = KERNELS["gaussian" if known else kernel]
     K, new = of(X, **theirs), rng.standard_normal((5, 3))
     K_new = of(new, X, **theirs)
-    given_rows, given_new = (K, K_new) if kernel == "precomputed" else (X, new)
-    options = {} if kernel == "precomputed" else options
+    options = {"kernel": kernel, "intercept": intercept} | ({} if known else options)
     lam, n = 0.2, len(y)
     rows = np.array([rng.permutation(n) for _ in range(3)])
-    model = ps.KernelSVM(
-        y, given_rows, lam=lam, kernel=kernel, intercept=intercept, weights=w, **options
-    )
+    model = ps.KernelSVM(y, K if known else X, lam=lam, weights=w, **options)
     result = model.fit(ps.Pegasos(order=rows))
     signs = np.where(y > 0, 1.0, -1.0)
     mean_one = np.ones(n) if w is None else w / w.mean()
@@ -71,20 +67,19 @@ def test_kernel_pegasos_is_its_definition(kernel, seed, weighted, intercept):
     np.testing.assert_array_equal(found.counts, counts)
     assert found.alpha == pytest.approx(alpha, rel=1e-9, abs=1e-12)
     b = mean_one * counts * signs / (lam * 3 * n)
-    scores = K @ b + alpha
     at_new = K_new @ b + alpha
+    scores = result.decision_function(K_new if known else new)
     scale = 1.0 + np.abs(at_new).max()
-    np.testing.assert_allclose(
-        result.decision_function(given_new), at_new, atol=1e-9 * scale
-    )
-    objective = lam / 2 * b @ K @ b + np.mean(
-        mean_one * np.maximum(0.0, 1.0 - signs * scores)
-    )
-    assert result.objective == pytest.approx(objective, rel=1e-9)
+    np.testing.assert_allclose(scores, at_new, atol=1e-9 * scale)
+
+    def objective(size, intercept):
+        losses = np.maximum(0.0, 1.0 - signs * (size * (K @ b) + intercept))
+        return lam / 2 * size * size * (b @ K @ b) + np.mean(mean_one * losses)
+
+    assert result.objective == pytest.approx(objective(1.0, alpha), rel=1e-9)
     # No function does better than the bound, whatever its size.
     for size in (0.0, 0.5, 0.9, 1.0, 1.5):
         f = size * (K @ b)
         best = best_intercept(f, signs, "hinge", mean_one) if intercept else 0.0
-        risk = np.mean(mean_one * np.maximum(0.0, 1.0 - signs * (f + best)))
-        at = lam / 2 * size * size * (b @ K @ b) + risk
+        at = objective(size, best)
         assert result.objective - result.gap <= at * (1.0 + 1e-12)

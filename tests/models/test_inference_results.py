@@ -117,9 +117,8 @@ def test_the_bootstrap_of_a_contrast_is_that_of_its_replicates(logit):
     assert test.sd[0] == pytest.approx(differences.std(ddof=1), rel=1e-12)
     expected = np.quantile(differences, [0.025, 0.975])
     np.testing.assert_allclose(test.conf_int()[0], expected, rtol=0, atol=1e-14)
-    assert resampled.wald_test("p34 = p43").statistic == pytest.approx(
-        test.statistic[0] ** 2, rel=1e-9
-    )
+    joint = resampled.wald_test("p34 = p43").statistic
+    assert joint == pytest.approx(test.statistic[0] ** 2, rel=1e-9)
 
 
 @pytest.mark.parametrize("build", [ps.svm, ps.logit])

@@ -24,18 +24,16 @@ def rings(n=100, seed=0):
 def test_linear_counts_are_the_violations_of_linear_pegasos():
     train, test = ps.datasets.load_digits56()
     linear = ps.svm("digit ~ .", train, intercept=False, lam=10.0).fit(SOLVER)
-    kernel = ps.kernel_svm(
-        "digit ~ .", train, kernel="linear", intercept=False, lam=10.0
-    ).fit(SOLVER)
+    given = {"kernel": "linear", "intercept": False, "lam": 10.0}
+    kernel = ps.kernel_svm("digit ~ .", train, **given).fit(SOLVER)
     # the weight of a row is its number of violations: whole numbers, exactly
     visits = linear.solution.dual * SOLVER.epochs
     assert kernel.counts.tolist() == np.round(visits).astype(int).tolist()
     assert kernel.n_violations == linear.n_violations
     assert kernel.predict(test).equals(linear.predict(test))
     # the same function, summed over rows instead of features
-    np.testing.assert_allclose(
-        kernel.decision_function(test), linear.decision_function(test), rtol=1e-10
-    )
+    found, expected = (fit.decision_function(test) for fit in (kernel, linear))
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
     assert kernel.objective == pytest.approx(linear.objective, rel=1e-10)
     assert kernel.gap == pytest.approx(linear.gap, rel=1e-8)
 
@@ -152,15 +150,13 @@ def test_cross_validation_weighs_and_scales_the_rows_of_each_fold():
 def test_standardize_is_scaling_by_hand(kernel):
     X, y = rings()
     X = X * [100.0, 0.01] + [5.0, -3.0]
-    scaled, new = (
-        (rows - X.mean(axis=0)) / X.std(axis=0, ddof=1) for rows in (X, X[:10] * 1.1)
-    )
+    centre, scale, new = X.mean(axis=0), X.std(axis=0, ddof=1), X[:10] * 1.1
     options = {"kernel": kernel, "lam": 0.1}
-    by_hand = ps.KernelSVM(y, scaled, **options).fit(SOLVER)
+    by_hand = ps.KernelSVM(y, (X - centre) / scale, **options).fit(SOLVER)
     result = ps.KernelSVM(y, X, standardize=True, **options).fit(SOLVER)
     assert result.counts.tolist() == by_hand.counts.tolist()
     # columns of size 100 scaled in other steps: rounding of 1e-14, summed
-    scores = result.decision_function(X[:10] * 1.1)
-    np.testing.assert_allclose(scores, by_hand.decision_function(new), rtol=1e-9)
+    scores = by_hand.decision_function((new - centre) / scale)
+    np.testing.assert_allclose(result.decision_function(new), scores, rtol=1e-9)
     assert "standardized" in str(result.summary(details=True))
     assert np.allclose(result.augment()["x1"], X[:, 0], rtol=1e-12)

@@ -92,9 +92,8 @@ def test_the_certificate_is_what_the_definitions_say(kernel, intercept):
     # less a bound of rounding, which is largest for a matrix that is given
     assert result.dual_objective == pytest.approx(a.mean() - penalty, rel=1e-8)
     assert 0.0 < result.relative_gap <= 1e-6
-    assert result.dual_coef.to_numpy() == pytest.approx(
-        (a * signs / (0.01 * n))[a > 0], rel=1e-14
-    )
+    coefficients = (a * signs / (0.01 * n))[a > 0]
+    assert result.dual_coef.to_numpy() == pytest.approx(coefficients, rel=1e-14)
     assert result.n_support == (a > 0).sum()
 
 

@@ -51,9 +51,8 @@ def test_a_sample_weight_of_two_is_two_rows(classifier, class_weight):
     assert (problem.lam, problem.lam_rule) == (1.0 / COUNTS.sum(), "1/n")
     repeated = np.repeat(np.arange(N), COUNTS)
     again = classifier(class_weight=class_weight).fit(X[repeated], Y[repeated])
-    np.testing.assert_allclose(
-        found.decision_function(X), again.decision_function(X), atol=1e-4
-    )
+    scores = again.decision_function(X)
+    np.testing.assert_allclose(found.decision_function(X), scores, atol=1e-4)
 
 
 @pytest.fixture(params=["file", "dask"])
@@ -110,11 +109,9 @@ def test_folds_and_saved_fits_keep_it(tmp_path):
     ps.save(model.fit(ps.SDCA(seed=1)), tmp_path / "fit.model")
     again = ps.load(tmp_path / "fit.model").problem
     assert (again.lam, again.lambda_text) == (1.0 / N, "0.00667 (1/n)")
-    found, expected = (
-        ps.cross_validate(each, QUICK, folds=5, seed=1)
-        for each in (model, ps.logit("y ~ .", FRAME, lam=1.0 / N))
-    )
-    assert np.array_equal(found.scores, expected.scores)
+    given = {"solver": QUICK, "folds": 5, "seed": 1}
+    named = ps.cross_validate(ps.logit("y ~ .", FRAME, lam=1.0 / N), **given)
+    assert np.array_equal(ps.cross_validate(model, **given).scores, named.scores)
 
 
 @pytest.mark.parametrize("standardize", [False, True])
@@ -124,9 +121,8 @@ def test_a_kernel_machine_is_that_of_libsvm(standardize):
     theirs = SVC(tol=1e-9).fit(rows, Y)
     gamma = ours.problem.kernel.gamma
     assert gamma == pytest.approx(1.0 / (4.0 * rows.var()), rel=1e-12)
-    np.testing.assert_allclose(
-        ours.decision_function(X), theirs.decision_function(rows), atol=1e-5
-    )
+    scores = theirs.decision_function(rows)
+    np.testing.assert_allclose(ours.decision_function(X), scores, atol=1e-5)
 
 
 PEGASOS = ps.Pegasos(epochs=2, seed=1)
@@ -205,10 +201,9 @@ def test_errors_and_saved_fits_have_the_lambda_that_was_chosen(tmp_path):
 
 
 def test_calibration_is_of_scores_at_lambdas_of_the_folds():
-    found = ps.calibrate(ps.svm("y ~ .", FRAME, lam="cv"), folds=2, seed=2)
-    nested = ps.cross_validate(
-        ps.svm("y ~ .", FRAME), folds=2, seed=2, lambda_path=True, rule="min"
-    )
+    given = {"folds": 2, "seed": 2}
+    found = ps.calibrate(ps.SVM(Y, X, lam="cv"), **given)
+    nested = ps.cross_validate(ps.SVM(Y, X), lambda_path=True, rule="min", **given)
     assert np.array_equal(found.validation.scores, nested.scores)
     assert found.result.problem.lam_rule == "cv"
 

@@ -120,18 +120,6 @@ def test_numbers_are_needed_again_for_new_rows(data):
     assert result.confusion(**new, actual=data["y"].head(3)).counts.sum() == 3
 
 
-def test_folds_take_the_offset_with_their_rows(data):
-    model = ps.svm("y ~ a + b", data, lam=0.05, offset="z", standardize=True)
-    solver = ps.SDCA(tol=1e-9, seed=1)
-    found = ps.cross_validate(model, solver, folds=3, seed=4)
-    split = found.folds.splits[1]
-    train, test = data.iloc[split.train], data.iloc[split.test]
-    alone = ps.svm("y ~ a + b", train, lam=0.05, offset="z", standardize=True)
-    scores = alone.fit(solver).decision_function(test)
-    # Scaled columns that are scaled again differ in last bits.
-    np.testing.assert_allclose(found.scores.iloc[split.test], scores, atol=1e-6)
-
-
 def test_sql_adds_it(data, fit):
     query = f"SELECT {fit.to_sql('sqlite')} AS score FROM d"
     with closing(sqlite3.connect(":memory:")) as base:

@@ -10,8 +10,7 @@ import statsmodels.api as sm
 import pegasos_stats as ps
 from pegasos_stats.data.language.hypotheses import constraints
 from pegasos_stats.errors import ConvergenceWarning, OptionError, UndefinedMetricWarning
-from pegasos_stats.models.inference.wald import wald_test, whitening
-from tests.models.peers import t_test
+from pegasos_stats.models.inference.wald import estimates, wald_test, whitening
 
 # The same sums in another order.
 SAME = 1e-9
@@ -25,6 +24,12 @@ HYPOTHESES = [
     np.eye(4)[1:],
     (np.array([[0.0, 1.0, -1.0, 0.0], [0.0, 0.0, 1.0, 2.0]]), np.array([0.5, 1.0])),
 ]
+
+
+def t_test(theta, V, R, q=0.0, df=np.inf, level=0.95):
+    """Tests of each ``R theta = q`` alone."""
+    errors = np.sqrt(np.einsum("ij,ij->i", R @ V, R))
+    return estimates(R @ theta, errors, df, level, q)
 
 
 @pytest.fixture(scope="module")
