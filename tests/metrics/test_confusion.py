@@ -5,11 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import (
-    DataError,
-    OptionError,
-    UndefinedMetricWarning,
-)
+from pegasos_stats.errors import DataError, OptionError, UndefinedMetricWarning
 
 # Interval of the accuracy 577/600 by binom.test, as caret prints it (R 4.2.2).
 EXACT_577_600 = (0.94303444661253988, 0.97554753638749647)
@@ -17,10 +13,8 @@ EXACT_577_600 = (0.94303444661253988, 0.97554753638749647)
 
 def test_rows_are_actual_and_columns_predicted():
     table = ps.confusion(["a"] * 3 + ["b"] * 2, ["a", "b", "b", "b", "b"]).table
-    assert table.index.name == "Actual"
-    assert table.columns.name == "Predicted"
-    assert table.loc["a"].tolist() == [1, 2]
-    assert table.loc["b"].tolist() == [0, 2]
+    assert (table.index.name, table.columns.name) == ("Actual", "Predicted")
+    assert table.to_numpy().tolist() == [[1, 2], [0, 2]]
 
 
 def test_a_level_never_predicted_keeps_its_column():
@@ -54,10 +48,8 @@ def test_rows_without_actual_label_are_counted_apart():
 def test_misclassified_rows_are_listed_on_their_index():
     actual = pd.Series([5, 6, 5], index=["r1", "r2", "r3"])
     predicted = pd.Series([5, 5, 6], index=["r1", "r2", "r3"])
-    errors = ps.confusion(actual, predicted).errors
-    assert errors.index.tolist() == ["r2", "r3"]
-    assert errors["actual"].tolist() == [6, 5]
-    assert errors["predicted"].tolist() == [5, 6]
+    errors = ps.confusion(actual, predicted).errors[["actual", "predicted"]]
+    assert errors.T.to_dict("list") == {"r2": [6, 5], "r3": [5, 6]}
 
 
 def test_the_exact_interval_is_that_of_r():
@@ -65,7 +57,6 @@ def test_the_exact_interval_is_that_of_r():
     predicted = actual.copy()
     predicted[:15], predicted[-8:] = 6, 5
     matrix = ps.confusion(actual, predicted)
-    assert matrix.n_errors == 23
     low, high = EXACT_577_600
     # one minus a number near 1 leaves rounding of 1e-16
     assert matrix.error_interval() == pytest.approx((1 - high, 1 - low), abs=1e-15)

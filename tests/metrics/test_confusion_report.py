@@ -26,28 +26,21 @@ def digits():
 @pytest.fixture(scope="module")
 def logistic():
     train, test = ps.datasets.load_digits56()
-    return ps.logit("digit ~ .", train, lam=1.0).fit(
-        ps.Pegasos(epochs=5, seed=443)
-    ), test
+    return ps.logit("digit ~ p34 + p43", train).fit(), test
 
 
 def random_labels(k, n=200, seed=0):
     return np.random.default_rng(seed).choice(list("abcde")[:k], (2, n))
 
 
-def test_the_second_level_is_positive_by_default():
-    matrix = ps.confusion(ACTUAL, PREDICTED)
-    assert matrix.positive == 6
-    assert matrix.by_class.name == 6
-    assert "'Positive' Class : 6" in str(matrix.summary())
-
-
-def test_the_first_level_is_that_of_caret_and_may_be_named(digits):
+def test_the_second_level_is_positive_and_that_of_caret_may_be_named(digits):
     assert digits.positive == 5
-    assert "'Positive' Class : 5" in str(digits.summary())
-    named = ps.confusion(ACTUAL, PREDICTED, 5, event_level="first")
+    named = ps.confusion(ACTUAL, PREDICTED, 5)
     assert named.by_class.equals(digits.by_class)
     other = ps.confusion(ACTUAL, PREDICTED)
+    for matrix, level in ((digits, 5), (named, 5), (other, 6)):
+        assert matrix.positive == matrix.by_class.name == level
+        assert f"'Positive' Class : {level}" in str(matrix.summary())
     assert other.by_class["specificity"] == digits.by_class["sensitivity"]
     assert other.overall.equals(digits.overall)
 
@@ -64,9 +57,7 @@ def test_probabilities_of_more_levels():
     frame = pd.DataFrame(p, columns=["a", "b", "c"])[["c", "a", "b"]]
     found = ps.confusion(actual, predicted, probabilities=frame).overall
     assert found["log_loss"] == pytest.approx(metrics.log_loss(actual, p), rel=RTOL)
-    peer = (
-        ((p - (np.array(["a", "b", "c"]) == actual[:, None])) ** 2).sum(axis=1).mean()
-    )
+    peer = ((p - (np.array(list("abc")) == actual[:, None])) ** 2).sum() / 200
     assert found["brier_score"] == pytest.approx(peer, rel=RTOL)
 
 
@@ -108,17 +99,16 @@ def test_levels_that_are_not_there_keep_their_place():
 
 def test_tidy_has_the_columns_of_broom(digits):
     tidied = digits.tidy(level=0.9)
-    assert tidied.columns.tolist() == [
-        *("term", "class", "estimate", "conf_low", "conf_high", "p_value")
-    ]
+    columns = "term class estimate conf_low conf_high p_value"
+    assert tidied.columns.tolist() == columns.split()
     terms = tidied["term"].tolist()
     assert terms[:3] == ["accuracy", "kappa", "mcnemar"]
     assert terms[-11:] == list(CARET_NAMES)[7:]
     assert set(tidied["class"][-11:]) == {5}
     accuracy = tidied.set_index("term").loc["accuracy"]
-    assert (accuracy["conf_low"], accuracy["conf_high"]) == pytest.approx(
-        (1 - np.array(digits.error_interval(level=0.9)))[::-1]
-    )
+    low, high = digits.error_interval(level=0.9)
+    limits = accuracy["conf_low"], accuracy["conf_high"]
+    assert limits == pytest.approx((1 - high, 1 - low))
     assert accuracy["p_value"] == digits.overall["accuracy_p_value"]
 
 
@@ -140,12 +130,8 @@ TWO, THREE = [5, 6], ["a", "b", "c"]
         (TWO, {"positive": 7}, "positive=7"),
         (TWO, {"mode": "all"}, "mode='all'"),
         (TWO, {"beta": 0}, "beta=0"),
-        (TWO, {"prevalence": 1.5}, "prevalence=1.5"),
         (TWO, {"prevalence": {5: 0.1, 6: 0.9}}, "prevalence="),
-        (TWO, {"scores": [1.0]}, "scores"),
         (TWO, {"scores": ["high", "low"]}, "scores"),
-        (TWO, {"probabilities": [0.5, 1.5]}, "probabilities"),
-        (TWO, {"probabilities": [[0.5, 0.4], [0.5, 0.5]]}, "probabilities"),
         (TWO, {"probabilities": pd.DataFrame({5: [1, 1], 7: [0, 0]})}, "columns 5, 7"),
         (THREE, {"positive": "a"}, "positive="),
         (THREE, {"scores": [1, 2, 3]}, "scores"),

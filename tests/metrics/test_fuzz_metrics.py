@@ -41,9 +41,7 @@ def scored_rows(draw, least=2):
 @given(rows=scored_rows())
 def test_the_area_counts_pairs(rows):
     codes, scores, w = rows
-    pairs = [
-        (i, j) for i in np.flatnonzero(codes == 1) for j in np.flatnonzero(codes == 0)
-    ]
+    pairs = list(itertools.product(*(np.flatnonzero(codes == c) for c in (1, 0))))
     won = [(scores[i] > scores[j]) + 0.5 * (scores[i] == scores[j]) for i, j in pairs]
     size = [w[i] * w[j] for i, j in pairs]
     same(statistics.area_under_curve(codes, scores), np.mean(won) if won else NAN)
@@ -63,6 +61,8 @@ def test_the_curve_and_its_interval_follow_from_pairs(rows, level):
     np.testing.assert_allclose(curve.false_positive, theirs[0], rtol=SAME)
     np.testing.assert_allclose(curve.true_positive, theirs[1], rtol=SAME)
     np.testing.assert_array_equal(curve.thresholds, theirs[2])
+    area = np.trapezoid(curve.true_positive, curve.false_positive)
+    same(area, statistics.area_under_curve(codes, scores))
     low, high = auc_interval(codes, scores, level, scale="plain")
     one, other = scores[codes == 1][:, None], scores[codes == 0][None, :]
     won = (one > other) + 0.5 * (one == other)
@@ -103,12 +103,10 @@ def test_rows_that_lack_something_are_left_out_where_it_is_needed(data):
     p[p == 1.0] = np.nan
     scores = np.where(np.isnan(p), np.nan, 2 * p - 1)
     levels = ["low", "high"]
-    matrix = ps.confusion(
-        actual, predicted, levels=levels, scores=scores, probabilities=p
-    )
-    for i, j in itertools.product(range(2), repeat=2):
-        rows = (actual == levels[i]) & (predicted == levels[j])
-        assert matrix.counts[i, j] == rows.sum()
+    given = {"levels": levels, "scores": scores, "probabilities": p}
+    matrix = ps.confusion(actual, predicted, **given)
+    for (i, j), count in np.ndenumerate(matrix.counts[:, :2]):
+        assert count == ((actual == levels[i]) & (predicted == levels[j])).sum()
     labelled, given_label = actual.notna(), predicted.notna()
     undecided = int((labelled & ~given_label).sum())
     assert matrix.n_undecided == undecided == matrix.counts[:, 2].sum()
@@ -148,9 +146,8 @@ def test_probabilities_are_one_in_sum_to_their_tolerance():
 def test_a_share_may_be_nought_or_one_and_no_more():
     actual = ["a", "b", "b"]
     for share in (0, 1.0, np.float32(0.5)):
-        assert ps.confusion(actual, actual, prevalence=share).choices.prevalence == (
-            share,
-        )
+        choices = ps.confusion(actual, actual, prevalence=share).choices
+        assert choices.prevalence == (share,)
     for share in (-1e-9, 1.0 + 1e-9, True, "0.5", np.nan):
         with pytest.raises(OptionError, match="prevalence="):
             ps.confusion(actual, actual, prevalence=share)
@@ -213,23 +210,16 @@ def test_statistics_of_the_table_are_those_of_the_peers(counts):
     above = binomtest(right, n, rate, "greater").pvalue
     same(found["accuracy_p_value"], above, rel=1e-9)
     interval = proportion_confint(right, n, method="beta")
-    low, high = (
-        edge if edge == edge else end
-        for edge, end in zip(interval, (0, 1), strict=True)
-    )
+    low, high = np.where(np.isnan(interval), (0, 1), interval)
     same(found["accuracy_low"], low)
     same(found["accuracy_high"], high)
-    constant = len(set(actual)) == 1 or len(set(predicted)) == 1
-    if constant:
-        assert found["mcc"] != found["mcc"]
-    else:
-        theirs = metrics.matthews_corrcoef(actual, predicted)
-        assert found["mcc"] == pytest.approx(theirs, rel=1e-9, abs=1e-12)
+    matthews = kappa = NAN
+    if len(set(actual)) > 1 and len(set(predicted)) > 1:
+        matthews = metrics.matthews_corrcoef(actual, predicted)
     if len(set(actual) | set(predicted)) > 1:
-        theirs = metrics.cohen_kappa_score(actual, predicted)
-        assert found["kappa"] == pytest.approx(theirs, rel=1e-9, abs=1e-12)
-    else:
-        assert found["kappa"] != found["kappa"]
+        kappa = metrics.cohen_kappa_score(actual, predicted)
+    ours = found["mcc"], found["kappa"]
+    assert ours == pytest.approx((matthews, kappa), 1e-9, 1e-12, nan_ok=True)
     k = len(counts)
     upper = np.triu_indices(k, 1)
     if (counts + counts.T)[upper].all() and k > 1:

@@ -129,16 +129,8 @@ def test_nested_selection_is_that_of_a_plain_loop(wine, loss, rule, grouped):
     make, _, measure, terms = CASES[loss]
     model = make(f"y ~ {terms}", wine)
     options = {"groups": "group"} if grouped else {}
-    found = ps.cross_validate(
-        model,
-        EXACT,
-        folds=3,
-        seed=20,
-        lambda_path=GRID,
-        rule=rule,
-        workers=1,
-        **options,
-    )
+    options |= {"folds": 3, "seed": 20, "lambda_path": GRID, "rule": rule}
+    found = ps.cross_validate(model, EXACT, workers=1, **options)
     positive = (wine["y"] == "third").to_numpy()
     groups = pd.factorize(wine["group"])[0]
     rng = ps.RRandom(20)
@@ -156,9 +148,8 @@ def test_nested_selection_is_that_of_a_plain_loop(wine, loss, rule, grouped):
             fitted, held = wine.iloc[train[a]], wine.iloc[train[b]]
             sizes.append(len(b))
             for at, lam in zip(losses, GRID, strict=True):
-                at.append(
-                    measure(held["y"] == "third", by_hand(loss, fitted, held, lam))
-                )
+                scores = by_hand(loss, fitted, held, lam)
+                at.append(measure(held["y"] == "third", scores))
         lam = GRID[chosen(losses, sizes, rule)]
         scores = by_hand(loss, wine.iloc[train], wine.iloc[test], lam)
         apart = found.scores.iloc[test] - scores
@@ -180,9 +171,7 @@ def test_nested_selection_is_that_of_a_plain_loop(wine, loss, rule, grouped):
 def cancer_scores(train, test):
     """Probabilities of the second level for held-out rows, columns scaled on others."""
     parts = [scaled(train, "a"), splined(train, "b", 4), lambda rows: rows["c"] * 10.0]
-    X, held = (
-        np.column_stack([part(rows) for part in parts]) for rows in (train, test)
-    )
+    X, held = (np.column_stack([part(r) for part in parts]) for r in (train, test))
     return expit(logistic(X, train["y"] == "malignant", 0.02)(held))
 
 

@@ -29,27 +29,17 @@ TIGHT = ps.SDCA(epochs=1000, tol=1e-10, seed=1)
 
 
 @pytest.fixture(scope="module")
-def data():
-    rng = np.random.default_rng(5)
-    frame = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "c"])
-    frame["y"] = np.where(frame["a"] + rng.normal(size=200) > 0.4, "yes", "no")
-    frame["w"] = rng.integers(1, 4, 200)
-    frame.index = pd.Index([f"r{i}" for i in range(200)])
-    return frame
-
-
-@pytest.fixture(scope="module")
 def calibrated(data):
     return ps.calibrate(ps.svm("y ~ a + b + c", data, lam=0.05), TIGHT, seed=443)
 
 
 def test_the_whole_is_that_of_scikit_learn(data, calibrated):
     X, y = data[["a", "b", "c"]].to_numpy(), data["y"].to_numpy()
-    folds = list(calibrated.validation.folds)  # 160 rows to fit in each
-    assert {len(train) for train, test in folds} == {160}
-    # their fit on all rows has the C of the folds, so lambda differs there: 160/200
+    folds = list(calibrated.validation.folds)  # 96 rows to fit in each
+    assert {len(train) for train, test in folds} == {96}
+    # their fit on all rows has the C of the folds, so lambda differs there: 96/120
     peer = CalibratedClassifierCV(
-        SVC(kernel="linear", C=1 / (0.05 * 160), tol=1e-10), cv=folds, ensemble=False
+        SVC(kernel="linear", C=1 / (0.05 * 96), tol=1e-10), cv=folds, ensemble=False
     ).fit(X, y)
     inner = peer.calibrated_classifiers_[0].calibrators[0]
     # out-of-fold scores of two optima agree to sqrt(2 gap / lam), 2e-4 here
@@ -82,14 +72,14 @@ def test_repeats_and_weights_go_into_the_sigmoid(data):
     )
     assert pytest.approx((once.A, once.B)) == (found.sigmoid.A, found.sigmoid.B)
     again = ps.calibrate(model, folds=found.validation.folds, seed=1)
-    assert again.logits.shape == (200, 3)
+    assert again.logits.shape == (120, 3)
     assert found.result.seed == 1
 
 
 def test_one_fold_gives_no_sigmoid_for_its_rows(data):
     model = ps.svm("y ~ a + b", data, lam=1.0)
     with pytest.raises(DataError, match="at least two folds"):
-        ps.calibrate(model, folds=[(np.arange(100), np.arange(100, 200))])
+        ps.calibrate(model, folds=[(np.arange(60), np.arange(60, 120))])
 
 
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
@@ -114,7 +104,7 @@ def test_reliability_of_a_logistic_fit(data):
     found = ps.reliability(data["y"], frame)
     assert found.positive == "yes"
     same = ps.reliability(data["y"], frame["yes"], positive="yes")
-    pd.testing.assert_frame_equal(found.table, same.table)
+    assert found.table.equals(same.table)
     other = ps.reliability(data["y"], frame, positive="no")
     assert other.brier_score == pytest.approx(found.brier_score)
     np.testing.assert_allclose(other.table["n"], found.table["n"][::-1])
@@ -139,8 +129,7 @@ def test_rows_that_lack_something_are_left_out_and_counted():
     found = ps.reliability(
         pd.Series(["a", None, "b", "b"]), [0.1, 0.2, np.nan, 0.7], positive="b"
     )
-    assert found.n_left_out == 2
-    assert found.table["n"].sum() == 2
+    assert found.n_left_out == found.table["n"].sum() == 2
     assert "2 of the rows" in str(found)
 
 
@@ -150,18 +139,14 @@ COLUMNS = pd.DataFrame({0: [0.5, 1], 1: [0.5, 0]})
 @pytest.mark.parametrize(
     ("actual", "p", "given", "error", "message"),
     [
-        ([0, 1], [0.5], {}, DataError, "2 actual"),
         ([0, 1], [0.5, 1.5], {}, DataError, "between 0 and 1"),
         ([None, None], [0.1, 0.2], {}, OptionError, "levels"),
         ([0, 1], [np.nan] * 2, {}, DataError, "No row"),
         (list("abc"), [0.5] * 3, {}, OptionError, "'a', 'b', 'c'"),
         ([0, 2], COLUMNS, {}, LabelError, "2"),
         ([0, 1], [0.1, 0.2], {"positive": 2}, OptionError, "positive=2"),
-        ([0, 1], [0.1, 0.2], {"bins": 0}, OptionError, "bins=0"),
         ([0, 1], [0.1, 0.2], {"bins": [0, 1, 0.5]}, OptionError, "bins="),
-        ([0, 1], [0.1, 0.2], {"bins": "many"}, OptionError, "bins="),
         ([0, 1], [0.1, 0.2], {"strategy": "equal"}, OptionError, "strategy"),
-        ([0, 1], [0.1, 0.2], {"level": 95}, OptionError, "level"),
     ],
 )
 def test_wrong_input_is_refused(actual, p, given, error, message):
@@ -175,9 +160,8 @@ def test_losses_are_means_over_the_repeats_by_the_weights_of_the_rows(data):
     came, w = data["y"] == "yes", data["w"]
     table = found.tidy().set_index("term")["estimate"]
     for name, peer in (("brier_score", brier_score_loss), ("log_loss", log_loss)):
-        by_repeat = [
-            peer(came, p, sample_weight=w) for p in expit(found.logits.to_numpy().T)
-        ]
+        chances = expit(found.logits.to_numpy().T)
+        by_repeat = [peer(came, p, sample_weight=w) for p in chances]
         assert len(by_repeat) == 3
         assert table[name] == pytest.approx(np.mean(by_repeat), rel=1e-12)
 
@@ -258,22 +242,16 @@ def drawn(seed):
     return y, scores, rng.integers(1, 4, n).astype(float)
 
 
-def slope(y, scores, weights, found):
-    """Gradient in A and B of the regularised likelihood."""
-    upper, lower = weights[y > 0].sum(), weights[y < 0].sum()
-    targets = np.where(y > 0, (upper + 1) / (upper + 2), 1 / (lower + 2))
-    p = expit(found.logits(scores))
-    return weights @ ((targets - p) * scores), weights @ (targets - p)
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_the_sigmoid_is_at_the_optimum(seed):
     y, scores, weights = drawn(seed)
     found = fit_sigmoid(y, scores, weights)
-    by_A, by_B = slope(y, scores, weights, found)
+    upper, lower = weights[y > 0].sum(), weights[y < 0].sum()
+    targets = np.where(y > 0, (upper + 1) / (upper + 2), 1 / (lower + 2))
+    gradient = weights * (targets - expit(found.logits(scores)))
     rounding = 1e-6 * weights.sum()  # the decrement is its square: 1e-14 of the loss
-    assert abs(by_A) <= rounding * np.abs(scores).max()
-    assert abs(by_B) <= rounding
+    assert abs(gradient @ scores) <= rounding * np.abs(scores).max()
+    assert abs(gradient.sum()) <= rounding
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -283,21 +261,7 @@ def test_the_sigmoid_is_that_of_scikit_learn(seed):
     for w in (None, weights):
         ours = fit_sigmoid(y, scores / scale, w)
         theirs = _SigmoidCalibration().fit(scores / scale, y, w)
-        columns = np.column_stack([scores / scale, np.ones(len(y))])
-        losses = [
-            regularised(y, columns, w, pair)
-            for pair in ((ours.A, ours.B), (theirs.a_, theirs.b_))
-        ]
-        assert losses[0] <= losses[1] * (1 + 1e-14)
         assert pytest.approx((theirs.a_, theirs.b_), abs=PEER_ATOL) == (ours.A, ours.B)
-
-
-def regularised(y, columns, weights, pair):
-    w = np.ones(len(y)) if weights is None else weights
-    upper, lower = w[y > 0].sum(), w[y < 0].sum()
-    targets = np.where(y > 0, (upper + 1) / (upper + 2), 1 / (lower + 2))
-    z = columns @ np.array(pair)
-    return float(w @ (np.logaddexp(0.0, -z) + targets * z))
 
 
 def test_extreme_scores_give_a_finite_sigmoid():
@@ -331,10 +295,6 @@ def test_a_sigmoid_is_finite_whatever_the_size_of_the_scores(size):
         logits = found.logits(scores)
     assert found.A <= 0.0
     assert np.isfinite([found.A, found.B, *logits]).all()
-    if size >= 1e-200:
-        same = fit_sigmoid(y, scores / size)
-        # Newton's steps end within 1e-12 of the likelihood, 1e-6 of a coefficient.
-        assert found.A * size == pytest.approx(same.A, rel=1e-6)
 
 
 # ---- Slope, intercept, smooth curve and ICI, against statsmodels and R.
@@ -374,7 +334,7 @@ def test_slope_and_intercept_are_those_of_glm(seed):
 
 def test_slope_and_intercept_are_those_of_glm_in_r(r):
     happened, p = events(7)
-    y, q = (", ".join(map(repr, x.tolist())) for x in (happened, p))
+    y, q = (str(x.tolist())[1:-1] for x in (happened, p))
     expected = r.eval(
         f"local({{y <- c({y}); z <- qlogis(c({q}))\n"
         "tight <- glm.control(1e-14)\n"
@@ -402,7 +362,7 @@ def test_the_ici_is_the_mean_distance_from_lowess(n, digits):
 
 def test_the_curve_is_lowess_of_r(r):
     happened, p = events(5, 200)
-    y, q = (", ".join(map(repr, x.tolist())) for x in (happened, p))
+    y, q = (str(x.tolist())[1:-1] for x in (happened, p))
     expected = r.eval(
         f"local({{p <- c({q}); s <- lowess(p, c({y}), iter = 0, delta = 0)\n"
         "mean(abs(s$y - s$x))})"
@@ -457,15 +417,11 @@ def test_far_probabilities_converge():
     assert ps.reliability(happened, rare).intercept == pytest.approx(expected)
 
 
-def test_losses_are_those_of_scikit_learn(data, calibrated):
-    came = data["y"] == "yes"
-    table = calibrated.tidy().set_index("term")
-    for column, p in (
-        ("estimate", calibrated.probabilities["yes"]),
-        ("in_sample", calibrated.predict_proba()["yes"]),
-    ):
-        assert table[column]["brier_score"] == pytest.approx(brier_score_loss(came, p))
-        assert table[column]["log_loss"] == pytest.approx(log_loss(came, p))
+def test_losses_of_the_rows_of_the_fit_stand_beside_them(data, calibrated):
+    given = data["y"] == "yes", calibrated.predict_proba()["yes"]
+    found = calibrated.tidy().set_index("term")["in_sample"]
+    assert found["brier_score"] == pytest.approx(brier_score_loss(*given))
+    assert found["log_loss"] == pytest.approx(log_loss(*given))
     assert calibrated.probabilities.index.equals(data.index)
 
 

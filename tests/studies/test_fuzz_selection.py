@@ -61,9 +61,7 @@ def test_the_sigmoid_follows_rows_units_and_names_of_the_levels(seed, factor):
 @given(seed=SEEDS, repeats=st.integers(1, 3))
 def test_a_row_counts_once_however_often_it_was_held_out(seed, repeats):
     y, first, w, rng = scored(seed)
-    scores = np.column_stack(
-        [first + rng.standard_normal(y.size) for _ in range(repeats)]
-    )
+    scores = first[:, None] + rng.standard_normal((y.size, repeats))
     scores[rng.random(scores.shape) < 0.3] = np.nan
     scores[:2, 0] = first[:2]
     known = ~np.isnan(scores)
@@ -111,10 +109,8 @@ def test_metrics_are_those_of_scikit_learn_with_weights(seed):
 def test_undecided_rows_go_where_ties_say():
     y, scores = np.array([1.0, -1.0, -1.0, 1.0]), np.array([[0.0, -0.0, 0.0, 2.0]])
     w = np.array([4.0, 1.0, 2.0, 3.0])
-    found = {
-        t: metrics.error_rate(y, scores, w, t) for t in ("na", "positive", "negative")
-    }
-    assert found == {"na": 0.0, "positive": 0.3, "negative": 0.4}
+    expected = {"na": 0.0, "positive": 0.3, "negative": 0.4}
+    assert expected == {t: metrics.error_rate(y, scores, w, t) for t in expected}
     nothing = metrics.error_rate(y[:3], scores[:, :3], w[:3], "na")
     assert nothing != nothing
     assert metrics.MEASURES["hinge_loss"](y, scores, 0.0 * w, "na") != 0.0

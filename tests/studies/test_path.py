@@ -29,12 +29,7 @@ mpl.use("Agg")
 TIGHT = ps.SDCA(epochs=1000, tol=1e-10, seed=1)
 
 
-@pytest.fixture(scope="module")
-def svm():
-    rng = np.random.default_rng(11)
-    frame = pd.DataFrame(rng.normal(size=(120, 4)), columns=["a", "b", "c", "d"])
-    frame["y"] = np.where(frame["a"] + rng.normal(size=120) > 0, "yes", "no")
-    return ps.svm("y ~ a + b + c + d", frame, lam=0.05)
+LOSSES = pytest.mark.parametrize("make", [ps.SVM, ps.Logit])
 
 
 @pytest.fixture(scope="module")
@@ -42,13 +37,13 @@ def path(svm):
     return ps.lambda_path(svm, folds=5, repeats=2, seed=2)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "log"])
+@LOSSES
 @pytest.mark.parametrize("shape", [(60, 5), (30, 80)])
-def test_every_fit_of_a_path_is_certified(loss, shape):
+def test_every_fit_of_a_path_is_certified(make, shape):
     rng = np.random.default_rng(1)
     X = rng.normal(size=shape)
     y = X[:, 0] + 0.5 * rng.normal(size=shape[0]) > 0.2
-    model = {"hinge": ps.SVM, "log": ps.Logit}[loss](y, X)
+    model = make(y, X)
     solver = ps.SDCA(epochs=1000, tol=1e-6)
     path = ps.lambda_path(model, solver=solver, folds=None, seed=1)
     assert (path.fits["relative_gap"] <= 1e-6).all()
@@ -61,11 +56,11 @@ def test_every_fit_of_a_path_is_certified(loss, shape):
         assert abs(at.objective - line.objective) <= 2e-6 * at.objective  # both gaps
 
 
-@pytest.mark.parametrize("loss", ["hinge", "log"])
-def test_each_fit_of_a_path_begins_where_the_one_before_ended(loss):
+@LOSSES
+def test_each_fit_of_a_path_begins_where_the_one_before_ended(make):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(40, 3))
-    model = {"hinge": ps.SVM, "log": ps.Logit}[loss](X[:, 0] > rng.normal(size=40), X)
+    model = make(X[:, 0] > rng.normal(size=40), X)
     lambdas, solver = np.array([0.7, 0.2, 0.03]), ps.SDCA(epochs=3, tol=1e-3, seed=1)
     found = path_solutions(model.problem, solver, lambdas)
     for i, lam in enumerate(lambdas):
@@ -159,7 +154,7 @@ def test_the_refit_is_a_fit_by_the_solver_of_the_path(path):
     assert there.index.tolist() == ["Intercept", "a", "b", "c", "d"]
 
 
-def test_standardized_coefficients(svm):
+def test_standardized_coefficients():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2)) * [1, 100] + [5, 0]
     y = X[:, 0] + X[:, 1] / 100 + rng.normal(size=60) > 5
@@ -201,8 +196,6 @@ def test_a_single_fold_has_no_standard_error(svm):
 EXACT = ps.SDCA(epochs=1000, tol=1e-11, seed=1)
 NEAR = ps.SDCA(epochs=1000, tol=1e-7, seed=1)
 LAMBDAS = np.array([1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4])
-KINDS = {"hinge": ps.SVM, "log": ps.Logit}
-LOSSES = pytest.mark.parametrize("loss", ["hinge", "log"])
 
 
 def drawn(seed, n=400, p=4, noise=1.0):
@@ -212,57 +205,41 @@ def drawn(seed, n=400, p=4, noise=1.0):
     return rng, X, y
 
 
+OPTIONS = {
+    "weights": {"weights": np.arange(400) % 4 * 1.0},
+    "offset": {"offset": 2.0 * np.sin(np.arange(400))},
+    "no intercept": {"intercept": False},
+    "scales": {"standardize": True},
+}
+COLUMNS = {
+    "constant": lambda X: np.column_stack([X, 0.0 * X[:, 0] + 3.0, X[:, 0] == X[7, 0]]),
+    "twice": lambda X: np.column_stack([X, X[:, :2]]),
+    "far from zero": lambda X: X + 1000.0,
+    "discrete": lambda X: np.sign(X) * (np.abs(X) > 0.5),
+    "scales": lambda X: X * [1.0, 1e3, 1e-2, 1.0] + [0, 50, 0, 3],
+}
+DRAWN = {"separable": {"noise": 0.0}, "wide": {"p": 104}, "many": {"n": 3000, "p": 6}}
+
+
 def data(name):
     """X, y and options of the model."""
-    rng, X, y = drawn(3)
-    n, options = len(y), {}
-    if name == "weights":
-        options["weights"] = rng.integers(0, 4, n).astype(float)
-    elif name == "offset":
-        options["offset"] = 2.0 * rng.normal(size=n)
-    elif name == "no intercept":
-        options["intercept"] = False
-    elif name == "standardize":
-        X, options["standardize"] = X * [1.0, 1e3, 1e-2, 1.0] + [0, 50, 0, 3], True
-    elif name == "separable":
-        _, X, y = drawn(3, noise=0.0)
-    elif name == "rare":
-        y = np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 2.0, 1, -1)
-    elif name == "constant":
-        X = np.column_stack([X, np.full(n, 3.0), np.arange(n) == 7])
-    elif name == "twice":
-        X = np.column_stack([X, X[:, :2]])
-    elif name == "far from zero":
-        X = X + 1000.0
-    elif name == "discrete":
-        X = np.sign(X) * (np.abs(X) > 0.5)
-    elif name == "wide":
-        _, X, y = drawn(3, 400, 104)
-    elif name == "many":
-        _, X, y = drawn(3, 3000, 6)
-    return X, y, options
+    rng, X, y = drawn(3, **DRAWN.get(name, {}))
+    if name == "rare":
+        y = np.where(X[:, 0] + 0.5 * rng.normal(size=len(y)) > 2.0, 1, -1)
+    return COLUMNS.get(name, np.asarray)(X), y, OPTIONS.get(name, {})
 
 
 def fold_of(n, k=5):
     return np.arange(n) * 7 % k
 
 
-DATA = pytest.mark.parametrize(
-    "name",
-    [
-        *("plain", "weights", "offset", "no intercept", "standardize", "separable"),
-        *("rare", "constant", "twice", "far from zero", "discrete", "wide", "many"),
-    ],
-)
-
-
-@DATA
+@pytest.mark.parametrize("name", sorted({"rare", *OPTIONS, *COLUMNS, *DRAWN}))
 @LOSSES
-def test_certificates_hold_and_are_within_the_tolerance(loss, name):
+def test_certificates_hold_and_are_within_the_tolerance(make, name):
     X, y, options = data(name)
-    if loss == "hinge" and name == "wide":
+    if make is ps.SVM and name == "wide":
         X = X[:, :15]
-    model = KINDS[loss](y, X, lam=1.0, **options)
+    model = make(y, X, lam=1.0, **options)
     given = ps.lambda_path(model, LAMBDAS[:1], folds=fold_of(len(y)), seed=1)
     for tol in (1e-3, 1e-6):
         splits = None, *given.folds.splits
@@ -285,69 +262,63 @@ def test_certificates_hold_and_are_within_the_tolerance(loss, name):
                     value = primal(at, *fits[j].solution)
                     assert value == pytest.approx(gap.objective, rel=1e-12)
                     continue
-                offset = model.problem.offset
-                offset = None if offset is None else offset[split.test]
-                scores = fits[j].scores
                 alone = X_test @ one.beta + one.alpha
-                alone += 0.0 if offset is None else offset
+                if model.problem.offset is not None:
+                    alone += model.problem.offset[split.test]
                 # ||beta - beta*||^2 <= 2 gap / lam, and as much for the intercept
-                reach = np.sqrt(2.0 * gap.gap / at.lam) * np.linalg.norm(
-                    X_test - X_test.mean(axis=0), axis=1
-                )
-                if loss == "log":
-                    assert (np.abs(scores - alone) <= 3.0 * reach + 0.05).all()
+                size = np.linalg.norm(X_test - X_test.mean(axis=0), axis=1)
+                reach = np.sqrt(2.0 * gap.gap / at.lam) * size
+                if make is ps.Logit:
+                    apart = np.abs(fits[j].scores - alone)
+                    assert (apart <= 3.0 * reach + 0.05).all()
 
 
 @LOSSES
-def test_lambda_and_losses_are_those_of_fits_made_one_by_one(loss, monkeypatch):
+def test_lambda_and_losses_are_those_of_fits_made_one_by_one(make, monkeypatch):
     _, X, y = drawn(5, 600, 5)
-    model = KINDS[loss](y, X, lam=1.0)
+    model = make(y, X, lam=1.0)
     grid = ps.lambda_grid(model, 12, 1e-3)
-    given = {"solver": NEAR, "folds": 6, "repeats": 2, "seed": 3}
-    metric = f"{loss}_loss"
-    together = ps.lambda_path(model, grid, **given, metric=metric)
+    metric = f"{model.problem.loss}_loss"
+    given = {"folds": 6, "repeats": 2, "seed": 3, "metric": metric}
+    together = ps.lambda_path(model, grid, NEAR, **given)
     monkeypatch.setattr(fold_fits, "suits", lambda *_: False)
-    alone = ps.lambda_path(model, grid, **given, metric=metric)
+    alone = ps.lambda_path(model, grid, NEAR, **given)
     assert together.lambda_min == alone.lambda_min
     assert together.lambda_1se == alone.lambda_1se
-    assert together.by_fold.columns.tolist() == alone.by_fold.columns.tolist()
+    one, other = together.by_fold, alone.by_fold
+    assert one.columns.tolist() == other.columns.tolist()
     for name in ("repeat", "fold", "lam", "n_train", "n_test", "weight", "seed"):
-        assert together.by_fold[name].equals(alone.by_fold[name])
-    both = (
-        path.by_fold.set_index(["repeat", "fold", "lam"]) for path in (together, alone)
-    )
-    for a, b in zip(*(each["objective"] for each in both), strict=True):
-        assert a == pytest.approx(b, rel=2e-7)
+        assert one[name].equals(other[name])
+    np.testing.assert_allclose(one["objective"], other["objective"], rtol=2e-7)
     np.testing.assert_allclose(together.table[metric], alone.table[metric], rtol=2e-3)
-    np.testing.assert_allclose(
-        together.fits["training_error"], alone.fits["training_error"], atol=0.005
-    )
+    apart = together.fits["training_error"] - alone.fits["training_error"]
+    assert apart.abs().max() <= 0.005
 
 
 @LOSSES
-def test_whole_weights_are_rows_that_are_repeated(loss):
+def test_whole_weights_are_rows_that_are_repeated(make):
     rng, X, y = drawn(8, 300, 4)
     w = rng.integers(1, 4, len(y))
     at = np.repeat(np.arange(len(y)), w)
     fold = fold_of(len(y))
-    weighed = KINDS[loss](y, X, lam=1.0, weights=w.astype(float)).problem
-    repeated = KINDS[loss](y[at], X[at], lam=1.0).problem
+    weighed = make(y, X, lam=1.0, weights=w.astype(float)).problem
+    repeated = make(y[at], X[at], lam=1.0).problem
     a = fold_path(FoldedRows(weighed, fold, 5), LAMBDAS, 1e-8)
     b = fold_path(FoldedRows(repeated, fold[at], 5), LAMBDAS, 1e-8)
     for one, other in zip(a, b, strict=True):
         np.testing.assert_allclose(one.objective, other.objective, rtol=2e-8)
 
 
-def test_columns_that_are_constant_where_a_fold_is_fitted_have_the_coefficient_0():
+@LOSSES
+def test_columns_that_are_constant_where_a_fold_is_fitted_are_left_out(make):
     _, X, y = drawn(3)
     fold = fold_of(len(y))
     X = np.column_stack([X, np.full(len(y), 3.0), fold == 2])
-    for kind in KINDS.values():
-        rows = FoldedRows(kind(y, X, lam=1.0).problem, fold, 5)
-        for point in fold_path(rows, LAMBDAS, 1e-6):
-            assert (point.theta[:, 4] == 0.0).all()
-            assert point.theta[2, 5] == 0.0
-            assert (point.theta[[0, 1, 3, 4], 5] != 0.0).any()
+    rows = FoldedRows(make(y, X, lam=1.0).problem, fold, 5)
+    for point in fold_path(rows, LAMBDAS, 1e-6):
+        assert (point.theta[:, 4] == 0.0).all()
+        assert point.theta[2, 5] == 0.0
+        assert (point.theta[[0, 1, 3, 4], 5] != 0.0).any()
 
 
 @pytest.mark.parametrize("factor", [1.0, 0.3])
@@ -372,10 +343,8 @@ def test_the_scale_of_a_fold_is_that_of_the_rows_that_are_fitted(factor):
 def test_groups_and_given_folds_are_held_out_as_one_by_one(monkeypatch):
     rng, X, y = drawn(9, 300, 4)
     model = ps.Logit(y, X, lam=0.01)
-    pairs = [
-        (np.arange(0, 200), np.arange(200, 250)),
-        (np.arange(50, 250), np.arange(50)),
-    ]
+    row = np.arange(300)
+    pairs = [(row[:200], row[200:250]), (row[50:250], row[:50])]
     options = [
         {"folds": 5, "groups": rng.integers(0, 30, 300)},
         {"folds": fold_of(300), "lambda_path": [0.1, 0.01]},
@@ -405,12 +374,9 @@ def test_fits_that_are_not_certified_are_made_alone(monkeypatch):
     monkeypatch.setattr(fold_fits, "shared_fits", missing)
     other = ps.lambda_path(model, LAMBDAS, NEAR, folds=5, seed=1)
     assert (other.by_fold["relative_gap"] <= NEAR.tol).all()
-    np.testing.assert_allclose(
-        usual.table["log_loss"], other.table["log_loss"], rtol=1e-3
-    )
-    np.testing.assert_allclose(
-        usual.fits["objective"], other.fits["objective"], rtol=2e-7
-    )
+    for of, name, near in (("table", "log_loss", 1e-3), ("fits", "objective", 2e-7)):
+        one, two = (getattr(path, of)[name] for path in (usual, other))
+        np.testing.assert_allclose(one, two, rtol=near)
     assert other.coefficients.shape == usual.coefficients.shape
 
 

