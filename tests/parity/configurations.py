@@ -4,6 +4,7 @@ Configuration `number` of `seed` is always the same one.
 """
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -100,12 +101,8 @@ class Configuration:
         return int(self.X.shape[1])
 
     def model(self) -> Any:
-        given = {
-            "lam": self.lam,
-            "intercept": self.intercept,
-            "coding": self.coding,
-            "weights": self.weights,
-        }
+        names = ("lam", "intercept", "coding", "weights")
+        given = {name: getattr(self, name) for name in names}
         if self.solver == "kernel":
             return ps.KernelSVM(self.labels, self.rows(), **given, **self.kernel)
         model = {"hinge": ps.SVM, "log": ps.Logit}[self.loss]
@@ -122,12 +119,9 @@ class Configuration:
         coding = self.coding
         if not isinstance(coding, str):
             coding = pd.Series(list(coding))
-        return Setup(model, self.as_solver(), rows, self.labels, coding, weights)
-
-    def as_solver(self) -> ps.Pegasos | ps.SDCA:
-        if self.solver == "sdca":
-            return ps.SDCA(tol=0, algorithm="perm", **self.options)
-        return ps.Pegasos(**self.options)
+        use = partial(ps.SDCA, tol=0, algorithm="perm")
+        solver = (use if self.solver == "sdca" else ps.Pegasos)(**self.options)
+        return Setup(model, solver, rows, self.labels, coding, weights)
 
 
 def draw(seed: int, number: int) -> Configuration:
@@ -147,7 +141,8 @@ def draw(seed: int, number: int) -> Configuration:
     if storage == "float32":
         X = X.astype(np.float32).astype(np.float64)
     if loss == "log":
-        X, lam = within_reach(X, lam, intercept, largest_weight(weights, labels))
+        most = 1.0 if weights is None else float(len(labels))  # of weights of mean 1
+        X, lam = within_reach(X, lam, intercept, most)
     n = int(complete(labels, weights).sum())
     options = drawn_sdca(rng, n) if solver == "sdca" else drawn_pegasos(rng, n, solver)
     if not intercept:
@@ -166,9 +161,8 @@ def draw(seed: int, number: int) -> Configuration:
 
 def drawn_rows(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Rows with one or two peculiarities, and the sign of each, both occurring."""
-    n = int(
-        rng.choice([rng.integers(2, 9), rng.integers(9, 60), rng.integers(60, 201)])
-    )
+    sizes = [rng.integers(2, 9), rng.integers(9, 60), rng.integers(60, 201)]
+    n = int(rng.choice(sizes))
     p = int(rng.choice([rng.integers(1, 4), rng.integers(4, 31)]))
     X = rng.standard_normal((n, p))
     noise = rng.uniform(0.0, 2.0) * rng.standard_normal(n)
@@ -195,10 +189,9 @@ def with_gaps(rng: np.random.Generator, X: np.ndarray) -> np.ndarray:
 
 
 def far(rng: np.random.Generator, X: np.ndarray) -> np.ndarray:
-    offsets = rng.choice([-1.0, 1.0], X.shape[1]) * 10.0 ** rng.uniform(
-        1.0, 8.0, X.shape[1]
-    )
-    return X + offsets * (rng.random(X.shape[1]) < 0.5)
+    p = X.shape[1]
+    offsets = rng.choice([-1.0, 1.0], p) * 10.0 ** rng.uniform(1.0, 8.0, p)
+    return X + offsets * (rng.random(p) < 0.5)
 
 
 CHANGES = {
@@ -362,11 +355,6 @@ def complete(labels: "pd.Series[Any]", weights: Any) -> np.ndarray:
     """Rows that have a label and a weight."""
     kept = labels.notna().to_numpy(dtype=bool)
     return kept & ~np.isnan(weights) if isinstance(weights, np.ndarray) else kept
-
-
-def largest_weight(weights: Any, labels: "pd.Series[Any]") -> float:
-    """A bound of the weights of mean 1."""
-    return 1.0 if weights is None else float(len(labels))
 
 
 def within_reach(
