@@ -40,9 +40,8 @@ def kernel():
 
 def gram():
     K = X.to_numpy() @ X.to_numpy().T
-    return ps.KernelSVM(Y, K, kernel="precomputed", lam=1.0).fit(
-        ps.Pegasos(epochs=3, seed=5)
-    )
+    model = ps.KernelSVM(Y, K, kernel="precomputed", lam=1.0)
+    return model.fit(ps.Pegasos(epochs=3, seed=5))
 
 
 FITS = {f.__name__: f for f in (linear, refined, bootstrapped, kernel, gram)}

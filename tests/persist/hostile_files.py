@@ -5,6 +5,7 @@ import struct
 import time
 import tracemalloc
 import zipfile
+from hashlib import sha256
 
 import pandas as pd
 import pytest
@@ -44,13 +45,7 @@ def check_refused(path, content):
 
 def resealed(content):
     """A file whose bytes were changed, with a digest that is right."""
-    return bytes(content[:-64]) + sha256(bytes(content[:-64])).encode()
-
-
-def sha256(content):
-    import hashlib
-
-    return hashlib.sha256(content).hexdigest()
+    return bytes(content[:-64]) + sha256(content[:-64]).hexdigest().encode()
 
 
 def rezipped(members, comment=b"pegasos_stats sha256 " + b"0" * 64, packing=0):

@@ -36,6 +36,10 @@ def exact():
     return ps.SDCA(tol=1e-8, seed=1)
 
 
+def two_fits():
+    return [model(build).fit(exact()) for build in (ps.svm, ps.logit)]
+
+
 def cross_validation():
     model_ = model(ps.logit, weights="balanced")
     return ps.cross_validate(model_, exact(), folds=3, repeats=3, seed=443)
@@ -104,10 +108,8 @@ def solvers():
 
 
 def predictions():
-    one, other = (
-        model(build).fit(exact()).predict(DATA) for build in (ps.svm, ps.logit)
-    )
-    return ps.compare_predictions(DATA["y"], one, other, names=("hinge", "log"))
+    labels = [fit.predict(DATA) for fit in two_fits()]
+    return ps.compare_predictions(DATA["y"], *labels, names=("hinge", "log"))
 
 
 def pooled():
@@ -121,10 +123,7 @@ def likelihood_ratio():
 
 
 def areas():
-    scores = [
-        model(build).fit(exact()).decision_function(DATA)
-        for build in (ps.svm, ps.logit)
-    ]
+    scores = [fit.decision_function(DATA) for fit in two_fits()]
     return ps.compare_roc(DATA["y"], *scores, names=("hinge", "log"))
 
 
@@ -179,9 +178,7 @@ def joint():
 
 
 def parity():
-    table_ = pd.DataFrame(
-        {"python": ["3"], "r": ["3"], "same": ["every bit"]}, ["steps"]
-    )
+    table_ = pd.DataFrame({"python": "3", "r": "3", "same": "every bit"}, ["steps"])
     ran = {"rows": np.arange(4), "alpha": 0.5, "levels": ["no", "yes"], "none": None}
     facts = {"version": "4.2.2"}
     return ps.ParityCheck(table_, table_, "svm", "", "", facts, ran, dict(ran))
@@ -203,7 +200,7 @@ def session():
     return ps.session_info()
 
 
-HELPERS = (frame, misses, model, exact)
+HELPERS = (frame, misses, model, exact, two_fits)
 OBJECTS = {
     name: made
     for name, made in list(globals().items())

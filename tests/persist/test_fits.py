@@ -1,7 +1,6 @@
 """Models in files: everything comes back, bit for bit, and bad files are refused."""
 
 import datetime
-import json
 import pickle
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from pegasos_stats.persist import load, load_saved, save
 from pegasos_stats.persist.fits import without_rows
 from tests.persist import parts
 from tests.persist.fits import FITS, saved_in
-from tests.persist.parts import put_together, taken_apart
+from tests.persist.parts import taken_apart
 
 N = 60
 
@@ -37,7 +36,6 @@ def data():
         }
     )
     frame["my col"] = frame["a"] ** 2
-    frame["Petal.Width"] = frame["b"] / 3
     frame["c"] = pd.Categorical(frame["g"], categories=list("wvux"), ordered=True)
     frame["i"] = pd.cut(frame["a"], 3)
     frame["n"] = frame["k"].astype("Int64")
@@ -58,32 +56,21 @@ def fitted(formula, frame, **options):
 
 def check_same(loaded, result, new):
     assert type(loaded) is type(result)
-    for one, other in zip(
-        (loaded.decision_function(new), loaded.predict(new)),
-        (result.decision_function(new), result.predict(new)),
-        strict=True,
-    ):
-        pd.testing.assert_series_equal(one, other, check_exact=True)
-    assert loaded.objective == result.objective
-    assert loaded.gap == result.gap
-    assert loaded.seed == result.seed
-    assert loaded.nobs == result.nobs
-    assert loaded.dropped == result.dropped
+    for ask in ("decision_function", "predict"):
+        pair = getattr(loaded, ask)(new), getattr(result, ask)(new)
+        pd.testing.assert_series_equal(*pair, check_exact=True)
+    for name in ("objective", "gap", "seed", "nobs", "dropped"):
+        assert getattr(loaded, name) == getattr(result, name)
     assert repr(loaded) == repr(result)
     assert str(loaded.summary()) == str(result.summary())
 
 
+# Designs of all kinds are read again in tests/data; here they are those of fits.
 FORMULAS = [
     "y ~ a + k + h + C(k)",
     "y ~ scale(a) + poly(b, 3) + bs(a, df=5)",
     "y ~ g:a + `my col` - 1",
-    "y ~ C(g, contr.sum) * a",
-    "y ~ np.log(h + 1) + center(b)",
-    "y ~ log(k) + {a**2} + I(a*b)",
-    "y ~ cs(a, df=4) + hashed(g, levels=5)",
     "y ~ C(c, contr.poly) + c:h",
-    "y ~ poly(`my col`, 2) + Petal.Width",
-    "y ~ C(g.str.upper()) + np.where(a > 0, a, 0) + b.clip(0, 1)",
     "k > 1 ~ a + g2",
     "y ~ i + n + lag(a)",
 ]
@@ -118,9 +105,7 @@ LABELS = {
     "string": pd.Series(["no", "yes"] * 30, dtype="string"),
     "Int64": pd.Series([1, 2] * 30, dtype="Int64"),
     "boolean": pd.Series([True, False] * 30, dtype="boolean"),
-    "ordered": pd.Series(
-        pd.Categorical(["u", "v"] * 30, ["v", "x", "u"], ordered=True)
-    ),
+    "ordered": pd.Series(pd.Categorical(["u", "v"] * 30, list("vxu"), ordered=True)),
     "int category": pd.Series([7, 5] * 30, dtype="category"),
     "zone": pd.Series(pd.to_datetime(["2001-01-01", "2002-02-02"] * 30, utc=True)),
     "timedelta": pd.Series(pd.to_timedelta([1, 2] * 30, unit="h")),
@@ -136,28 +121,26 @@ def test_labels_come_back_with_their_type(kind, data, tmp_path):
     result = model.fit(ps.Pegasos(epochs=2, seed=1), cov_type="none")
     loaded = back(result, tmp_path)
     assert loaded.coding == result.coding
-    assert [type(v) for v in loaded.coding.levels] == [
-        type(v) for v in result.coding.levels
-    ]
+    levels = loaded.coding.levels, result.coding.levels
+    assert [*map(type, levels[0])] == [*map(type, levels[1])]
     check_same(loaded, result, data[["a", "b"]])
     holes = data[["a", "b"]].mask(data["a"] > 1)
     pd.testing.assert_series_equal(loaded.predict(holes), result.predict(holes))
 
 
+PAIRS = pd.MultiIndex.from_tuples([("x", 1), ("x", 2)])
 INPUTS = {
-    "numbered columns": lambda d: d[["a", "b"]].set_axis([1, 2], axis=1),
-    "two-level columns": lambda d: d[["a", "b"]].set_axis(
-        pd.MultiIndex.from_tuples([("x", 1), ("x", 2)]), axis=1
-    ),
-    "float32": lambda d: d[["a", "b"]].to_numpy(dtype=np.float32),
-    "sparse": lambda d: csr_array(d[["a", "b"]].to_numpy()),
-    "sparse frame": lambda d: d[["h"]].astype(pd.SparseDtype(float, 0.0)),
+    "numbered columns": lambda X: X.set_axis([1, 2], axis=1),
+    "two-level columns": lambda X: X.set_axis(PAIRS, axis=1),
+    "float32": lambda X: X.to_numpy(dtype=np.float32),
+    "sparse": csr_array,
+    "sparse frame": lambda X: X.round().astype(pd.SparseDtype(float, 0.0)),
 }
 
 
 @pytest.mark.parametrize("kind", INPUTS)
 def test_predictors_of_every_form_come_back(kind, data, tmp_path):
-    X = INPUTS[kind](data)
+    X = INPUTS[kind](data[["a", "b"]])
     model = ps.SVM(data["y"].to_numpy(), X, lam=1.0)
     result = model.fit(ps.Pegasos(epochs=2, seed=1), cov_type="none")
     loaded = back(result, tmp_path)
@@ -165,26 +148,22 @@ def test_predictors_of_every_form_come_back(kind, data, tmp_path):
     assert loaded.coef.equals(result.coef)
 
 
-SOLVERS = {
-    "rows per epoch": ps.Pegasos(order=np.array([[3, 1], [2, 3]]), epochs=2),
-    "paper": ps.Pegasos.paper(40, batch_size=3, project=True, seed=2),
-    "average": ps.Pegasos(epochs=3, seed=1, average=2, refit_intercept=True),
-    "unseeded": ps.Pegasos(epochs=1),
-    "rounding": ps.Pegasos(epochs=1, seed=1, sample_kind="rounding", ties="positive"),
-    "sizes": ps.Pegasos(order=[0, 7], start=[0.1, -5.0, 1 / 3], step=[1 / 3, 0.5]),
-    "ends": ps.Pegasos(seed=1, tol=0.9, change_tol=0.5, start="random", first_step=9),
-}
+SOLVERS = [
+    ps.Pegasos.paper(40, batch_size=3, project=True, seed=2),
+    ps.Pegasos(epochs=3, seed=1, average=2, refit_intercept=True, ties="positive"),
+    ps.Pegasos(epochs=1, sample_kind="rounding"),
+    ps.Pegasos(order=[0, 7], start=[0.1, -5.0, 1 / 3], step=[1 / 3, 0.5]),
+    ps.Pegasos(seed=1, tol=0.9, change_tol=0.5, start="random", first_step=9),
+]
 
 
-@pytest.mark.parametrize("kind", SOLVERS)
-def test_options_of_the_solver_come_back(kind, data, tmp_path):
-    solver = SOLVERS[kind]
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_options_of_the_solver_come_back(solver, data, tmp_path):
     result = ps.logit("y ~ a + b", data, lam=0.1).fit(solver, trace=True)
     loaded = back(result, tmp_path)
     check_same(loaded, result, data)
+    parts.check_same(vars(loaded.solver), vars(solver))
     assert loaded.trace.equals(result.trace)
-    assert loaded.predict_proba(data).equals(result.predict_proba(data))
-    parts.check_same(vars(loaded.solver), vars(solver), kind)
 
 
 def test_kernel_models_come_back(data, tmp_path):
@@ -221,27 +200,12 @@ def test_every_field_of_a_fit_comes_back_in_every_bit(name, fits):
 
 def test_loading_needs_formulaic_for_a_formula_only(data, tmp_path):
     save(ps.SVM(data["y"], data[["a", "b"]], lam=1.0).fit(), tmp_path / "a.model")
-    code = (
-        "import sys; from pegasos_stats.persist import load; "
-        "result = load(sys.argv[1]); print('formulaic' in sys.modules)"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "a.model")],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert run.stdout.strip() == "False"
+    code = "import sys; from pegasos_stats.persist import load; load(sys.argv[1])"
+    code += "; assert 'formulaic' not in sys.modules"
+    subprocess.check_call([sys.executable, "-c", code, str(tmp_path / "a.model")])
 
 
-@pytest.fixture(scope="module")
-def saved(data, tmp_path_factory):
-    path = tmp_path_factory.mktemp("saved") / "a.model"
-    save(fitted("y ~ poly(a, 2) + g", data), path)
-    return path
-
-
-def test_files_that_are_not_saved_models_are_refused(saved, tmp_path):
+def test_files_that_are_not_saved_models_are_refused(tmp_path):
     path = tmp_path / "b.model"
     pickled, other, text = pickle.dumps([1]), tmp_path / "c.npz", b"a,b\n1,2\n"
     np.savez(other, a=np.zeros(3))
@@ -252,27 +216,6 @@ def test_files_that_are_not_saved_models_are_refused(saved, tmp_path):
         path.write_bytes(content)
         with pytest.raises(DataError, match=r"saved model|is not a model saved by"):
             load(path)
-
-
-@pytest.mark.parametrize(
-    "term",
-    [
-        "__import__('os').system('true')",
-        "a.__class__",
-        "np.load('x')",
-        "np.lib.npyio.os",
-        "a.to_pickle('x')",
-        "eval('1')",
-        "[x for x in a]",
-        "open",
-    ],
-)
-def test_terms_that_do_more_than_compute_are_refused(term, saved, tmp_path):
-    header, arrays = taken_apart(saved)
-    text = json.dumps(header).replace("poly(a, 2)", json.dumps(term)[1:-1])
-    (tmp_path / "b").write_bytes(put_together(json.loads(text), arrays))
-    with pytest.raises(DataError, match="cannot be part of a saved model"):
-        load(tmp_path / "b")
 
 
 def test_facts_are_kept_beside_the_model(data, tmp_path):

@@ -64,8 +64,7 @@ def test_members_are_those_that_were_written(members, tmp_path):
     check_refused(path, rezipped([*members, ("note.txt", b"hello")]))
     check_refused(path, rezipped([*members, ("../../up.npy", members[1][1])]))
     check_refused(path, rezipped(members[:-1]))
-    renamed = [(n.replace("f8", "F8"), c) for n, c in members]
-    check_refused(path, rezipped(renamed))
+    check_refused(path, rezipped([(n.replace("f8", "F8"), c) for n, c in members]))
     names = dict(members)
     names["f8.npy"], names["i1.npy"] = names["i1.npy"], names["f8.npy"]
     check_refused(path, rezipped(list(names.items())))
@@ -101,6 +100,7 @@ def test_a_local_header_that_differs_is_refused(saved, tmp_path):
         ("'<f8'", "[2]"),
         ("'<f8'", "(True,)"),
         ("'<f8'", "2"),
+        ("'<f8'", "(2,)" + " " * 60000),
         ("'<f4'", "(4,)"),
         ("'<i8'", "(2,)"),
         ("'>u8'", "(2,)"),
@@ -110,12 +110,6 @@ def test_a_local_header_that_differs_is_refused(saved, tmp_path):
 )
 def test_descriptions_of_arrays_are_not_believed(descr, shape, members, tmp_path):
     member = npy(DESCRIBED % (descr, shape), b"\0" * 16)
-    changed = [(n, member if n == "f8.npy" else c) for n, c in members]
-    check_refused(tmp_path / "a", rezipped(changed))
-
-
-def test_a_long_description_is_not_read(members, tmp_path):
-    member = npy(DESCRIBED % ("'<f8'", "(2,)") + " " * 60000, b"\0" * 16)
     changed = [(n, member if n == "f8.npy" else c) for n, c in members]
     check_refused(tmp_path / "a", rezipped(changed))
 
@@ -163,12 +157,9 @@ def test_members_that_share_their_bytes_are_refused(members, tmp_path):
     content = rezipped(members)
     at = content.index(b"PK\x01\x02")
     end = content.index(b"PK\x05\x06")
-    out = content[:at] + content[at:end] * 7 + content[end:]
-    place = out.rindex(b"PK\x05\x06")
-    count, length = 7 * len(members), 7 * (end - at)
-    facts = struct.pack("<2HL", count, count, length)
-    out = out[: place + 8] + facts + out[place + 16 :]
-    check_refused(tmp_path / "a", resealed(out))
+    facts = struct.pack("<2HL", *[7 * len(members)] * 2, 7 * (end - at))
+    last = content[end : end + 8] + facts + content[end + 16 :]
+    check_refused(tmp_path / "a", resealed(content[:at] + content[at:end] * 7 + last))
 
 
 @pytest.mark.parametrize("width", [0, 3, 1000])
