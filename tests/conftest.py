@@ -34,7 +34,7 @@ SLOW_IN = {
     "data": "counts doubtful factors files user_data formula_safety other_frames "
     "scaling svmlight weights wide_formula",
     "models": "bootstrap callers_data default_errors inference_results kernel_optimum "
-    "margins sandwich wald weightless",
+    "lambda margins sandwich wald weightless",
 }
 SLOW += [f"{room}/test_{x}" for room, names in SLOW_IN.items() for x in names.split()]
 LONGEST = ("test_docs", "test_vignettes")  # begin first, so that none ends alone

@@ -51,12 +51,11 @@ def test_a_group_for_each_row_gives_the_plain_sandwich(loss, options):
     kind = "HC0" if loss is ps.logit else "sandwich"
     plain = fit(data, loss, cov_type=kind, **options)
     each = plain.with_covariance(ps.Cluster(correction="HC0"), groups=data.index)
-    factor, one = len(data) / (len(data) - 1), np.eye(3)
-    for found, expected in (
-        (each.cov_params(), plain.cov_params()),
-        *[[fit.estimated.original(one).matrix for fit in (each, plain)]],
-    ):
-        np.testing.assert_allclose(found, expected * factor, rtol=ROUNDING)
+    factor = len(data) / (len(data) - 1)
+    found, expected = (fit.cov_params() for fit in (each, plain))
+    np.testing.assert_allclose(found, expected * factor, rtol=ROUNDING)
+    found, expected = (f.estimated.original(np.eye(3)).matrix for f in (each, plain))
+    np.testing.assert_allclose(found, expected * factor, rtol=ROUNDING)
 
 
 @LOSSES
