@@ -40,7 +40,7 @@ MATRICES = 2  # of p x p numbers, which a block takes for its products
 SHARE = 4  # of the budget, that a piece of the matrix may take, or rows that are kept
 SHARE_OF_SAMPLE = 8  # of the budget that a sample may take
 WAITING = 0.25  # of the sample, rows that wait
-LARGEST, SHARE_OF_ALL = 200_000, 0.1  # rows of a sample, and as a share of all
+LARGEST, SHARE_OF_ALL = 320_000, 0.1  # rows of a sample, and as a share of all
 FEWEST = 20  # rows of a sample for each coefficient
 SEED = 1  # of the rows of a sample
 
@@ -149,7 +149,8 @@ class Matrices:
 
         None if one holds other things, or the matrix is computed.
         """
-        columns = [piece[name] for name in self._names or ()]
+        each = dict(piece.items())
+        columns = [each[name] for name in self._names or ()]
         plain = (
             isinstance(c.dtype, np.dtype) and c.dtype.kind in "fiub" for c in columns
         )
@@ -157,8 +158,10 @@ class Matrices:
             return None
         return [column.to_numpy().astype(self.dtype, copy=False) for column in columns]
 
-    def ends(self, piece: pd.DataFrame) -> int:
-        """A checksum of the predictors in the first and the last row of a piece."""
+    def ends(self, piece: pd.DataFrame, source: Source | Partition) -> int:
+        """A checksum of the first and the last row; of files, which have stamps, 0."""
+        if not isinstance(source, Partition):
+            return 0
         few = piece.iloc[[0, -1]][list(self.variables)]
         return crc32(repr(few.to_dict("list")).encode())
 
@@ -204,7 +207,7 @@ def size_of_sample(n: int, p: int) -> int:
     Examples
     --------
     >>> size_of_sample(1_000_000, 50), size_of_sample(10**8, 50)
-    (100000, 200000)
+    (100000, 320000)
     """
     return min(n, LARGEST, max(int(SHARE_OF_ALL * n), FEWEST * (p + 1)))
 
@@ -215,7 +218,8 @@ Drawn = tuple[Vector, Rows, Dense]  # random keys of rows, their numbers, the ro
 def smallest(parts: Sequence[Drawn], most: int) -> Drawn:
     """The rows with the smallest keys, at most so many, in their order."""
     keys, numbers = (np.concatenate([part[j] for part in parts]) for j in (0, 1))
-    stays, rows, first = np.sort(np.argsort(keys, kind="stable")[:most]), [], 0
+    cut = np.partition(keys, most - 1)[most - 1] if keys.size > most else np.inf
+    stays, rows, first = np.flatnonzero(keys <= cut)[:most], [], 0
     for _, of_part, X in parts:
         begin, end = np.searchsorted(stays, [first, first + of_part.size])
         rows.append(X[stays[begin:end] - first])
@@ -423,7 +427,7 @@ class CountingRule:
             if not len(frame):
                 yield NOTHING._replace(lines=lines)
                 continue
-            part, columns = self._counted(frame, columns)
+            part, columns = self._counted(frame, columns, source)
             y = part.y[0]
             keys = np.random.default_rng([SEED, number]).random(y.size)
             for sampling, sign in zip(samples, (-1, 1), strict=True):
@@ -434,7 +438,10 @@ class CountingRule:
             yield part._replace(lines=lines)
 
     def _counted(
-        self, frame: pd.DataFrame, columns: list[Vector] | None
+        self,
+        frame: pd.DataFrame,
+        columns: list[Vector] | None,
+        source: Scan | Partition,
     ) -> tuple[PassCounts, list[Vector]]:
         """Count a piece and find the columns of its rows that are used."""
         agreed, name = self.agreed, self.column
@@ -464,7 +471,7 @@ class CountingRule:
             here = None if each is None else each[rows]
             return Columns.of([column[rows] for column in columns], here)
 
-        some, ends = None if usable.all() else usable, self.matrices.ends(frame)
+        some, ends = None if usable.all() else usable, self.matrices.ends(frame, source)
         found = PassCounts(
             columns=Columns.of(columns),
             negative=of_class(-1),
@@ -755,8 +762,8 @@ class StreamedRows:
             if not len(table):
                 continue
             piece = next(known, None)
-            same = piece is not None and piece.size == len(table)
-            if piece is None or not same or piece.ends != self.matrices.ends(table):
+            ends = self.matrices.ends(table, self.scan)
+            if piece is None or (piece.size, piece.ends) != (len(table), ends):
                 raise self._changed()
             usable = np.ones(len(table), bool) if piece.usable is None else piece.usable
             columns = self.matrices.columns(table) if piece.clean else None
@@ -784,7 +791,7 @@ class StreamedRows:
 
     def _block(self, first: int, rows: Callable[[slice], Dense], some: slice) -> Block:
         X = rows(some)
-        if not are_finite(X):
+        if isinstance(self.scan, Partition) and not are_finite(X):
             raise self._changed()
         here = slice(first, first + len(X))
         w = np.ones(len(X)) if self.weights is None else self.weights[here]

@@ -1,6 +1,6 @@
 """The hinge: rows far from the margin are fixed, the others kept in memory.
 
-1. A sample has been solved; its point errs by about ``delta = 4 sqrt(p / m)`` in a
+1. A sample has been solved; its point errs by about ``delta = 3.5 sqrt(p / m)`` in a
    margin.
 2. The first read fixes rows with a margin below ``1 - delta`` at ``a_i = w_i`` and
    those above ``1 + delta`` at 0. The others are kept. Of the rows fixed at ``w_i`` it
@@ -33,7 +33,7 @@ from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import solved_by_steps
 
 ZERO, FULL, KEPT = 0, 1, 2  # dual weight 0; that of the row; in memory
-WIDTHS = 4.0  # times sqrt(p / m)
+WIDTHS = 3.5  # times sqrt(p / m)
 ROOM = 0.8  # of the rows that may be kept, those of one read
 FEW = 0.01  # of all rows, which a step may always make join if there is room
 EPOCHS = 1000  # of a problem in memory
