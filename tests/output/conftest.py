@@ -20,6 +20,11 @@ def svmlight_text(frame):
     return "\n".join(lines) + "\n"
 
 
+SMALL = {"twice.svm": "1 1:1 1:2\n0 2:1\n", "zero.svm": "0 0:1\n1 3:1\n"}
+SMALL |= {"rows.txt": "3\n0\n199\n", "words.txt": "3\nfour\n", "empty.csv": ""}
+SMALL |= {"semicolon.csv": "a;b\n1;2\n", "ragged.csv": "a,b\n1,2\n1,2,3,4\n"}
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
@@ -30,18 +35,12 @@ def files(tmp_path_factory):
     train.assign(w=[1, 2] * 100).to_csv(folder / "weighted.csv", index=False)
     train.assign(digit=np.arange(len(train)) % 3).to_csv(folder / "three.csv")
     train.assign(p00=np.inf).to_csv(folder / "infinite.csv")
-    (folder / "train.csv.gz").write_bytes(
-        gzip.compress((folder / "train.csv").read_bytes())
-    )
+    packed = gzip.compress((folder / "train.csv").read_bytes())
+    (folder / "train.csv.gz").write_bytes(packed)
     (folder / "train.svm.bz2").write_bytes(bz2.compress(svmlight_text(train).encode()))
     (folder / "test.svm").write_text(svmlight_text(test.assign(extra=1)))
-    (folder / "twice.svm").write_text("1 1:1 1:2\n0 2:1\n")
-    (folder / "zero.svm").write_text("0 0:1\n1 3:1\n")
-    (folder / "rows.txt").write_text("3\n0\n199\n")
-    (folder / "words.txt").write_text("3\nfour\n")
-    (folder / "empty.csv").write_text("")
-    (folder / "semicolon.csv").write_text("a;b\n1;2\n")
-    (folder / "ragged.csv").write_text("a,b\n1,2\n1,2,3,4\n")
+    for name, text in SMALL.items():
+        (folder / name).write_text(text)
     (folder / "binary.csv").write_bytes(b"\xff\xfe\x00\x81" * 9)
     return folder
 
@@ -71,7 +70,7 @@ def closed():
     assert mpl.rcParams == before
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def digits():
     train, test = ps.datasets.load_digits56()
     model = ps.svm("digit ~ .", train, lam=1.0)
@@ -80,7 +79,7 @@ def digits():
     return model.fit(solver, trace=True, test=test, cov_type=errors)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def kernel():
     train, _ = ps.datasets.load_digits56()
     return ps.kernel_svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(epochs=3, seed=1))

@@ -2,9 +2,7 @@
 
 import io
 import json
-import os
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,14 +12,12 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.output.cli import main
+from tests.output.command_line import refused, run
+from tests.processes import in_process
 from tests.test_habits import is_answer
 
 TABLE = Path(__file__).parents[1].joinpath("habits_cli.txt").read_text("utf-8")
-CALLS = [
-    tuple(line.split("  ->  "))
-    for line in TABLE.splitlines()
-    if line and not line.startswith("#")
-]
+CALLS = [tuple(line.split("  ->  ")) for line in TABLE.splitlines() if "->" in line]
 
 
 @pytest.fixture(scope="module")
@@ -71,38 +67,37 @@ def given_on_standard_input(monkeypatch, content):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
 
 
+FIT = ["-y", "had", "--id", "patient"]
+
+
 def printed_of(capsys, *words):
-    assert main([*words]) == 0
-    return capsys.readouterr().out
+    return run(capsys, *words).out
 
 
 def test_standard_input_is_a_file_of_rows(here, monkeypatch, capsys):
-    fit = ["-y", "had", "--id", "patient"]
-    expected = printed_of(capsys, "fit", "d.csv", *fit).splitlines()[1:7]
+    expected = printed_of(capsys, "fit", "d.csv", *FIT).splitlines()[1:7]
     given_on_standard_input(monkeypatch, Path("d.csv").read_bytes())
-    assert printed_of(capsys, "fit", "-", *fit).splitlines()[1:7] == expected
+    assert printed_of(capsys, "fit", "-", *FIT).splitlines()[1:7] == expected
     given_on_standard_input(monkeypatch, Path("d.csv").read_bytes())
     predicted = printed_of(capsys, "predict", "m.npz", "-")
     assert predicted == printed_of(capsys, "predict", "m.npz", "d.csv")
-    assert main(["fit", "-", "--test", "-", *fit]) == 2
+    assert main(["fit", "-", "--test", "-", *FIT]) == 2
 
 
 def test_text_in_other_encodings(here, capsys):
-    fit = ["-y", "had", "--id", "patient"]
-    expected = printed_of(capsys, "fit", "d.csv", *fit).splitlines()[1:7]
+    expected = printed_of(capsys, "fit", "d.csv", *FIT).splitlines()[1:7]
     text = Path("d.csv").read_text("utf-8")
     Path("other.csv").write_text(text, "latin-1")
-    assert main(["fit", "other.csv", *fit]) == 2
-    assert "UTF-8" in capsys.readouterr().err
-    words = [*fit, "--encoding", "latin-1", "--save", "other.npz"]
+    assert "UTF-8" in refused(capsys, ["fit", "other.csv", *FIT])
+    words = [*FIT, "--encoding", "latin-1", "--save", "other.npz"]
     found = printed_of(capsys, "fit", "other.csv", *words)
     assert found.splitlines()[1:7] == expected
     found = printed_of(capsys, "predict", "other.npz", "other.csv")
     assert found == printed_of(capsys, "predict", "m.npz", "d.csv")
     Path("bom.csv").write_text(text, "utf-8-sig")
-    assert printed_of(capsys, "fit", "bom.csv", *fit).splitlines()[1:7] == expected
-    assert main(["fit", "d.csv", *fit, "--encoding", "latin-0"]) == 2
-    assert "latin-0" in capsys.readouterr().err
+    assert printed_of(capsys, "fit", "bom.csv", *FIT).splitlines()[1:7] == expected
+    words = ["fit", "d.csv", *FIT, "--encoding", "latin-0"]
+    assert "latin-0" in refused(capsys, words)
 
 
 def test_a_column_names_the_rows(here, capsys):
@@ -116,18 +111,16 @@ def test_a_column_names_the_rows(here, capsys):
     printed_of(capsys, "predict", "m.npz", "d.csv", "-o", "out.csv")
     read_by_block = ["predict", "m.npz", "d.csv", "--memory", "64MiB"]
     assert printed_of(capsys, *read_by_block) == Path("out.csv").read_text("utf-8")
-    assert main(["fit", "d.csv", "-y", "had", "--id", "nobody"]) == 2
-    assert "nobody" in capsys.readouterr().err
+    assert "nobody" in refused(capsys, ["fit", "d.csv", *FIT[:-1], "nobody"])
 
 
 def test_several_codes_for_missing_values(here, capsys):
     frame = pd.read_csv("d.csv").astype({"age": object})
     frame.loc[[3, 5, 7, 8], "age"] = ["-99", "k.A.", "-k", "-99"]
     frame.to_csv("codes.csv", index=False)
-    fit = ["fit", "codes.csv", "-y", "had", "--id", "patient", "--json"]
+    fit = ["fit", "codes.csv", *FIT, "--json"]
     codes = ["--na-values", "-99", "--na-values", "k.A.", "--na=-k"]
-    assert main([*fit, *codes, "--save", "codes.npz"]) == 0
-    found = capsys.readouterr()
+    found = run(capsys, *fit, *codes, "--save", "codes.npz")
     assert json.loads(found.out)["missing"] == {"age": 4}
     assert "--na-values" not in found.err
     assert ps.load("codes.npz").nobs == 76
@@ -135,16 +128,17 @@ def test_several_codes_for_missing_values(here, capsys):
     assert pd.read_csv(io.StringIO(predicted))["predicted"].isna().sum() == 4
 
 
+CALL = """
+import sys
+from pegasos_stats.output.cli import main
+try: main({words})
+except SystemExit: pass
+print({{"pandas", "scipy", "numba"}} & {{*sys.modules}})
+"""
+
+
 @pytest.mark.parametrize("words", [["--version"], ["fit", "d.csv", "--nosuch"]])
 def test_the_version_help_and_refusals_load_no_library(words):
-    code = (
-        "import sys; from contextlib import suppress;"
-        "from pegasos_stats.output.cli import main\n"
-        f"with suppress(SystemExit): main({words})\n"
-        "print([name for name in ('pandas', 'scipy', 'numba') if name in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ
-    )
-    assert done.stdout.endswith("[]\n")
-    assert done.stdout.startswith(ps.__version__) == (words == ["--version"])
+    told = in_process(CALL.format(words=words)).stdout
+    assert told.endswith("set()\n")
+    assert told.startswith(ps.__version__) == (words == ["--version"])

@@ -31,28 +31,23 @@ mpl.use("Agg")
 # a score.
 CODES = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1, -1, 1])
 SCORES = np.array([-2.0, -1.0, -0.5, 0.0, 0.0, 3.0, 1.0, -0.25, 0.0, 5.0, np.nan])
-SCORED = SimpleNamespace(
-    scored=SimpleNamespace(codes=CODES, scores=SCORES), source="new"
-)
+ROWS = SimpleNamespace(codes=CODES, scores=SCORES)
+SCORED = SimpleNamespace(scored=ROWS, source="new")
 
 
 def fit_of_ties(ties="na"):
-    return SimpleNamespace(
-        coding=SimpleNamespace(levels=("no", "yes")),
-        problem=SimpleNamespace(loss="hinge"),
-        solver=SimpleNamespace(ties=ties),
-    )
+    coding = SimpleNamespace(levels=("no", "yes"))
+    problem, solver = SimpleNamespace(loss="hinge"), SimpleNamespace(ties=ties)
+    return SimpleNamespace(coding=coding, problem=problem, solver=solver)
 
 
 def test_margins_count_below_the_marks_and_not_at_them():
     ax = draw_margins(SCORED, fit_of_ties(), axes(), {})
     # margins of no: 2, 1, .5, 0, 0, -3; of yes: 1, -.25, 0
-    assert legend(ax) == [
-        "no: 6 rows, 4 below 1, 1 below 0",
-        "yes: 3 rows, 2 below 1, 1 below 0",
-        "Margin 0",
-        "Margin 1",
-    ]
+    of_no, of_yes, *marks = legend(ax)
+    assert of_no == "no: 6 rows, 4 below 1, 1 below 0"
+    assert of_yes == "yes: 3 rows, 2 below 1, 1 below 0"
+    assert marks == ["Margin 0", "Margin 1"]
     assert "2 rows without" in ax.get_xlabel().replace("\n", " ")
     zero, one = line(ax, "Margin 0"), line(ax, "Margin 1")
     assert list(zero.get_xdata()) == [0.0, 0.0]
@@ -100,9 +95,9 @@ def test_a_gap_of_zero_is_not_drawn_and_its_share_is_named():
     np.testing.assert_array_equal(drawn, [1.0, np.nan, 0.5])
     said = "Objective less bound; relative gap 0.25 at the end"
     assert legend(gap)[0] == said
+    ends = {"Rows of the fit": "25.00%", "Held-out rows": "12.50%"}
     assert legend(errors)[:2] == [
-        "Rows of the fit, 25.00% at the end",
-        "Held-out rows, 12.50% at the end",
+        f"{x}, {share} at the end" for x, share in ends.items()
     ]
     assert [panel.get_lines()[-1].get_xdata()[0] for panel in panels] == [2, 2, 2]
     assert legend(panels[0])[-1] == "SDCA from here"
@@ -120,14 +115,9 @@ def test_the_same_figure_is_the_same_svg_on_any_day(monkeypatch):
 
 # ---- Coefficients, images, tables and reliability in figures beside their definitions.
 
-TABLE = pd.DataFrame(
-    {
-        "term": ["up", "none", "down"],
-        "estimate": [2.0, 0.0, -3.0],
-        "conf_low": [1.0, -0.5, -3.5],
-        "conf_high": [4.0, 0.5, -1.0],
-    }
-)
+TERMS = {"up": (2.0, 1.0, 4.0), "none": (0.0, -0.5, 0.5), "down": (-3.0, -3.5, -1.0)}
+TABLE = pd.DataFrame(TERMS, ["estimate", "conf_low", "conf_high"]).T
+TABLE = TABLE.rename_axis("term").reset_index()
 
 
 def test_estimates_and_intervals_stand_on_their_own_line():
@@ -139,9 +129,8 @@ def test_estimates_and_intervals_stand_on_their_own_line():
     assert list(below.get_xdata()) == [-3.0]
     assert list(above.get_xdata()) == [2.0, 0.0]
     assert list(above.get_ydata()) == [place["up"], place["none"]]
-    segments = {
-        tuple(s[:, 0]): s[0, 1] for part in ax.collections for s in part.get_segments()
-    }
+    drawn = np.concatenate([part.get_segments() for part in ax.collections])
+    segments = {tuple(segment[:, 0]): segment[0, 1] for segment in drawn}
     expected = zip(TABLE.conf_low, TABLE.conf_high, strict=True)
     assert segments == dict(zip(expected, ax.get_yticks(), strict=True))
     low, high = ax.get_ylim()
@@ -164,18 +153,10 @@ def test_dots_are_where_coefficients_are_clearly_below_zero():
 def bins(n):
     """A reliability table of n bins, one of them without rows."""
     edges = np.linspace(0.0, 1.0, n + 1)
-    middle = (edges[1:] + edges[:-1]) / 2
-    return pd.DataFrame(
-        {
-            "low": edges[:-1],
-            "high": edges[1:],
-            "n": np.arange(n) * 10,
-            "mean_predicted": middle,
-            "observed": middle**2,
-            "conf_low": middle**2 - 0.125,
-            "conf_high": middle**2 + 0.25,
-        }
-    )
+    table = pd.DataFrame({"low": edges[:-1], "high": edges[1:], "n": np.arange(n) * 10})
+    table["mean_predicted"] = (edges[1:] + edges[:-1]) / 2
+    seen = table["observed"] = table["mean_predicted"] ** 2
+    return table.assign(conf_low=seen - 0.125, conf_high=seen + 0.25)
 
 
 def test_a_reliability_diagram_is_its_table():
@@ -288,22 +269,17 @@ BOTH = {"min": 0.25, "1se": 1.0}
 
 
 def path(metric, marks):
-    return SimpleNamespace(
-        lambdas=LAMBDAS,
-        metric=metric,
-        marks=lambda: marks,
-        _curve=lambda name: (MEAN, ERROR),
-    )
+    found = SimpleNamespace(lambdas=LAMBDAS, metric=metric, marks=lambda: marks)
+    found._curve = lambda name: (MEAN, ERROR)
+    return found
 
 
 def upright(ax):
     """Place, dashes of the vertical lines."""
-    lines = (found for found in ax.get_lines() if len(set(found.get_xdata())) == 1)
-    return [
-        (found.get_xdata()[0], found.get_linestyle())
-        for found in lines
-        if len(found.get_xdata()) == 2
-    ]
+    places = {
+        tuple(found.get_xdata()): found.get_linestyle() for found in ax.get_lines()
+    }
+    return [(x[0], style) for x, style in places.items() if x == (x[0], x[0])]
 
 
 def test_a_curve_has_its_means_bars_and_marks():
@@ -314,18 +290,14 @@ def test_a_curve_has_its_means_bars_and_marks():
     np.testing.assert_array_equal(line.get_xdata(), LAMBDAS)
     np.testing.assert_array_equal(line.get_ydata(), MEAN)
     half = np.array([0.0, 0.05, 0.125, 0.25])
-    np.testing.assert_allclose(
-        [segment[:, 1] for segment in stems.get_segments()],
-        np.column_stack([MEAN - half, MEAN + half]),
-        rtol=1e-15,  # one subtraction and one sum
-    )
+    low, high = np.transpose([stem[:, 1] for stem in stems.get_segments()])
+    np.testing.assert_allclose(low, MEAN - half, rtol=1e-15)  # one subtraction
+    np.testing.assert_allclose(high, MEAN + half, rtol=1e-15)  # one sum
     assert len(caps) == 2
     assert upright(ax) == [(0.25, ":"), (1.0, "--")]
     assert ax.get_xscale() == "log"
-    assert (ax.get_xlabel(), ax.get_ylabel()) == (
-        "Lambda",
-        "Error rate, cross-validated",
-    )
+    assert ax.get_xlabel() == "Lambda"
+    assert ax.get_ylabel() == "Error rate, cross-validated"
 
 
 def test_the_band_is_one_standard_error_about_the_best():
@@ -337,11 +309,8 @@ def test_the_band_is_one_standard_error_about_the_best():
     # One subtraction and one sum of decimal numbers.
     np.testing.assert_allclose([low, high], [0.075, 0.325], rtol=1e-14)
     assert band.get_facecolor() == to_rgba(ax.get_lines()[0].get_color(), 0.18)
-    assert sorted(legend(ax)) == [
-        "Best ± standard error",
-        "lambda_1se = 1",
-        "lambda_min = 0.25",
-    ]
+    marks = {"lambda_1se = 1", "lambda_min = 0.25"}
+    assert {*legend(ax)} == {"Best ± standard error", *marks}
     assert ax.get_ylabel() == "AUC, cross-validated"
     without = curves.draw_curve(path("auc", {"min": 0.25}), axes(), {})
     assert len(without.patches) == 0
@@ -350,15 +319,8 @@ def test_the_band_is_one_standard_error_about_the_best():
 
 
 # The order at the smallest lambda by absolute value is c, a, d, b.
-BETA = pd.DataFrame(
-    {
-        "a": [9.0, 2.0, -2.0],
-        "b": [8.0, 9.0, 0.5],
-        "c": [0.0, 0.0, -3.0],
-        "a long name of a column": [0.0, 5.0, 1.0],
-    },
-    index=[1.0, 0.5, 0.25],
-)
+BETA = pd.DataFrame({"a": [9.0, 2.0, -2.0], "b": [8.0, 9.0, 0.5]}, [1.0, 0.5, 0.25])
+BETA["c"], BETA["a long name of a column"] = [0.0, 0.0, -3.0], [0.0, 5.0, 1.0]
 
 
 def test_the_largest_coefficients_at_the_end_have_names():
@@ -376,16 +338,10 @@ def test_the_largest_coefficients_at_the_end_have_names():
     assert upright(ax) == [(0.5, ":")]
 
 
-FOLDS = pd.DataFrame(
-    {"error_rate": [0.25, 0.5, 0.25, np.nan, 0.25 + 1e-14], "auc": [0.75] * 5}
-)
-ESTIMATES = pd.DataFrame(
-    {
-        "term": ["error_rate", "auc"],
-        "estimate": [0.3125, 0.75],
-        "std_error": [0.0625, np.nan],
-    }
-)
+FOLDS = pd.DataFrame({"error_rate": [0.25, 0.5, 0.25, np.nan, 0.25 + 1e-14]})
+FOLDS["auc"] = 0.75
+ESTIMATES = pd.DataFrame({"term": [*FOLDS], "estimate": [0.3125, 0.75]})
+ESTIMATES["std_error"] = [0.0625, np.nan]
 
 
 def test_each_metric_has_a_panel_with_its_folds():

@@ -81,26 +81,39 @@ def check(*arguments):
         assert lines[0].startswith("pegasos-stats: ")
         assert lines[1] == ""
         assert lines[0].isprintable()
+    return code
 
 
 @given(COMMANDS, GIVEN)
-@example(["fit", "d.csv", "--outcome", "y"], [("--seed", "1" * 5000)])
 @example(["fit", "d.csv", "--outcome", "y"], [("--seed", "1"), ("--seed", "1")])
-@example(["fit", "d.csv"], [("--outcome", "\udcff")])
 @example(["fit", "\0.csv", "--outcome", "y"], [])
 @example(["fit", "d.csv", "--outcome", "y"], [("--lambda", "5e-324")])
-@example(["fit", "d.csv", "--outcome", "y"], [("--average", "1_0")])
 @example(["fit", "d.csv", "--outcome", "y"], [("--batch-size", "9" * 18)])
 def test_arguments(folder, command, given):
     words = [word for pair in given if pair[0] not in LONG for word in pair]
     check(*command, *words)
 
 
+WRONG = {
+    "--seed": ["1e5", "1_0", "\u0663", "", " 1", "0x1", "1" * 5000],
+    "--lambda": ["1_0", "nan", "inf", "-1", "0", "1e999", "0x1p3"],
+    "--average": ["1_0", "\u0663", "1" * 5000],
+    "--outcome": ["\udcff", "\0", "a\nb", "", "\x1b[31m"],
+    "--rows": ["", "\0", "x" * 300, "/dev/zero"],
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_values(folder, name):
+    given = [] if name == "--outcome" else ["--outcome", "y"]
+    for value in WRONG[name]:
+        assert check("fit", "d.csv", *given, name, value) == 2
+
+
 JUNK = [b"\0", b"\xff", b'"', b"\n", b"\r", b",", b";", b":", b"#", b"", b" ", b"1e999"]
 JUNK += [b"nan", b"\xef\xbb\xbf", b"\xf0\x9f\x98\x80", b"-", b"1" * 400, b"qid:", b"\\"]
-EDITS = st.lists(
-    st.tuples(st.integers(0, 60), st.integers(0, 4), st.sampled_from(JUNK)), max_size=4
-)
+EDIT = st.tuples(st.integers(0, 60), st.integers(0, 4), st.sampled_from(JUNK))
+EDITS = st.lists(EDIT, max_size=4)
 
 
 def edited(content, edits):

@@ -1,8 +1,6 @@
 """Studies of solvers: the record of their runs, and what is computed from it."""
 
 import json
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -13,6 +11,7 @@ from sklearn.svm import SVC
 import pegasos_stats as ps
 from pegasos_stats.errors import ConvergenceWarning, DataError, OptionError
 from pegasos_stats.solvers.objective import primal
+from tests.processes import in_process
 
 TRAIN, TEST = ps.datasets.load_digits56()
 ONE = {"one": ps.Pegasos(epochs=1)}
@@ -185,10 +184,7 @@ print(json.dumps((times.iloc[0] / times.median()).tolist()))
 
 def test_no_time_has_the_loading_of_compiled_code_in_it():
     # Loading takes 5 ms and more, an epoch 0.03 ms: a ratio of 100 if it were in.
-    done = subprocess.run(
-        [sys.executable, "-c", COLD], capture_output=True, text=True, check=True
-    )
-    assert max(json.loads(done.stdout)) < 20.0
+    assert max(json.loads(in_process(COLD).stdout)) < 20.0
 
 
 def test_ties_are_those_of_the_solver():
