@@ -72,6 +72,7 @@ VALUES = {
     "x - quantile(x, 0.9)": x - np.quantile(x, 0.9),
     "x - x.quantile(q=0.25)": x - np.quantile(x, 0.25),
     "lag(x)": x.shift(1),
+    "lag(x, 2)": x.shift(2),
     "lag(x, -1)": x.shift(-1),
     "startsWith(s, 'b')": [False, False, True, False, True, False],
     "endsWith(s, 'c')": [False, True, True, False, False, False],
@@ -89,7 +90,10 @@ VALUES = {
     "d.dt.quarter": [1, 4, 3] * 2,
     "x * pi - np.e": x * np.pi - np.e,
     "x < Inf": np.ones(6, dtype=bool),
+    "x == 0 | z == 6": (x == 0) | (z == 6),
     "-x**2": -(x**2),
+    "-2**2 + x": x - 4,
+    "k // 2": k // 2,
     "x % 2": np.mod(x, 2),
 }
 TEXTS = {

@@ -240,3 +240,18 @@ def test_what_collinear_columns_leave_determined_has_the_errors_without_them(dat
         joint = fit.wald_test("one = 0, z = 0, x = 0")
     plain = fit.wald_test("z = 0, x = 0")
     assert joint.pvalue == pytest.approx(plain.pvalue, rel=1e-9)
+
+
+def test_inflation_factors_are_those_of_car(data, result):
+    """``car::vif(glm(...))``, by its formula: correlations of the coefficients."""
+    correlation = glm(data).cov_params().drop(index="Intercept", columns="Intercept")
+    sd = np.sqrt(np.diag(correlation))
+    correlation = correlation / np.outer(sd, sd)
+    det = np.linalg.det
+    own, rest = correlation.loc[["g[T.b]", "g[T.c]"]], ["x", "z"]
+    factor = det(own[["g[T.b]", "g[T.c]"]]) * det(correlation.loc[rest, rest])
+    table = result.vif().set_index("term")
+    assert table.loc["g", "vif"] == pytest.approx(factor / det(correlation), rel=CLOSE)
+    assert table.loc["g", "vif_root"] == pytest.approx(table.loc["g", "vif"] ** 0.25)
+    single = np.diag(np.linalg.inv(correlation))[[2, 3]]
+    np.testing.assert_allclose(table.loc[["x", "z"], "vif"], single, CLOSE)
