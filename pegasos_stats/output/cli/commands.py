@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -210,10 +211,8 @@ def _fit(
         program.write_output(fit_json(found, output.coefficients))
         return
     text = fit_text(found, output.coefficients)
-    text += (
-        f"\nModel saved in {writing.shown_path(output.save)}\n" if output.save else ""
-    )
-    text += f"\nReport     {writing.shown_path(page)}\n" if page else ""
+    for place, what in ((output.save, "Model saved in"), (page, "Report    ")):
+        text += f"\n{what} {writing.shown_path(place)}\n" if place else ""
     program.write_output(text)
 
 
@@ -383,9 +382,7 @@ def _evaluated(
             groups=options.errors.groups,
             seed=1 if seed is None else seed,
         )
-    fitting = given(options.errors)
-    if options.solver.refine is not None:
-        fitting["refine"] = options.solver.refine
+    fitting = given(options.errors) | {"refine": options.solver.refine}
     if options.model.kernel is not None and options.cv is not None:
         fitting.pop("groups", None)  # they are those of the folds
     new = None if test is None else test.labelled
@@ -498,19 +495,16 @@ def _table(
     if options.unlabelled:
         return None, ""
     choices = _choices(result, options.labels) | {"ties": options.ties}
-    unseen = options.reading.unseen
-    with suppress(DataError, errors.FormulaError):  # of columns the predictions tell
-        try:
-            table = result.confusion(rows.labelled, unseen=unseen, **choices)
-        except errors.LabelError:
-            known = errors.listing(result.coding.levels)
-            return None, (
-                f"the labels in {rows.path} are not all among the model's levels, "
-                f"{known}: predictions only"
-            )
-        if table.counts.sum():
-            return table, ""
-    return None, "no labels among the data"
+    unseen, without = options.reading.unseen, "no labels among the data"
+    try:
+        table = result.confusion(rows.labelled, unseen=unseen, **choices)
+        return (table, "") if table.counts.sum() else (None, without)
+    except errors.LabelError:
+        known = errors.listing(result.coding.levels)
+        where = f"the labels in {rows.path} are not all among the model's levels"
+        return None, f"{where}, {known}: predictions only"
+    except (DataError, errors.FormulaError):  # of columns the predictions tell
+        return None, without
 
 
 def _predictions(
@@ -611,25 +605,24 @@ SOLVERS = [
 def compile_all(options: groups.Compile, line: str) -> None:
     """Fill the cache: fit all kinds of rows by all solvers."""
     rng, y = np.random.default_rng(1), np.tile([-1, 1], 200)
-    shapes = (80, 4), (400, 70), (40, 60)
     sparse = csr_array((rng.random((80, 30)) < 0.3).astype(np.float64))
-    rows = [*(rng.normal(size=shape) for shape in shapes), sparse]
+    rows = [*map(rng.standard_normal, [(80, 4), (400, 70), (40, 60)]), sparse]
+    kernel = KernelSVM(y[:80], rows[0], lam=0.1)
+    models: list[SVM | Logit | KernelSVM] = [kernel]
+    for X, free in product(rows, (True, False)):
+        labels = y[: X.shape[0]]
+        models.append(SVM(labels, X, lam=0.1, intercept=free))
+        models.append(Logit(labels, X, lam=0.1, intercept=free))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        kernel = KernelSVM(y[:80], rows[0], lam=0.1)
         kernel.fit().confusion()
-        models: list[SVM | Logit | KernelSVM] = [kernel]
+        for kind, X in product((SVM, Logit), (rows[0], sparse)):
+            kind(y[:80], X, lam=0.1).fit().summary()
         for kind in (SVM, Logit):
-            for X in rows:
-                for free in (True, False):
-                    models.append(kind(y[: X.shape[0]], X, lam=0.1, intercept=free))
             cross_validation.cross_validate(kind(y[:80], rows[0], lam=0.1), folds=3)
-            for X in (rows[0], sparse):
-                kind(y[:80], X, lam=0.1).fit().summary()
-        for model in models:
-            for solver in SOLVERS:
-                with suppress(errors.PegasosStatsError):  # not all take every model
-                    model.fit(solver)
+        for model, solver in product(models, SOLVERS):
+            with suppress(errors.PegasosStatsError):  # not all take every model
+                model.fit(solver)
     program.write_output("All kernels are compiled.\n")
 
 

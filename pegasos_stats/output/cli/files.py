@@ -18,11 +18,13 @@ from pegasos_stats import errors, writing
 from pegasos_stats.data import files, svmlight
 from pegasos_stats.data.design import missing_cure
 from pegasos_stats.data.scan import files as scans
+from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.output.cli.options import FileFitting, Parity, ReadingOptions
 from pegasos_stats.output.report import report
 
 STANDARD_INPUT = "-"
+FORMATS = {pd.DataFrame: "csv", svmlight.Svmlight: "svmlight", scans.Scan: "files"}
 
 # -------------------------------------------------------------------- read
 
@@ -47,16 +49,13 @@ class InputRows:
     @property
     def format(self) -> str:
         """``"csv"``, ``"svmlight"``, or ``"files"`` that are read block by block."""
-        if isinstance(self.data, scans.Scan):
-            return "files"
-        return "csv" if isinstance(self.data, pd.DataFrame) else "svmlight"
+        return FORMATS[type(self.data)]
 
     @property
     def columns(self) -> list[str]:
         """Names of the columns; none of an svmlight file."""
-        if isinstance(self.data, scans.Scan):
-            return list(self.data.kinds)
-        return [str(name) for name in getattr(self.data, "columns", [])]
+        names = getattr(self.data, "kinds", getattr(self.data, "columns", ()))
+        return [str(name) for name in names]
 
     @property
     def zero_based(self) -> bool | None:
@@ -157,20 +156,19 @@ def read_rows(path: str) -> NDArray[np.int64]:
     DataError
         If the file is not there, is empty, or holds something else.
     """
-    rows = np.empty(0, dtype=np.int64)
-    with files.opened(path) as handle, suppress(ValueError, OverflowError):
-        try:
-            rows = np.array([int(word) for word in handle.read().split()], np.int64)
-        except files.UNREADABLE as error:
-            raise DataError(files.unreadable(path, error)) from None
+    refused = DataError(
+        f"The file {path} has no row numbers; give one a line, counted from zero."
+    )
+    with files.opened(path) as handle, convert_errors(refused):
+        rows = np.array(handle.read().split(), dtype=np.int64)
     if not rows.size:
-        raise DataError(
-            f"The file {path} has no row numbers; give one a line, counted from zero."
-        )
+        raise refused
     return rows
 
 
 # ----------------------------------------------------------------- formula
+
+NO_PREDICTORS = ("weights", "freq_weights", "offset")  # options that name columns
 
 
 def formula_for(options: FileFitting | Parity, train: InputRows) -> str | None:
@@ -194,36 +192,34 @@ def formula_for(options: FileFitting | Parity, train: InputRows) -> str | None:
                 f"rows; leave {'--outcome' if outcome else '--formula'} out."
             )
         return None
-    if formula is not None:
-        left, _, right = formula.rpartition("~")
-        if outcome is None or left.strip() == outcome:
-            return formula
-        if not left.strip():
-            return f"{_quoted(outcome)} ~ {right}"
-        raise OptionError(
-            f"--outcome {outcome} and --formula '{formula}' name two outcomes; "
-            "leave --outcome out."
-        )
-    if outcome is None and getattr(train.data, "is_svmlight", False):
+    if outcome is None and formula is None:
+        if not getattr(train.data, "is_svmlight", False):
+            raise OptionError(
+                f"{train.path} has columns with names; name its two-level column with "
+                "--outcome, or the model with --formula."
+            )
         outcome = svmlight.LABEL_NAME
     if outcome is None:
-        raise OptionError(
-            f"{train.path} has columns with names; name its two-level column with "
-            "--outcome, or the model with --formula."
-        )
+        return formula
+    if formula is not None:
+        left, _, right = formula.rpartition("~")
+        if left.strip() not in ("", outcome):
+            raise OptionError(
+                f"--outcome {outcome} and --formula '{formula}' name two outcomes; "
+                "leave --outcome out."
+            )
+        return f"{_quoted(outcome)} ~ {right}"
     if outcome not in train.columns:
+        near = errors.did_you_mean(outcome, train.columns)
+        cure = missing_cure([outcome], pd.Index(train.columns))
         raise DataError(
-            f"--outcome {outcome} is no column of {train.path}"
-            f"{errors.did_you_mean(outcome, train.columns)}: "
-            f"{missing_cure([outcome], pd.Index(train.columns))}."
+            f"--outcome {outcome} is no column of {train.path}{near}: {cure}."
         )
-    model = options.model
-    apart = [model.weights, model.freq_weights, options.reading.id]
-    if not model.kernel:  # of which the offset is a number
-        apart.append(str(model.offset))
+    apart: list[object] = [getattr(options.model, name) for name in NO_PREDICTORS]
+    apart.append(options.reading.id)
     if isinstance(options, FileFitting):
         apart.append(options.errors.groups)
-    names = [_quoted(name) for name in apart if name in train.columns and name]
+    names = [_quoted(name) for name in map(str, apart) if name in train.columns]
     return " - ".join([f"{_quoted(outcome)} ~ .", *names])
 
 

@@ -1,6 +1,6 @@
 """Curves of scores, probabilities, thresholds, paths along lambda, runs and losses."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -453,8 +453,9 @@ def draw_curve(path: LambdaPath, ax: "Axes | None", line: Style) -> "Axes":
         span = mean[best] - bars[best], mean[best] + bars[best]
         label = "" if "label" in line else "Best ± standard error"
         ax.axhspan(*span, color=colour, alpha=style.BAND, lw=0, label=label)
+    percent = "y" * (name in style.SHARES)
     y_label = f"{style.metric_name(name)}, cross-validated"
-    return _finish_path(path, ax, "above", y_label, "y" * (name in style.SHARES))
+    return _finish_path(path, ax, legend="above", percent=percent, ylabel=y_label)
 
 
 def draw_path(
@@ -466,24 +467,22 @@ def draw_path(
     ax = style.axes_of(ax, style.WIDTH + 1.0)
     thin = {"color": style.ink(ax), "alpha": 0.3, "linewidth": 0.6, "linestyle": "-"}
     ax.plot(beta.index, values[:, order[named:LARGEST]], **thin)
-    names = style.abbreviated([beta.columns[j] for j in order[:named]], NAME)
-    shown = map(style.written, names), values.T[order[:named]]
-    at = beta.index.to_numpy()
-    style.draw_curves(ax, {name: (at, y) for name, y in zip(*shown, strict=True)}, line)
-    return _finish_path(path, ax, "right", "Coefficient")
+    names = style.abbreviated(list(beta.columns[order[:named]]), NAME)
+    at, shown = beta.index.to_numpy(), map(style.written, names)
+    curves = {n: (at, values[:, j]) for n, j in zip(shown, order, strict=False)}
+    style.draw_curves(ax, curves, line)
+    return _finish_path(path, ax, legend="right", ylabel="Coefficient")
 
 
-def _finish_path(
-    path: LambdaPath, ax: "Axes", legend: str, y_label: str, percent: str = ""
-) -> "Axes":
+def _finish_path(path: LambdaPath, ax: "Axes", **words: str) -> "Axes":
     """Mark the lambdas chosen; those at an end of the path say so."""
     ends = [path.lambdas.min(), path.lambdas.max()] if len(path.lambdas) > 1 else []
     for key, lam in path.marks().items():
         name, dashes = CHOSEN[key]
         label = f"{name} = {lam:.3g}" + ", an end of the path" * (lam in ends)
         style.reference(ax, lam, None, label, dashes)
-    ax.set(xscale="log", xlabel="Lambda", ylabel=y_label)
-    return style.finish(ax, legend=legend, percent=percent)
+    ax.set_xscale("log")
+    return style.finish(ax, xlabel="Lambda", **words)
 
 
 def draw_folds(by_fold: pd.DataFrame, estimates: pd.DataFrame) -> "Figure":
@@ -565,30 +564,39 @@ def plot_losses(*, ax: "Axes | None" = None, **line: object) -> "Axes":
     return style.finish(ax, legend="upper right")
 
 
-def draw_panel(
-    ax: "Axes",
-    name: str,
-    curves: style.Curves,
+def draw_panels(
+    axes: Sequence["Axes"],
+    panels: Mapping[str, tuple[style.Curves, str]],
     line: Style,
-    logarithmic: bool,
-    look: Style,
+    **look: float | str,
 ) -> None:
-    """Draw curves of a run; on a logarithmic axis what is above 0."""
+    """Draw curves of a run.
+
+    Parameters
+    ----------
+    axes : sequence of Axes
+    panels : mapping
+        By their names, curves and how heights are written: ``"log"``, where what is not
+        above 0 is left out, ``"percent"``, or as they are.
+    line, **look
+        Keywords of lines, and their defaults.
+    """
     from matplotlib.ticker import MaxNLocator
 
-    if logarithmic:
-        ax.set_yscale("log")
-        curves = {
-            label: (x, *(np.where(y > 0.0, y, np.nan) for y in ys))
-            for label, (x, *ys) in curves.items()
-        }
-    style.draw_curves(ax, curves, line, **look)
-    if logarithmic:
-        style.write_decimals(ax.yaxis)
-    elif name.split()[-1] in ("error", "rows", "Accuracy"):
-        style.write_percent(ax.yaxis)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set_ylabel(name)
+    for ax, (name, (curves, scale)) in zip(axes, panels.items(), strict=False):
+        if scale == "log":
+            ax.set_yscale("log")
+            curves = {
+                label: (x, *(np.where(y > 0.0, y, np.nan) for y in ys))
+                for label, (x, *ys) in curves.items()
+            }
+        style.draw_curves(ax, curves, line, **look)
+        if scale == "log":
+            style.write_decimals(ax.yaxis)
+        elif scale == "percent":
+            style.write_percent(ax.yaxis)
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.set(xlabel="Epoch", ylabel=name)
 
 
 def plot_comparison(
@@ -610,22 +618,15 @@ def plot_comparison(
             of_solver[style.written(name)] = (at.to_numpy(dtype=np.float64), *ys)
         return of_solver
 
-    loss, error, gap = style.panels_of(ax, [3], THREE, (style.WIDTH, TALL))
     losses = curves("objective", "cpu_seconds", base)
     wide = style.is_wide(np.concatenate([np.ravel(ys) for _, *ys in losses.values()]))
-    for panel, name, drawn, logarithmic in (
-        (loss, "Loss less bound" if base else "Loss", losses, wide),
-        (
-            error,
-            f"{which.capitalize()} error",
-            curves(f"{which}_error", "epoch"),
-            False,
-        ),
-        (gap, "Duality gap", curves("gap", "epoch"), True),
-    ):
-        look: Style = {"marked": True, "markersize": 4.5}
-        draw_panel(panel, name, drawn, line, logarithmic, look)
-        panel.set_xlabel("Epoch")
+    panels = {
+        "Loss less bound" if base else "Loss": (losses, "log" * wide),
+        f"{which.capitalize()} error": (curves(f"{which}_error", "epoch"), "percent"),
+        "Duality gap": (curves("gap", "epoch"), "log"),
+    }
+    loss, error, gap = axes = style.panels_of(ax, [3], THREE, (style.WIDTH, TALL))
+    draw_panels(axes, panels, line, markevery=style.MARKED, markersize=4.5)
     loss.set_xscale("log", nonpositive="mask")
     loss.set_xlabel("CPU time of the updates (s)")
     if not excess and bound > 0.0:

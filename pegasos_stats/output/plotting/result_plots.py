@@ -67,11 +67,11 @@ def draw_trace(
     wide = floor > 0.0 and style.is_wide(objective)
     rates = {n: trace[c].to_numpy() for c, n in RATES.items() if c in trace}
     if x == "epoch":
-        first, third, logarithmic = "Objective", "Misclassified rows", wide
+        first, third, scale = "Objective", "Misclassified rows", "log" * wide
         above = {"Objective of the fit": (at, objective)}
         above["Certified lower bound of the optimum"] = at, bound
     else:
-        first, third, logarithmic = "Objective above the optimum", "Accuracy", True
+        first, third, scale = "Objective above the optimum", "Accuracy", "log"
         rates = {name: 1.0 - rate for name, rate in rates.items()}
         label = first if optimum is not None else f"{first}, at most"
         least = max(lower, float(bound.max())) if optimum is None else optimum
@@ -82,12 +82,12 @@ def draw_trace(
     end = f"relative gap {gap[-1] / objective[-1]:.2g} at the end"
     gaps = {f"Objective less bound; {end}": (at, gap)}
     ends = {f"{n}, {rate[-1]:.2%} at the end": (at, rate) for n, rate in rates.items()}
+    panels = {first: (above, scale), "Duality gap": (gaps, "log")}
     axes = style.panels_of(ax, [1, 2, 3], PANELS, (style.WIDTH, HEIGHT))
     few = "o" if len(trace) <= MARKED else "None"
-    look: Style = {"marker": few, "markersize": 3.5}
-    drawn = (first, above, logarithmic), ("Duality gap", gaps, True)
-    for panel, each in zip(axes, (*drawn, (third, ends, False)), strict=False):
-        curves.draw_panel(panel, *each[:2], line, each[2], look)
+    panels[third] = ends, "percent"
+    curves.draw_panels(axes, panels, line, marker=few, markersize=3.5)
+    for panel in axes:
         panel.set_xlabel(x.capitalize())
         if refined_from is not None:
             last = trace.loc[trace["epoch"] == refined_from, x].item()

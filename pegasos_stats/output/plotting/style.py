@@ -226,21 +226,17 @@ def draw_line(
     return drawn
 
 
-def draw_curves(
-    ax: "Axes", curves: Curves, line: Style, marked: bool = False, **defaults: object
-) -> None:
-    """Draw lines by their labels, several in different ways; or also with markers."""
+def draw_curves(ax: "Axes", curves: Curves, line: Style, **look: float | str) -> None:
+    """Draw lines by their labels, several in different ways."""
     before = len(ax.get_legend_handles_labels()[1])
     ways = lines(before + len(curves))[before:]
-    for (label, curve), (colour, dashes, marker) in zip(
-        curves.items(), ways, strict=True
-    ):
-        look: dict[str, Any] = dict(defaults)
+    for (label, curve), way in zip(curves.items(), ways, strict=True):
+        own: dict[str, Any] = dict(look)
         if len(curves) > 1:
-            look |= {"color": colour, "linestyle": dashes}
-        if marked:
-            look |= {"marker": marker, "markevery": MARKED}
-        draw_line(ax, *curve, line=line, label=label, **look)
+            own |= {"color": way.colour, "linestyle": way.dashes}
+        if "markevery" in look:
+            own["marker"] = way.marker
+        draw_line(ax, *curve, line=line, label=label, **own)
 
 
 def strokes(ax: "Axes", values: Floats, colour: "ColorType", **look: Any) -> None:

@@ -1,7 +1,7 @@
 """Reports: checked, put together, shown, and written to files."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from html import escape
 from os import PathLike
@@ -271,21 +271,8 @@ def report(
         raise OptionError("offset= is that of the test data; give both, or neither.")
     cut, chosen = _checked_threshold(threshold, fitted)
     rendering.templates(escape)  # an error before any work where jinja2 is missing
-    lam = fitted.problem.lam
-    path_tried = _checked_study(
-        "path_of_lambda",
-        path_of_lambda,
-        LambdaPath,
-        fitted,
-        lambda path: path.marks().values(),
-    )
-    folds = _checked_study(
-        "validation",
-        validation,
-        CrossValidation,
-        fitted,
-        lambda cv: [cv.model.problem.lam if cv.choosing is None else lam],
-    )
+    path_tried = _checked_study("path_of_lambda", path_of_lambda, LambdaPath, fitted)
+    folds = _checked_study("validation", validation, CrossValidation, fitted)
     sets = facts.evaluated_rows(fitted, test, folds, cut, positive, unseen, offset)
     found = facts.ReportFacts(fitted, sets, image_shape, path_tried, folds, cut, chosen)
     low, high = fitted.coding.levels
@@ -308,20 +295,20 @@ def _checked_fit(result: object, title: object, image_shape: object) -> Fitted:
 
 
 def _checked_study(
-    name: str,
-    study: object,
-    kind: type[Study],
-    result: Fitted,
-    lambdas: Callable[[Study], Iterable[float]],
+    name: str, study: object, kind: type[Study], result: Fitted
 ) -> Study | None:
     """A study, or an `OptionError` unless it is of the rows and lambda of the fit."""
     if study is None:
         return None
-    problem = result.problem
+    problem, lambdas = result.problem, {result.problem.lam}
+    if isinstance(study, CrossValidation) and study.choosing is None:
+        lambdas = {study.model.problem.lam}
+    elif isinstance(study, LambdaPath):
+        lambdas = set(study.marks().values())
     if (
         not isinstance(study, kind)
+        or problem.lam not in lambdas
         or not np.array_equal(study.model.problem.y, problem.y)
-        or problem.lam not in lambdas(study)
     ):
         raise OptionError(
             f"{name} is no {kind.__name__} of the rows and of lam={problem.lam!r}, "
