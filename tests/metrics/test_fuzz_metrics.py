@@ -94,11 +94,8 @@ def test_losses_of_probabilities_are_those_of_scikit_learn(data, k):
 @given(data=st.data())
 def test_rows_that_lack_something_are_left_out_where_it_is_needed(data):
     n = data.draw(st.integers(1, 25))
-    labels = st.sampled_from(["low", "high", None])
-    actual, predicted = (
-        pd.Series(data.draw(st.lists(labels, min_size=n, max_size=n)), dtype=object)
-        for _ in range(2)
-    )
+    labels = st.lists(st.sampled_from(["low", "high", None]), min_size=n, max_size=n)
+    actual, predicted = (pd.Series(data.draw(labels), dtype=object) for _ in range(2))
     p = np.array(data.draw(st.lists(st.integers(0, 9), min_size=n, max_size=n))) / 9
     p[p == 1.0] = np.nan
     scores = np.where(np.isnan(p), np.nan, 2 * p - 1)

@@ -16,10 +16,7 @@ MEANT = {
     "int8": (np.array([1, 2] * 4, dtype=np.int8), [1, np.int64(1), np.float64(1)]),
     "float": (np.array([1.1, 2.2] * 4), [1.1, np.float64(1.1)]),
     "whole float": (np.array([1.0, 2.0] * 4), [1, 1.0, True, np.float32(1)]),
-    "float32": (
-        np.array([1.1, 2.2] * 4, dtype=np.float32),
-        [1.1, np.float64(1.1), SINGLE, float(SINGLE)],
-    ),
+    "float32": (np.array([SINGLE, np.float32(2.2)] * 4), [1.1, SINGLE, float(SINGLE)]),
     "bool": (np.array([False, True] * 4), [False, np.False_, 0, np.float32(0)]),
     "str": (np.array(["a", "b"] * 4), ["a", np.str_("a")]),
     "date": (pd.date_range("2020", periods=2).repeat(4), [pd.Timestamp("2020")]),

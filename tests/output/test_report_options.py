@@ -113,11 +113,9 @@ def rows():
 
 @pytest.fixture(scope="module")
 def fits(rows):
-    train, _ = rows
-    return [
-        ps.logit("y ~ x", train, lam=0.01, offset=offset).fit(SOLVER)
-        for offset in (train["z"].to_numpy(), "z")
-    ]
+    offsets = rows[0]["z"].to_numpy(), "z"
+    models = [ps.logit("y ~ x", rows[0], lam=0.01, offset=z) for z in offsets]
+    return [model.fit(SOLVER) for model in models]
 
 
 def test_the_report_is_that_of_a_column(rows, fits, tmp_path):

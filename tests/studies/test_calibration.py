@@ -63,17 +63,18 @@ def test_probabilities_are_the_sigmoid_of_the_scores(data, calibrated):
     assert calibrated.predict(new).isna().tolist() == [False, True, False]
 
 
-def test_repeats_and_weights_go_into_the_sigmoid(data):
+@pytest.fixture(scope="module")
+def repeated(data):
     model = ps.svm("y ~ a + b", data, lam=0.05, weights="w")
-    found = ps.calibrate(model, folds=4, repeats=3, seed=1)
-    scores, w = found.validation.scores_by_repeat, model.problem.weights
-    once = fit_sigmoid(
-        np.tile(model.problem.y, 3), scores.to_numpy().T.ravel(), np.tile(w, 3) / 3
-    )
-    assert pytest.approx((once.A, once.B)) == (found.sigmoid.A, found.sigmoid.B)
-    again = ps.calibrate(model, folds=found.validation.folds, seed=1)
-    assert again.logits.shape == (120, 3)
-    assert found.result.seed == 1
+    return ps.calibrate(model, folds=4, repeats=3, seed=1)
+
+
+def test_repeats_and_weights_go_into_the_sigmoid(repeated):
+    problem, scores = repeated.result.problem, repeated.validation.scores_by_repeat
+    y, weights = np.tile(problem.y, 3), np.tile(problem.weights, 3) / 3
+    once = fit_sigmoid(y, scores.to_numpy().T.ravel(), weights)
+    assert pytest.approx((once.A, once.B)) == (repeated.sigmoid.A, repeated.sigmoid.B)
+    assert repeated.result.seed == 1
 
 
 def test_one_fold_gives_no_sigmoid_for_its_rows(data):
@@ -154,13 +155,11 @@ def test_wrong_input_is_refused(actual, p, given, error, message):
         ps.reliability(actual, p, **given)
 
 
-def test_losses_are_means_over_the_repeats_by_the_weights_of_the_rows(data):
-    model = ps.svm("y ~ a + b", data, lam=0.05, weights="w")
-    found = ps.calibrate(model, folds=4, repeats=3, seed=1)
+def test_losses_are_means_over_the_repeats_by_the_weights_of_the_rows(data, repeated):
     came, w = data["y"] == "yes", data["w"]
-    table = found.tidy().set_index("term")["estimate"]
+    table = repeated.tidy().set_index("term")["estimate"]
+    chances = expit(repeated.logits.to_numpy().T)
     for name, peer in (("brier_score", brier_score_loss), ("log_loss", log_loss)):
-        chances = expit(found.logits.to_numpy().T)
         by_repeat = [peer(came, p, sample_weight=w) for p in chances]
         assert len(by_repeat) == 3
         assert table[name] == pytest.approx(np.mean(by_repeat), rel=1e-12)
@@ -181,10 +180,8 @@ def test_tables_are_those_of_the_probabilities(data, calibrated, threshold):
     new = data.assign(a=data["a"] + 0.1, b=data["b"] - 0.3).iloc[:90]
     seen = new["y"], calibrated.predict_proba(new)["yes"]
     unseen = data["y"], calibrated.probabilities["yes"]
-    tables = [
-        calibrated.confusion(new, threshold=threshold, positive="yes"),
-        calibrated.confusion(threshold=threshold),
-    ]
+    of_new = calibrated.confusion(new, threshold=threshold, positive="yes")
+    tables = [of_new, calibrated.confusion(threshold=threshold)]
     for table, (actual, chance) in zip(tables, (seen, unseen), strict=True):
         predicted = np.where(chance > threshold, "yes", "no")
         expected = pd.crosstab(np.asarray(actual), predicted)

@@ -129,32 +129,16 @@ def test_the_choices_are_those_of_the_table(path, metric):
     assert path.model.problem.lam == 0.05
 
 
-def test_each_line_is_a_cross_validation_at_its_lambda(path):
-    for rule in ("min", "1se"):
-        model = path.best_model(rule)
-        found = ps.cross_validate(model, path.solver, folds=path.folds)
-        line = path.table.set_index("lam").loc[model.problem.lam]
-        # each of two fits is within sqrt(2 gap / lam) of the optimum
-        gap = 1e-3 * line["objective"]
-        apart = 2 * np.sqrt(2 * gap / model.problem.lam) * 4  # rows of norm 4 at most
-        assert abs(found.mean["hinge_loss"] - line["hinge_loss"]) <= apart
-        assert abs(found.mean["error_rate"] - line["error_rate"]) <= 0.02
-
-
 def test_the_refit_is_a_fit_by_the_solver_of_the_path(path):
     result = path.refit("min")
     assert path.solver.tol == 1e-3
     exact = replace(path.solver, tol=1e-6)
     again = path.best_model("min").fit(exact)
     assert (result.params == again.params).all()
-    there = path.coefficients.loc[path.lambda_min]
-    gap = 2e-3 * result.objective  # of both fits
-    apart = np.linalg.norm(there[1:] - result.coef)
-    assert apart <= 2 * np.sqrt(2 * gap / path.lambda_min)
-    assert there.index.tolist() == ["Intercept", "a", "b", "c", "d"]
+    assert [*path.coefficients] == ["Intercept", "a", "b", "c", "d"]
 
 
-def test_standardized_coefficients():
+def test_coefficients_are_those_of_the_columns_as_they_were():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2)) * [1, 100] + [5, 0]
     y = X[:, 0] + X[:, 1] / 100 + rng.normal(size=60) > 5
@@ -345,11 +329,8 @@ def test_groups_and_given_folds_are_held_out_as_one_by_one(monkeypatch):
     model = ps.Logit(y, X, lam=0.01)
     row = np.arange(300)
     pairs = [(row[:200], row[200:250]), (row[50:250], row[:50])]
-    options = [
-        {"folds": 5, "groups": rng.integers(0, 30, 300)},
-        {"folds": fold_of(300), "lambda_path": [0.1, 0.01]},
-        {"folds": pairs},
-    ]
+    options = [{"folds": 5, "groups": rng.integers(0, 30, 300)}, {"folds": pairs}]
+    options += [{"folds": fold_of(300), "lambda_path": [0.1, 0.01]}]
     found = [ps.cross_validate(model, NEAR, seed=1, **each) for each in options]
     monkeypatch.setattr(fold_fits, "suits", lambda *_: False)
     for each, one in zip(options, found, strict=True):

@@ -79,14 +79,12 @@ def test_thresholds_of_new_rows_are_those_of_scikit_learn(svm, metric):
     new = frame(2, 70)
     ours = svm.thresholds(new, metric=metric, seed=1)
     at = ours.table["threshold"].to_numpy()
-    tuned = TunedThresholdClassifierCV(
-        Scores(svm),
-        scoring=metric,
-        thresholds=np.clip(at, -1e6, 1e6),  # no infinite ones there
-        cv="prefit",
-        refit=False,
-        store_cv_results=True,
-    ).fit(new.drop(columns="y"), new["y"])
+    finite = np.clip(at, -1e6, 1e6)  # no infinite ones there
+    given = {"cv": "prefit", "refit": False, "store_cv_results": True}
+    peer = TunedThresholdClassifierCV(
+        Scores(svm), scoring=metric, thresholds=finite, **given
+    )
+    tuned = peer.fit(new.drop(columns="y"), new["y"])
     theirs = tuned.cv_results_["scores"]
     np.testing.assert_allclose(ours.table[metric], theirs, rtol=1e-12)
     assert ours.apparent == pytest.approx(tuned.best_score_, rel=1e-12)
