@@ -79,6 +79,20 @@ def check_fraction(name: str, value: object) -> float:
     return _between(name, value, math.ulp(0.0), below_one, "a number between 0 and 1")
 
 
+def check_threshold(value: object, is_probability: bool) -> float:
+    """Return a threshold of scores, or of probabilities of the second level.
+
+    Raises
+    ------
+    OptionError
+        If it is no number, or no probability where it has to be one.
+    """
+    if not is_probability:
+        return _between("threshold", value, -math.inf, math.inf, "a score")
+    allowed = "a probability of the second level, from 0 to 1"
+    return _between("threshold", value, 0.0, 1.0, allowed)
+
+
 def _between(name: str, value: object, low: float, high: float, allowed: str) -> float:
     found = number_of(value)
     if not low <= found <= high:
@@ -99,6 +113,15 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
         meant, allowed = did_you_mean(value, choices), listing(choices, len(choices))
         reason = f"is not known{meant}; give one of {allowed}."
         raise OptionError(foreign_value(name, value) or reason, name, value)
+
+
+def check_log_loss(loss: str, name: str) -> None:
+    """Raise `OptionError` for a fit without probabilities, which `name` asks for."""
+    if loss != "log":
+        raise OptionError(
+            f"{name} needs the log loss, and this is a fit by the {loss} loss; fit "
+            "ps.logit(), or take ps.calibrate(model), which has probabilities."
+        )
 
 
 def check_rows_have_own(**given: object) -> None:

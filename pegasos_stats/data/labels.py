@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.checks import check_choice, number_of
+from pegasos_stats.checks import check_choice, check_threshold
 from pegasos_stats.data import user_data
 from pegasos_stats.data.language.expressions import Call, refused
 from pegasos_stats.data.language.formula import read_outcome, split_formula
@@ -174,9 +174,7 @@ class LabelCoding:
             If the threshold is no number, or `ties` is none of the three.
         """
         column = user_data.column_of_scores(scores)
-        cut = number_of(threshold)
-        if np.isnan(cut):
-            raise OptionError("is no number; give a score.", "threshold", threshold)
+        cut = check_threshold(threshold, is_probability=False)
         found = signs_of(np.asarray(column, dtype=np.float64), ties, cut)
         return self.decode(found, column.index)
 

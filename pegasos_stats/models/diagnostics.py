@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Mask, Vector
+from pegasos_stats.checks import check_log_loss
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.language.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import unscaled
@@ -123,9 +124,7 @@ class Influence:
 
 def check_rows(result: "LinearResults", name: str) -> None:
     """Raise an error unless the fit is logistic, and its rows are in memory."""
-    if result.problem.loss != "log":
-        why = "is of the likelihood, which the hinge loss has not; fit ps.logit()."
-        raise OptionError(f"{name} {why}")
+    check_log_loss(result.problem.loss, name)
     if not result.problem.has_rows:
         raise DataError(f"{name} is of the rows of the fit, which are not in memory.")
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from pegasos_stats import tables
 from pegasos_stats.arrays import Matrix, Vector
-from pegasos_stats.checks import check_flag, check_fraction
+from pegasos_stats.checks import check_flag, check_fraction, check_log_loss
 from pegasos_stats.data.language.formula_design import FormulaDesign, Unseen
 from pegasos_stats.data.sample import Groups, RowIndex
 from pegasos_stats.data.scaling import unscaled
@@ -662,11 +662,7 @@ class LinearResults(Results):
         table = self._table(level, errors, original)
         if not exponentiate:
             return table
-        if self.problem.loss != "log":
-            raise OptionError(
-                "exponentiate=True gives odds ratios, which a fit by the hinge loss "
-                "does not have; fit ps.logit() for them."
-            )
+        check_log_loss(self.problem.loss, "exponentiate=True (odds)")
         numbers = ["estimate", "conf_low", "conf_high"]
         with np.errstate(over="ignore"):
             table[numbers] = np.exp(table[numbers].astype(np.float64))

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats import checks
 from pegasos_stats.arrays import Mask, Predictors, Vector
-from pegasos_stats.checks import check_choice, check_flag, number_of
 from pegasos_stats.data import design as designs
 from pegasos_stats.data import user_data
 from pegasos_stats.data.digests import digest_of, digests_by_row, rows_digest
@@ -25,8 +25,8 @@ from pegasos_stats.data.sample import MissingRowCounts, aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, moments
 from pegasos_stats.data.scan.files import Scan, joined, scanned_frames
 from pegasos_stats.data.scan.levels import columns_of_outcome
-from pegasos_stats.data.scan.partitions import Partition, Partitions
-from pegasos_stats.data.scan.rows import Block, StreamedRows, Values, added
+from pegasos_stats.data.scan.partitions import Partitions
+from pegasos_stats.data.scan.rows import StreamedRows, added
 from pegasos_stats.data.weights import (
     Counts,
     Offset,
@@ -438,11 +438,7 @@ class Results(ABC):
         OptionError
             If the model has the hinge loss, which gives no probabilities.
         """
-        if self.problem.loss != "log":
-            raise OptionError(
-                "The hinge loss gives no probabilities; ps.calibrate(model) makes them "
-                "of its scores, ps.logit() fits them, decision_function() has scores."
-            )
+        checks.check_log_loss(self.problem.loss, "predict_proba()")
         if is_dask(data):
             return of_blocks(  # type: ignore[no-any-return]
                 self, data, "predict_proba", unseen=unseen, offset=offset
@@ -502,7 +498,7 @@ class Results(ABC):
         OptionError
             If labels are given for a Dask frame.
         """
-        check_flag("se_fit", se_fit)
+        checks.check_flag("se_fit", se_fit)
         if is_dask(data):
             if se_fit or actual is not None:
                 raise OptionError(
@@ -556,7 +552,7 @@ class Results(ABC):
         ColumnWarning
             With ``unseen="missing"``, the number of rows with unseen levels.
         """
-        check_choice("unseen", unseen, UNSEEN)
+        checks.check_choice("unseen", unseen, UNSEEN)
         if offset is not None and (data is None or self.offsets is None):
             has = "rows of the fit have theirs" if data is None else "fit has none"
             raise OptionError(f"offset= was given, and the {has}; leave it out.")
@@ -694,8 +690,8 @@ class Results(ABC):
         if data is None and isinstance(problem.X, StreamedRows):
             assert isinstance(self.solution, Solution)
             at = Point(self.solution.beta, self.solution.alpha)
-            parts = problem.X.read(partial(_block_scores, at))
-            f = pd.Series(np.concatenate(added(parts)), self.index)
+            read = problem.X.read(lambda block, _: [scores(block.X, at, block.offset)])
+            f = pd.Series(np.concatenate(added(read)), self.index)
             own: object = self._labels()
         elif isinstance(data, Scan) or is_dask(data):
             known = None if self.counted is None else self.counted.column
@@ -881,27 +877,7 @@ def predicted(
 
 def checked_threshold(threshold: object, problem: Problem) -> float:
     """A threshold on the scale of `thresholded`, or `OptionError`."""
-    if problem.loss == "log":
-        return probability_of(threshold)
-    found = number_of(threshold)
-    if np.isnan(found):
-        raise OptionError("is not allowed; give a score.", "threshold", threshold)
-    return found
-
-
-def probability_of(threshold: object) -> float:
-    """A threshold that is compared with probabilities of the second level.
-
-    Raises
-    ------
-    OptionError
-        If it is no number from 0 to 1.
-    """
-    found = number_of(threshold)
-    if not 0.0 <= found <= 1.0:
-        why = "is not allowed; give a probability of the second level, from 0 to 1."
-        raise OptionError(why, "threshold", threshold)
-    return found
+    return checks.check_threshold(threshold, problem.loss == "log")
 
 
 def thresholded(scores: NDArray[np.float64], problem: Problem) -> NDArray[np.float64]:
@@ -991,35 +967,22 @@ def read_rows(
         also += columns_of_outcome(formula, nothing, source.noun)
     elif labelled:
         also.append(result.coding.name)
-    work = partial(_read_block, light(result), unseen, offset, names, labelled)
+    rule = light(result)
+
+    def read(frame: pd.DataFrame) -> ReadRows:
+        f = rule.decision_function(frame, unseen=unseen, offset=offset)
+        labels = rule._labels(frame) if labelled else pd.Series(None, frame.index)
+        return f, labels, frame[names]
+
     if isinstance(source, Scan):
         source.renewed()
-        parts = [work(frame) for frame in scanned_frames(source, result.design, also)]
+        parts = [read(frame) for frame in scanned_frames(source, result.design, also)]
     else:
-        parts = source.each(partial(_read_there, work), None)
+        parts = source.each(lambda partition: read(partition.frame), None)
     # Rows of files are numbered over all of them.
     f = pd.concat([part[0] for part in parts], ignore_index=isinstance(source, Scan))
     labels = joined([part[1] for part in parts]).set_axis(f.index)
     return f, labels, pd.concat([part[2] for part in parts]).set_axis(f.index)
-
-
-def _read_there(
-    work: Callable[[pd.DataFrame], ReadRows], partition: Partition
-) -> ReadRows:
-    return work(partition.frame)
-
-
-def _read_block(
-    result: "Results",
-    unseen: Unseen,
-    offset: object,
-    names: list[str],
-    labelled: bool,
-    frame: pd.DataFrame,
-) -> ReadRows:
-    f = result.decision_function(frame, unseen=unseen, offset=offset)
-    labels = result._labels(frame) if labelled else pd.Series(None, frame.index)
-    return f, labels, frame[names]
 
 
 def are_of_fit(
@@ -1040,10 +1003,6 @@ def are_of_fit(
         return isinstance(X.scan, Scan | Partitions) and X.scan.holds(data)
     apart = np.abs(f.to_numpy()[complete][some.numbers] - expected)
     return bool(apart.max() <= SAME * spread)
-
-
-def _block_scores(at: Point, block: Block, values: Values) -> list[Vector]:
-    return [scores(block.X, at, block.offset)]
 
 
 def labelled_rows(

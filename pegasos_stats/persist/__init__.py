@@ -274,7 +274,8 @@ def _rebuilt(header: Header, arrays: Arrays, functions: Functions) -> Value:
     except DataError:
         raise
     except PegasosStatsError as error:
-        raise ValueError(str(error)) from None
+        why = "What is there cannot be part of a saved model"
+        raise DataError(f"{why}: {one_line(error)}.") from None
     return found
 
 

@@ -65,10 +65,7 @@ class ArrayWriter:
         """
         name = array.dtype.str[1:]
         if name not in TYPES:
-            raise DataError(
-                f"An array of type {array.dtype} cannot be saved; convert it to "
-                "numbers of 64 bits."
-            )
+            raise cannot_hold(array)
         by_columns = array.flags.f_contiguous and not array.flags.c_contiguous
         native = array.astype(array.dtype.newbyteorder("="), copy=False)
         flat = native.ravel("K" if by_columns else "C")
@@ -167,9 +164,10 @@ def check_same(stored: Json, again: Json) -> None:
 
 def cannot_hold(value: object) -> DataError:
     """Make the error for a value of a type that is not known."""
+    kind = getattr(value, "dtype", type(value).__name__)
     return DataError(
-        f"{shown(value)} is of type {type(value).__name__}, which a saved model cannot "
-        "hold; convert it to text, a number or a date before the fit."
+        f"{shown(value)} is of type {kind}, which a saved model cannot hold; convert "
+        "it to text, numbers of 64 bits or dates before the fit."
     )
 
 
@@ -249,21 +247,14 @@ def _numpy_dtype(name: Json, kinds: str, values: Sequence[Json] = ()) -> np.dtyp
 
 def _objects_parts(array: np.ndarray) -> list[Json]:
     if array.dtype.kind not in "UO":
-        raise DataError(f"An array of type {array.dtype} cannot be saved with a model.")
+        raise cannot_hold(array)
     return [array.dtype.str, list(array.shape), array.ravel().tolist()]
 
 
 def _objects_of(parts: Json) -> np.ndarray:
     name, shape, values = parts
-    return objects(values).astype(_numpy_dtype(name, "UO", values)).reshape(shape)
-
-
-def objects(values: list[Value]) -> np.ndarray:
-    """An array of values as they are, shape (n,)."""
-    found = np.empty(len(values), dtype=object)
-    for place, value in enumerate(values):
-        found[place] = value
-    return found
+    found = np.fromiter(values, dtype=object)
+    return found.astype(_numpy_dtype(name, "UO", values)).reshape(shape)
 
 
 def _time_parts(value: pd.Timestamp | pd.Timedelta) -> list[Json]:
@@ -281,11 +272,6 @@ def _time_of(parts: Json) -> pd.Timestamp:
     return found.tz_localize("UTC").tz_convert(zone)
 
 
-def _timedelta_of(parts: Json) -> pd.Timedelta:
-    count, unit, _ = parts
-    return pd.Timedelta(np.timedelta64(count, unit)).as_unit(unit)
-
-
 # Types that JSON does not have: their parts, and the value of these. A type stands
 # before those that it is derived from.
 TAGGED: dict[
@@ -295,7 +281,11 @@ TAGGED: dict[
     "NA": (type(pd.NA), lambda value: None, lambda parts: pd.NA),
     "NaT": (type(pd.NaT), lambda value: None, lambda parts: pd.NaT),
     "timestamp": (pd.Timestamp, _time_parts, _time_of),
-    "timedelta": (pd.Timedelta, _time_parts, _timedelta_of),
+    "timedelta": (
+        pd.Timedelta,
+        _time_parts,
+        lambda parts: pd.Timedelta(np.timedelta64(*parts[:2])).as_unit(parts[1]),
+    ),
     "datetime": (
         datetime.datetime,
         datetime.datetime.isoformat,
@@ -452,7 +442,7 @@ def column_back(stored: Json, reader: ArrayReader) -> Value:
         return pd.Categorical.from_codes(codes, dtype=levels)
     values, dtype = any_back(each, reader), dtype_back(name, reader)
     if dtype == np.dtype(object):
-        return objects(values)
+        return np.fromiter(values, dtype=object)
     return pd.Series(values, dtype=dtype).array
 
 

@@ -6,7 +6,6 @@ file is damaged. What the classes check themselves when they are made is not rep
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NoReturn, TypeAlias
@@ -19,7 +18,7 @@ from pegasos_stats.arrays import Dense, Integers, Mask, Matrix
 from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.digests import rows_digest
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.language.expressions import read_expression
+from pegasos_stats.data.language.expressions import read_expression, refused
 from pegasos_stats.data.language.formula import read_outcome
 from pegasos_stats.data.language.formula_design import (
     FactorCoding,
@@ -29,7 +28,7 @@ from pegasos_stats.data.language.formula_design import (
 from pegasos_stats.data.sample import MissingRowCounts, Sample
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.weights import Counts, Offset
-from pegasos_stats.errors import DataError, FormulaError, listing, plain, shown
+from pegasos_stats.errors import DataError, listing, plain
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import positive_position
 from pegasos_stats.models.inference import wald
@@ -143,12 +142,6 @@ def _is_quick(result: LinearResults) -> bool:
     return wald.is_quick(problem)
 
 
-def _signs_of(y: NDArray[np.int8]) -> NDArray[np.float64]:
-    if set(y.tolist()) != {-1, 1}:
-        raise ValueError("y holds other numbers than -1 and 1")
-    return y.astype(np.float64)
-
-
 @dataclass(frozen=True)
 class SavedModel:
     """A model in a file: its problem and its labels."""
@@ -194,17 +187,16 @@ def model_back(stored: Json, reader: ArrayReader) -> Model:
     is_kernel, losses = kind is KernelSVM, getattr(kind, "_losses", ("hinge",))
     if isinstance(problem, KernelProblem) != is_kernel or problem.loss not in losses:
         raise ValueError(f"a {stored[0]} has another problem")
-    model: Value = kind.__new__(kind)
+    model = kind.__new__(kind)
     model.problem = problem
-    if is_kernel:
+    if isinstance(model, KernelSVM):
         model._columns = saved.columns
     names = "X", "y", "weights", "weights_of", "offset"
     model._sample = Sample(
         **{name: getattr(problem, name) for name in names},
         **{name: getattr(saved, name) for name in OF_SAMPLE},
     )
-    found: Model = model
-    return found
+    return model
 
 
 def metric_out(metric: Metric, writer: ArrayWriter) -> Json:
@@ -217,45 +209,8 @@ def metric_out(metric: Metric, writer: ArrayWriter) -> Json:
 def metric_back(stored: Json, reader: ArrayReader) -> Metric:
     """Undo `metric_out`."""
     name, own = stored
-    if own:
-        return Metric(name, reader.function(name), own=True)
-    return Metric(name, MEASURES[name], name in LARGER_IS_BETTER)
-
-
-def check_formula(design: FormulaDesign) -> None:
-    """Raise an exception for a formula that is none of the language.
-
-    Raises
-    ------
-    DataError
-        If it does more than compute with columns.
-    ValueError
-        If its coefficients are not the columns of its terms.
-    """
-    variables = set(design.variables)
-    for text, kind in {factor for term in design.terms for factor in term.factors}:
-        used = set() if (text, kind) == ("1", "number") else {text}
-        if kind == "expression":
-            with _in_a_file(f"The term {shown(text)}"):
-                used = read_expression(text, variables, text, design.functions).columns
-        if unknown := used - variables:
-            raise DataError(
-                f"The term {shown(text)} cannot be part of a saved model: it uses "
-                f"{listing(sorted(unknown))}, which is no column of the model."
-            )
-    names = names_of_terms(design.terms, design.spanning, design.codings, design.fields)
-    if design.columns != names:
-        raise ValueError("its coefficients are not the columns of its terms")
-
-
-@contextmanager
-def _in_a_file(what: str) -> Iterator[None]:
-    """Refuse a text of a file that is none of the language of formulas."""
-    try:
-        yield
-    except FormulaError as error:
-        text = f"{what} cannot be part of a saved model: it {error.reason}"
-        raise DataError(text) from None
+    function = reader.function(name) if own else MEASURES[name]
+    return Metric(name, function, not own and name in LARGER_IS_BETTER, own)
 
 
 # ------------------------------------------ conditions for the fields to go together
@@ -296,17 +251,30 @@ def of_design(design: FrameDesign | FormulaDesign) -> Conditions:
     yield len(set(names)) == len(names) and "Intercept" not in names
     columns: Value = getattr(design, "variables", None) or design.columns
     if design.formula is not None:
-        with _in_a_file(f"The formula {shown(design.formula)}"):
-            read_outcome(design.formula, columns, design.functions)
+        read_outcome(design.formula, columns, design.functions)
     if isinstance(design, FormulaDesign):
-        check_formula(design)
+        check_terms(design)
+        yield design.columns == names_of_terms(
+            design.terms, design.spanning, design.codings, design.fields
+        )
+
+
+def check_terms(design: FormulaDesign) -> None:
+    """Raise FormulaError for terms that do more than compute with columns."""
+    variables = set(design.variables)
+    for text, kind in {factor for term in design.terms for factor in term.factors}:
+        used = set() if (text, kind) == ("1", "number") else {text}
+        if kind == "expression":
+            used = read_expression(text, variables, text, design.functions).columns
+        if unknown := used - variables:
+            why = f"uses {listing(sorted(unknown))}, which is no column of the model."
+            raise refused(text, why)
 
 
 def of_offset(offset: Offset) -> Conditions:
     """It is computed from columns."""
     for term in offset.terms:
-        with _in_a_file(f"The offset {shown(term)}"):
-            read_expression(term, (), term, offset.functions)
+        read_expression(term, (), term, offset.functions)
     yield offset.parts
 
 
@@ -424,7 +392,7 @@ codec.FORMS |= {
     Metric: Codec(metric_out, metric_back),
     "signs": Codec(  # labels, -1 and +1, in a byte each
         lambda y, writer: writer.put(y.astype(np.int8)),
-        lambda stored, reader: _signs_of(reader.take(stored)),
+        lambda stored, reader: reader.take(stored).astype(np.float64),
     ),
 }
 codec.NAMES |= {"Model": Model}
@@ -448,7 +416,11 @@ for low, high, names in (
     codec.BOUNDS |= dict.fromkeys(names.split(), (low, high))
 
 OF_ROWS = {"X": MissingRows, "y": "signs"}
-PROBLEM = Rule(shapes="X np, y n, weights n, offset n", hints=OF_ROWS)
+PROBLEM = Rule(
+    lambda problem: [{*problem.y.tolist()} == {-1.0, 1.0}],
+    "X np, y n, weights n, offset n",
+    hints=OF_ROWS,
+)
 FIT = "problem.X np, index n, solution.dual n"
 codec.RULES |= {
     "BootstrapResult": Rule(

@@ -22,7 +22,7 @@ from pegasos_stats.metrics import inputs, intervals, rates, scores
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.intervals import NONE, Interval, quantile
 from pegasos_stats.models.linear import Model
-from pegasos_stats.models.results import Results, probability_of, with_source
+from pegasos_stats.models.results import Results, with_source
 from pegasos_stats.models.summaries import MORE, header_lines, solver_lines
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.objective import zero_model
@@ -850,7 +850,8 @@ class CalibratedResults(tables.Summarised):
             If `threshold` is not a probability.
         """
         upper = self.predict_proba(data, offset=offset).iloc[:, 1]
-        return self.result.coding.predicted(upper, "na", probability_of(threshold))
+        cut = checks.check_threshold(threshold, is_probability=True)
+        return self.result.coding.predicted(upper, "na", cut)
 
     @suggest_arguments
     def confusion(
@@ -893,7 +894,8 @@ class CalibratedResults(tables.Summarised):
             chances = self._chances(result._scores(matrix))
             labels = result._labels(data) if actual is None else actual
             counts = column_of_counts(freq_weights, result.counted, data)
-        upper, cut = chances.iloc[:, 1], probability_of(threshold)
+        upper = chances.iloc[:, 1]
+        cut = checks.check_threshold(threshold, is_probability=True)
         table = confusion(
             labels,
             result.coding.predicted(upper, "na", cut),

@@ -1024,8 +1024,8 @@ class PooledResults(tables.Summarised):
 
         level = checks.check_fraction("conf_level", conf_level)
         checks.check_flag("exponentiate", exponentiate)
-        if exponentiate and self.fits[0].problem.loss != "log":
-            raise OptionError("exponentiate=True gives odds ratios of logits.")
+        if exponentiate:
+            checks.check_log_loss(self.fits[0].problem.loss, "exponentiate=True (odds)")
         m, complete = self.m, self.df_complete
         estimate, within = self.estimates.mean(axis=0), np.diag(self.within)
         between = np.diag(self._between)

@@ -818,8 +818,7 @@ class CrossValidation(Summarised):
         OptionError
             If the model has the hinge loss.
         """
-        if self.model.problem.loss != "log":
-            raise OptionError("The hinge loss has none; ps.calibrate() gives some.")
+        checks.check_log_loss(self.model.problem.loss, "probabilities")
         odds = self.scores - self.model.problem.prior_shift
         return self.model.coding.probabilities(odds)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.checks import check_choice, check_count, check_nonnegative
+from pegasos_stats import checks
 from pegasos_stats.errors import CallError, OptionError
 from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models.effects import rows_of
@@ -206,9 +206,9 @@ class ResultPlots:
             If the fit kept no trace, `x` is not known, or `optimum` is above an
             objective of the trace.
         """
-        check_choice("x", x, ("epoch", "steps"))
+        checks.check_choice("x", x, ("epoch", "steps"))
         if optimum is not None:
-            optimum = check_nonnegative("optimum", optimum)
+            optimum = checks.check_nonnegative("optimum", optimum)
             if x == "epoch":
                 raise OptionError(
                     "optimum= goes with x='steps', where the distance from it is drawn."
@@ -385,7 +385,7 @@ class LinearPlots(ResultPlots):
         OptionError
             For the hinge loss, which has no odds.
         """
-        self._need_odds("odds ratios")
+        checks.check_log_loss(self.result.problem.loss, "plot.odds_ratios()")
         table, title, references = self._largest(max_terms)
         ratios = table.set_index("term")[forest.NUMBERS].astype(float)
         with np.errstate(over="ignore"):
@@ -446,7 +446,7 @@ class LinearPlots(ResultPlots):
             If it is not a predictor of the fit.
         """
         result = self.result
-        check_count("points", points)
+        checks.check_count("points", points)
         if scale is None:
             scale = "response" if result.problem.loss == "log" else "link"
         rows = rows_of(result, data, None, False)
@@ -477,22 +477,18 @@ class LinearPlots(ResultPlots):
         OptionError
             For the hinge loss, which has no probabilities.
         """
-        self._need_odds("probabilities")
+        checks.check_log_loss(self.result.problem.loss, "plot.probabilities()")
         table = self.result.confusion(data, actual, offset=offset)
         return curves.draw_margins(
             table, self.result, ax, line, threshold, are_shares=True
         )
-
-    def _need_odds(self, what: str) -> None:
-        if self.result.problem.loss != "log":
-            raise OptionError(f"A fit by the hinge loss has no {what}; fit ps.logit().")
 
     def _largest(
         self, max_terms: int | None
     ) -> tuple[pd.DataFrame, str, dict[str, str]]:
         """The largest coefficients, what is drawn, and the reference of each level."""
         if max_terms is not None:
-            check_count("max_terms", max_terms)
+            checks.check_count("max_terms", max_terms)
         table, p = self.result.coefficient_table(), len(self.result.coef)
         slopes = table[table["term"] != INTERCEPT].reset_index(drop=True)
         drawn = largest_terms(slopes, max_terms)
