@@ -4,6 +4,10 @@ Each is a function of the coefficients, ``g(theta)``. Rows are taken as they are
 the delta method the variance is ``g' V g``, with the gradient ``g`` and the covariance
 ``V`` of the coefficients; from resamples it is that of ``g`` by the coefficients of
 each.
+
+``theta`` ends with two numbers that make any score a product ``z'theta``: the shift
+that weights of the classes have added to scores, which probabilities leave out, and 1,
+for the offset of a row. Rows ``z`` end with -1 or 0, and with the offset.
 """
 
 import re
@@ -24,7 +28,6 @@ from pegasos_stats.data.labels import AT_ZERO, Level
 from pegasos_stats.data.language.formula import factored
 from pegasos_stats.data.language.formula_design import FormulaDesign, Unseen
 from pegasos_stats.data.sample import RowIndex
-from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.errors import DataError, OptionError, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.inference import wald
@@ -89,8 +92,10 @@ class EffectRows:
         Of the rows, each as often as it counts.
     levels : dict of name to list
         Of the factors among the predictors, the reference level first.
-    offset : float64 array, or None
-        Known parts of the scores of the rows of a matrix.
+    offset : float64 array, shape (n,), or None
+        Known parts of the scores.
+    shifted : bool
+        Whether the shift of the classes is taken off scores.
     averaged : bool
         Whether the matrix is the mean of the rows, one row.
     """
@@ -102,6 +107,7 @@ class EffectRows:
     number: int
     levels: Mapping[Level, list[Level]]
     offset: Vector | None = None
+    shifted: bool = False
     averaged: bool = False
 
     @property
@@ -194,10 +200,7 @@ class EffectRows:
         """The same with numeric predictors at their means, averaged to one row."""
         numeric = [name for name in self.names if name not in self.levels]
         means = {name: float(self.weights @ self.numbers(name)) for name in numeric}
-        offset = self.offset
-        if offset is not None:
-            offset = np.array([self.weights @ offset])
-        return replace(self, frame=self.at(means), offset=offset, averaged=True)
+        return replace(self, frame=self.at(means), averaged=True)
 
     def at(self, place: Mapping[Level, object]) -> pd.DataFrame:
         """The frame of the rows with these values."""
@@ -246,9 +249,25 @@ class EffectRows:
                 "A term of the formula takes values of other rows, as lag() does; fit "
                 "without it for effects."
             )
-        if self.intercept:
-            found = np.column_stack([np.ones(len(found)), found])
+        found = completed(found, self.intercept, self.shifted, self.offset)
         return (self.weights @ found)[None] if self.averaged else found
+
+
+def completed(
+    X: Matrix, intercept: bool, shifted: bool, offset: Vector | None
+) -> Matrix:
+    """Rows with all that scores are of: 1, predictors, -1 or 0, offset; see the module.
+
+    Examples
+    --------
+    >>> completed(np.array([[2.0]]), True, True, None)
+    array([[ 1.,  2., -1.,  0.]])
+    """
+    ends = np.zeros((len(X), 2))
+    ends[:, 0] -= shifted
+    if offset is not None:
+        ends[:, 1] = offset
+    return np.column_stack([*[np.ones(len(X))] * intercept, X, ends])
 
 
 def as_list(given: object) -> list[object]:
@@ -383,6 +402,7 @@ def rows_of(
     weights_of_rows: object = None,
     dummy: bool = False,
     offset: object = None,
+    shifted: bool = False,
 ) -> EffectRows:
     """Rows to average over: those of the fit, or the complete ones of new data.
 
@@ -398,8 +418,7 @@ def rows_of(
                 "Effects are averaged over rows, and those of the fit are in files or "
                 "not saved, not in memory; give data=."
             )
-        if weights_of_rows is not None:
-            raise OptionError("weights= are of the rows of data=; give both.")
+        checks.check_rows_have_own(weights=weights_of_rows)
         frame = training_rows(design, problem.X, result.unread)
         known = result._matrix(offset=offset).offset
         each = problem.outcome_weights
@@ -427,6 +446,7 @@ def rows_of(
         int(each.sum()) if are_counts else len(frame),
         levels_of(design, frame, dummy),
         known,
+        shifted,
     )
 
 
@@ -440,16 +460,13 @@ class Response:
     Attributes
     ----------
     curve : "probability", "share" or "score"
-        ``1 / (1 + exp(-(f - shift)))`` of a score ``f``; whether it is above 0; or the
-        score itself.
-    shift : float, or float64 array, shape (b,)
-        What weights of the classes have added to scores; of several fits each.
+        ``1 / (1 + exp(-f))`` of a score ``f``; whether it is above 0; or the score
+        itself.
     tie : float
         The share of a score that is 0, to within 1e-5, as ties hold it there.
     """
 
     curve: Literal["probability", "share", "score"]
-    shift: float | Vector = 0.0
     tie: float = 0.5
 
     @classmethod
@@ -459,8 +476,13 @@ class Response:
         if scale == "link":
             return cls("score")
         if result.problem.loss == "log":
-            return cls("probability", result.problem.prior_shift)
+            return cls("probability")
         return cls("share", tie=TIES[result.solver.ties])
+
+    @property
+    def shifts(self) -> bool:
+        """Whether what weights of the classes have added is taken off scores."""
+        return self.curve == "probability"
 
     def of(self, scores: Matrix) -> Matrix:
         """Predictions."""
@@ -471,7 +493,7 @@ class Response:
             return np.where(at_zero, self.tie, scores > 0.0)
         from scipy.special import expit
 
-        return np.asarray(expit(scores - self.shift))
+        return np.asarray(expit(scores))
 
     def derivatives(self, scores: Matrix) -> tuple[Matrix, Matrix]:
         """First and second derivative of predictions by the score; 0 for shares."""
@@ -490,73 +512,67 @@ class Estimand:
     ----------
     shares : float64 array, shape (n,)
         Weights of the rows, whose sum is 1.
-    rows : float64 array, shape (n, k)
+    rows : float64 array, shape (n, k + 2)
         Where predictions, or slopes, are taken.
-    other : float64 array, shape (n, k), optional
+    other : float64 array, shape (n, k + 2), optional
         Rows whose predictions are subtracted.
-    direction : float64 array, shape (n, k), optional
+    direction : float64 array, shape (n, k + 2), optional
         Derivative of `rows` by a predictor: then the mean is of ``dP/df D'theta``.
-    offset : float64 array, shape (n,), optional
-        Known part of the scores of the rows, whatever becomes of a predictor.
     """
 
     shares: Vector
     rows: Matrix
     other: Matrix | None = None
     direction: Matrix | None = None
-    offset: Vector | None = None
 
     def values(self, thetas: Matrix, response: Response) -> Vector:
         """The mean by each of several fits, the columns of `thetas`, shape (b,)."""
         size, found = max(1, int(SCORES / len(self.rows))), []
-        shifts = np.broadcast_to(response.shift, thetas.shape[1])
         for first in range(0, thetas.shape[1], size):
-            some = slice(first, first + size)
-            at, theta = replace(response, shift=shifts[some]), thetas[:, some]
-            scores = self._scores(self.rows, theta)
+            theta = thetas[:, first : first + size]
+            scores = self.rows @ theta
             if self.direction is not None:
-                each = at.derivatives(scores)[0] * (self.direction @ theta)
+                each = response.derivatives(scores)[0] * (self.direction @ theta)
             else:
-                each = at.of(scores)
+                each = response.of(scores)
             if self.other is not None:
-                each = each - at.of(self._scores(self.other, theta))
+                each = each - response.of(self.other @ theta)
             found.append(self.shares @ each)
         return np.concatenate(found)
 
     def gradient(self, theta: Vector, response: Response) -> Vector:
-        """Derivatives by ``theta`` and, last, by the shift."""
-        slope, bend = response.derivatives(self._scores(self.rows, theta))
+        """Derivatives by ``theta``, shape (k + 2,)."""
+        slope, bend = response.derivatives(self.rows @ theta)
         if self.direction is not None:
             each = self.shares * bend * (self.direction @ theta)
-            along = (self.shares * slope) @ self.direction
-            return np.append(each @ self.rows + along, -each.sum())
-        each = self.shares * slope
-        found = np.append(each @ self.rows, -each.sum())
-        if self.other is None:
-            return found
-        other = replace(self, rows=self.other, other=None)
-        return np.asarray(found - other.gradient(theta, response))
+            return each @ self.rows + (self.shares * slope) @ self.direction
+        found = (self.shares * slope) @ self.rows
+        if self.other is not None:
+            slope, _ = response.derivatives(self.other @ theta)
+            found = found - (self.shares * slope) @ self.other
+        return np.asarray(found)
 
     def is_unlimited(self, unbounded: Matrix | None) -> bool:
         """Whether most of its rows, or of the others, have scores without limit."""
         sides = [self.rows] if self.other is None else [self.rows, self.other]
-        shares = [self.shares @ is_unbounded(rows, unbounded) for rows in sides]
+        shares = [self.shares @ is_unbounded(Z[:, :-2], unbounded) for Z in sides]
         return bool(max(shares) >= MOSTLY)
 
-    def _scores(self, rows: Matrix, thetas: Matrix) -> Matrix:
-        """Scores by one fit, or by several, a column for each."""
-        scores = np.asarray(rows @ thetas)
-        if self.offset is None:
-            return scores
-        return scores + (self.offset if thetas.ndim == 1 else self.offset[:, None])
+
+def fits_of(theta: Vector, estimate: wald.Estimate | None, shift: float) -> Matrix:
+    """``theta`` of a fit and of each of its resamples, shape (k + 2, 1 + b)."""
+    fits, shifts = theta[None], np.array([shift])
+    if isinstance(estimate, wald.BootstrapResult):
+        fits, priors = np.vstack([fits, estimate.estimates]), estimate.priors
+        each = np.full(len(estimate.estimates), shift) if priors is None else priors
+        shifts = np.append(shifts, each)
+    return np.column_stack([fits, shifts, np.ones(len(fits))]).T
 
 
 def with_errors(
     estimate: wald.Estimate | None,
-    effect: Vector,
+    values: Matrix,
     J: Matrix,
-    by_shift: Vector,
-    replicates: Matrix | None,
     unlimited: Mask,
     names: Sequence[str],
     noise: Vector | None = None,
@@ -570,30 +586,30 @@ def with_errors(
     Parameters
     ----------
     estimate : Covariance, BootstrapResult or None
-    effect : float64 array, shape (m,)
-    J : float64 array, shape (m, k)
-        Derivatives by the coefficients.
-    by_shift : float64 array, shape (m,)
-        Derivatives by the shift of probabilities; 0 where there is none.
-    replicates : float64 array, shape (b, m), or None
-        By the coefficients of each resample.
+    values : float64 array, shape (m, 1 + b)
+        By the fit, and by each resample.
+    J : float64 array, shape (m, k + 2)
+        Derivatives by ``theta``.
     unlimited : bool array, shape (m,)
     names : list of str, length m
     noise : float64 array, shape (m,), optional
         What of each effect is the solver's.
     """
+    effect, J = values[:, 0], J[:, :-1]
     sd, df, resampled = np.full(len(effect), np.nan), np.inf, None
     if isinstance(estimate, wald.BootstrapResult):
-        assert replicates is not None
+        replicates = values[:, 1:].T
         covariance = np.diag(replicates.var(axis=0, ddof=1))
-        resampled = estimate.mapped(effect, replicates, covariance, J)
+        resampled = estimate.mapped(effect, replicates, covariance, J[:, :-1])
         sd = resampled.std_error
     elif estimate is not None:
-        variances = np.einsum("ij,jk,ik->i", J, estimate.matrix, J)
+        V = np.pad(estimate.matrix, (0, 1))  # with the shift of the classes
         if estimate.prior is not None:
-            mixed, variance = estimate.prior[:-1], estimate.prior[-1]
-            variances += by_shift * (2.0 * J @ mixed + by_shift * variance)
-        sd, df = np.sqrt(np.maximum(variances, 0.0)), estimate.df
+            V[-1] = V[:, -1] = estimate.prior
+        sd, df = (
+            np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", J, V, J), 0.0)),
+            estimate.df,
+        )
     sd, null = np.where(unlimited, np.nan, sd), np.zeros(len(effect))
     return wald.ContrastTests(names, effect, sd, null, df, resampled, noise)
 
@@ -603,7 +619,7 @@ def with_errors(
 
 @suggest_names("margins")
 @dataclass(frozen=True, repr=False, eq=False)
-class Margins:
+class Margins(tables.Summarised):
     """Average effects or predictions; made by ``result.margins()`` or `predictions`.
 
     Attributes
@@ -738,14 +754,6 @@ class Margins:
             found.loc[bounded, LIMITS] = found.loc[bounded, LIMITS].clip(lowest, 1.0)
         return found
 
-    def _repr_html_(self) -> str:
-        return self.summary().to_html()
-
-    def __str__(self) -> str:
-        return self.summary().as_text()
-
-    __repr__ = __str__
-
 
 @suggest_arguments
 @np.errstate(over="ignore", invalid="ignore")
@@ -841,7 +849,7 @@ def margins(
     checks.check_choice("contrasts", contrasts, ("reference", "pairwise"))
     checks.check_flag("dummy", dummy)
     response = Response.by(self, scale)
-    rows = rows_of(self, data, weights, dummy, offset)
+    rows = rows_of(self, data, weights, dummy, offset, response.shifts)
     names = rows.checked(variables)
     numbers = [name for name in names if name not in rows.levels]
     if contrasts == "pairwise" and variables is not None and numbers:
@@ -863,8 +871,7 @@ def margins(
                 yield key, estimand
 
     kinds = {change is None for _, change in moved.values()}
-    notes = [AT_MEANS if at_means else OVER_ROWS]
-    notes += ["dY/dX is the derivative of the prediction."] * (True in kinds)
+    notes = ["dY/dX is the derivative of the prediction."] * (True in kinds)
     notes += [INCREASED] * (False in kinds)
     notes += [
         f"{name} is in a step function, which has no derivative: it is changed by one "
@@ -872,8 +879,7 @@ def margins(
         for name in steps
         if sloping and moved[name][1] is not None
     ]
-    title = "Marginal Effects at Means" if at_means else "Average Marginal Effects"
-    return estimated(self, found(), rows, response, title, "contrast", notes)
+    return estimated(self, found(), rows, response, "contrast", at_means, notes)
 
 
 @suggest_arguments
@@ -921,7 +927,7 @@ def predictions(
     2    g     w       0.4
     """
     response = Response.by(self, scale)
-    rows = rows_of(self, data, weights, False, offset)
+    rows = rows_of(self, data, weights, False, offset, response.shifts)
     names = [] if variables is None else rows.checked(variables)
     at_means = isinstance(at, str) and at == "mean"
     base = rows.at_means() if at_means else rows
@@ -935,11 +941,9 @@ def predictions(
             Z = base.at_known(place | chosen).matrix({})
             value = ", ".join(map(value_text, each))
             key = term, value, place, written(chosen) or term
-            yield key, Estimand(base.shares, Z, offset=base.offset)
+            yield key, Estimand(base.shares, Z)
 
-    notes = [AT_MEANS if at_means else OVER_ROWS]
-    title = "Predictions at Means" if at_means else "Average Predictions"
-    made = estimated(self, found(), rows, response, title, "value", notes)
+    made = estimated(self, found(), rows, response, "value", at_means, [])
     numeric = [name for name in [*names, *places[0]] if name not in rows.levels]
     return replace(made, observed={str(name): rows.numbers(name) for name in numeric})
 
@@ -949,8 +953,8 @@ def estimated(
     found: Iterable[tuple[Key, Estimand]],
     rows: EffectRows,
     response: Response,
-    title: str,
     column: str,
+    at_means: bool,
     notes: list[str],
 ) -> Margins:
     """Estimate all, with errors of the fit; of shares from resamples."""
@@ -965,29 +969,19 @@ def estimated(
     estimate = (
         None if missing else result._errors.covariance.original(np.eye(len(theta)))
     )
-    at, thetas = response, theta[:, None]
-    if isinstance(estimate, wald.BootstrapResult):
-        thetas = np.column_stack([theta, estimate.estimates.T])
-        if estimate.priors is not None:
-            at = replace(response, shift=np.append(response.shift, estimate.priors))
+    fits = fits_of(theta, estimate, problem.prior_shift)
     keys, names, values, gradients, unlimited = [], [], [], [], []
     for (term, contrast, place, label), estimand in found:
         at_place = {f"at_{name}": value for name, value in place.items()}
         keys.append({"term": term, column: contrast} | at_place)
         names.append(f"{label} at {written(place)}" if place else label)
-        values.append(estimand.values(thetas, at))
-        gradients.append(estimand.gradient(theta, response))
+        values.append(estimand.values(fits, response))
+        gradients.append(estimand.gradient(fits[:, 0], response))
         unlimited.append(estimand.is_unlimited(getattr(estimate, "unbounded", None)))
-    (J, by_shift), each = np.hsplit(np.array(gradients), [-1]), np.column_stack(values)
+    J, solver_noise = np.array(gradients), result._noise()
+    noise = np.abs(J[:, :-2]) @ solver_noise
     tests = with_errors(
-        estimate,
-        each[0],
-        J,
-        by_shift[:, 0] * (response.curve == "probability"),
-        each[1:],
-        np.array(unlimited),
-        names,
-        np.abs(J) @ result._noise(),
+        estimate, np.array(values), J, np.array(unlimited), names, noise
     )
     if estimate is not None:
         defined = not np.isnan(estimate.matrix).all()
@@ -1008,7 +1002,10 @@ def estimated(
         ("lambda:", problem.lambda_text),
     ]
     shares = response.curve != "score"
-    return Margins(pd.DataFrame(keys), tests, title, header, [*notes, *missing], shares)
+    what = "Predictions" if column == "value" else "Marginal Effects"
+    title = f"{what} at Means" if at_means else f"Average {what}"
+    notes = [AT_MEANS if at_means else OVER_ROWS, *notes, *missing]
+    return Margins(pd.DataFrame(keys), tests, title, header, notes, shares)
 
 
 def checked_changes(
@@ -1034,19 +1031,13 @@ def checked_changes(
     found: dict[Level, tuple[str, float | None]] = {}
     for name in names:
         each = given.get(name)
-        each = "sd" if each is None and name in steps else each
-        if each is None:
+        if each is None and name not in steps:
             found[name] = SLOPE, None
-        elif isinstance(each, str) and each == "sd":
+        elif each is None or (isinstance(each, str) and each == "sd"):
             found[name] = "+ 1 sd", rows.spread(name)
-        elif np.isfinite(checks.number_of(each)):
-            moved = checks.check_positive("change", each)
-            found[name] = f"+ {errors.plain(each)}", moved
         else:
-            raise OptionError(
-                f"change={shown(change)} is not allowed; give 'sd', a number above "
-                "zero, or these by name, such as change={'x': 10}."
-            )
+            amount = checks.check_positive("change", each)
+            found[name] = f"+ {errors.plain(each)}", amount
     return found
 
 
@@ -1092,7 +1083,7 @@ def effects(
         Of numeric predictors, see `checked_changes`.
     contrasts : "reference" or "pairwise"
     """
-    estimand = partial(Estimand, here.shares, offset=here.offset)
+    estimand = partial(Estimand, here.shares)
     for name in names:
         if name in here.levels:
             levels = here.levels[name]
@@ -1147,10 +1138,10 @@ class RowPredictions:
     Attributes
     ----------
     matrix : ModelMatrix
-    theta : float64 array, shape (k,)
-        Coefficients, the intercept first if there is one.
+    fits : float64 array, shape (k + 2, 1 + b)
+        Coefficients of the fit and of its resamples, see `fits_of`.
     covariance : Covariance or BootstrapResult
-        Of `theta`.
+        Of the coefficients, the intercept first if there is one.
     response : Response
         Whether predictions are probabilities or scores.
     has_intercept : bool
@@ -1167,7 +1158,7 @@ class RowPredictions:
     """
 
     matrix: designs.ModelMatrix
-    theta: Vector
+    fits: Matrix
     covariance: wald.Estimate
     response: Response
     has_intercept: bool
@@ -1210,9 +1201,8 @@ class RowPredictions:
         """
         alpha = checks.check_fraction("alpha", alpha)
         table = self._usual if alpha == USUAL else self._table(1.0 - alpha)
-        scale = replace(self.response, shift=0.0)  # which is off the scores already
-        values = scale.of(table.drop(columns="std_error").to_numpy())
-        slope, _ = scale.derivatives(table["estimate"].to_numpy())
+        values = self.response.of(table.drop(columns="std_error").to_numpy())
+        slope, _ = self.response.derivatives(table["estimate"].to_numpy())
         names = ["predicted", "ci_lower", "ci_upper"]
         found = pd.DataFrame(values, table.index, names)
         found.insert(1, "se", table["std_error"] * slope)
@@ -1234,20 +1224,12 @@ class RowPredictions:
 
     def _block(self, begin: int) -> wald.ContrastTests:
         """Scores of some rows, with their errors."""
-        V, some = self.covariance, slice(begin, begin + BLOCK)
-        R = dense_rows(self.matrix.values[some])
-        if self.has_intercept:
-            R = np.column_stack([np.ones(len(R)), R])
-        offset, shift = self.matrix.offset, self.response.shift
-        known = np.zeros(len(R)) if offset is None else offset[some]
-        shifted, each = self.response.curve == "probability", None
-        if isinstance(V, wald.BootstrapResult):
-            priors = V.priors if shifted else None
-            each = V.estimates @ R.T + known
-            each -= shift if priors is None else priors[:, None]
-        unlimited, by_shift = is_unbounded(R, V.unbounded), np.full(len(R), -1.0)
-        scores, names = R @ self.theta + known - shift, [""] * len(R)
-        return with_errors(V, scores, R, shifted * by_shift, each, unlimited, names)
+        some, offset = slice(begin, begin + BLOCK), self.matrix.offset
+        X = dense_rows(self.matrix.values[some])
+        known = None if offset is None else offset[some]
+        Z = completed(X, self.has_intercept, self.response.shifts, known)
+        unlimited = is_unbounded(Z[:, :-2], self.covariance.unbounded)
+        return with_errors(self.covariance, Z @ self.fits, Z, unlimited, [""] * len(Z))
 
 
 def get_prediction(
@@ -1283,23 +1265,22 @@ def get_prediction(
     Raises
     ------
     OptionError
-        With ``cov_type="none"``, or for files and Dask.
+        With ``cov_type="none"``.
     DataError
-        If there are no rows, as for a loaded fit without `data`.
+        If there are no rows, as for a loaded fit without `data`; for files and Dask.
     ColumnError
         As for `decision_function`.
     """
-    if isinstance(data, Scan):
-        raise OptionError("get_prediction() is of rows in memory; give a data frame.")
     if data is None and not self.problem.has_rows:
         raise DataError(
             "The rows of the fit are not in memory; give others, get_prediction(data)."
         )
     theta = np.asarray(self.params, dtype=np.float64)
+    covariance = self._errors.covariance.original(np.eye(len(theta)))
     return RowPredictions(
         self._matrix(data, unseen, offset),
-        theta,
-        self._errors.covariance.original(np.eye(len(theta))),
+        fits_of(theta, covariance, self.problem.prior_shift),
+        covariance,
         Response.by(self, "link" if self.problem.loss == "hinge" else scale),
         self.problem.intercept,
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -77,28 +77,26 @@ NAMES = {
 }
 
 
-class Number(TypedDict):
-    """A double as decimal digits and, for languages that round these, its bits."""
-
-    value: float
-    hex: str
-
-
-class SqlTerm(TypedDict):
-    """``coefficient * (product of parts - centre) / scale``, as it is in JSON.
+class SqlTerm(NamedTuple):
+    """``coefficient * (product of parts - centre) / scale``.
 
     Centre and scale are 0 and 1 unless predictors were standardized.
     """
 
     name: str
-    coefficient: Number
-    centre: Number
-    scale: Number
+    coefficient: float
+    centre: float
+    scale: float
     parts: list[Tree]
 
+    def in_json(self) -> dict[str, object]:
+        """The term as it is in JSON."""
+        names = ("coefficient", "centre", "scale")
+        return self._asdict() | {name: number(getattr(self, name)) for name in names}
 
-def number(value: float) -> Number:
-    """A number, as `Number` says."""
+
+def number(value: float) -> dict[str, object]:
+    """A double as decimal digits and, for languages that round these, its bits."""
     return {"value": float(value), "hex": float(value).hex()}
 
 
@@ -261,11 +259,11 @@ class Writer:
             is_known = self.dialect not in WITH_NAN
             return column if is_known else f"NULLIF({column}, CAST('NaN' AS {kind}))"
         if operation == "number":
-            return self.number(given[0])
+            return self.number(given[0]["value"])
         if operation == "levels":
             inner, *coded = given
             cases = " ".join(
-                f"WHEN {self.equal(inner, level)} THEN {self.number(value)}"
+                f"WHEN {self.equal(inner, level)} THEN {self.number(value['value'])}"
                 for level, value in zip(*coded, strict=True)
             )
             return f"CASE {cases} END"  # of no known level NULL
@@ -299,11 +297,8 @@ class Writer:
         if right[0] != "text":
             sign = {"==": "=", "!=": "<>"}.get(operation, operation)
             return f"({self.value(left)} {sign} {self.value(right)})"
-        if operation not in ("==", "!="):
-            raise OptionError(
-                f"'{operation}' of text has another order in every database; compute "
-                "it as a column of the data, and fit that."
-            )
+        if operation not in ("==", "!="):  # each database sorts text its own way
+            raise cannot(f"'{operation}' of text")
         same = self.equal(left, right[1])
         return same if operation == "==" else f"(NOT {same})"
 
@@ -313,7 +308,7 @@ class Writer:
         if isinstance(level, bool) and column and self.dialect in WITH_BOOLEANS:
             return f"({column} = {str(level).upper()})"
         if not isinstance(level, str):
-            return f"({self.value(tree)} = {self.number(number(level))})"
+            return f"({self.value(tree)} = {self.number(level)})"
         if not column:
             raise cannot("text that is computed")
         if self.dialect == "mysql":
@@ -328,20 +323,17 @@ class Writer:
         """The name of a column in quotes."""
         return quoted(name, *QUOTES.get(self.dialect, ('"', '"')))
 
-    def number(self, number: Number) -> str:
+    def number(self, value: float) -> str:
         """A double with all its digits, with an exponent so that it is one in SQL."""
-        text = repr(number["value"])
+        text = repr(float(value))
         text = text if "e" in text else f"{text}e0"
-        return f"({text})" if number["value"] < 0 else text
+        return f"({text})" if value < 0 else text
 
 
 def quoted(text: str, first: str, last: str) -> str:
     """A name or text in quotes."""
-    if "\0" in text:
-        raise OptionError(
-            f"{shown(text)} holds a zero byte, which ends a statement in SQL; rename "
-            "it."
-        )
+    if "\0" in text:  # which ends a statement
+        raise cannot(f"The zero byte in {shown(text)}")
     return f"{first}{text.replace(last, 2 * last)}{last}"
 
 
@@ -362,7 +354,7 @@ def terms_of(result: "LinearResults") -> list[SqlTerm]:
     columns = zip(design.names, result.solution.beta, centre, scale, strict=True)
     try:
         terms = [
-            _term(*column, parts)
+            SqlTerm(*column, parts)
             for column, parts in zip(columns, _products(design), strict=True)
         ]
     except PegasosStatsError:
@@ -370,18 +362,6 @@ def terms_of(result: "LinearResults") -> list[SqlTerm]:
     except (LookupError, TypeError, ValueError):  # of a file that was made up
         raise cannot(f"The formula {shown(str(design.formula))}") from None
     return terms if result.offsets is None else [*terms, *_known(result.offsets)]
-
-
-def _term(
-    name: str, coefficient: float, centre: float, scale: float, parts: list[Tree]
-) -> SqlTerm:
-    return {
-        "name": name,
-        "coefficient": number(coefficient),
-        "centre": number(centre),
-        "scale": number(scale),
-        "parts": parts,
-    }
 
 
 def _known(offset: Offset) -> Iterator[SqlTerm]:
@@ -396,7 +376,7 @@ def _known(offset: Offset) -> Iterator[SqlTerm]:
         read = read_expression(term, (), term, offset.functions)
         trees.append(Lowering({}).number(read))
     for name, tree in zip(offset.parts, trees, strict=True):
-        yield _term(name, 1.0, 0.0, 1.0, [tree])
+        yield SqlTerm(name, 1.0, 0.0, 1.0, [tree])
 
 
 def _products(design: Design) -> Iterator[list[Tree]]:
@@ -485,7 +465,7 @@ def to_json(self: "LinearResults") -> str:
         },
         "has_intercept": self.problem.intercept,
         "intercept": number(self.intercept),
-        "terms": terms_of(self),
+        "terms": [term.in_json() for term in terms_of(self)],
     }
     return json.dumps(
         document, ensure_ascii=False, allow_nan=False, indent=1, default=str
@@ -523,13 +503,12 @@ def to_sql(self: "LinearResults", dialect: Dialect = "ansi") -> str:
     """
     check_choice("dialect", dialect, DIALECTS)
     writer = Writer(dialect)
-    intercept = [writer.number(number(self.intercept))]
-    lines = intercept if self.problem.intercept else []
-    for term in terms_of(self):
-        value = " * ".join(writer.value(part) for part in term["parts"])
-        if term["centre"]["value"] != 0.0:
-            value = f"({value} - {writer.number(term['centre'])})"
-        if term["scale"]["value"] != 1.0:
-            value = f"({value} / {writer.number(term['scale'])})"
-        lines.append(f"{writer.number(term['coefficient'])} * {value}")
+    lines = [writer.number(self.intercept)] * self.problem.intercept
+    for _, coefficient, centre, scale, parts in terms_of(self):
+        value = " * ".join(map(writer.value, parts))
+        if centre != 0.0:
+            value = f"({value} - {writer.number(centre)})"
+        if scale != 1.0:
+            value = f"({value} / {writer.number(scale)})"
+        lines.append(f"{writer.number(coefficient)} * {value}")
     return "(" + "\n + ".join(lines) + ")"

@@ -915,7 +915,8 @@ def _of_fits(
     return sides
 
 
-POOLED = ["term", "estimate", "std_error", "statistic", "df", "p_value"]
+POOLED = ["term", "estimate", "std_error", "statistic", "df", "p_value", *ENDS]
+POOLED += ["riv", "lambda", "fmi"]
 BY_RUBIN = (
     "Standard errors have the variance between imputations (Rubin's rules); df by "
     "Barnard & Rubin (1999); fmi is the fraction of missing information."
@@ -992,7 +993,7 @@ class PooledResults(tables.Summarised):
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
         """Intervals of level ``1 - alpha``, lower limits in column 0, upper in 1."""
         table = self.tidy(1.0 - checks.check_fraction("alpha", alpha)).set_index("term")
-        return table[["conf_low", "conf_high"]].set_axis([0, 1], axis=1)
+        return table[ENDS].set_axis([0, 1], axis=1)
 
     def tidy(
         self, conf_level: float = 0.95, exponentiate: bool = False
@@ -1020,31 +1021,24 @@ class PooledResults(tables.Summarised):
             If `conf_level` is not between 0 and 1, or odds ratios are requested for the
             hinge loss.
         """
-        from scipy.special import stdtr, stdtrit
-
         level = checks.check_fraction("conf_level", conf_level)
         checks.check_flag("exponentiate", exponentiate)
         if exponentiate:
             checks.check_log_loss(self.fits[0].problem.loss, "exponentiate=True (odds)")
-        m, complete = self.m, self.df_complete
-        estimate, within = self.estimates.mean(axis=0), np.diag(self.within)
-        between = np.diag(self._between)
+        within, between = np.diag(self.within), np.diag(self._between)
+        total, complete = within + between, self.df_complete
         with np.errstate(divide="ignore", invalid="ignore"):
-            std_error = np.sqrt(within + between)
-            statistic = estimate / std_error
-            riv, share = between / within, between / (within + between)
+            riv, share = between / within, between / total
             observed = (complete + 1) / (complete + 3) * complete * (1 - share)
-            df = 1.0 / (np.square(share) / (m - 1) + 1.0 / observed)
-        reach = stdtrit(df, (1.0 + level) / 2.0) * std_error
-        p_value = 2.0 * stdtr(df, -np.abs(statistic))
-        low, high = estimate - reach, estimate + reach
+            df = 1.0 / (np.square(share) / (self.m - 1) + 1.0 / observed)
+        found = estimates(self.estimates.mean(axis=0), np.sqrt(total), df, level)
         if exponentiate:
-            estimate, low, high = np.exp(estimate), np.exp(low), np.exp(high)
-        numbers = estimate, std_error, statistic, df, p_value, low, high, riv, share
-        names = [*POOLED[1:], "conf_low", "conf_high", "riv", "lambda"]
-        found = pd.DataFrame(dict(zip(names, numbers, strict=True)))
+            numbers = ["estimate", *ENDS]
+            found[numbers] = np.exp(found[numbers])
         found.insert(0, "term", self.fits[0].params.index)
-        return found.assign(fmi=(riv + 2.0 / (df + 3.0)) / (1.0 + riv))
+        fmi = (riv + 2.0 / (df + 3.0)) / (1.0 + riv)
+        of_missing = {"df": df, "riv": riv, "lambda": share, "fmi": fmi}
+        return found.assign(**of_missing)[POOLED]
 
     def summary(self, alpha: float = 0.05) -> tables.Summary:
         """Header, table and a note; ``print()`` shows text, a notebook HTML.

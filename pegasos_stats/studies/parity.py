@@ -11,8 +11,6 @@ import threading
 import warnings
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import mkdtemp
@@ -177,8 +175,6 @@ class R(ABC):
 
 def quoted(text: str) -> str:
     """A text in R code."""
-    if "\0" in text:
-        raise DataError("A text with a zero byte has no counterpart in R.")
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -217,7 +213,7 @@ def value_of(content: bytes) -> RValue:
 
 
 class Embedded(R):
-    """R in this process, by rpy2; the state of its generator is left as it is.
+    """R in this process, by rpy2.
 
     Raises
     ------
@@ -275,8 +271,7 @@ class Process(R):
             raise DependencyError(NO_R.format(f"Rscript ended ({last})"))
 
 
-@contextmanager
-def r_at_hand(via: Via | None = None) -> Iterator[R]:
+def r_at_hand(via: Via | None = None) -> R:
     """Start R: embedded if rpy2 can be imported, otherwise by Rscript.
 
     Parameters
@@ -296,18 +291,11 @@ def r_at_hand(via: Via | None = None) -> Iterator[R]:
     in_main = threading.current_thread() is threading.main_thread()  # R needs it
     if via != "Rscript" and (in_main or via == "rpy2"):
         try:
-            embedded = Embedded()
+            return Embedded()
         except (ImportError, OSError, ValueError) as error:
             if via == "rpy2":
                 raise DependencyError("rpy2 does not start an R here.") from error
-        else:
-            embedded.eval("kept_state <- random_state()\nNULL")
-            try:
-                yield embedded
-            finally:
-                embedded.eval("random_state_is(kept_state)\nNULL")
-            return
-    yield Process()
+    return Process()
 
 
 # ------------------------------------------------------------------------ comparison
@@ -786,8 +774,7 @@ def check_against_r(
     True
     """
     setup = setup_of(model, solver)
-    with r_at_hand(via) as r:
-        return checked_in(r, setup)
+    return checked_in(r_at_hand(via), setup)
 
 
 def checked_in(r: R, setup: Setup) -> ParityCheck:

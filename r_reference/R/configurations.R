@@ -28,8 +28,10 @@ configured <- function(given) {
        labels = labels)
 }
 
-# Everything that is compared.
+# Everything that is compared; the generator is left as it was.
 run_configuration <- function(given) {
+  state <- random_state()
+  on.exit(random_state_is(state))
   at <- configured(given)
   seed_generator(given$seed, given$sample_kind)
   asked <- c(list(X = at$X, y = at$y, weights = at$weights), given$arguments)

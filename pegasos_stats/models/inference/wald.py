@@ -528,7 +528,7 @@ def untested(theta: "pd.Series[float]", noise: Vector) -> ContrastTests:
 def estimates(
     estimate: Vector,
     std_error: Vector,
-    df: float = np.inf,
+    df: Vector | float = np.inf,
     level: float = 0.95,
     null: Vector | float = 0.0,
 ) -> pd.DataFrame:
@@ -539,7 +539,7 @@ def estimates(
     Parameters
     ----------
     estimate, std_error : float64 array, shape (m,)
-    df : float
+    df : float or float64 array, shape (m,)
         Of Student's t; infinite for the normal distribution.
     level : float, default 0.95
     null : float or float64 array, shape (m,)
@@ -564,11 +564,11 @@ def estimates(
     from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
     level = check_fraction("level", level)
-    share, finite = (1.0 + level) / 2.0, np.isfinite(df)
+    share, normal = (1.0 + level) / 2.0, np.isinf(df).all()
     with np.errstate(all="ignore"):
         statistic = np.where(std_error > 0.0, (estimate - null) / std_error, np.nan)
-        beyond = stdtr(df, -np.abs(statistic)) if finite else ndtr(-np.abs(statistic))
-        reach = float(stdtrit(df, share) if finite else ndtri(share)) * std_error
+        beyond = ndtr(-np.abs(statistic)) if normal else stdtr(df, -np.abs(statistic))
+        reach = (ndtri(share) if normal else stdtrit(df, share)) * std_error
         low, high = estimate - reach, estimate + reach
     numbers = estimate, std_error, statistic, 2.0 * beyond, low, high
     return pd.DataFrame(dict(zip(TIDY_COLUMNS[1:], numbers, strict=True)))
