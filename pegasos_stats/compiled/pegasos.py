@@ -307,7 +307,7 @@ def see_batch(
     h = 0.0
     for k in range(first, last):
         i = rows[k]
-        prefetch_row(X, rows[min(k + AHEAD, rows.shape[0] - 1)])
+        prefetch_row(X, state.weights, rows[min(k + AHEAD, rows.shape[0] - 1)])
         at, near = alpha, bound
         if state.offset.shape[0] > 0:
             at = alpha + state.offset[i]
@@ -315,10 +315,9 @@ def see_batch(
         m = literal_margin(X, i, y[i], state.w, at, loss, near)
         s = weighted_slope(state, i, loss, m)
         slopes[k - first] = s
-        scalars[VIOLATIONS] += 1.0 if violated(loss, m) else 0.0
-        if s != 0.0:
-            h = h + s * y[i]
-            state.weights[i] += s / (last - first) / scalars[WEIGHT_SCALE]
+        scalars[VIOLATIONS] += np.float64(violated(loss, m))
+        h = h + s * y[i]
+        state.weights[i] += s / (last - first) / scalars[WEIGHT_SCALE]
     return h
 
 
@@ -443,7 +442,7 @@ def put_slopes(
     """
     for k in range(first, last):
         i = rows[k]
-        prefetch_row(X, rows[min(k + AHEAD, rows.shape[0] - 1)])
+        prefetch_row(X, state.weights, rows[min(k + AHEAD, rows.shape[0] - 1)])
         at = alpha + offset_at(state.offset, i)
         m = y[i] * (unit * dot(X, i, state.w, exact) + at)
         state.scalars[VIOLATIONS] += 1.0 if violated(loss, m) else 0.0

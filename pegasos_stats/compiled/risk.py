@@ -79,7 +79,7 @@ def slope(loss: int, m: float) -> float:
     exp(-m)`` for ``m > 0`` and ``1 / (1 + exp(m))`` otherwise.
     """
     if loss == HINGE:
-        return 1.0 if m < 1.0 else 0.0
+        return np.float64(m < 1.0)  # no branch, which would be foreseen badly
     if loss == SQUARED_HINGE:
         return 2.0 * max(0.0, 1.0 - m)
     if m > 0.0:
@@ -91,7 +91,7 @@ def slope(loss: int, m: float) -> float:
 @inlined
 def violated(loss: int, m: float) -> bool:
     """Hinges: the margin is below 1. Log: the row is misclassified, ``m < 0``."""
-    return m < 0.0 if loss == LOG else m < 1.0
+    return m < (0.0 if loss == LOG else 1.0)
 
 
 def risk_and_image_exactly(

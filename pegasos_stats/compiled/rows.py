@@ -328,24 +328,26 @@ def prefetch(
     return types.void(x, types.intp), emit
 
 
-def prefetch_row(X: Rows, i: int) -> None:
-    """Ask the memory for row ``i``, which is visited soon."""
+def prefetch_row(X: Rows, a: Vector, i: int) -> None:
+    """Ask the memory for row ``i``, which is visited soon, and its weight ``a[i]``."""
 
 
-def prefetch_dense(X: Dense, i: int) -> None:
+def prefetch_dense(X: Dense, a: Vector, i: int) -> None:
     """`prefetch_row` of a dense row: each line of the cache, at most 64 of them."""
     x, p = X[i], X.shape[1]
     for j in range(0, min(p, FARTHEST), LINE):
         prefetch(x, j)
     prefetch(x, p - 1)
+    prefetch(a, i)
 
 
-def prefetch_sparse(X: CSR, i: int) -> None:
+def prefetch_sparse(X: CSR, a: Vector, i: int) -> None:
     """`prefetch_row` of a sparse row: its first entries."""
     k = X.indptr[i]
     prefetch(X.data, k)
     prefetch(X.data, k + LINE)
     prefetch(X.indices, k)
+    prefetch(a, i)
 
 
 by_type_of_rows(prefetch_row, prefetch_dense, prefetch_sparse)

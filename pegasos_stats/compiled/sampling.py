@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Integers, Vector
-from pegasos_stats.compiled.compiling import kernel, with_python_division
+from pegasos_stats.compiled.compiling import inlined, kernel, with_python_division
 
 # LN2_SUMS[k] is the sum of ln(2)**i / i! over i = 1..k+1, correctly rounded.
 LN2_SUMS = (
@@ -143,7 +143,7 @@ def bit_length(value: int) -> int:
     return bits
 
 
-@with_python_division
+@inlined
 def trial(words: Integers, at: int, bits: int) -> int:
     """``bits`` random bits, taken 16 at a time from the upper halves of the words.
 
@@ -389,8 +389,10 @@ def take_by_rejection(
             break
         v = trial(words, at, bits)
         at += pieces
-        if v < left:
-            left -= 1
-            out[n - left - 1] = pool[v]
-            pool[v] = pool[left]
+        out[n - left] = v  # counts if it fits: no branch depends on it
+        left -= int(v < left)
+    for k in range(done, n - left):
+        v = out[k]
+        out[k] = pool[v]
+        pool[v] = pool[n - 1 - k]
     return n - left, at

@@ -418,14 +418,15 @@ def _others(data: pd.DataFrame, own: set[str], formula: str) -> list[str]:
     """
     names = [column for column in data.columns if column not in own]
     check_names(names)
-    some = [has_value(column) for _, column in data.items()]
-    present = set(data.columns[some]) if len(data) else set(names)
-    if not (held := [name for name in names if name in present]):
+    numbers = [dtype.kind in "fiub" for dtype in data.dtypes]
+    present = set(data.columns[data.head().notna().any().to_numpy() & numbers])
+    rest = [name for name in names if name not in present] if len(data) else []
+    empty = {name for name in rest if not has_value(data[name])}
+    if len(empty) == len(names):
         return names
-    empty = [name for name in names if name not in present]
-    if empty := [name for name in empty if not is_written(name, formula)]:
-        warn_empty(empty)
-    return held
+    if left_out := [n for n in rest if n in empty and not is_written(n, formula)]:
+        warn_empty(left_out)
+    return [name for name in names if name not in empty]
 
 
 def has_value(column: DataColumn) -> bool:

@@ -865,9 +865,9 @@ class FormulaRows:
             Of factors whose other levels count as missing, by the text of the factor.
         """
         variables, names, expressions = factors_of(terms, formula, data, functions)
-        lacks = {v: data[v].isna().to_numpy(dtype=bool) for v in variables}
-        lacks = {v: rows for v, rows in lacks.items() if rows.any()}
         whole = user_data.columns_of(data, variables).reset_index(drop=True)
+        lacking = whole.columns[whole.isna().any().to_numpy()]
+        lacks = {v: whole[v].isna().to_numpy(dtype=bool) for v in lacking}
         used_by = sorted(set[str]().union(*(e.columns for e in expressions.values())))
         plain = _plain(whole[used_by])
         found = dict(deepcopy(state or {}))

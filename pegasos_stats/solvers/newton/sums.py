@@ -274,17 +274,22 @@ def risk_and_image(
     weights: Vector | None = None,
     reach: float = 0.0,
     offset: Vector | None = None,
+    scores: Vector | None = None,
 ) -> Sums:
-    """Sums over dense rows, which are read once; parameters as of `sums_at`."""
+    """Sums over dense rows, which are read once; parameters as of `sums_at`.
+
+    Where ``x_i'beta + alpha`` is known by `scores`, rows are read for their image.
+    """
     (n, p), ay = X.shape, a * y
-    f, found, largest, count = np.empty(n), np.zeros(p), 0, 0
+    f = np.empty(n) if scores is None else scores.copy()
+    found, largest, count = np.zeros(p), 0, 0
     for rows in blocks(n, p):
         B = doubles(X, rows)
-        np.matmul(B, beta, out=f[rows])
+        if scores is None:
+            np.add(np.matmul(B, beta), alpha, out=f[rows])
         found += image(ay[rows], B)
         largest, count = max(largest, len(B)), count + 1
     most = additions(largest) + count
-    f += alpha
     return sums_at(f, found, most, y, loss, a, weights, reach, offset)
 
 

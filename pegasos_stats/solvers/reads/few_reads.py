@@ -191,7 +191,8 @@ class NewtonPass:
     def __call__(self, block: Block, dual: Values) -> NewtonSums:
         """Look at a block, and change the dual weights of its rows."""
         first, X, y, w, offset = block
-        f = bounds.scores(X, self.point, offset)
+        scores = bounds.scores(X, self.point)
+        f = scores if offset is None else scores + offset
         m = y * f
         s = self.curve.slopes(m)
         begin, end = np.searchsorted(self.sampled, [first, first + y.size])
@@ -199,7 +200,7 @@ class NewtonPass:
         dual[self.sampled[begin:end] - first] = 0.0
         bends = self.curve.bends(w, s)
         seen = risk_and_image(
-            *(X, y, *self.point, self.curve.loss, dual, w, self.reach, offset)
+            *(X, y, *self.point, self.curve.loss, dual, w, self.reach, offset, scores)
         )
         return NewtonSums(
             seen=seen,

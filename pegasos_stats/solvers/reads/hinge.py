@@ -162,7 +162,8 @@ class HingePass:
     def __call__(self, block: Block, state: Values) -> HingeSums:
         """Look at a block, and change what is known of its rows."""
         first, X, y, w, offset = block
-        f = bounds.scores(X, self.point, offset)
+        scores = bounds.scores(X, self.point)
+        f = scores if offset is None else scores + offset
         m = y * f
         before, joins = self.state(m, state)
         rows, a = np.flatnonzero(joins), bounds.cut(w) * (before == FULL)
@@ -173,7 +174,9 @@ class HingePass:
         o = np.zeros(y.size) if offset is None else offset
         joined = RowSubset(first + rows, X[rows], y[rows], w[rows], o[rows])
         return HingeSums(
-            seen=risk_and_image(X, y, *self.point, "hinge", a, w, self.reach, offset),
+            seen=risk_and_image(
+                *(X, y, *self.point, "hinge", a, w, self.reach, offset, scores)
+            ),
             above=bounds.image(X, of_class[1]),
             fixed=np.array([bounds.units(c) for c in of_class]),
             known=np.array([float(c @ o) for c in of_class]),
