@@ -22,6 +22,7 @@ FEWER = (
     "against the others and I(y > 5) one side of a number, of an array "
     "np.asarray(y) == 'a'; sklearn's OneVsRestClassifier(SVMClassifier()) takes each."
 )
+ONE_LEVEL = "exactly two are needed: take data in which both classes occur."
 
 Ties = Literal["na", "positive", "negative"]
 Level: TypeAlias = Any  # text, a number, a boolean, a date, ...: equal to itself
@@ -213,10 +214,12 @@ def coding_of(labels: DataColumn, coding: Coding, name: str) -> LabelCoding:
     at = sorted(user_data.position_of(level, found) for level in levels)
     if len(found) != 2 or at != [0, 1]:
         given = "" if by_rule else f" and coding={shown(coding)} was given"
-        end = "take data in which both classes occur." if len(found) == 1 else FEWER
+        end = "exactly two are needed. " + FEWER
+        if len(found) <= 2:
+            end = "give these two." if len(found) == 2 else ONE_LEVEL
         raise LabelError(
             f"The outcome {shown(name)} has {counted(len(found), 'level')}, "
-            f"{listing(found)}{given}; exactly two are needed. {end}"
+            f"{listing(found)}{given}; {end}"
         )
     negative, positive = map(plain, levels)
     rule = str(coding) if by_rule else "explicit"

@@ -237,7 +237,7 @@ def as_data(data: object) -> pd.DataFrame:
     raise errors.DataError(
         f"data is of type {type(data).__name__}; a formula needs a data frame with "
         "named columns, and the formula comes first: svm('y ~ .', data). Files of "
-        "ps.scan() are read by predict() and confusion() alone."
+        "ps.scan() are read by fits, predict(), confusion() and report()."
     )
 
 

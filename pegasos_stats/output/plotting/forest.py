@@ -166,7 +166,7 @@ def draw_averages(
 ) -> "Axes":
     """Draw effects or predictions, see `Margins.plot`."""
     table, (_, outcome) = found.tidy(level), found.header[0]
-    title = "" if table["conf_low"].notna().any() else found.notes[-1]
+    title = "" if table["conf_low"].notna().any() else "No intervals, see the table"
     y_label = outcome[:1].upper() + outcome[1:]
     columns = {f"at_{name}": name for name in found.observed}
     if found.are_predictions and table["term"].iloc[0] in found.observed:

@@ -65,14 +65,13 @@ def draw_confusion(
     ax.vlines(np.arange(1, across) - 0.5, -0.5, down - 0.5, **edge)
     style.name_rows(ax, list(table.index))
     ax.set_ylim(down - 0.5, -0.5)
-    names, room = list(table.columns), max(int(inches / LETTER), 1)
-    if max(len(word) for name in names for word in str(name).split()) > room:
-        turned: Style = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-        ax.set_xticks(range(across), style.fitted(names, 24), **turned)
-    else:
-        ax.set_xticks(range(across), style.fitted(names, room, 3))
     words = {"title": style.written(title), "xlabel": "Predicted"}
-    return style.finish(ax, ylabel="Actual (shares of each row)", **words)
+    style.finish(ax, ylabel="Actual (shares of each row)", **words)
+    ax.apply_aspect()  # names of rows and the title have taken their room
+    inches = ax.get_window_extent().width / ax.figure.dpi / across
+    room = max(int(inches / LETTER), 1)
+    ax.set_xticks(range(across), style.fitted(list(table.columns), room, 3))
+    return style.finish(ax)
 
 
 def _frame(ax: "Axes") -> None:

@@ -223,7 +223,7 @@ class ReportFacts:
         """Misclassified rows, those farthest on the wrong side first.
 
         Columns ``row`` (its label), ``actual``, ``predicted``, ``score``, and for the
-        log loss ``probability`` of the actual level. A row that counts for several is
+        log loss ``probability`` of the second level. A row that counts for several is
         there once.
         """
         from scipy.special import expit
@@ -240,8 +240,7 @@ class ReportFacts:
         found = table.errors.reset_index(drop=True).assign(score=scores)
         found.insert(0, "row", [str(name) for name in table.errors.index])
         if self.result.problem.loss == "log":
-            odds = scores - result.problem.prior_shift
-            found["probability"] = expit(np.where(codes[wrong] == 1, odds, -odds))
+            found["probability"] = expit(scores - result.problem.prior_shift)
         order = np.argsort(-np.abs(values[wrong] - cut), kind="stable")
         found = found.iloc[order]
         return found if result.counted is None else found.drop_duplicates()
@@ -261,7 +260,8 @@ class ReportFacts:
         """The predictors that move the score most: name, difference, effect.
 
         Predictors are ranked by their coefficient times their standard deviation; of
-        the columns of one term the strongest is shown. With the log loss the effect is
+        the columns of one term the strongest is shown; one in an interaction has no
+        effect of its own and is left out. With the log loss the effect is
         an odds ratio, for 0 and 1 of one against the other, else of one standard
         deviation; with the hinge loss it is the change of the share of rows predicted
         as the positive level, in percentage points.
@@ -276,12 +276,17 @@ class ReportFacts:
             deviations = moments(result.problem.X)[1]
         with np.errstate(invalid="ignore", over="ignore"):
             order = np.argsort(-np.abs(cells[:, 0] * deviations), kind="stable")
+        names = list(map(str, result.design.names))
+        crossed = {  # whose effect depends on others
+            part.partition("[")[0] for n in names if ":" in n for part in n.split(":")
+        }
         found = dict[str, int]()  # the first column of each term
-        for at, name in zip(order, np.array(result.design.names)[order], strict=True):
+        for at, name in ((at, names[at]) for at in order.tolist()):
+            term = name.partition("[")[0]
             if result.design.formula is None:
                 found[name] = at
-            elif not NO_EFFECT.search(name):
-                found.setdefault(name.partition("[")[0], at)
+            elif not NO_EFFECT.search(name) and term not in crossed:
+                found.setdefault(term, at)
         chosen = [*found.values()][:STRONGEST]
         if not np.any(cells[chosen, 0]):
             return []
