@@ -305,7 +305,7 @@ def positions(labels: DataColumn, levels: Sequence[Level]) -> NDArray[np.intp]:
     for position, level in enumerate(levels):  # one by one, or numpy looks into them
         known[position] = level
     rows = labels.astype(object).to_numpy()
-    codes, _ = pd.factorize(np.concatenate([known, rows]))
+    codes, _ = pd.factorize(np.concatenate([known, rows]), use_na_sentinel=False)
     found = codes[len(levels) :]
     return np.where(found < len(levels), found, -1).astype(np.intp, copy=False)
 

@@ -218,6 +218,7 @@ def metric_back(stored: Json, reader: ArrayReader) -> Metric:
 Conditions: TypeAlias = Iterator[object]
 
 FEW_ROWS, FEWEST = 2**16, 0.01  # of folds: rows, and the share that they name of more
+MOST_KNOTS = 2000  # of a spline, and breaks
 ROUNDED = 1e-6  # of the largest number of a matrix
 TRACE = {"epoch", "steps", "objective", "gap", "training_error", "cpu_seconds"}
 BINS = ["low", "high", "n", "mean_predicted", "observed", "conf_low", "conf_high"]
@@ -254,6 +255,8 @@ def of_design(design: FrameDesign | FormulaDesign) -> Conditions:
         read_outcome(design.formula, columns, design.functions)
     if isinstance(design, FormulaDesign):
         check_terms(design)
+        found = [v for state in design.state.values() for v in state.values()]
+        yield all(len(v) <= MOST_KNOTS for v in found if isinstance(v, list))
         yield design.columns == names_of_terms(
             design.terms, design.spanning, design.codings, design.fields
         )
@@ -281,7 +284,7 @@ def of_offset(offset: Offset) -> Conditions:
 def of_factor(coding: FactorCoding) -> Conditions:
     """Levels differ, and each column has a name."""
     levels, names, matrix = coding.levels, coding.names, coding.matrix
-    yield len(set(levels)) == len(levels)
+    yield len(set(levels)) == len(levels) and not pd.isna(pd.Series(levels)).any()
     if matrix is None:
         yield len(names) in (0, len(levels) - 1) and coding.base in range(len(levels))
     else:
@@ -306,6 +309,8 @@ def of_fit(result: Results) -> Conditions:
     """Its offset is from somewhere, and its trace has the columns of one."""
     yield (result.offsets is None) == (result.problem.offset is None)
     yield result.trace is None or not len(result.trace) or {*result.trace} >= TRACE
+    near = vars(result).get("shortfall")
+    yield near is None or near.errors <= result.problem.n
 
 
 def of_linear(result: LinearResults) -> Conditions:
@@ -350,7 +355,8 @@ def of_folds(folds: Folds) -> Conditions:
     n, repeats = folds.n, [split.repeat for split in folds.splits]
     yield repeats and all(split.n == n for split in folds.splits)
     yield sum(len(s.test) for s in folds.splits) >= FEWEST * (n - FEW_ROWS)
-    yield repeats == sorted(repeats) and {*repeats} == {*range(1, repeats[-1] + 1)}
+    yield repeats == sorted(repeats) and repeats[-1] <= len(repeats)
+    yield {*repeats} == {*range(1, repeats[-1] + 1)}
     yield folds.groups is None or folds.groups.shape == (n,)
 
 

@@ -246,3 +246,21 @@ def test_a_name_behind_a_minus_is_a_column_too():
     assert ps.logit("y ~ . - z", data, lam=1.0).names == ("x",)
     with pytest.raises(ColumnError, match="'nope' not found"):
         ps.logit("y ~ . - nope", data, lam=1.0)
+
+
+@pytest.mark.parametrize("terms", ["`log(x)`:k + log(x)", "log(x) + .", ". - log(x)"])
+def test_a_column_with_the_name_of_a_computed_term_beside_it_is_refused(terms):
+    data = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "k": 1.0, "y": list("abab")})
+    data["log(x)"] = data["x"] * 100.0
+    with pytest.raises(ColumnError, match=r"'log\(x\)'"):
+        ps.logit(f"y ~ {terms}", data)
+    assert ps.logit("y ~ log(x)", data).design.matrix(data).values[0, 0] == 0.0
+
+
+def test_a_missing_value_is_no_level():
+    data = pd.DataFrame({"g": list("uvw") * 4, "y": list("ab") * 6})
+    model = ps.logit("y ~ C(g, levels=c('u', 'v', NA, 'w'))", data, lam=0.1)
+    plain = ps.logit("y ~ g", data, lam=0.1)
+    np.testing.assert_array_equal(model.problem.X, plain.problem.X)
+    with pytest.raises(ColumnError, match="'other'"):
+        model.fit().predict(data.assign(g="other"))

@@ -224,3 +224,12 @@ def test_what_a_function_gives_without_labels_is_that_of_the_rows_in_order():
     data = pd.DataFrame({"y": list("abab"), "x": [1.0, np.nan, 4.0, 2.0]}, [5, 3, 0, 1])
     model = ps.svm("y ~ twice(x) + x", data, functions=functions, lam=1.0)
     assert model.problem.X.tolist() == [[2.0 * x, x] for x in (1.0, 4.0, 2.0)]
+
+
+@pytest.mark.parametrize("text", ["\\'" * 24_000, "(" * 30_000 + "x" + ")" * 30_000])
+def test_what_is_never_closed_or_very_deep_is_read_once(text, data):
+    began = time.perf_counter()
+    for formula in (f"y ~ x + {text}", f"{text} ~ x"):
+        with pytest.raises(FormulaError):
+            ps.logit(formula, data)
+    assert time.perf_counter() - began < SECONDS

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -101,6 +102,7 @@ FITS = {
     "shortfall.at_least": [-1.0, 1e9, NAN],
     "shortfall.lower": [-1.0],
     "shortfall.changed": [-1],
+    "shortfall.errors": [10**8],
     "_on_predictors": [(1.0, ("note",))],
     "_spread": [-np.ones(2), np.ones(1), np.full(2, NAN)],
     "constants": [np.zeros(1, dtype=bool)],
@@ -202,6 +204,7 @@ def test_what_may_differ_a_little_does(saved, tmp_path):
         ("folds", "n", 2**60),
         ("folds", "splits", lambda splits: splits[1:1]),
         ("folds", "groups", lambda groups: groups[:-1]),
+        ("folds", "splits", lambda s: (*s[:-1], replace(s[-1], repeat=10**9))),
         ("coding", "positive", "no"),
     ],
 )
@@ -339,3 +342,12 @@ def test_arrays_without_numbers_raise_no_limit(small, tmp_path):
         more = arrays | {"u8": np.empty(shape, dtype=np.uint64)}
         check_refused(tmp_path / "a", put_together(text.encode(), more))
         check_refused(tmp_path / "a", put_together(header, more))
+
+
+def test_the_knots_of_a_spline_are_bounded(tmp_path):
+    data = pd.DataFrame({"x": np.arange(12.0), "y": ["a", "b"] * 6})
+    model = ps.Logit.from_formula("y ~ ns(x, df=3)", data, lam=0.1)
+    save(model.fit(ps.SDCA(seed=1), cov_type=None), tmp_path / "a")
+    (key,) = model.design.state
+    knots = {key: {"boundary": [0.0, 11.0], "knots": [5.5] * 20_000}}
+    check_refused(tmp_path / "b", forged(tmp_path / "a", "design.state", knots))

@@ -25,8 +25,9 @@ from pegasos_stats.foreign_names import suggestion
 MOST_LETTERS = 10_000
 NESTED = "it has too many parts in each other"
 ALIKE = 0.6  # names of functions are short
-LITERAL = r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\""
-QUOTED = re.compile(rf"({LITERAL}|`[^`]*`)")
+# Text in quotes; one that is never closed goes on to the end.
+LITERAL = r"'(?:\\.|[^'\\])*+(?:'|\\?\Z)|\"(?:\\.|[^\"\\])*+(?:\"|\\?\Z)"
+QUOTED = re.compile(rf"({LITERAL}|`[^`]*`)", re.DOTALL)
 # Words of R, and what they are here.
 OF_R = (
     (r"(?<![\w.])(?:base|splines|stats)::(?=[\w.]+\()", ""),
@@ -284,6 +285,20 @@ def parsed(text: str, formula: str) -> tuple[ast.expr, dict[str, str]]:
     return tree, quoted
 
 
+def check_in(tree: ast.expr, formula: str) -> None:
+    """Raise for ``2 * k %in% s`` as it is written: R has ``k %in% s`` before ``*``."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare(
+                left=ast.BinOp() as left, ops=[ast.In() | ast.NotIn(), *_]
+            ):
+                if left.col_offset == node.col_offset:  # there is no bracket
+                    text = (
+                        "what stands before %in% is in brackets, as in (2 * k) %in% s"
+                    )
+                    raise unusable(formula, text)
+
+
 def written(node: ast.AST, quoted: dict[str, str]) -> str:
     """Text of a tree of `parsed`, with the quoted names in backticks.
 
@@ -421,6 +436,8 @@ class _Whitelist:
         else:
             function = vocabulary.VOCABULARY[path]
         words = {str(each.arg): self.read(each.value) for each in node.keywords}
+        if len(words) < len(node.keywords):
+            raise unusable(self.formula, f"{path}() is given an argument twice")
         try:
             given = function.given(path, [self.read(item) for item in arguments], words)
         except TypeError as error:

@@ -15,7 +15,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from keyword import iskeyword
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -45,7 +45,7 @@ DOT = r"(?<![\w.)\]])\.(?![\w.])", "`.`"
 BETWEEN_TERMS = {":": "**~", "^": "**", "%in%": "@"}
 IN_CALLS = {"%in%": " in "}
 OFFSET = "offset("
-MOST_LETTERS = 100_000
+MOST_LETTERS, DEEPEST = 100_000, 1000  # letters, and brackets in each other
 MOST_PRODUCTS = 250_000  # of terms, some seconds
 FACTORED = re.compile(
     r"(?:C|factor|as\.factor|relevel)\(\s*(`[^`]+`|[\w.]+)\s*(?:,.*)?\)", re.DOTALL
@@ -111,6 +111,9 @@ def split_formula(formula: str) -> tuple[str, str]:
     ('am', 'wt + C(hp)')
     """
     text = formula if isinstance(formula, str) and len(formula) <= MOST_LETTERS else ""
+    levels = accumulate((c in OPENING) - (c in CLOSING) for c in text)
+    if max(levels, default=0) > DEEPEST:
+        raise expressions.unusable(text, expressions.NESTED)
     parts = sides(text)
     if len(parts) != 2 or not all(parts) or "``" in expressions.QUOTED.split(text):
         raise expressions.refused(
@@ -303,6 +306,7 @@ def read_outcome(
     """
     text = in_python(split_formula(formula)[0], *expressions.OF_R, (r"%in%", " in "))
     text = with_quotes(text, columns)
+    expressions.check_in(expressions.parsed(text, formula)[0], formula)
     return expressions.read_expression(text, columns, formula, functions)
 
 
@@ -402,6 +406,9 @@ def _terms_and_offsets(
     reader = TermReader(formula, lambda: _others(data, own, formula))
     found, terms, offsets = reader.terms(text), [], []
     check_columns(data, reader.names)
+    if both := {*reader.computed}.intersection([*reader.names, *reader.others]):
+        text = f"The column {listing(sorted(both))} has the name of a computed term"
+        raise ColumnError(f"{text} beside it; rename it.")
     for term in found:
         first, *others = term.factors
         if first.kind == "expression" and first.text.startswith(OFFSET) and not others:
@@ -511,6 +518,10 @@ class TermReader:
     ----------
     names : list of str
         Columns that stand in the terms by their names, behind a minus too.
+    others : list of str
+        Those that ``.`` stood for.
+    computed : list of str
+        Texts of what is computed.
 
     Examples
     --------
@@ -521,6 +532,8 @@ class TermReader:
 
     def __init__(self, formula: str, others: Callable[[], Iterable[str]]) -> None:
         self.names: list[str] = []
+        self.others: list[str] = []
+        self.computed: list[str] = []
         self._formula, self._others, self._products = formula, others, 0
         self._quoted: dict[str, str] = {}
 
@@ -538,6 +551,7 @@ class TermReader:
         for minus, piece in self._pieces(in_python(text, DOT)):
             try:
                 tree, self._quoted = expressions.parsed(piece, self._formula)
+                expressions.check_in(tree, self._formula)
                 _add(found, self._terms(tree), minus)
             except RecursionError:
                 raise self._refusal(expressions.NESTED) from None
@@ -586,13 +600,14 @@ class TermReader:
             case ast.Constant(int() | float() as number):
                 return _single(f"{number:g}", "number")
             case ast.Name(id=name) if self._quoted.get(name) == ".":
-                names = self._others()
+                self.others = names = [*self._others()]
                 return {frozenset([n]): Term((Factor(n, "column"),)) for n in names}
             case ast.Name() | ast.Attribute():
                 return self._column(expressions.written(node, self._quoted).strip("`"))
             case ast.Call() | ast.Set(elts=[_]):
                 inner = node.elts[0] if isinstance(node, ast.Set) else node
-                return _single(expressions.written(inner, self._quoted), "expression")
+                self.computed.append(expressions.written(inner, self._quoted))
+                return _single(self.computed[-1], "expression")
         text = expressions.written(node, self._quoted)
         raise self._refusal(f"it cannot be read at {text[:60]!r}{TERMS}")
 

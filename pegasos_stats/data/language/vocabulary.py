@@ -240,10 +240,25 @@ def _truth(value: Value) -> Value:
     return value.astype("boolean")
 
 
+def _kind(value: Value) -> str:
+    """``"text"``, ``"number"``, or empty for dates, for both and for nothing."""
+    if is_column(value):
+        is_category = isinstance(value.dtype, pd.CategoricalDtype)
+        value = value.cat.categories if is_category else value
+        if pd.api.types.is_numeric_dtype(value.dtype):
+            return "number" if value.notna().any() else ""
+        return "text" if pd.api.types.is_string_dtype(value) else ""
+    is_number = isinstance(value, int | float) and not pd.isna(value)
+    return "text" if isinstance(value, str) else "number" if is_number else ""
+
+
 def _compared(name: str, left: Value, right: Value, index: pd.Index) -> Value:
     """``in`` takes a list, in which a missing value is not; so does ``==``."""
     if isinstance(left, list) and name in ("==", "!="):
         left, right = right, left
+    others = right if isinstance(right, list) else [right]
+    if {"text", "number"} <= {*map(_kind, [left, *others])}:
+        raise TypeError(f"'{name}' compares text with numbers")
     if name in COMPARISONS and not isinstance(right, list):
         return where_present(COMPARISONS[name], (left, right), index)
     if not isinstance(right, list) or name not in ("in", "not_in", "==", "!="):
@@ -259,7 +274,8 @@ State = dict[str, Value]
 
 MOST = 1000  # of a degree, levels, knots, ...
 BOUNDS = {"digits": (-300, 300), "decimals": (-300, 300), "breaks": (2, MOST)}
-BOUNDS |= dict.fromkeys(("df", "degree", "levels"), (1, MOST))
+BOUNDS |= {"df": (1, MOST), "degree": (1, 100), "levels": (1, MOST)}
+FLAGS = {"raw", "right", "include_lowest", "include_intercept", "intercept"}
 BEYOND = "beyond"  # in a state: what becomes of rows beyond those it was found in
 TYPES = "bool category float float32 float64 int int32 int64 object str"
 PATTERN = set("\\^$.|?*+()[]{}")
@@ -274,6 +290,17 @@ def log(x: Value, base: Value = None) -> Value:
     3.0
     """
     return np.log(x) if base is None else np.log(x) / np.log(base)
+
+
+def rounded(x: Value, digits: int = 0) -> Value:
+    """``round(x, digits)`` of R: the nearest number of so many decimals.
+
+    Examples
+    --------
+    >>> rounded(pd.Series([0.15, 2.675]), 2).tolist(), rounded(0.15, 1)
+    ([0.15, 2.67], 0.1)
+    """
+    return x.map(lambda v: round(v, digits)) if is_column(x) else round(x, digits)
 
 
 def one_of(test: Value, yes: Value, no: Value) -> Value:
@@ -407,7 +434,15 @@ def factor(
     levels: list[Value] | None = None,
     spans_intercept: bool = True,
 ) -> Value:
-    """``C(x)``: a factor, whatever the values are."""
+    """``C(x)``: a factor, whatever the values are; a missing value is no level."""
+    if levels is not None:
+        if not isinstance(levels, list):
+            raise TypeError("levels of C() are a list, such as c('a', 'b')")
+        levels = [level for level in levels if not pd.isna(level)]
+    if isinstance(contrasts, str) and contrasts in CONTRASTS:
+        contrasts = CONTRASTS[contrasts].call()
+    if isinstance(contrasts, str | int | float):
+        raise TypeError("contrasts of C() are such as contr.sum, or a matrix")
     return TermValue(x, spans_intercept, levels, contrasts, is_factor=True)
 
 
@@ -591,7 +626,7 @@ class Function:
         >>> VOCABULARY["poly"].called("poly", {"x": 1.0, "degree": 2.5}, {})
         Traceback (most recent call last):
             ...
-        ValueError: degree of poly() is 2.5; give a whole number from 1 to 1,000
+        ValueError: degree of poly() is 2.5; give a whole number from 1 to 100
         """
         called, values = name.removeprefix("."), list(given.values())
         if self.numbers and any(is_column(v) and is_text(v) for v in values):
@@ -600,6 +635,9 @@ class Function:
             raise TypeError(f"{called}() takes one column")
         for word in BOUNDS.keys() & given.keys():
             self._check_bound(word, given[word], called)
+        for word in FLAGS & given.keys() if self.state else ():
+            if not isinstance(given[word], bool):
+                raise TypeError(f"{word} of {called}() is True or False")
         if self.numbers:
             given = {word: real(value) for word, value in given.items()}
         first = self.words.partition(" ")[0]
@@ -740,7 +778,7 @@ VOCABULARY: dict[str, Function] = {
     "lag": _any(lagged, "x k", all_rows=True),
     # numbers
     "log": Function(log, "x base"),
-    "round": Function(lambda x, digits=0: np.round(x, digits), "x digits"),
+    "round": Function(rounded, "x digits"),
     **dict.fromkeys(("np.round", "np.around"), Function(np.round, "x decimals")),
     "np.clip": Function(np.clip, "x a_min a_max"),
     "pmin": Function(lambda *each: reduce(np.minimum, each), "", open=True),

@@ -99,6 +99,11 @@ class Columns:
             np.maximum(self.high, other.high),
         )
 
+    @property
+    def are_finite(self) -> bool:
+        """Whether all numbers are: the smallest and the largest would be missing."""
+        return bool(np.isfinite([self.low, self.high]).all())
+
     @np.errstate(over="ignore", invalid="ignore")
     def scaling(self, intercept: bool, count: float | None = None) -> Scaling:
         """Means and standard deviations, as by `Scaling.of`."""
@@ -454,13 +459,16 @@ class CountingRule:
         if agreed.counts is not None:
             lacking["freq_weights"] = frame[agreed.counts].isna().to_numpy(dtype=bool)
         kept = usable = ~np.any([*lacking.values()], axis=0)
-        clean = columns is not None and all(map(are_finite, columns))
+        sums = Columns.of(columns or [])
+        clean = columns is not None and sums.are_finite
         if columns is not None and clean:
             if not usable.all():
                 columns = [column[usable] for column in columns]
+                sums = Columns.of(columns)
         else:
             X, kept, further = self.matrices.matrix(frame, usable)
             columns, lacking = [*np.ascontiguousarray(X.T)], lacking | further
+            sums = Columns.of(columns)
         y = agreed.coding.encode(labels[kept]).astype(np.int8)
         each = given.weights[kept] if isinstance(given.weights, np.ndarray) else None
 
@@ -473,7 +481,7 @@ class CountingRule:
 
         some, ends = None if usable.all() else usable, self.matrices.ends(frame, source)
         found = PassCounts(
-            columns=Columns.of(columns),
+            columns=sums,
             negative=of_class(-1),
             positive=of_class(1),
             pieces=[Piece(len(frame), len(y), clean, some, ends)],
