@@ -264,3 +264,18 @@ def test_a_missing_value_is_no_level():
     np.testing.assert_array_equal(model.problem.X, plain.problem.X)
     with pytest.raises(ColumnError, match="'other'"):
         model.fit().predict(data.assign(g="other"))
+
+
+def test_the_columns_of_the_outcome_are_no_predictors():
+    data = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [2.0, 1.0, 4.0, 3.0]})
+    data["x"] = [1.0, 3.0, 2.0, 5.0]
+    assert ps.logit("a > b ~ .", data, lam=0.1).design.names == ("x",)
+
+
+def test_contrasts_may_be_named_in_quotes_as_in_r():
+    data = pd.DataFrame({"g": list("uvw") * 4, "y": list("ab") * 6})
+    named, called = (
+        ps.logit(f"y ~ C(g, {contrasts})", data, lam=0.1).problem.X
+        for contrasts in ("'contr.sum'", "contr.sum")
+    )
+    np.testing.assert_array_equal(named, called)
