@@ -18,9 +18,10 @@ from pegasos_stats.errors import LabelError, OptionError, counted, listing, plai
 from pegasos_stats.foreign_names import suggest_arguments
 
 FEWER = (
-    "Keep the rows of two of them, or compare: in a formula I(y == 'a') is one level "
-    "against the others and I(y > 5) one side of a number, of an array "
-    "np.asarray(y) == 'a'; sklearn's OneVsRestClassifier(SVMClassifier()) takes each."
+    "exactly two are needed. Keep the rows of two of them, or compare: in a formula "
+    "I(y == 'a') is one level against the others and I(y > 5) one side of a number, of "
+    "an array np.asarray(y) == 'a'; sklearn's OneVsRestClassifier(SVMClassifier()) "
+    "takes each."
 )
 ONE_LEVEL = "exactly two are needed: take data in which both classes occur."
 
@@ -214,9 +215,7 @@ def coding_of(labels: DataColumn, coding: Coding, name: str) -> LabelCoding:
     at = sorted(user_data.position_of(level, found) for level in levels)
     if len(found) != 2 or at != [0, 1]:
         given = "" if by_rule else f" and coding={shown(coding)} was given"
-        end = "exactly two are needed. " + FEWER
-        if len(found) <= 2:
-            end = "give these two." if len(found) == 2 else ONE_LEVEL
+        end = {1: ONE_LEVEL, 2: "give these two."}.get(len(found), FEWER)
         raise LabelError(
             f"The outcome {shown(name)} has {counted(len(found), 'level')}, "
             f"{listing(found)}{given}; {end}"

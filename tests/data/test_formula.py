@@ -279,3 +279,12 @@ def test_contrasts_may_be_named_in_quotes_as_in_r():
         for contrasts in ("'contr.sum'", "contr.sum")
     )
     np.testing.assert_array_equal(named, called)
+
+
+@pytest.mark.parametrize("dtype", [object, "str", "category"])
+def test_text_some_of_which_is_missing_is_not_compared_with_numbers(dtype):
+    data = pd.DataFrame({"g": pd.Series(["1", None, "2", "1"], dtype=dtype)})
+    data["y"] = list("abab")
+    with pytest.raises(FormulaError, match="text with numbers"):
+        ps.logit("y ~ I(g == 1)", data)
+    assert ps.logit("y ~ I(g == '1')", data, lam=0.1).problem.X.sum() == 2.0

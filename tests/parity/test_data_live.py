@@ -6,6 +6,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.labels import signs_of
+from pegasos_stats.data.language.vocabulary import rounded
 from pegasos_stats.data.weights import mean_one, r_sum
 from tests.parity.cases import table_of
 from tests.parity.equality import assert_same_bits, assert_same_table
@@ -276,3 +277,17 @@ def test_columns_are_those_of_r(r, term):
 def test_b_splines_that_are_told_to_go_on_do_so_as_in_r(r, term):
     ours, theirs = both(r, term, f"{term[:-1]}, extrapolation='extend')", far=True)
     np.testing.assert_allclose(ours, theirs, rtol=SPLINES_CLOSE, atol=SPLINES_CLOSE)
+
+
+# ---- round(), which in R is neither numpy's nor Python's.
+
+
+@pytest.mark.parametrize("digits", [0, 1, 2, 3, 5, 8, 12, 14, 16, -1, -2])
+def test_numbers_are_rounded_as_in_r(r, digits):
+    rng = np.random.default_rng(digits + 9)
+    ties = (rng.integers(-(10**6), 10**6, 2000) + 0.5) / 10.0**digits
+    others = rng.normal(size=2000) * 10.0 ** rng.integers(-3, 6, 2000)
+    x = np.concatenate([ties, others, [0.0, -0.0, 0.15, 2.675, np.inf]])
+    expected = np.asarray(r.call("round", x, float(digits)))
+    found = np.asarray(rounded(pd.Series(x), digits))
+    assert_same_bits(found, expected, "rounded numbers")

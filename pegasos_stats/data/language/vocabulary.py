@@ -244,9 +244,11 @@ def _kind(value: Value) -> str:
     """``"text"``, ``"number"``, or empty for dates, for both and for nothing."""
     if is_column(value):
         is_category = isinstance(value.dtype, pd.CategoricalDtype)
-        value = value.cat.categories if is_category else value
+        value = value.cat.categories if is_category else value.dropna()
+        if not len(value):
+            return ""
         if pd.api.types.is_numeric_dtype(value.dtype):
-            return "number" if value.notna().any() else ""
+            return "number"
         return "text" if pd.api.types.is_string_dtype(value) else ""
     is_number = isinstance(value, int | float) and not pd.isna(value)
     return "text" if isinstance(value, str) else "number" if is_number else ""
@@ -275,6 +277,7 @@ State = dict[str, Value]
 MOST = 1000  # of a degree, levels, knots, ...
 BOUNDS = {"digits": (-300, 300), "decimals": (-300, 300), "breaks": (2, MOST)}
 BOUNDS |= {"df": (1, MOST), "degree": (1, 100), "levels": (1, MOST)}
+DIGITS = 15  # decimal ones of a double
 FLAGS = {"raw", "right", "include_lowest", "include_intercept", "intercept"}
 BEYOND = "beyond"  # in a state: what becomes of rows beyond those it was found in
 TYPES = "bool category float float32 float64 int int32 int64 object str"
@@ -293,14 +296,25 @@ def log(x: Value, base: Value = None) -> Value:
 
 
 def rounded(x: Value, digits: int = 0) -> Value:
-    """``round(x, digits)`` of R: the nearest number of so many decimals.
+    """``round(x, digits)`` of R: the nearer of the two numbers of so many decimals.
+
+    Of two that are as near it is the even one; a number of no more than fifteen digits
+    stays as it is.
 
     Examples
     --------
-    >>> rounded(pd.Series([0.15, 2.675]), 2).tolist(), rounded(0.15, 1)
-    ([0.15, 2.67], 0.1)
+    >>> rounded(np.array([0.15, 0.25, 2.675]), 1).tolist(), float(rounded(2.675, 2))
+    ([0.1, 0.2, 2.7], 2.67)
     """
-    return x.map(lambda v: round(v, digits)) if is_column(x) else round(x, digits)
+    size, unit = np.abs(x), 10.0 ** abs(digits)
+    near = np.rint(size / unit) * unit
+    if digits > 0:
+        low, high = np.floor(size * unit), np.ceil(size * unit)
+        below, above = size - low / unit, high / unit - size
+        takes_low = (below < above) | ((below == above) & (low % 2.0 == 0.0))
+        near = np.where(takes_low, low, high) / unit
+    stays = digits + (np.frexp(size)[1] - 0.5) * np.log10(2.0) > DIGITS
+    return np.copysign(np.where(stays, size, near), x)
 
 
 def one_of(test: Value, yes: Value, no: Value) -> Value:

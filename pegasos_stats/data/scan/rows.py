@@ -223,8 +223,9 @@ Drawn = tuple[Vector, Rows, Dense]  # random keys of rows, their numbers, the ro
 def smallest(parts: Sequence[Drawn], most: int) -> Drawn:
     """The rows with the smallest keys, at most so many, in their order."""
     keys, numbers = (np.concatenate([part[j] for part in parts]) for j in (0, 1))
-    cut = np.partition(keys, most - 1)[most - 1] if keys.size > most else np.inf
-    stays, rows, first = np.flatnonzero(keys <= cut)[:most], [], 0
+    stays, rows, first = np.arange(keys.size), [], 0
+    if most < keys.size:
+        stays = np.sort(np.argpartition(keys, most)[:most])
     for _, of_part, X in parts:
         begin, end = np.searchsorted(stays, [first, first + of_part.size])
         rows.append(X[stays[begin:end] - first])

@@ -281,11 +281,11 @@ class ReportFacts:
             part.partition("[")[0] for n in names if ":" in n for part in n.split(":")
         }
         found = dict[str, int]()  # the first column of each term
-        for at, name in ((at, names[at]) for at in order.tolist()):
-            term = name.partition("[")[0]
+        for at in order.tolist():
+            term = names[at].partition("[")[0]
             if result.design.formula is None:
-                found[name] = at
-            elif not NO_EFFECT.search(name) and term not in crossed:
+                found[names[at]] = at
+            elif not NO_EFFECT.search(names[at]) and term not in crossed:
                 found.setdefault(term, at)
         chosen = [*found.values()][:STRONGEST]
         if not np.any(cells[chosen, 0]):
