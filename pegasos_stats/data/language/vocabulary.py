@@ -278,7 +278,6 @@ MOST = 1000  # of a degree, levels, knots, ...
 BOUNDS = {"digits": (-300, 300), "decimals": (-300, 300), "breaks": (2, MOST)}
 BOUNDS |= {"df": (1, MOST), "degree": (1, 100), "levels": (1, MOST)}
 DIGITS = 15  # decimal ones of a double
-FLAGS = {"raw", "right", "include_lowest", "include_intercept", "intercept"}
 BEYOND = "beyond"  # in a state: what becomes of rows beyond those it was found in
 TYPES = "bool category float float32 float64 int int32 int64 object str"
 PATTERN = set("\\^$.|?*+()[]{}")
@@ -649,9 +648,6 @@ class Function:
             raise TypeError(f"{called}() takes one column")
         for word in BOUNDS.keys() & given.keys():
             self._check_bound(word, given[word], called)
-        for word in FLAGS & given.keys() if self.state else ():
-            if not isinstance(given[word], bool):
-                raise TypeError(f"{word} of {called}() is True or False")
         if self.numbers:
             given = {word: real(value) for word, value in given.items()}
         first = self.words.partition(" ")[0]

@@ -405,10 +405,8 @@ def draw_thresholds(found: Thresholds, ax: "Axes | None", line: Style) -> "Axes"
     points = points[np.isfinite(points)]
     margin = EDGE * max(float(np.ptp(points)), 1e-3)
     low, high = float(points.min()) - margin, float(points.max()) + margin
-    is_share, error = (
-        found.scale == "probability",
-        float(np.nan_to_num(found.std_error)),
-    )
+    is_share = found.scale == "probability"
+    error = float(np.nan_to_num(found.std_error))
     write = style.percent if name in style.SHARES else significant
     write_at = style.percent if is_share else significant
     chosen = f"Chosen: {write_at(found.threshold, 3)}, expected "
