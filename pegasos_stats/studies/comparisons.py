@@ -1112,7 +1112,8 @@ def pool(results: Sequence[LinearResults]) -> PooledResults:
     Raises
     ------
     OptionError
-        If there is one fit only, or fits differ in terms, loss, lam or levels.
+        If there is one fit only, fits have the hinge loss, whose estimates are not
+        nearly normal, or fits differ in terms, loss, lam or levels.
 
     References
     ----------
@@ -1134,6 +1135,12 @@ def pool(results: Sequence[LinearResults]) -> PooledResults:
     fits = tuple(results) if isinstance(results, list | tuple) else ()
     if len(fits) < 2 or not all(isinstance(fit, LinearResults) for fit in fits):
         raise OptionError("pool() takes two or more fits of ps.logit() or ps.svm().")
+    if any(fit.problem.loss == "hinge" for fit in fits):
+        raise OptionError(
+            "Fits with the hinge loss are not pooled: Rubin's rules need estimates that "
+            "are nearly normal, and theirs are not. Pool fits of ps.logit(), or of "
+            'ps.svm(..., loss="squared_hinge").'
+        )
     for name, values in {
         "terms": [tuple(fit.params.index) for fit in fits],
         "loss": [fit.problem.loss for fit in fits],

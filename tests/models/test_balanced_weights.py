@@ -120,3 +120,59 @@ def test_resamples_allow_for_the_shares_of_the_classes_too(standardize):
     np.testing.assert_allclose(errors_of(boot), errors_of(fit), rtol=0.15)
     known = ps.Logit(y, X, **given | {"weights": {0: 1.0, 1: 2.0}}).fit(TIGHT)
     assert known.covariance.prior is None
+
+
+def balanced_and_standardized(X, y, p, lam):
+    """``theta``, means, deviations and log(n- / n+), for rows that count ``p_i``."""
+    n, s = len(y), np.where(y > 0, 1.0, -1.0)
+    w = 0.5 * np.where(y > 0, p / p[y > 0].sum(), p / p[y == 0].sum())
+    means = w @ X
+    deviations = np.sqrt(w @ np.square(X - means) * n / (n - 1))
+    Z = np.column_stack([np.ones(n), (X - means) / deviations])
+    theta, J = np.zeros(3), np.diag([0.0, 1.0, 1.0])
+    for _ in range(50):
+        a = expit(-s * (Z @ theta))
+        H = (Z.T * (w * a * (1.0 - a))) @ Z + lam * J
+        theta = theta - np.linalg.solve(H, lam * J @ theta - (w * a * s) @ Z)
+    return theta, means, deviations, np.log(p[y == 0].sum() / p[y > 0].sum())
+
+
+def jackknifed(X, y, lam, value):
+    """Infinitesimal jackknife: the derivative by how often each row counts, squared."""
+    moves, h = [], 1e-5
+    for i in range(len(y)):
+        step = h * (np.arange(len(y)) == i)
+        ends = (balanced_and_standardized(X, y, 1.0 + e, lam) for e in (step, -step))
+        above, below = (value(*end) for end in ends)
+        moves.append((above - below) / (2.0 * h))
+    return np.sqrt(np.square(moves).sum(axis=0))
+
+
+@pytest.mark.parametrize("lam", [1e-3, 0.1])
+def test_errors_count_class_weights_means_and_deviations_as_estimated(lam):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((120, 2)) * [3.0, 0.5] + [5.0, 1.0]
+    y = (rng.random(120) < expit(X[:, 0] - 7.0)).astype(int)
+    given = {"lam": lam, "weights": "balanced", "standardize": True}
+    fit = ps.Logit(y, X, **given).fit(TIGHT, cov_type="HC0")
+    row = np.array([4.0, 1.2])
+
+    def probability(theta, means, deviations, prior):
+        return expit(theta[0] + (row - means) / deviations @ theta[1:] - prior)
+
+    # the divisor n - 1 of a variance is n to the influence function: 1 / n = 0.8%
+    expected = jackknifed(X, y, lam, lambda theta, *_: theta)
+    np.testing.assert_allclose(fit.bse, expected, rtol=2e-3)
+    found = fit.get_prediction(row[None]).se.item()
+    assert found == pytest.approx(float(jackknifed(X, y, lam, probability)), rel=2e-3)
+    boot = fit.with_covariance(Bootstrap(400, seed=1, tol=1e-8))
+    # 400 resamples know a standard error to 3.5%; with 38 ones they are wider anyhow
+    np.testing.assert_allclose(boot.bse, expected, rtol=0.25)
+
+
+def test_without_penalty_standardizing_changes_no_probability():
+    X, y = np.array([[0.0], [1], [2], [3], [4], [6]]), [0, 0, 1, 0, 1, 0]
+    for standardize in (False, True):
+        model = ps.Logit(y, X, lam=1e-7, weights="balanced", standardize=standardize)
+        found = model.fit(TIGHT, cov_type="HC0").get_prediction([[2.0]])
+        assert found.se.item() == pytest.approx(0.19529, abs=5e-6)

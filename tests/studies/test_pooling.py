@@ -102,16 +102,25 @@ def test_scaled_predictors_are_pooled_on_their_own_scale(frames, pooled):
 
 
 def test_clusters_and_resamples_are_pooled_too(frames):
-    models = [ps.svm("y ~ x + z", frame, lam=0.1) for frame in frames]
     groups = np.arange(80) % 12
     clustered = ps.pool([ps.logit("y ~ x", f).fit(groups=groups) for f in frames])
     assert clustered.df_complete == 11
+    models = [ps.logit("y ~ x + z", frame, lam=0.1) for frame in frames]
     fits = [model.fit(cov_type=ps.Bootstrap(49)) for model in models]
-    hinge, matrices = ps.pool(fits), [fit.covariance.matrix for fit in fits]
+    found, matrices = ps.pool(fits), [fit.covariance.matrix for fit in fits]
     B = np.cov([fit.params for fit in fits], rowvar=False)
-    np.testing.assert_allclose(hinge.cov_params(), np.mean(matrices, 0) + 1.25 * B)
+    np.testing.assert_allclose(found.cov_params(), np.mean(matrices, 0) + 1.25 * B)
+    squared = {"loss": "squared_hinge", "lam": 0.1}
+    smooth = ps.pool([ps.svm("y ~ x + z", f, **squared).fit() for f in frames])
     with pytest.raises(OptionError, match="odds"):
-        hinge.tidy(exponentiate=True)
+        smooth.tidy(exponentiate=True)
+
+
+def test_fits_with_the_hinge_loss_are_refused(frames):
+    """Student's t does not go with estimates that jump from corner to corner."""
+    fits = [ps.svm("y ~ x", f, lam=0.1).fit(cov_type="none") for f in frames]
+    with pytest.raises(OptionError, match=r"ps\.logit\(\)"):
+        ps.pool(fits)
 
 
 def test_fits_of_different_models_are_refused(frames):
@@ -119,7 +128,7 @@ def test_fits_of_different_models_are_refused(frames):
     for word, model in {
         "terms": ps.logit("y ~ x", other, lam=1e-9),
         "lam": ps.logit("y ~ x + z", other),
-        "loss": ps.svm("y ~ x + z", other, lam=1e-9),
+        "loss": ps.svm("y ~ x + z", other, lam=1e-9, loss="squared_hinge"),
         "levels": ps.logit("y ~ x + z", other, lam=1e-9, coding=(1, 0)),
     }.items():
         with pytest.raises(OptionError, match=f"differ in {word}"):

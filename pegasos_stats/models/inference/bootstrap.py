@@ -300,13 +300,13 @@ class Refit:
         weights = counts * problem.row_weights
         estimates, found = np.zeros((B, problem.p + 1)), np.zeros((B, KNOWN))
         deviations = np.ones((B, problem.p))
-        if self._standardizes:
-            means, deviations = moments(problem.X, weights)
-            found = np.hstack([found, means, deviations])
         if problem.balanced:
             totals = np.maximum(1.0, counts @ sides)
             weights = counts * ((problem.n / (2.0 * totals)) @ sides.T)
             found[:, PRIOR] = np.log(totals[:, 0] / totals[:, 1])
+        if self._standardizes:
+            means, deviations = moments(problem.X, weights)
+            found = np.hstack([found, means, deviations])
         of_sides = weights @ sides
         least = of_sides.min(axis=1) if problem.intercept else of_sides.sum(axis=1)
         found[least <= 0.0, STATUS] = NO_OPTIMUM

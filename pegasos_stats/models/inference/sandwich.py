@@ -89,7 +89,7 @@ class ClassSums(NamedTuple):
         ``sum w_i``, ``sum w_i u_i`` and ``sum w_i u_i^2``.
     z, uz, scores : float64 array, shape (2, k)
         ``sum w_i z_i``, ``sum w_i u_i z_i`` and ``sum -w_i s_i y_i z_i``.
-    squares : float64 array, shape (k,)
+    squares : float64 array, shape (2, k)
         ``sum w_i z_i^2``.
     H : float64 array, shape (k, k)
         ``sum_i w_i loss''(m_i) z_i z_i'``; for the hinge ``sum_i w_i z_i z_i'``.
@@ -104,7 +104,7 @@ class ClassSums(NamedTuple):
     z: Matrix
     uz: Matrix
     scores: Matrix
-    squares: Vector
+    squares: Matrix
     H: Matrix
     u: list[Vector]
     margin_weights: list[Vector]
@@ -129,8 +129,9 @@ class RowInfluence(NamedTuple):
     correction : str
     means : float64 array, shape (2, k)
         Mean score of the class, or of all rows for both.
-    moments : pair of float64 array, shape (k,), or None
-        Means and variances of standardized predictors.
+    moments : three float64 arrays, shapes (k,), (2, k) and (2, k), or None
+        Means of standardized predictors; and means, and mean squared differences from
+        the first, of the rows of the class, or of all rows for both.
     centred : bool
         Whether the intercept moves with the means.
     classes : float64 array, shape (2,), or None
@@ -141,7 +142,7 @@ class RowInfluence(NamedTuple):
     n: int
     correction: str
     means: Matrix
-    moments: tuple[Vector, Vector] | None
+    moments: tuple[Vector, Matrix, Matrix] | None
     centred: bool
     classes: Vector | None
 
@@ -232,7 +233,7 @@ class Fitted:
             z=classes @ Z,
             uz=(classes * u) @ Z,
             scores=(classes * -(s * y)) @ Z,
-            squares=w @ (Z * Z),
+            squares=classes @ (Z * Z),
             H=cross(Z, w if hinge else w * LOSSES[self.loss].bends(s)),
             u=[u] if hinge else [],
             margin_weights=[w] if hinge else [],
@@ -278,15 +279,16 @@ class Fitted:
         if given.moments is None:
             psi = fixed = -S @ given.inverse
         else:
-            means, variances = (each[first:] for each in given.moments)
-            apart = Z[:, first:] - means
-            spread = w[:, None] * (np.square(apart) - variances) * self.slopes
+            centre, means, variances = (each[..., first:] for each in given.moments)
+            X = Z[:, first:]
+            spread = np.square(X - centre) - variances[place]
+            spread *= w[:, None] * self.slopes
             S[:, first:] += self.lam * spread
             fixed = -S @ given.inverse
             psi = fixed.copy()
             psi[:, first:] += 0.5 * spread
             if given.centred:
-                psi[:, 0] += w * (apart @ self.slopes)
+                psi[:, 0] += w * ((X - means[place]) @ self.slopes)
         if given.classes is not None:
             below, above = given.n / given.classes
             prior = np.where(place > 0, -above, below) * (w > 0.0)
@@ -568,17 +570,23 @@ class SandwichRows:
         if correction == "nonrobust":  # G = H - lam J
             model = inverse @ (H - penalty_of(problem, len(H))) @ inverse * n
             return Products(model, model)
-        total, moments = sums.w.sum(), None
+        balanced, moments = problem.balanced, None
+
+        def averages(of_classes: Matrix) -> Matrix:
+            # balanced weights are those of a class over its number of rows
+            if balanced:
+                return of_classes / sums.w[:, None]
+            return np.tile(of_classes.sum(axis=0) / sums.w.sum(), (2, 1))
+
         if scaling is not None:
-            means = sums.z.sum(axis=0) / total
-            moments = means, sums.squares / total - means**2
-        pooled = np.tile(sums.scores.sum(axis=0) / total, (2, 1))
-        balanced = problem.balanced
+            centre, means = sums.z.sum(axis=0) / sums.w.sum(), averages(sums.z)
+            squares = averages(sums.squares) - 2.0 * centre * means + centre**2
+            moments = centre, means, squares
         given = RowInfluence(
             inverse,
             n,
             correction,
-            sums.scores / sums.w[:, None] if balanced else pooled,
+            averages(sums.scores),
             moments,
             problem.intercept and scaling is not None and bool(scaling.centre.any()),
             sums.rows if balanced and problem.loss == "log" else None,
