@@ -207,6 +207,22 @@ class Facts(ABC):
         return header_html(self._title, list(self._with_rows().items()), [])
 
 
+def percent(share: float) -> str:
+    """Write a share in percent: one decimal, below 10% three significant digits.
+
+    A share is a count divided by a count, so that equal counts are written alike.
+
+    Examples
+    --------
+    >>> percent(0.4966), percent(0.057), percent(1e-6), percent(2e-9), percent(0.0)
+    ('49.7%', '5.70%', '0.000100%', '2.00e-07%', '0%')
+    """
+    hundredths = 100.0 * share
+    if hundredths in (0.0, 100.0):
+        return f"{hundredths:.0f}%"
+    return f"{hundredths:.1f}%" if hundredths >= 10.0 else f"{hundredths:#.3g}%"
+
+
 def significant(value: float, digits: int = 4) -> str:
     """Write a number with `digits` significant digits.
 

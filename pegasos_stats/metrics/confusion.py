@@ -496,7 +496,7 @@ class ConfusionMatrix(tables.Exported):
         if not self.counts.any():
             raise DataError("The table is empty: no row has an actual label.")
         n, undecided = self.n_classified, self.n_undecided
-        rate = f" ({self.n_errors / n:.1%})" if n else ""
+        rate = f" ({tables.percent(self.n_errors / n)})" if n else ""
         without = f"\n{amount(undecided)} without prediction" if undecided else ""
         title = f"{amount(self.n_errors)} of {amount(n)} misclassified{rate}{without}"
         return draw_confusion(self.table, title, ax)

@@ -17,7 +17,7 @@ from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics import rates
 from pegasos_stats.metrics.inputs import check_both_levels, events_of
 from pegasos_stats.metrics.rates import ratio
-from pegasos_stats.tables import Facts, lines_html, params_html
+from pegasos_stats.tables import Facts, lines_html, params_html, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -456,8 +456,9 @@ class PrecisionRecall(Facts):
         return draw_precision_recall(self, ax, line)
 
     def _facts(self) -> dict[str, str]:
+        share = percent(self.prevalence)
         return {
-            "Rows": f"{self.nobs:,}, {self.prevalence:.1%} of them {self.positive!r}",
+            "Rows": f"{self.nobs:,}, {share} of them {self.positive!r}",
             "Average precision": f"{self.average_precision:.4f}",
         }
 

@@ -159,14 +159,17 @@ def not_converged(result: "Results") -> Iterator[Note]:
 
 
 def constant_prediction(result: "Results") -> Iterator[Note]:
-    """That all training rows are predicted as one level, if they are."""
+    """That all training rows are predicted as one class, if they are."""
     problem, table = result.problem, result.training_table
     answers = table.counts.sum(axis=0)
     if (answers > 0).sum() != 1 or answers[-1]:
         return
-    text = f"every row is predicted {str(table.levels[int(answers.argmax())])!r}"
+    level = str(table.levels[int(answers.argmax())])
+    text = f"every training row is predicted {level!r}"
     if problem.lam_rule == "cv":
         text = f"in the best fit by cross-validation {text}"
+    if needs_scaling(result):
+        text += ". Scale the predictors first: standardize=True"
     if problem.loss != "log":
         text += ". For probabilities or a ranking use the log loss (ps.logit)"
     else:
@@ -174,6 +177,13 @@ def constant_prediction(result: "Results") -> Iterator[Note]:
     if problem.weights is None:
         text += ", for a balanced rule weights='balanced'"
     yield Note("predictions", "warning", f"{text}.")
+
+
+def needs_scaling(result: "Results") -> bool:
+    """Whether it is a kernel model of predictors that are not standardized."""
+    kernel = getattr(result.problem, "kernel", None)
+    name = getattr(kernel, "name", "precomputed")
+    return name != "precomputed" and result.scaling is None
 
 
 def no_predictor_helps(result: "Results") -> Iterator[Note]:
@@ -305,7 +315,7 @@ def held_back(
     text = (
         "Predictors differ in scale (standard deviation "
         f"{low} for {names[least]}, {high} for {names[most]}), so that the penalty "
-        f"shrinks {held} of {counted(len(spread), 'predictor')} strongly. "
+        f"shrinks {held} of {counted(len(spread), 'coefficient')} strongly. "
         "Try standardize=True."
     )
     return [Note("penalty", "note", text)]
@@ -389,12 +399,11 @@ def header_lines(
     first = [model + addition, outcome(result)]
     if (room := tables.WIDTH - len(first[0])) > len(first[1]) + 1:
         first = [first[0] + first[1].rjust(room)]
-    rate = f"{table.error_rate:.1%}" if table.n_classified else "unknown"
     # A reader has to see a seed that is in no argument.
     drawn = result.solver.seed is None and result.solver.uses_random_numbers
     rows = [
         f"n {result.nobs:,} ({result.dropped.total:,} dropped)",
-        f"training error {rate} ({always(table)})",
+        training_error(table),
         *([f"seed {result.seed}"] if drawn else []),
     ]
     fit = [f"lambda {problem.lambda_text}", convergence(result)]
@@ -425,11 +434,21 @@ def outcome(result: "Results", width: int = tables.WIDTH) -> str:
     return written(*(tables.cut(name, longest) for name in names))
 
 
-def always(table: ConfusionMatrix) -> str:
-    """The error rate of predicting the more frequent level for all rows."""
+def training_error(table: ConfusionMatrix, threshold: float | None = None) -> str:
+    """Error rate of training rows, and that of always predicting the larger class.
+
+    Examples
+    --------
+    >>> from pegasos_stats.metrics.confusion import confusion
+    >>> training_error(confusion(["a"] * 7 + ["b"], ["a"] * 8))
+    'training error 12.5% (always "a" 12.5%)'
+    """
     totals = table.counts.sum(axis=1)
-    level, share = table.levels[int(totals.argmax())], totals.max() / totals.sum()
-    return f'always "{tables.cut(str(level), 20)}" {1.0 - share:.1%}'
+    level, n = str(table.levels[int(totals.argmax())]), totals.sum()
+    rate = tables.percent(table.error_rate) if table.n_classified else "unknown"
+    rate += "" if threshold is None else f" at {threshold:g}"
+    share = tables.percent(float((n - totals.max()) / n))
+    return f'training error {rate} (always "{tables.cut(level, 20)}" {share})'
 
 
 def is_converged(result: "Results") -> bool:
@@ -514,7 +533,7 @@ def errors_of(table: ConfusionMatrix) -> str:
     undecided = f", {table.n_undecided:,} undecided" if table.n_undecided else ""
     if not table.n_classified:
         return f"0 of 0{undecided}"
-    return f"{table.n_errors:,} ({table.error_rate:.2%}){undecided}"
+    return f"{table.n_errors:,} ({tables.percent(table.error_rate)}){undecided}"
 
 
 def coefficient_cells(

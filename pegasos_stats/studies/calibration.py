@@ -206,6 +206,7 @@ def reliability(
     strategy : "uniform" or "quantile", optional
         Bins of equal width, or with about equal numbers of rows. By default
         ``"quantile"`` if the rarer outcome has less than a tenth of the rows.
+        A probability that fills a bin of quantiles has a bin of its own.
     positive : label, optional
         The level whose probabilities these are; by default the second one.
     level : float, default 0.95
@@ -380,13 +381,25 @@ def distance_by_chance(p: Vector) -> float:
 
 
 def _ends(bins: object, strategy: Strategy, p: Vector) -> Vector:
-    """Return the ends of the bins, increasing: from 0 to 1, or quantiles of `p`."""
+    """Return the ends of the bins: from 0 to 1, or quantiles of `p`.
+
+    A probability that fills a whole bin has a bin of its own, which has no width if it
+    is the smallest.
+    """
     if checks.whole_of(bins) is not None:
         shares = np.linspace(0.0, 1.0, checks.check_count("bins", bins, MOST_BINS) + 1)
         if strategy == "uniform":
             return shares
-        ends = np.unique(np.quantile(p, shares))
-        return ends if ends.size > 1 else np.array([0.0, 1.0])
+        ends = np.quantile(p, shares)
+        full = np.unique(ends[1:][ends[1:] == ends[:-1]])
+        if not full.size:
+            return ends
+        values = np.unique(p)
+        if values.size == 1:
+            return np.array([0.0, 1.0])
+        last = values[np.searchsorted(values, ends[1:], side="right") - 1]
+        before = values[np.searchsorted(values, full[full > values[0]]) - 1]
+        return np.array([values[0], *np.union1d(last, before)])
     refused = OptionError("is no number of bins, nor ends from 0 to 1.", "bins", bins)
     ends = floats_of(bins, refused)
     good = ends.ndim == 1 and ends.size > 1 and bool((ends[1:] > ends[:-1]).all())

@@ -1,7 +1,7 @@
 """Several fits side by side: errors, coefficients, ROC curves, imputations, solvers."""
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -433,16 +433,16 @@ IN_BRACKETS: dict[str, str] = {
     "p_value": "p-values in brackets.",
 }
 # Columns of glance(), their headings, and how they are written.
-FACTS: dict[str, tuple[str, str]] = {
-    "lam": ("lambda", "{:.6g}"),
-    "objective": ("Objective", "{:.5g}"),
-    "relative_gap": ("Relative gap", "{:z.2g}"),
-    "llf": ("Log-likelihood", "{:.6g}"),
-    "df_effective": ("Effective df", "{:.4g}"),
-    "aic": ("AIC", "{:.6g}"),
-    "bic": ("BIC", "{:.6g}"),
-    "prsquared": ("McFadden's R2", "{:z.4g}"),
-    "error_rate": ("Training error", "{:.2%}"),
+FACTS: dict[str, tuple[str, Callable[[float], str]]] = {
+    "lam": ("lambda", "{:.6g}".format),
+    "objective": ("Objective", "{:.5g}".format),
+    "relative_gap": ("Relative gap", "{:z.2g}".format),
+    "llf": ("Log-likelihood", "{:.6g}".format),
+    "df_effective": ("Effective df", "{:.4g}".format),
+    "aic": ("AIC", "{:.6g}".format),
+    "bic": ("BIC", "{:.6g}".format),
+    "prsquared": ("McFadden's R2", "{:z.4g}".format),
+    "error_rate": ("Training error", tables.percent),
 }
 
 
@@ -617,9 +617,9 @@ class ModelComparison(tables.Exported):
         below = {"Rows": [f"{fit.nobs:,}" for fit in fits]}
         if len(self.estimates):
             below["Standard errors"] = [_covariance(fit) for fit in fits]
-        for column, (title, form) in FACTS.items():
+        for column, (title, write) in FACTS.items():
             if column in facts and facts[column].notna().any():
-                cells = facts[column].map(form.format, na_action="ignore")
+                cells = facts[column].map(write, na_action="ignore")
                 below[title] = cells.fillna("").tolist()
         for metric, lines in self.validated.groupby("term", sort=False):
             cells = lines.set_index("model").apply(_with_error, axis=1)

@@ -107,6 +107,17 @@ def test_numbers_in_the_header_are_those_of_the_fit(kind):
     assert [part in text for part in likelihood] == [kind is ps.logit] * 3
 
 
+def test_equal_counts_are_written_alike():
+    """49 of 400 are 12.25%, of which binary numbers may be a little more or less."""
+    data = pd.DataFrame(
+        {"x": np.arange(400) % 7, "y": np.repeat(["a", "b"], [351, 49])}
+    )
+    result = ps.logit("y ~ x", data, lam=1.0).fit()
+    assert result.confusion().n_errors == 49
+    assert 'training error 12.2% (always "a" 12.2%)' in str(result.summary())
+    assert "49 (12.2%)" in str(result.summary(details=True))
+
+
 @pytest.mark.parametrize("kind", [ps.SVM, ps.Logit, ps.KernelSVM])
 def test_a_run_says_how_far_it_is_from_the_minimum(kind):
     data = patients()

@@ -141,6 +141,12 @@ def test_estimates_and_intervals_stand_on_their_own_line():
     )
 
 
+def test_a_level_keeps_its_capitals():
+    data = pd.DataFrame({"x": np.arange(20.0), "y": ["ICU", "HIV"] * 10})
+    effects = ps.logit("y ~ x", data, lam=0.1).fit().margins()
+    assert "probability of ICU" in effects.plot(ax=axes()).get_xlabel()
+
+
 def test_dots_are_where_coefficients_are_clearly_below_zero():
     beta = np.array([-10.0, -1.0, -1.1, 1.0, 0.0, 5.0])  # a tenth of 10 has none
     ax = draw_image(beta, (2, 3), ("no", "yes"), axes())

@@ -226,6 +226,8 @@ def test_the_command_line_writes_and_prints_it(tmp_path, capsys):
     errors = result.confusion(TEST, threshold=0.3).n_errors
     assert f"Misclassified  {errors} of 80" in out
     assert "Tables have the threshold 0.3." in out
+    rate = result.confusion(threshold=0.3).error_rate
+    assert f"training error {100.0 * rate:.1f}% at 0.3 (" in out
     assert f"Test data: {errors} of 80 rows misclassified" in page.read_text()
     assert "--threshold 0.3" in page.read_text()
 
@@ -246,5 +248,5 @@ def test_a_threshold_is_not_advised_beside_one(tmp_path, capsys):
     rows = rows.drop(index=range(115, 200))
     rows.to_csv(tmp_path / "rare.csv", index=False)
     given = "fit", tmp_path / "rare.csv", "--outcome", "y", "--loss", "log", "--json"
-    assert "every row is predicted" in run(capsys, *given).out
-    assert "every row is predicted" not in run(capsys, *given, "--threshold", 0.1).out
+    assert "every training row is predicted" in run(capsys, *given).out
+    assert "is predicted" not in run(capsys, *given, "--threshold", 0.1).out

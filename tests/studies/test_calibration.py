@@ -126,6 +126,16 @@ def test_bins_hold_their_upper_end_and_may_be_empty():
     assert constant.table["n"].tolist() == [2]
 
 
+@pytest.mark.parametrize("many", [0.02, 0.98])
+def test_a_probability_of_many_rows_has_a_quantile_bin_of_its_own(many):
+    """Its distance and that of the others do not cancel: (19 + 19) / 1000."""
+    p = np.repeat([many, 0.5], [950, 50])
+    came = np.r_[np.arange(950) < 950 * many + 19, np.arange(50) < 6]
+    found = ps.reliability(came, p, strategy="quantile")
+    assert sorted(found.table["n"]) == [50, 950]
+    assert found.calibration_error == pytest.approx(0.038)
+
+
 def test_rows_that_lack_something_are_left_out_and_counted():
     found = ps.reliability(
         pd.Series(["a", None, "b", "b"]), [0.1, 0.2, np.nan, 0.7], positive="b"

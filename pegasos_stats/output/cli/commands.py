@@ -224,10 +224,18 @@ def fit_text(found: EvaluatedFit, coefficients: bool) -> str:
         footer = "The coefficients and their standard errors: --coefficients."
         if coefficients:
             summary, footer = result.summary(max_terms=None), ""
-    notes = [as_options(note) for note in summary.notes]
-    lines = [found.title, str(replace(summary, notes=notes, footer=footer))]
-    if found.threshold is not None:
-        lines += note_text(f"Tables have the threshold {found.threshold:g}.")
+    notes, header = summary.notes, summary.header
+    if (cut := found.threshold) is not None:
+        usual = summaries.training_error(result.training_table)
+        own = summaries.training_error(found.tables["training"], cut)
+        header = [line.replace(usual, own) for line in header]
+        of_labels = [n.sentence for n in result.notes if n.topic == "predictions"]
+        notes = [note for note in notes if note not in of_labels]
+    notes = [as_options(note) for note in notes]
+    shown = replace(summary, header=header, notes=notes, footer=footer)
+    lines = [found.title, str(shown)]
+    if cut is not None:
+        lines += note_text(f"Tables have the threshold {cut:g}.")
     if result.trace is not None:
         rows = result.trace.to_string(index=False, float_format="{:.6g}".format)
         lines += ["", "Trace", rows]

@@ -22,7 +22,7 @@ from pegasos_stats.studies.calibration import Reliability
 from pegasos_stats.studies.comparisons import RocComparison, SolverComparison
 from pegasos_stats.studies.cross_validation import LambdaPath
 from pegasos_stats.studies.thresholds import Thresholds
-from pegasos_stats.tables import significant
+from pegasos_stats.tables import percent, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,6 +33,7 @@ LevelScores = tuple[Codes, Floats]
 BARS = 0.12  # of the height of axes, for the bars of counts
 LOW = 0.7  # probabilities all below this have axes that end near the largest
 EDGE = 0.04  # of an axis, beyond what is drawn
+NARROWEST = 0.01  # bar, as a share of all
 PANEL = 0.85  # inches of height for one metric
 DIGITS = 9  # of metrics, after which folds are the same
 BELOW = -0.15  # of the largest net benefit, where its axis ends
@@ -144,7 +145,7 @@ def draw_roc(
     if drawn.get_label() == area:  # one fit alone
         is_share = threshold is not None and problem.loss == "log"
         mark = f"Probability {style.percent(cut)}" if is_share else f"Score {cut:.3g}"
-        label = f"{mark}: {true:.1%} true, {false:.1%} false positives"
+        label = f"{mark}: {percent(true)} true, {percent(false)} false positives"
         colour = POSITIVE
     point: Style = {"markersize": 7.0, "markeredgecolor": style.ink(ax), "zorder": 3}
     ax.plot(false, true, "o", color=colour, label=label, clip_on=False, **point)
@@ -200,7 +201,7 @@ def draw_precision_recall(
     """Draw precision against recall in steps, see `PrecisionRecall.plot`."""
     share, name = found.prevalence, style.short(found.positive)
     ax = style.square_axes(ax)
-    style.reference(ax, None, share, f"Share of {name}: {share:.1%}")
+    style.reference(ax, None, share, f"Share of {name}: {percent(share)}")
     curve = found.table["recall"], found.table["precision"]
     label = f"Average precision {found.average_precision:.3f}"
     look: Style = {"drawstyle": "steps-pre", "clip_on": False}
@@ -344,10 +345,11 @@ def draw_reliability(found: Reliability, ax: "Axes | None", line: Style) -> "Axe
         look = {"linestyle": "-", **line, "color": colour, "marker": "", "label": ""}
         curve = found.smooth["probability"], found.smooth["observed"]
         style.draw_line(ax, *curve, line=look, label="" if own else "Smooth curve")
-    density = table["n"] / (high - low)
+    wide = np.maximum(high - low, NARROWEST * (high.max() - low.min()))
+    density = table["n"] / wide
     grey: Style = {"color": style.ink(ax), "alpha": 0.15, "linewidth": 0.0, "zorder": 0}
     place: Style = {"align": "edge", "transform": ax.get_xaxis_transform()}
-    ax.bar(low, BARS * density / density.max(), high - low, **place, **grey)
+    ax.bar(low, BARS * density / density.max(), wide, **place, **grey)
     words = {"xlabel": "Predicted probability", "ylabel": "Observed share"}
     words = {axis: f"{text} of {positive}" for axis, text in words.items()}
     return style.finish(ax, legend="above", **words)

@@ -174,7 +174,7 @@ def draw_averages(
     x = next((c for c in columns if c in table and table[c].nunique() >= FEWEST), None)
     if x is None:
         zero = None if found.are_predictions else 0.0
-        label = y_label if zero is None else f"Change of the {outcome.lower()}"
+        label = y_label if zero is None else f"Change of the {outcome}"
         words: Style = {"xlabel": style.written(label), "title": style.written(title)}
         names, percent = list(found.estimates.hypotheses), "x" * found.are_shares
         series = [Series(table.set_axis(names))]

@@ -13,6 +13,7 @@ from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.forest import meaning
 from pegasos_stats.output.plotting.style import Axes, Floats, Style
+from pegasos_stats.tables import percent
 
 if TYPE_CHECKING:
     from matplotlib.cm import ScalarMappable
@@ -56,7 +57,7 @@ def draw_confusion(
     look = {**look, "fontsize": min(11.0, 11.0 * inches / 0.75)}
     for (row, column), count in np.ndenumerate(counts):
         share = shares[row, column]
-        below = "" if np.isnan(share) else f"\n{share:.1%}"
+        below = "" if np.isnan(share) else f"\n{percent(share)}"
         ink = "white" if share > DARK else "black"
         ax.text(column, row, f"{count:,.0f}{below}", color=ink, **look)
     _frame(ax)

@@ -10,6 +10,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 import pandas as pd
 
+from pegasos_stats import tables
 from pegasos_stats.arrays import Codes, Vector
 from pegasos_stats.data.labels import signs_of
 from pegasos_stats.data.language.formula_design import Unseen
@@ -106,7 +107,7 @@ def evaluated(name: str, table: ConfusionMatrix) -> EvaluatedRows:
         report,
         error_rate=table.n_errors / n if n else math.nan,
         majority=table.levels[most] if n else None,
-        majority_error=1.0 - float(actual[most]) / n if n else math.nan,
+        majority_error=(n - int(actual[most])) / n if n else math.nan,
         only=table.levels[predicted.argmax()] if (predicted > 0).sum() == 1 else None,
         rarer=int(actual.min()),
         auc=None if math.isnan(area) else area,
@@ -524,11 +525,7 @@ def percent(share: float) -> str:
     """
     if math.isnan(share):
         return UNDEFINED
-    hundredths = 100.0 * share
-    if hundredths in (0.0, 100.0):
-        return f"{hundredths:.0f}%"
-    text = f"{hundredths:.1f}%" if hundredths >= 10.0 else f"{hundredths:#.3g}%"
-    return text.replace("-", "−")
+    return tables.percent(share).replace("-", "−")
 
 
 WRITERS = number, percent, decimals, listing  # of a template
