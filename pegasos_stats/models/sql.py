@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import chain, pairwise
@@ -21,7 +21,7 @@ from pegasos_stats.data.language.expressions import (
     read_expression,
 )
 from pegasos_stats.data.language.formula_design import FormulaDesign, parts_of, products
-from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.scaling import ScaledDesign, unscaled
 from pegasos_stats.data.weights import Offset
 from pegasos_stats.errors import OptionError, PegasosStatsError, listing, shown
 
@@ -50,11 +50,16 @@ QUOTES = {"sqlite": ("`", "`"), "mysql": ("`", "`"), "sqlserver": ("[", "]")}
 
 WITH_NAN = ("duckdb", "postgresql")  # which is equal to itself there, and the largest
 
+# Text of a column, which is compared letter by letter whatever its collation is.
+LETTERS = {"sqlite": "{} COLLATE BINARY", "duckdb": 'CAST({} AS VARCHAR) COLLATE "C"'}
+
 WITH_BOOLEANS = ("ansi", "duckdb", "postgresql")
 
 CONDITIONS = {"==", "!=", "<", "<=", ">", ">=", "in", "and", "or", "not"}
 
 COMPARISONS = {"==", "!=", "<", "<=", ">", ">=", "in", "not_in"}
+
+NUMBERS = {"number", "boolean", "long"}  # types of columns that are computed with
 
 CONNECTIVES = {"&": "and", "|": "or"}
 
@@ -104,9 +109,14 @@ def constant(value: object) -> Tree:
     """The tree of text or of a number."""
     if isinstance(value, str):
         return ["text", value]
-    if not isinstance(value, bool | int | float) or not math.isfinite(value):
+    if not isinstance(value, bool | int | float) or not is_double(value):
         raise cannot(f"the constant {listing([value])}")
     return ["number", number(value)]
+
+
+def is_double(value: float) -> bool:
+    """Whether a number is finite, and no whole number that doubles merge."""
+    return math.isfinite(value) and not (isinstance(value, int) and abs(value) > EXACT)
 
 
 def joined(operation: str, trees: list[Tree]) -> Tree:
@@ -121,6 +131,8 @@ def cannot(what: str) -> OptionError:
         "data, and fit that."
     )
 
+
+EXACT = 2**53  # whole numbers up to it are doubles
 
 ONE, ZERO, TWO = (constant(value) for value in (1.0, 0.0, 2.0))
 
@@ -165,16 +177,33 @@ class Lowering:
     ----------
     state : mapping
         What transformations found at fit, by the text of their calls.
+    types : mapping of str to str
+        ``"number"``, ``"text"`` or another type of columns. Only numbers are computed
+        with; numbers are compared with numbers, and a column of text with text.
     """
 
     state: Mapping[str, Mapping[str, object]]
+    types: Mapping[str, str]
 
     def number(self, node: Expression) -> Tree:
         """A tree that gives a number; of a condition 1 or 0."""
-        tree = self.factor(node)
-        if tree[0] == "text":
-            raise cannot(f"text {tree[1]!r} as a number")
+        return self._checked(self.factor(node))
+
+    def _checked(self, tree: Tree) -> Tree:
+        """The tree, which gives a number: databases read ``'1x'`` as 1, or not."""
+        if self._type(tree) not in NUMBERS:
+            raise cannot(f"{listing([tree[1]])} as a number")
         return tree
+
+    def _type(self, tree: Tree) -> str:
+        """The type of what a tree gives; of an unknown column ``""``."""
+        operation, *parts = tree
+        if operation == "column":
+            return self.types.get(parts[0], "")
+        if operation == "if":
+            types = {*map(self._type, parts[1:])}
+            return "number" if types <= NUMBERS else "computed"
+        return "text" if operation == "text" else "number"
 
     def factor(self, node: Expression) -> Tree:
         """A tree that gives a level: a column as it is, or 1 and 0 of a condition."""
@@ -212,19 +241,32 @@ class Lowering:
         for name, (left, right) in zip(names, pairwise(parts), strict=True):
             known = getattr(right, "value", None)
             if isinstance(known, list):
-                inside = ["in", self.factor(left), [plain_level(v) for v in known]]
+                first, levels = self.factor(left), [plain_level(v) for v in known]
+                self._check_compared(name, first, *map(constant, levels))
+                inside = ["in", first, levels]
                 found.append(inside if name in ("in", "==") else ["not", inside])
             elif name in ("in", "not_in"):
                 raise cannot(f"'{name}'")
             else:
-                found.append([name, self.factor(left), self.factor(right)])
+                sides = self.factor(left), self.factor(right)
+                self._check_compared(name, *sides)
+                found.append([name, *sides])
         return joined("and", found)
+
+    def _check_compared(self, name: str, *trees: Tree) -> None:
+        """Raise unless all are numbers, or a column of text and text."""
+        types = {*map(self._type, trees)} - {"boolean"}
+        columns = [tree for tree in trees if tree[0] != "text"]
+        is_text = types == {"text"} and len(columns) == 1 and columns[0][0] == "column"
+        if not (is_text or types <= {"number"}):
+            names = [tree[1] for tree in columns if tree[0] == "column"]
+            raise cannot(f"'{name}' of {listing(names) if names else 'text'}")
 
     def _call(self, call: Call) -> Tree:
         name = call.name.removeprefix("np.").removeprefix(".")
         given, state = list(call.given.values()), self.state.get(call.key, {})
         if name == "as_numeric":
-            return self._tree(given[0])
+            return self._checked(self._tree(given[0]))
         if name in SUMMARIES and "value" in state:
             return constant(state["value"])
         if name in ("center", "scale", "standardize"):
@@ -246,16 +288,23 @@ class Writer:
     Attributes
     ----------
     dialect : str
+    booleans : collection of str
+        Columns that were true or false at fit.
     """
 
     dialect: Dialect
+    booleans: Collection[str] = ()
 
     def value(self, tree: Tree) -> str:
         """A number, computed in double precision."""
         operation, *given = tree
         if operation == "column":
-            kind = DOUBLE[self.dialect]
-            column = f"CAST({self.name(given[0])} AS {kind})"
+            kind, name = DOUBLE[self.dialect], self.name(given[0])
+            column = f"CAST({name} AS {kind})"
+            if self.dialect == "sqlite":  # where other text than numbers is larger
+                return f"CASE WHEN {name} <= CAST(9e999 AS {kind}) THEN {column} END"
+            if self.dialect == "postgresql" and given[0] in self.booleans:
+                return f"CAST(CAST({name} AS INTEGER) AS {kind})"
             is_known = self.dialect not in WITH_NAN
             return column if is_known else f"NULLIF({column}, CAST('NaN' AS {kind}))"
         if operation == "number":
@@ -314,10 +363,12 @@ class Writer:
         if self.dialect == "mysql":
             letters = f"CAST(CONVERT({column} USING utf8mb4) AS BINARY)"
             return f"({letters} = X'{level.encode().hex()}')"
+        if self.dialect == "sqlserver":  # which compares text without trailing blanks
+            letters = f"CAST(CAST({column} AS NVARCHAR(MAX)) AS VARBINARY(MAX))"
+            return f"({letters} = 0x{level.encode('utf-16-le').hex()})"
         text = quoted(level, "'", "'")
-        if self.dialect == "sqlserver":
-            return f"({column} COLLATE Latin1_General_BIN2 = N{text})"
-        return f"({column} = {text})"
+        letters = LETTERS.get(self.dialect, "{}").format(column)
+        return f"({letters} = {text})"
 
     def name(self, name: str) -> str:
         """The name of a column in quotes."""
@@ -361,10 +412,22 @@ def terms_of(result: "LinearResults") -> list[SqlTerm]:
         raise
     except (LookupError, TypeError, ValueError):  # of a file that was made up
         raise cannot(f"The formula {shown(str(design.formula))}") from None
-    return terms if result.offsets is None else [*terms, *_known(result.offsets)]
+    if result.offsets is None:
+        return terms
+    return [*terms, *_known(result.offsets, types_of(design))]
 
 
-def _known(offset: Offset) -> Iterator[SqlTerm]:
+def types_of(design: Design) -> dict[str, str]:
+    """Types of the columns of a design, as `Lowering` has them."""
+    design = unscaled(design)
+    if isinstance(design, FrameDesign):
+        return dict.fromkeys(design.columns, "number")
+    assert isinstance(design, FormulaDesign)
+    types = dict.fromkeys(design.variables, "text")
+    return types | dict.fromkeys(design.numeric, "number") | design.types
+
+
+def _known(offset: Offset, types: Mapping[str, str]) -> Iterator[SqlTerm]:
     """The parts of an offset, with the coefficient 1."""
     if offset.given:
         raise OptionError(
@@ -374,7 +437,11 @@ def _known(offset: Offset) -> Iterator[SqlTerm]:
     trees = list[Tree]([["column", offset.column]] if offset.column else [])
     for term in offset.terms:
         read = read_expression(term, (), term, offset.functions)
-        trees.append(Lowering({}).number(read))
+        nodes = (n for n in read.walk() if isinstance(n, Operation | Call))
+        looks = {node.name.split()[0] for node in nodes}
+        is_plain = not looks & {*COMPARISONS, "as_numeric"}
+        others = dict.fromkeys(read.columns, "number") if is_plain else {}
+        trees.append(Lowering({}, others | dict(types)).number(read))
     for name, tree in zip(offset.parts, trees, strict=True):
         yield SqlTerm(name, 1.0, 0.0, 1.0, [tree])
 
@@ -396,7 +463,8 @@ def _factor(design: FormulaDesign, text: str, reduced: bool) -> list[Tree]:
     else:
         functions = design.functions
         node = read_expression(text, design.variables, design.formula, functions)
-    lowering, coding = Lowering(design.state), design.codings.get(text)
+    lowering = Lowering(design.state, types_of(design))
+    coding = design.codings.get(text)
     if coding is None:
         tree = lowering.number(node)
         if text in design.fields:
@@ -417,6 +485,8 @@ def plain_level(level: object) -> Level:
     found = level.item() if isinstance(level, np.generic) else level
     if not isinstance(found, str | bool | int | float):
         raise cannot(f"levels of type {type(level).__name__}")
+    if not isinstance(found, str) and not is_double(found):
+        raise cannot(f"the level {listing([found])}")
     return found
 
 
@@ -476,8 +546,9 @@ def to_sql(self: "LinearResults", dialect: Dialect = "ansi") -> str:
     """The score ``x'beta + alpha`` as one SQL expression, for use in a database.
 
     Factors become ``CASE`` expressions. A row with a missing value, or with a level
-    not seen in the fit, has the score NULL. Names are quoted, and boolean
-    predictors are 0 and 1.
+    not seen in the fit, has the score NULL; in SQLite also one with text that is no
+    number in a column of numbers. Names are quoted. Boolean predictors are 0 and 1,
+    in PostgreSQL booleans too.
 
     Parameters
     ----------
@@ -490,7 +561,9 @@ def to_sql(self: "LinearResults", dialect: Dialect = "ansi") -> str:
     Raises
     ------
     OptionError
-        If a term cannot be written in SQL, such as ``poly()`` or ``bs()``.
+        If a term cannot be written in SQL, such as ``poly()`` or ``bs()``, or
+        databases disagree about it: columns of text that are compared with each
+        other or read as numbers, dates, whole numbers beyond 2^53.
 
     Examples
     --------
@@ -502,7 +575,8 @@ def to_sql(self: "LinearResults", dialect: Dialect = "ansi") -> str:
      + 1.0e0 * CAST("x" AS DOUBLE PRECISION))
     """
     check_choice("dialect", dialect, DIALECTS)
-    writer = Writer(dialect)
+    types = types_of(self.design).items()
+    writer = Writer(dialect, {name for name, kind in types if kind == "boolean"})
     lines = [writer.number(self.intercept)] * self.problem.intercept
     for _, coefficient, centre, scale, parts in terms_of(self):
         value = " * ".join(map(writer.value, parts))

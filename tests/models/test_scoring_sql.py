@@ -1,8 +1,14 @@
 """``to_sql``: one expression, whose value in a database is the score."""
 
+import io
+import os
 import re
+import shutil
 import sqlite3
+import subprocess
+import tempfile
 from contextlib import closing
+from glob import glob
 
 import duckdb
 import numpy as np
@@ -43,9 +49,64 @@ def scores_in_duckdb(result, data):
     return np.array([np.nan if row[0] is None else row[0] for row in found])
 
 
-@pytest.fixture(params=[scores_in_sqlite, scores_in_duckdb])
+@pytest.fixture(scope="session")
+def postgresql():
+    """A PostgreSQL server of its own, which takes SQL and gives CSV."""
+    bins = [*glob("/usr/lib/postgresql/*/bin"), os.environ.get("PATH", "")]
+    where = os.pathsep.join(bins)
+    if not (shutil.which("initdb", path=where) and shutil.which("psql")):
+        pytest.skip("no PostgreSQL server is installed")
+    user = {"user": "postgres"} if os.geteuid() == 0 else {}  # root may not run it
+    folder = tempfile.mkdtemp(dir="/tmp")  # the path of a socket is short
+    if user:
+        shutil.chown(folder, "postgres")
+
+    def run(name, *words, **options):
+        command = [shutil.which(name, path=where), *words]
+        return subprocess.run(
+            command, cwd=folder, check=True, capture_output=True, **user, **options
+        )
+
+    of = "-D", f"{folder}/data"
+    run("initdb", *of, "-A", "trust", "-U", "tester", "-E", "UTF8", "--locale=C")
+    start = f"-c listen_addresses='' -c fsync=off -k {folder}"
+    run("pg_ctl", *of, "-w", "-o", start, "-l", f"{folder}/log", "start")
+    words = "-h", folder, "-U", "tester", "-d", "postgres", "-qX", "--csv"
+    yield lambda sql: run("psql", *words, "-vON_ERROR_STOP=1", input=sql.encode())
+    run("pg_ctl", *of, "-m", "immediate", "stop")
+    shutil.rmtree(folder)
+
+
+def scores_in_postgresql(run):
+    """A function like `scores_in_sqlite` for a running server."""
+    types = {"b": "BOOLEAN", "i": "BIGINT", "f": "DOUBLE PRECISION"}
+
+    def scores(result, data):
+        columns = [
+            f'"{str(name).replace(chr(34), chr(34) * 2)}" '
+            f"{types.get(dtype.kind, 'TEXT')}"
+            for name, dtype in data.dtypes.items()
+        ]
+        rows = data.astype(object).where(data.notna(), None)
+        text = rows.to_csv(index=True, header=False, na_rep="~", lineterminator="\n")
+        found = run(
+            f"CREATE TEMP TABLE given (place INT, {', '.join(columns)});\n"
+            "\\copy given FROM STDIN (FORMAT csv, NULL '~')\n"
+            f"{text}\\.\n"
+            f"SELECT {result.to_sql('postgresql')} AS score FROM given ORDER BY place;"
+        ).stdout.decode()
+        got = pd.read_csv(io.StringIO(found), skip_blank_lines=False)["score"]
+        assert len(got) == len(data)
+        return got.to_numpy(np.float64)
+
+    return scores
+
+
+@pytest.fixture(params=["sqlite", "duckdb", "postgresql"])
 def scores_in(request):
-    return request.param
+    if request.param == "postgresql":
+        return scores_in_postgresql(request.getfixturevalue("postgresql"))
+    return {"sqlite": scores_in_sqlite, "duckdb": scores_in_duckdb}[request.param]
 
 
 @pytest.fixture
@@ -164,13 +225,15 @@ def test_hostile_names_of_columns_and_levels(scores_in, data):
 
 QUOTED, TICKED, LEVEL = '"x`]"""', '`x``]"`', "(\"g'\" = 'b''s')"
 BYTES = "(CAST(CONVERT(`g'` USING utf8mb4) AS BINARY) = X'622773')"
+CAST = """(CAST("g'" AS VARCHAR) COLLATE "C" = 'b''s')"""
+WIDE = "(CAST(CAST([g'] AS NVARCHAR(MAX)) AS VARBINARY(MAX)) = 0x620027007300)"
 DIALECTS = [
     ("ansi", QUOTED, "DOUBLE PRECISION", LEVEL),
     ("postgresql", QUOTED, "DOUBLE PRECISION", LEVEL),
-    ("duckdb", QUOTED, "DOUBLE", LEVEL),
-    ("sqlite", TICKED, "REAL", "(`g'` = 'b''s')"),
+    ("duckdb", QUOTED, "DOUBLE", CAST),
+    ("sqlite", TICKED, "REAL", "(`g'` COLLATE BINARY = 'b''s')"),
     ("mysql", TICKED, "DOUBLE", BYTES),
-    ("sqlserver", '[x`]]"]', "FLOAT", "([g'] COLLATE Latin1_General_BIN2 = N'b''s')"),
+    ("sqlserver", '[x`]]"]', "FLOAT", WIDE),
 ]
 
 
@@ -190,9 +253,49 @@ def test_booleans_and_logarithms_by_dialect(data):
         "postgresql": ['("b" = TRUE)'],
         "sqlserver": ["(CAST([b] AS FLOAT) = 1.0e0)", "LOG(CAST([z] AS FLOAT))"],
         "duckdb": ['LN(NULLIF(CAST("z" AS DOUBLE), '],
-        "sqlite": ["CEIL(CAST(`z` AS REAL))"],
+        "sqlite": ["CEIL(CASE WHEN `z` <= "],
     }.items():
         assert all(word in result.to_sql(dialect) for word in words)
+
+
+def test_letters_are_compared_whatever_the_collation_of_a_column(data):
+    result = ps.svm("y ~ C(g) + x", data, lam=0.1).fit(ps.SDCA(seed=1))
+    bases = (sqlite3.connect(":memory:"), "sqlite"), (duckdb.connect(), "duckdb")
+    for run, dialect in bases:
+        run.execute("CREATE TABLE folded (g VARCHAR COLLATE NOCASE, x DOUBLE)")
+        run.execute("INSERT INTO folded VALUES ('u', 1), ('U', 1)")
+        found = run.execute(f"SELECT {result.to_sql(dialect)} FROM folded").fetchall()
+        assert [row[0] is None for row in found] == [False, True]
+
+
+def test_text_that_is_no_number_is_none_in_sqlite(data):
+    """A CSV file becomes a table of text there."""
+    result = ps.svm("y ~ x", data, lam=0.1).fit(ps.SDCA(seed=1))
+    text = ["1.50", " 2", "3e0", "1x", "", "NA", None]
+    scores = result.decision_function(pd.DataFrame({"x": [1.5, 2.0, 3.0]}))
+    found = scores_in_sqlite(result, pd.DataFrame({"x": text}))
+    np.testing.assert_allclose(found, [*scores, *[np.nan] * 4], **CLOSE)
+
+
+UNSURE = [
+    "I(g == t)", "I(g < t)", "ifelse(g != t, 1, 2)", "as.numeric(digits)",
+    "I(day == '2026-01-01')", "I(day == other)", "I(rank < 2)", "I(h in c(1, NA))",
+    "C(long)", "I(long == 1152921504606846977)", "I(long == k)",
+    "offset(ifelse(g == t, 1, 2))", "offset(as.numeric(digits))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("term", UNSURE)
+def test_what_databases_compare_otherwise_is_refused(data, term):
+    """SQLite reads text as 0; dates, codes beyond 2^53, categories in an order."""
+    day = pd.to_datetime("2026-01-01") + pd.to_timedelta(data["k"], "D")
+    data = data.assign(t=data["g"].to_numpy()[::-1], day=day, other=day[::-1].array)
+    data = data.assign(digits=data["h"].astype(str), long=2**60 + data["h"])
+    data["rank"] = pd.Categorical(data["h"], [4, 1, 2], ordered=True)
+    result = ps.svm(f"y ~ x + {term}", data, lam=1.0).fit(ps.Pegasos(1, seed=1))
+    for written in (result.to_sql, result.to_json):
+        with pytest.raises(OptionError, match="cannot be written"):
+            written()
 
 
 CALLS = ["poly(x, 2)", "bs(x, df=4)", "cut(x, [0, 5, 9, 20])", "round(x, 1)", "lag(x)"]

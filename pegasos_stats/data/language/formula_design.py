@@ -443,6 +443,27 @@ def _side_by_side(pieces: Sequence[NDArray[np.generic]], n: int) -> Dense:
     return found
 
 
+def special_types(frame: pd.DataFrame) -> dict[str, str]:
+    """Columns that are neither text nor numbers which a double holds, by their names.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"x": [0.5], "b": [True], "id": [2**60], "g": ["u"]})
+    >>> special_types(frame)
+    {'b': 'boolean', 'id': 'long'}
+    """
+    found = {}
+    for name, column in frame.items():
+        kind = column.dtype.kind
+        if kind == "b":
+            found[str(name)] = "boolean"
+        elif kind in "iu" and not column.between(-(2**53), 2**53).all():
+            found[str(name)] = "long"
+        elif kind not in "iuf" and not vocabulary.holds_text(column):
+            found[str(name)] = "other"
+    return found
+
+
 # ------------------------------------------------------------ designs and their rows
 
 
@@ -474,6 +495,9 @@ class FormulaDesign:
         Further functions, of the caller.
     doubtful : tuple of SuspiciousFactor
         Columns that became factors and were hardly meant to.
+    types : dict of str to str
+        Of variables that are neither text nor numbers to every database: see
+        `special_types`.
     """
 
     formula: str
@@ -487,6 +511,7 @@ class FormulaDesign:
     state: dict[str, State]
     functions: Functions = field(default_factory=dict)
     doubtful: tuple[SuspiciousFactor, ...] = ()
+    types: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_terms(
@@ -551,6 +576,7 @@ class FormulaDesign:
             rows.state,
             functions or {},
             doubtful_columns(data, levels, len(used)),
+            special_types(used[rows.variables]),
         )
         return design, design._of_rows(rows, data.index)
 

@@ -254,6 +254,11 @@ def _kind(value: Value) -> str:
     return "text" if isinstance(value, str) else "number" if is_number else ""
 
 
+def holds_text(column: pd.Series) -> bool:
+    """Whether a column, or all its categories, are text."""
+    return _kind(column) == "text"
+
+
 def _compared(name: str, left: Value, right: Value, index: pd.Index) -> Value:
     """``in`` takes a list, in which a missing value is not; so does ``==``."""
     if isinstance(left, list) and name in ("==", "!="):
