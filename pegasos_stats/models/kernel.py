@@ -1,7 +1,8 @@
 """Support vector machines with a kernel: models, and results with support rows."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -14,9 +15,16 @@ from pegasos_stats.data import sample as samples
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.vocabulary import Functions
+from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.user_data import check_memory
+from pegasos_stats.data.weights import rows_of_weights
 from pegasos_stats.errors import OptionError
-from pegasos_stats.foreign_names import renamed, suggest_arguments, suggest_names
+from pegasos_stats.foreign_names import (
+    own_value,
+    renamed,
+    suggest_arguments,
+    suggest_names,
+)
 from pegasos_stats.models.linear import Model, checked_solver
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import summary_of
@@ -65,11 +73,14 @@ class KernelSVM(Model):
     offset : float, optional
         Constant of the polynomial kernel, at least 0; default 1.
     gamma : float, optional
-        Parameter of the Gaussian kernel, above zero; by default ``1 / (p var(X))``, the
-        ``"scale"`` of scikit-learn: the variance of all entries of the rows used, as
-        scaled by `standardize` and repeated by `freq_weights`, without `weights`.
-    coding, na_action, weights, freq_weights, standardize
+        Parameter of the Gaussian kernel, above zero. The default is ``1 / p``; with
+        ``standardize=False`` it is ``1 / (p var(X))``, with the variance of all entries
+        of the rows whose weight is above 0.
+    coding, na_action, weights, freq_weights
         As for `SVM`; a precomputed kernel takes no counts.
+    standardize : bool, optional
+        As for `SVM`, but True by default, as ``scale`` in e1071 and ``scaled`` in
+        kernlab; a precomputed kernel is not standardized.
     memory : int, default 512 MiB
         Bytes for rows of the Gram matrix. If not all rows fit, they are computed when
         needed and those used most are kept. Results of Pegasos do not depend on this;
@@ -116,17 +127,18 @@ class KernelSVM(Model):
         na_action: samples.NaAction = "drop",
         weights: object = None,
         freq_weights: object = None,
-        standardize: bool = False,
+        standardize: bool | None = None,
         memory: int = MEMORY,
     ) -> None:
         check_flag("intercept", intercept)
         sample = samples.sample_of_arrays(
-            y, X, bool(intercept), coding, na_action, weights, freq_weights, standardize
+            y, X, bool(intercept), coding, na_action, weights, freq_weights
         )
+        sample = as_rows_of_kernel(sample, kernel, standardize, intercept)
         function = kernels.checked_kernel(
-            kernel, degree, offset, gamma, dense(sample.X)
+            kernel, degree, offset, gamma, partial(usual_gamma, sample)
         )
-        self._set_up(sample, lam, intercept, function, memory, standardize)
+        self._set_up(sample, lam, intercept, function, memory)
 
     @classmethod
     @suggest_arguments
@@ -145,7 +157,7 @@ class KernelSVM(Model):
         na_action: samples.NaAction = "drop",
         weights: object = None,
         freq_weights: object = None,
-        standardize: bool = False,
+        standardize: bool | None = None,
         memory: int = MEMORY,
         functions: Functions | None = None,
     ) -> Self:
@@ -181,13 +193,13 @@ class KernelSVM(Model):
             weights,
             freq_weights,
             functions,
-            standardize,
         )
+        sample = as_rows_of_kernel(sample, kernel, standardize, kept)
         function = kernels.checked_kernel(
-            kernel, degree, offset, gamma, dense(sample.X)
+            kernel, degree, offset, gamma, partial(usual_gamma, sample)
         )
         model = cls.__new__(cls)
-        model._set_up(sample, lam, kept, function, memory, standardize)
+        model._set_up(sample, lam, kept, function, memory)
         return model
 
     def _set_up(
@@ -197,7 +209,6 @@ class KernelSVM(Model):
         intercept: bool,
         kernel: kernels.KernelFunction,
         memory: int,
-        standardize: bool,
     ) -> None:
         memory = check_count("memory", memory, LARGEST_MEMORY)
         if sample.offsets is not None:
@@ -207,7 +218,7 @@ class KernelSVM(Model):
         self._sample = sample
         penalty, rule = penalty_of(lam, sample.n_weighed)
         self.problem = kernels.KernelProblem(
-            self._matrix(kernel, standardize),
+            self._matrix(kernel),
             sample.y,
             penalty,
             "hinge",
@@ -219,13 +230,13 @@ class KernelSVM(Model):
             lam_rule=rule,
         )
 
-    def _matrix(self, kernel: kernels.KernelFunction, standardize: bool) -> Matrix:
+    def _matrix(self, kernel: kernels.KernelFunction) -> Matrix:
         """Rows as the kernel takes them; of a precomputed one its values."""
         self._columns = None
         X = dense(self._sample.X)
         if kernel.name != "precomputed":
             return X
-        if standardize:
+        if self.scaling is not None:
             raise OptionError(
                 "standardize=True does not go with a precomputed kernel; leave it out."
             )
@@ -476,6 +487,29 @@ def new_scores(
     if problem.kernel.name == "precomputed" and X.shape[1] != problem.n:
         X = X[:, columns]
     return np.asarray(kernels.scores_of_kernel(problem, found, X))
+
+
+def as_rows_of_kernel(
+    sample: samples.Sample, kernel: object, standardize: bool | None, intercept: bool
+) -> samples.Sample:
+    """Return the sample with dense rows, standardized unless that is not wanted."""
+    if standardize is None:
+        standardize = str(own_value("kernel", kernel)) != "precomputed"
+    check_flag("standardize", standardize)
+    X, count = dense(sample.X), rows_of_weights(sample.raw_weights)
+    if not standardize:
+        return replace(sample, X=X)
+    scaling = Scaling.of(X, bool(intercept), sample.weights, count)
+    design = ScaledDesign(sample.design, scaling)
+    return replace(sample, X=scaling.apply(X), design=design)
+
+
+def usual_gamma(sample: samples.Sample) -> float:
+    """Return the default gamma, as `KernelSVM` describes it."""
+    X, weights = dense(sample.X), sample.weights
+    if isinstance(sample.design, ScaledDesign):
+        return 1.0 / float(max(1, X.shape[1]))
+    return kernels.usual_gamma(X if weights is None else X[weights > 0.0])
 
 
 def dense(X: Predictors) -> Matrix:

@@ -1,6 +1,7 @@
 """Kernels by name, and the problem that a kernel model minimises."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -77,16 +78,16 @@ def checked_kernel(
     degree: object,
     offset: object,
     gamma: object,
-    X: Any = None,
+    usual: Callable[[], float],
 ) -> KernelFunction:
-    """Build a kernel; ``degree`` 2, ``offset`` 1 and `usual_gamma` if left out.
+    """Build a kernel; ``degree`` 2, ``offset`` 1 and the `usual` gamma if left out.
 
     Parameters
     ----------
     name, degree, offset, gamma
         As the user gave them.
-    X : array, shape (n, p)
-        Rows of the model, for `gamma`.
+    usual : callable
+        Returns the default of `gamma`.
 
     Raises
     ------
@@ -105,7 +106,7 @@ def checked_kernel(
         offset = 0.0 if zero else check_positive("offset", offset)
         return KernelFunction(name, degree, offset)
     if name == "gaussian":
-        gamma = usual_gamma(X) if gamma is None else check_positive("gamma", gamma)
+        gamma = usual() if gamma is None else check_positive("gamma", gamma)
         return KernelFunction(name, gamma=gamma)
     return KernelFunction(name)
 

@@ -58,7 +58,8 @@ def test_kernel_pegasos_is_its_definition(kernel, seed, weighted, intercept):
     options = {"kernel": kernel, "intercept": intercept} | ({} if known else options)
     lam, n = 0.2, len(y)
     rows = np.array([rng.permutation(n) for _ in range(3)])
-    model = ps.KernelSVM(y, K if known else X, lam=lam, weights=w, **options)
+    options |= {"lam": lam, "weights": w, "standardize": False}
+    model = ps.KernelSVM(y, K if known else X, **options)
     result = model.fit(ps.Pegasos(order=rows))
     signs = np.where(y > 0, 1.0, -1.0)
     mean_one = np.ones(n) if w is None else w / w.mean()

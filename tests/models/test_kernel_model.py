@@ -24,7 +24,7 @@ def rings(n=100, seed=0):
 def test_linear_counts_are_the_violations_of_linear_pegasos():
     train, test = ps.datasets.load_digits56()
     linear = ps.svm("digit ~ .", train, intercept=False, lam=10.0).fit(SOLVER)
-    given = {"kernel": "linear", "intercept": False, "lam": 10.0}
+    given = {"kernel": "linear", "intercept": False, "lam": 10.0, "standardize": False}
     kernel = ps.kernel_svm("digit ~ .", train, **given).fit(SOLVER)
     # the weight of a row is its number of violations: whole numbers, exactly
     visits = linear.solution.dual * SOLVER.epochs
@@ -68,12 +68,12 @@ def test_options_that_make_no_sense_for_the_solver(solver):
         ps.KernelSVM(y, X, intercept=False, lam=1.0).fit(solver)
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "linear", "precomputed"])
+@pytest.mark.parametrize("kernel", ["gaussian", "polynomial", "precomputed"])
 def test_sparse_rows_give_the_fit_of_their_array(kernel):
     X, y = rings(20)
     X[np.abs(X) < 0.5] = 0.0
     given = X @ X.T if kernel == "precomputed" else X
-    options = {"kernel": kernel, "lam": 0.1, "standardize": False}
+    options = {"kernel": kernel, "lam": 0.1}
     dense = ps.KernelSVM(y, given, **options).fit(SOLVER)
     sparse = ps.KernelSVM(y, csr_array(given), **options).fit(SOLVER)
     assert sparse.counts.equals(dense.counts)
@@ -146,17 +146,37 @@ def test_cross_validation_weighs_and_scales_the_rows_of_each_fold():
         assert found.by_fold["error_rate"][k] == pytest.approx(error, rel=1e-12)
 
 
+GAMMA = {"gaussian": {"gamma": 0.5}}
+
+
 @pytest.mark.parametrize("kernel", ["gaussian", "polynomial", "linear"])
-def test_standardize_is_scaling_by_hand(kernel):
+def test_predictors_are_standardized_as_by_hand(kernel):
     X, y = rings()
     X = X * [100.0, 0.01] + [5.0, -3.0]
     centre, scale, new = X.mean(axis=0), X.std(axis=0, ddof=1), X[:10] * 1.1
-    options = {"kernel": kernel, "lam": 0.1}
-    by_hand = ps.KernelSVM(y, (X - centre) / scale, **options).fit(SOLVER)
-    result = ps.KernelSVM(y, X, standardize=True, **options).fit(SOLVER)
+    options = {"kernel": kernel, "lam": 0.1, **GAMMA.get(kernel, {})}
+    by_hand = ps.KernelSVM(y, (X - centre) / scale, standardize=False, **options)
+    by_hand = by_hand.fit(SOLVER)
+    result = ps.KernelSVM(y, X, **options).fit(SOLVER)
     assert result.counts.tolist() == by_hand.counts.tolist()
     # columns of size 100 scaled in other steps: rounding of 1e-14, summed
     scores = by_hand.decision_function((new - centre) / scale)
     np.testing.assert_allclose(result.decision_function(new), scores, rtol=1e-9)
     assert "standardized" in str(result.summary(details=True))
     assert np.allclose(result.augment()["x1"], X[:, 0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_rows_of_weight_zero_do_not_count_in_scale_and_gamma(standardize):
+    X, y = rings()
+    X = X * [30.0, 1.0]
+    kept = np.arange(100) % 7 > 0
+    far = np.where(kept[:, None], X, 1e3)
+    given = {"standardize": standardize, "lam": 0.1}
+    whole = ps.KernelSVM(y, far, weights=kept.astype(float), **given)
+    part = ps.KernelSVM(y[kept], X[kept], **given)
+    # means and variances of the same numbers, summed in another order
+    gamma = part.problem.kernel.gamma
+    assert whole.problem.kernel.gamma == pytest.approx(gamma, rel=1e-12)
+    assert (gamma == 0.5) == standardize
+    np.testing.assert_allclose(whole.problem.X[kept], part.problem.X, rtol=1e-12)

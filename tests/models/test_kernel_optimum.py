@@ -44,7 +44,7 @@ def model_of(kernel, lam, weighted, **options):
     K = gram(X, X, kernel)
     rows = K if kernel["kernel"] == "precomputed" else X
     options |= {"lam": lam, "weights": w if weighted else None}
-    return ps.KernelSVM(y, rows, **options, **kernel), K
+    return ps.KernelSVM(y, rows, standardize=False, **options, **kernel), K
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])

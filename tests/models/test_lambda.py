@@ -114,13 +114,14 @@ def test_folds_and_saved_fits_keep_it(tmp_path):
     assert np.array_equal(ps.cross_validate(model, **given).scores, named.scores)
 
 
-@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize("standardize", [False, None])
 def test_a_kernel_machine_is_that_of_libsvm(standardize):
     ours = ps.KernelSVM(Y, X, standardize=standardize).fit(ps.SDCA(tol=1e-9, seed=1))
-    rows = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1) if standardize else X
-    theirs = SVC(tol=1e-9).fit(rows, Y)
-    gamma = ours.problem.kernel.gamma
-    assert gamma == pytest.approx(1.0 / (4.0 * rows.var()), rel=1e-12)
+    scaled = standardize is None
+    rows = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1) if scaled else X
+    theirs = SVC(tol=1e-9, gamma="auto" if scaled else "scale").fit(rows, Y)
+    gamma = 0.25 if scaled else 1.0 / (4.0 * X.var())
+    assert ours.problem.kernel.gamma == pytest.approx(gamma, rel=1e-12)
     scores = theirs.decision_function(rows)
     np.testing.assert_allclose(ours.decision_function(X), scores, atol=1e-5)
 

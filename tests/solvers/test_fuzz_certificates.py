@@ -162,7 +162,8 @@ def test_no_certificate_of_a_kernel_lies(
     y[:2] = 1, -1
     length = {"steps": 25} if order == "replace" else {"epochs": 4}
     options = {"intercept": intercept, "weights": w, **KERNELS[kernel](p)}
-    model = ps.KernelSVM(y, X, lam=lam, kernel=kernel.split()[-1], **options)
+    options |= {"lam": lam, "kernel": kernel.split()[-1], "standardize": False}
+    model = ps.KernelSVM(y, X, **options)
     fits = fits_of(model, seed, order, length)
     check_kernel_certificates(fits, gram_of(fractions(X), KERNELS[kernel](p)))
 

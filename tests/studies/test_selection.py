@@ -62,12 +62,13 @@ def test_kernel_models_are_cross_validated(data, kernel):
     K = X @ X.T
     rows = K if kernel == "precomputed" else X
     gamma = 0.25 if kernel == "gaussian" else None
-    model = ps.KernelSVM(y, rows, kernel=kernel, lam=0.1, gamma=gamma)
+    given = {"kernel": kernel, "lam": 0.1, "gamma": gamma, "standardize": False}
+    model = ps.KernelSVM(y, rows, **given)
     found = ps.cross_validate(model, ps.Pegasos(epochs=2, seed=3), folds=3, seed=1)
     for train, test in found.folds:
         part = K[np.ix_(train, train)] if kernel == "precomputed" else X[train]
         there = K[np.ix_(test, train)] if kernel == "precomputed" else X[test]
-        fit = ps.KernelSVM(y[train], part, kernel=kernel, lam=0.1, gamma=gamma)
+        fit = ps.KernelSVM(y[train], part, **given)
         scores = fit.fit(ps.Pegasos(epochs=2, seed=3)).decision_function(there)
         assert (found.scores.iloc[test].to_numpy() == scores.to_numpy()).all()
     along = ps.lambda_path(model, [1.0, 0.1], ps.Pegasos(epochs=2), folds=3, seed=1)

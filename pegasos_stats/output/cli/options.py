@@ -152,7 +152,8 @@ class ModelOptions:
     degree
         of the polynomial kernel (default: 2)
     gamma
-        of the Gaussian kernel (default: 1 / (features * variance))
+        of the Gaussian kernel (default: 1 / features; with --no-standardize
+        1 / (features * variance))
     weights
         weight of each row: a column of a CSV file, or 'balanced', the same total
         for both levels (default: all the same)
@@ -163,7 +164,8 @@ class ModelOptions:
         column of a CSV file that is a known part of each score, in all files;
         of the polynomial kernel its number (default: none; 1 of the kernel)
     standardize
-        bring the features to mean 0 and standard deviation 1
+        bring the features to mean 0 and standard deviation 1 (default: only with
+        --kernel)
     """
 
     lam: Annotated[
@@ -178,7 +180,7 @@ class ModelOptions:
     weights: str | None = None
     freq_weights: str | None = None
     offset: float | str | None = None
-    standardize: bool = False
+    standardize: Annotated[bool | None, Parameter(negative="--no-standardize")] = None
 
 
 @Parameter(name="*", group=Group("Standard errors", sort_key=5))
@@ -595,6 +597,7 @@ def _refusal(error: CycloptsError, words: Sequence[str]) -> str:
 
 
 FLAGS = {"lam": "--lambda", "folds": "--cv"}  # where it is not the name with dashes
+NEGATED = "intercept", "standardize"  # flags that have a --no- form
 NAMED = re.compile(
     r"(?<![\w.])(?<!\w\()([a-z]\w*)=('[^']*'|[\w.+-]*\w|)(?![\w(\"])"
 )  # an argument of Python in a message
@@ -629,7 +632,7 @@ def as_options(text: str) -> str:
             return found[0]
         flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
         if value == "False":
-            return f"--no-{name}" if name == "intercept" else found[0]
+            return f"--no-{name}" if name in NEGATED else found[0]
         return flag if value in ("True", "") else f"{flag} {value}"
 
     return NAMED.sub(option, text)

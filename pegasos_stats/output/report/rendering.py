@@ -307,8 +307,11 @@ def model_arguments(facts: ReportFacts) -> dict[str, object]:
         found["freq_weights"] = counts.column or Name("freq_weights")
     if offset is not None and (offset.column or offset.given):
         found["offset"] = offset.column or Name("offset")
-    if result.scaling is not None:
-        found["standardize"] = True
+    by_default = (
+        isinstance(problem, KernelProblem) and problem.kernel.name != "precomputed"
+    )
+    if by_default != (standardize := result.scaling is not None):
+        found["standardize"] = standardize
     if result.design.functions:
         found["functions"] = {name: Name(name) for name in result.design.functions}
     return found
