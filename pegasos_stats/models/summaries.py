@@ -93,6 +93,7 @@ CHANCE = 1.96  # standard errors of the number of errors, within which rows do n
 TINY = 1e-4  # of the objective, about which there is no more to say
 APART = 100.0  # ratio of standard deviations
 HALF = 2.0  # a logistic coefficient is halved at least where spread < 2 sqrt(lam)
+UNEVEN = 10.0  # standard deviation, or its inverse, of a predictor of a kernel
 FEW = 10  # rows of the rarer level to a coefficient, or groups
 LISTED = 3  # names in a note
 UNCERTIFIED = (
@@ -180,10 +181,15 @@ def constant_prediction(result: "Results") -> Iterator[Note]:
 
 
 def needs_scaling(result: "Results") -> bool:
-    """Whether it is a kernel model of predictors that are not standardized."""
+    """Whether a kernel model has predictors with standard deviations far from 1."""
     kernel = getattr(result.problem, "kernel", None)
-    name = getattr(kernel, "name", "precomputed")
-    return name != "precomputed" and result.scaling is None
+    if getattr(kernel, "name", "precomputed") == "precomputed":
+        return False
+    moments = result._moments if result.scaling is None else None
+    if moments is None:
+        return False
+    spread = moments[1][moments[1] > 0.0]
+    return not ((spread > 1.0 / UNEVEN) & (spread < UNEVEN)).all()
 
 
 def no_predictor_helps(result: "Results") -> Iterator[Note]:

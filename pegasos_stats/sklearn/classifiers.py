@@ -24,11 +24,13 @@ from pegasos_stats.errors import (
     DataError,
     LabelError,
     OptionError,
+    PegasosStatsWarning,
     counted,
     listing,
     warn_caller,
 )
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names, suggestion
+from pegasos_stats.models import summaries
 from pegasos_stats.models.kernel import MEMORY, KernelResults, KernelSVM
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
@@ -38,6 +40,7 @@ from pegasos_stats.solvers.options import Solver, values_of
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Lam
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solver_runs import scores_of
 
 OWN = ("epochs", "tol")  # options of the solver that are parameters themselves
 SEEDS = 2**31 - 1
@@ -100,6 +103,8 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         pegasos_stats.errors.ConvergenceWarning
             If the solver has not reached its tolerance; or, where it has none, if the
             relative gap is above 0.1.
+        pegasos_stats.errors.PegasosStatsWarning
+            If every training row is predicted as the same class.
         """
         if getattr(X, "ndim", 0) == 1 and getattr(y, "ndim", 0) == 2:
             raise DataError("The labels come second; write fit(X, y).")
@@ -138,7 +143,41 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         self._keep(self.result_)
         self.n_iter_ = self.result_.n_iter
+        self._warn_of_one_class()
         return self
+
+    def _warn_of_one_class(self) -> None:
+        """Warn if every training row is predicted as the same class."""
+        result = self.result_
+        problem, at = result.problem, result.certificate
+        if at.relative_gap > FAR:
+            return  # far from the optimum, of which there is a warning
+        if at.errors + sum(at.at_zero) < min(problem.label_counts):
+            return  # both classes are predicted: no scores are needed
+        scores = scores_of(problem, result.solution, problem.X, problem.offset)
+        second = self._is_second(scores[problem.row_weights > 0.0])
+        if second.any() and not second.all():
+            return
+        cures = []
+        if summaries.needs_scaling(result):
+            cures += ["scale the predictors first (standardize=True)"]
+        if self.class_weight is None:
+            cures += ["class_weight='balanced' makes the rule balanced"]
+        if problem.loss == "log":
+            cures += ["predict_proba() ranks the rows all the same"]
+        else:
+            cures += ["LogitClassifier() has probabilities that rank the rows"]
+        label = listing(self.classes_[second[:1].astype(np.intp)])
+        warn_caller(
+            f"Every training row is predicted as {label}: {'; '.join(cures)}.",
+            PegasosStatsWarning,
+        )
+
+    def _is_second(self, scores: Vector) -> np.ndarray:
+        """Whether scores are of ``classes_[1]``."""
+        positive = self.result_.solver.ties == "positive"
+        second: np.ndarray = scores >= 0.0 if positive else scores > 0.0
+        return second
 
     def decision_function(self, X: ArrayLike) -> Vector:
         """Scores; above 0 speaks for ``classes_[1]``.
@@ -169,10 +208,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         array, shape (n,), of `classes_`
         """
-        scores = self.decision_function(X)
-        second = scores > 0.0
-        if self.result_.solver.ties == "positive":
-            second |= scores == 0.0
+        second = self._is_second(self.decision_function(X))
         labels: np.ndarray = self.classes_[second.astype(np.intp)]
         return labels
 

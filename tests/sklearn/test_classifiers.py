@@ -1,5 +1,7 @@
 """The classifiers for scikit-learn: equal numbers, and at home in its tools."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,10 +10,13 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 import pegasos_stats as ps
-from pegasos_stats.errors import LabelError, OptionError
+from pegasos_stats.errors import LabelError, OptionError, PegasosStatsWarning
 from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
 
-pytestmark = pytest.mark.filterwarnings("ignore:The fit has not converged")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The fit has not converged"),
+    pytest.mark.filterwarnings("ignore:Every training row"),
+]
 
 LINEAR = [(SVMClassifier, ps.SVM), (LogitClassifier, ps.Logit)]
 NEAR = ps.SDCA(tol=1e-10, gap_tol=1e-12, seed=4)
@@ -228,3 +233,27 @@ def test_categories_are_sorted_as_scikit_learn_sorts_them(rows):
     found, plain = clone(each).fit(X, turned), each.fit(X, y)
     assert found.classes_.tolist() == ["ill", "well"]
     assert np.array_equal(found.coef_, plain.coef_)
+
+
+def imbalanced(draw):
+    """97 rows to 3 of the other class, which the predictors do not tell apart."""
+    return draw.normal(size=(300, 3)), np.repeat(["no", "yes"], [291, 9])
+
+
+@pytest.mark.parametrize(
+    "classifier", [SVMClassifier(), LogitClassifier(), KernelSVMClassifier()]
+)
+def test_one_class_for_every_row_is_warned_of(classifier):
+    X, y = imbalanced(np.random.default_rng(1))
+    with pytest.warns(PegasosStatsWarning, match="as 'no': class_weight='balanced'"):
+        found = classifier.fit(X, y).predict(X)
+    assert set(found) == {"no"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        classifier.set_params(class_weight="balanced").fit(X, y)
+
+
+def test_a_kernel_is_told_to_scale_where_scales_differ():
+    X, y = imbalanced(np.random.default_rng(1))
+    with pytest.warns(PegasosStatsWarning, match="scale the predictors first"):
+        KernelSVMClassifier(tol=1e-4).fit(X * [1.0, 1e3, 1.0], y)
