@@ -43,12 +43,15 @@ penalised_logit <- function(X, y, lambda, weights) {
 }
 
 # Limits of each coefficient, one line for each. estimate: of the fit to all rows.
-# Envelope: as far on both sides as the farther of the outer (1 - level) / 2 is.
+# Envelope: as far on both sides as the farther of the outer (1 - level) / 2 is. An infinite
+# one is on either side.
 bootstrap_interval <- function(estimates, estimate, interval, level = 0.95) {
   q <- c((1 - level) / 2, (1 + level) / 2)
   limits <- function(j) {
     t <- sort(estimates[, j])
     k <- max(1, floor(q[1] * (length(t) + 1) + 1e-9))
+    infinite <- rep(Inf, sum(is.infinite(t)))
+    t <- c(-infinite, t[is.finite(t)], infinite)
     reach <- max(estimate[j] - t[k], t[length(t) + 1 - k] - estimate[j])
     switch(interval,
       envelope = estimate[j] + c(-reach, reach),

@@ -9,9 +9,12 @@ svm <- function(formula, data, lam = NULL, solver = Optimum(), coding = "factor"
   linear_fit(match.call(), match.arg(loss), solver, coding, parent.frame())
 }
 
+# Without lam, or with 0, by maximum likelihood.
 logit <- function(formula, data, lam = NULL, solver = Optimum(), coding = "factor",
-                  weights = NULL, subset, na.action = na.omit) {
-  linear_fit(match.call(), "log", solver, coding, parent.frame())
+                  weights = NULL, subset, na.action = na.omit, penalty = NULL) {
+  stop_unless(is.null(penalty) || identical(penalty, "firth"),
+              "penalty must be \"firth\", or left out")
+  linear_fit(match.call(), "log", solver, coding, parent.frame(), !is.null(penalty))
 }
 
 pegasos_svm <- svm
@@ -51,7 +54,7 @@ as_solver <- function(name, options) {
 }
 
 # call: of svm() or logit(), from `where`.
-linear_fit <- function(call, loss, solver, coding, where) {
+linear_fit <- function(call, loss, solver, coding, where, firth = FALSE) {
   stop_unless(is.list(solver) && is.character(solver$name),
               "solver must be Optimum(), Pegasos() or SDCA()")
   rows <- rows_of_call(call, where)
@@ -70,44 +73,132 @@ linear_fit <- function(call, loss, solver, coding, where) {
   y <- encode_labels(labels, levels)
   weights <- row_weights(rows$weights, y)
   nobs <- sum(weights > 0)
-  lam <- eval(call$lam, where)
-  stop_unless(!is.null(lam) || solver$name != "Pegasos", "Pegasos takes steps of ",
-              "1/(lam t) and has no default lam; give one, such as lam = 1, or leave ",
-              "out solver")
-  if (is.null(lam)) lam <- 1 / nobs
-  stop_unless(is.numeric(lam) && length(lam) == 1 && isTRUE(lam > 0 && lam < Inf),
-              "lam must be a number above 0, not ", paste(format(lam), collapse = ", "))
   offset <- model.offset(frame)
   if (is.null(offset)) offset <- rep(0, length(y))
-  given <- list(X = X, y = y, lambda = lam, loss = loss, weights = weights,
-                offset = offset)
-  found <- found_by(solver, given, intercept)
-  at <- certificate(X, y, found$beta, found$alpha, found$a, lam, loss, intercept,
-                    weights, offset)
-  fit <- list(call = call, loss = loss, lam = lam, solver = solver,
+  lam <- eval(call$lam, where)
+  check_lam(lam, loss, solver)
+  if (firth) check_firth(lam, solver, rows$weights)
+  counts <- if (firth && !is.null(rows$weights)) rows$weights else weights
+  data <- list(X = X, y = y, weights = weights, offset = offset)
+  solution <- estimate(data, lam, loss, solver, intercept, if (firth) counts)
+  lam <- solution$lam
+  fit <- list(call = call, loss = loss, lam = lam, estimator = solution$estimator,
+              solver = solver,
               formula = formula(terms), terms = terms,
               xlevels = .getXlevels(terms, frame), contrasts = contrasts,
               levels = levels, outcome_levels = levels(factor_of(labels)),
-              beta = setNames(found$beta, colnames(X)),
-              alpha = found$alpha, violations = found$violations, rows = found$rows,
-              dual = found$a, certificate = at, nobs = nobs, n_iter = found$n_iter,
+              beta = setNames(solution$beta, colnames(X)),
+              alpha = solution$alpha, violations = solution$violations, rows = solution$rows,
+              dual = solution$a, certificate = solution$certificate, step = solution$step,
+              penalised = solution$penalised, rank = solution$rank,
+              nobs = if (firth) sum(counts) else nobs, n_iter = solution$n_iter,
               na.action = attr(frame, "na.action"), intercept = intercept, X = X, y = y,
-              weights = weights, weighting = rows$weights, offset = offset)
+              weights = weights, counts = counts, weighting = rows$weights,
+              offset = offset)
   fit$coefficients <- c(if (intercept) c(Intercept = fit$alpha), fit$beta)
   # Weights of the levels move the log odds; those of rows are of another population.
   fit$prior_shift <- if (is.null(rows$weights) || is.numeric(rows$weights)) 0 else
     log(weights[y > 0][1]) - log(weights[y < 0][1])
-  fit$scores <- scores(X, fit$beta, fit$alpha) + offset
+  fit$scores <- solution$scores
+  if (is.null(fit$scores)) fit$scores <- scores(X, fit$beta, fit$alpha) + offset
   labelled <- decode_labels(predict_sign(fit$scores, solver$ties), levels)
   fit$confusion <- confusion(labels, labelled, levels)
   class(fit) <- "linear_results"
-  if (solver$name == "Optimum" && at$gap > solver$options$tol * at$objective) {
-    warning("the optimum is known to a relative gap of ",
-            format(at$gap / at$objective, digits = 2), ", not to tol = ",
-            solver$options$tol, "; bring the predictors to one scale or increase lam",
-            call. = FALSE)
-  }
+  if (solution$estimator == "fallback") fit$note <- no_estimate_note(fit)
+  warn_of_distance(fit)
   fit
+}
+
+check_lam <- function(lam, loss, solver) {
+  by_steps <- solver$name == "Pegasos" || loss == "log" && solver$name == "SDCA"
+  stop_unless(!is.null(lam) || !by_steps, solver$name, " has no default lam here; give ",
+              "one, such as lam = 1, or leave out solver")
+  zero <- loss == "log" && solver$name == "Optimum"
+  stop_unless(is.null(lam) || is.numeric(lam) && length(lam) == 1 &&
+                isTRUE((lam > 0 || zero && lam == 0) && lam < Inf),
+              "lam must be a number ", if (zero) "of 0 or more" else "above 0", ", not ",
+              paste(format(lam), collapse = ", "))
+}
+
+check_firth <- function(lam, solver, weights) {
+  stop_unless(is.null(lam), "penalty = \"firth\" is a penalty of its own; leave out lam")
+  stop_unless(solver$name == "Optimum", "penalty = \"firth\" does not go with ",
+              solver$name, "; leave out solver")
+  stop_unless(is.null(weights) || is.numeric(weights) && all(weights %% 1 == 0),
+              "penalty = \"firth\" takes weights that count rows, whole numbers, ",
+              "and no others")
+}
+
+# By maximum likelihood where that is asked for and exists, by Firth's penalty where
+# counts are given, otherwise by the solver; lam is 1/n where there is none.
+estimate <- function(data, lam, loss, solver, intercept, counts = NULL) {
+  if (!is.null(counts)) {
+    solution <- firth_fit(data$X, data$y, intercept, counts, data$offset)
+    return(c(solution, list(lam = 0, estimator = "firth")))
+  }
+  likelihood <- loss == "log" && solver$name == "Optimum" && (is.null(lam) || lam == 0)
+  if (likelihood) {
+    solution <- maximum_likelihood(data$X, data$y, intercept, data$weights, data$offset)
+    if (solution$exists) return(c(solution, list(lam = 0, estimator = "likelihood")))
+    stop_unless(is.null(lam), "maximum likelihood estimates do not exist, or cannot be ",
+                "shown to; give penalty = \"firth\" for inference, or a lam above 0")
+  }
+  if (is.null(lam)) lam <- 1 / sum(data$weights > 0)
+  problem <- c(data, list(lambda = lam, loss = loss))
+  solution <- found_by(solver, problem, intercept)
+  solution$certificate <- certificate(data$X, data$y, solution$beta, solution$alpha,
+                                      solution$a, lam, loss, intercept, data$weights,
+                                      data$offset)
+  c(solution, list(lam = lam, estimator = if (likelihood) "fallback" else "penalised"))
+}
+
+warn_of_distance <- function(fit) {
+  if (fit$estimator %in% c("likelihood", "firth")) {
+    if (!isTRUE(fit$step <= 1e-6)) {
+      warning("the next step of Newton's method is ", format(fit$step, digits = 2),
+              " standard errors: some predictors are nearly collinear; leave one out",
+              call. = FALSE)
+    }
+    return(invisible())
+  }
+  gap <- fit$certificate$gap / fit$certificate$objective
+  if (fit$solver$name == "Optimum" && isTRUE(gap > fit$solver$options$tol)) {
+    warning("the optimum is known to a relative gap of ", format(gap, digits = 2),
+            ", not to tol = ", fit$solver$options$tol,
+            "; bring the predictors to one scale or increase lam", call. = FALSE)
+  }
+}
+
+# Why a logit() without lam took 1/n, and what to do.
+no_estimate_note <- function(fit) {
+  paste0("Maximum likelihood ", no_estimate_reason(fit), ". Fitted with the penalty ",
+         "lam = 1/n, without standard errors. Use penalty = \"firth\" for inference, or ",
+         "a lam for prediction.")
+}
+
+no_estimate_reason <- function(fit) {
+  separated <- all_separated(fit)
+  if (!any(separated)) return("cannot be shown to exist")
+  listing <- function(names) {
+    shown <- paste(names[seq_len(min(5, length(names)))], collapse = ", ")
+    if (length(names) > 5) paste0(shown, ", ...") else shown
+  }
+  ranges <- function(sign) {
+    apply(fit$X[fit$weights > 0 & fit$y == sign, , drop = FALSE], 2, range)
+  }
+  low <- ranges(-1)
+  high <- ranges(1)
+  alone <- colnames(fit$X)[fit$intercept & (high[1, ] >= low[2, ] | high[2, ] <= low[1, ])]
+  rest <- fit$weights > 0 & !separated
+  paste("does not exist:", if (length(alone) > 0) {
+    paste(listing(alone), if (length(alone) > 1) "separate" else "separates", "the classes")
+  } else if (any(rest)) {
+    names <- names(fit$coefficients)
+    sure <- determined_by(scaled_columns(fit)[rest, , drop = FALSE])$sure
+    paste("rows are predicted with certainty by", listing(setdiff(names, names[sure])))
+  } else {
+    "the predictors together separate the classes completely"
+  })
 }
 
 # The model frame of a call, without unused levels of predictors, and the weights: words,
@@ -166,7 +257,8 @@ predict.linear_results <- function(object, newdata,
     frame <- model.frame(delete.response(object$terms), newdata, na.action = na.pass,
                          xlev = object$xlevels)
     X <- model.matrix(attr(frame, "terms"), frame, contrasts.arg = object$contrasts)
-    score <- scores(X[, names(object$beta), drop = FALSE], object$beta, object$alpha)
+    beta <- object$beta[!is.na(object$beta)]
+    score <- scores(X[, names(beta), drop = FALSE], beta, object$alpha)
     offset <- model.offset(frame)
     if (!is.null(offset)) score <- score + offset
   }
@@ -183,30 +275,70 @@ predict.linear_results <- function(object, newdata,
 print.linear_results <- function(x, ...) {
   cat("Call:\n", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
   print(x$coefficients, ...)
-  print_certificate(x)
+  print_run(x)
   invisible(x)
 }
 
-print_certificate <- function(x) {
-  at <- x$certificate
-  cat("\n", x$nobs, " rows, loss ", x$loss, ", lam ", format(x$lam), ", ", x$solver$name,
-      if (x$solver$name != "Optimum") {
+# What was minimised, how, and how far it is from the optimum; what to know of it.
+print_run <- function(x) {
+  method <- if (x$loss == "hinge") "interior point" else "Newton's method"
+  cat("\n", x$nobs, " rows, ", switch(x$estimator, firth = "Firth's penalty",
+      likelihood = "maximum likelihood", paste0("loss ", x$loss, ", lam ", format(x$lam))),
+      ", ", x$solver$name,
+      if (x$solver$name == "Optimum") {
+        paste0(" (", method, ", ", x$n_iter, " steps)")
+      } else {
         paste0(", ", length(x$rows), " visits, ", x$violations, " violations")
-      },
-      "\nObjective ", format(at$objective), ", duality gap ", format(at$gap, digits = 2),
-      " (relative ", format(at$gap / at$objective, digits = 2), ")\n", sep = "")
+      }, "\n", sep = "")
+  at <- x$certificate
+  if (x$estimator == "firth") {
+    cat("Penalised log likelihood ", format(x$penalised), "; not certified", sep = "")
+  } else {
+    cat("Objective ", format(at$objective), ", duality gap ", format(at$gap, digits = 2),
+        " (relative ", format(at$gap / at$objective, digits = 2), ")", sep = "")
+  }
+  if (!is.null(x$step)) {
+    cat("; the next step would be ", format(x$step, digits = 2), " standard errors",
+        sep = "")
+  }
+  cat("\n")
+  missing <- names(x$coefficients)[is.na(x$coefficients)]
+  if (length(missing) > 0) {
+    print_lines("Not estimated, as earlier columns determine it: ",
+                paste(missing, collapse = ", "), ".")
+  }
+  if (!is.null(x$note)) print_lines(x$note)
+  if (isTRUE(x$moved$by > 0.5)) {
+    print_lines("The penalty moves ", x$moved$name, " by about ",
+                format(x$moved$by, digits = 2), " standard errors. Intervals are for the ",
+                "shrunken coefficients.")
+  }
 }
 
-# With the log loss, near the optimum, the coefficients have standard errors.
-summary.linear_results <- function(object, ...) {
-  near <- object$certificate$gap <= 1e-3 * object$certificate$objective
-  if (object$loss == "log" && near) {
-    se <- sqrt(diag(vcov(object)))
+print_lines <- function(...) cat(strwrap(paste0(...), 80), sep = "\n")
+
+# Logistic regression, near the optimum, has standard errors; of Firth's penalty the
+# intervals and tests are those of the profile. type: as of vcov().
+summary.linear_results <- function(object, type = NULL, ...) {
+  if (object$estimator == "firth") {
+    object$table <- cbind(Estimate = object$coefficients,
+                          "Std. Error" = sqrt(diag(vcov(object))), confint(object),
+                          profile_tests(object))
+    object$type <- "nonrobust"
+  } else if (near_optimum(object)) {
+    object$type <- type_or_default(object, type)
+    se <- sqrt(diag(vcov(object, object$type)))
     z <- object$coefficients / se
     object$table <- cbind(Estimate = object$coefficients, "Std. Error" = se,
                           "z value" = z, "Pr(>|z|)" = 2 * pnorm(-abs(z)))
+    object$moved <- penalty_shift(object)
   }
   structure(object, class = "summary.linear_results")
+}
+
+near_optimum <- function(object) {
+  object$loss == "log" && object$estimator != "fallback" &&
+    object$certificate$gap <= 1e-3 * object$certificate$objective
 }
 
 print.summary.linear_results <- function(x, ...) {
@@ -214,9 +346,14 @@ print.summary.linear_results <- function(x, ...) {
     print.linear_results(x, ...)
   } else {
     cat("Call:\n", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
-    printCoefmat(x$table)
-    cat("Standard errors: HC3.\n")
-    print_certificate(x)
+    firth <- x$estimator == "firth"
+    printCoefmat(x$table, cs.ind = if (firth) 1:4 else 1:2, tst.ind = if (firth) 5 else 3,
+                 P.values = TRUE, has.Pvalue = TRUE)
+    cat("Standard errors: ",
+        if (firth) "of the model; intervals and tests by the profile"
+        else if (x$type == "nonrobust") "of the model, as glm()'s"
+        else paste0(x$type, " (type = \"nonrobust\" for glm()'s)"), ".\n", sep = "")
+    print_run(x)
   }
   cat("\n")
   print(x$confusion)

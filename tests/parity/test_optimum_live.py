@@ -11,6 +11,7 @@ import pegasos_stats as ps
 # ---- The R package's default fits, their errors and predictions beside Python's.
 
 TOL = 1e-13
+LAM = 0.01  # of the log loss; the others take 1/n
 # Coefficients are known to sqrt(2 gap / lam) on both sides: some 1e-6 for lam = 1/n.
 COEF = 1e-5
 VCOV = 1e-6  # relative to the largest entry
@@ -48,6 +49,8 @@ def python_fit(loss, name, data, **fit):
     formula, options = MODELS[name]
     if loss == "squared_hinge":
         options = {**options, "loss": loss}
+    if loss == "logit":
+        options = {**options, "lam": LAM}
     function = ps.logit if loss == "logit" else ps.svm
     model = function(formula, data, **options)
     return model.fit(ps.SDCA(tol=TOL, epochs=1000), **fit)
@@ -58,6 +61,7 @@ def fit_in_r(r, loss, name, tol=TOL):
     weights = {"w": "w", "balanced": '"balanced"'}.get(options.get("weights"), "NULL")
     call = "svm" if loss == "squared_hinge" else loss
     of = f', loss = "{loss}"' if loss == "squared_hinge" else ""
+    of = f", lam = {LAM}" if loss == "logit" else of
     r.eval(
         f"fit <- suppressWarnings({call}({formula}, data, weights = {weights},"
         f" solver = Optimum({tol}){of}))\nNULL"
@@ -73,10 +77,11 @@ def test_optima_and_predicted_factors_are_the_same(r, data, loss, name):
     fit_in_r(r, loss, name)
     objective, dual = r.eval("unlist(fit$certificate[1:2])")
     assert ours.objective == pytest.approx(objective, rel=1e-11)
-    assert r.eval("fit$lam")[0] == 1.0 / ours.nobs
+    lam = LAM if loss == "logit" else 1.0 / ours.nobs
+    assert r.eval("fit$lam")[0] == lam
     gaps = max(0.0, objective - dual) + max(0.0, ours.objective - ours.dual_objective)
     apart = np.linalg.norm(ours.coef - r.eval("fit$beta"))
-    assert apart <= np.sqrt(2.0 * gaps * ours.nobs) * 1.5 + 1e-7
+    assert apart <= np.sqrt(2.0 * gaps / lam) * 1.5 + 1e-7
     np.testing.assert_allclose(ours.params, r.eval("coef(fit)"), rtol=COEF, atol=COEF)
     labels = ours.predict(data)
     theirs = r.eval("predict(fit, data)")

@@ -1,0 +1,60 @@
+# Firth's penalised likelihood l + log det(I) / 2, whose estimates are finite also where the
+# rows are separated. Beside it stands pegasos_stats/solvers/firth.py.
+#
+# Firth, Biometrika 80 (1993); Heinze & Schemper, Statistics in Medicine 21 (2002).
+
+# counts: how often each row occurs. Value: beta (NA of columns that earlier ones
+# determine), alpha, scores, rank, n_iter, step and penalised (the log likelihood).
+firth_fit <- function(X, y, intercept = TRUE, counts = rep(1, length(y)),
+                      offset = rep(0, length(y))) {
+  design <- standardized_design(X, counts, intercept)
+  positive <- counts > 0
+  problem <- list(Z = design$Z[positive, , drop = FALSE], y = y[positive],
+                  w = counts[positive], offset = offset[positive], firth = TRUE)
+  point <- maximise(problem, rep(0, ncol(problem$Z)))
+  original <- original_scale(point$theta, design)
+  list(beta = original$beta, alpha = original$alpha,
+       scores = drop(design$Z %*% point$theta) + offset, rank = ncol(design$Z),
+       n_iter = point$n_iter, step = point$step, converged = point$converged,
+       penalised = point$value + sum(log(design$scale)))
+}
+
+# log det(Z'WZ) of all columns.
+log_determinant <- function(problem, margins) {
+  decomposed <- qr(problem$Z * sqrt(problem$w * dlogis(margins)), tol = 0)
+  2 * sum(log(abs(diag(qr.R(decomposed)))))
+}
+
+# The gradient sum (w (y - p) + h (1/2 - p)) z, h the leverages, and Newton's direction for
+# the free coefficients; by Fisher's information where the negative Hessian is not positive.
+#
+# With c = 1 - 2 p, v = p (1 - p) and Q the orthonormal rows of the weighted columns,
+# -Hessian = sum ((w + h) v - h c^2 / 2) z z' + G'G / 2, as
+# sum_ik c_i c_k (q_i'q_k)^2 z_i z_k' = G'G with the columns G_j = sum_i c_i z_ij q_i q_i'.
+firth_direction <- function(problem, margins, free) {
+  Z <- problem$Z
+  c <- problem$y * (plogis(-margins) - plogis(margins))
+  v <- dlogis(margins)
+  decomposed <- qr(Z * sqrt(problem$w * v), tol = 0)
+  Q <- qr.Q(decomposed)
+  h <- rowSums(Q^2)
+  gradient <- drop(crossprod(Z, problem$y * problem$w * plogis(-margins) + h * c / 2))
+  none <- list(gradient = gradient, d = numeric(), step = 0, rise = 0)
+  if (length(free) == 0) return(none)
+  G <- apply(Z[, free, drop = FALSE], 2, function(z) crossprod(Q, c * z * Q))
+  G <- matrix(G, ncol = length(free))
+  Zf <- Z[, free, drop = FALSE]
+  hessian <- crossprod(Zf, ((problem$w + h) * v - h * c^2 / 2) * Zf) + crossprod(G) / 2
+  information <- crossprod(qr.R(decomposed))[free, free, drop = FALSE]
+  score <- gradient[free]
+  inverse_times <- function(H) {
+    factor <- tryCatch(chol(H), error = function(failed) NULL)
+    if (!is.null(factor)) backsolve(factor, forwardsolve(t(factor), score))
+  }
+  d <- inverse_times(hessian)
+  if (is.null(d)) d <- inverse_times(information)
+  if (is.null(d)) return(replace(none, "d", list(NA * score)))
+  rise <- sum(score * d)
+  list(gradient = gradient, d = d, step = sqrt(max(rise, sum(d * (information %*% d)))),
+       rise = rise)
+}
