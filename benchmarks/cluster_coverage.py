@@ -41,7 +41,7 @@ def intervals(
 ) -> dict[str, Vector]:
     """Limits of every coefficient by every method, each of shape (k, 2)."""
     X, y, groups = drawn(np.random.default_rng([seed, number]), number)
-    fit = model(y, X, lam=LAM).fit(ps.SDCA(tol=1e-7, epochs=1000, seed=1))
+    fit = model(y, X, lam=LAM).fit(ps.Optimum(tol=1e-7, epochs=1000, seed=1))
     known = {"rows": fit.with_covariance("sandwich")}
     for name, use_t in (("normal", False), ("t", True)):
         options = ps.Cluster(use_t=use_t)
@@ -64,7 +64,9 @@ def main() -> None:
     models = {"log": ps.Logit, "hinge": ps.SVM}
     for (loss, model), number in itertools.product(models.items(), given.groups):
         X, y, _ = drawn(np.random.default_rng(0), POPULATION)
-        target = model(y, X, lam=LAM).fit(ps.SDCA(tol=1e-8, seed=1)).params.to_numpy()
+        target = (
+            model(y, X, lam=LAM).fit(ps.Optimum(tol=1e-8, seed=1)).params.to_numpy()
+        )
         covered: dict[str, list[Vector]] = {}
         for seed in range(1, given.replications + 1):
             limits = intervals(model, number, given.bootstrap, seed)

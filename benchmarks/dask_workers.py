@@ -49,7 +49,9 @@ def a9a(folder: Path) -> pd.DataFrame:
 def fitted(name: str, data: Any, workers: int) -> np.ndarray:
     """Fit, print what it took, and return the coefficients."""
     began = time.perf_counter()
-    result = ps.svm("y ~ .", data, lam=LAM).fit(ps.SDCA(tol=TOL, seed=1), cov_type=None)
+    result = ps.svm("y ~ .", data, lam=LAM).fit(
+        ps.Optimum(tol=TOL, seed=1), cov_type=None
+    )
     seconds = time.perf_counter() - began
     print(
         f"{name:>16}, {workers} processes: {seconds:6.2f} s, {result.n_reads} reads, "

@@ -58,7 +58,7 @@ def fitted(folder: Path, memory: str, tol: float) -> dict[str, float]:
     """Fit in this process: reads, seconds, gap, resident memory."""
     began = time.perf_counter()
     model = ps.svm("y ~ .", ps.scan(str(folder / "*.parquet"), memory=memory), lam=1e-3)
-    result = model.fit(ps.SDCA(tol=tol, seed=1), cov_type=None)
+    result = model.fit(ps.Optimum(tol=tol, seed=1), cov_type=None)
     seconds = time.perf_counter() - began
     return {
         "reads": result.n_reads or 0,

@@ -102,11 +102,11 @@ def compare(case: Case, repeats: int) -> Iterator[Comparison]:
     X, y = case.draw(case.n, np.random.default_rng(1))
     model = ps.KernelSVM(y, X, lam=1.0 / (case.C * case.n), gamma=case.gamma)
     peer = SVC(C=case.C, gamma=case.gamma)
-    best = model.fit(ps.SDCA(tol=1e-6, seed=1))
+    best = model.fit(ps.Optimum(tol=1e-6, seed=1))
     for tol in (1e-3, 1e-6):
 
         def ours(seed: int, tol: float = tol) -> None:
-            model.fit(ps.SDCA(tol=tol, seed=seed))
+            model.fit(ps.Optimum(tol=tol, seed=seed))
 
         ratio = in_turn(ours, lambda _: peer.fit(X, y), repeats)
         above = objective_of(peer, model, case.C) / best.dual_objective - 1.0
@@ -124,7 +124,7 @@ def check_exact(case: Case) -> None:
     """Print how far ours is above SVC at a tolerance of 1e-8; at most by its gap."""
     X, y = case.draw(case.n, np.random.default_rng(1))
     model = ps.KernelSVM(y, X, lam=1.0 / (case.C * case.n), gamma=case.gamma)
-    best = model.fit(ps.SDCA(tol=1e-6, seed=1))
+    best = model.fit(ps.Optimum(tol=1e-6, seed=1))
     peer = SVC(C=case.C, gamma=case.gamma, tol=1e-8).fit(X, y)
     apart = best.objective - objective_of(peer, model, case.C)
     print(f"  ours less SVC at 1e-8: {apart:.1e}, our gap {best.gap:.1e}")

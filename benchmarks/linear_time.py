@@ -74,7 +74,7 @@ def times(
         write(X, y, Path(folder))
         for loss, (of_arrays, of_formula) in MODELS.items():
             for tol in TOLS:
-                solver = ps.SDCA(tol=tol, seed=1)
+                solver = ps.Optimum(tol=tol, seed=1)
 
                 def in_memory(model: Any = of_arrays, solver: Any = solver) -> None:
                     model(y, X, lam=LAM).fit(solver)

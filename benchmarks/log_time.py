@@ -59,7 +59,7 @@ def comparisons(repeats: int = 5, within: float = 1e-9) -> Iterator[Comparison]:
         X, y = rows(n, p)
         for lam in LAMBDAS:
             model = ps.Logit(y, X, lam=lam)
-            minimum = model.fit(ps.SDCA(tol=1e-12, seed=1)).dual_objective
+            minimum = model.fit(ps.Optimum(tol=1e-12, seed=1)).dual_objective
             for solver in SOLVERS:
                 peer = near(model, solver, minimum, within)
                 if peer is not None:
@@ -72,7 +72,7 @@ def compare(model: ps.Logit, peer: Any, repeats: int, within: float) -> Comparis
     checks = median(seconds(lambda: ps.Logit(y, X, lam=lam)) for _ in range(repeats))
 
     def ours(seed: int) -> None:
-        model.fit(ps.SDCA(tol=within, seed=seed))
+        model.fit(ps.Optimum(tol=within, seed=seed))
 
     found = in_turn(ours, lambda _: peer.fit(X, y), repeats)
     whole = found.times * found.seconds / (found.seconds + checks)

@@ -18,8 +18,8 @@ from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 from pegasos_stats.solvers.objective import certificate, primal
+from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
 
 LAMBDAS, TOLS = [1e-2, 1e-3, 1e-5], [1e-3, 1e-6]
@@ -42,7 +42,7 @@ def times(run: Callable[[], object]) -> tuple[float, float]:
 
 def compare(problem: Problem, tol: float, repeats: int, has_peer: bool) -> str:
     """The time of SDCA, and that of the other program once."""
-    solver, found, ours = SDCA(tol=tol, seed=1), [], []
+    solver, found, ours = Optimum(tol=tol, seed=1), [], []
 
     def by_reads() -> None:
         found.append(run_sdca(problem, solver, warn=False))

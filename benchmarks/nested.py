@@ -21,7 +21,7 @@ import pegasos_stats as ps
 
 Vector = NDArray[np.float64]
 GRID = [1.0, 0.1, 0.01]
-QUICK = ps.SDCA(tol=1e-3, epochs=100, seed=1)
+QUICK = ps.Optimum(tol=1e-3, epochs=100, seed=1)
 NEW = 20_000
 
 

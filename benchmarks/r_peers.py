@@ -75,12 +75,12 @@ def compare(
     n, p = problem.X.shape
     if not (found := in_r(package, n, p, problem.lam, repeats)):
         return
-    model.fit(ps.SDCA(tol=TOL, seed=0))
+    model.fit(ps.Optimum(tol=TOL, seed=0))
     ours = [
-        seconds(lambda k=k: model.fit(ps.SDCA(tol=TOL, seed=k)))
+        seconds(lambda k=k: model.fit(ps.Optimum(tol=TOL, seed=k)))
         for k in range(1, repeats + 1)
     ]
-    best = model.fit(ps.SDCA(tol=TOL, seed=1))
+    best = model.fit(ps.Optimum(tol=TOL, seed=1))
     alpha, *beta = (float.fromhex(number) for number in found[1])
     at = primal(problem, np.array(beta), alpha)
     yield Comparison.on(

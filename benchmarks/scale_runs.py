@@ -156,7 +156,7 @@ def fit(data: Any, run: Run) -> Any:
     names = " + ".join(f"x{j}" for j in range(run.p))
     model = ps.svm if run.loss == "hinge" else ps.logit
     declared = model(f"{NOISES[run.noise]} ~ {names}", data, lam=run.lam)
-    return declared.fit(ps.SDCA(tol=TOL, seed=1), cov_type=None)
+    return declared.fit(ps.Optimum(tol=TOL, seed=1), cov_type=None)
 
 
 def told(run: Run, result: Any) -> Run:

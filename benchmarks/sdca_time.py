@@ -24,8 +24,8 @@ from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
 from pegasos_stats.solvers.objective import certificate, primal
+from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
 
 FILES = ["a9a.gz", "ijcnn1.bz2", "w8a.gz"]
@@ -47,7 +47,7 @@ def compare(
 
     def ours(seed: int) -> None:
         nonlocal found
-        found = run_sdca(problem, SDCA(seed=seed, tol=tol), warn=False)
+        found = run_sdca(problem, Optimum(seed=seed, tol=tol), warn=False)
 
     def theirs(seed: int) -> None:
         peer.set_params(random_state=seed).fit(problem.X, problem.y)

@@ -77,7 +77,7 @@ class Case:
     def fitting(self) -> dict[str, Any]:
         """Arguments of fit()."""
         if not self.poor:
-            return {"solver": ps.SDCA(seed=SEED)}
+            return {"solver": ps.Optimum(seed=SEED)}
         return {"solver": ps.Pegasos(epochs=2, seed=SEED), "refine": TOL}
 
 

@@ -31,7 +31,7 @@ def costs(seed: int, n: int, loss: str, new: pd.DataFrame) -> tuple[float, ...]:
     rng = np.random.default_rng(seed)
     make = ps.logit if loss == "log" else ps.svm
     model = make("y ~ .", population(rng, n), lam=0.01, weights="balanced")
-    result = model.fit(ps.SDCA(tol=1e-3, seed=1))
+    result = model.fit(ps.Optimum(tol=1e-3, seed=1))
     found = result.thresholds(cost=COST, folds=10, seed=seed, workers=1)
     table = result.confusion(new, threshold=found.threshold).table
     paid = COST["no"] * table.loc["no", "yes"] + COST["yes"] * table.loc["yes", "no"]

@@ -49,8 +49,8 @@ TOGETHER = 20  # replications that are one part of the file
 RESAMPLES = 399
 LARGE = 1_000_000  # rows that stand for a population
 NOISE = 1e-5  # of scores: what is the solver's
-TARGET = ps.SDCA(tol=1e-7, epochs=2000, seed=1)
-CELLS = ps.SDCA(tol=1e-11, epochs=20_000, seed=1)
+TARGET = ps.Optimum(tol=1e-7, epochs=2000, seed=1)
+CELLS = ps.Optimum(tol=1e-11, epochs=20_000, seed=1)
 LOSSES: dict[str, Any] = {"hinge": ps.SVM, "log": ps.Logit}
 DEFAULTS = {"hinge": "envelope", "log": "HC3"}
 AXES = ["population", "loss", "rows", "lam"]

@@ -34,6 +34,7 @@ from pegasos_stats.persist import save as save
 from pegasos_stats.rng import RRandom as RRandom
 from pegasos_stats.session import SessionInfo as SessionInfo
 from pegasos_stats.session import session_info as session_info
+from pegasos_stats.solvers.optimum import Optimum as Optimum
 from pegasos_stats.solvers.pegasos import Pegasos as Pegasos
 from pegasos_stats.solvers.sdca import SDCA as SDCA
 from pegasos_stats.studies.calibration import CalibratedResults as CalibratedResults

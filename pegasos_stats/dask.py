@@ -89,7 +89,7 @@ def rows(
     >>> there = dask.dataframe.from_pandas(train, npartitions=2)
     >>> with dask.config.set(scheduler="synchronous"):
     ...     model = ps.svm("digit ~ p34 + p43", rows(there), lam=0.01)
-    ...     result = model.fit(ps.SDCA(seed=1))
+    ...     result = model.fit(ps.Optimum(seed=1))
     >>> result.converged
     True
     """

@@ -20,7 +20,7 @@ solver = ps.Pegasos(epochs=20, seed=443)
 solver
 
 # %%
-fit = model.fit(ps.SDCA(seed=443))
+fit = model.fit(ps.Optimum(seed=443))
 fit
 
 # %%

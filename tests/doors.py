@@ -26,7 +26,7 @@ X = np.random.default_rng(1).normal(size=(N, 2)).round(2)
 DATA = pd.DataFrame(X, columns=["u", "v"]).assign(y=Y)
 GROUPS = list("abc" * (N // 3))
 QUICK = ps.Pegasos(epochs=1, seed=1)
-ROUGH = ps.SDCA(seed=1, epochs=20)
+ROUGH = ps.Optimum(seed=1, epochs=20)
 UNPENALISED = ps.Logit(Y, X, lam=1e-9).fit()
 SVM, LOGIT = ps.SVM(Y, X, lam=1.0), ps.Logit(Y, X, lam=1.0)
 NEW = "new axes"
@@ -44,7 +44,7 @@ KINDS = {
     **dict.fromkeys(BY_ROWS, EITHER),
     **dict.fromkeys(["intercept", "standardize", "trace"], FLAGS),
     "test": st.tuples(labels(), rows()),
-    "solver": st.sampled_from([QUICK, ps.SDCA(seed=1, epochs=2, tol=0.0)]),
+    "solver": st.sampled_from([QUICK, ps.Optimum(seed=1, epochs=2, tol=0.0)]),
     "order": st.sampled_from(["sequential", [0, 1], np.arange(N)[None, ::-1]]),
     "lambdas": st.lists(st.sampled_from([5e-324, 1e-160, 1.0, 1e300]), max_size=3),
     "r_matrix": st.text("uv=+-*/() 19e.,^`", max_size=12),
@@ -55,7 +55,10 @@ KINDS = {
 def made() -> dict[str, Any]:
     """One of each thing that has doors of its own."""
     svm, logit = ps.SVM(Y, X, lam=0.1), ps.logit("y ~ u + v", DATA, lam=0.1)
-    near, rough = ps.SDCA(tol=1e-9, epochs=500, seed=1), ps.SDCA(seed=1, epochs=50)
+    near, rough = (
+        ps.Optimum(tol=1e-9, epochs=500, seed=1),
+        ps.Optimum(seed=1, epochs=50),
+    )
     kernel, log = ps.KernelSVM(Y, X, lam=0.1), logit.fit(near)
     twice = {"folds": 2, "seed": 1}
     return {
@@ -209,7 +212,7 @@ DOORS = [
     Door("ps.LabelCoding.from_labels", labels=Y),
     Door("ps.Pegasos", ran),
     Door("ps.Pegasos.paper", ran, steps=3),
-    Door("ps.SDCA", ran, tol=0.9),
+    Door("ps.Optimum", ran, tol=0.9),
     Door("ps.Sandwich", errors_of("hinge")),
     Door("ps.Bootstrap", errors_of("log"), tol=1e-3),
     Door("ps.Cluster", errors_of("log", GROUPS)),

@@ -43,7 +43,7 @@ MISREAD = DATA.assign(day=[f"2024-01-{1 + i % 28:02d}" for i in range(60)])
 RIGHT = ["p", "q"] * 5
 
 WARN = {
-    "fit": lambda: ps.svm("y ~ a + b", MANY, lam=1e-5).fit(ps.SDCA(epochs=1)),
+    "fit": lambda: ps.svm("y ~ a + b", MANY, lam=1e-5).fit(ps.Optimum(epochs=1)),
     "model": lambda: ps.logit("y ~ a + day", MISREAD, lam=1.0),
     "bse": lambda: far().bse,
     "t_test": lambda: undefined().t_test("a = 0"),

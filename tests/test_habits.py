@@ -33,7 +33,7 @@ def objects():
     d.loc[[3, 7], "ward"] = None
     X, y = d[["x", "z"]], d["y"]
     model = ps.logit("y ~ x + z", d, lam=0.01)
-    result = model.fit(ps.SDCA(seed=1))
+    result = model.fit(ps.Optimum(seed=1))
     return {
         **{"np": np, "ps": ps, "sk": sk, "d": d},
         **{"X": X, "A": X.to_numpy(), "y": y, "p": y},

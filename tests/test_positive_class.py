@@ -58,7 +58,7 @@ def test_all_doors_agree(patients, result, tmp_path, capsys):
     file = tmp_path / "patients.csv"
     patients.to_csv(file, index=False)
     given = ["--outcome", "state", "--loss", "log", "--lambda", 0.01, "--json"]
-    given += ["--solver", "sdca", "--positive", "ill"]
+    given += ["--solver", "optimum", "--positive", "ill"]
     found = strict(run(capsys, "fit", file, *given).out)["confusion"]["training"]
     assert found["by_class"]["f1"] == pytest.approx(f1, rel=RTOL)
 

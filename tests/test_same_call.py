@@ -31,7 +31,7 @@ svm, logit = partial(ps.svm, **GIVEN), partial(ps.logit, **GIVEN)
 kernel = partial(ps.kernel_svm, **GIVEN)
 CALLS = {
     "optimum": lambda: svm().fit().summary(),
-    "kernel": lambda: kernel().fit(ps.SDCA()).summary(),
+    "kernel": lambda: kernel().fit(ps.Optimum()).summary(),
     "bootstrap": lambda: svm().fit(cov_type=ps.Bootstrap(99)).summary(),
     "cross_validate": lambda: ps.cross_validate(svm(), folds=3).summary(),
     "folds of Pegasos": lambda: ps.cross_validate(svm(), FAST, folds=3).by_fold,
@@ -58,7 +58,7 @@ def test_equal_calls_have_equal_output(name):
 
 
 def test_seeds_are_1():
-    assert svm().fit().seed == ps.SDCA().seed == ps.SDCA(seed=None).seed == 1
+    assert svm().fit().seed == ps.Optimum().seed == ps.Optimum(seed=None).seed == 1
     assert ps.Folds.stratified(DATA["y"], 3).seed == ps.Bootstrap().seed == 1
     assert ps.cross_validate(svm(), folds=3).seed == 1
 
@@ -72,7 +72,7 @@ def test_pegasos_draws_a_seed_and_shows_it():
     assert again.params.equals(one.params)
 
 
-@pytest.mark.parametrize("solver", ["sdca", "pegasos"])
+@pytest.mark.parametrize("solver", ["optimum", "pegasos"])
 def test_the_command_line_has_the_numbers_of_python(solver, tmp_path, capsys):
     file = tmp_path / "rows.csv"
     DATA.to_csv(file, index=False)
@@ -81,12 +81,12 @@ def test_the_command_line_has_the_numbers_of_python(solver, tmp_path, capsys):
     first, again = (run(capsys, *fit).out for _ in range(2))
     assert first == again
     found = strict(first)
-    use = ps.SDCA() if solver == "sdca" else ps.Pegasos(seed=1)
+    use = ps.Optimum() if solver == "optimum" else ps.Pegasos(seed=1)
     model = ps.svm("y ~ .", pd.read_csv(file), lam=0.1)
     result = model.fit(use)
     assert found["params"] == result.params.to_dict()
     # Folds at the optimum are fitted to the tolerance of studies.
-    folds = ps.cross_validate(model, None if solver == "sdca" else use, folds=3)
+    folds = ps.cross_validate(model, None if solver == "optimum" else use, folds=3)
     table = found["confusion"]["out-of-fold"]["table"]
     assert table == folds.confusion().table.to_numpy().tolist()
 
@@ -119,9 +119,9 @@ def test_the_number_of_workers_is_checked(wrong):
 def test_a_run_that_stops_at_a_tolerance_is_counted_and_not_left_unfinished(capsys):
     train, _ = ps.datasets.load_digits56()
     model = ps.svm("digit ~ .", train, lam=0.1)
-    model.fit(ps.SDCA(tol=1e-3, seed=1), progress=True)
+    model.fit(ps.Optimum(tol=1e-3, seed=1), progress=True)
     printed = capsys.readouterr().err
     assert "epoch [" in printed
     assert "%" not in printed
-    model.fit(ps.SDCA(epochs=3, tol=0.0, seed=1), progress=True)
+    model.fit(ps.Optimum(epochs=3, tol=0.0, seed=1), progress=True)
     assert "3/3" in capsys.readouterr().err

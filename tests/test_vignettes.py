@@ -219,7 +219,7 @@ def test_plain_sdca_is_that_of_the_package(rows):
         order = rng.sample_int(250) - 1
         cell_study.sdca_epoch(X, y, order, 0.1, beta, dual, norms)
     result = ps.SVM(y, X, lam=0.1, intercept=False).fit(
-        ps.SDCA(epochs=2, tol=0.0, algorithm="perm", seed=3)
+        ps.SDCA(epochs=2, tol=0.0, seed=3)
     )
     np.testing.assert_allclose(beta, result.coef, rtol=LOOP_RTOL)
 

@@ -62,7 +62,7 @@ models = {
 # ## The answer first
 #
 # Every form of Pegasos passes 30 times over the rows. `compare_solvers` runs each form
-# 6 times, from 6 seeds that all of them share. SDCA is in the study as the
+# 6 times, from 6 seeds that all of them share. `Optimum` is in the study as the
 # reference: it goes on until its certificate says that the minimum is reached to eight
 # digits.
 
@@ -81,7 +81,7 @@ forms = {
         EPOCHS, batch_size=10, project=True, average=15
     ),
 }
-exact = {"SDCA": ps.SDCA(tol=1e-8, epochs=300)}
+exact = {"Optimum": ps.Optimum(tol=1e-8, epochs=300)}
 studies = {
     name: ps.compare_solvers(model, forms | exact, runs=6, test=test, seed=443)
     for name, (model, test) in models.items()
@@ -98,7 +98,7 @@ def medians(study: ps.SolverComparison) -> pd.DataFrame:
     """Medians over the runs at their end."""
     shown = ["steps", "above_minimum", "gap", "test_error"]
     found = last_epochs(study).groupby("solver", observed=True)[shown].median()
-    return found.drop(index="SDCA").astype({"steps": int}).rename_axis(None)
+    return found.drop(index="Optimum").astype({"steps": int}).rename_axis(None)
 
 
 # %% {"alt": "Objective above the minimum at the end of the runs, for each form and both data sets. Noise: the averages of the last 15 epochs are lowest. Digits: batches and projection are lowest, plain, averages and refitted intercepts are highest."}
@@ -242,7 +242,8 @@ centred, new_centred = (
 )
 models["centred"] = ps.svm("digit ~ .", centred, lam=0.01), new_centred
 best = {
-    name: model.fit(ps.SDCA(tol=1e-6, seed=443)) for name, (model, _) in models.items()
+    name: model.fit(ps.Optimum(tol=1e-6, seed=443))
+    for name, (model, _) in models.items()
 }
 
 # %% {"alt": "Intercept by pass in ten runs. Digits: it starts between plus and minus 50 and still is between plus and minus 40 after 100 passes, while the best one is near 0. Centred digits: all runs come to the best one."}
@@ -403,8 +404,8 @@ pd.DataFrame(stopped).T.round(4).astype({"passes": int})
 # %% [markdown]
 # ## The exact reference
 #
-# `refine=` goes on after Pegasos, from its dual point, with SDCA, until the relative
-# gap is what is asked for. `fit()` without a solver is SDCA from the start.
+# `refine=` goes on after Pegasos, from its dual point, with `Optimum`, until the relative
+# gap is what is asked for. `fit()` without a solver is `Optimum` from the start.
 
 # %%
 found = {}
@@ -412,7 +413,7 @@ for name, (model, test) in models.items():
     for kind, result in {
         "Pegasos": model.fit(ps.Pegasos(epochs=20, seed=443)),
         "Pegasos, refined": model.fit(ps.Pegasos(epochs=20, seed=443), refine=1e-6),
-        "SDCA": model.fit(ps.SDCA(tol=1e-6, seed=443)),
+        "Optimum": model.fit(ps.Optimum(tol=1e-6, seed=443)),
     }.items():
         found[name, kind] = {
             "objective": result.objective,
@@ -425,18 +426,18 @@ exactly = pd.DataFrame(found).T.astype({"steps": int})
 print(exactly.to_string(float_format="{:.6g}".format))
 
 # %% [markdown]
-# The steps of the refined fits include those of Pegasos before: SDCA takes about as
+# The steps of the refined fits include those of Pegasos before: `Optimum` takes about as
 # many of its own as from zero (a Newton step counts as one). So `refine=` is for going on from a given run, with its
-# seed and its order; for the minimum alone use `SDCA` from the start.
+# seed and its order; for the minimum alone use `Optimum` from the start.
 #
 # How fast each comes down, for noise. The study draws it itself: the objective less
 # the lower bound against processor time, the errors and the gap against passes.
 
-# %% {"alt": "Three panels for noise: loss less bound against processor time, test error and duality gap against epoch, for plain Pegasos, Pegasos with batches, projection and average, and SDCA. SDCA ends after some tens of epochs at a gap of 1e-6; the others come down slowly."}
+# %% {"alt": "Three panels for noise: loss less bound against processor time, test error and duality gap against epoch, for plain Pegasos, Pegasos with batches, projection and average, and Optimum. Optimum ends after a few Newton steps at a gap of 1e-6; the others come down slowly."}
 few = {
     "Pegasos": ps.Pegasos(100),
     "Pegasos, average of last 50": ps.Pegasos(100, average=50),
-    "SDCA": ps.SDCA(tol=1e-6),
+    "Optimum": ps.Optimum(tol=1e-6),
 }
 model, test = models["noise"]
 study = ps.compare_solvers(model, few, runs=6, test=test, seed=443)
@@ -462,7 +463,7 @@ panels = study.plot(excess=True)
 # | `step=` | the size decides; smaller first steps save the intercept | poor where steps are small | a size to choose |
 # | `start=`, `first_step=` | goes on from another run | those of the new steps alone | none |
 # | `tol=`, `change_tol=` | ends in time | what `tol` looks at | a pass over the rows for each gap |
-# | `refine=1e-6`, `SDCA()` | the minimum | closes the gap | more passes |
+# | `refine=1e-6`, `Optimum()` | the minimum | closes the gap | more passes |
 #
 # ## References
 #

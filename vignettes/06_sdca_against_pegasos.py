@@ -273,7 +273,7 @@ cell_pictures.race(studies)
 # between the means of the classes, if these are equally many. No support vectors are left to be found.
 
 # %%
-exact = models["40 components"].fit(ps.SDCA(epochs=100, tol=1e-10, seed=443))
+exact = models["40 components"].fit(ps.Optimum(epochs=100, tol=1e-10, seed=443))
 y = models["40 components"].problem.y
 margins = y * exact.decision_function(small.train)
 means = y @ small.train / (1.6 * len(y))
@@ -302,7 +302,7 @@ def harder(lam: float) -> pd.Series:
     """Median time, in ms, to within 1% on the components; missing if never."""
     model = ps.SVM(train.kind, small.train, lam=lam, intercept=False)
     pair = {
-        "SDCA": ps.SDCA(epochs=50, tol=0.0, algorithm="perm"),
+        "SDCA": ps.SDCA(epochs=50, tol=0.0),
         "Pegasos": ps.Pegasos.minibatch(epochs=50),
     }
     study = ps.compare_solvers(model, pair, runs=2, seed=443)

@@ -22,10 +22,8 @@ Vector = NDArray[np.float64]
 
 LAMBDA, EPOCHS, BATCH, COMPONENTS = 1.6, 10, 100, 40
 SOLVERS = {
-    "SDCA": ps.SDCA(epochs=EPOCHS, tol=0.0, algorithm="perm"),
-    "SDCA, first epoch SGD": ps.SDCA(
-        epochs=EPOCHS, tol=0.0, start="sgd", algorithm="perm"
-    ),
+    "SDCA": ps.SDCA(epochs=EPOCHS, tol=0.0),
+    "SDCA, first epoch SGD": ps.SDCA(epochs=EPOCHS, tol=0.0, start="sgd"),
     "Pegasos": ps.Pegasos.minibatch(epochs=EPOCHS, batch_size=BATCH),
 }
 

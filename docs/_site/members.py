@@ -73,7 +73,7 @@ HIDDEN = {
     *["scaling", "unread", "design", "coding", "held_out", "in_columns", "names"],
     *["of_sample", "offsets", "recorder", "solve", "dropped", "loss", "columns"],
     *["generator", "goals", "has_own_steps", "may_end_early", "name", "options"],
-    *["order_name", "reached", "stops", "sums", "to_optimum", "uses_random_numbers"],
+    *["order_name", "reached", "stops", "to_optimum", "uses_random_numbers"],
     *["words", "averages", "passes", "choices", "scored", "choosing"],
     *["get_metadata_routing", "without_scores", "counts", "visits_rows"],
     *["at_chosen_lambda", "as_text", "described", "pairs", "to_json_dict"],
@@ -81,7 +81,7 @@ HIDDEN = {
     *["SVMClassifier.model", "LogitClassifier.model", "KernelSVMClassifier.model"],
 }
 MANY = 15  # members, from which a class has a list of them
-BARE = {"Results", "SDCA"}  # their docstrings say it all
+BARE = {"Optimum", "Results", "SDCA"}  # their docstrings say it all
 SHORT = {  # titles of what users reach by another name
     "output.plotting.result_plots.LinearPlots": "result.plot",
     "models.effects.Margins": "Margins",

@@ -642,7 +642,7 @@ class Margins(tables.Summarised):
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> result = ps.logit("digit ~ p34 + p43", train, lam=0.01).fit(ps.SDCA(seed=1))
+    >>> result = ps.logit("digit ~ p34 + p43", train, lam=0.01).fit(ps.Optimum(seed=1))
     >>> print(result.margins().tidy().iloc[:, :4].round(4))
       term contrast  estimate  std_error
     0  p34    dY/dX   -0.0...
@@ -839,7 +839,7 @@ def margins(
     >>> import pegasos_stats as ps
     >>> data = pd.DataFrame({"y": list("aabab" * 6), "g": list("uvw" * 10)})
     >>> data["x"] = [float(i % 7) for i in range(30)]
-    >>> result = ps.logit("y ~ g + x", data, lam=1e-6).fit(ps.SDCA(seed=1))
+    >>> result = ps.logit("y ~ g + x", data, lam=1e-6).fit(ps.Optimum(seed=1))
     >>> result.margins().tidy()[["term", "contrast", "estimate"]].round(3)
       term contrast  estimate
     0    g    v - u    -0.006
@@ -919,7 +919,7 @@ def predictions(
     --------
     >>> import pegasos_stats as ps
     >>> data = pd.DataFrame({"y": list("aabab" * 6), "g": list("uvw" * 10)})
-    >>> result = ps.logit("y ~ g", data, lam=1e-9).fit(ps.SDCA(seed=1))
+    >>> result = ps.logit("y ~ g", data, lam=1e-9).fit(ps.Optimum(seed=1))
     >>> result.predictions("g").tidy()[["term", "value", "estimate"]].round(3)
       term value  estimate
     0    g     u       0.4

@@ -29,9 +29,8 @@ from pegasos_stats.models.linear import Model, checked_solver
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import summary_of
 from pegasos_stats.solvers import kernel_problem as kernels
-from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.optimum import AnySolver, Optimum
 from pegasos_stats.solvers.problem import Lam, penalty_of
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import (
     AnySolution,
     checked_refinement,
@@ -51,7 +50,7 @@ class KernelSVM(Model):
     """Support vector machine with a kernel and an intercept that is not penalised.
 
     Minimises ``lam/2 ||f||^2 + mean(max(0, 1 - y_i (f(x_i) + alpha)))`` over the
-    functions ``f = sum_j b_j K(x_j, .)``. SDCA finds the optimum and has a dual weight
+    functions ``f = sum_j b_j K(x_j, .)``. `Optimum` has a dual weight
     for each row, Pegasos a count of violations; only rows where this is above zero are
     needed for prediction.
 
@@ -84,7 +83,7 @@ class KernelSVM(Model):
     memory : int, default 512 MiB
         Bytes for rows of the Gram matrix. If not all rows fit, they are computed when
         needed and those used most are kept. Results of Pegasos do not depend on this;
-        those of SDCA vary within its tolerance.
+        those of `Optimum` vary within its tolerance.
 
     Raises
     ------
@@ -105,7 +104,7 @@ class KernelSVM(Model):
     >>> ring = np.column_stack([np.cos(angle), np.sin(angle)])
     >>> X, y = np.vstack([ring, 3 * ring]), ["inner"] * 40 + ["outer"] * 40
     >>> model = ps.KernelSVM(y, X, kernel="polynomial", degree=2, lam=0.01)
-    >>> model.fit(ps.SDCA(seed=1)).confusion().n_errors
+    >>> model.fit(ps.Optimum(seed=1)).confusion().n_errors
     0
     """
 
@@ -250,7 +249,7 @@ class KernelSVM(Model):
     @suggest_arguments
     def fit(
         self,
-        solver: Pegasos | SDCA | None = None,
+        solver: AnySolver | None = None,
         *,
         refine: float | None = None,
         trace: bool = False,
@@ -261,8 +260,8 @@ class KernelSVM(Model):
 
         Parameters
         ----------
-        solver : Pegasos or SDCA, optional
-            ``SDCA()`` by default, which finds the optimum. ``Pegasos`` takes one row
+        solver : Optimum or Pegasos, optional
+            ``Optimum()`` by default, which finds the optimum. ``Pegasos`` takes one row
             per step, without projection or averaging, and gives the numbers of the R
             reference.
         refine, trace, test, progress
@@ -276,26 +275,26 @@ class KernelSVM(Model):
         ------
         OptionError
             If the solver has an option that kernel models do not have, or for `test`
-            without `trace`, or `refine` with SDCA.
+            without `trace`, or `refine` without Pegasos.
 
         Warns
         -----
         ConvergenceWarning
-            If SDCA does not reach its tolerance.
+            If the solver does not reach its tolerance.
 
         Examples
         --------
         >>> import pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
         >>> model = ps.kernel_svm("digit ~ .", train, lam=1e-3, gamma=1e-3)
-        >>> best = model.fit(ps.SDCA(tol=1e-6, seed=1))
+        >>> best = model.fit(ps.Optimum(tol=1e-6, seed=1))
         >>> best.relative_gap < 1e-6
         True
         >>> steps = model.fit(ps.Pegasos(epochs=2, seed=1))
         >>> steps.n_iter, bool(steps.objective > best.objective)
         (400, True)
         """
-        solver = checked_solver(solver, SDCA)
+        solver = checked_solver(solver, Optimum)
         check_flag("progress", progress)
         refinement = checked_refinement(refine, solver)
         began = time.perf_counter()
@@ -349,7 +348,7 @@ class KernelResults(Results):
     >>> result = model.fit(ps.Pegasos(epochs=5, seed=443))
     >>> bool(result.n_support == (result.counts > 0).sum())
     True
-    >>> best = model.fit(ps.SDCA(tol=1e-6, seed=443))
+    >>> best = model.fit(ps.Optimum(tol=1e-6, seed=443))
     >>> bool(best.n_support == len(best.dual_coef))
     True
     """
@@ -365,11 +364,11 @@ class KernelResults(Results):
         Raises
         ------
         OptionError
-            If the fit is by SDCA, which has dual weights instead.
+            If the fit is by `Optimum`, which has dual weights instead.
         """
         if self.solution.counts is None:
             raise OptionError(
-                "SDCA keeps dual weights in the place of counts of violations; take "
+                "Optimum has dual weights in the place of counts of violations; take "
                 "dual_coef or tidy()."
             )
         return pd.Series(self.solution.counts, index=self.index, name="count")
@@ -384,7 +383,7 @@ class KernelResults(Results):
         """Coefficients of the support rows: multipliers of their kernel values.
 
         ``c_j w_j y_j / (lam T)`` after ``T`` steps of Pegasos with violation counts
-        ``c``; ``a_j y_j / (lam n)`` for SDCA with dual weights ``a``.
+        ``c``; ``a_j y_j / (lam n)`` for `Optimum` with dual weights ``a``.
         """
         support, each = kernels.support_of(self.problem, self.solution)
         return pd.Series(each, index=self.index[support], name="dual_coef")
@@ -416,8 +415,8 @@ class KernelResults(Results):
         DataFrame
             Columns ``term`` (``"Intercept"``, then row labels), ``estimate`` (the
             intercept and `dual_coef`), and ``count`` (of violations) of a fit by
-            Pegasos; by SDCA ``dual_weight``, from 0 to the weight of the row, which it
-            reaches where the margin is below 1.
+            Pegasos; by `Optimum` ``dual_weight``, from 0 to the weight of the row,
+            which it reaches where the margin is below 1.
 
         Examples
         --------

@@ -34,13 +34,13 @@ from pegasos_stats.models.results import labelled_rows, outcome_column
 from pegasos_stats.other_frames import is_dask, partitioned
 from pegasos_stats.solvers.losses import LossName
 from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.optimum import AnySolver, Optimum, near_enough, warn_of
 from pegasos_stats.solvers.options import Solver
 from pegasos_stats.solvers.pegasos import Pegasos, in_order
 from pegasos_stats.solvers.pegasos_run import Moment, Observer, with_progress
 from pegasos_stats.solvers.problem import Lam, Problem, penalty_of
 from pegasos_stats.solvers.reads.few_reads import StreamedFit, few_reads
 from pegasos_stats.solvers.reads.steps import run_over_files
-from pegasos_stats.solvers.sdca import SDCA, near_enough, warn_of
 from pegasos_stats.solvers.solver_runs import (
     AnySolution,
     certificate_of,
@@ -154,14 +154,12 @@ class Model(ABC):
             self._choices[key] = other
         return self._choices[key]
 
-    def solve(
-        self, solver: Pegasos | SDCA, observe: Observer | None = None
-    ) -> AnySolution:
+    def solve(self, solver: AnySolver, observe: Observer | None = None) -> AnySolution:
         """Run a solver, and return its solution alone.
 
         Parameters
         ----------
-        solver : Pegasos or SDCA
+        solver : Optimum, Pegasos or SDCA
         observe : callable, optional
             Called with a `Moment` after every epoch, for example a `recorder`.
 
@@ -213,7 +211,7 @@ class Model(ABC):
         """Centres and scales of ``standardize=True``; None without it."""
         return self.design.scaling if isinstance(self.design, ScaledDesign) else None
 
-    def in_columns(self, solver: Pegasos | SDCA) -> Pegasos | SDCA:
+    def in_columns(self, solver: AnySolver) -> AnySolver:
         """Return the solver with its start in the order of the columns.
 
         Raises
@@ -294,8 +292,8 @@ class Model(ABC):
 
 
 def checked_solver(
-    solver: Pegasos | SDCA | None, default: type[Pegasos] | type[SDCA]
-) -> Pegasos | SDCA:
+    solver: AnySolver | None, default: type[Optimum] | type[Pegasos]
+) -> AnySolver:
     """Return the solver, or a plain one of the default kind if none is given.
 
     Raises
@@ -308,7 +306,7 @@ def checked_solver(
     if not isinstance(solver, Solver):
         raise OptionError(
             f"solver is of type {type(solver).__name__}; give a solver such as "
-            "SDCA() or Pegasos(epochs=20, seed=443)."
+            "ps.Optimum() or ps.Pegasos(epochs=20, seed=443)."
         )
     return solver
 
@@ -458,7 +456,7 @@ class LinearModel(Model):
     @suggest_arguments
     def fit(
         self,
-        solver: Pegasos | SDCA | None = None,
+        solver: AnySolver | None = None,
         *,
         refine: float | None = None,
         cov_type: options.CovType | options.CovName = "default",
@@ -471,11 +469,11 @@ class LinearModel(Model):
 
         Parameters
         ----------
-        solver : Pegasos or SDCA, optional
-            ``SDCA()`` by default: the optimum to a relative gap of 1e-6.
+        solver : Optimum, Pegasos or SDCA, optional
+            ``Optimum()`` by default: the optimum to a relative gap of 1e-6.
         refine : float, optional
-            After Pegasos, go on with SDCA from the dual weights that Pegasos reached,
-            down to this relative gap.
+            After Pegasos, go on to this relative gap by `Optimum`, from the dual
+            weights that Pegasos reached.
         cov_type : str, Sandwich, Cluster, Bootstrap or None
             Kind of standard errors, computed when they are first asked for. The default
             follows from the loss: ``"HC3"`` for the log loss and the squared hinge,
@@ -510,15 +508,16 @@ class LinearModel(Model):
         ------
         OptionError
             If the solver does not suit the model, or these are combined: `test` without
-            `trace`, `refine` with SDCA, `groups` with a covariance for single rows.
+            `trace`, `refine` without Pegasos, `groups` with a covariance for single
+            rows.
         DataError
             If there is not one group for each row.
 
         Warns
         -----
         ConvergenceWarning
-            If SDCA does not reach its tolerance; for the default tolerance only if the
-            relative gap is above 1e-3.
+            If the solver does not reach its tolerance; for the default tolerance only
+            if the relative gap is above 1e-3.
 
         Examples
         --------
@@ -531,7 +530,7 @@ class LinearModel(Model):
         >>> model.fit(ps.Pegasos(epochs=2, seed=1), refine=1e-6).relative_gap < 1e-6
         True
         """
-        solver = self.in_columns(checked_solver(solver, SDCA))
+        solver = self.in_columns(checked_solver(solver, Optimum))
         check_flag("progress", progress)
         X, lines = self.problem.X, self._sample.lines
         streamed = isinstance(X, StreamedRows)
@@ -761,29 +760,28 @@ def sample_of_scan(
 
 
 def check_streamed_fit(
-    solver: Pegasos | SDCA, given: dict[str, object], rows: StreamedRows
+    solver: AnySolver, given: dict[str, object], rows: StreamedRows
 ) -> None:
     """Refuse what a fit from files cannot have, as it needs rows in memory.
 
     Parameters
     ----------
-    solver : Pegasos or SDCA
+    solver : Optimum, Pegasos or SDCA
     given : dict
         Options of ``fit`` that rows in memory have, by name; None or False if not
         asked for.
     rows : StreamedRows
     """
     title = rows.scan.title
-    if isinstance(solver, Pegasos) and not isinstance(rows.scan, Scan):
-        raise OptionError(f"{solver.name} does not go with {title}; give ps.SDCA().")
-    if isinstance(solver, SDCA) and solver.algorithm != "newton":
-        raise in_memory_only("algorithm", title)
+    is_pegasos = isinstance(solver, Pegasos) and isinstance(rows.scan, Scan)
+    if not (is_pegasos or isinstance(solver, Optimum)):
+        raise OptionError(f"{solver.name} does not go with {title}; give ps.Optimum().")
     for name, value in given.items():
         if value is not None and value is not False:
             raise in_memory_only(name, title)
 
 
-def run_reads(problem: Problem, solver: Pegasos | SDCA, progress: bool) -> StreamedFit:
+def run_reads(problem: Problem, solver: AnySolver, progress: bool) -> StreamedFit:
     """Fit rows in files.
 
     Warns
@@ -796,6 +794,7 @@ def run_reads(problem: Problem, solver: Pegasos | SDCA, progress: bool) -> Strea
         told = partial(with_progress, total=solver.epochs, unit="epoch")
         found = run_over_files(problem, solver, told if progress else iter)
     else:
+        assert isinstance(solver, Optimum)  # see `check_streamed_fit`
         found = few_reads(problem, solver, shown_reads() if progress else None)
         if solver.stops and not (
             found.reached or near_enough(found.certificate, solver)

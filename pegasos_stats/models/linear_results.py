@@ -69,7 +69,7 @@ class LinearResults(Results):
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
     >>> model = ps.logit("digit ~ p34 + p43", train, lam=0.01)
-    >>> result = model.fit(ps.SDCA(tol=1e-8, seed=1))
+    >>> result = model.fit(ps.Optimum(tol=1e-8, seed=1))
     >>> result.tidy()[["term", "estimate", "std_error"]].round(2)
             term  estimate  std_error
     0  Intercept      0.33       0.45
@@ -131,7 +131,7 @@ class LinearResults(Results):
         >>> import pegasos_stats as ps
         >>> data = pd.DataFrame({"y": list("abab"), "x": [1.0, 20.0, 3.0, 40.0]})
         >>> model = ps.svm("y ~ x", data, lam=0.01, standardize=True)
-        >>> result = model.fit(ps.SDCA(seed=1))
+        >>> result = model.fit(ps.Optimum(seed=1))
         >>> scores = result.params_original["x"] * data["x"]
         >>> scores += result.params_original["Intercept"]
         >>> bool((scores - result.decision_function()).abs().max() < 1e-12)
@@ -315,7 +315,7 @@ class LinearResults(Results):
         >>> import pegasos_stats as ps
         >>> data = pd.DataFrame({"y": list("aabab" * 6), "g": list("uvw" * 10)})
         >>> data["x"] = [float(i % 7) for i in range(30)]
-        >>> result = ps.logit("y ~ g + x", data, lam=0.01).fit(ps.SDCA(seed=1))
+        >>> result = ps.logit("y ~ g + x", data, lam=0.01).fit(ps.Optimum(seed=1))
         >>> result.wald_test_terms()[["term", "df"]]
                 term  df
         0  Intercept   1
@@ -701,7 +701,7 @@ class LinearResults(Results):
         >>> import pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
         >>> model = ps.logit("digit ~ p34 + p43", train, lam=0.01)
-        >>> print(model.fit(ps.SDCA(tol=1e-9, seed=1)).summary())
+        >>> print(model.fit(ps.Optimum(tol=1e-9, seed=1)).summary())
         Penalised logistic regression          digit: 5 (-1) 100 rows, 6 (+1) 100 rows
         n 200 (0 dropped)    training error 29.5% (always "5" 50.0%)
         lambda 0.01    converged    logLik -116.3    AIC 238.7    pseudo R2 0.161

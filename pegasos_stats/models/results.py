@@ -51,10 +51,9 @@ from pegasos_stats.other_frames import is_dask, partitioned
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.objective import Certificate
-from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.optimum import AnySolver, Optimum
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.reads.risk_and_bound import Point, scores
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import (
     AnySolution,
     OptimalityBounds,
@@ -109,7 +108,7 @@ class Results(ABC):
     ----------
     problem : Problem
         The rows used, as numbers.
-    solver : Pegasos or SDCA
+    solver : Optimum, Pegasos or SDCA
     solution : Solution or KernelSolution
     design : Design
         How data become a matrix; used again for new data.
@@ -123,7 +122,7 @@ class Results(ABC):
         Counts of the rows left out for missing values.
     trace : DataFrame or None
         One line per epoch, with ``fit(trace=True)``; else None.
-    refinement : SDCA or None
+    refinement : Optimum or None
         The solver of ``fit(refine=)``, which went on from the dual point of the first.
     seconds : float or None
         Run time of the fit.
@@ -134,7 +133,7 @@ class Results(ABC):
     """
 
     problem: Problem
-    solver: Pegasos | SDCA
+    solver: AnySolver
     solution: AnySolution
     design: designs.Design
     coding: LabelCoding
@@ -142,7 +141,7 @@ class Results(ABC):
     offsets: Offset | None
     dropped: MissingRowCounts
     trace: pd.DataFrame | None = None
-    refinement: SDCA | None = None
+    refinement: Optimum | None = None
     seconds: float | None = None
     counted: Counts | None = None
     model: "Model | None" = None
@@ -185,9 +184,9 @@ class Results(ABC):
     def shortfall(self) -> OptimalityBounds:
         """Lower and upper bounds on the distance of the objective from its minimum.
 
-        If the relative gap of `certificate` is above 1e-6, SDCA continues from its dual
-        point for as much work as the fit took, or a tenth of a second, to improve the
-        bounds. For kernel models, and for models saved without them, these are the
+        If the relative gap of `certificate` is above 1e-6, `Optimum` continues from its
+        dual point for as much work as the fit took, or a tenth of a second, to improve
+        the bounds. For kernel models, and for models saved without them, these are the
         bounds of the certificate.
 
         Examples
@@ -291,14 +290,14 @@ class Results(ABC):
 
     @property
     def n_epochs(self) -> int | None:
-        """Epochs that the solver ran, without those of ``refine=``; None for SDCA."""
+        """Epochs that the solver ran, without those of ``refine=``; None for others."""
         return self.solution.n_epochs
 
     @property
     def n_violations(self) -> int:
         """Number of visits of rows with a margin below 1; for the log loss, below 0.
 
-        A step of Pegasos visits one row, or those of a batch; Newton steps of SDCA look
+        A step of Pegasos visits one row, or those of a batch; Newton steps look
         at all rows, so that violations may be more than `n_iter`.
         """
         return int(self.solution.n_violations)
@@ -311,7 +310,7 @@ class Results(ABC):
     @property
     def solver_name(self) -> str:
         """Name of the solver, with that of ``refine=`` if there was one."""
-        return self.solver.name + (", then SDCA" * bool(self.refinement))
+        return self.solver.name + (", then Optimum" * bool(self.refinement))
 
     @suggest_arguments
     @partitioned
@@ -398,7 +397,7 @@ class Results(ABC):
         >>> import pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
         >>> model = ps.logit("digit ~ p34 + p43", train, lam=0.01)
-        >>> result = model.fit(ps.SDCA(seed=1))
+        >>> result = model.fit(ps.Optimum(seed=1))
         >>> sixes = [result.predict(test, threshold=t).eq(6).sum() for t in (0.5, 0.9)]
         >>> bool(sixes[0] > sixes[1])
         True

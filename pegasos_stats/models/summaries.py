@@ -21,8 +21,8 @@ from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.objective import zero_objective
+from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import OptimalityBounds
 
 if TYPE_CHECKING:
@@ -143,8 +143,8 @@ def not_converged(result: "Results") -> Iterator[Note]:
     near, n, zero = result.shortfall, result.problem.n, zero_objective(result.problem)
     errors = max(1, near.errors)
     cure = "Leave the solver out for the optimum, or give refine=1e-6."
-    if isinstance(result.solver, SDCA):
-        cure = "Give more epochs, tol=1e-6 and the default algorithm."
+    if isinstance(result.solver, Optimum):
+        cure = "Give more epochs or tol=1e-6."
     if result.objective > zero:
         text = (
             f"the objective is above {zero:.4g}, that of the model that is all zero: "

@@ -506,6 +506,9 @@ class Rule(NamedTuple):
 
 
 RULES: dict[str, Rule] = {}  # by the name of the class, which no other class has
+# By the former name of a class: makes of what a file has what is written today, and
+# returns the name of today.
+FORMER: dict[str, Callable[[Json], str]] = {}
 # The least and the largest number that fields of a name, or their items, may be.
 BOUNDS: dict[str, tuple[float, float]] = {}
 
@@ -570,6 +573,8 @@ def read(hint: object, stored: Json, reader: ArrayReader) -> Value:
         if stored is None and types.NoneType in inner:
             return None
         ((name, held),) = stored.items() if len(choices) > 1 else [(*choices, stored)]
+        if name in FORMER and len(choices) > 1:
+            stored[name := FORMER[name](held)] = stored.pop(name)
         return read(choices[name], held, reader)
     if origin in (tuple, list):
         each = zip(_items(origin, inner, len(stored)), stored, strict=True)

@@ -422,6 +422,17 @@ for low, high, names in (
     codec.BOUNDS |= dict.fromkeys(names.split(), (low, high))
 
 OF_ROWS = {"X": MissingRows, "y": "signs"}
+
+
+def former_sdca(held: Json) -> str:
+    """The class of what was `SDCA`, whose Newton steps are those of `Optimum` today."""
+    if held.pop("algorithm", "perm") == "newton":
+        return "Optimum"
+    held["arithmetic"] = held["arithmetic"] or "reference"
+    return "SDCA"
+
+
+codec.FORMER["SDCA"] = former_sdca
 PROBLEM = Rule(
     lambda problem: [{*problem.y.tolist()} == {-1.0, 1.0}],
     "X np, y n, weights n, offset n",
@@ -476,6 +487,7 @@ codec.RULES |= {
         lambda scored: [are_shares(scored.probabilities)],
         "codes n, scores n, probabilities nk, weights n",
     ),
+    "Optimum": Rule(gone=("start", "algorithm", "arithmetic")),
     "OptimalityBounds": Rule(lambda near: [near.at_least <= near.at_most]),
     "Split": Rule(lambda one: [one.test.max(initial=0) < one.n], "test t, given g"),
 }

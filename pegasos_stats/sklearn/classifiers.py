@@ -36,6 +36,7 @@ from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.kernel_problem import KernelName, usual_gamma
+from pegasos_stats.solvers.optimum import AnySolver, Optimum
 from pegasos_stats.solvers.options import Solver, values_of
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Lam
@@ -58,15 +59,16 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     intercept: bool = True
     standardize: bool = False
     class_weight: str | Mapping[object, float] | None = None
-    solver: str | Pegasos | SDCA = "sdca"
+    solver: str | AnySolver = "optimum"
     epochs: int | None = None
     tol: float | None = None
     random_state: int | np.random.RandomState | None = None
 
     # So near to the optimum that weights give the fit of repeated rows to seven digits.
-    solvers: ClassVar[dict[str, Pegasos | SDCA]] = {
-        "sdca": SDCA(tol=1e-10, gap_tol=1e-12),
+    solvers: ClassVar[dict[str, AnySolver]] = {
+        "optimum": Optimum(tol=1e-10, gap_tol=1e-12),
         "pegasos": Pegasos(),
+        "sdca": SDCA(),
     }
 
     model: ClassVar[Any]  # of this package
@@ -138,7 +140,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.result_.converged is None and self.relative_gap_ > FAR:
             warn_caller(
                 f"The fit has not converged: its relative gap is "
-                f"{self.relative_gap_:.2g}. Give more epochs, or solver='sdca'.",
+                f"{self.relative_gap_:.2g}. Give more epochs, or solver='optimum'.",
                 ConvergenceWarning,
             )
         self._keep(self.result_)
@@ -309,7 +311,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         dates = self.classes_.dtype.kind in "mM"
         return list((pd.Index(self.classes_) if dates else self.classes_).tolist())
 
-    def _solver(self) -> Pegasos | SDCA:
+    def _solver(self) -> AnySolver:
         """The solver with the options that are parameters, and a seed."""
         own = {name: getattr(self, name) for name in OWN}
         given = {name: value for name, value in own.items() if value is not None}
@@ -317,17 +319,17 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             given["seed"] = int(self.random_state.randint(SEEDS))
         elif self.random_state is not None:
             given["seed"] = self.random_state
-        if self.solver == "sdca" and "tol" in given:
+        if self.solver == "optimum" and "tol" in given:
             given |= {"gap_tol": None}
         return with_options(self._named_solver(), given)
 
-    def _named_solver(self) -> Pegasos | SDCA:
+    def _named_solver(self) -> AnySolver:
         """The solver as it was given, or the one of this name."""
         given = self.solver
         if isinstance(given, str):
             check_choice("solver", given, tuple(self.solvers))
             return self.solvers[given]
-        if not isinstance(given, Pegasos | SDCA):
+        if not isinstance(given, AnySolver):
             why = f"is not allowed; give one of {listing(self.solvers)}, or a solver."
             raise OptionError(why, "solver", given)
         return given
@@ -383,7 +385,7 @@ def two_classes(labels: np.ndarray, classifier: str) -> np.ndarray:
     return classes
 
 
-def with_options(solver: Pegasos | SDCA, options: dict[str, object]) -> Pegasos | SDCA:
+def with_options(solver: AnySolver, options: dict[str, object]) -> AnySolver:
     """Return the same solver with other options.
 
     Raises
@@ -471,7 +473,7 @@ class LinearClassifier(TwoClassClassifier):
             ``class_weight="balanced"``, averages, a refitted intercept.
         """
         first = not hasattr(self, "coef_")
-        solver: Pegasos | SDCA = step_solver(self)
+        solver: AnySolver = step_solver(self)
         check_labels(y)
         rows, labels = validation.validate_data(
             self, X, y, reset=first, **self._accepted()
@@ -560,16 +562,17 @@ class SVMClassifier(LinearClassifier):
         ``"balanced"`` gives both classes the same total weight, ``{label: weight}``
         each row that of its class, 1 where a class is not named; ``weights=`` of `SVM`.
         With ``sample_weight`` they are multiplied.
-    solver : "sdca", "pegasos", SDCA or Pegasos
-        ``"sdca"`` is ``SDCA(tol=1e-10, gap_tol=1e-12)``, so near to the optimum that
-        weights give the fit of repeated rows; ``"pegasos"`` is ``Pegasos()``. Options
-        of a solver are parameters too: ``set_params(solver__batch_size=10)``, or
+    solver : "optimum", "pegasos", "sdca", Optimum, Pegasos or SDCA
+        ``"optimum"`` is ``Optimum(tol=1e-10, gap_tol=1e-12)``, so near to the optimum
+        that weights give the fit of repeated rows; ``"pegasos"`` is ``Pegasos()``,
+        ``"sdca"`` is ``SDCA()``, without intercept. Options of a solver are parameters
+        too: ``set_params(solver__batch_size=10)``, or
         ``{"solver__average": ["none", "all"]}`` in a grid.
     epochs, tol : optional
         Of the solver, in place of its own.
     random_state : int or RandomState, optional
         Seed of the solver, as for R's ``set.seed()``; a RandomState draws one. By
-        default the solver's own: 1 for SDCA; Pegasos without one draws it.
+        default the solver's own: 1, but Pegasos without one draws it.
 
     Attributes
     ----------
@@ -682,8 +685,8 @@ class KernelSVMClassifier(TwoClassClassifier):
         rows by `sample_weight`, unless they are standardized.
     memory : int, default 512 MiB
         Bytes that rows of the Gram matrix may take.
-    solver : "sdca", "pegasos", SDCA or Pegasos
-        ``"sdca"`` is ``SDCA(tol=1e-9, gap_tol=1e-9)``; otherwise as for
+    solver : "optimum", "pegasos", Optimum or Pegasos
+        ``"optimum"`` is ``Optimum(tol=1e-9, gap_tol=1e-9)``; otherwise as for
         `SVMClassifier`. What a solver cannot do with a kernel is an error.
     standardize, class_weight, epochs, tol, random_state
         As for `SVMClassifier`, but sparse matrices are refused.
@@ -716,7 +719,10 @@ class KernelSVMClassifier(TwoClassClassifier):
     """
 
     # As near as the rounding of a kernel's scores lets it come.
-    solvers = TwoClassClassifier.solvers | {"sdca": SDCA(tol=1e-9, gap_tol=1e-9)}
+    solvers: ClassVar[dict[str, AnySolver]] = {
+        "optimum": Optimum(tol=1e-9, gap_tol=1e-9),
+        "pegasos": Pegasos(),
+    }
 
     model = KernelSVM
 

@@ -1,4 +1,4 @@
-"""SDCA one dual weight at a time, and where there are more columns than rows."""
+"""Dual coordinate ascent, and methods where there are more columns than rows."""
 
 import math
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.method import Goal, Method
 from pegasos_stats.solvers.newton.interior import InteriorSteps
 from pegasos_stats.solvers.newton.log import newton_steps
+from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 
@@ -35,7 +36,7 @@ class Coordinates(Method):
     Parameters
     ----------
     problem : Problem
-    solver : SDCA
+    solver : Optimum or SDCA
     a : float64 array, shape (n,), optional
         Dual weights to begin with.
     ratio : float
@@ -45,12 +46,17 @@ class Coordinates(Method):
     visits_rows = True
 
     def __init__(
-        self, problem: Problem, solver: SDCA, a: Vector | None, ratio: float = 0.0
+        self,
+        problem: Problem,
+        solver: Optimum | SDCA,
+        a: Vector | None,
+        ratio: float = 0.0,
     ) -> None:
         super().__init__()
         self._problem, self._solver, self._ratio = problem, solver, ratio
         self._rows, self._y = problem.rows, problem.y.astype(np.int8)
-        self._begins_by_sgd = solver.start == "sgd" and a is None
+        by_sgd = isinstance(solver, SDCA) and solver.start == "sgd"
+        self._begins_by_sgd = by_sgd and a is None
         weights, offset = problem.row_weights, problem.offset
         self._state = compiled.sdca.start(self._rows, problem.p, weights, offset)
         if a is not None:
@@ -65,7 +71,7 @@ class Coordinates(Method):
         if self._begins_by_sgd:
             kernels.sgd_epoch(*seen, state)
         else:
-            kernels.sdca_epoch(*seen, self._solver.sums == "fast", state)
+            kernels.sdca_epoch(*seen, self._solver.arithmetic == "fast", state)
         self._begins_by_sgd = False
         self.visits += rows.size
         self.steps = int(state.scalars[kernels.STEPS])
@@ -89,7 +95,9 @@ class WideCoordinates(Coordinates):
     pairs go on, or Newton steps.
     """
 
-    def __init__(self, problem: Problem, solver: SDCA, a: Vector | None) -> None:
+    _solver: Optimum
+
+    def __init__(self, problem: Problem, solver: Optimum, a: Vector | None) -> None:
         super().__init__(problem, solver, a)
         if problem.intercept:
             self._ratio = RATIO * float(self._state.norm2.mean()) or 1.0
@@ -165,12 +173,12 @@ class PairSteps(Method):
     ----------
     problem : Problem
         Of the hinge.
-    solver : SDCA
+    solver : Optimum
     a : float64 array, shape (n,)
         Dual weights to begin with.
     """
 
-    def __init__(self, problem: Problem, solver: SDCA, a: Vector) -> None:
+    def __init__(self, problem: Problem, solver: Optimum, a: Vector) -> None:
         super().__init__()
         self._problem, self._solver = problem, solver
         self._scale = problem.lam * problem.n
@@ -224,13 +232,13 @@ class PairSteps(Method):
         self.gaps.append(self._seen.at.gap)
 
 
-def first_method(problem: Problem, solver: SDCA, a: Vector | None) -> Method:
+def first_method(problem: Problem, solver: Optimum | SDCA, a: Vector | None) -> Method:
     """How a run begins: by Newton steps where rows are more than columns.
 
     With more columns by coordinate steps, or pairs of dense rows; the hinge on sparse
     rows always so.
     """
-    if solver.algorithm == "perm":
+    if isinstance(solver, SDCA):
         return Coordinates(problem, solver, a)
     if is_wide(problem):
         if isinstance(problem.X, np.ndarray) and pairs_serve(problem):
@@ -277,7 +285,7 @@ def start_of(problem: Problem, dual: Vector) -> tuple[Vector, Vector]:
 
 
 def newton_from(
-    problem: Problem, solver: SDCA, beta: Vector, alpha: float, a: Vector
+    problem: Problem, solver: Optimum, beta: Vector, alpha: float, a: Vector
 ) -> Method:
     """Newton steps from a fit and dual weights."""
     goal = Goal(solver.tol, solver.gap_tol)

@@ -1,4 +1,4 @@
-"""Pegasos on a kernel problem, and SDCA: working sets, up to a certified optimum."""
+"""Solvers of kernel problems: Pegasos, and working sets up to a certified optimum."""
 
 from dataclasses import replace
 
@@ -16,6 +16,7 @@ from pegasos_stats.solvers.kernel_problem import (
     value_roundings,
 )
 from pegasos_stats.solvers.objective import Certificate, best_intercept, feasible
+from pegasos_stats.solvers.optimum import AnySolver, Optimum, near_enough, warn_of
 from pegasos_stats.solvers.options import given
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import (
@@ -24,7 +25,7 @@ from pegasos_stats.solvers.pegasos_run import (
     shown_epochs,
     visit_epochs,
 )
-from pegasos_stats.solvers.sdca import SDCA, near_enough, warn_of
+from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_epochs
 
 TILE = 512  # rows and columns of a piece, which stays in the second cache
@@ -167,7 +168,7 @@ class KernelAscent:
     Parameters
     ----------
     problem : KernelProblem
-    solver : SDCA
+    solver : Optimum
     a : float64 array, shape (n,), optional
         Dual weights to begin with.
 
@@ -184,7 +185,7 @@ class KernelAscent:
     """
 
     def __init__(
-        self, problem: KernelProblem, solver: SDCA, a: Vector | None = None
+        self, problem: KernelProblem, solver: Optimum, a: Vector | None = None
     ) -> None:
         self.problem, self._solver = problem, solver
         self._y, self._w = problem.y, problem.row_weights
@@ -358,19 +359,19 @@ class KernelAscent:
         return np.unique(self._order[np.concatenate(found)])
 
 
-def run_kernel_sdca(
+def run_working_sets(
     problem: KernelProblem,
-    solver: SDCA,
+    solver: Optimum,
     observe: Observer | None = None,
     progress: bool = False,
     a: Vector | None = None,
 ) -> KernelSolution:
-    """Run SDCA on a kernel problem, up to the tolerance.
+    """Run working sets on a kernel problem, up to the tolerance.
 
     Parameters
     ----------
     problem : KernelProblem
-    solver : SDCA
+    solver : Optimum
         Its options that kernels have: epochs, tolerances, seed, ties.
     observe, progress
         As for `run_sdca`.
@@ -381,17 +382,11 @@ def run_kernel_sdca(
     -------
     KernelSolution
 
-    Raises
-    ------
-    OptionError
-        If the solver has an option that kernels do not have.
-
     Warns
     -----
     ConvergenceWarning
         If the tolerance is not reached.
     """
-    check_kernel_solver(problem, solver)
     ascent = KernelAscent(problem, solver, a)
     found: KernelSolution
     found, reached = run_epochs(ascent, problem.n, solver, observe, progress)
@@ -403,7 +398,7 @@ def run_kernel_sdca(
     return found
 
 
-# Options that a kernel model takes; the tolerances are those of SDCA.
+# Options that a kernel model takes; the tolerances are those of Optimum.
 WITH_KERNELS = {
     *("epochs", "seed", "order", "steps", "refit_intercept", "sample_kind", "ties"),
     *("intercept", "tol", "gap_tol"),
@@ -484,13 +479,7 @@ def run_kernel_pegasos(
     Returns
     -------
     KernelSolution
-
-    Raises
-    ------
-    OptionError
-        If the solver has an option that kernels do not have.
     """
-    check_kernel_solver(problem, solver)
     rng = solver.generator()
     visitor = KernelVisitor(problem, solver)
     visit_epochs(
@@ -499,8 +488,15 @@ def run_kernel_pegasos(
     return visitor.solution(rng.seed)
 
 
-def check_kernel_solver(problem: KernelProblem, solver: Pegasos | SDCA) -> None:
-    """Raise `OptionError` for options that make no sense with a kernel."""
+def checked_kernel_solver(
+    problem: KernelProblem, solver: AnySolver
+) -> Optimum | Pegasos:
+    """Return the solver, or raise `OptionError` for what kernels do not have."""
+    if isinstance(solver, SDCA):
+        raise OptionError(
+            "SDCA is for linear models without intercept; give a kernel model "
+            "ps.Optimum(), or leave the solver out."
+        )
     if isinstance(solver, Pegasos) and solver.may_end_early:
         raise OptionError(
             "A kernel model has no run of Pegasos that ends by itself; leave the "
@@ -511,3 +507,4 @@ def check_kernel_solver(problem: KernelProblem, solver: Pegasos | SDCA) -> None:
             why = "makes no sense for a kernel model; leave it out."
             raise OptionError(why, name, value)
     check_solver(problem, solver)
+    return solver

@@ -166,7 +166,8 @@ class KernelSolution:
 
     The function is ``sum_j c_j y_j K(x_j, .) / (lam T)``. Pegasos counts the violations
     of each row; then ``c`` are these times the weights of the rows, and ``T`` is
-    `n_iter`. SDCA has dual weights: then ``c = a``, and ``T`` is the number of rows.
+    `n_iter`. Working sets have dual weights: then ``c = a``, and ``T`` is the number of
+    rows.
 
     Attributes
     ----------
@@ -181,10 +182,11 @@ class KernelSolution:
     settled : bool
         As of a `Solution`.
     dual : float64 array, shape (n,), or None
-        Dual weights ``a`` in [0, w_i], of SDCA; balanced, if the intercept is free.
+        Dual weights ``a`` in [0, w_i], of working sets; balanced, if the intercept is
+        free.
     roundings : float, optional
-        Of `g` by SDCA, in units of ``2^-53 sqrt(K(x_i, x_i)) sum_j c_j sqrt(K(x_j,
-        x_j))``, at most.
+        Of `g` by working sets, in units of ``2^-53 sqrt(K(x_i, x_i)) sum_j c_j
+        sqrt(K(x_j, x_j))``, at most.
     """
 
     counts: NDArray[np.int64] | None

@@ -1,4 +1,4 @@
-"""What the methods of SDCA have in common: steps towards the optimum, an epoch each."""
+"""What the methods of a solver have in common: steps towards the optimum, by epochs."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar

@@ -30,6 +30,9 @@ from pegasos_stats.solvers.objective import Certificate, Gap
 
 Arithmetic = Literal["reference", "fast"]
 
+DEFAULT_EPOCHS = 100
+DEFAULT_TOL = 1e-6  # relative gap
+
 
 def check_seed(name: str, seed: int | None) -> int:
     """Return the seed, 1 for None, or raise `SeedError` if R would refuse it."""
@@ -53,7 +56,7 @@ def check_sample_kind(name: str, kind: SampleKind) -> SampleKind:
 
 
 class Solver:
-    """How a problem is minimised: `Pegasos` or `SDCA`, with its options.
+    """How a problem is minimised: `Optimum`, `Pegasos` or `SDCA`, with its options.
 
     Attributes
     ----------

@@ -267,9 +267,11 @@ def check_solver(problem: Problem, solver: Solver) -> None:
             "the option out, or give the model an intercept."
         )
     if solver.intercept is False and problem.intercept:
+        form, other = f"This form of {solver.name}", ""
+        if solver.to_optimum:
+            form, other = solver.name, ", or use ps.Optimum()"
         raise OptionError(
-            f"This form of {solver.name} has no intercept; build the model with "
-            "intercept=False."
+            f"{form} has no intercept; build the model with intercept=False{other}."
         )
     if isinstance(solver, Pegasos):
         if solver.project and problem.offset is not None:

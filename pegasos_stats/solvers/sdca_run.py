@@ -1,4 +1,4 @@
-"""The run of SDCA: epochs of one method, or of several, up to the tolerance."""
+"""Runs of Optimum and SDCA: epochs of one method, or of several, to the tolerance."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -12,6 +12,7 @@ from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.solvers import centring, objective
 from pegasos_stats.solvers.coordinates import first_method
 from pegasos_stats.solvers.newton.threads import one_thread
+from pegasos_stats.solvers.optimum import Optimum, near_enough, warn_of
 from pegasos_stats.solvers.pegasos_run import (
     Moment,
     Observer,
@@ -20,7 +21,7 @@ from pegasos_stats.solvers.pegasos_run import (
     with_progress,
 )
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.sdca import SDCA, near_enough, warn_of
+from pegasos_stats.solvers.sdca import SDCA
 
 if TYPE_CHECKING:
     from pegasos_stats.solvers.kernel_ascent import KernelAscent
@@ -34,7 +35,7 @@ NEAR = 10.0  # times the relative gap, which the penalty of such coefficients is
 def run_epochs(
     run: Union["LinearRun", "KernelAscent"],
     n: int,
-    solver: SDCA,
+    solver: Optimum | SDCA,
     observe: Observer | None = None,
     progress: bool = False,
     most: float = math.inf,
@@ -47,7 +48,7 @@ def run_epochs(
     run : LinearRun or KernelAscent
     n : int
         Number of rows.
-    solver : SDCA
+    solver : Optimum or SDCA
     observe, progress, most
         As for `run_sdca`.
     shown : callable, optional
@@ -82,12 +83,14 @@ class LinearRun:
     Parameters
     ----------
     problem : Problem
-    solver : SDCA
+    solver : Optimum or SDCA
     a : float64 array, shape (n,), optional
         Dual weights to begin with.
     """
 
-    def __init__(self, problem: Problem, solver: SDCA, a: Vector | None = None) -> None:
+    def __init__(
+        self, problem: Problem, solver: Optimum | SDCA, a: Vector | None = None
+    ) -> None:
         self._problem, self._solver = problem, solver
         self._method = first_method(problem, solver, a)
         self._steps, self._violations, self._visits = 0, 0, 0.0  # of methods before
@@ -133,14 +136,14 @@ class LinearRun:
 
 def run_sdca(
     problem: Problem,
-    solver: SDCA,
+    solver: Optimum | SDCA,
     observe: Observer | None = None,
     progress: bool = False,
     dual: Vector | None = None,
     warn: bool = True,
     most: float = math.inf,
 ) -> Solution:
-    """Run SDCA on a linear problem.
+    """Run `Optimum` or `SDCA` on a linear problem.
 
     The duality gap that ends the run is computed from the rows anew. With a free
     intercept columns that are far from zero beside their spread are centred for the
@@ -149,7 +152,7 @@ def run_sdca(
     Parameters
     ----------
     problem : Problem
-    solver : SDCA
+    solver : Optimum or SDCA
     observe : callable, optional
         Called with a `Moment` after every epoch.
     progress : bool
@@ -167,7 +170,7 @@ def run_sdca(
     -------
     Solution
         The best fit and the best dual point of the Newton steps; with more columns than
-        rows the last ones, at their best lengths. Of SDCA-perm the last iterate.
+        rows the last ones, at their best lengths. Of SDCA the last iterate.
 
     Warns
     -----
@@ -177,7 +180,7 @@ def run_sdca(
     check_solver(problem, solver)
     centre, values = centring.needed_centre(problem), centring.constants(problem)
     inner = problem if centre is None else centring.centred(problem, centre)
-    if solver.sums == "fast":
+    if solver.arithmetic == "fast":
         inner = inner.in_quick_form
     run = LinearRun(inner, solver, dual)
     found: Solution
@@ -191,7 +194,7 @@ def run_sdca(
         found, reached = run_epochs(
             run, inner.n, solver, observe, progress, most, shown
         )
-    if solver.sums == "fast":  # the others are the bits of R
+    if solver.arithmetic == "fast":  # the others are the bits of R
         found = zero_where_best(problem, found, solver.tol)
     if not solver.stops or not warn or (reached and centre is None):
         return found
@@ -202,7 +205,7 @@ def run_sdca(
 
 
 def solved_by_steps(
-    problem: Problem, solver: SDCA, dual: Vector | None = None
+    problem: Problem, solver: Optimum | SDCA, dual: Vector | None = None
 ) -> Solution:
     """Solve a problem by steps over all its rows, and warn of nothing.
 

@@ -1,8 +1,8 @@
 """What models call: runs of a solver, certificates, scores, and how far a fit is off.
 
 The dual point of a run of Pegasos gives a valid but perhaps useless bound, such as a
-minimum not below 0. From that point SDCA continues for as many visits of rows as the
-fit took, or for `WORK` multiplications if these are more: `shortfall_of`. Its dual
+minimum not below 0. From that point `Optimum` continues for as many visits of rows as
+the fit took, or for `WORK` multiplications if these are more: `shortfall_of`. Its dual
 point gives a better lower bound on the minimum, its primal objective an upper bound.
 """
 
@@ -20,11 +20,11 @@ from pegasos_stats.solvers import kernel_ascent, kernel_problem
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.newton.sums import kernel_rows, scores_in_order
 from pegasos_stats.solvers.objective import Certificate, certificate
-from pegasos_stats.solvers.options import checked_tol
+from pegasos_stats.solvers.optimum import AnySolver, Optimum
+from pegasos_stats.solvers.options import DEFAULT_TOL, checked_tol
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Moment, Observer, run_pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.sdca import DEFAULT_TOL, SDCA
 from pegasos_stats.solvers.sdca_run import run_epochs, run_sdca
 
 WORK = 1e8  # multiplications, about a tenth of a second
@@ -128,14 +128,14 @@ class OptimalityBounds:
 
 
 def shortfall_of(
-    problem: Problem, solver: Pegasos | SDCA, found: Solution, at: Certificate
+    problem: Problem, solver: AnySolver, found: Solution, at: Certificate
 ) -> OptimalityBounds:
     """How far a fit is from the minimum.
 
     Parameters
     ----------
     problem : Problem
-    solver : Pegasos or SDCA
+    solver : Optimum, Pegasos or SDCA
         Of the fit.
     found : Solution
     at : Certificate
@@ -157,7 +157,7 @@ def shortfall_of(
     batch = solver.passes.batch(problem.n) if isinstance(solver, Pegasos) else 1
     entries = float(getattr(problem.X, "nnz", problem.X.size)) / problem.n
     work = max(float(found.n_iter) * batch, WORK / max(1.0, entries))
-    then = SDCA(REFINEMENT_EPOCHS, sample_kind=solver.sample_kind)
+    then = Optimum(epochs=REFINEMENT_EPOCHS, sample_kind=solver.sample_kind)
     try:
         closer = run_linear(
             problem, then.with_seed(found.seed), None, False, found.dual, False, work
@@ -185,13 +185,13 @@ def shortfall_of(
     )
 
 
-def checked_refinement(tol: float | None, solver: Pegasos | SDCA) -> SDCA | None:
-    """SDCA to a relative gap, with the seed of the solver it goes on from.
+def checked_refinement(tol: float | None, solver: AnySolver) -> Optimum | None:
+    """The optimum to a relative gap, with the seed of the solver it goes on from.
 
     Raises
     ------
     OptionError
-        If the tolerance is not between 0 and 1, or the solver is SDCA already.
+        If the tolerance is not between 0 and 1, or the solver is not Pegasos.
     """
     if tol is None:
         return None
@@ -199,16 +199,16 @@ def checked_refinement(tol: float | None, solver: Pegasos | SDCA) -> SDCA | None
     if solver.to_optimum:
         raise OptionError(
             f"refine={shown(given)} goes on from Pegasos; give "
-            f"SDCA(tol={shown(given)}) instead."
+            f"{solver.name}(tol={shown(given)}) instead."
         )
     kind, ties = solver.sample_kind, solver.ties
-    then = SDCA(REFINEMENT_EPOCHS, tol, sample_kind=kind, ties=ties)
+    then = Optimum(tol, None, REFINEMENT_EPOCHS, sample_kind=kind, ties=ties)
     return then.with_seed(solver.seed)
 
 
 def run_linear(
     problem: Problem,
-    solver: Pegasos | SDCA,
+    solver: AnySolver,
     observe: Observer | None = None,
     progress: bool = False,
     dual: Vector | None = None,
@@ -217,44 +217,45 @@ def run_linear(
 ) -> Solution:
     """Run a solver on a linear problem.
 
-    Either warns of a tolerance that it has not reached unless told otherwise. SDCA
-    begins with the dual weights, if some are given, and ends after so many visits of
-    rows at most; see `run_sdca`.
+    Each warns of a tolerance that it has not reached unless `warn` is false. Optimum
+    and SDCA begin with the dual weights, if some are given, and end after so many
+    visits of rows at most; see `run_sdca`.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # the certificate tells
-        if isinstance(solver, SDCA):
+        if not isinstance(solver, Pegasos):
             return run_sdca(problem, solver, observe, progress, dual, warn, most)
         return run_pegasos(problem, solver, observe, progress, warn)
 
 
 def run_then_refine(
     problem: Problem,
-    solver: Pegasos | SDCA,
-    refinement: SDCA | None = None,
+    solver: AnySolver,
+    refinement: Optimum | None = None,
     observe: Observer | None = None,
     progress: bool = False,
 ) -> Any:
-    """Run a solver, and SDCA from its dual point if there is a refinement.
+    """Run a solver, and Optimum from its dual point if there is a refinement.
 
     Steps, violations and epochs are counted through; the seed is that of the solver.
 
     Warns
     -----
     ConvergenceWarning
-        If SDCA does not reach its tolerance.
+        If a tolerance is not reached.
     """
 
     def run(
-        how: Pegasos | SDCA,
+        how: AnySolver,
         watch: Observer | None,
         a: Vector | None = None,
         warn: bool = True,
     ) -> AnySolution:
         if not isinstance(problem, KernelProblem):
             return run_linear(problem, how, watch, progress, a, warn)
-        if isinstance(how, Pegasos):
-            return kernel_ascent.run_kernel_pegasos(problem, how, watch, progress)
-        return kernel_ascent.run_kernel_sdca(problem, how, watch, progress, a)
+        of_kernel = kernel_ascent.checked_kernel_solver(problem, how)
+        if isinstance(of_kernel, Pegasos):
+            return kernel_ascent.run_kernel_pegasos(problem, of_kernel, watch, progress)
+        return kernel_ascent.run_working_sets(problem, of_kernel, watch, progress, a)
 
     if refinement is None:
         return run(solver, observe)
@@ -294,9 +295,9 @@ def _counted_through(first: AnySolution, then: AnySolution) -> AnySolution:
 
 
 def kernel_path(
-    problem: KernelProblem, solver: Pegasos | SDCA, lambdas: Vector
+    problem: KernelProblem, solver: Optimum | Pegasos, lambdas: Vector
 ) -> list[KernelSolution]:
-    """Solve for each lambda, largest first; SDCA goes on from where it is.
+    """Solve for each lambda, largest first; Optimum goes on from where it is.
 
     It keeps its rows of the Gram matrix, which do not depend on lambda. Warns of
     nothing.

@@ -26,8 +26,7 @@ from pegasos_stats.models.results import Results, with_source
 from pegasos_stats.models.summaries import MORE, header_lines, solver_lines
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.objective import zero_model
-from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.optimum import AnySolver
 from pegasos_stats.studies import cross_validation, fold_fits, thresholds
 from pegasos_stats.studies.folds import Folds
 
@@ -235,7 +234,7 @@ def reliability(
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> result = ps.logit("digit ~ .", train, lam=1.0).fit(ps.SDCA(seed=1))
+    >>> result = ps.logit("digit ~ .", train, lam=1.0).fit(ps.Optimum(seed=1))
     >>> found = ps.reliability(test["digit"], result.predict_proba(test), bins=5)
     >>> int(found.table["n"].sum())
     163
@@ -664,7 +663,7 @@ NEAR = 0.01  # relative gap of a fit near enough to its optimum to be compared
 @suggest_arguments
 def calibrate(
     model: Model,
-    solver: Pegasos | SDCA | None = None,
+    solver: AnySolver | None = None,
     *,
     folds: object = 5,
     repeats: int = 1,
@@ -711,7 +710,7 @@ def calibrate(
     Warns
     -----
     ConvergenceWarning
-        If SDCA does not reach its tolerance.
+        If the solver does not reach its tolerance.
     UndefinedMetricWarning
         If the scores carry no information, so that probabilities are the shares of the
         levels.
@@ -726,7 +725,7 @@ def calibrate(
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
     >>> model = ps.svm("digit ~ p34 + p43 + p22", train, lam=0.01)
-    >>> found = ps.calibrate(model, ps.SDCA(seed=1), folds=5, seed=443)
+    >>> found = ps.calibrate(model, ps.Optimum(seed=1), folds=5, seed=443)
     >>> bool(found.sigmoid.A < 0)
     True
     """
@@ -804,7 +803,7 @@ class CalibratedResults(tables.Summarised):
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
     >>> model = ps.svm("digit ~ p34 + p43 + p22", train, lam=0.01)
-    >>> calibrated = ps.calibrate(model, ps.SDCA(seed=1), seed=443)
+    >>> calibrated = ps.calibrate(model, ps.Optimum(seed=1), seed=443)
     >>> calibrated.tidy()["term"].tolist()
     ['brier_score', 'log_loss']
     >>> calibrated.predict_proba(test).columns.tolist()
@@ -968,7 +967,7 @@ progress
         >>> import pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
         >>> model = ps.svm("digit ~ p34 + p43", train, lam=0.01)
-        >>> calibrated = ps.calibrate(model, ps.SDCA(seed=1), seed=443)
+        >>> calibrated = ps.calibrate(model, ps.Optimum(seed=1), seed=443)
         >>> found = calibrated.thresholds(cost={5: 1, 6: 4}, seed=443)
         >>> found.scale, found.usual, found.threshold < 0.5
         ('probability', 0.5, True)

@@ -28,10 +28,9 @@ from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import INTERCEPT
 from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers.optimum import AnySolver
 from pegasos_stats.solvers.options import Solver
-from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import with_progress
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies import cross_validation, fold_fits
 from pegasos_stats.studies.cross_validation import CrossValidation
 
@@ -45,7 +44,7 @@ MODELS = "give two models or more by name, not fitted, or their cross-validation
 @suggest_arguments
 def compare_errors(
     models: object,
-    solver: Pegasos | SDCA | None = None,
+    solver: AnySolver | None = None,
     *,
     metric: object = "error_rate",
     folds: object = 10,
@@ -71,7 +70,7 @@ def compare_errors(
     models : mapping of name to model or CrossValidation
         Models of the same rows and outcome, not fitted; or their cross-validations
         on the same folds.
-    solver : Pegasos or SDCA, optional
+    solver : Optimum, Pegasos or SDCA, optional
         As for `cross_validate`, for all models.
     metric : str or callable, default "error_rate"
         A metric that `cross_validate` has for all of the models.
@@ -357,7 +356,7 @@ def compare_models(
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
     >>> small, large = (
-    ...     ps.logit(formula, train, lam=0.01).fit(ps.SDCA(seed=1))
+    ...     ps.logit(formula, train, lam=0.01).fit(ps.Optimum(seed=1))
     ...     for formula in ("digit ~ p34", "digit ~ p34 + p43")
     ... )
     >>> found = ps.compare_models({"one": small, "two": large}, stars=True)
@@ -472,7 +471,7 @@ class ModelComparison(tables.Exported):
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> fit = ps.logit("digit ~ p34", train, lam=0.01).fit(ps.SDCA(seed=1))
+    >>> fit = ps.logit("digit ~ p34", train, lam=0.01).fit(ps.Optimum(seed=1))
     >>> print(ps.compare_models([fit], brackets="none").to_markdown())
     |  | (1) |
     |:--|--:|
@@ -1167,13 +1166,15 @@ def pool(results: Sequence[LinearResults]) -> PooledResults:
     return PooledResults(fits, estimates, covariances.mean(axis=0), complete)
 
 
-SOLVERS = "give solvers by name: {'Pegasos': ps.Pegasos(epochs=20), 'SDCA': ps.SDCA()}."
+SOLVERS = (
+    "give solvers by name: {'Pegasos': ps.Pegasos(epochs=20), 'Optimum': ps.Optimum()}."
+)
 
 
 @suggest_arguments
 def compare_solvers(
     model: Model,
-    solvers: Mapping[str, Pegasos | SDCA],
+    solvers: Mapping[str, AnySolver],
     *,
     runs: int = 100,
     test: object = None,
@@ -1196,8 +1197,8 @@ def compare_solvers(
     ----------
     model : SVM, Logit or KernelSVM
     solvers : mapping of name to solver
-        Solvers by name. SDCA stops at its tolerance and records no later epochs;
-        ``SDCA(tol=0)`` runs all its epochs.
+        Solvers by name. `Optimum` and `SDCA` stop at their tolerance and record no
+        later epochs; with ``tol=0`` they run all.
     runs : int, default 100
     test : DataFrame or pair (y, X), optional
         Held-out rows with labels, whose error is recorded.
@@ -1225,12 +1226,12 @@ def compare_solvers(
     Notes
     -----
     ``cpu_seconds`` is the processor time of the updates alone, in the thread of the
-    run; drawing rows, and computing objectives and errors, is not included. SDCA runs
-    once beforehand, so that no time includes the loading of compiled code. The runs of
-    the solvers alternate, so that a slow phase of the machine affects all of them.
-    Parallel threads share caches and memory, which slows each of them: ``workers=1``
-    gives the most accurate times. With a kernel model each thread holds its own rows of
-    the Gram matrix.
+    run; drawing rows, and computing objectives and errors, is not included. All
+    but `Pegasos` run once beforehand, so that no time includes the loading of compiled
+    code. The runs of the solvers alternate, so that a slow phase of the machine affects
+    all of them. Parallel threads share caches and memory, which slows each of them:
+    ``workers=1`` gives the most accurate times. With a kernel model each thread holds
+    its own rows of the Gram matrix.
 
     References
     ----------
@@ -1241,12 +1242,12 @@ def compare_solvers(
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
     >>> model = ps.svm("digit ~ .", train, lam=0.1)
-    >>> solvers = {"Pegasos": ps.Pegasos(epochs=3), "SDCA": ps.SDCA(tol=0, epochs=3)}
+    >>> solvers = {"Pegasos": ps.Pegasos(epochs=3), "Newton": ps.Optimum(0, epochs=3)}
     >>> found = ps.compare_solvers(model, solvers, runs=5, test=test, seed=443)
     >>> found.runs.loc[[0, 15], ["solver", "run", "seed", "epoch", "steps"]]
          solver  run       seed  epoch  steps
     0   Pegasos    1  588432584      1    200
-    15     SDCA    1  588432584      1      1
+    15   Newton    1  588432584      1      1
     """
     checked = named("solvers", solvers, Solver, SOLVERS)
     model = fold_fits.checked_model(model, in_memory=False).at_chosen_lambda()
@@ -1261,7 +1262,7 @@ def compare_solvers(
         for name, solver in checked.items()
     ]
 
-    def record(task: tuple[str, int, Pegasos | SDCA]) -> pd.DataFrame:
+    def record(task: tuple[str, int, AnySolver]) -> pd.DataFrame:
         """Run one solver once; return its record with name, number and seed."""
         name, number, solver = task
         recorder = model.recorder(solver.ties, held_out)
@@ -1338,16 +1339,16 @@ class SolverComparison(tables.Summarised):
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
     >>> model = ps.svm("digit ~ .", train, lam=0.1)
-    >>> solvers = {"Pegasos": ps.Pegasos(epochs=3), "SDCA": ps.SDCA(tol=0, epochs=3)}
+    >>> solvers = {"Pegasos": ps.Pegasos(epochs=3), "Newton": ps.Optimum(0, epochs=3)}
     >>> found = ps.compare_solvers(model, solvers, runs=5, seed=443)
-    >>> again = model.fit(found.solver("SDCA", run=2), trace=True).trace
-    >>> sdca = found.runs.query("solver == 'SDCA' and run == 2")
-    >>> again["objective"].tolist() == sdca["objective"].tolist()
+    >>> again = model.fit(found.solver("Newton", run=2), trace=True).trace
+    >>> newton = found.runs.query("solver == 'Newton' and run == 2")
+    >>> again["objective"].tolist() == newton["objective"].tolist()
     True
     """
 
     runs: pd.DataFrame
-    solvers: Mapping[str, Pegasos | SDCA]
+    solvers: Mapping[str, AnySolver]
     model: Model
     n_runs: int
     n_test: int | None
@@ -1364,7 +1365,7 @@ class SolverComparison(tables.Summarised):
         """Smallest objective of all epochs: an upper bound on the optimum."""
         return float(self.runs["objective"].min())
 
-    def solver(self, name: str, run: int) -> Pegasos | SDCA:
+    def solver(self, name: str, run: int) -> AnySolver:
         """Return a solver with the seed of one of its runs, which a fit then repeats.
 
         Parameters
@@ -1524,7 +1525,7 @@ class SolverComparison(tables.Summarised):
         >>> import pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
         >>> model = ps.svm("digit ~ .", train, lam=0.1)
-        >>> solvers = {"Pegasos": ps.Pegasos(epochs=3), "SDCA": ps.SDCA()}
+        >>> solvers = {"Pegasos": ps.Pegasos(epochs=3), "Optimum": ps.Optimum()}
         >>> found = ps.compare_solvers(model, solvers, runs=5, test=test, seed=443)
         >>> from matplotlib.figure import Figure
         >>> loss, error, gap = found.plot(ax=Figure().subplots(3))
@@ -1542,7 +1543,7 @@ def measures_of(runs: pd.DataFrame) -> list[str]:
     return [name for name in MEASURES if name in runs.columns]
 
 
-def runs_at_tolerance(last: pd.DataFrame, solver: Pegasos | SDCA) -> int | None:
+def runs_at_tolerance(last: pd.DataFrame, solver: AnySolver) -> int | None:
     """Count the runs of one solver that reached its tolerance; None if it has none.
 
     They ended before the last epoch allowed, or with a gap that is small enough.

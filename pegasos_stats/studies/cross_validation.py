@@ -24,9 +24,9 @@ from pegasos_stats.models.results import Results, predicted
 from pegasos_stats.solvers.kernel_problem import KernelProblem, support_of
 from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.objective import feasible, zero_model
-from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.optimum import AnySolver, Optimum
+from pegasos_stats.solvers.options import DEFAULT_EPOCHS
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, SDCA
 from pegasos_stats.studies import fold_fits
 from pegasos_stats.studies.fold_fits import FoldFit, FoldFitter
 from pegasos_stats.studies.folds import Folds
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 Rule = Literal["min", "1se"]
 
 RULES: tuple[Rule, ...] = ("min", "1se")
-EPOCHS = 1000  # of SDCA along a path, where no solver is given
+EPOCHS = 1000  # of Optimum along a path, where no solver is given
 COUNT = 30
 MOST = 10_000
 RATIO = 1e-5
@@ -176,7 +176,7 @@ def place(loss: Vector, error: Vector, rule: Rule) -> int:
 def lambda_path(
     model: Model,
     lambdas: object = None,
-    solver: Pegasos | SDCA | None = None,
+    solver: AnySolver | None = None,
     *,
     folds: object = 10,
     repeats: int = 1,
@@ -189,12 +189,12 @@ def lambda_path(
 ) -> "LambdaPath":
     """Fit a model for many values of lambda, and cross-validate each of them.
 
-    With SDCA the fits of all folds are made side by side, from the largest lambda on,
-    by passes over the rows that they share: with dense rows of up to 300 columns, three
-    or more to a column, 20 for the hinge, and no transform that is computed from the
-    rows of a fold. Otherwise each fold is fitted alone, each fit starting with the dual
-    weights of the one before, times the best factor. Pegasos starts each fit at zero,
-    as its first steps discard any start. Each fit reports its gap.
+    With `Optimum` the fits of all folds are made side by side, from the largest lambda
+    on, by passes over the rows that they share: with dense rows of up to 300 columns,
+    three or more to a column, 20 for the hinge, and no transform that is computed from
+    the rows of a fold. Otherwise each fold is fitted alone, each fit starting with the
+    dual weights of the one before, times the best factor. Pegasos starts each fit at
+    zero, as its first steps discard any start. Each fit reports its gap.
 
     Folds and seeds are drawn as in `cross_validate`, one seed for each fold; the fits
     on all rows use `seed` itself. If the solver has a seed, that is used in all fits.
@@ -210,8 +210,8 @@ def lambda_path(
         Its own lambda is not used.
     lambdas : sequence of float, optional
         By default those of `lambda_grid`.
-    solver : Pegasos or SDCA, optional
-        By default SDCA to a relative gap of 1e-3.
+    solver : Optimum, Pegasos or SDCA, optional
+        By default `Optimum` to a relative gap of 1e-3.
     folds : int, Folds, Series or array, list of pairs, or None; default 10
         As for `cross_validate`; None for fits on all rows only.
     repeats, groups, seed, metrics
@@ -236,7 +236,7 @@ def lambda_path(
     Warns
     -----
     ConvergenceWarning
-        Once, if SDCA does not reach its tolerance in one or more fits.
+        Once, if the solver does not reach its tolerance in one or more fits.
 
     References
     ----------
@@ -256,7 +256,7 @@ def lambda_path(
     """
     model = fold_fits.checked_model(model)
     grid = checked_lambdas(lambdas, model)
-    default = SDCA(epochs=EPOCHS, tol=fold_fits.FOLD_TOL)
+    default = Optimum(epochs=EPOCHS, tol=fold_fits.FOLD_TOL)
     at = fold_fits.at_lambda(model, model.problem.lam)
     fitter = FoldFitter.of(at, solver, default, seed, workers, progress)
     chosen = fold_fits.checked_metrics(metrics, model.problem.loss)
@@ -328,7 +328,7 @@ class LambdaPath(Summarised):
     Attributes
     ----------
     model : Model
-    solver : Pegasos or SDCA
+    solver : Optimum, Pegasos or SDCA
         Solver of the fits on all rows, with their seed.
     lambdas : float64 array, shape (m,)
         Largest first.
@@ -360,7 +360,7 @@ class LambdaPath(Summarised):
     """
 
     model: Model
-    solver: Pegasos | SDCA
+    solver: AnySolver
     lambdas: Vector
     folds: Folds | None
     seed: int | None
@@ -462,7 +462,7 @@ class LambdaPath(Summarised):
     def refit(self, rule: Rule = "1se") -> Results:
         """Fit all rows at the chosen lambda, with the solver of the path.
 
-        The fit does not start from the path, so that its seed alone repeats it; SDCA
+        The fit does not start from the path, so that its seed alone repeats it; it
         runs to a relative gap of 1e-6, or the smaller tolerance of the path.
 
         Parameters
@@ -472,7 +472,7 @@ class LambdaPath(Summarised):
         Warns
         -----
         ConvergenceWarning
-            If SDCA does not reach its tolerance.
+            If the solver does not reach its tolerance.
         """
         found: Results = self.best_model(rule).fit(fold_fits.for_all_rows(self.solver))
         return found
@@ -597,7 +597,7 @@ def end_of_path(path: LambdaPath, lam: float) -> str:
 @suggest_arguments
 def cross_validate(
     model: Model,
-    solver: Pegasos | SDCA | None = None,
+    solver: AnySolver | None = None,
     *,
     folds: object = 10,
     repeats: int = 1,
@@ -613,8 +613,8 @@ def cross_validate(
 
     One stream of R's random numbers gives first the folds, then a seed for each fit:
     ``set.seed(seed)``, ``repeated_folds(y, k, repeats)`` and ``fit_seeds(k * repeats)``
-    of ``r_reference``. If the solver has a seed, as `SDCA` always has, that is used in
-    every fold instead.
+    of ``r_reference``. If the solver has a seed, as all but `Pegasos` always have, that
+    is used in every fold instead.
 
     The scaling of ``standardize=True`` and transforms of a formula, such as ``scale()``
     and ``bs()``, are computed from the training rows of each fit. Factors keep the
@@ -624,8 +624,8 @@ def cross_validate(
     Parameters
     ----------
     model : SVM, Logit or KernelSVM
-    solver : Pegasos or SDCA, optional
-        By default SDCA to a relative gap of 1e-3.
+    solver : Optimum, Pegasos or SDCA, optional
+        By default `Optimum` to a relative gap of 1e-3.
     folds : int, Folds, Series or array, or list of pairs, default 10
         A number of stratified folds; the ``folds`` of another cross-validation; the
         fold of each row by number or label, with two dimensions a line for each repeat;
@@ -671,7 +671,7 @@ def cross_validate(
     Warns
     -----
     ConvergenceWarning
-        Once, if SDCA does not reach its tolerance in one or more folds.
+        Once, if the solver does not reach its tolerance in one or more folds.
     UndefinedMetricWarning
         If a metric is not defined in some fold, such as the area under the curve
         where a level has no held-out row.
@@ -697,7 +697,7 @@ def cross_validate(
     at, epochs = model, DEFAULT_EPOCHS
     if choosing is not None:
         at, epochs = fold_fits.at_lambda(model, model.problem.lam), EPOCHS
-    default = SDCA(epochs, fold_fits.FOLD_TOL)
+    default = Optimum(fold_fits.FOLD_TOL, epochs=epochs)
     fitter = FoldFitter.of(at, solver, default, seed, workers, progress)
     chosen = fold_fits.checked_metrics(metrics, model.problem.loss)
     drawn = fitter.folds(folds, repeats, groups)
@@ -736,7 +736,7 @@ class CrossValidation(Summarised):
     Attributes
     ----------
     model : Model
-    solver : Pegasos or SDCA
+    solver : Optimum, Pegasos or SDCA
     folds : Folds
         Folds, which can be given to another cross-validation of the same rows.
     seed : int or None
@@ -763,7 +763,7 @@ class CrossValidation(Summarised):
     """
 
     model: Model
-    solver: Pegasos | SDCA
+    solver: AnySolver
     folds: Folds
     seed: int | None
     metrics: tuple[fold_fits.Metric, ...]
@@ -1026,7 +1026,7 @@ def tune_kernel(
     model: KernelSVM,
     gammas: object = None,
     lambdas: object = None,
-    solver: Pegasos | SDCA | None = None,
+    solver: AnySolver | None = None,
     *,
     folds: object = 10,
     repeats: int = 1,
@@ -1039,8 +1039,8 @@ def tune_kernel(
 ) -> "KernelTuning":
     """Cross-validate a Gaussian kernel over gamma and lambda on the same folds.
 
-    Each gamma has a `lambda_path`, along which SDCA starts from the solution before and
-    keeps its rows of the Gram matrix.
+    Each gamma has a `lambda_path`, along which `Optimum` starts from the last solution
+    and keeps its rows of the Gram matrix.
 
     Parameters
     ----------
@@ -1065,7 +1065,7 @@ def tune_kernel(
     Warns
     -----
     ConvergenceWarning
-        For each gamma, if SDCA does not reach its tolerance in some fit.
+        For each gamma, if the solver does not reach its tolerance in some fit.
 
     Examples
     --------

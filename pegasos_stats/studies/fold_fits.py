@@ -27,14 +27,15 @@ from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers import pegasos_run, solver_runs
 from pegasos_stats.solvers.fold_paths import FoldedRows, PathPoint, fold_path
-from pegasos_stats.solvers.kernel_ascent import check_kernel_solver
+from pegasos_stats.solvers.kernel_ascent import checked_kernel_solver
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate, Gap
+from pegasos_stats.solvers.optimum import AnySolver, Optimum
+from pegasos_stats.solvers.options import DEFAULT_EPOCHS, DEFAULT_TOL
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, DEFAULT_TOL, SDCA
 from pegasos_stats.studies import folds as fold_rows
 from pegasos_stats.studies.folds import Folds, Split
 from pegasos_stats.tables import Fields, significant
@@ -56,7 +57,7 @@ class Task(NamedTuple):
     """A part of the rows to fit: all but those a split holds out, or all for None."""
 
     split: Split | None
-    solver: Pegasos | SDCA
+    solver: AnySolver
 
 
 class FoldFit(NamedTuple):
@@ -105,7 +106,7 @@ def model_fields(model: Model) -> Fields:
 
 
 def run_fields(
-    solver: Pegasos | SDCA, folds: Folds | None, seed: int | None, gap: float
+    solver: AnySolver, folds: Folds | None, seed: int | None, gap: float
 ) -> Fields:
     """How fits of folds were made, for the header of a study."""
     return [
@@ -116,16 +117,16 @@ def run_fields(
     ]
 
 
-def with_seed(solver: Pegasos | SDCA, seed: int | None) -> Pegasos | SDCA:
+def with_seed(solver: AnySolver, seed: int | None) -> AnySolver:
     """Give a solver this seed, unless it has one or draws nothing."""
     if solver.seed is not None or not solver.uses_random_numbers:
         return solver
     return solver.with_seed(seed)
 
 
-def for_all_rows(solver: Pegasos | SDCA) -> Pegasos | SDCA:
-    """Return the solver for the fit that is kept: SDCA to its default tolerance."""
-    if isinstance(solver, SDCA) and solver.tol > DEFAULT_TOL:
+def for_all_rows(solver: AnySolver) -> AnySolver:
+    """Return the solver for the fit that is kept: Optimum to its default tolerance."""
+    if isinstance(solver, Optimum) and solver.tol > DEFAULT_TOL:
         return replace(solver, tol=DEFAULT_TOL)
     return solver
 
@@ -137,14 +138,14 @@ class FoldFitter:
     Attributes
     ----------
     model : Model
-    solver : Pegasos or SDCA
+    solver : Optimum, Pegasos or SDCA
     rng : RRandom
     workers : int or None
     progress : bool
     """
 
     model: Model
-    solver: Pegasos | SDCA
+    solver: AnySolver
     rng: RRandom
     workers: int | None
     progress: bool
@@ -153,8 +154,8 @@ class FoldFitter:
     def of(
         cls,
         model: Model,
-        solver: Pegasos | SDCA | None,
-        default: SDCA,
+        solver: AnySolver | None,
+        default: Optimum,
         seed: int | None,
         workers: int | None,
         progress: bool,
@@ -163,7 +164,7 @@ class FoldFitter:
 
         Parameters
         ----------
-        default : SDCA
+        default : Optimum
             Taken if `solver` is None.
 
         Raises
@@ -172,12 +173,12 @@ class FoldFitter:
             If it does not suit the model, or lists the rows to visit.
         """
         problem = model.problem
-        chosen = default if solver is None else checked_solver(solver, SDCA)
+        chosen = default if solver is None else checked_solver(solver, Optimum)
         chosen = model.in_columns(chosen)
         if isinstance(chosen, Pegasos) and not isinstance(chosen.order, str):
             raise OptionError("order names rows of the whole data; folds fit others.")
         if isinstance(problem, KernelProblem):
-            check_kernel_solver(problem, chosen)
+            checked_kernel_solver(problem, chosen)
         elif isinstance(chosen, Pegasos):
             pegasos_run.check_solver(problem, chosen)
         check_flag("progress", progress)
@@ -213,7 +214,7 @@ class FoldFitter:
         tasks : sequence of Task
             Their solvers differ in the seed alone.
         lambdas : float64 array, shape (m,)
-            Largest first: each fit of SDCA begins with the dual weights of the last.
+            Largest first: all but Pegasos begin with the dual weights of the last.
 
         Returns
         -------
@@ -368,16 +369,17 @@ def fit_alone(model: Model, task: Task, lambdas: Vector) -> list[FoldFit]:
 
 
 def path_solutions(
-    problem: Problem, solver: Pegasos | SDCA, lambdas: Vector
+    problem: Problem, solver: AnySolver, lambdas: Vector
 ) -> Sequence[solver_runs.AnySolution]:
-    """Solve for each lambda, largest first; SDCA begins where it last ended.
+    """Solve for each lambda, largest first; all but Pegasos begin at the last solution.
 
     Dual weights are in [0, w_i] for every lambda, so those of one, also times a
     number up to 1, are a feasible start for the next.
     """
     problem = replace(problem, lam_rule="given")
     if isinstance(problem, KernelProblem):
-        return solver_runs.kernel_path(problem, solver, lambdas)
+        of_kernel = checked_kernel_solver(problem, solver)
+        return solver_runs.kernel_path(problem, of_kernel, lambdas)
     found: list[Solution] = []
     before = 0.0
     for lam in lambdas:
@@ -509,8 +511,8 @@ MOST_WRITTEN = 2**25  # entries of sparse rows that are written out: 256 MB
 def suits(problem: Problem, solver: object) -> bool:
     """Whether fits of these rows by this solver may be found side by side.
 
-    Those of SDCA by Newton steps, to a relative gap, on few columns, which of sparse
-    rows are written out.
+    Those of Optimum to a relative gap, on few columns, which of sparse rows are written
+    out.
     """
     is_dense = isinstance(problem.X, np.ndarray)
     return (
@@ -518,8 +520,7 @@ def suits(problem: Problem, solver: object) -> bool:
         and problem.has_rows
         and (is_dense or problem.n * problem.p <= MOST_WRITTEN)
         and 0 < problem.p <= MOST_COLUMNS
-        and isinstance(solver, SDCA)
-        and (solver.algorithm, solver.start) == ("newton", "zero")
+        and isinstance(solver, Optimum)
         and solver.epochs >= DEFAULT_EPOCHS
         and solver.tol >= TIGHTEST
         and not solver.gap_tol

@@ -30,6 +30,7 @@ from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.metrics.confusion import confusion
 from pegasos_stats.models.linear import checked_solver
 from pegasos_stats.solvers.kernel_problem import KernelFunction, scores_of_kernel
+from pegasos_stats.solvers.optimum import AnySolver, Optimum
 from pegasos_stats.solvers.options import declared, values_of
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
@@ -310,7 +311,7 @@ class Setup:
     Attributes
     ----------
     model : SVM, Logit or KernelSVM
-    solver : Pegasos or SDCA
+    solver : Optimum, Pegasos or SDCA
         With a seed, and a start in the order of the columns.
     X : float64 array or CSR array, shape (n_rows, p)
         As R is given it; of a precomputed kernel (n_rows, n_rows).
@@ -322,7 +323,7 @@ class Setup:
     """
 
     model: Any
-    solver: Pegasos | SDCA
+    solver: AnySolver
     X: Predictors
     labels: DataColumn
     coding: "str | DataColumn"
@@ -391,7 +392,7 @@ class Setup:
         }
 
 
-def setup_of(model: object, solver: Pegasos | SDCA | None) -> Setup:
+def setup_of(model: object, solver: AnySolver | None) -> Setup:
     """What both sides are given, of a model and a solver.
 
     Raises
@@ -404,12 +405,14 @@ def setup_of(model: object, solver: Pegasos | SDCA | None) -> Setup:
     problem, coding = model.problem, model.coding
     if not (isinstance(problem.X, np.ndarray) or issparse(problem.X)):
         raise OptionError("The R reference reads no files; give a data frame.")
-    if getattr(solver, "arithmetic", None) == "fast":
+    if isinstance(solver, Optimum):
+        raise OptionError(
+            "The R reference repeats runs of Pegasos and SDCA; give one of these."
+        )
+    if solver.arithmetic == "fast":
         raise OptionError("is not in the R reference.", "arithmetic", "fast")
-    others = isinstance(solver, SDCA) and solver.algorithm != "perm"
-    if others or (isinstance(solver, SDCA) and hasattr(problem, "kernel")):
-        only = "SDCA with algorithm='perm' alone, for linear models"
-        raise OptionError(f"The R reference has {only}.")
+    if isinstance(solver, SDCA) and hasattr(problem, "kernel"):
+        raise OptionError("The R reference has SDCA for linear models alone.")
     if solver.uses_random_numbers and solver.seed is None:
         solver = solver.with_seed(1)
     labels = coding.decode(problem.y).reset_index(drop=True)
@@ -731,7 +734,7 @@ def first_difference(r: R, setup: Setup, ours: Run, theirs: Run) -> str:
 
 @suggest_arguments
 def check_against_r(
-    model: object, solver: Pegasos | SDCA | None = None, *, via: Via | None = None
+    model: object, solver: AnySolver | None = None, *, via: Via | None = None
 ) -> ParityCheck:
     """Run a fit in Python and with the R reference in an installed R, and compare.
 
@@ -743,7 +746,7 @@ def check_against_r(
     ----------
     model : SVM, Logit or KernelSVM
         With the data, not fitted.
-    solver : Pegasos or SDCA, optional
+    solver : Optimum, Pegasos or SDCA, optional
         ``Pegasos()`` by default; a missing seed is 1. If SDCA has a tolerance, R runs
         as many epochs as Python needed.
     via : "rpy2" or "Rscript", optional

@@ -23,8 +23,8 @@ from pegasos_stats.metrics.inputs import positive_position
 from pegasos_stats.metrics.scores import Decisions, ScoredRows, Target
 from pegasos_stats.models.results import Results, thresholded
 from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies import fold_fits
 from pegasos_stats.studies.fold_fits import FoldFit, FoldFitter, Task
 from pegasos_stats.studies.folds import Folds, drawn_folds, whole_groups
@@ -80,7 +80,7 @@ class Thresholds(Summarised):
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> result = ps.logit("digit ~ p34 + p43", train, lam=0.01).fit(ps.SDCA(seed=1))
+    >>> result = ps.logit("digit ~ p34 + p43", train, lam=0.01).fit(ps.Optimum(seed=1))
     >>> found = result.thresholds(cost={5: 1, 6: 4}, seed=443)
     >>> found.tidy()["term"].tolist()
     ['chosen', 'usual']
@@ -461,7 +461,7 @@ def thresholds(
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> result = ps.svm("digit ~ p34 + p43", train, lam=0.01).fit(ps.SDCA(seed=1))
+    >>> result = ps.svm("digit ~ p34 + p43", train, lam=0.01).fit(ps.Optimum(seed=1))
     >>> cost = {"false_positive": 1, "false_negative": 5}
     >>> found = result.thresholds(cost=cost, seed=443)
     >>> usual, chosen = (
@@ -485,7 +485,7 @@ def thresholds(
     if model is None:
         raise DataError("Rows of files and of loaded fits are gone; give new ones.")
     solver = result.refinement or result.solver
-    fitter = FoldFitter.of(model, solver, SDCA(), seed, workers, progress)
+    fitter = FoldFitter.of(model, solver, Optimum(), seed, workers, progress)
     if groups is None and (own := getattr(result, "groups", None)) is not None:
         groups = replace(own, codes=own.codes[:1])  # of two kinds the first
     drawn = fitter.folds(folds, repeats, groups)

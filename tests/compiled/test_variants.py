@@ -20,7 +20,7 @@ def fits(X, seed):
     order = np.arange(30)[::-1].copy()
     for weights in (None, np.linspace(1.0, 2.0, 30)):
         model = ps.SVM(y, X, lam=0.1, weights=weights)
-        model.fit(ps.SDCA(seed=seed))
+        model.fit(ps.Optimum(seed=seed))
         for rows in ("shuffle", order):
             for batch in (1, 4):
                 solver = ps.Pegasos(epochs=2, seed=seed, order=rows, batch_size=batch)

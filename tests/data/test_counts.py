@@ -40,7 +40,7 @@ def both(table, rows, loss=ps.logit, **options):
 
 @pytest.mark.parametrize("loss", [ps.svm, ps.logit])
 @pytest.mark.parametrize(
-    "solver", [ps.SDCA(seed=1, tol=1e-9), ps.Pegasos(epochs=2, seed=3)]
+    "solver", [ps.Optimum(seed=1, tol=1e-9), ps.Pegasos(epochs=2, seed=3)]
 )
 @pytest.mark.parametrize("options", [{}, {"standardize": True, "weights": "balanced"}])
 def test_fits_are_equal_in_every_bit(table, rows, loss, solver, options):
@@ -59,7 +59,7 @@ def test_fits_are_equal_in_every_bit(table, rows, loss, solver, options):
 
 
 def test_tables_and_intervals_are_those_of_the_rows(table, rows):
-    one, two = (model.fit(ps.SDCA(seed=1)) for model in both(table, rows))
+    one, two = (model.fit(ps.Optimum(seed=1)) for model in both(table, rows))
     assert one.confusion().overall.equals(two.confusion().overall)
     # New data that have the column are counted by it, others by what is given.
     for found in (
@@ -87,10 +87,10 @@ def test_tables_and_intervals_are_those_of_the_rows(table, rows):
 def test_resampling_draws_people_not_cells(table, rows):
     one, two = both(table, rows)
     folds = ps.Folds.stratified(rows["Survived"], 5, seed=1)
-    a, b = (ps.cross_validate(m, ps.SDCA(seed=1), folds=folds) for m in (one, two))
+    a, b = (ps.cross_validate(m, ps.Optimum(seed=1), folds=folds) for m in (one, two))
     assert a.mean.equals(b.mean)
     assert a.confusion().table.equals(b.confusion().table)
-    boot, solver = ps.Bootstrap(replicates=49, seed=2), ps.SDCA(seed=1, tol=1e-9)
+    boot, solver = ps.Bootstrap(replicates=49, seed=2), ps.Optimum(seed=1, tol=1e-9)
     errors = [model.fit(solver, cov_type=boot).bse for model in (one, two)]
     assert errors[0].equals(errors[1])
 
@@ -101,8 +101,10 @@ def test_what_a_formula_learns_it_learns_from_all_rows():
     few["y"] = np.where(few["x"] + rng.normal(size=30) > 0, "b", "a")
     many = few.loc[few.index.repeat(few["k"])]
     for formula in ("y ~ scale(x)", "y ~ poly(x, 2)", "y ~ bs(x, 4)"):
-        one = ps.svm(formula, few, freq_weights=few["k"], lam=1.0).fit(ps.SDCA(seed=1))
-        two = ps.svm(formula, many, lam=1.0).fit(ps.SDCA(seed=1))
+        one = ps.svm(formula, few, freq_weights=few["k"], lam=1.0).fit(
+            ps.Optimum(seed=1)
+        )
+        two = ps.svm(formula, many, lam=1.0).fit(ps.Optimum(seed=1))
         assert one.params.equals(two.params)
         assert one.predict(few).equals(two.predict(few))
 

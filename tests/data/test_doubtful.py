@@ -61,7 +61,7 @@ def test_a_doubtful_column_is_named_until_it_is_cured(case, tmp_path):
     (said,), model = told(data)
     assert said.startswith("The column 'x' ")
     assert re.search(named, said)
-    result = model.fit(ps.SDCA(seed=1))
+    result = model.fit(ps.Optimum(seed=1))
     (note,) = (note for note in result.notes if note.topic == "columns")
     assert (note.severity, note.sentence) == ("warning", said)
     ps.save(result, tmp_path / "model")
@@ -95,7 +95,7 @@ NEW = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "g": ["u", "w", "t", None]})
 def test_unseen_levels_are_an_error_or_missing(scaled):
     data = frame(x=np.arange(N) / 2, g=["u", "v"] * 30)
     model = ps.logit("y ~ x + g", data, lam=0.01, standardize=scaled)
-    result = model.fit(ps.SDCA(seed=1))
+    result = model.fit(ps.Optimum(seed=1))
     with pytest.raises(ps.errors.ColumnError, match="'w', 't', in the rows"):
         result.predict(NEW)
     known = NEW.assign(g=["u", None, None, None])

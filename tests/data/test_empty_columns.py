@@ -17,10 +17,10 @@ FITTED = ["Intercept", "x"]
 def test_a_column_without_a_value_is_no_predictor(value):
     data = DATA.assign(e=value)
     with pytest.warns(ColumnWarning, match="'e' holds no value"):
-        result = ps.svm("y ~ .", data, lam=0.1).fit(ps.SDCA(seed=1))
+        result = ps.svm("y ~ .", data, lam=0.1).fit(ps.Optimum(seed=1))
     assert list(result.params.index) == FITTED
     assert result.nobs == 40
-    plain = ps.svm("y ~ .", DATA, lam=0.1).fit(ps.SDCA(seed=1))
+    plain = ps.svm("y ~ .", DATA, lam=0.1).fit(ps.Optimum(seed=1))
     assert result.params.tolist() == plain.params.tolist()
 
 
@@ -31,7 +31,7 @@ def test_one_that_is_written_is_an_error_or_taken_out(recwarn, tmp_path):
     data.to_csv(tmp_path / "rows.csv", index=False)
     with pytest.raises(DataError, match="'e' holds no value"):
         ps.svm("y ~ x + e", ps.scan(tmp_path / "rows.csv"), lam=0.1)
-    result = ps.svm("y ~ . - e - f", data, lam=0.1).fit(ps.SDCA(seed=1))
+    result = ps.svm("y ~ . - e - f", data, lam=0.1).fit(ps.Optimum(seed=1))
     assert list(result.params.index) == FITTED
     assert len(recwarn) == 0
 
@@ -43,13 +43,13 @@ def test_a_column_of_blanks_or_of_nothing_is_left_out_at_every_door(blank, tmp_p
     data.to_parquet(tmp_path / "rows.parquet")
     data.to_feather(tmp_path / "rows.arrow", compression="uncompressed")
     dask = pytest.importorskip("dask.dataframe")
-    plain = ps.svm("y ~ .", DATA, lam=0.1).fit(ps.SDCA(seed=1))
+    plain = ps.svm("y ~ .", DATA, lam=0.1).fit(ps.Optimum(seed=1))
     scans = [ps.scan(path) for path in sorted(tmp_path.glob("rows.*"))]
     frames = data, data.astype({"e": "category"}), data.assign(e=[None, *[blank] * 39])
     for source in (*frames, *scans, dask.from_pandas(data, npartitions=3)):
         with pytest.warns(ColumnWarning, match="'e' holds no value"):
             model = ps.svm("y ~ .", source, lam=0.1)
-        result = model.fit(ps.SDCA(seed=1))
+        result = model.fit(ps.Optimum(seed=1))
         assert result.nobs == 40
         # Both are within a relative gap of 1e-6 of the same optimum.
         np.testing.assert_allclose(result.params, plain.params, atol=1e-3)

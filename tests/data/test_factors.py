@@ -31,7 +31,7 @@ FORMULAS = ["y ~ x + C(g)", "y ~ x:C(g)", "y ~ x + C(g, contr.treatment(base=1))
 @cache
 def fit_of(formula, name):
     model = ps.svm(formula, DATA.assign(g=ZERO_ONE[name]), lam=0.05)
-    return model.fit(ps.SDCA(seed=1))
+    return model.fit(ps.Optimum(seed=1))
 
 
 def scores_of(formula, name, new):
@@ -62,7 +62,7 @@ def test_missing_levels_are_missing_scores(fitted):
 @pytest.mark.parametrize("name", ["`g", "g`", "`g`", "`"])
 def test_a_factor_whose_name_ends_in_a_backtick(name, tmp_path):
     data = DATA.assign(**{name: np.resize(["u", "v", "w"], N)})
-    result = ps.logit("y ~ .", data, lam=0.1).fit(ps.SDCA(seed=1))
+    result = ps.logit("y ~ .", data, lam=0.1).fit(ps.Optimum(seed=1))
     new = data.head(2).assign(**{name: ["u", "new"]})
     with pytest.raises(ColumnError, match=f"Column {name!r} holds levels that did not"):
         result.predict(new)

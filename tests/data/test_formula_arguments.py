@@ -44,7 +44,7 @@ def test_a_term_without_a_value_in_any_row_is_named(term):
 @pytest.mark.parametrize("term", ["poly(x, 2)", "cr(x, df=3)", "C(g, Sum)"])
 def test_what_is_asked_at_the_fit_is_not_asked_of_new_rows(term):
     """One row has one value and one level, and is coded by what the fit found."""
-    result = ps.logit(f"y ~ {term}", DATA, lam=0.1).fit(ps.SDCA(seed=1))
+    result = ps.logit(f"y ~ {term}", DATA, lam=0.1).fit(ps.Optimum(seed=1))
     whole = result.decision_function(DATA)
     for row in (3, 17):
         one = result.decision_function(DATA.iloc[[row]])

@@ -112,7 +112,7 @@ def test_a_model_of_what_is_missing_has_all_rows_and_the_coefficient_of_statsmod
     p = 1.0 / (1.0 + np.exp(0.5 - 1.0 * np.isnan(x)))
     data = pd.DataFrame({"x": x, "y": np.where(rng.random(60) < p, "b", "a")})
     model = ps.logit("y ~ np.isnan(x)", data, lam=1e-8)
-    result = model.fit(ps.SDCA(tol=1e-9, seed=1))
+    result = model.fit(ps.Optimum(tol=1e-9, seed=1))
     assert (model.problem.n, model.dropped.total) == (60, 0)
     of = data.y == "b"
     shares = np.array([of[rows].mean() for rows in (x == x, x != x)])
@@ -136,7 +136,7 @@ def test_rows_from_files_have_the_same_rule(tmp_path):
     for terms in ("is.na(x)", "ifelse(is.na(x), 0, x) + is.na(g)",
                   "I((x > 0) | (s > 2))", "C(g.fillna('none'))"):  # fmt: skip
         a, b = (
-            ps.logit(f"y ~ {terms}", rows, lam=0.1).fit(ps.SDCA(tol=1e-6, seed=1))
+            ps.logit(f"y ~ {terms}", rows, lam=0.1).fit(ps.Optimum(tol=1e-6, seed=1))
             for rows in (data, ps.scan(tmp_path / "rows.csv"))
         )
         assert a.nobs == b.nobs

@@ -127,7 +127,7 @@ def test_a_payload_planted_in_a_saved_design_is_never_run(kind, data):
 @pytest.mark.parametrize("place", ["term", "outcome"])
 def test_a_payload_in_a_file_is_refused_when_it_is_loaded(payload, place, data, folder):
     model = ps.svm("x > 1.5 ~ scale(z) + g", data, lam=1.0)
-    save(model.fit(ps.SDCA(seed=1), cov_type="none"), folder / "a.model")
+    save(model.fit(ps.Optimum(seed=1), cov_type="none"), folder / "a.model")
     header, arrays = taken_apart(folder / "a.model")
     design = header["object"]["design"]["FormulaDesign"]
     if place == "outcome":
@@ -172,7 +172,7 @@ def test_functions_of_the_caller_are_called(data):
     given = ps.svm("above(z, bound=0.1) ~ half(x) + g", data, functions=HALF, lam=1.0)
     plain = data.assign(half=data["x"] / 2)
     known = ps.svm("z > 0.1 ~ half + g", plain, lam=1.0)
-    solver = ps.SDCA(seed=1)
+    solver = ps.Optimum(seed=1)
     ours, theirs = given.fit(solver), known.fit(solver)
     assert given.names == ("half(x)", "g[T.v]", "g[T.w]")
     np.testing.assert_array_equal(ours.params, theirs.params)
@@ -187,7 +187,7 @@ def test_functions_of_the_caller_are_given_again_to_load(sparse, data, folder):
     formula = "above(z) ~ x" if sparse else "above(z) ~ half(x)"
     if sparse:
         data = data.astype({"x": pd.SparseDtype(float, 0.0)})
-    result = ps.logit(formula, data, functions=HALF, lam=1.0).fit(ps.SDCA(seed=1))
+    result = ps.logit(formula, data, functions=HALF, lam=1.0).fit(ps.Optimum(seed=1))
     save(result, folder / "a.model")
     with pytest.raises(DataError, match=r"'above', .* load\(path, functions="):
         load(folder / "a.model")

@@ -61,7 +61,7 @@ def test_rows_that_lack_it_are_left_out_and_counted(data):
     assert model.dropped.by_column == "2 in 'z', 1 in 'a', 1 in 'log(t)'"
     kept = frame.dropna()
     assert model.problem.offset.tolist() == (np.log(kept["t"]) + kept["z"]).tolist()
-    result = model.fit(ps.SDCA(seed=1))
+    result = model.fit(ps.Optimum(seed=1))
     assert result.predict(frame).isna().tolist() == frame.isna().any(axis=1).tolist()
     given = ps.SVM(frame["y"], frame[["a"]], offset=frame["z"].to_numpy(), lam=1.0)
     assert given.dropped.by_column == "2 in 'offset', 1 in 'a'"
@@ -86,7 +86,7 @@ def test_terms_that_are_no_offset_are_refused(data, formula, named):
 
 
 def fitted(data, formula=FORMULA, **options):
-    return ps.svm(formula, data, **options, lam=1.0).fit(ps.SDCA(seed=1))
+    return ps.svm(formula, data, **options, lam=1.0).fit(ps.Optimum(seed=1))
 
 
 REFUSED = {

@@ -53,7 +53,7 @@ FORMULA = "y ~ x + z + ward + age + old + site"
 
 def fit(data, **options):
     model = ps.logit(FORMULA, data, lam=0.02, weights="w", offset="o", **options)
-    return model.fit(ps.SDCA(seed=1))
+    return model.fit(ps.Optimum(seed=1))
 
 
 def listed(found):
@@ -116,10 +116,10 @@ def test_predicted_labels_are_of_the_type_of_the_outcome(plain):
     assert plain.predict(POLARS).dtype == pl.Categorical
     answer = plain.predict(ARROW)
     assert answer.chunk(0).dictionary.to_pylist() == ["yes", "no"]
-    text = ps.svm("site ~ x", POLARS, lam=1.0).fit(ps.SDCA(seed=1))
+    text = ps.svm("site ~ x", POLARS, lam=1.0).fit(ps.Optimum(seed=1))
     assert text.predict(POLARS).dtype == pl.String
     assert pa.types.is_large_string(text.predict(ARROW).type)
-    truth = ps.svm("old ~ x", POLARS, lam=1.0).fit(ps.SDCA(seed=1))
+    truth = ps.svm("old ~ x", POLARS, lam=1.0).fit(ps.Optimum(seed=1))
     assert truth.predict(ARROW).type == pa.bool_()
     assert truth.predict(POLARS).dtype == pl.Boolean
 
@@ -128,7 +128,7 @@ def test_whole_numbers_beside_missing_ones_lose_no_digit():
     large = [2**53 + 1, 2**53 + 2, None, 2**53 + 1]
     data = pl.DataFrame({"y": large, "x": [1.0, -2.0, 5.0, 2.0]})
     for given in (data, data.to_arrow()):
-        result = ps.svm("y ~ x", given, lam=1.0).fit(ps.SDCA(seed=1))
+        result = ps.svm("y ~ x", given, lam=1.0).fit(ps.Optimum(seed=1))
         assert result.coding.levels == (2**53 + 1, 2**53 + 2)
         found = listed(result.predict(given.slice(0, 2)))
         assert found == large[:2]
@@ -201,7 +201,7 @@ def test_what_has_no_row_labels_goes_by_position():
     y, X = Y_OF_7.to_pandas().set_axis(index), X_OF_7.to_pandas().set_axis(index)
     for labels, rows in ((y, X_OF_7), (Y_OF_7, X), (y, X)):
         model = ps.Logit(labels, rows, lam=1.0)
-        result = model.fit(ps.SDCA(seed=1), cov_type="cluster", groups=X_OF_7["a"])
+        result = model.fit(ps.Optimum(seed=1), cov_type="cluster", groups=X_OF_7["a"])
         assert str(result.groups) == "6 groups of a"
         assert result.index.equals(index)
         assert result.coding.name == "y"

@@ -32,7 +32,7 @@ HOSTILE = pl.DataFrame(
 
 
 def test_columns_that_no_model_can_use_are_in_nobodys_way():
-    result = ps.svm("y ~ x", HOSTILE, lam=1.0).fit(ps.SDCA(seed=1))
+    result = ps.svm("y ~ x", HOSTILE, lam=1.0).fit(ps.Optimum(seed=1))
     found, known = result.augment(HOSTILE), HOSTILE.drop("object")
     assert found.select(known.columns).equals(known)
     assert found.schema["object"] == pl.Object

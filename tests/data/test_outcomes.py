@@ -33,7 +33,7 @@ def test_an_expression_is_an_outcome(outcome, tmp_path):
     assert model.coding.levels == tuple(sorted(set(expected)))
     high = model.coding.levels[1]
     assert (model.problem.y > 0).tolist() == [value == high for value in expected]
-    result = model.fit(ps.SDCA(seed=1))
+    result = model.fit(ps.Optimum(seed=1))
     ps.save(result, tmp_path / "model")
     again = ps.load(tmp_path / "model")
     of_levels = [expected.count(level) for level in model.coding.levels]

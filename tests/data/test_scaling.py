@@ -36,7 +36,7 @@ def test_columns_are_those_of_scale(data):
 def test_original_coefficients_give_the_scores(data, storage, intercept):
     X = storage(data[["a", "b", "c", "d", "same"]].to_numpy())
     given = {"lam": 0.1, "intercept": intercept, "standardize": True}
-    result = ps.SVM(data["y"].to_numpy(), X, **given).fit(ps.SDCA(seed=1))
+    result = ps.SVM(data["y"].to_numpy(), X, **given).fit(ps.Optimum(seed=1))
     original = result.params_original
     alpha = original["Intercept"] if intercept else 0.0
     scores = X @ original.drop("Intercept", errors="ignore").to_numpy() + alpha
@@ -58,7 +58,7 @@ def test_original_estimates_and_errors_are_those_of_logit():
     table = sm.datasets.spector.load_pandas().data
     X, y = table[["GPA", "TUCE", "PSI"]], table["GRADE"]
     model = ps.Logit(y, X, lam=1e-12, standardize=True)
-    result = model.fit(ps.SDCA(tol=1e-13, epochs=1000, seed=1), cov_type="HC0")
+    result = model.fit(ps.Optimum(tol=1e-13, epochs=1000, seed=1), cov_type="HC0")
     found = result.tidy(original=True).set_index("term")
     peer = sm.Logit(y, sm.add_constant(X)).fit(disp=0, cov_type="HC0", tol=1e-14)
     expected = {"estimate": peer.params, "std_error": peer.bse, "p_value": peer.pvalues}
@@ -71,7 +71,7 @@ def test_the_bootstrap_has_original_coefficients_too(data):
     """Those of each resample for predictors as the fit scaled them, scaled back."""
     model = ps.svm("y ~ a + b", data, lam=0.1, standardize=True)
     options = ps.Bootstrap(replicates=50, seed=1, interval="percentile")
-    result = model.fit(ps.SDCA(tol=1e-8, seed=1), cov_type=options)
+    result = model.fit(ps.Optimum(tol=1e-8, seed=1), cov_type=options)
     theta = result.covariance.fixed
     mean, deviation = data[["a", "b"]].mean(), data[["a", "b"]].std()
     by_hand = theta[:, 0] - (theta[:, 1:] * (mean / deviation).to_numpy()).sum(axis=1)
@@ -85,7 +85,9 @@ def test_the_bootstrap_has_original_coefficients_too(data):
 @pytest.mark.parametrize("storage", [csr_array, coo_array])
 def test_sparse_rows_are_centred_as_the_dense_rows_of_the_fit(data, storage):
     columns = data[["a", "b", "c", "d"]]
-    result = ps.SVM(data["y"], columns, lam=0.1, standardize=True).fit(ps.SDCA(seed=1))
+    result = ps.SVM(data["y"], columns, lam=0.1, standardize=True).fit(
+        ps.Optimum(seed=1)
+    )
     expected = result.decision_function(columns)
     rows = storage(columns.to_numpy())
     np.testing.assert_array_equal(result.decision_function(rows), expected)
@@ -104,7 +106,7 @@ def test_units_do_not_matter_where_squares_leave_the_range(data, storage, power)
 
 
 def test_original_is_what_is_fitted_where_nothing_was_scaled(data):
-    result = ps.svm("y ~ a + b", data, lam=0.1).fit(ps.SDCA(tol=1e-10, seed=1))
+    result = ps.svm("y ~ a + b", data, lam=0.1).fit(ps.Optimum(tol=1e-10, seed=1))
     assert result.tidy(original=True).equals(result.tidy())
 
 

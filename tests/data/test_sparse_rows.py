@@ -28,7 +28,7 @@ CASES += [("lil", "rows", 2, [0, BEYOND])]
 
 @pytest.fixture(scope="module")
 def fit():
-    return ps.SVM(Y, sp.csr_array(X), lam=0.1).fit(ps.SDCA(seed=1))
+    return ps.SVM(Y, sp.csr_array(X), lam=0.1).fit(ps.Optimum(seed=1))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))

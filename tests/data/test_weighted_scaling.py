@@ -13,7 +13,7 @@ from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClass
 SAME = {"rtol": 1e-12, "atol": 1e-12}
 # Two fits within 1e-9 of one optimum.
 FIT = {"rtol": 1e-4, "atol": 1e-5}
-EXACT = ps.SDCA(gap_tol=1e-10, seed=1)
+EXACT = ps.Optimum(gap_tol=1e-10, seed=1)
 
 
 RNG = np.random.default_rng(2)

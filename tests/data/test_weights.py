@@ -24,7 +24,7 @@ def data():
 
 
 def optimum(model):
-    return model.fit(ps.SDCA(tol=TOL, seed=1))
+    return model.fit(ps.Optimum(tol=TOL, seed=1))
 
 
 @pytest.mark.parametrize("make", [ps.svm, ps.logit])

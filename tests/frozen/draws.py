@@ -118,7 +118,7 @@ def folds() -> dict[str, list[str]]:
         name: assignments(ps.Folds.stratified(complete["y"], 5, seed=443, **options))
         for name, options in of_y.items()
     }
-    steps, newton = ps.Pegasos(**STEPS), ps.SDCA(**NEWTON)
+    steps, newton = ps.Pegasos(**STEPS), ps.Optimum(**NEWTON)
     for name, given in {"by number": {}, "by group": {"groups": "school"}}.items():
         options = FOLDS | given | PLAIN | NO_CHOICE
         cv = ps.cross_validate(model(), steps, **options, metrics=["error_rate"])
@@ -129,7 +129,7 @@ def folds() -> dict[str, list[str]]:
 
 def validations() -> dict[str, dict[str, list[float]]]:
     """What cross-validation gives: of runs that draw in each fold, and of optima."""
-    steps, newton = ps.Pegasos(**STEPS), ps.SDCA(**NEWTON)
+    steps, newton = ps.Pegasos(**STEPS), ps.Optimum(**NEWTON)
     found = {}
     for name, loss, solver, given in (
         ("runs", "hinge", steps, {"repeats": 2}),

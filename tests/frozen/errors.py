@@ -81,7 +81,7 @@ def fitted(name: str) -> ps.LinearResults:
     given = MODEL | options
     terms = "y ~ a + b + c + g" + " - 1" * (not given["intercept"])
     model = build(terms, rows.frame(), functions=None, **given)
-    solver = ps.SDCA(**NEWTON | {"tol": TOL})
+    solver = ps.Optimum(**NEWTON | {"tol": TOL})
     return model.fit(solver, cov_type=cov_type, groups=groups)
 
 

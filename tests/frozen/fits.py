@@ -19,12 +19,9 @@ NEWTON = {
     "epochs": 1000,
     "tol": TOL,
     "gap_tol": None,
-    "start": "zero",
     "seed": 1,
     "sample_kind": "rejection",
     "ties": "na",
-    "algorithm": "newton",
-    "arithmetic": None,
 }
 KERNEL_MODEL = {
     "lam": 0.01,
@@ -107,7 +104,7 @@ def linear(loss: str, X: Any, **changed: Any) -> Fitted:
     """Fit a model of arrays."""
     dense = np.asarray(X.todense()) if sp.issparse(X) else np.asarray(X, dtype=float)
     y, given = rows.labels(dense[:, :2] - dense[:, :2].mean(0), 99), MODEL | changed
-    fit = LOSSES[loss](y, X, **given).fit(ps.SDCA(**NEWTON), cov_type="none")
+    fit = LOSSES[loss](y, X, **given).fit(ps.Optimum(**NEWTON), cov_type="none")
     scores = np.asarray(fit.decision_function(X, offset=given["offset"]))
     signs = np.where(y == "yes", 1.0, -1.0)
     return Fitted(fit, signs, scores, weights_in_total(signs, given))
@@ -117,7 +114,7 @@ def formula(loss: str, terms: str, data: Any, frame: pd.DataFrame) -> Fitted:
     """Fit a model of a formula, of a frame or of a file with the same rows."""
     build = {"hinge": ps.svm, "log": ps.logit}[loss]
     model = build(f"y ~ {terms}", data, functions=None, **MODEL)
-    fit = model.fit(ps.SDCA(**NEWTON), cov_type="none")
+    fit = model.fit(ps.Optimum(**NEWTON), cov_type="none")
     scores = fit.decision_function(frame, unseen="error").to_numpy()
     known = ~np.isnan(scores)
     signs = np.where(frame["y"] == "yes", 1.0, -1.0)[known]
@@ -141,7 +138,7 @@ def kernel(X: np.ndarray, function: dict[str, Any], **changed: Any) -> Fitted:
     y = rows.labels(rows.normal(len(X), 2, 98) if gram else X, 99)
     given = KERNEL_MODEL | changed
     model = ps.KernelSVM(y, X, memory=2**29, **function, **given)
-    fit = model.fit(ps.SDCA(**NEWTON | {"tol": KERNEL_TOL}))
+    fit = model.fit(ps.Optimum(**NEWTON | {"tol": KERNEL_TOL}))
     signs = np.where(y == "yes", 1.0, -1.0)
     scaled = X - X.mean(0) if given["standardize"] else X
     largest = float((1.0 + (2.0 * scaled**2).sum(1).max()) ** 3)  # of K(x, x), or more

@@ -89,7 +89,7 @@ def test_a_fit_takes_weights_by_name_and_as_numbers():
     rng = np.random.default_rng(1)
     data = pd.DataFrame({"x": rng.normal(size=40), "w": rng.gamma(1.0, size=40)})
     data["y"] = np.where(data["x"] + rng.normal(size=40) > 0.5, "u", "v")
-    result = ps.svm("y ~ x", data, lam=0.1).fit(ps.SDCA(seed=1))
+    result = ps.svm("y ~ x", data, lam=0.1).fit(ps.Optimum(seed=1))
     new = data.iloc[::-1].iloc[:25].assign(x=lambda rows: rows["x"] + 0.01)
     predicted = result.predict(new)
     expected = ps.confusion(new["y"], predicted, weights=new["w"])

@@ -8,8 +8,8 @@ from scipy.special import expit
 import pegasos_stats as ps
 from pegasos_stats.models.inference.options import Bootstrap
 
-TIGHT = ps.SDCA(tol=1e-12, epochs=2000, seed=1)
-CLOSE = ps.SDCA(tol=1e-9, epochs=2000, seed=1)
+TIGHT = ps.Optimum(tol=1e-12, epochs=2000, seed=1)
+CLOSE = ps.Optimum(tol=1e-9, epochs=2000, seed=1)
 
 
 def rows(n=300, seed=1):

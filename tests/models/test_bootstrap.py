@@ -21,8 +21,8 @@ from pegasos_stats.models.inference.bootstrap import (
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.objective import best_intercept, certificate, primal
+from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
 
 LOSSES = pytest.mark.parametrize("loss", ["hinge", "log"])
@@ -42,7 +42,7 @@ def weighted(problem, seed=2):
 
 
 def fit(problem):
-    return run_sdca(problem, SDCA(1000, tol=1e-8, seed=1))
+    return run_sdca(problem, Optimum(epochs=1000, tol=1e-8, seed=1))
 
 
 def run(problem, replicates=40, seed=443, tol=1e-10, **options):
@@ -123,7 +123,7 @@ def test_every_replicate_has_the_certificate_that_it_claims(loss, intercept, for
     found = run(problem, 10)
     for resample, estimate in zip(resamples(problem), found.estimates, strict=False):
         beta, alpha = parts(problem, estimate)
-        best = run_sdca(resample, SDCA(3000, tol=1e-11, seed=1))
+        best = run_sdca(resample, Optimum(epochs=3000, tol=1e-11, seed=1))
         bound = certificate(resample, best.beta, best.alpha, best.dual)
         at = primal(resample, beta, alpha)
         # Each is within its own tolerance of the same optimum.
@@ -237,7 +237,7 @@ def test_shares_count_rows_that_ties_hold_at_zero_as_half():
     ties, shares = [], []
     for formula in ("y ~ b + g", "y ~ a + g", "y ~ a + b"):
         model = ps.svm(formula, data, lam=0.01)
-        fits = [model.fit(ps.SDCA(seed=seed), cov_type="none") for seed in (1, 2)]
+        fits = [model.fit(ps.Optimum(seed=seed), cov_type="none") for seed in (1, 2)]
         ties.append(sum((np.abs(f.decision_function()) < 1e-5).sum() for f in fits))
         shares.append([fit.predictions().estimates.effect[0] for fit in fits])
     assert max(ties) > 0

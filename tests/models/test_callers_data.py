@@ -11,7 +11,10 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::pegasos_stats.errors.ConvergenceWarning"
 )
 N = 30
-PEGASOS, SDCA = ps.Pegasos(epochs=3, seed=1), ps.SDCA(seed=1, tol=1e-9, epochs=500)
+PEGASOS, OPTIMUM = (
+    ps.Pegasos(epochs=3, seed=1),
+    ps.Optimum(seed=1, tol=1e-9, epochs=500),
+)
 
 
 def numbers(order="C", dtype=np.float64):
@@ -100,7 +103,7 @@ def test_data_that_change_after_the_fit_change_nothing(name):
     hinge = list(DATA).index(name) % 2
     X, y, buffers = DATA[name]()
     model = (ps.SVM if hinge else ps.Logit)(y, X, lam=0.1)
-    result, new = model.fit(PEGASOS if hinge else SDCA), DATA[name]()[0]
+    result, new = model.fit(PEGASOS if hinge else OPTIMUM), DATA[name]()[0]
     before = facts(model, result, new)
     scribble(buffers)
     assert facts(model, result, new) == before
@@ -109,10 +112,10 @@ def test_data_that_change_after_the_fit_change_nothing(name):
 @pytest.mark.parametrize("given", DATA.values(), ids=DATA)
 def test_data_that_change_before_the_fit_change_nothing(given):
     X, y, buffers = given()
-    expected = ps.SVM(y, X, lam=0.1).fit(SDCA)
+    expected = ps.SVM(y, X, lam=0.1).fit(OPTIMUM)
     model = ps.SVM(y, X, lam=0.1)
     scribble(buffers)
-    found = model.fit(SDCA)
+    found = model.fit(OPTIMUM)
     assert found.params.to_list() == expected.params.to_list()
     assert found.gap == expected.gap
     assert found.bse.to_list() == expected.bse.to_list()
@@ -138,7 +141,7 @@ def test_weights_index_order_and_formula_data_are_held_too():
 def test_what_a_fit_hands_out_does_not_lead_back_into_it():
     X, y = numbers()
     model = ps.Logit(y, X, lam=0.1, weights=np.linspace(1.0, 2.0, N))
-    result = model.fit(SDCA)
+    result = model.fit(OPTIMUM)
     problem, solution, covariance = result.problem, result.solution, result.covariance
     before, matrix = facts(model, result, X), result.cov_params().to_numpy()
     for array in (
@@ -155,7 +158,7 @@ def test_what_a_fit_hands_out_does_not_lead_back_into_it():
         frame.iloc[:, -1] = 0
     assert facts(model, result, X) == before
     assert (result.cov_params().to_numpy() == matrix).all()
-    assert str(result.training_table) == str(model.fit(SDCA).training_table)
+    assert str(result.training_table) == str(model.fit(OPTIMUM).training_table)
     assert result.index.name is None
 
 

@@ -19,7 +19,7 @@ from pegasos_stats.models.inference.wald import (
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca_run import run_sdca
 
-TIGHT = ps.SDCA(tol=1e-10, epochs=2000, seed=1)
+TIGHT = ps.Optimum(tol=1e-10, epochs=2000, seed=1)
 
 
 def rows(n=120, tied=False):
@@ -262,7 +262,7 @@ def intervals(loss):
     found = []
     for seed in range(REPLICATIONS):
         problem = Problem(*sample(seed), LAM, loss)
-        fit = run_sdca(problem, ps.SDCA(tol=1e-6, epochs=1000, seed=1))
+        fit = run_sdca(problem, ps.Optimum(tol=1e-6, epochs=1000, seed=1))
         se = sandwich(problem, fit, Sandwich()).std_error
         by = estimates(np.array([fit.alpha, *fit.beta]), se)
         found.append([by.estimate, by.conf_low, by.conf_high, se])

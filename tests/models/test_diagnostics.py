@@ -14,7 +14,7 @@ from pegasos_stats.errors import DataError, OptionError, UndefinedMetricWarning
 # At lam = 1e-10 the optimum differs from the one without penalty by about 1e-9 of a
 # coefficient, statsmodels' own tolerance is 1e-8: 2e-8 measured of the residuals.
 CLOSE = 1e-6
-EXACT = ps.SDCA(tol=1e-12, seed=1)
+EXACT = ps.Optimum(tol=1e-12, seed=1)
 FORMULA = "y ~ x + z + g"
 
 
@@ -217,7 +217,7 @@ def test_loaded_and_scanned_fits_have_numbers_but_no_rows(data, result, tmp_path
     ps.save(result, tmp_path / "fit.npz")
     data.to_csv(tmp_path / "data.csv", index=False)
     scanned = ps.logit(FORMULA, ps.scan(tmp_path / "data.csv"), lam=1e-10)
-    scanned = scanned.fit(ps.SDCA(tol=1e-10, seed=1))
+    scanned = scanned.fit(ps.Optimum(tol=1e-10, seed=1))
     for fit in (ps.load(tmp_path / "fit.npz"), scanned):
         for name in ("deviance", "null_deviance", "llr", "llr_pvalue"):
             expected = getattr(result, name)

@@ -10,7 +10,7 @@ import pytest
 import pegasos_stats as ps
 from tests.output.command_line import run
 
-SOLVER = ps.SDCA(gap_tol=1e-7, seed=1)
+SOLVER = ps.Optimum(gap_tol=1e-7, seed=1)
 MODELS = pytest.mark.parametrize("make", [ps.svm, ps.logit])
 
 
@@ -56,7 +56,7 @@ def test_the_limit_is_1e_5_of_a_score_for_a_standard_deviation(make, cov_type):
 @MODELS
 def test_a_zero_has_the_statistic_0_and_its_interval_everywhere(make, tmp_path, capsys):
     data = DATA.assign(tiny=1e-7 * np.random.default_rng(6).normal(size=len(DATA)))
-    result = make("y ~ a + b + tiny", data).fit(ps.SDCA(seed=1))
+    result = make("y ~ a + b + tiny", data).fit(ps.Optimum(seed=1))
     table = result.tidy().set_index("term")
     # Each row is there with b and with -b: no effect, but for the solver.
     assert table.loc["b", ["estimate", "statistic"]].tolist() == [0.0, 0.0]

@@ -34,7 +34,7 @@ def fit(data=None, loss=ps.logit, formula="died ~ age + dose", lam=0.01, **given
     data = hospitals() if data is None else data
     options = {name: given.pop(name) for name in list(given) if name in MODEL}
     model = loss(formula, data, lam=lam, **options)
-    return model.fit(ps.SDCA(tol=1e-10, seed=1), **given)
+    return model.fit(ps.Optimum(tol=1e-10, seed=1), **given)
 
 
 MODEL = ("weights", "freq_weights", "standardize", "na_action")
@@ -78,7 +78,7 @@ def test_the_same_groups_are_read_from_all_forms():
     column, two = data["hospital"], ["hospital", "weight"]
     forms = ["hospital", column, list(column), column.astype("category")]
     forms += [["hospital"], data[["hospital"]], column.to_numpy()]
-    results = [model.fit(ps.SDCA(seed=1), groups=form) for form in forms]
+    results = [model.fit(ps.Optimum(seed=1), groups=form) for form in forms]
     for result in results:
         assert result.bse.equals(results[0].bse)
         assert result.groups.numbers == (24,)
@@ -173,7 +173,7 @@ def test_groups_that_are_none_are_refused(named):
 # At lam = 1e-10 the optimum is that far from the one without penalty, and a gap of
 # 1e-12 far less: 3e-9 to 2e-8 measured, of coefficients, standard errors and z.
 TINY, PEER = 1e-10, 1e-6
-OPTIMUM = ps.SDCA(tol=1e-12, epochs=1000, seed=1)
+OPTIMUM = ps.Optimum(tol=1e-12, epochs=1000, seed=1)
 
 
 def spector():

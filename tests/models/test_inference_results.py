@@ -8,7 +8,7 @@ import statsmodels.api as sm
 import pegasos_stats as ps
 from pegasos_stats.errors import ConvergenceWarning, OptionError, UndefinedMetricWarning
 
-CLOSE = ps.SDCA(epochs=1000, tol=1e-10, seed=1)
+CLOSE = ps.Optimum(epochs=1000, tol=1e-10, seed=1)
 
 
 TERMS = "digit ~ p34 + p43 + p26"
@@ -137,7 +137,7 @@ def test_a_fit_far_from_its_optimum_says_so_once_and_how_to_go_on(build):
 
 def test_a_covariance_that_is_not_defined_warns_and_is_explained():
     X = pd.DataFrame({"x": [-1.0, -1.0, 1.0, 1.0]})
-    solver = ps.SDCA(tol=1e-8, seed=1)
+    solver = ps.Optimum(tol=1e-8, seed=1)
     result = ps.SVM(["a", "a", "b", "b"], X, lam=1e-3).fit(solver, cov_type="sandwich")
     with pytest.warns(UndefinedMetricWarning, match="not defined"):
         assert result.bse.isna().all()

@@ -1,4 +1,4 @@
-"""Kernel models at their optimum: SDCA on working sets, and what its fits give."""
+"""Kernel models at their optimum: working sets, and what its fits give."""
 
 from dataclasses import asdict
 
@@ -9,7 +9,7 @@ from sklearn.svm import SVC
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
 
-TIGHT = ps.SDCA(tol=1e-7, seed=1)
+TIGHT = ps.Optimum(tol=1e-7, seed=1)
 PEER = 1e-5  # of an objective: SVC at its tolerance of 1e-6 is nearer than that
 KERNELS = [
     {"kernel": "gaussian", "gamma": 0.7},
@@ -73,7 +73,7 @@ def test_the_optimum_is_that_of_scikit_learn(kernel, weighted, lam):
 @pytest.mark.parametrize("intercept", [True, False])
 def test_the_certificate_is_what_the_definitions_say(kernel, intercept):
     model, K = model_of(kernel, 0.01, weighted=True, intercept=intercept)
-    result = model.fit(ps.SDCA(tol=1e-6, seed=3))
+    result = model.fit(ps.Optimum(tol=1e-6, seed=3))
     n, signs, a = len(K), model.problem.y, result.solution.dual
     w = model.problem.row_weights
     assert (a >= 0).all()
@@ -101,12 +101,12 @@ def test_without_a_solver_a_fit_goes_to_the_optimum():
     X, y, _ = data()
     model = ps.KernelSVM(y, X, lam=0.01)
     result = model.fit()
-    assert isinstance(result.solver, ps.SDCA)
+    assert isinstance(result.solver, ps.Optimum)
     assert result.relative_gap <= 1e-6
     steps = model.fit(ps.Pegasos(epochs=200, seed=1))
     assert steps.objective > result.objective
     assert steps.dual_objective <= result.dual_objective + result.gap
-    again = model.fit(ps.SDCA(seed=result.seed))
+    again = model.fit(ps.Optimum(seed=result.seed))
     assert again.objective == result.objective
     assert (again.dual_coef == result.dual_coef).all()
 
@@ -136,11 +136,11 @@ def test_pegasos_is_refined():
     assert result.converged
     assert result.n_iter > first.n_iter == 450
     assert result.n_violations > first.n_violations
-    assert (result.seed, result.solver_name) == (5, "Pegasos, then SDCA")
+    assert (result.seed, result.solver_name) == (5, "Pegasos, then Optimum")
     assert trace["epoch"].tolist() == list(range(1, len(trace) + 1))
     assert trace["objective"].iloc[2] == first.objective
     assert trace["objective"].iloc[-1] == result.objective
-    assert "Pegasos, then SDCA" in str(result.summary(details=True))
+    assert "Pegasos, then Optimum" in str(result.summary(details=True))
     with pytest.raises(OptionError, match=r"refine=0\.1 goes on from Pegasos"):
         model.fit(TIGHT, refine=0.1)
 

@@ -21,7 +21,7 @@ FRAME = pd.DataFrame(X, columns=list("abcd")).assign(y=Y)
 LACKING = FRAME.copy()  # four incomplete rows
 LACKING.loc[[1, 5], "a"] = np.nan
 LACKING.loc[[7, 8], "y"] = None
-QUICK = ps.SDCA(tol=1e-3, seed=1)
+QUICK = ps.Optimum(tol=1e-3, seed=1)
 CLASSIFIERS = pytest.mark.parametrize(
     "classifier", [SVMClassifier, LogitClassifier, KernelSVMClassifier]
 )
@@ -40,7 +40,7 @@ def test_lambda_is_one_by_the_rows(door):
     model, n = DOORS[door]
     problem = model().problem
     assert (problem.lam, problem.lam_rule) == (1.0 / n, "1/n")
-    assert model().fit(ps.SDCA(seed=1)).nobs == n
+    assert model().fit(ps.Optimum(seed=1)).nobs == n
 
 
 @CLASSIFIERS
@@ -106,7 +106,7 @@ def test_the_command_line(tmp_path, capsys):
 
 def test_folds_and_saved_fits_keep_it(tmp_path):
     model = ps.logit("y ~ .", FRAME)
-    ps.save(model.fit(ps.SDCA(seed=1)), tmp_path / "fit.model")
+    ps.save(model.fit(ps.Optimum(seed=1)), tmp_path / "fit.model")
     again = ps.load(tmp_path / "fit.model").problem
     assert (again.lam, again.lambda_text) == (1.0 / N, "0.00667 (1/n)")
     given = {"solver": QUICK, "folds": 5, "seed": 1}
@@ -116,7 +116,7 @@ def test_folds_and_saved_fits_keep_it(tmp_path):
 
 @pytest.mark.parametrize("standardize", [False, None])
 def test_a_kernel_machine_is_that_of_libsvm(standardize):
-    ours = ps.KernelSVM(Y, X, standardize=standardize).fit(ps.SDCA(tol=1e-9, seed=1))
+    ours = ps.KernelSVM(Y, X, standardize=standardize).fit(ps.Optimum(tol=1e-9, seed=1))
     scaled = standardize is None
     rows = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1) if scaled else X
     theirs = SVC(tol=1e-9, gamma="auto" if scaled else "scale").fit(rows, Y)

@@ -15,7 +15,7 @@ REFERENCE = Path(__file__).parents[2] / "r_reference"
 # At lam = 1e-10 the optimum is that far from the one without penalty; R's derivatives
 # are differences with steps of 1e-5, and rounding of 1e-16 is 1e-11 of them, twice.
 TINY, PEER, OF_R = 1e-10, 1e-7, 2e-6
-OPTIMUM = ps.SDCA(tol=1e-12, epochs=1000, seed=1)
+OPTIMUM = ps.Optimum(tol=1e-12, epochs=1000, seed=1)
 
 
 @pytest.fixture(scope="module")

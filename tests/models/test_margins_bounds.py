@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
 
-SOLVER = ps.SDCA(tol=1e-9, seed=1)
+SOLVER = ps.Optimum(tol=1e-9, seed=1)
 TERMS = ["cut(x, 3)", "bs(x, df=4)", "C(floor(x / 2))", "cut(x, [-4, 0, 4, 7])"]
 
 
@@ -88,7 +88,7 @@ def test_intervals_of_shares_end_at_0_and_1():
 def test_predictors_whose_squares_no_double_holds_have_effects(data, size):
     """They are those of the same predictor in another unit, a power of 2."""
     unit = 2.0 ** np.round(np.log2(size))
-    solver = ps.SDCA(tol=1e-12, seed=1)
+    solver = ps.Optimum(tol=1e-12, seed=1)
     fits = [
         ps.logit("y ~ x", data.assign(x=data["x"] * each), standardize=True, lam=1.0)
         for each in (1.0, unit)
@@ -141,7 +141,7 @@ def test_columns_are_those_of_tidy(fit):
 
 def test_arrays_and_sparse_rows_have_effects_by_position(data):
     X = data[["x", "b"]].astype(float).to_numpy()
-    near = ps.SDCA(tol=1e-13, seed=1)
+    near = ps.Optimum(tol=1e-13, seed=1)
     dense = ps.Logit(data["y"].to_numpy(), X, lam=0.01).fit(near)
     sparse = ps.Logit(data["y"].to_numpy(), csr_array(X), lam=0.01).fit(near)
     plain = ps.Logit(data["y"], data[["x", "b"]], lam=0.01).fit(near)

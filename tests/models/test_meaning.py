@@ -10,7 +10,7 @@ import pegasos_stats as ps
 
 # At lam = 1e-10 the optimum is that far from the one without penalty: 3e-9 measured.
 TINY, PEER = 1e-10, 1e-6
-OPTIMUM = ps.SDCA(tol=1e-12, epochs=1000, seed=1)
+OPTIMUM = ps.Optimum(tol=1e-12, epochs=1000, seed=1)
 FORMULA = "affair ~ C(religious) + educ + age * children"
 
 
@@ -107,7 +107,7 @@ def test_odds_ratios_have_intervals(both):
 
 
 # Standard errors follow the laws of the problem: levels, signs, rows, units.
-TIGHT = ps.SDCA(tol=1e-11, epochs=1000, seed=1)
+TIGHT = ps.Optimum(tol=1e-11, epochs=1000, seed=1)
 # Coefficients are at the optimum to sqrt(2 gap / lam), some 1e-5, and covariances are
 # smooth in them: those of the hinge weigh rows near the margin by a smooth kernel.
 RTOL = 1e-4

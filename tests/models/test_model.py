@@ -134,7 +134,7 @@ def test_the_outcome_is_needed_for_a_table_alone(digits):
 def test_a_predictor_called_as_the_outcome_is_never_its_labels():
     X = pd.DataFrame({"y": [0, 1, 0, 1], "x": [1.0, 2.0, 3.0, 4.0]})
     y = np.array([0, 0, 1, 1])  # without a name it is called y
-    result = ps.SVM(y, X, lam=0.1).fit(ps.SDCA(seed=1))
+    result = ps.SVM(y, X, lam=0.1).fit(ps.Optimum(seed=1))
     with pytest.raises(ColumnError, match="both called 'y'"):
         result.confusion(X)
     assert "margin" not in result.augment(X)
@@ -143,7 +143,7 @@ def test_a_predictor_called_as_the_outcome_is_never_its_labels():
 
 # New rows beyond a spline, and columns called like ours.
 def fitted(formula, data):
-    return ps.logit(formula, data, lam=0.1).fit(ps.SDCA(seed=1))
+    return ps.logit(formula, data, lam=0.1).fit(ps.Optimum(seed=1))
 
 
 def test_rows_beyond_a_spline_are_refused(data):

@@ -22,7 +22,7 @@ def test_resamples_that_are_left_out_are_noted_and_told_to_whoever_asks():
     labels, x = ["a"] * 2 + ["b"] * 18, np.linspace(-1.0, 1.0, 20) ** 3
     model = ps.SVM(labels, pd.DataFrame({"x": x}), lam=0.1)
     boot = ps.Bootstrap(replicates=40, seed=443)
-    result = model.fit(ps.SDCA(tol=1e-8, seed=1), cov_type=boot)
+    result = model.fit(ps.Optimum(tol=1e-8, seed=1), cov_type=boot)
     (note,) = result.estimated.notes
     assert note in result.notes_on_errors()
     with pytest.warns(UndefinedMetricWarning) as told:
@@ -75,7 +75,7 @@ def test_a_degenerate_hinge_is_told_until_it_is_cured():
     y = np.where(np.arange(300) % 10 == 0, "ill", "well")
     X = rng.normal(size=(300, 2)) + 0.8 * (y == "ill")[:, None]
     flat, cured = (
-        ps.SVM(y, X, lam=0.01, weights=weights).fit(ps.SDCA(tol=1e-8, seed=1))
+        ps.SVM(y, X, lam=0.01, weights=weights).fit(ps.Optimum(tol=1e-8, seed=1))
         for weights in (None, "balanced")
     )
     (note,) = of_topic(flat, "predictions")

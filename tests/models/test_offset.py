@@ -15,7 +15,7 @@ from pegasos_stats.models.inference.bootstrap import bootstrap
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.rng import RRandom
 
-EXACTLY = ps.SDCA(tol=1e-11, seed=1)
+EXACTLY = ps.Optimum(tol=1e-11, seed=1)
 # ||theta - theta*|| by the gap of 1e-11 and the penalty of 1e-10 is some 1e-7.
 CLOSE = 1e-6
 TERMS = ["Intercept", "a", "b", "g[T.y]", "g[T.z]"]

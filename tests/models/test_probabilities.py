@@ -8,7 +8,7 @@ from scipy.special import expit
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError, UndefinedMetricWarning
 
-TIGHT = ps.SDCA(epochs=1000, tol=1e-10, seed=1)
+TIGHT = ps.Optimum(epochs=1000, tol=1e-10, seed=1)
 
 
 def rare(n, seed):
@@ -94,7 +94,7 @@ def test_weights_of_rows_make_a_population_also_if_a_level_has_one_weight():
 
 
 # Predictions by a threshold, on one scale wherever one is taken.
-SOLVER = ps.SDCA(tol=1e-6, seed=1)
+SOLVER = ps.Optimum(tol=1e-6, seed=1)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
 
 CLOSE = 1e-6  # the penalty of 1e-10, and statsmodels' tolerance of 1e-8
-EXACT = ps.SDCA(tol=1e-12, seed=1)
+EXACT = ps.Optimum(tol=1e-12, seed=1)
 FORMULA = "y ~ x + g"
 
 

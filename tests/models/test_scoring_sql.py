@@ -155,11 +155,13 @@ def test_a_database_computes_the_scores(scores_in, data, formula, standardize):
 @pytest.mark.parametrize("intercept", [True, False])
 def test_frames_without_a_formula(scores_in, data, intercept):
     X = data[["x", "k", "z"]]
-    result = ps.Logit(data["y"], X, lam=0.1, intercept=intercept).fit(ps.SDCA(seed=1))
+    result = ps.Logit(data["y"], X, lam=0.1, intercept=intercept).fit(
+        ps.Optimum(seed=1)
+    )
     scores = result.decision_function(X)
     np.testing.assert_allclose(scores_in(result, X), scores, **CLOSE)
     assert result.to_sql().count("\n + ") == 3 - (not intercept)
-    numbered = ps.SVM(data["y"], X.to_numpy(), lam=0.1).fit(ps.SDCA(seed=1))
+    numbered = ps.SVM(data["y"], X.to_numpy(), lam=0.1).fit(ps.Optimum(seed=1))
     found = scores_in(numbered, X.set_axis(["x1", "x2", "x3"], axis=1))
     np.testing.assert_allclose(found, numbered.decision_function(X), **CLOSE)
 
@@ -180,7 +182,7 @@ def test_missing_values_and_unknown_levels_are_null(scores_in, data):
 def test_a_condition_hides_no_missing_value(scores_in, data):
     """As in `predict` and in R, a missing value that decides nothing does no harm."""
     formula = "y ~ ifelse(x > 5, z, 0) + I((x > 5) | (k > 4)) + C((x > 5) & (k > 4))"
-    result = ps.svm(formula, data, lam=0.1).fit(ps.SDCA(seed=1))
+    result = ps.svm(formula, data, lam=0.1).fit(ps.Optimum(seed=1))
     both = data.astype({"k": float}).assign(x=8.0), data.assign(x=2.0, k=2.0)
     for holes, decides in zip(both, [True, False], strict=True):
         for row, column in enumerate(["x", "k", "z"]):
@@ -192,7 +194,7 @@ def test_a_condition_hides_no_missing_value(scores_in, data):
 
 def test_nan_is_missing_in_duckdb_which_takes_it_for_a_large_number(data):
     formula = "y ~ I(x > 5) + ifelse(k > 4, x, 0) + pmin(z, 1) + pmax(z, k)"
-    result = ps.logit(formula, data, lam=0.1).fit(ps.SDCA(seed=1))
+    result = ps.logit(formula, data, lam=0.1).fit(ps.Optimum(seed=1))
     scores = result.to_sql("duckdb")
     for lost in ("x", "k", "z"):
         values = [
@@ -259,7 +261,7 @@ def test_booleans_and_logarithms_by_dialect(data):
 
 
 def test_letters_are_compared_whatever_the_collation_of_a_column(data):
-    result = ps.svm("y ~ C(g) + x", data, lam=0.1).fit(ps.SDCA(seed=1))
+    result = ps.svm("y ~ C(g) + x", data, lam=0.1).fit(ps.Optimum(seed=1))
     bases = (sqlite3.connect(":memory:"), "sqlite"), (duckdb.connect(), "duckdb")
     for run, dialect in bases:
         run.execute("CREATE TABLE folded (g VARCHAR COLLATE NOCASE, x DOUBLE)")
@@ -270,7 +272,7 @@ def test_letters_are_compared_whatever_the_collation_of_a_column(data):
 
 def test_text_that_is_no_number_is_none_in_sqlite(data):
     """A CSV file becomes a table of text there."""
-    result = ps.svm("y ~ x", data, lam=0.1).fit(ps.SDCA(seed=1))
+    result = ps.svm("y ~ x", data, lam=0.1).fit(ps.Optimum(seed=1))
     text = ["1.50", " 2", "3e0", "1x", "", "NA", None]
     scores = result.decision_function(pd.DataFrame({"x": [1.5, 2.0, 3.0]}))
     found = scores_in_sqlite(result, pd.DataFrame({"x": text}))
@@ -315,7 +317,7 @@ def test_what_sql_has_no_word_for_is_refused_in_one_sentence(data, term, what):
 
 def test_a_missing_value_is_in_no_list(scores_in, data):
     formula = "y ~ I(k in [1, 2, 3]) + I(g not in ['u']) + x"
-    result = ps.svm(formula, data, lam=0.1).fit(ps.SDCA(seed=1))
+    result = ps.svm(formula, data, lam=0.1).fit(ps.Optimum(seed=1))
     holes = data.astype({"k": float, "g": object})
     holes.loc[0, "k"], holes.loc[1, "g"] = np.nan, None
     scores = result.decision_function(holes)

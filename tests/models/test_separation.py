@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 
 import pegasos_stats as ps
 
-TIGHT, NEAR = (ps.SDCA(tol=tol, epochs=2000, seed=1) for tol in (1e-10, 1e-8))
+TIGHT, NEAR = (ps.Optimum(tol=tol, epochs=2000, seed=1) for tol in (1e-10, 1e-8))
 pytestmark = pytest.mark.filterwarnings(
     "ignore::pegasos_stats.errors.UndefinedMetricWarning"
 )

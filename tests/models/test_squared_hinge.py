@@ -13,7 +13,7 @@ from pegasos_stats.errors import CallError, OptionError
 from pegasos_stats.solvers.objective import best_intercept, certificate
 from pegasos_stats.studies.parity import checked_in, setup_of
 
-SOLVER = ps.SDCA(tol=1e-10, seed=1)
+SOLVER = ps.Optimum(tol=1e-10, seed=1)
 SHAPES = [(200, 5, 1 / 200), (5000, 20, 1e-4), (40, 100, 1e-2), (300, 4, 1e-8)]
 SQUARED: Any = {"loss": "squared_hinge"}
 FORMULA = "y ~ x0 + x1 * x2 + g"
@@ -216,7 +216,7 @@ def test_runs_have_the_bits_of_r(r):
         (model, ps.Pegasos(9, seed=1, tol=0.05)),
         (ps.SVM(labels, X, **given), ps.Pegasos(2, seed=-3)),
         (ps.SVM(labels, X, **given), ps.Pegasos(2, seed=3, step=0.05)),
-        (through_zero, ps.SDCA(seed=4, algorithm="perm", tol=1e-2)),
+        (through_zero, ps.SDCA(seed=4, tol=1e-2)),
     ]:
         one = checked_in(r, setup_of(built, solver))
         assert one.equal, one

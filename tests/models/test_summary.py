@@ -8,7 +8,7 @@ import pegasos_stats as ps
 from pegasos_stats.models.summaries import most_important
 from tests.output.test_report import Reader
 
-CLOSE = ps.SDCA(tol=1e-10, seed=1)
+CLOSE = ps.Optimum(tol=1e-10, seed=1)
 N, QUESTION = 90, "would you buy it again, all in all?"
 
 
@@ -47,7 +47,7 @@ def test_everything_is_whole_and_escaped_in_a_notebook():
     y = pd.Series(np.where(np.arange(40) % 2, wicked, "plain <b>"), name=wicked)
     X = pd.DataFrame(rng.normal(size=(40, 2)), columns=[f"x {wicked}", "z"])
     X["z"] += np.arange(40) % 2
-    model, quick = ps.Logit(y, X, lam=0.01), ps.SDCA(seed=1)
+    model, quick = ps.Logit(y, X, lam=0.01), ps.Optimum(seed=1)
     result, studied = model.fit(CLOSE), {"folds": 3, "seed": 1}
     compared = ps.compare_predictions(y, y, result.predict(), names=(wicked, "B & B"))
     for thing in (result, result.confusion(), compared):
@@ -125,7 +125,7 @@ def test_a_run_says_how_far_it_is_from_the_minimum(kind):
     run = model.fit(ps.Pegasos(1, seed=1))
     (said,) = [line for line in run.summary().header if "converged" in line]
     number = float(said.split(" above its minimum")[0].split()[-1])
-    off = run.objective - model.fit(ps.SDCA(tol=1e-8, seed=1)).objective
+    off = run.objective - model.fit(ps.Optimum(tol=1e-8, seed=1)).objective
     assert "not converged: objective" in said
     # Two digits are shown of a bound that is certified.
     assert off <= 1.05 * number

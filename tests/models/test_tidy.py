@@ -10,7 +10,7 @@ from pegasos_stats.errors import ColumnError, LabelError
 
 TIDY = "term estimate std_error statistic p_value conf_low conf_high"
 SOLVER = ps.Pegasos(epochs=5, seed=443)
-CLOSE = ps.SDCA(tol=1e-10, seed=1)
+CLOSE = ps.Optimum(tol=1e-10, seed=1)
 
 
 TRAIN, TEST = ps.datasets.load_digits56()
@@ -59,7 +59,7 @@ def test_glance_is_one_row_of_what_the_properties_say(result):
         np.testing.assert_equal(getattr(row, name), getattr(result, name))
     assert row.error_rate == result.confusion().error_rate
     assert row.df_residual == result.df_resid
-    assert (row.loss, row.lam, row.solver) == ("hinge", 0.1, "SDCA")
+    assert (row.loss, row.lam, row.solver) == ("hinge", 0.1, "Optimum")
 
 
 def test_augment_adds_predictions_to_the_data(result):

@@ -171,7 +171,7 @@ def tied(request):
     data = pd.DataFrame(rng.integers(0, 4, (300, 3)).astype(float), columns=[*"abc"])
     odds = 1.2 * data["a"] + 0.3 * data["b"] - 2.2
     data["y"] = np.where(odds + rng.logistic(size=300) > 0, "yes", "no")
-    return ps.svm("y ~ a + b + c", data, lam=0.01).fit(ps.SDCA(seed=1))
+    return ps.svm("y ~ a + b + c", data, lam=0.01).fit(ps.Optimum(seed=1))
 
 
 @pytest.mark.parametrize("hypothesis", ["a = 0", "b = 0", "c = 0", "a = b", "a = 0.5"])
@@ -211,7 +211,7 @@ def data():
 def fit_of(model, data, kind, tol=1e-6):
     made = model("y ~ x + z + twice + c", data, lam=0.01)
     groups = "g" if kind == "cluster" else None
-    return made.fit(ps.SDCA(tol=tol, seed=1), cov_type=kind, groups=groups)
+    return made.fit(ps.Optimum(tol=tol, seed=1), cov_type=kind, groups=groups)
 
 
 @pytest.mark.parametrize(("model", "kind"), CASES)
@@ -257,9 +257,9 @@ def test_a_constant_column_does_not_spoil_a_joint_test(model, kind, data):
 def test_a_mean_far_from_the_origin_has_an_error(offset, data):
     """``alpha + mean b`` is known well where both are known badly."""
     far = data.assign(t=offset + 1e3 * data["x"])
-    fit = ps.logit("y ~ t", far, lam=1e3).fit(ps.SDCA(tol=1e-10, seed=1))
+    fit = ps.logit("y ~ t", far, lam=1e3).fit(ps.Optimum(tol=1e-10, seed=1))
     found = fit.t_test(np.array([1.0, far["t"].mean()]))
-    near = ps.logit("y ~ x", data, lam=1e-3).fit(ps.SDCA(tol=1e-10, seed=1))
+    near = ps.logit("y ~ x", data, lam=1e-3).fit(ps.Optimum(tol=1e-10, seed=1))
     expected = near.t_test(np.array([1.0, data["x"].mean()]))
     # Digits are lost as products of 1e9 cancel.
     assert found.sd[0] == pytest.approx(expected.sd[0], rel=1e-3)
@@ -284,8 +284,8 @@ def test_where_doubles_do_not_suffice_the_cure_that_is_named_reaches_the_optimum
     far = dates.assign(ns=dates["ns"] * unit)
     given = {"data": far, "lam": 1e-2, "intercept": False}
     with pytest.warns(ConvergenceWarning, match="standardize=True"):
-        raw = model("y ~ ns + x", **given).fit(ps.SDCA(seed=1))
+        raw = model("y ~ ns + x", **given).fit(ps.Optimum(seed=1))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        cured = model("y ~ ns + x", **given, standardize=True).fit(ps.SDCA(seed=1))
+        cured = model("y ~ ns + x", **given, standardize=True).fit(ps.Optimum(seed=1))
     assert cured.relative_gap <= 1e-6 < raw.relative_gap

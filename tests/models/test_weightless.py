@@ -7,7 +7,7 @@ import statsmodels.api as sm
 
 import pegasos_stats as ps
 
-TIGHT = ps.SDCA(tol=1e-12, epochs=2000, seed=1)
+TIGHT = ps.Optimum(tol=1e-12, epochs=2000, seed=1)
 # Two fits to the same optimum, each within its gap.
 NEAR = {"rtol": 1e-4, "atol": 1e-6}
 
@@ -91,7 +91,7 @@ def test_files_count_them_for_none(tmp_path):
         frame.to_csv(tmp_path / f"{i}.csv", index=False)
         scan = ps.scan(tmp_path / f"{i}.csv")
         model = ps.logit("y ~ x + z", scan, weights="w", lam=1.0)
-        found.append(model.fit(ps.SDCA(tol=1e-10, seed=1)))
+        found.append(model.fit(ps.Optimum(tol=1e-10, seed=1)))
     one, other = found
     assert (one.nobs, other.nobs) == (100, 100)
     np.testing.assert_allclose(one.bse, other.bse, **NEAR)

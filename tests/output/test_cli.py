@@ -119,7 +119,7 @@ for words, options in SOLVERS.items():
     PYTHON[f"demo --lambda 0.1 --cov-type none {words}"] = made
 for words, solver in {
     "": None,
-    "--solver sdca --tol 1e-5 --start sgd": ps.SDCA(tol=1e-5, start="sgd"),
+    "--solver optimum --tol 1e-5": ps.Optimum(tol=1e-5),
     "--epochs 2 --seed 1": ps.Pegasos(2, seed=1),
 }.items():
     PYTHON[f"fit train.csv --outcome digit --lambda 1 {words}"] = svm(), solver
@@ -178,7 +178,8 @@ PEGASOS = ps.Pegasos(epochs=3, seed=2)
 
 # Options of the command, and the same model in Python.
 FITS = {
-    "--formula y~g+x --loss log --lambda 0.5 --standardize --weights w --solver sdca": (
+    "--solver optimum --formula y~g+x --loss log --lambda 0.5 --standardize "
+    "--weights w": (
         ps.logit("y ~ g + x", DATA, lam=0.5, standardize=True, weights="w")
     ),
     "--formula y~x --kernel gaussian --gamma 0.5 --lambda 1 --epochs 3": (
@@ -193,7 +194,7 @@ FITS = {
 @pytest.mark.parametrize("words", FITS)
 def test_a_fit_is_told_by_its_summary_of_one_screen(words, capsys):
     DATA.to_csv("small.csv", index=False)
-    solver = ps.SDCA(seed=1) if "sdca" in words else PEGASOS
+    solver = ps.Optimum(seed=1) if "optimum" in words else PEGASOS
     refined = {"refine": 1e-6} if "refine" in words else {}
     result = FITS[words].fit(solver, **refined)
     given = ["fit", "small.csv", *words.split(), "--seed", str(result.seed)]
@@ -240,7 +241,7 @@ def warned(capsys, **columns):
 def test_missing_values_are_counted_by_column(capsys):
     x = [f"{i}" if i > 2 else "" for i in range(N)]
     pd.DataFrame({"y": ["n", "p"] * 30, "x": x}).to_csv("d.csv", index=False)
-    given = "fit", "d.csv", "--outcome", "y", "--solver", "sdca"
+    given = "fit", "d.csv", "--outcome", "y", "--solver", "optimum"
     assert f"n {N - 3} (3 dropped)" in run(capsys, *given).out
     assert json.loads(run(capsys, *given, "--json").out)["missing"] == {"x": 3}
 
@@ -273,7 +274,7 @@ def test_they_are_those_of_the_fit(given, capsys):
     data.to_csv("h.csv", index=False)
     make, options = FITS_OF_COEFFICIENTS[given]
     model = make("died ~ age + site", data, lam=0.01)
-    result = model.fit(ps.SDCA(seed=1), **options)
+    result = model.fit(ps.Optimum(seed=1), **options)
     words = f"fit h.csv --formula died~age+site --lambda 0.01 --seed 1 {given}"
     asked = words.split()
     printed = run(capsys, *asked, "--coefficients").out

@@ -54,7 +54,7 @@ def small(tmp_path_factory):
     return path
 
 
-OPTIMUM = ["--outcome", "y", "--solver", "sdca", "--loss", "log"]
+OPTIMUM = ["--outcome", "y", "--solver", "optimum", "--loss", "log"]
 
 
 def test_a_lambda_that_is_chosen_is_chosen_anew_in_each_fold(small, capsys):
@@ -81,7 +81,7 @@ def test_a_lambda_that_is_given_is_validated(small, capsys):
         assert part.count("'Positive' Class : 7") == 1
         assert "Sensitivity 95% CI" not in part  # of rows that are not new
     frame = pd.read_csv(small)
-    fit = ps.logit("y ~ .", frame, lam=0.1).fit(ps.SDCA(seed=443))
+    fit = ps.logit("y ~ .", frame, lam=0.1).fit(ps.Optimum(seed=443))
     seen = fit.confusion(positive=7, mode="sens_spec")
     assert str(seen) in told
 
@@ -124,7 +124,7 @@ def test_a_column_is_an_offset_and_no_predictor(small, tmp_path, capsys):
     given = "fit", small, *["--outcome", "y", "--offset", "b", "--loss", "log"]
     assert "lambda 0.0167 (1/n)" in run(capsys, *given).out
     printed = run(capsys, *given, "--json", "--save", model)
-    alone = ps.logit("y ~ a", frame, offset="b").fit(ps.SDCA(seed=2))
+    alone = ps.logit("y ~ a", frame, offset="b").fit(ps.Optimum(seed=2))
     # Two orders, each to a gap of 1e-6 by Newton steps, which end far below it.
     params = json.loads(printed.out)["params"]
     assert params == pytest.approx(alone.params.to_dict(), rel=1e-6)

@@ -100,8 +100,8 @@ def test_a_gap_of_zero_is_not_drawn_and_its_share_is_named():
         f"{x}, {share} at the end" for x, share in ends.items()
     ]
     assert [panel.get_lines()[-1].get_xdata()[0] for panel in panels] == [2, 2, 2]
-    assert legend(panels[0])[-1] == "SDCA from here"
-    assert "SDCA from here" not in legend(gap) + legend(errors)
+    assert legend(panels[0])[-1] == "Optimum from here"
+    assert "Optimum from here" not in legend(gap) + legend(errors)
 
 
 def test_the_same_figure_is_the_same_svg_on_any_day(monkeypatch):
@@ -373,7 +373,7 @@ GREY = np.array([0.2126, 0.7152, 0.0722])  # weights of luminance, ITU-R BT.709
 
 def test_lines_go_through_medians_and_bands_to_the_5_and_95_percent_quantiles():
     model = ps.svm("digit ~ .", TRAIN_OF_PLOT, lam=0.1)
-    solvers = {"Pegasos": ps.Pegasos(epochs=7), "SDCA": ps.SDCA(tol=1e-3)}
+    solvers = {"Pegasos": ps.Pegasos(epochs=7), "SDCA": ps.Optimum(tol=1e-3)}
     study = ps.compare_solvers(model, solvers, runs=5, test=TEST, seed=443)
     found = study.tidy().set_index(["solver", "measure"]).loc["Pegasos"]
     loss, error, gap = study.plot(ax=panels(3))

@@ -99,7 +99,7 @@ def test_a_page_of_the_command_line_has_no_words_of_python(tmp_path, capsys):
 
 # ---- Reports and figures of fits whose offset was numbers: test rows bring theirs.
 
-SOLVER = ps.SDCA(seed=1)
+SOLVER = ps.Optimum(seed=1)
 
 
 @pytest.fixture(scope="module")

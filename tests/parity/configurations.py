@@ -119,7 +119,7 @@ class Configuration:
         coding = self.coding
         if not isinstance(coding, str):
             coding = pd.Series(list(coding))
-        use = partial(ps.SDCA, tol=0, algorithm="perm")
+        use = partial(ps.SDCA, tol=0)
         solver = (use if self.solver == "sdca" else ps.Pegasos)(**self.options)
         return Setup(model, solver, rows, self.labels, coding, weights)
 

@@ -71,7 +71,7 @@ def _case(line: dict[str, str]) -> SdcaCase:
 def solver(case: SdcaCase) -> ps.SDCA:
     names = ("epochs", "start", "seed", "sample_kind", "ties")
     given: dict[str, Any] = {name: getattr(case, name) for name in names}
-    return ps.SDCA(tol=0, algorithm="perm", **given)
+    return ps.SDCA(tol=0, **given)
 
 
 def rows_drawn(case: SdcaCase) -> np.ndarray:

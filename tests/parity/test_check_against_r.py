@@ -50,7 +50,7 @@ def test_the_fits_of_the_reference_are_the_same(r, model, data):
         (ps.SVM(data["y"], X, coding="first-seen", lam=1.0), ps.Pegasos(2, seed=-3)),
         (ps.SVM(dates, X.toarray(), lam=0.2), ps.Pegasos(2, seed=5)),
         (ps.SVM(data["y"], X, intercept=False, lam=1.0),
-         ps.SDCA(seed=4, algorithm="perm", tol=1e-2)),
+         ps.SDCA(seed=4, tol=1e-2)),
         (kernel, ps.Pegasos(2, seed=3)),
     ]  # fmt: skip
     for model, solver in runs:
@@ -156,8 +156,8 @@ def test_what_the_reference_lacks_is_refused(model, data, tmp_path):
     kernel = ps.kernel_svm("y ~ o", data, lam=1.0)
     said = {
         "is not in the R reference": (model, ps.Pegasos(arithmetic="fast")),
-        "SDCA with algorithm='perm' alone": (plain, ps.SDCA()),
-        "algorithm='perm' alone, for linear": (kernel, ps.SDCA()),
+        "repeats runs of Pegasos and SDCA": (plain, ps.Optimum()),
+        "SDCA for linear models alone": (kernel, ps.SDCA()),
         "no files": (ps.svm("y ~ o", ps.scan(file), lam=1.0), None),
         "model is of type LinearResults": (plain.fit(ps.Pegasos(1, seed=1)), None),
     }

@@ -218,7 +218,7 @@ def test_without_penalty_it_is_that_of_glm(r, right):
     r.eval(f"with_offset <- {GLM}\n0")
     theirs = r.call("with_offset", f"y ~ {right}", *columns)
     model = ps.logit(f"y ~ {right}", data, lam=1e-10, offset="z")
-    result = model.fit(ps.SDCA(tol=1e-11, seed=1), cov_type="nonrobust")
+    result = model.fit(ps.Optimum(tol=1e-11, seed=1), cov_type="nonrobust")
     numbers = [result.llf, 2.0 * -result.llnull, result.aic]
     scores = result.decision_function(new)
     ours = np.concatenate([result.params, result.bse, numbers, scores])

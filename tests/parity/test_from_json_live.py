@@ -61,7 +61,7 @@ def test_scores_and_labels(r, data, formula, standardize, tmp_path):
 
 
 def test_one_column_gives_every_bit(r, data, tmp_path):
-    result = ps.SVM(data["y"], data[["x"]], lam=1.0).fit(ps.SDCA(seed=1))
+    result = ps.SVM(data["y"], data[["x"]], lam=1.0).fit(ps.Optimum(seed=1))
     scores, _ = in_r(r, result, data, tmp_path)
     assert np.array_equal(scores, result.decision_function(data))
 

@@ -53,7 +53,7 @@ def python_fit(loss, name, data, **fit):
         options = {**options, "lam": LAM}
     function = ps.logit if loss == "logit" else ps.svm
     model = function(formula, data, **options)
-    return model.fit(ps.SDCA(tol=TOL, epochs=1000), **fit)
+    return model.fit(ps.Optimum(tol=TOL, epochs=1000), **fit)
 
 
 def fit_in_r(r, loss, name, tol=TOL):
@@ -147,7 +147,7 @@ def test_separated_coefficients_have_no_errors(r, seed):
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit = ps.logit("y ~ x + g * h", frame, lam=0.01).fit(ps.SDCA(tol=1e-12))
+        fit = ps.logit("y ~ x + g * h", frame, lam=0.01).fit(ps.Optimum(tol=1e-12))
         ours = fit.bse
     np.testing.assert_allclose(ours, r.eval("errors"), rtol=1e-4)
 
@@ -171,7 +171,7 @@ def test_pairs_in_r_come_to_the_same_optimum(r, kernel, weighted):
     w /= w.mean()
     options = {"kernel": kernel, **KERNELS[kernel]}
     model = ps.KernelSVM(y, X, lam=0.02, weights=w if weighted else None, **options)
-    result = model.fit(ps.SDCA(tol=1e-9, seed=1))
+    result = model.fit(ps.Optimum(tol=1e-9, seed=1))
     r.set("X", X)
     r.set("y", y)
     r.set("w", w)

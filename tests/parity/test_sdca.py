@@ -140,7 +140,7 @@ def check(r, seed, data, loss, start, storage, weighted):
     w = np.random.default_rng(seed).choice([0.0, 0.5, 1.5], len(y)) if weighted else 1.0
     w = np.broadcast_to(w, len(y)).copy()
     rows = X if storage == "dense" else csr_array(X)
-    solver = SDCA(epochs=4, tol=0, start=start, seed=seed, algorithm="perm")
+    solver = SDCA(epochs=4, tol=0, start=start, seed=seed)
     problem = Problem(rows, y, lam, loss, False, weights=w if weighted else None)
     ours = run_sdca(problem, solver)
     r.set("data", {"X": X, "y": y, "w": w})

@@ -27,7 +27,7 @@ def refined():
 
 
 def bootstrapped():
-    result = ps.SVM(Y, X, lam=0.1).fit(ps.SDCA(tol=1e-8, seed=2))
+    result = ps.SVM(Y, X, lam=0.1).fit(ps.Optimum(tol=1e-8, seed=2))
     result = result.with_covariance(TINY)
     assert len(result.estimated.estimates) > 0
     return result

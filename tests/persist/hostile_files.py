@@ -21,7 +21,7 @@ SECONDS = 5.0  # of the processor; refused at once these are milliseconds
 def saved_in(folder):
     data = pd.DataFrame({"y": [0, 1] * 5, "a": range(10), "b": range(5, 15)})
     model = ps.SVM(data["y"], data[["a", "b"]], lam=1.0)
-    result = model.fit(ps.SDCA(tol=1e-6, seed=1), cov_type="sandwich")
+    result = model.fit(ps.Optimum(tol=1e-6, seed=1), cov_type="sandwich")
     path = folder / "a.model"
     save(result, path)
     return path

@@ -33,7 +33,7 @@ def model(build=ps.svm, **options):
 
 
 def exact():
-    return ps.SDCA(tol=1e-8, seed=1)
+    return ps.Optimum(tol=1e-8, seed=1)
 
 
 def two_fits():
@@ -103,7 +103,7 @@ def models():
 
 
 def solvers():
-    given = {"Pegasos": ps.Pegasos(epochs=3), "SDCA": ps.SDCA(tol=1e-3)}
+    given = {"Pegasos": ps.Pegasos(epochs=3), "SDCA": ps.Optimum(tol=1e-3)}
     return ps.compare_solvers(model(), given, runs=3, seed=443, test=DATA)
 
 

@@ -26,7 +26,7 @@ def saved(tmp_path_factory):
     found = {name: path for name, (_, path) in saved_in(folder).items()}
     X, y = np.random.default_rng(3).normal(size=(60, 2)), np.arange(60) % 2
     model = ps.Logit(y, X, lam=0.1, standardize=True)
-    result = model.fit(ps.SDCA(tol=1e-8, seed=1), cov_type="HC3")
+    result = model.fit(ps.Optimum(tol=1e-8, seed=1), cov_type="HC3")
     save(result, folder / "sandwich")
     return found | {"sandwich": folder / "sandwich"}
 
@@ -347,7 +347,7 @@ def test_arrays_without_numbers_raise_no_limit(small, tmp_path):
 def test_the_knots_of_a_spline_are_bounded(tmp_path):
     data = pd.DataFrame({"x": np.arange(12.0), "y": ["a", "b"] * 6})
     model = ps.Logit.from_formula("y ~ ns(x, df=3)", data, lam=0.1)
-    save(model.fit(ps.SDCA(seed=1), cov_type=None), tmp_path / "a")
+    save(model.fit(ps.Optimum(seed=1), cov_type=None), tmp_path / "a")
     (key,) = model.design.state
     knots = {key: {"boundary": [0.0, 11.0], "knots": [5.5] * 20_000}}
     check_refused(tmp_path / "b", forged(tmp_path / "a", "design.state", knots))

@@ -8,7 +8,7 @@ import pandas as pd
 import pegasos_stats as ps
 
 N = 2400
-SOLVER = ps.SDCA(tol=1e-8, seed=1)
+SOLVER = ps.Optimum(tol=1e-8, seed=1)
 LAM = 0.01
 
 

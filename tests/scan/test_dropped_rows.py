@@ -7,7 +7,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError
 
-EXACT = ps.SDCA(tol=1e-9, gap_tol=1e-10, seed=1)
+EXACT = ps.Optimum(tol=1e-9, gap_tol=1e-10, seed=1)
 
 
 def rows():

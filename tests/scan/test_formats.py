@@ -12,7 +12,7 @@ from pegasos_stats.data.scan import files
 from pegasos_stats.errors import ColumnError, DataError
 from tests.scan.scan_files import frame_of
 
-SOLVER = ps.SDCA(tol=1e-6, seed=1)
+SOLVER = ps.Optimum(tol=1e-6, seed=1)
 
 
 def arrow(data, file, new=pa.ipc.new_file):

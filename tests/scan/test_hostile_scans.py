@@ -8,7 +8,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import ColumnError, DataError, LabelError, PegasosStatsError
 from tests.scan.scan_files import frame_of, written
 
-SOLVER = ps.SDCA(tol=1e-6, seed=1)
+SOLVER = ps.Optimum(tol=1e-6, seed=1)
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_other_types_of_numbers_and_an_empty_file_are_no_matter(parts, scanned):
         parts[1][:0],
         parts[2].assign(g=parts[2]["g"].astype("category")),
     ]
-    tight = ps.SDCA(tol=1e-10, seed=1)
+    tight = ps.Optimum(tol=1e-10, seed=1)
     fitted = ps.logit("y ~ x0 + C(k) + g", scanned(mixed), lam=0.01).fit(tight)
     here = ps.logit("y ~ x0 + C(k) + g", whole, lam=0.01).fit(tight)
     assert fitted.nobs == len(whole)
@@ -94,7 +94,7 @@ def test_values_lacking_in_every_row_of_a_file_are_counted(tmp_path):
     data["z"] = data["x"].where(data.index >= 200)  # none in the first of three
     data.loc[[250, 599], "x"] = np.nan
     model = ps.svm("y ~ x + z", ps.scan(written(data, tmp_path, 3)), lam=1.0)
-    found = model.fit(ps.SDCA(seed=1)).dropped
+    found = model.fit(ps.Optimum(seed=1)).dropped
     assert (found.total, dict(found.missing)) == (202, {"x": 2, "z": 200})
 
 

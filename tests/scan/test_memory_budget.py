@@ -22,7 +22,7 @@ few["x"] = np.sin(np.arange(100.0)).astype(np.float32)
 few.to_parquet(f"{folder}/few.parquet")
 def fit(formula, path):
     rows = ps.scan(path, memory="128MiB")
-    solver = ps.SDCA(tol=1e-2, seed=1)
+    solver = ps.Optimum(tol=1e-2, seed=1)
     ps.logit(formula, rows, lam=0.01).fit(solver, cov_type="none")
 fit("y ~ x + g", f"{folder}/few.parquet")
 before = peak()

@@ -42,7 +42,7 @@ def test_columns_of_any_size_are_standardized_as_in_memory(size, tmp_path):
     data = pd.DataFrame({"y": y, "x": x, "z": rng.standard_normal(600)})
     path = tmp_path / "rows.parquet"
     data.to_parquet(path)
-    solver = ps.SDCA(tol=1e-9, seed=1)
+    solver = ps.Optimum(tol=1e-9, seed=1)
     here, there = (
         ps.svm("y ~ x + z", rows, lam=0.01, standardize=True).fit(solver)
         for rows in (data, ps.scan(path))

@@ -89,7 +89,7 @@ def test_cells_are_read_alike(what, tmp_path):
     assert width in (None, len(whole.names))
     assert width is not None or len(whole.names) > 20  # a factor
     assert repr(whole.coding.levels) == repr(parts.coding.levels) == repr(levels)
-    fits = [m.fit(ps.SDCA(tol=1e-9, seed=1)).params for m in (whole, parts)]
+    fits = [m.fit(ps.Optimum(tol=1e-9, seed=1)).params for m in (whole, parts)]
     np.testing.assert_allclose(*fits, atol=1e-3)
 
 

@@ -11,7 +11,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import DataError
 
 pa = pytest.importorskip("pyarrow")
-SOLVER = ps.SDCA(tol=1e-4, seed=1)
+SOLVER = ps.Optimum(tol=1e-4, seed=1)
 ENDINGS = ["parquet", "arrow", "csv", "svm"]
 PLANS = ["in place", "moved", "same size and time"]
 

@@ -38,7 +38,7 @@ def placed(data, home, folder):
 
 def fitted(formula, data):
     with dask_here():
-        return ps.logit(formula, data, lam=0.01).fit(ps.SDCA(tol=1e-8, seed=1))
+        return ps.logit(formula, data, lam=0.01).fit(ps.Optimum(tol=1e-8, seed=1))
 
 
 def dask_here():

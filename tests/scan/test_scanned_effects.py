@@ -22,7 +22,7 @@ def scan(data, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def both(data, scan):
-    solver = ps.SDCA(tol=1e-10, seed=1)
+    solver = ps.Optimum(tol=1e-10, seed=1)
     fitted = {
         model: [model(FORMULA, rows, lam=0.01).fit(solver) for rows in (scan, data)]
         for model in (ps.logit, ps.svm)

@@ -12,7 +12,7 @@ from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.sandwich import sandwich
 from tests.scan.scan_files import frame_of, told_apart, written
 
-SOLVER = ps.SDCA(tol=1e-8, seed=1)
+SOLVER = ps.Optimum(tol=1e-8, seed=1)
 SAME = 1e-10  # relative to the largest: sums of the same numbers in another order
 CANCELLED = 1e-13  # of a gradient, that is next to nothing of what is summed
 SCALED = {"weights": "balanced", "standardize": True}

@@ -7,7 +7,7 @@ import pegasos_stats as ps
 from pegasos_stats.data.scan.rows import StreamedRows
 from tests.scan.scan_files import frame_of, told_apart, written
 
-SOLVER = ps.SDCA(tol=1e-6, seed=1)
+SOLVER = ps.Optimum(tol=1e-6, seed=1)
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from pegasos_stats.data import svmlight
 from pegasos_stats.data.scan import files
 from pegasos_stats.errors import ColumnError, DataError
 
-SOLVER = ps.SDCA(tol=1e-6, seed=1)
+SOLVER = ps.Optimum(tol=1e-6, seed=1)
 N, P, LAM = 1500, 12, 0.01
 EDGES = [0, 600, 650, N]
 

@@ -19,7 +19,7 @@ pytestmark = [
 ]
 
 LINEAR = [(SVMClassifier, ps.SVM), (LogitClassifier, ps.Logit)]
-NEAR = ps.SDCA(tol=1e-10, gap_tol=1e-12, seed=4)
+NEAR = ps.Optimum(tol=1e-10, gap_tol=1e-12, seed=4)
 
 
 def same(classifier, result):
@@ -34,8 +34,8 @@ BATCHES = {"batch_size": 7, "average": "all"}
 FITS = [
     ({}, {}, NEAR),
     ({"solver": "pegasos", "epochs": 3}, {}, ps.Pegasos(epochs=3, seed=4)),
-    ({"tol": 1e-3}, {}, ps.SDCA(tol=1e-3, seed=4)),
-    ({"solver": ps.SDCA(epochs=50, seed=1)}, {}, ps.SDCA(epochs=50, seed=4)),
+    ({"tol": 1e-3}, {}, ps.Optimum(tol=1e-3, seed=4)),
+    ({"solver": ps.Optimum(epochs=50, seed=1)}, {}, ps.Optimum(epochs=50, seed=4)),
     ({"solver": ps.Pegasos(**BATCHES)}, {}, ps.Pegasos(**BATCHES, seed=4)),
     ({"standardize": True}, {"standardize": True}, NEAR),
     ({"class_weight": {"ill": 0.5}}, {"weights": {"ill": 0.5, "well": 1.0}}, NEAR),
@@ -129,7 +129,7 @@ def test_a_kernel_goes_to_the_optimum(rows):
     X, y, w = rows
     found = KernelSVMClassifier(lam=0.1, gamma=0.01, random_state=4).fit(X, y, w)
     model = ps.KernelSVM(y, X, lam=0.1, gamma=0.01, weights=w, standardize=False)
-    result = model.fit(ps.SDCA(tol=1e-9, gap_tol=1e-9, seed=4))
+    result = model.fit(ps.Optimum(tol=1e-9, gap_tol=1e-9, seed=4))
     assert np.array_equal(found.dual_coef_, [result.dual_coef])
     assert found.relative_gap_ < 1e-8
 
@@ -149,7 +149,7 @@ def test_a_score_of_zero_is_of_the_first_class():
     found = SVMClassifier(lam=0.1, intercept=False).fit(X, y)
     assert found.decision_function([[0.0]]).tolist() == [0.0]
     assert found.predict([[0.0]]).tolist() == ["no"]
-    positive = found.set_params(solver=ps.SDCA(ties="positive")).fit(X, y)
+    positive = found.set_params(solver=ps.Optimum(ties="positive")).fit(X, y)
     assert positive.predict([[0.0], [-1.0], [2.0]]).tolist() == ["yes", "no", "yes"]
 
 

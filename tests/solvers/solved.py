@@ -15,7 +15,7 @@ LIBSVM_STEPS = 100_000  # it has no other end on badly scaled columns
 
 
 def solved(problem, solver, **options):
-    """What SDCA finds, and its certificate."""
+    """What a solver finds, and its certificate."""
     found = run_sdca(problem, solver, **options)
     return found, certificate_of(problem, found)
 

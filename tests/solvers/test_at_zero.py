@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
+from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import zero_where_best
 from pegasos_stats.solvers.solver_runs import certificate_of, run_linear
 
@@ -21,7 +21,7 @@ def test_a_rare_class_is_given_up_altogether(tol, weights):
     y, X = rare(1)
     given = None if weights is None else np.random.default_rng(2).uniform(0.5, 2.0, 250)
     for seed in (1, 2):
-        solver = ps.SDCA(tol=tol, epochs=1000, seed=seed)
+        solver = ps.Optimum(tol=tol, epochs=1000, seed=seed)
         result = ps.SVM(y, X, lam=0.1, weights=given).fit(solver)
         assert (result.coef == 0.0).all()
         assert result.intercept == -1.0
@@ -40,7 +40,7 @@ def test_it_is_never_worse_than_what_was_found():
         if abs(y.sum()) == 80:
             continue
         problem = Problem(X, y, 10.0 ** rng.uniform(-3, 1), intercept=bool(seed % 3))
-        found = run_linear(problem, SDCA(tol=1e-3, seed=1), warn=False)
+        found = run_linear(problem, Optimum(tol=1e-3, seed=1), warn=False)
         best = zero_where_best(problem, found, 1e-3)
         before, after = (certificate_of(problem, each) for each in (found, best))
         assert after.objective <= before.objective

@@ -25,7 +25,7 @@ ROUNDING = 1e-10
 
 def fit(model, X, lam, **options):
     return model(Y, X, lam=lam, weights=WEIGHTS).fit(
-        ps.SDCA(tol=TOL, seed=1), **options
+        ps.Optimum(tol=TOL, seed=1), **options
     )
 
 
@@ -99,7 +99,7 @@ def test_the_coefficient_of_a_constant_column_is_0(model, value, lam, make):
 def test_errors_beside_a_constant_sparse_column_are_those_of_dense_rows(model, value):
     X = np.column_stack([NEAR[:, :2], np.full(N, value)])
     sparse, dense = (
-        model(Y, rows, lam=0.01).fit(ps.SDCA(tol=TOL, seed=1), cov_type="sandwich")
+        model(Y, rows, lam=0.01).fit(ps.Optimum(tol=TOL, seed=1), cov_type="sandwich")
         for rows in (sp.csr_array(X), X)
     )
     assert sparse.bse.iloc[-1] == dense.bse.iloc[-1] == 0.0

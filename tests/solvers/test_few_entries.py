@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca import SDCA
 from tests.solvers.solved import solved
 
 
@@ -39,8 +39,8 @@ def test_the_fit_is_that_of_the_sparse_rows(loss, intercept, weighted):
     w = np.random.default_rng(2).exponential(size=len(y)) if weighted else None
     w = None if w is None else w / w.mean()
     given = Problem(X, y, 1e-3, loss, intercept, weights=w)
-    dense, at = solved(given, SDCA(seed=1))
-    sparse, _ = solved(replace(given, X=csr_array(X)), SDCA(seed=1))
+    dense, at = solved(given, Optimum(seed=1))
+    sparse, _ = solved(replace(given, X=csr_array(X)), Optimum(seed=1))
     np.testing.assert_array_equal(dense.beta, sparse.beta)
     np.testing.assert_array_equal(dense.dual, sparse.dual)
     assert dense.alpha == sparse.alpha

@@ -50,8 +50,8 @@ SOLVERS = {
     "projected": lambda n, seed: ps.Pegasos(epochs=3, seed=seed, project=True),
     "batches": lambda n, seed: ps.Pegasos(epochs=3, seed=seed, batch_size=min(n, 3)),
     "fast": lambda n, seed: ps.Pegasos(epochs=3, seed=seed, arithmetic="fast"),
-    "SDCA": lambda n, seed: ps.SDCA(tol=1e-4, seed=seed),
-    "SDCA, close": lambda n, seed: ps.SDCA(tol=1e-11, epochs=40, seed=seed),
+    "Optimum": lambda n, seed: ps.Optimum(tol=1e-4, seed=seed),
+    "Optimum, close": lambda n, seed: ps.Optimum(tol=1e-11, epochs=40, seed=seed),
 }
 LAMBDAS = [5e-324, 1e-160, 1e-12, 1e-6, 1e-3, 0.03, 0.1, 1.0, 10.0, 1e3, 1e300]
 
@@ -114,7 +114,7 @@ def others(fit, X):
     centre = np.median(X, axis=0) if free else np.zeros(X.shape[1])
     near = replace(problem, X=np.ascontiguousarray(X - centre))
     try:
-        best = run_sdca(near, ps.SDCA(tol=1e-13, epochs=100, seed=1), warn=False)
+        best = run_sdca(near, ps.Optimum(tol=1e-13, epochs=100, seed=1), warn=False)
     except ps.errors.DataError:
         return
     yield moved(best.beta, best.alpha, centre)

@@ -1,6 +1,6 @@
 """Solvers on rare levels, weights, columns off zero and ties, beside other optimisers.
 
-Pegasos is written down here in plain numpy; the optimum of SDCA is that of scipy and
+Pegasos is written down here in plain numpy; the optimum of Optimum is that of scipy and
 of libsvm; what the solution does not depend on is a law of the problem.
 """
 
@@ -125,7 +125,7 @@ def test_the_refitted_intercept_is_the_best_one(problem, seed):
     assert least <= primal(problem, plain.beta, plain.alpha) * (1.0 + 1e-13)
 
 
-SDCA = ps.SDCA(tol=1e-6, epochs=5000, seed=1)
+OPTIMUM = ps.Optimum(tol=1e-6, epochs=5000, seed=1)
 
 
 @pytest.mark.fuzz
@@ -149,10 +149,10 @@ def test_the_least_objective_follows_the_laws_of_the_problem(problem, seed):
     ]
     if problem.intercept and not sp.issparse(problem.X):
         same.append(replace(problem, X=problem.X - np.float32(2.0)))
-    found = run_sdca(problem, SDCA, warn=False)
+    found = run_sdca(problem, OPTIMUM, warn=False)
     least = primal(problem, found.beta, found.alpha)
     for other in same:
-        at = run_sdca(other, SDCA, warn=False)
+        at = run_sdca(other, OPTIMUM, warn=False)
         # Each is within 1e-6 of its least value; in 24 bits a shift rounds the rows.
         assert primal(other, at.beta, at.alpha) == pytest.approx(least, rel=5e-6)
 

@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 import pegasos_stats as ps
 from pegasos_stats.solvers.newton.interior import InteriorSteps
 from pegasos_stats.solvers.objective import certificate, primal
+from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca import SDCA
 from tests.solvers.solved import risk_of_a_peer, solved
 
 N = 150
@@ -56,7 +56,7 @@ def test_grey_values_without_intercept_are_fitted_to_the_tolerance():
     f = X[:, :30] @ rng.standard_normal(30)
     y = np.where(f - np.median(f) + f.std() * rng.standard_normal(300) > 0, 1.0, -1.0)
     problem = Problem(X, y, 1e-5, intercept=False)
-    fit, at = solved(problem, SDCA(tol=1e-6, seed=1))
+    fit, at = solved(problem, Optimum(tol=1e-6, seed=1))
     assert fit.alpha == 0.0
     assert 0.0 <= at.relative_gap <= 1e-6
 
@@ -67,8 +67,8 @@ def test_steps_that_are_slow_give_way_before_the_last_default_epoch():
     f = X[:, :60] @ rng.standard_normal(60)
     y = np.where(f - np.median(f) + f.std() * rng.standard_normal(1500) > 0, 1.0, -1.0)
     problem = Problem((X - X.mean(axis=0)) / X.std(axis=0), y, 1e-6)
-    assert SDCA().epochs == 100
-    assert 0.0 <= solved(problem, SDCA(tol=1e-10, seed=1))[1].relative_gap <= 1e-10
+    assert Optimum().epochs == 100
+    assert 0.0 <= solved(problem, Optimum(tol=1e-10, seed=1))[1].relative_gap <= 1e-10
 
 
 def test_libsvm_finds_no_better_one():
@@ -83,7 +83,7 @@ def test_libsvm_finds_no_better_one():
 @pytest.mark.parametrize("lam", [1e-1, 1e-3, 1e-5])
 def test_predictors_of_any_scale_are_fitted_within_the_default_epochs(lam, intercept):
     problem = Problem(SECONDS, Y, lam, intercept=intercept)
-    assert solved(problem, SDCA(seed=1, tol=1e-8))[1].relative_gap <= 1e-8
+    assert solved(problem, Optimum(seed=1, tol=1e-8))[1].relative_gap <= 1e-8
 
 
 @pytest.mark.parametrize("lam", [5e-324, 1e-300, 1e-160, 1e300])
@@ -97,7 +97,9 @@ def test_scales_whose_squares_vanish_bring_no_warning_of_numpys(lam, shape):
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 warnings.simplefilter("ignore", ps.errors.PegasosStatsWarning)
-                fit = ps.SVM(y, columns, lam=lam).fit(SDCA(tol=1e-9, epochs=60, seed=1))
+                fit = ps.SVM(y, columns, lam=lam).fit(
+                    Optimum(tol=1e-9, epochs=60, seed=1)
+                )
             assert not fit.certificate.gap < 0.0  # NaN where it overflows
 
 

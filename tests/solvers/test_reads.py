@@ -8,18 +8,18 @@ import pytest
 from pegasos_stats.data.scan import rows
 from pegasos_stats.data.scan.rows import added
 from pegasos_stats.solvers.newton.sums import risk_and_image
+from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads.few_reads import few_reads
 from pegasos_stats.solvers.reads.hinge import NoRoomError, StreamedHinge
 from pegasos_stats.solvers.reads.risk_and_bound import cut, units
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import certificate_of
 from tests.solvers.exactly import fractions
 from tests.solvers.memory_rows import streamed
 from tests.solvers.solved import solved
 
 TOL = 1e-7
-SOLVER = SDCA(tol=TOL, seed=1)
+SOLVER = Optimum(tol=TOL, seed=1)
 
 
 def problem_of(loss, weighted, dtype=np.float64):
@@ -108,7 +108,7 @@ def test_single_precision_and_no_intercept(loss):
 
 def test_the_last_read_is_the_limit():
     problem = problem_of("hinge", False)
-    found = few_reads(streamed(problem), SDCA(epochs=1, tol=TOL, seed=1))
+    found = few_reads(streamed(problem), Optimum(epochs=1, tol=TOL, seed=1))
     assert (found.reached, found.solution.n_epochs) == (False, 1)
     assert found.certificate.relative_gap == 1.0  # no dual point yet
 
@@ -123,7 +123,7 @@ def of_budget(rows_kept, tol=1e-6, free=True, weighted=False):
     problem = Problem(X, y, 1e-3, intercept=free, weights=w)
     seen = []
     found = few_reads(
-        *(streamed(problem, most_kept=rows_kept), SDCA(tol=tol, seed=1)),
+        *(streamed(problem, most_kept=rows_kept), Optimum(tol=tol, seed=1)),
         observe=lambda read, at: seen.append(at),
     )
     return problem, found, seen
@@ -138,7 +138,7 @@ def test_the_optimum_needs_room_for_few_rows(rows_kept, free, weighted):
     assert found.reached
     assert found.solution.n_epochs == len(seen) <= 7
     assert certificate_of(problem, found.solution).relative_gap <= 1e-6
-    _, best = solved(problem, SDCA(tol=1e-9, seed=1), warn=False)
+    _, best = solved(problem, Optimum(tol=1e-9, seed=1), warn=False)
     # Both intervals, from bound to risk, have the minimum within.
     assert found.certificate.dual_objective <= best.objective
     assert best.dual_objective <= found.certificate.objective
@@ -207,8 +207,8 @@ def test_offsets_that_leave_no_row_near_the_margin_are_read(known, loss, free, l
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 3)), np.where(rng.random(60) < 0.5, 1.0, -1.0)
     problem = Problem(X, y, lam, loss, free, offset=KNOWN[known](y))
-    found = few_reads(streamed(problem), SDCA(5, tol=TOL, seed=1))
-    _, at = solved(problem, SDCA(tol=1e-10, seed=1), warn=False)
+    found = few_reads(streamed(problem), Optimum(epochs=5, tol=TOL, seed=1))
+    _, at = solved(problem, Optimum(tol=1e-10, seed=1), warn=False)
     assert found.certificate.dual_objective <= at.objective
     assert at.dual_objective <= found.certificate.objective
 

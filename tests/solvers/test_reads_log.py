@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads.few_reads import few_reads
-from pegasos_stats.solvers.sdca import SDCA
 from tests.solvers.memory_rows import streamed
 from tests.solvers.solved import solved
 
 TOL = 1e-9
-SOLVER = SDCA(tol=TOL, seed=1)
+SOLVER = Optimum(tol=TOL, seed=1)
 
 
 def rare_levels(lam, weights=None):
@@ -60,9 +60,9 @@ def test_a_level_of_few_rows_that_the_sample_takes_to_the_end_is_brought_back(
     likely = 1.0 / (1.0 + np.exp(0.3 + X[:, 0] + np.where(group == 0, 2.5, 0.0)))
     y = np.where(rng.random(6000) < likely, 1.0, -1.0)
     problem = Problem(X, y, lam, "log")
-    solver = SDCA(tol=1e-6, seed=1)
+    solver = Optimum(tol=1e-6, seed=1)
     found = few_reads(streamed(problem), solver)
-    _, exact = solved(problem, SDCA(tol=1e-12, seed=1))
+    _, exact = solved(problem, Optimum(tol=1e-12, seed=1))
     assert found.reached
     assert found.n_reads <= 20  # of 100; half of these did not get there in any number
     assert found.certificate.objective <= exact.objective * (1.0 + 1e-6)

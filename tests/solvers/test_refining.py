@@ -1,4 +1,4 @@
-"""Pegasos first, then SDCA from its dual point."""
+"""Pegasos first, then Optimum from its dual point."""
 
 import numpy as np
 import pytest

@@ -7,8 +7,8 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.solvers.newton.resamples import HingeResamples, SmoothResamples
+from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import LossName, Problem
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import run_linear
 
 TOL = 1e-9
@@ -41,7 +41,7 @@ def test_resamples_have_the_optimum_of_a_fit_with_their_weights(
 ) -> None:
     problem = example(kind, loss)
     n, p = problem.n, problem.p
-    fit = run_linear(problem, SDCA(tol=1e-6, seed=1))
+    fit = run_linear(problem, Optimum(tol=1e-6, seed=1))
     shares = np.clip(fit.dual / np.maximum(problem.row_weights, 1e-300), 0.0, 1.0)
     together = (HingeResamples if loss == "hinge" else SmoothResamples)(
         problem, fit, shares, TOL
@@ -55,7 +55,7 @@ def test_resamples_have_the_optimum_of_a_fit_with_their_weights(
     assert (gaps <= TOL * risks).all()
     for w, estimate, gap in zip(weights, found, gaps, strict=True):
         alone = replace(problem, weights=w / w.mean())
-        best = run_linear(alone, SDCA(tol=TOL, seed=1))
+        best = run_linear(alone, Optimum(tol=TOL, seed=1))
         # Each is within sqrt(2 gap / lam) of the optimum; no risk is above 1.
         apart = np.sqrt(2.0 * gap / problem.lam) + np.sqrt(2.0 * TOL / problem.lam)
         assert np.linalg.norm(estimate[1:] - best.beta) <= apart
@@ -64,11 +64,11 @@ def test_resamples_have_the_optimum_of_a_fit_with_their_weights(
 def test_a_penalty_of_its_own_is_a_column_of_another_scale() -> None:
     problem = example("plain", "hinge")
     scale = np.array([2.0, 0.5, 1.0, 3.0])
-    fit = run_linear(problem, SDCA(tol=1e-6, seed=1))
+    fit = run_linear(problem, Optimum(tol=1e-6, seed=1))
     together = HingeResamples(problem, fit, fit.dual, TOL)
     ones = np.ones((1, problem.n))
     found, gaps, risks = together(ones, problem.lam * scale[None] ** 2)
-    best = run_linear(replace(problem, X=problem.X / scale), SDCA(tol=TOL, seed=1))
+    best = run_linear(replace(problem, X=problem.X / scale), Optimum(tol=TOL, seed=1))
     assert (gaps <= TOL * risks).all()
     apart = 2.0 * np.sqrt(2.0 * TOL / problem.lam)
     assert np.linalg.norm(found[0, 1:] * scale - best.beta) <= apart

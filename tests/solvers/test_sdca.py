@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 import pegasos_stats as ps
 from pegasos_stats.errors import ConvergenceWarning, OptionError
 from pegasos_stats.solvers.objective import primal
+from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
@@ -61,7 +62,7 @@ def test_the_certificate_holds_on_random_problems(block):
         problem = random_problem(k)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            found, at = solved(problem, SDCA(seed=k))
+            found, at = solved(problem, Optimum(seed=k))
         assert at.relative_gap >= -ROUNDING, k
         unfinished += at.relative_gap > 1e-3
         other = risk_of_a_peer(problem)
@@ -73,20 +74,18 @@ def test_the_certificate_holds_on_random_problems(block):
     assert unfinished <= UNFINISHED
 
 
-def test_sdca_as_published_is_asked_for_by_name():
+def test_sdca_is_as_published():
     base = random_problem(7)
     problem = Problem(base.X, base.y, 0.1, intercept=False)
     bits, fast = (
-        run_sdca(problem, SDCA(epochs=5, tol=0, seed=1, algorithm="perm", **other))
+        run_sdca(problem, SDCA(epochs=5, tol=0, seed=1, **other))
         for other in ({}, {"arithmetic": "fast"})
     )
     assert bits.n_iter == fast.n_iter == 5 * problem.n
     # Sums of at most 200 numbers in another order.
     np.testing.assert_allclose(fast.beta, bits.beta, rtol=0, atol=1e-12)
-    with pytest.raises(OptionError, match="This form of SDCA has no intercept"):
-        run_sdca(base, SDCA(algorithm="perm", seed=1))
-    with pytest.raises(OptionError, match="algorithm='perm' too"):
-        SDCA(arithmetic="reference")
+    with pytest.raises(OptionError, match=r"SDCA has no intercept; .* ps\.Optimum"):
+        run_sdca(base, SDCA(seed=1))
 
 
 @pytest.mark.parametrize(("lam", "optimum"), [(1.0, 0.16390208), (0.01, 0.003471706)])
@@ -95,7 +94,7 @@ def test_the_optimum_on_digits(data_folder, lam, optimum):
     X = np.ascontiguousarray(table.iloc[:, :256], dtype=np.float64)
     y = np.where(table.iloc[:, 256] == 5, -1.0, 1.0)
     problem = Problem(X, y, lam)
-    found = run_sdca(problem, SDCA(seed=1, tol=1e-8))
+    found = run_sdca(problem, Optimum(seed=1, tol=1e-8))
     assert primal(problem, found.beta, found.alpha) == pytest.approx(optimum, rel=1e-6)
 
 
@@ -104,7 +103,7 @@ def test_every_epoch_is_run_with_tolerance_zero():
         base = random_problem(7)
         problem = Problem(base.X, base.y, 0.1, intercept=intercept)
         seen = []
-        run_sdca(problem, SDCA(epochs=30, tol=0, seed=1), seen.append)
+        run_sdca(problem, Optimum(epochs=30, tol=0, seed=1), seen.append)
         assert [moment.epoch for moment in seen] == list(range(1, 31))
 
 
@@ -122,7 +121,7 @@ def test_the_default_tolerance_is_missed_in_silence_by_less_than_a_thousandth(
     problem = slow_problem()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        _, at = solved(problem, SDCA(epochs=epochs, seed=1))
+        _, at = solved(problem, Optimum(epochs=epochs, seed=1))
     assert at.relative_gap > 1e-6
     assert (at.relative_gap > 1e-3) == warns == bool(told)
 
@@ -133,7 +132,9 @@ def test_weights_stand_for_repeated_rows():
     weights = counts * base.n / counts.sum()
     one = Problem(base.X, base.y, 0.05, weights=weights)
     two = Problem(np.repeat(base.X, counts, 0), np.repeat(base.y, counts), 0.05)
-    (best, at), (other, there) = (solved(p, SDCA(seed=1, tol=1e-9)) for p in (one, two))
+    (best, at), (other, there) = (
+        solved(p, Optimum(seed=1, tol=1e-9)) for p in (one, two)
+    )
     # ||beta - beta*||^2 <= 2 gap / lam, for each of the two
     apart = np.sqrt(2.0 * np.array([at.gap, there.gap]) / 0.05).sum()
     assert np.linalg.norm(best.beta - other.beta) <= apart <= 1e-3
@@ -152,7 +153,7 @@ def test_a_few_heavy_rows_take_no_more_steps(n, p):
     weights = np.append(np.ones(near.sum()), [rows.sum() for rows in classes])
     y = np.append(y[near], [-1.0, 1.0])
     problem = ps.SVM(y, X, lam=1e-4, weights=weights).problem
-    assert solved(problem, SDCA(40, tol=1e-6, seed=1))[1].relative_gap <= 1e-6
+    assert solved(problem, Optimum(epochs=40, tol=1e-6, seed=1))[1].relative_gap <= 1e-6
 
 
 def test_a_gap_within_the_tolerance_is_no_reason_to_warn():
@@ -160,6 +161,6 @@ def test_a_gap_within_the_tolerance_is_no_reason_to_warn():
     X = np.random.default_rng(5).normal(size=(40, 4))
     y = np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0)
     weights = np.where(y > 0, 1e-12, 1.0)
-    result = ps.SVM(y, X, weights=weights, lam=1.0).fit(ps.SDCA(tol=1e-8, seed=1))
+    result = ps.SVM(y, X, weights=weights, lam=1.0).fit(ps.Optimum(tol=1e-8, seed=1))
     assert result.relative_gap <= 1e-8
     assert result.converged

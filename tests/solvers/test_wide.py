@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 
 from pegasos_stats.errors import ConvergenceWarning
 from pegasos_stats.solvers.coordinates import is_wide, pairs_serve
+from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca import SDCA
 from tests.solvers.solved import risk_of_a_peer, solved
 
 ROUNDING = 1e-12
@@ -37,7 +37,7 @@ def test_many_sparse_rows_that_separate_end_in_pairs(intercept):
     problem = Problem(X, y, 1e-6, "hinge", intercept)
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
-        _, at = solved(problem, SDCA(tol=1e-6, seed=1))
+        _, at = solved(problem, Optimum(tol=1e-6, seed=1))
     assert at.relative_gap <= 1e-6
     assert at.errors == 0
 
@@ -51,7 +51,7 @@ def test_pairs_are_taken_while_scores_stay_within_the_doubles(scale, lam, pairs)
     problem = Problem(X, y, lam)
     assert pairs_serve(problem) is pairs
     with np.errstate(over="raise"):
-        _, at = solved(problem, SDCA(tol=1e-13, epochs=100, seed=1), warn=False)
+        _, at = solved(problem, Optimum(tol=1e-13, epochs=100, seed=1), warn=False)
     assert at.objective <= 1.0  # the loss of all zeros
 
 
@@ -59,7 +59,7 @@ def test_rows_that_are_the_same_do_not_stop_the_pairs():
     X = np.repeat(np.random.default_rng(0).standard_normal((10, 60)), 3, 0)
     y = np.where(np.arange(30) % 7 < 3, 1.0, -1.0)
     problem = Problem(X, y, 1e-3)
-    _, at = solved(problem, SDCA(seed=1, tol=1e-3, epochs=50))
+    _, at = solved(problem, Optimum(seed=1, tol=1e-3, epochs=50))
     assert at.relative_gap <= 1e-3
 
 
@@ -68,7 +68,7 @@ def test_rows_that_are_the_same_do_not_stop_the_pairs():
 @pytest.mark.parametrize("lam", [1.0, 1e-3, 1e-6])
 def test_every_form_of_rows_comes_to_a_small_gap(loss, form, lam):
     problem = wide_problem(5, loss, lam, n=60, p=300, form=form)
-    _, at = solved(problem, SDCA(seed=1, tol=1e-6, epochs=1000))
+    _, at = solved(problem, Optimum(seed=1, tol=1e-6, epochs=1000))
     assert -ROUNDING <= at.relative_gap <= 1e-6
 
 
@@ -77,7 +77,7 @@ def test_every_form_of_rows_comes_to_a_small_gap(loss, form, lam):
 def test_nearly_as_many_columns_as_rows_are_solved_by_pairs(intercept, n):
     problem = replace(wide_problem(12, lam=1e-4, n=n), intercept=intercept)
     assert is_wide(problem) == (n < (125 if intercept else 150))
-    _, at = solved(problem, SDCA(seed=1, tol=1e-6))
+    _, at = solved(problem, Optimum(seed=1, tol=1e-6))
     assert at.relative_gap <= 1e-6
     theirs = risk_of_a_peer(problem)
     assert at.dual_objective <= theirs

@@ -17,7 +17,7 @@ import pegasos_stats as ps
 from pegasos_stats.studies.folds import drawn_folds
 
 GRID = [0.3, 0.03, 0.003]
-EXACT = ps.SDCA(tol=1e-11, epochs=2000, seed=1)
+EXACT = ps.Optimum(tol=1e-11, epochs=2000, seed=1)
 # Gaps of 1e-11 at lambda 0.003 leave scores within sqrt(2e-11 / 0.003) = 8e-5 times the
 # length of a row, some 3; and scikit-learn's own tolerances are of that order.
 CLOSE = 3e-4

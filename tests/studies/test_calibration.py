@@ -25,7 +25,7 @@ from pegasos_stats.studies.calibration import distance_by_chance, fit_sigmoid
 
 mpl.use("Agg")
 
-TIGHT = ps.SDCA(epochs=1000, tol=1e-10, seed=1)
+TIGHT = ps.Optimum(epochs=1000, tol=1e-10, seed=1)
 
 
 @pytest.fixture(scope="module")

@@ -29,8 +29,8 @@ SOLVERS = {
     "drawn": ps.Pegasos.paper(steps=700),
     "average": ps.Pegasos(epochs=6, average=2),
     "in order": ps.Pegasos(epochs=4, order="sequential"),
-    "SDCA": ps.SDCA(tol=1e-3),
-    "all epochs": ps.SDCA(tol=0, epochs=9, start="sgd"),
+    "SDCA": ps.Optimum(tol=1e-3),
+    "all epochs": ps.Optimum(tol=0, epochs=9),
 }
 
 ODD = {"weights": {5: 1, 6: 3}, "standardize": True, "lam": 1.0}
@@ -164,7 +164,10 @@ def test_glance_is_each_solver_at_its_last_epoch(hinge):
 
 
 def test_runs_short_of_the_tolerance_are_counted_and_do_not_warn(hinge):
-    short = {"short": ps.SDCA(epochs=2, tol=1e-9), "gap": ps.SDCA(tol=0, gap_tol=0.1)}
+    short = {
+        "short": ps.Optimum(epochs=2, tol=1e-9),
+        "gap": ps.Optimum(tol=0, gap_tol=0.1),
+    }
     before = list(warnings.filters)
     found = ps.compare_solvers(hinge.model, short, runs=4, seed=1, workers=2)
     assert warnings.filters == before
@@ -175,7 +178,7 @@ COLD = """
 import json, pegasos_stats as ps
 train, _ = ps.datasets.load_digits56()
 model = ps.svm("digit ~ .", train, lam=0.1)
-solvers = {"SDCA": ps.SDCA(tol=0, epochs=5), "Pegasos": ps.Pegasos(epochs=5)}
+solvers = {"SDCA": ps.Optimum(tol=0, epochs=5), "Pegasos": ps.Pegasos(epochs=5)}
 found = ps.compare_solvers(model, solvers, runs=9, seed=1, workers=1)
 times = found.runs.pivot(index="run", columns=["solver", "epoch"], values="cpu_seconds")
 print(json.dumps((times.iloc[0] / times.median()).tolist()))
@@ -213,9 +216,9 @@ def test_a_run_that_fails_says_which():
     ("solvers", "given", "named"),
     [
         ({}, {}, "solvers={}"),
-        (ps.SDCA(), {}, "solvers="),
+        (ps.Optimum(), {}, "solvers="),
         ({"a": ps.SDCA}, {}, "'a' is of type"),
-        ({" ": ps.SDCA()}, {}, "the name ' '"),
+        ({" ": ps.Optimum()}, {}, "the name ' '"),
         (ONE, {"runs": 1.5}, "runs=1.5"),
         ({"a": ps.Pegasos.homework()}, {}, "intercept=False"),
     ],

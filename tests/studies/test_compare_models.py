@@ -13,7 +13,7 @@ from pegasos_stats.studies.comparisons import paired_mean
 
 # ---- Fits side by side: numbers, alignment by name, and every form of the table.
 
-SOLVER = ps.SDCA(tol=1e-9, seed=1)
+SOLVER = ps.Optimum(tol=1e-9, seed=1)
 
 
 @pytest.fixture(scope="module")

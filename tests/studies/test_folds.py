@@ -163,7 +163,7 @@ def test_every_fit_needs_both_levels(model):
 # ---- Folds of whole groups: as R draws them, as even as can be, in every study.
 
 GROUPED = golden("group_folds.json")  # by r_reference/golden_folds.R
-SOLVER = ps.SDCA(tol=1e-3, epochs=100, seed=1)
+SOLVER = ps.Optimum(tol=1e-3, epochs=100, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -296,7 +296,7 @@ def test_folds_that_part_a_group_are_refused(frame, grouped):
 
 # ---- What is learnt of predictors is learnt from the rows that are fitted alone.
 
-EXACT = ps.SDCA(tol=1e-8, epochs=500, seed=1)
+EXACT = ps.Optimum(tol=1e-8, epochs=500, seed=1)
 FOLD_OF = pd.Series(np.arange(60) % 3)
 NEAR = 1e-3  # of scores of two fits within a relative gap of 1e-8
 

@@ -163,7 +163,7 @@ def test_a_path_begins_where_scores_begin_to_differ_by_two(seed, count, ratio):
 def test_the_next_start_is_the_best_multiple_of_the_last_dual_weights(seed, smaller):
     model = linear(seed, "svm")
     with_lam = at_lambda(model, 1.0)
-    found = with_lam.fit(ps.SDCA(tol=0.05, epochs=300, seed=1)).solution
+    found = with_lam.fit(ps.Optimum(tol=0.05, epochs=300, seed=1)).solution
     assume(found.beta @ found.beta > 1e-12)
     problem = at_lambda(model, smaller).problem
     assert problem.lam == smaller

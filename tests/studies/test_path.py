@@ -26,7 +26,7 @@ from pegasos_stats.studies.fold_fits import (
 
 mpl.use("Agg")
 
-TIGHT = ps.SDCA(epochs=1000, tol=1e-10, seed=1)
+TIGHT = ps.Optimum(epochs=1000, tol=1e-10, seed=1)
 
 
 LOSSES = pytest.mark.parametrize("make", [ps.SVM, ps.Logit])
@@ -44,7 +44,7 @@ def test_every_fit_of_a_path_is_certified(make, shape):
     X = rng.normal(size=shape)
     y = X[:, 0] + 0.5 * rng.normal(size=shape[0]) > 0.2
     model = make(y, X)
-    solver = ps.SDCA(epochs=1000, tol=1e-6)
+    solver = ps.Optimum(epochs=1000, tol=1e-6)
     path = ps.lambda_path(model, solver=solver, folds=None, seed=1)
     assert (path.fits["relative_gap"] <= 1e-6).all()
     assert (np.diff(path.fits["norm"]) >= -1e-3 * path.fits["norm"][:-1]).all()
@@ -61,7 +61,7 @@ def test_each_fit_of_a_path_begins_where_the_one_before_ended(make):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(40, 3))
     model = make(X[:, 0] > rng.normal(size=40), X)
-    lambdas, solver = np.array([0.7, 0.2, 0.03]), ps.SDCA(epochs=3, tol=1e-3, seed=1)
+    lambdas, solver = np.array([0.7, 0.2, 0.03]), ps.Optimum(epochs=3, tol=1e-3, seed=1)
     found = path_solutions(model.problem, solver, lambdas)
     for i, lam in enumerate(lambdas):
         at = replace(model.problem, lam=float(lam))
@@ -177,8 +177,8 @@ def test_a_single_fold_has_no_standard_error(svm):
 
 # ---- Fits that are found side by side are those that are found one by one.
 
-EXACT = ps.SDCA(epochs=1000, tol=1e-11, seed=1)
-NEAR = ps.SDCA(epochs=1000, tol=1e-7, seed=1)
+EXACT = ps.Optimum(epochs=1000, tol=1e-11, seed=1)
+NEAR = ps.Optimum(epochs=1000, tol=1e-7, seed=1)
 LAMBDAS = np.array([1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4])
 
 
@@ -227,7 +227,7 @@ def test_certificates_hold_and_are_within_the_tolerance(make, name):
     given = ps.lambda_path(model, LAMBDAS[:1], folds=fold_of(len(y)), seed=1)
     for tol in (1e-3, 1e-6):
         splits = None, *given.folds.splits
-        tasks = [Task(split, ps.SDCA(epochs=1000, tol=tol)) for split in splits]
+        tasks = [Task(split, ps.Optimum(epochs=1000, tol=tol)) for split in splits]
         found = shared_fits(model, tasks, LAMBDAS)
         assert all(fit is not None for fits in found for fit in fits)
         for split, fits in zip(splits[:2], found, strict=False):

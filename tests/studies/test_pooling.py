@@ -10,7 +10,7 @@ from statsmodels.imputation.mice import MICE, MICEData
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
 
-EXACT = ps.SDCA(tol=1e-12, seed=1)
+EXACT = ps.Optimum(tol=1e-12, seed=1)
 # pool.vector() of mice 3.19.10, for glm() of R 4.2.2 fitted to the frames below.
 MICE_R = {
     "estimate": [0.247731577702915, 0.902749236150648, -1.007117625638150],

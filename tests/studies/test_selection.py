@@ -20,7 +20,7 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.studies.fold_fits import means_and_errors
 
-TIGHT = ps.SDCA(epochs=1000, tol=1e-10, seed=1)
+TIGHT = ps.Optimum(epochs=1000, tol=1e-10, seed=1)
 # Scores of a fit at a relative gap of 1e-10: ||beta - beta*|| <= sqrt(2 gap / lam),
 # here 5e-5, times a row of norm about 3, and the intercept moves as much.
 SCORE_ATOL = 5e-4
@@ -76,9 +76,9 @@ def test_kernel_models_are_cross_validated(data, kernel):
     assert along.fits["n_support"].between(1, 120).all()
     with pytest.raises(OptionError, match="no coefficients"):
         along.plot_coefficients()
-    with pytest.raises(OptionError, match="algorithm='perm' makes no sense"):
-        ps.cross_validate(model, ps.SDCA(algorithm="perm"))
-    below = ps.lambda_path(model, [1.0, 0.1], ps.SDCA(seed=1), folds=3, seed=1)
+    with pytest.raises(OptionError, match="SDCA is for linear models"):
+        ps.cross_validate(model, ps.SDCA())
+    below = ps.lambda_path(model, [1.0, 0.1], ps.Optimum(seed=1), folds=3, seed=1)
     assert (below.fits["objective"] < along.fits["objective"]).all()
     assert (below.fits["relative_gap"] <= 1e-6).all()
 
@@ -95,10 +95,10 @@ def test_numbers_do_not_depend_on_the_workers(svm):
 def test_a_path_of_one_lambda_is_a_cross_validation(svm):
     drawn = {"folds": 4, "repeats": 2, "seed": 5}
     found = ps.cross_validate(svm, **drawn)
-    path = ps.lambda_path(svm, [svm.problem.lam], ps.SDCA(tol=1e-3), **drawn)
+    path = ps.lambda_path(svm, [svm.problem.lam], ps.Optimum(tol=1e-3), **drawn)
     left = path.by_fold.drop(columns="lam")
     pd.testing.assert_frame_equal(left, found.by_fold, check_exact=True)
-    assert (path.refit().params == svm.fit(ps.SDCA(seed=5)).params).all()
+    assert (path.refit().params == svm.fit(ps.Optimum(seed=5)).params).all()
 
 
 def test_error_counts_are_those_of_scikit_learn(data, svm):
@@ -189,7 +189,7 @@ def test_a_level_that_is_not_held_out_has_no_auc(svm):
 
 def test_gaps_that_are_too_large_warn_once(svm):
     with pytest.warns(ConvergenceWarning, match="in 5 of 5 fits") as caught:
-        ps.cross_validate(svm, ps.SDCA(epochs=1, tol=1e-9), folds=5, seed=1)
+        ps.cross_validate(svm, ps.Optimum(epochs=1, tol=1e-9), folds=5, seed=1)
     assert len(caught) == 1
     assert caught[0].filename == __file__
 
@@ -245,7 +245,7 @@ def test_what_cannot_be_validated_is_named(call, named):
 # ---- Nested cross-validation: what it chooses, and that its estimate is honest.
 
 GRID = [1.0, 0.1, 0.01]
-QUICK = ps.SDCA(tol=1e-4, epochs=200, seed=1)
+QUICK = ps.Optimum(tol=1e-4, epochs=200, seed=1)
 
 
 def test_a_path_says_how_to_choose(data):

@@ -47,7 +47,7 @@ def test_the_nested_estimate_is_that_of_new_rows_and_the_apparent_one_is_not():
     drawn = []
     for seed in range(10):
         model = ps.svm("y ~ .", frame(seed, 60), lam=0.01, weights="balanced")
-        result = model.fit(ps.SDCA(tol=1e-3, seed=1))
+        result = model.fit(ps.Optimum(tol=1e-3, seed=1))
         found = result.thresholds(cost=COST, folds=5, seed=seed, workers=1)
         table = result.confusion(new, threshold=found.threshold).table
         paid = (table.loc["no", "yes"] + 4 * table.loc["yes", "no"]) / len(new)

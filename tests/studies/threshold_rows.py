@@ -5,7 +5,7 @@ import pandas as pd
 
 import pegasos_stats as ps
 
-SOLVER = ps.SDCA(tol=1e-4, epochs=200)
+SOLVER = ps.Optimum(tol=1e-4, epochs=200)
 COST = {"no": 1.0, "yes": 4.0}
 
 

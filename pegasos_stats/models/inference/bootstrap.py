@@ -25,8 +25,8 @@ from pegasos_stats.solvers.newton.resamples import (
 )
 from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import best_intercept, certificate
+from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import run_linear
 
 PILOT, REACH = 32, 2.0  # see `Refit.look_near_the_margin`
@@ -332,7 +332,7 @@ class Refit:
         if self._standardizes:
             scaling = Scaling(np.zeros(problem.p), deviations)
             problem = replace(problem, X=scaling.apply(problem.X))
-        solver = SDCA(tol=self._tol, seed=1)
+        solver = Optimum(tol=self._tol, seed=1)
         fit = run_linear(problem, solver, dual=self._shares[rows] * w, warn=False)
         alpha = fit.alpha
         if problem.intercept and problem.loss == "hinge":

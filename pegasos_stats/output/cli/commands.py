@@ -34,6 +34,7 @@ from pegasos_stats.output.plotting.curves import Fitted
 from pegasos_stats.output.report import report as reports
 from pegasos_stats.persist import Saved, load_saved, save
 from pegasos_stats.persist.archive import MODEL
+from pegasos_stats.solvers.optimum import AnySolver, Optimum
 from pegasos_stats.solvers.options import declared
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
@@ -81,7 +82,7 @@ def given(group: Any, *left_out: str) -> dict[str, Any]:
     return {k: v for k, v in values.items() if v is not None and k not in left_out}
 
 
-def solver_of(options: groups.SolverOptions) -> Pegasos | SDCA:
+def solver_of(options: groups.SolverOptions) -> AnySolver:
     """Build the solver that the options describe: a named profile with changes, or new.
 
     Raises
@@ -90,11 +91,12 @@ def solver_of(options: groups.SolverOptions) -> Pegasos | SDCA:
         If options do not go together.
     """
     values = given(options, "solver")
-    of_runs = {*declared(Pegasos)} - {*declared(SDCA)} | {"epochs"}
+    of_runs = {*declared(Pegasos)} - {*declared(Optimum)} | {"epochs"}
     of_runs |= {"rows", "profile", "refine"}
     is_run = bool(values.keys() & of_runs) or options.start == "random"
-    if (options.solver or ("pegasos" if is_run else "sdca")) == "sdca":
-        return SDCA(**values)
+    name = options.solver or ("pegasos" if is_run else "optimum")
+    if name != "pegasos":
+        return (Optimum if name == "optimum" else SDCA)(**values)
     values = given(options, "solver", "rows", "profile", "refine")
     if options.rows is not None:
         if options.order is not None:
@@ -109,7 +111,7 @@ def solver_of(options: groups.SolverOptions) -> Pegasos | SDCA:
 
 def model_of(
     train: InputRows,
-    solver: Pegasos | SDCA,
+    solver: AnySolver,
     options: groups.FileFitting | groups.Parity,
 ) -> Any:
     """The model of the training data, not yet fitted.
@@ -123,7 +125,8 @@ def model_of(
     arguments = given(asked, "loss")
     if options.solver.profile == "homework":
         arguments.setdefault("lam", 1e-4)  # as set in courses
-    arguments["intercept"] = asked.intercept and solver.intercept is not False
+    if options.solver.profile is not None and solver.intercept is False:
+        arguments["intercept"] = False
     kind: type[SVM | Logit | KernelSVM] = Logit if asked.loss == "log" else SVM
     if asked.loss == "squared_hinge":
         arguments["loss"] = asked.loss
@@ -605,8 +608,8 @@ SOLVERS = [
     Pegasos(epochs=2, seed=1, arithmetic="fast"),
     Pegasos(epochs=2, seed=1, batch_size=10),
     Pegasos(order="replace", steps=20, seed=1),
-    SDCA(algorithm="perm", seed=1),
-    SDCA(algorithm="perm", start="sgd", seed=1),
+    SDCA(seed=1),
+    SDCA(start="sgd", seed=1),
 ]
 
 

@@ -212,19 +212,20 @@ class SolverOptions:
     Attributes
     ----------
     solver
-        steps as in R, or on to the optimum (default: sdca, but pegasos with
-        options of a run of it, such as --epochs, and in demo and parity)
+        steps as in R (pegasos), the optimum, or dual coordinate ascent without
+        intercept (sdca) (default: optimum, but pegasos with options of a run
+        of it, such as --epochs, and in demo and parity)
     epochs
         passes over the rows (default: 20; 1 with --rows; at most 1000 with
-        --tol or --change-tol; at most 100 with sdca)
+        --tol or --change-tol; at most 100 with optimum and sdca)
     tol
         stop at this relative duality gap (default: none with pegasos; 1e-06
-        with sdca)
+        with optimum and sdca)
     start
         begin at 0, in a random direction (pegasos), or by an epoch of SGD
         (sdca) (default: zero)
     refine
-        after pegasos, go on with sdca to this relative duality gap
+        after pegasos, go on with optimum to this relative duality gap
     seed
         as for set.seed() in R (default: 1; of demo 443)
     order
@@ -246,8 +247,6 @@ class SolverOptions:
         start from a named form of Pegasos: as published (needs --steps), as the
         R script, as set in courses (in order, 5 epochs, no intercept, ties
         positive), or in batches of 100, 10 epochs
-    algorithm
-        go on by Newton steps, or SDCA-perm as published (default: newton)
     arithmetic
         R's bits, or sums as they suit the machine (default: reference)
     first_step
@@ -262,7 +261,7 @@ class SolverOptions:
         label of a score of exactly 0 (default: na, no label)
     """
 
-    solver: Literal["pegasos", "sdca"] | None = None
+    solver: Literal["optimum", "pegasos", "sdca"] | None = None
     epochs: int | None = None
     tol: float | None = None
     start: Literal["zero", "random", "sgd"] | None = None
@@ -276,7 +275,6 @@ class SolverOptions:
     average: int | Literal["none", "all"] | None = None
     refit_intercept: bool | None = None
     profile: Literal["paper", "r_script", "homework", "minibatch"] | None = None
-    algorithm: Literal["newton", "perm"] | None = None
     arithmetic: Literal["reference", "fast"] | None = None
     first_step: int | None = None
     step: float | Literal["pegasos", "1/(lambda n)", "1/sqrt(t)"] | None = None
@@ -598,6 +596,7 @@ def _refusal(error: CycloptsError, words: Sequence[str]) -> str:
 
 FLAGS = {"lam": "--lambda", "folds": "--cv"}  # where it is not the name with dashes
 NEGATED = "intercept", "standardize"  # flags that have a --no- form
+SOLVER = re.compile(r"ps\.(Optimum|Pegasos|SDCA)\(\)")
 NAMED = re.compile(
     r"(?<![\w.])(?<!\w\()([a-z]\w*)=('[^']*'|[\w.+-]*\w|)(?![\w(\"])"
 )  # an argument of Python in a message
@@ -622,8 +621,8 @@ def as_options(text: str) -> str:
     --------
     >>> as_options("Try standardize=True or lam=1e-9; cov_type='HC3', not df=4.")
     "Try --standardize or --lambda 1e-9; --cov-type 'HC3', not df=4."
-    >>> as_options("Try intercept=False, intercept=True or data=rows.")
-    'Try --no-intercept, --intercept or data=rows.'
+    >>> as_options("Try intercept=False, intercept=True, data=rows or ps.Optimum().")
+    'Try --no-intercept, --intercept, data=rows or --solver optimum.'
     """
 
     def option(found: re.Match[str]) -> str:
@@ -635,4 +634,5 @@ def as_options(text: str) -> str:
             return f"--no-{name}" if name in NEGATED else found[0]
         return flag if value in ("True", "") else f"{flag} {value}"
 
+    text = SOLVER.sub(lambda found: f"--solver {found[1].lower()}", text)
     return NAMED.sub(option, text)

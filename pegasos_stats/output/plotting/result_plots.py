@@ -49,7 +49,7 @@ def draw_trace(
     line : mapping
         Keywords of the lines.
     refined_from : int, optional
-        Last epoch of Pegasos, where SDCA went on from it.
+        Last epoch of Pegasos, where Optimum went on from it.
     x : "epoch" or "steps"
     optimum : float, optional
         Of the objective, for ``"steps"``; if left out the largest of the bounds of the
@@ -91,7 +91,7 @@ def draw_trace(
         panel.set_xlabel(x.capitalize())
         if refined_from is not None:
             last = trace.loc[trace["epoch"] == refined_from, x].item()
-            text = "SDCA from here" if panel is axes[0] else ""
+            text = "Optimum from here" if panel is axes[0] else ""
             style.reference(panel, last, None, text)
     if x == "epoch":
         fill = {"color": style.ink(axes[0]), "alpha": 0.12, "linewidth": 0}
@@ -136,7 +136,7 @@ class ResultPlots:
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
     >>> model = ps.svm("digit ~ .", train, lam=1.0)
-    >>> result = model.fit(ps.SDCA(seed=1), trace=True, test=test)
+    >>> result = model.fit(ps.Optimum(seed=1), trace=True, test=test)
     >>> result.plot
     <Figures: trace, margins, confusion, roc, probabilities, coefficients, ...>
     >>> from matplotlib.figure import Figure
@@ -324,7 +324,7 @@ class LinearPlots(ResultPlots):
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> result = ps.logit("digit ~ .", train, lam=1.0).fit(ps.SDCA(seed=1))
+    >>> result = ps.logit("digit ~ .", train, lam=1.0).fit(ps.Optimum(seed=1))
     >>> from matplotlib.figure import Figure
     >>> ax = result.plot.coefficients(max_terms=2, ax=Figure().subplots())
     >>> ax.get_title()

@@ -59,12 +59,12 @@ from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.newton.sums import Sums, risk_and_image
 from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.reads import hinge
 from pegasos_stats.solvers.reads import risk_and_bound as bounds
 from pegasos_stats.solvers.reads.risk_and_bound import Point, Risk
 from pegasos_stats.solvers.rounding import Rounding
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import solved_by_steps
 
 NARROWER = 8.0  # what the width is divided by at most, after a step
@@ -311,7 +311,7 @@ class Newton:
         """Whether the point that was read last is the lowest of all."""
         return self._lowest is not None and self._lowest.point is self.point
 
-    def solve(self, tol: float, solver: SDCA) -> None:
+    def solve(self, tol: float, solver: Optimum) -> None:
         """Take Newton's step, within a radius once one led up."""
         assert self._lowest is not None  # a read comes first
         point, _, sums, curvature = self._lowest
@@ -371,7 +371,7 @@ class SmoothedNewton(Newton):
         """The loss that the next read sums."""
         return Curve("hinge", self.width)
 
-    def solve(self, tol: float, solver: SDCA) -> None:
+    def solve(self, tol: float, solver: Optimum) -> None:
         """Take Newton's step, shorter if one led up; choose the next width."""
         before, sample = self.point, self._sample
         is_whole = self.is_lowest
@@ -472,7 +472,7 @@ class StreamingSolver:
     Parameters
     ----------
     problem : Problem
-    solver : SDCA
+    solver : Optimum
 
     Attributes
     ----------
@@ -481,7 +481,7 @@ class StreamingSolver:
         Of the best point that was read.
     """
 
-    def __init__(self, problem: Problem, solver: SDCA) -> None:
+    def __init__(self, problem: Problem, solver: Optimum) -> None:
         sample = problem.X.sample(size_of_sample(problem.n, problem.p))
         self._problem, self._sample, self._solver = problem, sample, solver
         self.best: Risk | None = None
@@ -573,7 +573,7 @@ class StreamingSolver:
 @np.errstate(over="ignore", invalid="ignore")  # the certificate tells
 def few_reads(
     problem: Problem,
-    solver: SDCA,
+    solver: Optimum,
     observe: Callable[[int, Certificate], None] | None = None,
 ) -> StreamedFit:
     """Minimise the risk over rows that are read a few times.
@@ -582,7 +582,7 @@ def few_reads(
     ----------
     problem : Problem
         Its `X` are `StreamedRows`.
-    solver : SDCA
+    solver : Optimum
         Its tolerances, and how many reads there may be: its epochs.
     observe : callable, optional
         Called after each read with its number and the certificate.
@@ -602,7 +602,7 @@ def few_reads(
     >>> x = 0.5 * y + rng.standard_normal(4000)
     >>> pd.DataFrame({"y": y, "x": x}).to_parquet(path)
     >>> problem = ps.svm("y ~ x", ps.scan(path), lam=0.01).problem
-    >>> found = few_reads(problem, SDCA(tol=1e-6, seed=1))
+    >>> found = few_reads(problem, Optimum(tol=1e-6, seed=1))
     >>> found.reached, found.solution.n_epochs
     (True, 2)
     """
@@ -627,13 +627,13 @@ def few_reads(
     return StreamedFit(solution, at, best.table, reached, reads)
 
 
-def tolerance(solver: SDCA, at: Certificate) -> float:
+def tolerance(solver: Optimum, at: Certificate) -> float:
     """The relative gap that is asked for."""
     of_gap = (solver.gap_tol or 0.0) / at.objective if at.objective > 0.0 else 0.0
     return max(solver.tol, of_gap) or FINEST
 
 
-def solved(problem: Problem, sample: RowSubset, solver: SDCA) -> Solution:
+def solved(problem: Problem, sample: RowSubset, solver: Optimum) -> Solution:
     """Solve the problem of a sample, whose classes weigh as in all rows."""
     w = sample.w.copy()
     for sign, weight in zip((-1.0, 1.0), problem.class_weights, strict=True):
@@ -643,20 +643,20 @@ def solved(problem: Problem, sample: RowSubset, solver: SDCA) -> Solution:
     X = np.asarray(sample.X, dtype=np.float64)
     given = X, sample.y, problem.lam, problem.loss, problem.intercept
     inner = Problem(*given, weights=w, offset=sample.offset)
-    rough = SDCA(tol=ROUGH, seed=solver.seed, sample_kind=solver.sample_kind)
+    rough = Optimum(tol=ROUGH, seed=solver.seed, sample_kind=solver.sample_kind)
     if problem.loss == "log" and sample.y.size < problem.n:
         inner = replace(inner, lam=inner.lam * penalised_by(inner, rough))
     return solved_by_steps(inner, rough)
 
 
-def penalised_by(problem: Problem, solver: SDCA) -> float:
+def penalised_by(problem: Problem, solver: Optimum) -> float:
     """Factor of the penalty whose solution for half of the rows suits the others.
 
     Examples
     --------
     >>> X, y = np.random.default_rng(0).standard_normal((200, 20)), np.ones(200)
     >>> y[:100], X[:100, 0] = -1.0, X[:100, 0] - 1.0
-    >>> penalised_by(Problem(X, y, lam=1e-3, loss="log"), SDCA(seed=1))
+    >>> penalised_by(Problem(X, y, lam=1e-3, loss="log"), Optimum(seed=1))
     100.0
     """
     places = np.random.default_rng(HALVES).permutation(problem.n)

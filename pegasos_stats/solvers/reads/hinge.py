@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Matrix, Rows, Vector
 from pegasos_stats.data.scan.rows import Block, RowSubset, Values, plus
 from pegasos_stats.solvers.newton.sums import Sums, risk_and_image
+from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads import risk_and_bound as bounds
 from pegasos_stats.solvers.reads.risk_and_bound import Point, Risk
 from pegasos_stats.solvers.rounding import Rounding
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import solved_by_steps
 
 ZERO, FULL, KEPT = 0, 1, 2  # dual weight 0; that of the row; in memory
@@ -258,7 +258,7 @@ class StreamedHinge:
         self.violations = sums.violations
         return Risk.of(problem, self.point, sums.seen, sums.table)
 
-    def solve(self, tol: float, solver: SDCA) -> None:
+    def solve(self, tol: float, solver: Optimum) -> None:
         """Solve the problem in memory: the next point, and its dual point."""
         problem, kept, sums = self._problem, self.kept, self._sums
         assert sums is not None  # a read comes first
@@ -272,7 +272,9 @@ class StreamedHinge:
         given = both.X, both.y, problem.lam, problem.loss, problem.intercept
         inner = Problem(*given, weights=both.w * scale, offset=offset)
         begin = np.concatenate([kept.dual, both.w[kept.m :]]) * scale
-        exact = SDCA(EPOCHS, tol, seed=solver.seed, sample_kind=solver.sample_kind)
+        exact = Optimum(
+            tol, epochs=EPOCHS, seed=solver.seed, sample_kind=solver.sample_kind
+        )
         found = solved_by_steps(inner, exact, begin)
         self.point = self._within_room(Point(found.beta, found.alpha))
         own = slice(kept.m)

@@ -1,0 +1,150 @@
+"""The default solver: its options, and the warning where it stops short of them."""
+
+import math
+from dataclasses import dataclass
+
+from pegasos_stats.checks import check_count, check_nonnegative
+from pegasos_stats.data.labels import Ties
+from pegasos_stats.errors import ConvergenceWarning, counted, warn_caller
+from pegasos_stats.foreign_names import suggest_arguments
+from pegasos_stats.rng import SampleKind
+from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.options import (
+    DEFAULT_EPOCHS,
+    DEFAULT_TOL,
+    Solver,
+    check_option,
+    check_sample_kind,
+    check_seed,
+    checked_tol,
+    option,
+    values_of,
+)
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.rounding import CLOSEST
+from pegasos_stats.solvers.sdca import SDCA
+
+NEAR = 1e-3  # relative gap of a run that need not warn of the default tolerance
+
+
+@suggest_arguments
+@dataclass(frozen=True, eq=False)
+class Optimum(Solver):
+    """The minimum of the objective, up to a certified distance. The default solver.
+
+    It chooses a method by the loss and the data, and another one where the first takes
+    long; ``result.summary(details=True)`` names the methods that ran. An epoch is one
+    step of the method.
+
+    * More rows than columns: Newton steps for the dual, by proximal points, with the
+      hinge; with 3,000 dense rows or more these solve a sample, fix the rows far from
+      the margin, and solve the others, until no row is on the wrong side. Newton steps
+      for the other losses; with many dense rows L-BFGS from the solution of a sample.
+    * More columns than rows: dual coordinate ascent while it closes the gap, then
+      Newton steps. It draws rows, from `seed`. The hinge on dense rows takes steps on
+      pairs of rows instead (on single rows without intercept), also with up to 1.25
+      times as many rows as columns (1.5 times without intercept) if these are 100 or
+      more. The hinge on sparse rows begins with two epochs of coordinate ascent.
+    * Kernels: working sets of 512 rows; the first is drawn if there are more rows.
+
+    The intercept is not penalised, and the dual point has ``sum_i a_i y_i = 0``. Equal
+    calls give equal bits on one machine.
+
+    Parameters
+    ----------
+    tol : float, default 1e-6
+        Stop at this relative duality gap, ``gap / objective``; 0 runs all epochs. With
+        the default, the remaining error is small relative to the standard errors of
+        most fits.
+    gap_tol : float, optional
+        Stop at this absolute gap as well; with ``tol=0``, only at this gap.
+    epochs : int, default 100
+        Maximum number; a run that ends there without reaching `tol` warns.
+    seed : int, default 1
+        As for R's ``set.seed()``, of methods that draw rows. The others do not use it.
+    sample_kind : "rejection" or "rounding"
+        R's ``sample.kind``: ``"rounding"`` repeats R before 3.6.
+    ties : "na", "positive" or "negative"
+        Default of ``predict(ties=)``: the label of a score of exactly 0.
+
+    Raises
+    ------
+    OptionError
+        If an option is not allowed.
+    SeedError
+        If R would refuse the seed.
+
+    References
+    ----------
+    Hsieh, Chang, Lin, Keerthi & Sundararajan, *A dual coordinate descent method for
+    large-scale linear SVM*, ICML (2008).
+
+    Examples
+    --------
+    >>> Optimum(tol=1e-8).epochs
+    100
+    """
+
+    tol: float = option(DEFAULT_TOL, check=checked_tol)
+    gap_tol: float | None = option(None, check=check_nonnegative)
+    epochs: int = option(DEFAULT_EPOCHS, check=check_count)
+    seed: int = option(1, check=check_seed)
+    sample_kind: SampleKind = option("rejection", check=check_sample_kind)
+    ties: Ties = option("na")
+
+    name = "Optimum"
+    to_optimum = True
+    refit_intercept = True  # the best intercept is part of the optimum
+    visits_rows = False
+    arithmetic = "fast"
+
+    def __post_init__(self) -> None:
+        for name in values_of(self):
+            check_option(self, name)
+
+
+AnySolver = Optimum | Pegasos | SDCA
+
+
+def warn_of(
+    at: Certificate,
+    solver: Optimum | SDCA,
+    taken_as: str,
+    is_close: bool = False,
+    epochs: int | None = None,
+    hint: str = "",
+) -> None:
+    """Warn that the tolerance was not reached.
+
+    Parameters
+    ----------
+    at : Certificate
+        Computed from the rows.
+    solver : Optimum or SDCA
+    taken_as : str
+        By which option the tolerance was given.
+    is_close : bool
+        Whether rounding is the cause.
+    epochs : int, optional
+        That there were, if not all that there might have been.
+    hint : str
+        What else may reach it, after a semicolon.
+    """
+    goal, near = f"{taken_as}={solver.tol:g}", at.relative_gap
+    if not solver.tol > 0.0:
+        taken_as, goal, near = "gap_tol", f"gap_tol={solver.gap_tol:g}", at.gap
+    gaps = f"the relative gap is {at.relative_gap:.2g}, the gap {at.gap:.2g}{hint}"
+    cure = "more epochs, or standardize=True where predictors differ in scale"
+    if is_close or at.relative_gap <= CLOSEST:
+        gaps += ", as near as rounding lets a certificate tell"
+        cure = "standardize=True where columns are far from zero"
+    if 0.0 < near < 0.1:
+        cure += f", or {taken_as}={10.0 ** math.ceil(math.log10(near)):g}"
+    after = counted(epochs or solver.epochs, "epoch")
+    text = f"{solver.name} has not reached {goal} after {after}: {gaps}. Give {cure}."
+    warn_caller(text, ConvergenceWarning)
+
+
+def near_enough(at: Certificate, solver: Optimum | SDCA) -> bool:
+    """Whether a run to the default tolerance is near it."""
+    return solver.tol == DEFAULT_TOL and at.relative_gap <= NEAR
