@@ -421,7 +421,7 @@ def types_of(design: Design) -> dict[str, str]:
     """Types of the columns of a design, as `Lowering` has them."""
     design = unscaled(design)
     if isinstance(design, FrameDesign):
-        return dict.fromkeys(design.columns, "number")
+        return dict.fromkeys(map(str, design.columns), "number")
     assert isinstance(design, FormulaDesign)
     types = dict.fromkeys(design.variables, "text")
     return types | dict.fromkeys(design.numeric, "number") | design.types

@@ -40,6 +40,8 @@ SEAL = b"pegasos_stats sha256 "
 DIGITS = 64
 START = b"PK\x03\x04"  # of a zip archive
 END = struct.Struct("<4s4H2LH")  # of a zip archive, without its comment
+LOCAL, CENTRAL = 30, 46  # bytes of a member's headers, without its name
+EXTRA = 20  # bytes more in the first of them, where the member is large
 LOCATOR = 20  # bytes before the end, where offsets take 64 bits
 BLOCK = 2**20
 LARGE = zipfile.ZIP64_LIMIT + 1  # bytes, from which it writes offsets in 64 bits
@@ -196,12 +198,25 @@ def read_npz(handle: IO[bytes]) -> Arrays:
         _check_directory(handle, size)
     with zipfile.ZipFile(handle) as archive:
         members = archive.infolist()
-        if sum(info.file_size for info in members) > size:
-            raise ValueError("its arrays are larger than the file")
+        _check_layout(archive, size)
         arrays = {m.filename.removesuffix(".npy"): _array(archive, m) for m in members}
     if len(arrays) < len(members):
         raise ValueError("it has two arrays of one name")
     return arrays
+
+
+def _check_layout(archive: zipfile.ZipFile, size: int) -> None:
+    """Raise ValueError if there is anything before, between or behind the members."""
+    end = 0
+    for info in archive.infolist():
+        between = info.header_offset - end
+        if between not in (0, EXTRA if end + MOST_DESCRIBED >= LARGE else 0):
+            raise ValueError("its arrays are larger than the file, or bytes between")
+        name = len(info.filename.encode())
+        end = info.header_offset + LOCAL + name + info.file_size
+    directory = sum(CENTRAL + len(i.filename.encode()) for i in archive.infolist())
+    if size < LARGE and end + directory + END.size + len(archive.comment) != size:
+        raise ValueError("it has bytes that belong to no array")
 
 
 def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:

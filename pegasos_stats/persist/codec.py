@@ -103,7 +103,7 @@ class ArrayReader:
 
     def __init__(self, arrays: Arrays, functions: dict[str, Callable[..., object]]):
         self._functions, self._arrays = functions, arrays
-        self._taken = dict.fromkeys(arrays, 0)
+        self._taken, self._asked = dict.fromkeys(arrays, 0), set[str]()
         sizes = (size for array in arrays.values() for size in array.shape)
         self._longest = max([MOST_EMPTY, *sizes])
 
@@ -118,6 +118,7 @@ class ArrayReader:
         name, shape, by_columns = stored
         for size in shape:
             self.check_length(size)
+        self._asked.add(name)
         at, size = self._taken[name], math.prod(shape)
         self._taken[name] = at + size
         found = self._arrays[name][at : at + size]
@@ -147,6 +148,8 @@ class ArrayReader:
         """Raise ValueError if something was not asked for."""
         if any(array.shape != (self._taken[n],) for n, array in self._arrays.items()):
             raise ValueError("an array is longer than what is in it")
+        if unused := self._arrays.keys() - self._asked:
+            raise ValueError(f"nothing is in the array {min(unused)!r}")
 
 
 class Codec(NamedTuple):

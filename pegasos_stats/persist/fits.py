@@ -41,6 +41,7 @@ from pegasos_stats.models.results import Results
 from pegasos_stats.persist import codec
 from pegasos_stats.persist.archive import Json, Value
 from pegasos_stats.persist.codec import ArrayReader, ArrayWriter, Codec, Rule
+from pegasos_stats.persist.states import of_states
 from pegasos_stats.solvers import kernel_problem as kernels
 from pegasos_stats.solvers.kernel_problem import KernelFunction, KernelProblem
 from pegasos_stats.solvers.problem import Problem
@@ -218,7 +219,6 @@ def metric_back(stored: Json, reader: ArrayReader) -> Metric:
 Conditions: TypeAlias = Iterator[object]
 
 FEW_ROWS, FEWEST = 2**16, 0.01  # of folds: rows, and the share that they name of more
-MOST_KNOTS = 2000  # of a spline, and breaks
 ROUNDED = 1e-6  # of the largest number of a matrix
 TRACE = {"epoch", "steps", "objective", "gap", "training_error", "cpu_seconds"}
 BINS = ["low", "high", "n", "mean_predicted", "observed", "conf_low", "conf_high"]
@@ -255,8 +255,7 @@ def of_design(design: FrameDesign | FormulaDesign) -> Conditions:
         read_outcome(design.formula, columns, design.functions)
     if isinstance(design, FormulaDesign):
         check_terms(design)
-        found = [v for state in design.state.values() for v in state.values()]
-        yield all(len(v) <= MOST_KNOTS for v in found if isinstance(v, list))
+        yield from of_states(design)
         yield design.columns == names_of_terms(
             design.terms, design.spanning, design.codings, design.fields
         )
@@ -265,7 +264,18 @@ def of_design(design: FrameDesign | FormulaDesign) -> Conditions:
 def check_terms(design: FormulaDesign) -> None:
     """Raise FormulaError for terms that do more than compute with columns."""
     variables = set(design.variables)
-    for text, kind in {factor for term in design.terms for factor in term.factors}:
+    factors = {factor for term in design.terms for factor in term.factors}
+    texts = {text for text, _ in factors}
+    for what, names, known in (
+        ("numeric", design.numeric, variables),
+        ("types", design.types, variables),
+        ("codings", design.codings, texts),
+        ("fields", design.fields, texts),
+        ("spanning", design.spanning, texts),
+    ):
+        if unknown := {*names} - known:
+            raise refused(design.formula, f"has {what} of {listing(sorted(unknown))}.")
+    for text, kind in factors:
         used = set() if (text, kind) == ("1", "number") else {text}
         if kind == "expression":
             used = read_expression(text, variables, text, design.functions).columns

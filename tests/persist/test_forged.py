@@ -12,6 +12,7 @@ import pegasos_stats as ps
 from pegasos_stats.data.sample import Groups
 from pegasos_stats.errors import DataError
 from pegasos_stats.persist import load, save
+from pegasos_stats.persist.codec import RULES
 from tests.persist.fits import saved_in
 from tests.persist.hostile_files import MIB, check_refused
 from tests.persist.hostile_files import saved_in as small_fit_in
@@ -311,6 +312,7 @@ def test_fields_that_are_not_there_and_arrays_that_nobody_takes(small, tmp_path)
         if name in arrays:
             check_refused(tmp_path / "a", put_together(header, shorter))
     check_refused(tmp_path / "a", put_together(header, arrays | {"x": np.zeros(3)}))
+    check_refused(tmp_path / "a", put_together(header, arrays | {"x": np.zeros(0)}))
 
 
 @pytest.mark.parametrize("version", [0, 1, 2, 3, 5, -1, 4.0, True, "4", None, [4], {}])
@@ -351,3 +353,73 @@ def test_the_knots_of_a_spline_are_bounded(tmp_path):
     (key,) = model.design.state
     knots = {key: {"boundary": [0.0, 11.0], "knots": [5.5] * 20_000}}
     check_refused(tmp_path / "b", forged(tmp_path / "a", "design.state", knots))
+
+
+TRANSFORMED = [
+    "bs(x, df=5)", "bs(x, knots=c(6, 3))", "bs(x, df=4, degree=2, lower_bound=-1)",
+    "bs(x, df=5, include_intercept=True)", "cr(x, df=4)", "cc(x, df=4)",
+    "cs(x, knots=c(2, 5))", "cr(x, df=4, constraints='center')", "center(x)",
+    "scale(x)", "scale(x, center=False)", "scale(x, scale=-2)", "standardize(x)",
+    "scale(poly(x, 2))", "ns(x, df=3)", "ns(x, knots=c(5, 2), intercept=True)",
+    "ns(x, Boundary_knots=c(-1, 12))", "poly(x, 3)", "poly(x, 2, raw=True)",
+    "cut(x, 3)", "cut(x, c(0, 5, 11))", "I(x > mean(x))", "I(x - x.quantile(0.3))",
+]  # fmt: skip
+
+
+def changed_states(state):
+    """A state with a name more, less or of another spelling, or other numbers."""
+    yield state | {"further": 1.0}
+    for name, value in state.items():
+        others = {n: v for n, v in state.items() if n != name}
+        yield from (others, others | {name.upper(): value})
+        yield others | {name: None if value is not None else 1.0}
+        if isinstance(value, list) and len({*value}) > 1:
+            yield others | {name: value[::-1]}
+            yield others | {name: value[:-1]}
+            yield others | {name: [*value[:-1], NAN]}
+            yield others | {name: [*value, value[-1]]}
+        if isinstance(value, dict):
+            yield others | {name: {n + 1: v for n, v in value.items()}}
+            yield others | {name: dict.fromkeys(value, INF)}
+        if isinstance(value, float) or getattr(value, "shape", None) == ():
+            yield others | {name: INF}
+        if isinstance(value, np.ndarray) and value.ndim == 1:
+            yield others | {name: value[0]}
+            yield state | dict.fromkeys(["center", "scale"], value[0])
+
+
+@pytest.mark.parametrize("term", TRANSFORMED)
+def test_what_transformations_keep_is_checked(term, tmp_path):
+    draw = np.random.default_rng(0)
+    data = pd.DataFrame({"x": draw.uniform(0.0, 10.0, 40), "y": [0, 1] * 20})
+    data["z"] = draw.normal(size=40)
+    result = ps.svm(f"y ~ z + {term}", data, lam=0.1).fit(ps.Pegasos(1, seed=1))
+    save(result, tmp_path / "a")
+    states = result.design.state
+    scores = load(tmp_path / "a").decision_function(data.head(7))
+    pd.testing.assert_series_equal(scores, result.decision_function(data.head(7)))
+    forgeries = [{"w(x)": {}} | states, {}]
+    forgeries += [{f"{key} ": states[key]} for key in states]
+    for key, state in states.items():
+        forgeries += [states | {key: other} for other in changed_states(state)]
+    for other in forgeries:  # `load` makes an error of ours of any
+        with pytest.raises((AttributeError, LookupError, TypeError, ValueError)):
+            RULES["FormulaDesign"].verify(replace(result.design, state=other))
+    check_refused(tmp_path / "b", forged(tmp_path / "a", "design.state", forgeries[0]))
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("numeric", ("x", "age")),
+        ("types", {"age": "boolean"}),
+        ("spanning", ("age",)),
+        ("fields", {"age": [1]}),
+    ],
+)
+def test_names_that_the_model_has_not_are_refused(place, value, tmp_path):
+    data = pd.DataFrame({"x": np.arange(6.0), "g": list("aabbcc"), "y": [0, 1] * 3})
+    result = ps.svm("y ~ log(x + 1) + g", data, lam=0.1).fit(ps.SDCA(seed=1))
+    save(result, tmp_path / "a")
+    content = forged(tmp_path / "a", f"design.{place}", value)
+    check_refused(tmp_path / "b", content)

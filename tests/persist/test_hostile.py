@@ -53,6 +53,10 @@ def test_bytes_behind_and_in_front_are_refused(saved, tmp_path):
     check_refused(tmp_path / "a", content + b"\n")
     check_refused(tmp_path / "a", b"\n" + content)
     check_refused(tmp_path / "a", content[:60] + b"\0" + content[60:])
+    for front in (b"PK\x03\x04 hidden", content[:200], content):
+        check_refused(tmp_path / "a", resealed(front + content))
+    at = content.index(b"PK\x01\x02")
+    check_refused(tmp_path / "a", resealed(content[:at] + b"hidden" + content[at:]))
 
 
 def test_members_are_those_that_were_written(members, tmp_path):
