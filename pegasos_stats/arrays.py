@@ -57,7 +57,7 @@ def owned(values: Predictors, data: object) -> Predictors:
     """Return rows that the caller cannot change: a copy if memory may be shared.
 
     An array that is read-only itself, and not a view of one that can be written to, is
-    taken as it is; so is the memory map of a file that was opened for reading.
+    taken as it is. The memory map of a file is copied: others may write to the file.
 
     Parameters
     ----------
@@ -102,7 +102,5 @@ def is_frozen(values: object) -> bool:
     if isinstance(values, np.ndarray) and not values.flags.aligned:
         return False  # kernels read numbers where they are aligned
     while isinstance(values, np.ndarray) and not values.flags.writeable:
-        if isinstance(values, np.memmap):
-            return bool(values.mode == "r")
         values = values.base
     return values is None

@@ -410,6 +410,9 @@ def _complete(
         scaling = Scaling.of(X, intercept, weights, count)
         X, design = scaling.apply(X), ScaledDesign(design, scaling)
     else:
+        if isinstance(X, np.ndarray):  # a memory map may be of any size
+            cure = "write the rows to files and give ps.scan(...)"
+            user_data.check_memory(X.nbytes, "A copy of the predictors", cure)
         X = owned(X, given.data)
     return Sample(
         X=X,

@@ -590,9 +590,9 @@ class SVM(LinearModel):
     X : DataFrame, array or scipy sparse array, shape (n, p)
         Numeric predictors. A constant column is not needed. Sparse data, also sparse
         columns of a frame, stay sparse. The model keeps a copy, which takes as much
-        memory again, so later changes of `X` do not affect it; no copy of an array of
-        floats that is read-only (``X.flags.writeable = False``, or a memory map by
-        ``np.load(file, mmap_mode="r")``).
+        memory again, so later changes of `X`, or of the file of a memory map, do not
+        affect it; no copy of an array of floats in memory that is read-only
+        (``X.flags.writeable = False``).
     lam : float or "cv", optional
         Penalty, above zero (lambda in the literature). By default ``1 / n``, the C = 1
         of other packages, with ``n`` the rows of the model (``nobs``): each counted by

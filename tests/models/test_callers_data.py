@@ -1,5 +1,7 @@
 """A fit is what it was, whatever becomes of the data that it was made from."""
 
+import tempfile
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -41,6 +43,15 @@ def read_only_view():
     return of_x, y, [X]
 
 
+def memory_map():
+    """Rows of a file that another program may open and write to."""
+    X, y = numbers()
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(f"{folder}/X.npy", X)
+        maps = [np.load(f"{folder}/X.npy", mmap_mode=mode) for mode in ("r", "r+")]
+    return maps[0], y, maps[1:]
+
+
 def frame_of_an_array():
     """A frame that shares its memory with an array that can be written to."""
     X, y = numbers()
@@ -66,6 +77,7 @@ DATA = {
     "float32": lambda: arrays("C", np.float32),
     "view": view,
     "read-only view": read_only_view,
+    "memory map": memory_map,
     "frame of an array": frame_of_an_array,
     "missing values": missing_values,
     "csr": lambda: sparse(sp.csr_array),
