@@ -1,8 +1,8 @@
 #!/bin/sh
 # Usage: prerequisites.sh PYTHON VENV [R | chromium]
 # Looks for what pip cannot install: Python 3.11 or later that can make virtual
-# environments (or one that is there already) and, if asked for, R and its package caret,
-# or the browser Chromium (another one: CHROMIUM=/path/to/chromium).
+# environments (or one that is there already) and, if asked for, R and its packages caret
+# and brglm2, or the browser Chromium (another one: CHROMIUM=/path/to/chromium).
 # Installs what is missing where that is allowed (as root, or by sudo without a
 # password); else says how.
 set -eu
@@ -20,8 +20,8 @@ has_venv() {
 }
 has_r() { [ "$wants" != R ] || command -v Rscript >/dev/null; }
 has_chromium() { [ "$wants" != chromium ] || command -v "${CHROMIUM:-chromium}" >/dev/null; }
-has_caret() {
-    [ "$wants" != R ] || Rscript --vanilla -e 'quit(status = !nzchar(system.file(package = "caret")))' >/dev/null 2>&1
+has_package() {
+    [ "$wants" != R ] || Rscript --vanilla -e "quit(status = !nzchar(system.file(package = '$1')))" >/dev/null 2>&1
 }
 
 command -v "$python" >/dev/null ||
@@ -40,10 +40,12 @@ if ! has_r; then
     packages="$packages r-base-core"
     names="${names:+$names and }R"
 fi
-if ! has_caret; then
-    packages="$packages r-cran-caret"
-    names="${names:+$names and }R's package caret"
-fi
+for package in caret brglm2; do
+    if ! has_package $package; then
+        packages="$packages r-cran-$package"
+        names="${names:+$names and }R's package $package"
+    fi
+done
 if ! has_chromium; then
     packages="$packages chromium"
     names="${names:+$names and }the browser Chromium"
@@ -72,5 +74,5 @@ $apt install -y --no-install-recommends $packages </dev/null >"$log" 2>&1 || {
     cat "$log" >&2
     stop "'$install' failed: see above."
 }
-{ has_venv && has_r && has_caret && has_chromium; } ||
+{ has_venv && has_r && has_package caret && has_package brglm2 && has_chromium; } ||
     stop "this machine still lacks $names for '$python', after installing$packages."

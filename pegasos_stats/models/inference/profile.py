@@ -1,0 +1,141 @@
+"""Intervals and tests by the profile of a likelihood, Firth's penalty included.
+
+The deviance of a value ``b`` of coefficient ``j`` is twice what the (penalised) log
+likelihood loses when that coefficient is held at ``b`` and the others are estimated
+anew. Its p-value of 0 is that of the likelihood-ratio test, and the limits of an
+interval are where it equals the quantile of chi-squared with one degree of freedom.
+
+References
+----------
+Venzon & Moolgavkar, Applied Statistics 37 (1988).
+Heinze & Schemper, Statistics in Medicine 21 (2002), for the penalised one.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.solvers.firth import LikelihoodFit, OrthonormalRows, fit_likelihood
+
+EXACT = 1e-12  # of a standard error: a limit
+EPSILON = 4.0 * np.finfo(float).eps
+MOST_DOUBLINGS = 60
+SAME = 1e-6  # of a deviance: 0
+
+
+@dataclass(frozen=True, eq=False)
+class ProfileTests:
+    """Likelihood-ratio tests of ``k`` coefficients, that each is 0.
+
+    Attributes
+    ----------
+    statistic : float64 array, shape (k,)
+        The deviance at 0; NaN where a coefficient is not estimable.
+    p_value : float64 array, shape (k,)
+    """
+
+    statistic: Vector
+    p_value: Vector
+
+
+class Profile:
+    """The profile of each coefficient about a fit.
+
+    Parameters
+    ----------
+    rows : OrthonormalRows
+    firth : bool
+        Whether with Firth's penalty.
+
+    Attributes
+    ----------
+    fit : LikelihoodFit
+        The estimates, nothing held.
+    """
+
+    def __init__(self, rows: OrthonormalRows, firth: bool) -> None:
+        self.rows, self.firth = rows, firth
+        self.fit = fit_likelihood(rows, firth)
+        self.separated = firth and fit_likelihood(rows, firth=False).diverges
+
+    def deviance(self, j: int, value: float) -> float:
+        """Twice what the objective loses where coefficient `j` is held at a value.
+
+        NaN if that fit does not converge, or is the better one: the objective with
+        Firth's penalty may have several maxima.
+        """
+        return self._held(j, value, self.fit)[0]
+
+    def _held(
+        self, j: int, value: float, start: LikelihoodFit
+    ) -> tuple[float, LikelihoodFit]:
+        starts = [] if self.fit.diverges else [start.phi]
+        if self.separated:  # there may be several maxima
+            starts.append(0.0 * start.phi if start is self.fit else self.fit.phi)
+        held = fit_likelihood(self.rows, self.firth, {j: value}, starts)
+        deviance = 2.0 * (self.fit.objective - held.objective)
+        is_valid = (held.converged or held.diverges) and deviance > -SAME
+        return (max(0.0, deviance) if is_valid else np.nan), held
+
+    def tests(self) -> ProfileTests:
+        """Test that each coefficient is 0.
+
+        Examples
+        --------
+        >>> from pegasos_stats.solvers.firth import orthonormal_rows
+        >>> X, signs = np.array([[0.0], [0], [1], [1]]), np.array([-1.0, 1, 1, 1])
+        >>> Profile(orthonormal_rows(X, signs), firth=True).tests().p_value.round(3)
+        array([1.   , 0.378])
+        """
+        from scipy.special import chdtrc
+
+        statistic = np.full(len(self.fit.theta), np.nan)
+        for j in np.flatnonzero(self.rows.estimable):
+            statistic[j] = self.deviance(int(j), 0.0)
+        return ProfileTests(statistic, np.asarray(chdtrc(1.0, statistic)))
+
+    def limits(self, level: float = 0.95) -> Matrix:
+        """Limits of intervals, shape (k, 2).
+
+        Infinite where rows are separated and the deviance does not grow; NaN where a
+        coefficient is not estimable, or a fit does not converge.
+        """
+        from scipy.special import chdtri
+
+        target = float(np.sqrt(chdtri(1.0, 1.0 - level)))
+        ends = np.full((len(self.fit.theta), 2), np.nan)
+        for j in np.flatnonzero(self.rows.estimable):
+            ends[j] = [self._end(int(j), sign, target) for sign in (-1.0, 1.0)]
+        return ends
+
+    def _end(self, j: int, sign: float, target: float) -> float:
+        """Where the signed root of the deviance is that of the quantile, on a side."""
+        from scipy.optimize import brentq
+
+        estimate, unit = float(self.fit.theta[j]), float(self.fit.std_error[j])
+        if self.fit.diverges:  # the standard error that a coefficient has at least
+            unit = 2.0 * float(np.linalg.norm(self.rows.back[j]))
+            farthest = estimate + sign * (2.0 * abs(estimate) + unit)
+            if self.deviance(j, farthest) < SAME:
+                return sign * np.inf
+        latest, answers = self.fit, {0.0: -target}
+
+        def above(distance: float) -> float:
+            nonlocal latest
+            if distance not in answers:
+                value = estimate + sign * distance * unit
+                deviance, latest = self._held(j, value, latest)
+                answers[distance] = float(np.sqrt(deviance)) - target
+            return answers[distance]
+
+        near, far = 0.0, target
+        while above(far) < 0.0 and len(answers) < MOST_DOUBLINGS:
+            near, far = far, 2.0 * far
+        if not above(far) >= 0.0:
+            return np.nan
+        try:
+            root = brentq(above, near, far, xtol=EXACT, rtol=EPSILON)
+        except ValueError:  # a deviance is NaN
+            return np.nan
+        return estimate + sign * float(root) * unit

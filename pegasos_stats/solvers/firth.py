@@ -1,0 +1,415 @@
+"""Logistic regression by maximum likelihood, or with Firth's penalty, on dense rows.
+
+Firth's estimates maximise the log likelihood plus half the logarithm of the determinant
+of Fisher's information, ``l(theta) + log det I(theta) / 2``, which is Jeffreys' prior.
+They solve, with the leverages ``h_i`` of ``sqrt(w_i v_i) z_i``, ``v_i = p_i (1 - p_i)``
+
+    sum_i w_i (y_i - p_i + h_i (1/2 - p_i)) z_i = 0,    z_i = (1, x_i), y_i = 0 or 1,
+
+and are finite for separated rows too. Weights are counts: a row of weight 2 is two
+rows, each with the leverage ``h_i``. Columns are centred and made orthonormal first, so
+that neither units nor means matter. Steps are those of Fisher's scoring, corrected by
+the changes of the score in former steps (L-BFGS), and halved where the objective would
+fall. The objective is not known to be concave: what is found is a local maximum.
+
+References
+----------
+Firth, Biometrika 80 (1993). Heinze & Schemper, Statistics in Medicine 21 (2002).
+Kosmidis & Firth, Biometrika 108 (2021), for finite estimates.
+Puhr, Heinze, Nold, Lusa & Geroldinger, Statistics in Medicine 36 (2017), for FLIC.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import expit
+
+from pegasos_stats.arrays import Mask, Matrix, Vector
+from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.solvers.newton.log import two_loops
+
+COLLINEAR = 1e-7  # of a column's standard deviation: the residual on earlier columns
+CONSTANT = 1e-12  # of a column's mean: a standard deviation that is rounding
+SMALLEST_STEP = 1e-9  # of a standard error
+MOST_STEPS, MOST_PAIRS = 500, 20
+SHORTEST = 1e-12  # share of a step
+ROUNDING = 1e-12  # of an objective; scores tell smaller differences
+LEFT = 1e-13  # of the log likelihood of separated rows below its supremum
+APART = 0.5  # by which a step moves a score: too much so near to a maximum
+
+
+@dataclass(frozen=True, eq=False)
+class OrthonormalRows:
+    """Rows whose columns are orthonormal, of ``k`` coefficients, the intercept first.
+
+    Attributes
+    ----------
+    basis : float64 array, shape (n, r)
+        Columns ``u`` with ``sum_i w_i u_i u_i' = 1``; rows of weight 0 are excluded.
+    signs : float64 array, shape (n,)
+        The outcome, -1 or +1.
+    weights : float64 array, shape (n,)
+        Counts.
+    offset : float64 array, shape (n,)
+    back : float64 array, shape (k, r)
+        Coefficients are ``back @ phi`` for scores ``basis @ phi + offset``; a row is 0
+        where a coefficient is not estimable.
+    estimable : bool array, shape (k,)
+        False for a column that earlier ones determine, to `COLLINEAR`.
+    """
+
+    basis: Matrix
+    signs: Vector
+    weights: Vector
+    offset: Vector
+    back: Matrix
+    estimable: Mask
+
+    @property
+    def log_volume(self) -> float:
+        """``log |det back|`` of the estimable coefficients."""
+        return float(np.linalg.slogdet(self.back[self.estimable])[1])
+
+
+def orthonormal_rows(
+    X: Matrix,
+    signs: Vector,
+    intercept: bool = True,
+    weights: Vector | None = None,
+    offset: Vector | None = None,
+) -> OrthonormalRows:
+    """Centre the columns, if there is an intercept, and make them orthonormal.
+
+    Parameters
+    ----------
+    X : float64 array, shape (n, p)
+    signs : float64 array, shape (n,), of -1 and +1
+    intercept : bool
+    weights : float64 array, shape (n,), optional
+        Counts.
+    offset : float64 array, shape (n,), optional
+
+    Raises
+    ------
+    DataError
+        If the sum of a column overflows.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.0], [2.0, 4.0], [4.0, 8.0]])
+    >>> orthonormal_rows(X, np.array([-1.0, 1.0, 1.0])).estimable
+    array([ True,  True, False])
+    """
+    w = np.ones(len(signs)) if weights is None else weights
+    o = np.zeros(len(signs)) if offset is None else offset
+    if not w.all():
+        present = w > 0.0
+        X, signs, w, o = X[present], signs[present], w[present], o[present]
+    scaling = Scaling.of(X, intercept, w, float(w.sum()))
+    Z = scaling.apply(np.asarray(X, dtype=np.float64))
+    if intercept:  # of a constant column rounding remains
+        Z[:, np.ptp(X, axis=0) <= CONSTANT * np.abs(scaling.centre)] = 0.0
+        Z = np.column_stack([np.ones(len(Z)), Z])
+    root = np.sqrt(w)[:, None]
+    Z *= root
+    estimable = independent(np.asarray(np.linalg.qr(Z, mode="r")))
+    Q, R = np.linalg.qr(Z[:, estimable])
+    inverse = np.zeros((len(estimable), R.shape[1]))
+    inverse[estimable] = np.linalg.inv(R)
+    back = scaling.undoing(intercept) @ inverse
+    return OrthonormalRows(Q / root, signs, w, o, back, estimable)
+
+
+def independent(columns: Matrix) -> Mask:
+    """Which columns have a part that earlier ones do not determine, shape (k,).
+
+    Examples
+    --------
+    >>> independent(np.array([[1.0, 1.0, 3.0], [0.0, 0.0, 1.0]]))
+    array([ True, False,  True])
+    """
+    basis = np.zeros((0, len(columns)))
+    answers = list[bool]()
+    for column in columns.T:
+        residual = column - (basis @ column) @ basis
+        residual -= (basis @ residual) @ basis  # once more, against rounding
+        size = float(np.linalg.norm(residual))
+        answers.append(size > COLLINEAR * float(np.linalg.norm(column)))
+        if answers[-1]:
+            basis = np.vstack([basis, residual / size])
+    return np.array(answers, dtype=bool)
+
+
+@dataclass(frozen=True, eq=False)
+class LikelihoodFit:
+    """Estimates by maximum likelihood or Firth's penalty, some of them held or none.
+
+    Attributes
+    ----------
+    theta : float64 array, shape (k,)
+        The intercept first; NaN where a coefficient is not estimable.
+    log_likelihood : float
+        Without the penalty.
+    objective : float
+        The log likelihood, with ``log det I / 2`` of all columns for Firth's penalty.
+    covariance : float64 array, shape (k, k)
+        Inverse of Fisher's information of all coefficients at `theta`.
+    n_iter : int
+        Steps.
+    converged : bool
+        Whether the last step was below `SMALLEST_STEP` standard errors.
+    diverges : bool
+        Whether the likelihood has no maximum: rows are separated, and `objective` is
+        its supremum.
+    phi : float64 array, shape (r,)
+        The estimates as coefficients of the orthonormal columns.
+    """
+
+    theta: Vector
+    log_likelihood: float
+    objective: float
+    covariance: Matrix
+    n_iter: int
+    converged: bool
+    diverges: bool
+    phi: Vector
+
+    @property
+    def std_error(self) -> Vector:
+        """Roots of the diagonal of `covariance`, shape (k,)."""
+        return np.asarray(np.sqrt(np.diag(self.covariance)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """The objective, its first derivatives, and the Cholesky factor of I, at ``phi``.
+
+    The objective is that of the orthonormal columns; without a factor it is -infinity.
+    """
+
+    phi: Vector
+    log_likelihood: float
+    objective: float
+    score: Vector
+    factor: Matrix
+
+    @classmethod
+    def at(cls, rows: OrthonormalRows, phi: Vector, firth: bool) -> "_Point":
+        U, w = rows.basis, rows.weights
+        scores = U @ phi + rows.offset
+        margins = rows.signs * scores
+        likelihood = -float(
+            w @ (np.maximum(-margins, 0.0) + np.log1p(np.exp(-np.abs(margins))))
+        )
+        v = expit(scores) * expit(-scores)
+        residuals = rows.signs * expit(-margins)
+        try:
+            L = np.linalg.cholesky(U.T @ (U * (w * v)[:, None]))
+        except np.linalg.LinAlgError:
+            return cls(phi, likelihood, -np.inf, np.zeros(len(phi)), np.eye(len(phi)))
+        objective = likelihood
+        if firth:
+            objective += float(np.log(np.diag(L)).sum())
+            leverages = v * np.square(np.linalg.solve(L, U.T)).sum(axis=0)
+            residuals -= leverages * np.tanh(scores / 2.0) / 2.0
+        return cls(phi, likelihood, objective, U.T @ (w * residuals), L)
+
+    @property
+    def is_finite(self) -> bool:
+        return bool(np.isfinite(self.objective) and np.isfinite(self.score).all())
+
+
+def fit_likelihood(
+    rows: OrthonormalRows,
+    firth: bool = True,
+    values: Mapping[int, float] | None = None,
+    starts: Sequence[Vector] = (),
+) -> LikelihoodFit:
+    """Maximise the likelihood, or the one with Firth's penalty.
+
+    Parameters
+    ----------
+    rows : OrthonormalRows
+    firth : bool
+        Whether to add ``log det I / 2``, with the information of all columns.
+    values : mapping from int to float, optional
+        Coefficients, by position, that are held at a value.
+    starts : sequence of float64 arrays, shape (r,)
+        Values of `phi` to begin at; the best of the maxima is returned. By default
+        scores near 0 and, with Firth's penalty, the maximum of the likelihood of an
+        adjusted outcome.
+
+    Examples
+    --------
+    >>> X, signs = np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([-1.0, 1, 1, 1])
+    >>> fit_likelihood(orthonormal_rows(X, signs)).theta[1].round(6)  # log(5)
+    np.float64(1.609438)
+    """
+    values = {} if values is None else values
+    if not starts:
+        starts = [-(rows.weights * rows.offset) @ rows.basis]
+        if firth:
+            adjusted = _ascent(_adjusted(rows), False, values, starts[0])
+            starts = [adjusted.phi, *starts]
+    fits = [_ascent(rows, firth, values, phi) for phi in starts]
+    return max(fits, key=lambda fit: (fit.converged, fit.objective))
+
+
+def _adjusted(rows: OrthonormalRows) -> OrthonormalRows:
+    """Rows of which a small part has the other outcome: their likelihood has a maximum.
+
+    ``r / 2n`` of each row, as R's brglm2 has it.
+    """
+    part = rows.basis.shape[1] / float(rows.weights.sum()) / 2.0
+    return replace(
+        rows,
+        basis=np.concatenate([rows.basis] * 2),
+        signs=np.concatenate([rows.signs, -rows.signs]),
+        weights=np.concatenate([rows.weights * (1.0 + part), rows.weights * part]),
+        offset=np.concatenate([rows.offset] * 2),
+    )
+
+
+def _ascent(
+    rows: OrthonormalRows, firth: bool, values: Mapping[int, float], phi: Vector
+) -> LikelihoodFit:
+    """Go up from a point, moved to where coefficients have their values."""
+    C, c = rows.back[[*values]], np.array([*values.values()])
+    N = null_space(C)
+    if len(c):  # to where the rest is best, to first order
+        factor = _Point.at(rows, phi, firth=False).factor
+        along = np.linalg.solve(factor.T, np.linalg.solve(factor, C.T))
+        phi = phi + along @ np.linalg.solve(C @ along, c - C @ phi)
+    phi = phi + np.linalg.pinv(C) @ (c - C @ phi)
+    point = _Point.at(rows, phi, firth)
+    pairs: list[tuple[Vector, Vector, float]] = []
+    converged = diverges = False
+    steps = near = 0
+    while steps < MOST_STEPS and point.is_finite and N.shape[1]:
+        half = N.T @ point.factor
+        try:
+            metric = np.asarray(np.linalg.inv(half @ half.T))
+        except np.linalg.LinAlgError:  # rounding is all that is left
+            diverges = not firth
+            break
+        g: Vector = np.asarray(N.T @ point.score)
+        d = two_loops(metric, pairs if firth else [], g)
+        if not d @ g > 0.0:
+            pairs, d = [], metric @ g
+        step = N @ d
+        gain = float(np.sum(np.square(point.factor.T @ step)))
+        far = not firth and float(np.abs(rows.basis @ step).max()) > APART
+        near = near + 1 if far and gain < LEFT else 0
+        diverges = near > 1
+        converged = not far and gain < SMALLEST_STEP**2
+        if diverges:
+            break
+        new = _along(rows, point, step, firth)
+        steps += 1
+        if new is None:
+            diverges = far
+            break
+        moved, change = N.T @ (new.phi - point.phi), g - N.T @ new.score
+        if (inner := float(moved @ change)) > 0.0:
+            pairs = [*pairs[-MOST_PAIRS + 1 :], (moved, change, inner)]
+        point = new
+        if converged:
+            break
+    converged = converged or not N.shape[1]
+    return _described(rows, point, firth, steps, converged, diverges)
+
+
+def _along(
+    rows: OrthonormalRows, point: _Point, step: Vector, firth: bool
+) -> _Point | None:
+    """The point at which the objective has not fallen, after half steps if need be."""
+    share = 1.0
+    least = point.objective - ROUNDING * (1.0 + abs(point.objective))
+    while share > SHORTEST:
+        new = _Point.at(rows, point.phi + share * step, firth)
+        if new.is_finite and new.objective >= least:
+            return new
+        share /= 2.0
+    return None
+
+
+def _described(
+    rows: OrthonormalRows,
+    point: _Point,
+    firth: bool,
+    steps: int,
+    converged: bool,
+    diverges: bool,
+) -> LikelihoodFit:
+    """The fit on the scale of the columns as they were."""
+    absent = ~rows.estimable
+    theta = rows.back @ point.phi
+    half = np.linalg.solve(point.factor, rows.back.T)
+    covariance = half.T @ half
+    theta[absent] = np.nan
+    covariance[absent] = covariance[:, absent] = np.nan
+    volume = rows.log_volume if firth else 0.0
+    return LikelihoodFit(
+        theta,
+        point.log_likelihood,
+        point.objective - volume,
+        covariance,
+        steps,
+        converged,
+        diverges,
+        point.phi,
+    )
+
+
+def null_space(C: Matrix) -> Matrix:
+    """Orthonormal columns at right angles to the rows of ``C``, shape (r, r - q).
+
+    Examples
+    --------
+    >>> abs(null_space(np.array([[3.0, 0.0]])))
+    array([[0.],
+           [1.]])
+    """
+    return np.asarray(np.linalg.qr(C.T, mode="complete")[0][:, len(C) :])
+
+
+def flic_intercept(
+    scores: Vector, signs: Vector, weights: Vector | None = None
+) -> float:
+    """What to add to the intercept so that mean probability and outcome are equal.
+
+    The intercept by maximum likelihood with the scores as offset (FLIC): the root of
+    ``sum_i w_i (y_i - p_i)``.
+
+    Parameters
+    ----------
+    scores : float64 array, shape (n,)
+        Linear predictors, offsets included.
+    signs : float64 array, shape (n,), of -1 and +1
+        Both have to occur.
+    weights : float64 array, shape (n,), optional
+        Counts.
+
+    Examples
+    --------
+    >>> round(flic_intercept(np.full(4, 2.0), np.array([1.0, -1.0, 1.0, -1.0])), 12)
+    -2.0
+    """
+    from scipy.optimize import brentq
+
+    w = np.ones(len(signs)) if weights is None else weights
+    positive = float(w @ (signs > 0.0))
+    odds = np.log(positive) - np.log(float(w.sum()) - positive)
+    low, high = odds - scores.max(), odds - scores.min()
+    if low == high:
+        return float(low)
+    return float(
+        brentq(
+            lambda a: positive - float(w @ expit(scores + a)),
+            low - 1e-9,
+            high + 1e-9,
+            xtol=1e-14,
+            rtol=4.0 * np.finfo(float).eps,
+        )
+    )
