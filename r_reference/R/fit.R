@@ -352,7 +352,8 @@ print.summary.linear_results <- function(x, ...) {
     cat("Standard errors: ",
         if (firth) "of the model; intervals and tests by the profile"
         else if (x$type == "nonrobust") "of the model, as glm()'s"
-        else paste0(x$type, " (type = \"nonrobust\" for glm()'s)"), ".\n", sep = "")
+        else paste0(x$type, if (all(x$weights == 1)) " (type = \"nonrobust\" for glm()'s)"),
+        ".\n", sep = "")
     print_run(x)
   }
   cat("\n")

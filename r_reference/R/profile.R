@@ -23,17 +23,18 @@ profile_of <- function(object, j) {
   V <- chol2inv(R)
   tangent <- V[, held] / V[held, held]
   last <- top$theta
-  # 2 (top - value) and its derivative by the coefficient. With Firth's penalty there may be
-  # several maxima: the largest of those that three starts lead to counts.
+  # 2 (top - value) and its derivative by the coefficient, from another start where one is
+  # too far. With Firth's penalty there may be several maxima: the largest of those that
+  # three starts lead to counts.
   deviance <- function(value) {
     value <- value * scale[held]
-    starts <- list(last + (value - last[held]) * tangent)
-    if (problem$firth) starts <- c(starts, list(top$theta, 0 * last))
+    starts <- list(last + (value - last[held]) * tangent, top$theta, 0 * last)
     best <- list(value = -Inf, converged = FALSE)
     for (start in starts) {
       start[held] <- value
       point <- maximise(problem, start, setdiff(seq_along(scale), held))
       if (point$converged && point$value > best$value) best <- point
+      if (best$converged && !problem$firth) break
     }
     if (best$converged) last <<- best$theta
     list(value = 2 * (top$value - best$value), converged = best$converged,
