@@ -230,7 +230,7 @@ def ratio_reason(result: "LinearResults") -> str:
     if size <= NEGLIGIBLE * (1.0 + ROUNDING):
         return ""
     reason = f"lam * n is {significant(size, 3)}, {NO_LAW}"
-    return f"{reason}; lam=1e-9 fits without a penalty."
+    return f"{reason}; lam=0 fits without a penalty."
 
 
 def chi2_p_value(statistic: float, df: int) -> float:
@@ -308,8 +308,7 @@ def anova(small: "LinearResults", large: "LinearResults") -> LikelihoodRatioTest
     """Test by the likelihood ratio what a larger logistic fit has more than a smaller.
 
     ``2 (llf_large - llf_small)`` is compared with chi-squared, as by R's ``anova(small,
-    large, test = "Chisq")``. Both have to be fitted without a penalty, or next to:
-    ``lam=1e-9``.
+    large, test = "Chisq")``. Both have to be maximum likelihood fits, ``lam=0``.
 
     Parameters
     ----------

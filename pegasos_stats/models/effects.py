@@ -32,7 +32,7 @@ from pegasos_stats.errors import DataError, OptionError, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.inference import wald
 from pegasos_stats.models.inference.options import Bootstrap, Sandwich
-from pegasos_stats.models.inference.separation import MOSTLY, is_unbounded
+from pegasos_stats.solvers.separation import MOSTLY, is_unbounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -958,7 +958,7 @@ def estimated(
     notes: list[str],
 ) -> Margins:
     """Estimate all, with errors of the fit; of shares from resamples."""
-    theta = np.asarray(result.params, dtype=np.float64)
+    theta = np.nan_to_num(np.asarray(result.params, dtype=np.float64))
     options, problem = result.cov_type, result.problem
     why = "" if result.has_covariance else wald.reason_unavailable(problem, options)
     missing = [why] * bool(why)
@@ -1275,7 +1275,7 @@ def get_prediction(
         raise DataError(
             "The rows of the fit are not in memory; give others, get_prediction(data)."
         )
-    theta = np.asarray(self.params, dtype=np.float64)
+    theta = np.nan_to_num(np.asarray(self.params, dtype=np.float64))
     covariance = self._errors.covariance.original(np.eye(len(theta)))
     return RowPredictions(
         self._matrix(data, unseen, offset),

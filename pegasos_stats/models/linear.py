@@ -33,11 +33,21 @@ from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import labelled_rows, outcome_column
 from pegasos_stats.other_frames import is_dask, partitioned
 from pegasos_stats.solvers.losses import LossName
+from pegasos_stats.solvers.maximum_likelihood import (
+    LikelihoodFit,
+    maximum_likelihood,
+    no_maximum,
+)
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.optimum import AnySolver, Optimum, near_enough, warn_of
 from pegasos_stats.solvers.options import Solver
 from pegasos_stats.solvers.pegasos import Pegasos, in_order
-from pegasos_stats.solvers.pegasos_run import Moment, Observer, with_progress
+from pegasos_stats.solvers.pegasos_run import (
+    Moment,
+    Observer,
+    check_solver,
+    with_progress,
+)
 from pegasos_stats.solvers.problem import Lam, Problem, penalty_of
 from pegasos_stats.solvers.reads.few_reads import StreamedFit, few_reads
 from pegasos_stats.solvers.reads.steps import run_over_files
@@ -112,10 +122,11 @@ class Model(ABC):
     _sample: samples.Sample
     _path: "LambdaPath | None" = None  # that chose lambda, with lam="cv"
     _choices: "dict[bytes, Self] | None" = None  # models at such a lambda, by groups
+    _likelihood: LikelihoodFit | None = None  # with lam = 0
 
     def __repr__(self) -> str:
-        chosen = self.problem.lam_rule != "cv" or self._path is not None
-        lam = self.problem.lambda_text if chosen else "by cross-validation"
+        lam = "by cross-validation" if self.problem.lam_rule == "cv" else "0 or 1/n"
+        lam = lam if self.lam is None else self.problem.lambda_text
         return (
             f"<{type(self).__name__}: {self.coding.described}, "
             f"{counted(self.problem.n, 'row')}, "
@@ -123,11 +134,19 @@ class Model(ABC):
             f"lam {lam}; not fitted, see fit()>"
         )
 
-    def at_chosen_lambda(self, groups: samples.Groups | None = None) -> Self:
-        """Return the model at its lambda, which with ``lam="cv"`` is chosen here.
+    @property
+    def lam(self) -> float | None:
+        """Penalty; None where the fit chooses it, ``result.model.lam`` then has it."""
+        choices = {"cv": self._path, "ml": self._likelihood}
+        is_open = choices.get(self.problem.lam_rule, "none needed") is None
+        return None if is_open else self.problem.lam
 
-        That is the ``lambda_min`` of ``lambda_path(model, folds=10, seed=1)``. It is
-        chosen once for a model and its groups.
+    def at_chosen_lambda(self, groups: samples.Groups | None = None) -> Self:
+        """Return the model at its lambda, which may be chosen here, once for a model.
+
+        With ``lam="cv"`` that is the ``lambda_min`` of ``lambda_path(model, folds=10,
+        seed=1)``, for each grouping. By default logistic regression has 0 where maximum
+        likelihood exists, and otherwise 1/n.
 
         Parameters
         ----------
@@ -138,7 +157,14 @@ class Model(ABC):
         -------
         Model
             The model itself where lambda is known.
+
+        Raises
+        ------
+        DataError
+            If ``lam=0`` was given and maximum likelihood does not exist.
         """
+        if not self.problem.lam:
+            return self if self._likelihood else self._with_likelihood()
         if self.problem.lam_rule != "cv" or self._path is not None:
             return self
         from pegasos_stats.studies.cross_validation import lambda_path
@@ -153,6 +179,19 @@ class Model(ABC):
             other.problem = replace(self.problem, lam=lam, lam_rule="cv")
             self._choices[key] = other
         return self._choices[key]
+
+    def _with_likelihood(self) -> Self:
+        """Return the model with its maximum likelihood, or at 1/n without one."""
+        self._choices = self._choices or {}
+        if b"ml" not in self._choices:
+            other, problem = copy(self), self.problem
+            other._likelihood = maximum_likelihood(problem, self.names)
+            if reason := other._likelihood.reason:
+                if problem.lam_rule == "given":
+                    raise no_maximum(reason)
+                other.problem = problem.without_ml(reason)
+            self._choices[b"ml"] = other
+        return self._choices[b"ml"]
 
     def solve(self, solver: AnySolver, observe: Observer | None = None) -> AnySolution:
         """Run a solver, and return its solution alone.
@@ -172,7 +211,9 @@ class Model(ABC):
         OptionError
             If the solver does not go with the model.
         """
-        problem, solver = self.at_chosen_lambda().problem, self.in_columns(solver)
+        solver = self.in_columns(solver)
+        check_solver(self.problem, solver)
+        problem = self.at_chosen_lambda().problem
         found: AnySolution = run_then_refine(problem, solver, None, observe)
         return found
 
@@ -435,12 +476,13 @@ class LinearModel(Model):
         if loss is not None:
             check_choice("loss", loss, self._losses)
         self._sample = sample
-        penalty, rule = penalty_of(lam, sample.n_weighed)
+        loss = loss or self._losses[0]
+        penalty, rule = penalty_of(lam, sample.n_weighed, loss)
         self.problem = Problem(
             sample.X,
             sample.y,
             penalty,
-            loss or self._losses[0],
+            loss,
             intercept,
             weights=sample.weights,
             weights_of=sample.weights_of,
@@ -538,14 +580,20 @@ class LinearModel(Model):
             others = {"refine": refine, "groups": groups, "trace": trace, "test": test}
             check_streamed_fit(solver, others, X)
         refinement = checked_refinement(refine, solver)
+        if not self.problem.lam:  # before lambda is chosen
+            check_solver(self.problem, solver)
         began = time.perf_counter()
         found = None if groups is None or lines is None else lines.groups(groups)
         model = self.at_chosen_lambda(found)
         recorder = model._recorder(trace, test, solver.ties)
         # Or refuse it before the fit.
         options.chosen_options(cov_type, model.problem, found)
-        reads = None
-        if streamed:
+        reads, likelihood = None, model._likelihood
+        estimate = likelihood and likelihood.solution
+        if likelihood and estimate and recorder is None:
+            reads = likelihood.streamed if streamed else None
+            solution = estimate
+        elif streamed:
             reads = run_reads(model.problem, solver, progress)
             solution = reads.solution
         else:

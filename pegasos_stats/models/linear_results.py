@@ -22,7 +22,13 @@ from pegasos_stats.models import diagnostics, effects, sql, summaries
 from pegasos_stats.models.inference import options, wald
 from pegasos_stats.models.inference.bootstrap import bootstrap
 from pegasos_stats.models.inference.options import SANDWICH, Bootstrap, Sandwich
-from pegasos_stats.models.inference.sandwich import bread_at, inverse_of, sandwich
+from pegasos_stats.models.inference.sandwich import (
+    bread_at,
+    inverse_of,
+    no_ml,
+    penalty_of,
+    sandwich,
+)
 from pegasos_stats.models.results import Results, varies
 from pegasos_stats.models.summaries import Note
 from pegasos_stats.solvers.objective import zero_model
@@ -32,6 +38,7 @@ if TYPE_CHECKING:
     from pegasos_stats.output.plotting.result_plots import LinearPlots
 
 LARGEST = 1e300  # of noise, where a column is 0 in all rows
+SHRUNKEN = 0.5  # standard errors by which a penalty may move a coefficient in silence
 MOST_REFERENCES = 6  # factors whose reference level a summary names
 # What another covariance does not change.
 CARRIED = (
@@ -107,8 +114,13 @@ class LinearResults(Results):
 
     @property
     def coef(self) -> "pd.Series[float]":
-        """Coefficients ``beta``, shape (p,), the intercept left out."""
-        beta = self.solution.beta.copy()
+        """Coefficients ``beta``, shape (p,), the intercept left out.
+
+        NaN for columns that are combinations of others, with ``lam=0``.
+        """
+        beta, estimable = self.solution.beta.copy(), self.solution.estimable
+        if estimable is not None:
+            beta[~estimable] = np.nan
         return pd.Series(beta, index=list(self.design.names), name="coef")
 
     @property
@@ -140,7 +152,7 @@ class LinearResults(Results):
         if self.scaling is None:
             return self.params.rename("params_original")
         beta, alpha = self.scaling.undone(self.solution.beta, self.intercept)
-        found = pd.Series(beta, index=list(self.design.names))
+        found = pd.Series(beta, index=list(self.design.names)).mask(self.coef.isna())
         if self.problem.intercept:
             found = pd.concat([pd.Series({"Intercept": alpha}), found])
         return found.rename("params_original")
@@ -374,6 +386,8 @@ class LinearResults(Results):
 
     def _missing(self) -> list[Note]:
         """Why there are no standard errors, if there are none."""
+        if self.problem.no_ml:
+            return [Note("separation", "warning", no_ml(self.problem))]
         asked = self.errors_by != "default"
         why = wald.reason_skipped(self.problem, self.cov_type, asked)
         known = self.has_covariance or not why
@@ -394,12 +408,14 @@ class LinearResults(Results):
         if isinstance(self.cov_type, Sandwich):
             gap = self.relative_gap
             return sandwich(problem, solution, self.cov_type, scaling, groups, gap)
+        if problem.no_ml:
+            return sandwich(problem, solution, SANDWICH, scaling)
         resampled = bootstrap(problem, solution, self.cov_type, scaling, groups)
         if problem.loss == "hinge" or problem.p > wald.MOST_COEFFICIENTS:
             return resampled
         plain = sandwich(problem, solution, SANDWICH)
-        separated, unbounded = plain.separated, plain.unbounded
-        return replace(resampled, separated=separated, unbounded=unbounded)
+        names = "separated", "unbounded", "aliased"
+        return replace(resampled, **{name: getattr(plain, name) for name in names})
 
     @property
     def has_covariance(self) -> bool:
@@ -408,7 +424,7 @@ class LinearResults(Results):
 
     @cached_property
     def _uncertainty(self) -> wald.Uncertainty:
-        theta = np.asarray(self.params)
+        theta = np.nan_to_num(np.asarray(self.params))
         return wald.Uncertainty(self, theta, self.estimated, self._noise())
 
     @property
@@ -479,16 +495,48 @@ class LinearResults(Results):
         """
         if self.problem.loss != "log":
             return float("nan")
-        reads = isinstance(self.problem.X, StreamedRows) and self.cov_type is not None
+        problem = self.problem
+        if not problem.lam:
+            return float(self.df_model + problem.intercept)
+        reads = isinstance(problem.X, StreamedRows) and self.cov_type is not None
         found = self.estimated if reads else vars(self).get("estimated")
         bread = getattr(found, "bread", None)
-        problem = self.problem
         if problem.has_rows and wald.is_quick(problem):
             bread = bread_at(self.problem, self.solution)
         if bread is None:
             return float("nan")
         penalised = np.diag(inverse_of(bread))[int(self.problem.intercept) :]
         return float(len(bread) - self.problem.lam * penalised.sum())
+
+    @cached_property
+    def penalty_shift(self) -> tuple[str, float]:
+        """Coefficient that the penalty moves most, and by how many standard errors.
+
+        One Newton step from the fit towards ``lam = 0`` over the standard errors of the
+        unpenalised model: ``H0^-1 lam J theta`` over the roots of the diagonal of ``(n
+        H0)^-1``, where ``H0`` is the curvature of the risk without the penalty. NaN for
+        other losses, with ``lam = 0``, where ``H0`` is singular or rows are separated,
+        and where there are no standard errors.
+        """
+        problem, nothing = self.problem, ("", float("nan"))
+        if problem.loss != "log" or not problem.lam or self._missing():
+            return nothing
+        bread = getattr(self.estimated, "bread", None)
+        if problem.has_rows and wald.is_quick(problem):
+            bread = bread_at(problem, self.solution)
+        if bread is None or self.estimated.separated:
+            return nothing
+        penalty = penalty_of(problem, len(bread))
+        theta = np.append([0.0] * problem.intercept, self.solution.beta)
+        inverse = inverse_of(bread - penalty)
+        with np.errstate(all="ignore"):
+            errors = np.sqrt(np.diag(inverse) / problem.n)
+            shifts = np.abs(inverse @ (penalty @ theta)) / errors
+        shifts = shifts[int(problem.intercept) :]
+        if not np.isfinite(shifts).all() or not shifts.size:
+            return nothing
+        place = int(shifts.argmax())
+        return self.design.names[place], float(shifts[place])
 
     @property
     def aic(self) -> float:
@@ -596,8 +644,8 @@ class LinearResults(Results):
 
     @property
     def df_model(self) -> int:
-        """Number of coefficients, the intercept left out."""
-        return self.problem.p
+        """Number of coefficients, the intercept and those not estimable left out."""
+        return int(self.coef.notna().sum())
 
     @property
     def df_resid(self) -> int:
@@ -762,8 +810,10 @@ class LinearResults(Results):
         if self.problem.loss != "log" or not summaries.is_converged(self):
             return []
         reads = isinstance(self.problem.X, StreamedRows) and not self.has_covariance
-        aic = np.nan if reads else self.aic
+        aic = np.nan if reads and self.problem.lam else self.aic
+        name, shift = self.penalty_shift if self.problem.lam_rule == "cv" else ("", 0.0)
         return [
+            *([f"penalty moves {name} by {shift:.1f} se"] if shift > SHRUNKEN else []),
             f"logLik {self.llf:.1f}",
             *([f"AIC {aic:.1f}"] if np.isfinite(aic) else []),
             f"pseudo R2 {self.prsquared:.3f}",
@@ -841,6 +891,9 @@ class LinearResults(Results):
     @cached_property
     def _on_predictors(self) -> tuple[float, list[Note]]:
         problem, names = self.problem, self.design.names
+        if not problem.lam:
+            missing = self.coef.index[self.coef.isna()]
+            return np.inf, summaries.not_estimable(list(missing))
         found = summaries.constant([names[j] for j in np.flatnonzero(self.constants)])
         if problem.has_rows and self._moments is not None and self.scaling is None:
             spread = np.where(varies(*self._moments), self._moments[1], 0.0)
@@ -851,6 +904,9 @@ class LinearResults(Results):
     def notes_on_errors(self) -> list[Note]:
         """Notes on the standard errors, which are computed here if that is quick."""
         found = self._missing() or self._uncertainty.remarks()
+        name, shift = self.penalty_shift
+        if shift > SHRUNKEN and self.problem.lam_rule != "cv":
+            found = [*found, summaries.shrinkage(name, shift)]
         separated = any(note.topic == "separation" for note in found)
         hinge = self.problem.loss == "hinge"
         if separated or hinge or self.problem.offset is not None:

@@ -23,6 +23,7 @@ from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.objective import zero_objective
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.solver_runs import OptimalityBounds
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 # Topics that a summary shows, the most important first; others, such as "certificate",
 # "inference" and "rows", are among its details.
 RANKED = (
-    *("predictions", "separation", "run", "resamples", "few events", "level order"),
+    *("predictions", "separation", "run", "shrinkage", "resamples", "few events"),
+    "level order",
     *("columns", "penalty", "standard errors"),
 )
 MOST = 3  # notes of a summary
@@ -296,6 +298,40 @@ def constant(names: Sequence[str]) -> list[Note]:
     return [Note("columns", "note", text)]
 
 
+def not_estimable(names: Sequence[str]) -> list[Note]:
+    """Note that maximum likelihood does not determine coefficients.
+
+    Examples
+    --------
+    >>> not_estimable(["d"])[0].text
+    "not estimable: 'd' is constant or a linear combination of earlier predictors."
+    """
+    if not names:
+        return []
+    verb = "is" if len(names) == 1 else "are"
+    text = (
+        f"not estimable: {listing(names, LISTED)} {verb} constant or "
+        f"{'a linear combination' if verb == 'is' else 'linear combinations'} of "
+        "earlier predictors."
+    )
+    return [Note("columns", "warning", text)]
+
+
+def shrinkage(name: str, shift: float) -> Note:
+    """Note how far the penalty moves the coefficient that it moves most.
+
+    Examples
+    --------
+    >>> shrinkage("age", 3.13).text
+    'The penalty moves age by about 3.1 standard errors. Intervals are for the ...'
+    """
+    text = (
+        f"The penalty moves {name} by about {shift:.1f} standard errors. Intervals are "
+        "for the shrunken coefficients."
+    )
+    return Note("shrinkage", "note", text)
+
+
 def held_back(
     lam: float, spread: Vector, names: tuple[str, ...], by_default: bool
 ) -> list[Note]:
@@ -399,7 +435,7 @@ def header_lines(
     the model.
     """
     problem, table = result.problem, result.training_table
-    model = LOSSES[problem.loss].title
+    model = title_of(problem)
     if isinstance(problem, KernelProblem):
         model = f"Kernel {model[:1].lower()}{model[1:]} ({problem.kernel})"
     first = [model + addition, outcome(result)]
@@ -412,7 +448,8 @@ def header_lines(
         training_error(table),
         *([f"seed {result.seed}"] if drawn else []),
     ]
-    fit = [f"lambda {problem.lambda_text}", convergence(result)]
+    penalty = f"lambda {problem.lambda_text}" if problem.lam else "maximum likelihood"
+    fit = [penalty, convergence(result)]
     layouts = [
         [first, rows, [*fit, *likelihood]],
         [first, [*rows, *likelihood[-1:]], [*fit, *likelihood[:-1]]],
@@ -422,6 +459,18 @@ def header_lines(
         [line for row in each for line in tables.filled(row)] for each in layouts
     ]
     return min(written, key=len)
+
+
+def title_of(problem: Problem) -> str:
+    """The model in words.
+
+    Examples
+    --------
+    >>> problem = Problem(np.eye(2), np.array([-1.0, 1.0]), 0.0, "log")
+    >>> title_of(problem)
+    'Logistic regression'
+    """
+    return LOSSES[problem.loss].title if problem.lam else "Logistic regression"
 
 
 def outcome(result: "Results", width: int = tables.WIDTH) -> str:

@@ -133,9 +133,10 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             standardize=self.standardize,
             **self._kernel(rows, each),
         )
-        if each is not None and self.lam is None:
-            lam = check_positive("lam", 1.0 / float(each.sum()))
-            model.problem = replace(model.problem, lam=lam)
+        if self.lam is None:  # C = 1 of scikit-learn, for the log loss too
+            total = float(len(labels) if each is None else each.sum())
+            lam = check_positive("lam", 1.0 / total)
+            model.problem = replace(model.problem, lam=lam, lam_rule="1/n")
         self.result_ = model.fit(self._solver())
         if self.result_.converged is None and self.relative_gap_ > FAR:
             warn_caller(

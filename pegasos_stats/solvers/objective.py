@@ -130,15 +130,21 @@ class Certificate(Gap):
         Rows with a score of exactly 0: of the first level, and of the second.
     rounding : float
         0 where `dual_objective` is above 0, and nearly always.
+    divergence : float or None
+        With ``lam = 0`` the gap itself, which the difference of the two objectives
+        would lose in rounding: see ``maximum_likelihood.py``.
     """
 
     errors: int
     at_zero: tuple[int, int] = (0, 0)
     rounding: float = 0.0
+    divergence: float | None = None
 
     @property
     def gap(self) -> float:
         """``objective - dual_objective + rounding``, never below 0."""
+        if self.divergence is not None:
+            return self.divergence
         return self.objective - self.dual_objective + self.rounding
 
     def error_rate(self, n: int, ties: Ties) -> float:
@@ -223,6 +229,10 @@ def certificate(
     ----------
     Shalev-Shwartz & Zhang, JMLR 14 (2013), equations 1 to 5.
     """
+    if not problem.lam:
+        from pegasos_stats.solvers.maximum_likelihood import likelihood_certificate
+
+        return likelihood_certificate(problem, beta, alpha, a)
     w = problem.row_weights
     a = feasible(a, problem.y, problem.intercept, problem.most_dual)
     bounds = Rounding(problem, beta, alpha)

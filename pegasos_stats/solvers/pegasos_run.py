@@ -273,6 +273,11 @@ def check_solver(problem: Problem, solver: Solver) -> None:
         raise OptionError(
             f"{form} has no intercept; build the model with intercept=False{other}."
         )
+    if not problem.lam and solver.visits_rows:
+        raise OptionError(
+            f"{solver.name} needs a penalty, of which its steps are parts; give lam=, "
+            "such as lam=1.0, or leave the solver out for the optimum."
+        )
     if isinstance(solver, Pegasos):
         if solver.project and problem.offset is not None:
             raise OptionError(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats import compiled
-from pegasos_stats.arrays import Rows, Vector, read_only
+from pegasos_stats.arrays import Mask, Rows, Vector, read_only
 from pegasos_stats.checks import check_positive, number_of
 from pegasos_stats.data.weights import WeightsOf
 from pegasos_stats.errors import DataError, OptionError
@@ -16,7 +16,7 @@ from pegasos_stats.solvers.losses import LOSSES, LossName, MarginLoss
 from pegasos_stats.solvers.newton.sums import kernel_rows, largest_norm, moments
 from pegasos_stats.tables import significant
 
-LamRule = Literal["given", "1/n", "cv"]
+LamRule = Literal["given", "1/n", "cv", "ml", "no ml"]
 
 Lam = float | Literal["cv"] | None
 
@@ -24,6 +24,8 @@ RULE_TEXT: dict[LamRule, str] = {
     "given": "",
     "1/n": " (1/n)",
     "cv": " (by cross-validation)",
+    "ml": " (maximum likelihood)",
+    "no ml": " (1/n)",
 }
 
 FEW, OF_A_ROW = 4.0, 10.0  # see `Problem.in_quick_form`
@@ -31,29 +33,35 @@ SAMPLED = 256  # rows whose entries are counted first
 MOST_STORED = 2**31 - 1
 
 
-def penalty_of(lam: object, n: float) -> tuple[float, LamRule]:
+def penalty_of(
+    lam: object, n: float, loss: LossName = "hinge"
+) -> tuple[float, LamRule]:
     """Return the penalty of a model and where it is from.
 
     Parameters
     ----------
     lam : float, "cv" or None
-        None for ``1 / n``, the C = 1 of LIBSVM, which also stands for ``"cv"`` until a
-        fit chooses.
+        None for maximum likelihood by the log loss, if it exists, and otherwise for
+        ``1 / n``, the C = 1 of LIBSVM, which also stands for ``"cv"`` until a fit
+        chooses.
     n : float
         Rows of the model, by their frequencies.
+    loss : str
 
     Raises
     ------
     OptionError
-        If `lam` is none of these, or not above zero.
+        If `lam` is none of these, below zero, or zero for another loss than the log.
 
     Examples
     --------
     >>> penalty_of(None, 200), penalty_of(0.1, 200), penalty_of("cv", 200)
     ((0.005, '1/n'), (0.1, 'given'), (0.005, 'cv'))
+    >>> penalty_of(None, 200, "log"), penalty_of(0, 200, "log")
+    ((0.0, 'ml'), (0.0, 'given'))
     """
     if lam is None:
-        return 1.0 / n, "1/n"
+        return (0.0, "ml") if loss == "log" else (1.0 / n, "1/n")
     if isinstance(lam, str) and lam == "cv":
         return 1.0 / n, "cv"
     if isinstance(lam, str):
@@ -64,8 +72,11 @@ def penalty_of(lam: object, n: float) -> tuple[float, LamRule]:
             lam,
         )
     if number_of(lam) == 0.0:
+        if loss == "log":
+            return 0.0, "given"
         raise OptionError(
-            "is not allowed; give a number above zero: 1e-9 is practically none.",
+            "is not allowed; give a number above zero. Only logistic regression "
+            "(ps.logit) has an estimate without a penalty.",
             "lam",
             lam,
         )
@@ -81,7 +92,7 @@ class Problem:
     X : float64 or float32 array, shape (n, p), C-contiguous; or scipy CSR array
     y : float64 array, shape (n,), of -1 and +1
     lam : float
-        Penalty, above zero.
+        Penalty; 0 for maximum likelihood by the log loss.
     loss : str
         Its name, see `LOSSES`.
     intercept : bool
@@ -95,8 +106,11 @@ class Problem:
         What weights were given to: to rows, which then stand for more or fewer of their
         kind, or to levels, so that errors count otherwise. Balanced ones are such that
         both levels weigh the same: of other rows they would be others.
-    lam_rule : "given", "1/n" or "cv"
-        Where the penalty is from: the user, the number of rows, or cross-validation.
+    lam_rule : "given", "1/n", "cv", "ml" or "no ml"
+        Where the penalty is from: the user, the number of rows, cross-validation, the
+        default of the log loss, or that default where the likelihood has no maximum.
+    no_ml : str
+        Why maximum likelihood does not exist, where it was asked for.
 
     Its arrays are read-only.
     """
@@ -110,6 +124,7 @@ class Problem:
     offset: Vector | None = field(default=None, kw_only=True)
     weights_of: WeightsOf = field(default="rows", kw_only=True)
     lam_rule: LamRule = field(default="given", kw_only=True)
+    no_ml: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         for name in ("X", "y", "weights", "offset"):
@@ -145,12 +160,19 @@ class Problem:
         '0.333 (1/n)'
         """
         digits = 6 if self.lam_rule == "given" else 3
+        if not self.lam:
+            return f"0{RULE_TEXT['ml']}"
         return significant(self.lam, digits) + RULE_TEXT[self.lam_rule]
 
     @property
     def n_weighed(self) -> int:
         """Number of rows with a weight above 0."""
         return self.n - self.n_weightless
+
+    def without_ml(self, reason: str) -> "Problem":
+        """The problem with the penalty 1/n, as the likelihood has no maximum."""
+        lam = 1.0 / self.n_weighed
+        return replace(self, lam=lam, lam_rule="no ml", no_ml=reason)
 
     @property
     def label_counts(self) -> tuple[int, int]:
@@ -329,6 +351,9 @@ class Solution:
         Epochs that the solver ran, those of a refinement not counted; None if unknown.
     settled : bool
         Whether Pegasos ended because its coefficients hardly changed any more.
+    estimable : bool array, shape (p,), or None
+        With ``lam = 0`` which columns are no combinations of others; None if all are.
+        The coefficients of the other columns are 0 in `beta`.
     """
 
     beta: Vector
@@ -339,6 +364,7 @@ class Solution:
     seed: int | None
     n_epochs: int | None = None
     settled: bool = False
+    estimable: Mask | None = None
 
     def __post_init__(self) -> None:
         for array in (self.beta, self.dual):

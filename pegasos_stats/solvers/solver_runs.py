@@ -18,12 +18,19 @@ from pegasos_stats.checks import check_positive
 from pegasos_stats.errors import DataError, OptionError, shown
 from pegasos_stats.solvers import kernel_ascent, kernel_problem
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
+from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood, no_maximum
 from pegasos_stats.solvers.newton.sums import kernel_rows, scores_in_order
 from pegasos_stats.solvers.objective import Certificate, certificate
 from pegasos_stats.solvers.optimum import AnySolver, Optimum
 from pegasos_stats.solvers.options import DEFAULT_TOL, checked_tol
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.pegasos_run import Moment, Observer, run_pegasos
+from pegasos_stats.solvers.pegasos_run import (
+    Moment,
+    Observer,
+    check_solver,
+    clock_for,
+    run_pegasos,
+)
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca_run import run_epochs, run_sdca
 
@@ -221,10 +228,36 @@ def run_linear(
     and SDCA begin with the dual weights, if some are given, and end after so many
     visits of rows at most; see `run_sdca`.
     """
+    if not problem.lam:
+        return run_likelihood(problem, solver, observe)
     with np.errstate(over="ignore", invalid="ignore"):  # the certificate tells
         if not isinstance(solver, Pegasos):
             return run_sdca(problem, solver, observe, progress, dual, warn, most)
         return run_pegasos(problem, solver, observe, progress, warn)
+
+
+def run_likelihood(
+    problem: Problem, solver: AnySolver, observe: Observer | None = None
+) -> Solution:
+    """Maximise the likelihood, ``lam = 0``.
+
+    Raises
+    ------
+    DataError
+        If it has no maximum.
+    """
+    check_solver(problem, solver)
+    clock = clock_for(observe)
+    began = clock()
+
+    def moment(n_pass: int, solution: Solution) -> None:
+        if observe is not None:
+            observe(Moment(n_pass, solution, (clock() - began) / 1e9))
+
+    fit = maximum_likelihood(problem, observe=None if observe is None else moment)
+    if fit.solution is None:
+        raise no_maximum(fit.reason)
+    return fit.solution
 
 
 def run_then_refine(

@@ -257,7 +257,7 @@ def lambda_path(
     model = fold_fits.checked_model(model)
     grid = checked_lambdas(lambdas, model)
     default = Optimum(epochs=EPOCHS, tol=fold_fits.FOLD_TOL)
-    at = fold_fits.at_lambda(model, model.problem.lam)
+    at = fold_fits.at_lambda(model, model.problem.lam or 1.0 / model.problem.n)
     fitter = FoldFitter.of(at, solver, default, seed, workers, progress)
     chosen = fold_fits.checked_metrics(metrics, model.problem.loss)
     names = tuple(known.name for known in chosen)
@@ -696,7 +696,8 @@ def cross_validate(
     choosing = checked_choosing(lambda_path, rule, model)
     at, epochs = model, DEFAULT_EPOCHS
     if choosing is not None:
-        at, epochs = fold_fits.at_lambda(model, model.problem.lam), EPOCHS
+        unused = model.problem.lam or 1.0 / model.problem.n
+        at, epochs = fold_fits.at_lambda(model, unused), EPOCHS
     default = Optimum(fold_fits.FOLD_TOL, epochs=epochs)
     fitter = FoldFitter.of(at, solver, default, seed, workers, progress)
     chosen = fold_fits.checked_metrics(metrics, model.problem.loss)
@@ -713,6 +714,8 @@ def cross_validate(
         scores[split.test, split.repeat - 1] = fit.scores
     columns = pd.RangeIndex(1, drawn.repeats + 1, name="repeat")
     by_fold = fitter.lines(drawn, fits, chosen)
+    if not model.problem.lam and not lams:
+        lams = [fit.lam for (fit,) in fits]
     if lams:
         by_fold.insert(2, "lam", lams)
     fold_fits.warn_undefined(by_fold, chosen)
@@ -933,6 +936,13 @@ class CrossValidation(Summarised):
                 f"Nested: each fold chooses lambda from its training rows, by {inner}, "
                 f"{self.choosing.metric.name} and the rule {self.choosing.rule}; "
                 "standard errors are Nadeau and Bengio's."
+            )
+        elif not self.model.problem.lam and (
+            missing := int(self.by_fold["lam"].gt(0).sum())
+        ):
+            notes.append(
+                f"Maximum likelihood does not exist in {missing} of "
+                f"{counted(len(self.by_fold), 'fold')}: fitted with lam = 1/n."
             )
         gap = float(self.by_fold["relative_gap"].max())
         right = fold_fits.run_fields(self.solver, self.folds, self.seed, gap)

@@ -30,6 +30,7 @@ from pegasos_stats.solvers.fold_paths import FoldedRows, PathPoint, fold_path
 from pegasos_stats.solvers.kernel_ascent import checked_kernel_solver
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.losses import LOSSES, LossName
+from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood
 from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate, Gap
 from pegasos_stats.solvers.optimum import AnySolver, Optimum
@@ -73,6 +74,8 @@ class FoldFit(NamedTuple):
         Of the rows held out; NaN where a transform has no value.
     solution : Coefficients, KernelSolution or None
         Only of a fit on all rows.
+    lam : float
+        Penalty of the fit; NaN for the one that was asked for.
     """
 
     certificate: Gap
@@ -80,6 +83,7 @@ class FoldFit(NamedTuple):
     seed: int | None
     scores: Vector
     solution: Coefficients | KernelSolution | None
+    lam: float = float("nan")
 
 
 def checked_model(model: object, in_memory: bool = True) -> Model:
@@ -353,9 +357,8 @@ def fit_alone(model: Model, task: Task, lambdas: Vector) -> list[FoldFit]:
         problem, held_out, scored = training(model, split)
         if model.problem.offset is not None:
             offset = model.problem.offset[split.test][scored]
-    found = path_solutions(problem, task.solver, lambdas)
-    for lam, one in zip(lambdas, found, strict=True):
-        at, scores = replace(problem, lam=float(lam)), np.full(len(scored), np.nan)
+    for at, one in path_solutions(problem, task.solver, lambdas):
+        scores = np.full(len(scored), np.nan)
         kept: Coefficients | KernelSolution | None = None
         if held_out is not None:
             scores[scored] = solver_runs.scores_of(at, one, held_out, offset)
@@ -364,31 +367,41 @@ def fit_alone(model: Model, task: Task, lambdas: Vector) -> list[FoldFit]:
         else:
             kept = one
         gap = solver_runs.certificate_of(at, one)
-        fits.append(FoldFit(gap, int(one.n_iter), one.seed, scores, kept))
+        fits.append(FoldFit(gap, int(one.n_iter), one.seed, scores, kept, at.lam))
     return fits
 
 
 def path_solutions(
     problem: Problem, solver: AnySolver, lambdas: Vector
-) -> Sequence[solver_runs.AnySolution]:
+) -> Iterator[tuple[Problem, solver_runs.AnySolution]]:
     """Solve for each lambda, largest first; all but Pegasos begin at the last solution.
 
     Dual weights are in [0, w_i] for every lambda, so those of one, also times a
-    number up to 1, are a feasible start for the next.
+    number up to 1, are a feasible start for the next. Where maximum likelihood does not
+    exist lambda is 1/n instead of 0.
     """
     problem = replace(problem, lam_rule="given")
     if isinstance(problem, KernelProblem):
         of_kernel = checked_kernel_solver(problem, solver)
-        return solver_runs.kernel_path(problem, of_kernel, lambdas)
-    found: list[Solution] = []
+        fits = solver_runs.kernel_path(problem, of_kernel, lambdas)
+        for lam, fit in zip(lambdas, fits, strict=True):
+            yield replace(problem, lam=float(lam)), fit
+        return
+    last: Solution | None = None
     before = 0.0
     for lam in lambdas:
         at, dual = replace(problem, lam=float(lam)), None
-        if found and solver.to_optimum:
-            dual = next_dual(found[-1], before, at)
-        found.append(solver_runs.run_linear(at, solver, dual=dual, warn=False))
-        before = at.lam
-    return found
+        if not lam:
+            pegasos_run.check_solver(at, solver)
+            estimate = maximum_likelihood(at)
+            if estimate.solution is not None:
+                yield at, estimate.solution
+                continue
+            at = at.without_ml(estimate.reason)
+        elif last is not None and solver.to_optimum:
+            dual = next_dual(last, before, at)
+        last, before = solver_runs.run_linear(at, solver, dual=dual, warn=False), at.lam
+        yield at, last
 
 
 def next_dual(last: Solution, lam: float, problem: Problem) -> Vector:
@@ -544,7 +557,9 @@ def shared_fits(
     """
     problem, solver = model.problem, tasks[0].solver
     found: list[list[FoldFit | None]] = [[None] * len(lambdas) for _ in tasks]
-    if len(tasks) < 2 or learning_design(model) or not suits(problem, solver):
+    if not lambdas.all() or len(tasks) < 2 or learning_design(model):
+        return found
+    if not suits(problem, solver):
         return found
     if not isinstance(problem.X, np.ndarray):
         problem = replace(problem, X=problem.X.toarray())

@@ -56,7 +56,7 @@ def test_the_limit_is_1e_5_of_a_score_for_a_standard_deviation(make, cov_type):
 @MODELS
 def test_a_zero_has_the_statistic_0_and_its_interval_everywhere(make, tmp_path, capsys):
     data = DATA.assign(tiny=1e-7 * np.random.default_rng(6).normal(size=len(DATA)))
-    result = make("y ~ a + b + tiny", data).fit(ps.Optimum(seed=1))
+    result = make("y ~ a + b + tiny", data, lam=0.01).fit(ps.Optimum(seed=1))
     table = result.tidy().set_index("term")
     # Each row is there with b and with -b: no effect, but for the solver.
     assert table.loc["b", ["estimate", "statistic"]].tolist() == [0.0, 0.0]
@@ -69,6 +69,7 @@ def test_a_zero_has_the_statistic_0_and_its_interval_everywhere(make, tmp_path, 
     assert test["statistic"].iloc[0] < -1.0
     data.to_csv(tmp_path / "rows.csv", index=False)
     options = "--formula", "y ~ a + b + tiny", "--loss", result.problem.loss
+    options = *options, "--lambda", "0.01"
     for more in ((), ("--memory", "64MiB")):
         given = tmp_path / "rows.csv", *options, "--coefficients", *more
         assert row_of(run(capsys, "fit", *given).out).split()[1] == "0.0000"
@@ -92,10 +93,10 @@ def test_summaries_of_all_doors_leave_a_constant_out(make, tmp_path, capsys):
     CONSTANT.to_csv(tmp_path / "rows.csv", index=False)
     formula, arrays = "y ~ a + const", ps.SVM if make is ps.svm else ps.Logit
     models = [
-        make(formula, CONSTANT),
-        make(formula, CONSTANT, standardize=True),
-        arrays(CONSTANT["y"], CONSTANT[["a", "const"]]),
-        make(formula, ps.scan(tmp_path / "rows.csv")),
+        make(formula, CONSTANT, lam=0.01),
+        make(formula, CONSTANT, lam=0.01, standardize=True),
+        arrays(CONSTANT["y"], CONSTANT[["a", "const"]], lam=0.01),
+        make(formula, ps.scan(tmp_path / "rows.csv"), lam=0.01),
     ]
     for model in models:
         assert shown(model.fit(SOLVER)) == ["Intercept", "a"]

@@ -29,7 +29,7 @@ DOORS = {
     "arrays": (lambda: ps.SVM(Y, X), N),
     "incomplete rows": (lambda: ps.svm("y ~ .", LACKING), N - 4),
     "counts": (lambda: ps.SVM(Y, X, freq_weights=COUNTS), COUNTS.sum()),
-    "weights": (lambda: ps.Logit(Y, X, weights=COUNTS), (COUNTS > 0).sum()),
+    "weights": (lambda: ps.SVM(Y, X, weights=COUNTS), (COUNTS > 0).sum()),
     "kernel": (lambda: ps.KernelSVM(Y, X, freq_weights=COUNTS), COUNTS.sum()),
     "kernel formula": (lambda: ps.kernel_svm("y ~ .", LACKING), N - 4),
 }
@@ -105,12 +105,12 @@ def test_the_command_line(tmp_path, capsys):
 
 
 def test_folds_and_saved_fits_keep_it(tmp_path):
-    model = ps.logit("y ~ .", FRAME)
+    model = ps.svm("y ~ .", FRAME)
     ps.save(model.fit(ps.Optimum(seed=1)), tmp_path / "fit.model")
     again = ps.load(tmp_path / "fit.model").problem
     assert (again.lam, again.lambda_text) == (1.0 / N, "0.00667 (1/n)")
     given = {"solver": QUICK, "folds": 5, "seed": 1}
-    named = ps.cross_validate(ps.logit("y ~ .", FRAME, lam=1.0 / N), **given)
+    named = ps.cross_validate(ps.svm("y ~ .", FRAME, lam=1.0 / N), **given)
     assert np.array_equal(ps.cross_validate(model, **given).scores, named.scores)
 
 

@@ -18,6 +18,7 @@ from pegasos_stats.models.summaries import Note
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.centring import centre_for_errors, centred, shifted_solution
+from pegasos_stats.solvers.maximum_likelihood import estimable_columns, refit
 from pegasos_stats.solvers.newton.resamples import (
     HingeResamples,
     Resamples,
@@ -37,7 +38,7 @@ SAME = 1e-5  # change of a score that is the solver's, for a change of x by its 
 MOST_COEFFICIENTS = 1000  # whose joint tests are steadied
 CONSTANT = 1e-12  # variance, of standardized predictors
 GAP, DISTANCE, STATUS, PRIOR = range(4)  # of a refit
-KNOWN, NO_OPTIMUM = 4, 1
+KNOWN, NO_OPTIMUM, NO_MAXIMUM = 4, 1, 2
 MOST_COLUMNS, MOST_ENTRIES = 40, 5e7  # of refits of many resamples at once; or
 MORE_COLUMNS, TO_A_COLUMN = 100, 10  # with so many rows to a column
 SMALL = 10**6  # entries of rows, below which threads of single refits wait for another
@@ -121,9 +122,12 @@ def bootstrap(
         if reference is not None:
             back = Scaling(centre, np.ones(centre.size)).undoing(problem.intercept)
             reference = back @ reference @ back.T
-    kept = found[:, STATUS] != NO_OPTIMUM
-    estimates, found, n_left_out = estimates[kept], found[kept], int((~kept).sum())
-    notes, gaps = left_out(n_left_out, options.replicates), found[:, GAP]
+    n_left_out = int((found[:, STATUS] == NO_OPTIMUM).sum())
+    n_infinite = int((found[:, STATUS] == NO_MAXIMUM).sum())
+    kept = found[:, STATUS] == 0.0
+    estimates, found = estimates[kept], found[kept]
+    notes = left_out(n_left_out, options.replicates, n_infinite)
+    gaps = found[:, GAP]
     if beyond := int((gaps > options.tol).sum()):
         warn_caller(
             f"{counted(beyond, 'resample')} of {options.replicates:,} have not reached "
@@ -149,6 +153,7 @@ def bootstrap(
         covariance=covariance,
         seed=int(rng.seed or 0),
         n_left_out=n_left_out,
+        n_infinite=n_infinite,
         relative_gap=float(gaps.max()),
         distance=float(found[:, DISTANCE].max()),
         options=options,
@@ -269,7 +274,10 @@ class Refit:
         kind = HingeResamples if problem.loss == "hinge" else SmoothResamples
         n, p = problem.n, problem.p
         is_small = p <= MOST_COLUMNS or p <= min(MORE_COLUMNS, n / TO_A_COLUMN)
-        if is_small and n * p <= MOST_ENTRIES:
+        if not problem.lam:
+            self._at = estimable_columns(problem)
+            self._theta = self._at.theta(solution.beta, solution.alpha)
+        elif is_small and n * p <= MOST_ENTRIES:
             self._together = kind(problem, solution, self._shares, tol)
 
     @property
@@ -321,7 +329,8 @@ class Refit:
         for b in some:
             found[b, :STATUS] = np.inf
             with suppress(DataError):  # of squares that overflow
-                estimates[b], found[b, :STATUS] = self._alone(weights[b], deviations[b])
+                estimates[b], facts = self._alone(weights[b], deviations[b])
+                found[b, : len(facts)] = facts
         return estimates, found
 
     def _alone(self, weights: Vector, deviations: Vector) -> tuple[Vector, Vector]:
@@ -329,6 +338,11 @@ class Refit:
         rows = np.flatnonzero(weights)
         w = weights[rows] / weights[rows].mean()
         problem = replace(self._problem.of_rows(rows), weights=w)
+        if not problem.lam:
+            refitted = refit(problem, self._at, self._theta).solution
+            if refitted is None:
+                return np.zeros(problem.p + 1), np.array([0.0, np.inf, NO_MAXIMUM])
+            return np.append(refitted.alpha, refitted.beta), np.zeros(STATUS + 1)
         if self._standardizes:
             scaling = Scaling(np.zeros(problem.p), deviations)
             problem = replace(problem, X=scaling.apply(problem.X))
@@ -359,12 +373,22 @@ def moments(X: Predictors, drawn: Matrix) -> tuple[Matrix, Matrix]:
     return means, np.where(constant, 1.0, np.sqrt(variances))
 
 
-def left_out(n_left_out: int, replicates: int) -> tuple[Note, ...]:
+def left_out(n_left_out: int, replicates: int, n_infinite: int) -> tuple[Note, ...]:
     """Note resamples without an optimum; raise `DataError` if too few are left."""
-    if not n_left_out:
-        return ()
-    said = f"{counted(n_left_out, 'resample')} of {replicates:,} hold one level alone"
-    if replicates - n_left_out < 2:
-        raise DataError(f"{said}, and fewer than two are left; take more rows of it.")
-    text = f"{said}, where no intercept is the best: they are left out."
-    return (Note("standard errors", "note", text),)
+    texts = []
+    if n_left_out:
+        texts.append(
+            f"{counted(n_left_out, 'resample')} of {replicates:,} hold one level "
+            "alone, where no intercept is the best: they are left out."
+        )
+    if n_infinite:
+        texts.append(
+            f"{counted(n_infinite, 'resample')} of {replicates:,} have no maximum "
+            "likelihood estimate and count as infinite; above 2.5% there are no limits."
+        )
+    if replicates - n_left_out - n_infinite < 2:
+        raise DataError(
+            f"{' '.join(texts)} Of them fewer than two are left; take more rows, or "
+            "another covariance."
+        )
+    return tuple(Note("standard errors", "note", text) for text in texts)

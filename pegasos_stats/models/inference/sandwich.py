@@ -16,21 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from pegasos_stats.arrays import Matrix, Vector, dense_rows
+from pegasos_stats.arrays import Mask, Matrix, Vector, dense_rows
 from pegasos_stats.arrays import Rows as Numbers
 from pegasos_stats.data.sample import Groups
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.scan.rows import NO_VALUES, Block, StreamedRows, Values, added
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference.options import OF_LEVERAGES, Cluster, Sandwich
-from pegasos_stats.models.inference.separation import (
-    MOST_COLUMNS,
-    DirectionPass,
-    IdentifiedPart,
-    find_separation,
-    pass_over,
-    separated_by,
-)
 from pegasos_stats.models.inference.wald import Covariance
 from pegasos_stats.models.summaries import Note
 from pegasos_stats.solvers.centring import centre_for_errors, centre_of
@@ -38,6 +30,14 @@ from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.newton.sums import solved
 from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.separation import (
+    MOST_COLUMNS,
+    DirectionPass,
+    IdentifiedPart,
+    find_separation,
+    pass_over,
+    separated_by,
+)
 
 if TYPE_CHECKING:  # scipy is loaded where it is used
     from scipy.sparse import csr_array
@@ -362,7 +362,13 @@ def sandwich(
     """
     rows = SandwichRows.of(problem, found, options, scaling, groups, relative_gap)
     sums: ClassSums = rows.read(rows.fitted.sums)
+    if found.estimable is not None:
+        return rows.uncentred(rows.of_estimable(sums, found.estimable))
     whole = rows.covariance(sums)
+    if problem.no_ml:
+        return rows.uncentred(undefined(whole, no_ml(problem)))
+    if not problem.lam:  # rows overlap, as the estimate exists
+        return rows.uncentred(whole)
     known = None if np.isnan(whole.matrix).all() else rows.separation(sums)
     if known is None:
         if rows.is_collinear(sums):
@@ -465,6 +471,31 @@ class SandwichRows:
             dual = NO_VALUES if self.dual is None else self.dual[some]
             X = problem.X[some]
             yield Block(begin, X, problem.y[some], w[some], offset), dual
+
+    def of_estimable(self, sums: ClassSums, estimable: Mask) -> Covariance:
+        """The covariance of the estimable columns; 0 for the others."""
+        first = int(self.problem.intercept)
+        columns = np.flatnonzero(np.append([True] * first, estimable))
+        part = IdentifiedPart.of_columns(sums.H, columns)
+        slopes = self.fitted.beta[estimable]
+        others = replace(
+            self, fitted=replace(self.fitted, columns=columns, slopes=slopes)
+        )
+        inner = others.covariance(others.read(others.fitted.sums))
+        aliased = np.append([False] * first, ~estimable)
+        step, fixed, prior = inner.newton_step, inner.fixed, inner.prior
+        if prior is not None:
+            prior = np.append(part.spread(prior[:-1]), prior[-1])
+        return replace(
+            inner,
+            matrix=part.spread(inner.matrix),
+            bread=part.spread(inner.bread),
+            newton_step=None if step is None else part.spread(step),
+            fixed=None if fixed is None else part.spread(fixed),
+            prior=prior,
+            unbounded=part.unbounded,
+            aliased=aliased,
+        )
 
     def separation(self, sums: ClassSums) -> SeparatedRows | None:
         """How many rows of the log loss are separated, if any, and what is left.
@@ -612,16 +643,28 @@ class SandwichRows:
         C = Scaling(-centre, scale).undoing(intercept)
         return replace(
             found.combined(back),
+            aliased=found.aliased,
             bread=C.T @ found.bread @ C,
             newton_step=None if step is None else back @ step,
             fixed=None if fixed is None else back @ fixed @ back.T,
         )
 
 
+def no_ml(problem: Problem) -> str:
+    """Why a fit in the place of maximum likelihood has no standard errors."""
+    return (
+        f"Maximum likelihood does not exist: {problem.no_ml}. Fitted with the penalty "
+        "lam = 1/n, without standard errors. Use penalty='firth' for inference, "
+        "lam='cv' for prediction."
+    )
+
+
 def undefined(V: Covariance, reason: str) -> Covariance:
     """The covariance without its numbers, and a note that says why."""
     nothing = np.full_like(V.matrix, np.nan)
     text = f"The covariance of the coefficients is not defined: {reason}."
+    if reason.endswith("."):
+        text = reason
     return replace(
         V,
         matrix=nothing,

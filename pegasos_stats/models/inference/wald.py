@@ -38,9 +38,9 @@ from pegasos_stats.models.inference.options import (
     Sandwich,
     seconds_of,
 )
-from pegasos_stats.models.inference.separation import images, is_unbounded
 from pegasos_stats.models.summaries import Note
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.separation import images, is_unbounded
 
 if TYPE_CHECKING:
     from pegasos_stats.models.linear_results import LinearResults
@@ -81,7 +81,9 @@ class Covariance:
         Rows whose scores nothing but the penalty limits.
     unbounded : float64 array, shape (k, q), optional
         Directions of ``theta`` that nothing but the penalty limits, and it not enough
-        for a standard error.
+        for a standard error; with ``lam = 0`` those in which no score changes.
+    aliased : bool array, shape (k,), optional
+        With ``lam = 0`` the coefficients of columns that are combinations of others.
     """
 
     matrix: Matrix
@@ -95,6 +97,7 @@ class Covariance:
     prior: Vector | None = None
     separated: int = 0
     unbounded: Matrix | None = None
+    aliased: Mask | None = None
 
     def __post_init__(self) -> None:
         for array in vars(self).values():
@@ -119,14 +122,14 @@ class Covariance:
             matrix=R @ self.matrix @ R.T,
             fixed=None,
             prior=None if prior is None else np.append(R @ prior[:-1], prior[-1]),
+            aliased=None if self.aliased is None else touched(R, self.aliased),
             unbounded=images(R, self.unbounded),
         )
 
     def original(self, R: Matrix) -> "Covariance":
         """Covariance of ``R theta`` on the original scale of the predictors."""
-        if self.fixed is None:
-            return self.combined(R)
-        return replace(self, matrix=self.fixed).combined(R)
+        whole = self if self.fixed is None else replace(self, matrix=self.fixed)
+        return replace(whole.combined(R), aliased=self.aliased)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +147,9 @@ class BootstrapResult:
     seed : int
     n_left_out : int
         Resamples without an optimum: of one level alone, with an intercept.
+    n_infinite : int
+        With ``lam = 0`` the resamples without a maximum likelihood estimate. Limits and
+        p-values count them as infinite, on either side.
     relative_gap, distance : float
         The largest relative gap, and the largest ``sqrt(2 gap / lam)``, which bounds
         how far the ``beta`` of a resample is from its optimum.
@@ -182,6 +188,8 @@ class BootstrapResult:
     agreeing: float = 0.0
     separated: int = 0
     unbounded: Matrix | None = None
+    aliased: Mask | None = None
+    n_infinite: int = 0
 
     @property
     def matrix(self) -> Matrix:
@@ -229,7 +237,9 @@ class BootstrapResult:
         covariance = R @ self.covariance @ R.T
         found = self.mapped(R @ self.estimate, self.estimates @ R.T, covariance, R)
         reference = None if self.reference is None else R @ self.reference @ R.T
-        return replace(found, reference=reference, unbounded=images(R, self.unbounded))
+        aliased = None if self.aliased is None else touched(R, self.aliased)
+        unbounded = images(R, self.unbounded)
+        return replace(found, reference=reference, unbounded=unbounded, aliased=aliased)
 
     def mapped(
         self, estimate: Vector, estimates: Matrix, covariance: Matrix, J: Matrix
@@ -269,7 +279,10 @@ class BootstrapResult:
         kind = self.options.interval if interval is None else interval
         check_choice("interval", kind, INTERVALS)
         shares = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
-        m, centre = len(self.estimates), self.estimate[:, None]
+        centre, infinite = self.estimate[:, None], self.n_infinite
+        m = len(self.estimates) + infinite
+        if infinite > shares[0] * m:
+            return np.full((len(centre), 2), np.nan)
         if kind == "envelope":
             rank = int(shares[0] * (m + 1) + RANK_ROUNDING)
             if rank < 1 and abs(level - USUAL) > RANK_ROUNDING:
@@ -277,13 +290,22 @@ class BootstrapResult:
             if rank < 1:
                 return np.full((len(centre), 2), np.nan)
             apart = np.sort(self.estimates - self.estimate, axis=0)
-            reach = np.maximum(-apart[rank - 1], apart[m - rank]) + self.solver_noise
+            last = rank - 1 - infinite  # of the finite ones, from either end
+            if last < 0:
+                return np.full((len(centre), 2), np.nan)
+            reach = np.maximum(-apart[last], apart[-1 - last]) + self.solver_noise
             return np.asarray(centre + np.outer(reach, [-1.0, 1.0]), dtype=np.float64)
         if kind == "normal":
             from scipy.special import ndtri
 
             return np.asarray(centre + np.outer(self.std_error, ndtri(shares)))
-        ends: Matrix = np.quantile(self.estimates, shares, axis=0).T
+        beyond = np.full((infinite, len(centre)), np.inf)
+        ends: Matrix = np.column_stack(
+            [
+                np.quantile(np.vstack([self.estimates, side * beyond]), share, axis=0)
+                for side, share in zip((-1.0, 1.0), shares, strict=True)
+            ]
+        )
         return ends if kind == "percentile" else 2.0 * centre - ends[:, ::-1]
 
     @np.errstate(over="ignore", invalid="ignore")
@@ -296,11 +318,17 @@ class BootstrapResult:
         reach = np.abs(null - self.estimate) - self.solver_noise
         apart = self.estimates - self.estimate
         c = np.maximum((apart >= reach).sum(axis=0), (-apart >= reach).sum(axis=0))
-        found: Vector = 2.0 * (1.0 + c) / (1.0 + len(apart))
+        found: Vector = 2.0 * (1.0 + c + self.n_infinite)
+        found /= 1.0 + len(apart) + self.n_infinite
         return np.minimum(1.0, found)
 
 
 Estimate = Covariance | BootstrapResult
+
+
+def touched(R: Matrix, aliased: Mask) -> Mask:
+    """Which combinations hold a coefficient that is not estimable, shape (m,)."""
+    return np.asarray((R[:, aliased] != 0.0).any(axis=1))
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -827,6 +855,11 @@ class Uncertainty:
         return list(self.result.params.index)
 
     @property
+    def aliased(self) -> Mask | None:
+        """Coefficients that are not estimable, shape (k,); None where all are."""
+        return self.covariance.aliased
+
+    @property
     def is_defined(self) -> bool:
         """Whether there is a covariance."""
         return not np.isnan(self.covariance.matrix).any()
@@ -843,6 +876,8 @@ class Uncertainty:
 
     def _unlimited(self, R: Matrix) -> Mask:
         """Combinations ``R theta`` that nothing but the penalty limits, shape (m,)."""
+        if self.aliased is not None:
+            return touched(R, self.aliased)
         free = self.covariance.unbounded
         return np.zeros(len(R), dtype=bool) if free is None else is_unbounded(R, free)
 
@@ -892,8 +927,9 @@ class Uncertainty:
         """Coefficients with broom's columns, intervals of this level."""
         V, nothing = self.covariance, np.zeros(len(self.theta))
         resampled = V if isinstance(V, BootstrapResult) else None
+        theta = self._estimable(self.theta, np.eye(len(self.theta)))
         return ContrastTests(
-            self.names, self.theta, self.std_error, nothing, V.df, resampled, self.noise
+            self.names, theta, self.std_error, nothing, V.df, resampled, self.noise
         ).frame(level, self.names)
 
     def original(self, R: Matrix, noise: Vector) -> Self:
@@ -913,7 +949,14 @@ class Uncertainty:
         same = self._same(R, errors, written)
         errors = np.where(same | self._unlimited(R), np.nan, errors)
         noise = np.abs(R) @ self.noise
-        return ContrastTests(written, R @ self.theta, errors, q, V.df, resampled, noise)
+        effect = self._estimable(R @ self.theta, R)
+        return ContrastTests(written, effect, errors, q, V.df, resampled, noise)
+
+    def _estimable(self, effect: Vector, R: Matrix) -> Vector:
+        """Combinations ``R theta``, NaN for those that are not estimable."""
+        if self.aliased is None:
+            return effect
+        return np.where(touched(R, self.aliased), np.nan, effect)
 
     def wald_test(self, hypotheses: object, df: float | None = None) -> JointTest:
         """Test linear combinations together; with `df` by F."""
@@ -961,15 +1004,15 @@ class Uncertainty:
             found.append(Note("few events", "warning", text))
         if isinstance(V, BootstrapResult) and V.coincide:
             found.append(COINCIDE)
-        is_hc3 = getattr(self.result.cov_type, "correction", "") == "HC3"
-        # nonrobust does not go with weights
-        for_glm = is_hc3 and problem.weights is None and problem.loss == "log"
-        text = f"{self.kind}, for penalised coefficients at this lambda"
-        text += ", taken as fixed" * (problem.lam_rule == "cv")
-        text += " (those of glm and Logit: lam=1e-9, cov_type='nonrobust')" * for_glm
+        text = self.kind
+        if problem.lam:
+            text += ", for penalised coefficients at this lambda"
+            text += ", taken as fixed" * (problem.lam_rule == "cv")
+        elif getattr(self.result.cov_type, "correction", "") == "HC3":
+            text += " (cov_type='nonrobust' for glm's)"
         found.append(Note("standard errors", "note", f"{text}."))
         text = "Intervals and tests are about penalised coefficients. "
-        text += OF_ROWS if groups is None else OF_GROUPS
+        text = text * bool(problem.lam) + (OF_ROWS if groups is None else OF_GROUPS)
         if V.counts_scaling:
             text += " Means and standard deviations of predictors count as estimated."
         return [*found, Note("inference", "note", text), *V.notes]

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Mask, Matrix, Vector
+from pegasos_stats.solvers.newton.sums import TINY, solved
 
 CERTAIN = 1e-3  # probability of the other level, in rows that are predicted surely
 MOSTLY = 0.5  # of the rows
@@ -140,6 +141,33 @@ def best_direction(total: Vector, rows: Matrix) -> Vector:
     return np.zeros(len(total)) if found.x is None else np.asarray(found.x / scale)
 
 
+def first_direction(
+    look: Callable[[Vector | None], DirectionPass], k: int
+) -> Vector | None:
+    """A direction that separates rows; zeros if none does, None if undecided.
+
+    Parameters
+    ----------
+    look : callable
+        Gives `pass_over` of all rows for a direction, after no others.
+    k : int
+        Number of coefficients.
+    """
+    start = look(None)
+    total, rows = start.total, start.violated
+    if k > MOST_COLUMNS or np.count_nonzero(rows) > MOST_ENTRIES * len(rows):
+        return None
+    for _ in range(MOST_PASSES):
+        b = best_direction(total, rows)
+        if total @ b <= TIE:
+            return np.zeros(k)
+        at = look(b)
+        if not len(at.violated):
+            return b
+        rows = np.concatenate([rows, at.violated])
+    return None
+
+
 def find_separation(
     look: Callable[[Matrix, Vector | None], DirectionPass], theta: Vector, n: int
 ) -> Separation | None:
@@ -244,12 +272,39 @@ class IdentifiedPart:
         unbounded[columns] = 0.0 - A
         return cls(columns, change, unbounded)
 
+    @classmethod
+    def of_columns(cls, H: Matrix, columns: NDArray[np.intp]) -> "IdentifiedPart":
+        """That of these columns, of which the others are combinations.
+
+        Examples
+        --------
+        >>> Z = np.array([[1.0, 1.0, 2.0], [1.0, 3.0, 4.0], [1.0, 5.0, 6.0]])
+        >>> found = IdentifiedPart.of_columns(Z.T @ Z, np.array([0, 1]))
+        >>> found.unbounded.T.round(6)
+        array([[-1., -1.,  1.]])
+        """
+        k = len(H)
+        others = np.setdiff1d(np.arange(k), columns)
+        inner = H[np.ix_(columns, columns)]
+        A = np.array([solved(inner, H[columns, j]) for j in others]).T
+        size = np.sqrt(np.maximum(np.diag(H), TINY))
+        A[np.abs(A) * size[columns, None] < SAME * size[others]] = 0.0
+        change, unbounded = np.zeros((len(columns), k)), np.zeros((k, len(others)))
+        change[np.arange(len(columns)), columns] = 1.0
+        unbounded[others, np.arange(len(others))] = 1.0
+        unbounded[columns] = 0.0 - A
+        return cls(columns, change, unbounded)
+
     def spread(self, array: Matrix) -> Matrix:
         """A matrix or vector of these coefficients as one of all; 0 elsewhere."""
         k = self.change.shape[1]
         found = np.zeros((k,) * array.ndim)
         found[np.ix_(*[self.columns] * array.ndim)] = array
         return found
+
+    def spread_prior(self, prior: Vector) -> Vector:
+        """The covariances of `prior` for all coefficients, its variance last."""
+        return np.append(self.spread(prior[:-1]), prior[-1])
 
 
 def images(R: Matrix, directions: Matrix | None) -> Matrix | None:

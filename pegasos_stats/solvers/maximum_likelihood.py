@@ -1,0 +1,888 @@
+"""Maximum likelihood for logistic regression: the log loss with lam = 0, certified.
+
+With ``z = (1, x)``, margins ``m_i = y_i (z_i'theta + offset_i)`` and weights ``w_i``
+
+    P(theta) = (1/n) sum_i w_i log(1 + exp(-m_i)).
+
+Its dual maximises ``D(a) = (1/n) sum_i (w_i H(a_i / w_i) - a_i y_i offset_i)`` over
+``0 <= a_i <= w_i`` with ``sum_i a_i y_i z_i = 0``: without a penalty the dual weights
+are orthogonal to every column. At ``theta`` the weights ``a_i = w_i / (1 + exp(m_i))``
+miss this constraint by the gradient, and the solve of Newton's step repairs it,
+
+    d = -H^-1 g,    a_i' = a_i - w_i s_i (1 - s_i) y_i z_i'd,    s_i = a_i / w_i.
+
+The gap is a mean Kullback-Leibler divergence, which is computed without cancellation:
+
+    P(theta) - D(a') = (1/n) sum_i w_i KL(a_i' / w_i || a_i / w_i) - r'theta,
+
+where ``r = (1/n) sum_i a_i' y_i z_i`` is what rounding leaves of the constraint.
+
+The estimate exists where a feasible dual point lies strictly inside and the columns
+have full rank (Albert & Anderson). One pass proves this for nearly all fits; otherwise
+the linear programme of `separation` decides. Predictors are standardized inside, so
+that units do not matter.
+
+A column is not estimable if its residual on the columns before it, centred, is below
+1e-7 of its standard deviation, as in R's ``lm``.
+
+References
+----------
+Albert & Anderson, *On the existence of maximum likelihood estimates in logistic
+regression models*, Biometrika 71 (1984).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.arrays import Matrix, Vector, dense_rows
+from pegasos_stats.data.scan.rows import (
+    NO_VALUES,
+    Block,
+    StreamedRows,
+    Values,
+    added,
+    size_of_sample,
+)
+from pegasos_stats.errors import DataError, listing
+from pegasos_stats.solvers import separation
+from pegasos_stats.solvers.centring import centre_of
+from pegasos_stats.solvers.newton.log import no_coefficients
+from pegasos_stats.solvers.newton.sums import additions, blocks, image, solved
+from pegasos_stats.solvers.newton.threads import one_thread
+from pegasos_stats.solvers.objective import Certificate, finite
+from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.reads.few_reads import StreamedFit
+from pegasos_stats.solvers.reads.risk_and_bound import table_of
+from pegasos_stats.solvers.rounding import MARGIN, UNIT
+
+STEP = 1e-9  # of a standard error: the last of Newton's steps
+SMALL_STEP = 1e-3  # of a standard error: the next step takes the same Hessian
+COLLINEAR = 1e-7  # residual of a column, of its standard deviation, as in R's lm
+SURE_PIVOT = 1e-9  # a squared residual that a Gram matrix shows beside its rounding
+STRICTLY = 1e-10  # least dual weight of a row, and distance from its weight
+SHARE = 1e-3  # least share of a dual weight that the repair of the constraint leaves
+REPAIRED = 1e-6  # standard errors by which a dual point may miss the constraint
+PROOF_PASSES = 12  # without a proof of existence, before the linear programme
+MOST_PASSES = 100
+MOST_COEFFICIENTS = 3000  # of which a Hessian is formed
+SAMPLE_FROM, ROWS_TO_A_COLUMN = 20_000, 100  # rows from which a sample is fitted first
+SAMPLE_STEP = 10  # one row in so many is of the sample
+ROUGH_STEP = 0.1  # of a standard error, where the fit of the sample ends
+HALVINGS = 40
+ROUNDING = 1e-13  # of a log-likelihood
+TINY = 1e-300
+SERIES = 1e-3  # an argument whose third power is enough for eleven digits
+OPERATIONS = 8.0  # roundings of a summand
+NAMED, MOST_NAMED = 1e-6, 3  # share of the largest slope; columns in a sentence
+
+
+def map_blocks(
+    problem: Problem, work: Callable[[Block, Values], Any], values: Values = NO_VALUES
+) -> Iterator[Any]:
+    """Apply `work` to each block of rows, in memory or in files, in their order.
+
+    Parameters
+    ----------
+    problem : Problem
+    work : callable
+        Of a block, and of the values of its rows, which it may change in place.
+    values : float64 array, shape (n,), optional
+    """
+    X = problem.X
+    if isinstance(X, StreamedRows):
+        yield from X.read(work, values)
+        return
+    w = problem.row_weights
+    entries = problem.p if isinstance(X, np.ndarray) else X.nnz // max(1, problem.n)
+    for rows in blocks(problem.n, entries):
+        offset = None if problem.offset is None else problem.offset[rows]
+        block = Block(rows.start, X[rows], problem.y[rows], w[rows], offset)
+        yield work(block, values[rows] if values.size else values)
+
+
+class Moments(NamedTuple):
+    """``sum w_i``, ``sum w_i z_i`` and ``sum w_i z_i z_i'`` of scaled columns."""
+
+    weight: float
+    first: Vector
+    second: Matrix
+
+
+class LikelihoodSums(NamedTuple):
+    """What a pass sums.
+
+    Attributes
+    ----------
+    loss : float
+        ``sum_i w_i log(1 + exp(-m_i))``.
+    gradient : float64 array, shape (k,)
+        ``sum_i a_i y_i z_i``, so minus ``n`` times the gradient.
+    hessian : float64 array, shape (k, k)
+        ``sum_i w_i s_i (1 - s_i) z_i z_i'``; zeros where it was not asked for.
+    divergence : float
+        ``sum_i w_i KL(a_i' / w_i || a_i / w_i)``.
+    left : float64 array, shape (k,)
+        ``sum_i a_i' y_i z_i``.
+    table : int array, shape (2, 3)
+        Rows by label and predicted label, the last column for scores of 0.
+    behind : int
+        Rows with a weight whose margin is not above 0.
+    inside : Extremes
+    depth : Depth
+    """
+
+    loss: float
+    gradient: Vector
+    hessian: Matrix
+    divergence: float
+    left: Vector
+    table: NDArray[np.int64]
+    behind: int
+    inside: "Extremes"
+    depth: "Depth"
+
+
+class Depth(NamedTuple):
+    """Additions of a summand of `left`, at most."""
+
+    most: float
+
+    def plus(self, other: "Depth") -> "Depth":
+        """That of the sums of both."""
+        return Depth(max(self.most, other.most) + 1.0)
+
+
+class Extremes(NamedTuple):
+    """The least of ``a'``, ``1 - a'``, ``a' / a``, ``(1 - a') / (1 - a)``; of a row."""
+
+    weight: float
+    ratio: float
+
+    def plus(self, other: "Extremes") -> "Extremes":
+        """The extremes of the rows of both."""
+        return Extremes(*np.minimum(self, other))
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """Standardized estimable columns, the intercept first if there is one.
+
+    Attributes
+    ----------
+    centre, scale : float64 array, shape (p,)
+    intercept : bool
+    columns : int array, shape (q,)
+        Of the predictors those that are estimable.
+    basis : float64 array, shape (q, q), or None
+        What makes nearly collinear columns orthogonal: columns are ``z' basis``.
+    """
+
+    centre: Vector
+    scale: Vector
+    intercept: bool
+    columns: NDArray[np.intp]
+    basis: Matrix | None = None
+
+    @property
+    def k(self) -> int:
+        """Number of coefficients."""
+        return self.columns.size + self.intercept
+
+    def rows(self, X: Any) -> Any:
+        """The predictors of a block, shape (m, q); sparse ones stay sparse."""
+        if self.columns.size < self.centre.size:
+            X = X[:, self.columns]
+        scale = self.scale[self.columns]
+        if isinstance(X, np.ndarray):
+            Z = X - self.centre[self.columns]
+            Z /= scale
+        else:
+            Z = X.multiply(1.0 / scale).tocsr()
+        return Z if self.basis is None else np.asarray(Z @ self.basis)
+
+    def scores(self, Z: Any, theta: Vector) -> Vector:
+        """``z_i'theta``, shape (m,)."""
+        if self.intercept:
+            return np.asarray(Z @ theta[1:] + theta[0])
+        return np.asarray(Z @ theta)
+
+    def sums(self, Z: Any, c: Vector) -> Vector:
+        """``sum_i c_i z_i``, shape (k,)."""
+        inner = image(c, Z) if isinstance(Z, np.ndarray) else np.asarray(c @ Z)
+        return np.append(c.sum(), inner) if self.intercept else inner
+
+    def gram(self, Z: Any, h: Vector) -> Matrix:
+        """``sum_i h_i z_i z_i'``, shape (k, k), with ``h_i`` not below 0."""
+        root = np.sqrt(h)
+        if isinstance(Z, np.ndarray):
+            weighted = Z * root[:, None]
+            inner = weighted.T @ weighted
+        else:
+            weighted = Z.multiply(root[:, None]).tocsr()
+            inner = (weighted.T @ weighted).toarray()
+        if not self.intercept:
+            return np.asarray(inner)
+        first = np.asarray(h @ Z)
+        H = np.empty((self.k, self.k))
+        H[0, 0], H[0, 1:], H[1:, 0], H[1:, 1:] = h.sum(), first, first, inner
+        return H
+
+    def solution(self, theta: Vector) -> tuple[Vector, float]:
+        """``beta`` and ``alpha`` for the predictors as they are, shape (p,)."""
+        inner, beta = theta[int(self.intercept) :], np.zeros(self.centre.size)
+        if self.basis is not None:
+            inner = self.basis @ inner
+        beta[self.columns] = inner / self.scale[self.columns]
+        if not self.intercept:
+            return beta, 0.0
+        return beta, float(theta[0] - self.centre @ beta)
+
+    def theta(self, beta: Vector, alpha: float) -> Vector:
+        """The reverse of `solution`; coefficients of other columns are left out."""
+        inner = beta[self.columns] * self.scale[self.columns]
+        if self.basis is not None:
+            inner = np.asarray(np.linalg.solve(self.basis, inner))
+        if not self.intercept:
+            return np.asarray(inner)
+        pairs = zip(self.centre.tolist(), beta.tolist(), strict=True)
+        shift = sum((Fraction(c) * Fraction(b) for c, b in pairs), Fraction(alpha))
+        return np.append(float(shift), inner)
+
+
+def moments_of(at: Coordinates, block: Block, values: Values) -> Moments:
+    """Moments of the rows of a block."""
+    Z, w = at.rows(block.X), block.w
+    if isinstance(Z, np.ndarray):
+        second = (Z * w[:, None]).T @ Z
+    else:
+        second = np.asarray((Z.T @ Z.multiply(w[:, None])).toarray())
+    return Moments(float(w.sum()), np.asarray(w @ Z), second)
+
+
+class Triangle(NamedTuple):
+    """The factor ``R`` of ``Z = QR``; those of more rows by another factorisation."""
+
+    R: Matrix
+
+    def plus(self, other: "Triangle") -> "Triangle":
+        """The factor of the rows of both."""
+        return Triangle(triangle(np.vstack([self.R, other.R])))
+
+
+def triangle(Z: Matrix) -> Matrix:
+    """``R`` of ``Z = QR``, shape (min(m, k), k)."""
+    return np.asarray(np.linalg.qr(Z, mode="r"))
+
+
+def triangle_of(
+    at: Coordinates, mean: Vector, block: Block, values: Values
+) -> Triangle:
+    """The factor of the rows of a block, centred about their mean."""
+    Z = dense_rows(at.rows(block.X)) - mean
+    return Triangle(triangle(Z * np.sqrt(block.w)[:, None]))
+
+
+def pivots(C: Matrix) -> Vector:
+    """Squared residual of each column on those before it, of a correlation matrix.
+
+    A column without a residual above rounding is passed over.
+
+    Examples
+    --------
+    >>> pivots(np.array([[1.0, 0.5, 1.0], [0.5, 1.0, 0.5], [1.0, 0.5, 1.0]]))
+    array([1.  , 0.75, 0.  ])
+    """
+    left, k = C.copy(), len(C)
+    residual = np.zeros(k)
+    for j in range(k):
+        residual[j] = max(0.0, left[j, j])
+        if residual[j] > COLLINEAR**2:
+            left[j:, j:] -= np.outer(left[j:, j], left[j, j:]) / residual[j]
+    return residual
+
+
+def standardized(problem: Problem) -> Coordinates:
+    """Columns that vary, centred and scaled; sparse ones, or without intercept, scaled.
+
+    Without intercept the scale is the root of the mean square.
+    """
+    X, p = problem.X, problem.p
+    if isinstance(X, StreamedRows):
+        means, scale = (np.zeros(p), np.ones(p)) if X.is_scaled else (X.means, X.spread)
+    elif isinstance(X, np.ndarray):
+        means, scale = problem.moments
+    else:
+        means, scale = np.zeros(p), np.sqrt(X.power(2).mean(axis=0))
+    if not problem.intercept:
+        means, scale = np.zeros(p), np.hypot(means, scale)
+    varies = np.flatnonzero((scale > 0.0) & np.isfinite(scale))
+    scale = np.where(scale > 0.0, scale, 1.0)
+    return Coordinates(means, scale, problem.intercept, varies)
+
+
+def estimable_columns(problem: Problem) -> Coordinates:
+    """Standardize the columns that are not combinations of the columns before them.
+
+    A Gram matrix tells, and where a residual is near its rounding the factor ``R``.
+    """
+    at = standardized(problem)
+    sums: Moments = added(map_blocks(problem, partial(moments_of, at)))
+    mean = sums.first / sums.weight * problem.intercept
+    covariance = sums.second / sums.weight - np.outer(mean, mean)
+    size = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    varies = size > COLLINEAR
+    size = np.where(varies, size, np.inf)
+    residual = pivots(covariance / size / size[:, None])
+    if not (residual[varies] < SURE_PIVOT).any():
+        return replace(at, columns=at.columns[varies])
+    R = added(map_blocks(problem, partial(triangle_of, at, mean))).R
+    lengths = np.maximum(np.linalg.norm(R, axis=0), TINY)
+    residual = np.zeros(size.size)
+    residual[: len(R)] = np.square(np.diag(R) / lengths[: len(R)])
+    free = (residual > COLLINEAR**2) & varies
+    basis = None
+    if (residual[free] < SURE_PIVOT).any():
+        basis = np.linalg.inv(triangle(R[:, free])) * np.sqrt(sums.weight)
+    return replace(at, columns=at.columns[free], basis=basis)
+
+
+@dataclass(frozen=True, eq=False)
+class LikelihoodPass:
+    """What a pass does with a block: sums at a point, and a dual point.
+
+    Attributes
+    ----------
+    at : Coordinates
+    theta : float64 array, shape (k,)
+    before, step : float64 array, shape (k,)
+        Newton's step, and where it began: its linearisation gives the dual point.
+    curved : bool
+        Whether the Hessian is summed.
+    judged : bool
+        Whether the dual point is compared with the point.
+    """
+
+    at: Coordinates
+    theta: Vector
+    before: Vector
+    step: Vector
+    curved: bool
+    judged: bool
+
+    @one_thread()
+    @np.errstate(over="ignore", divide="ignore", invalid="ignore")
+    def __call__(self, block: Block, dual: Values) -> LikelihoodSums:
+        """Sum over a block; put the dual point into `dual`, if it has room."""
+        at, y, w = self.at, block.y, block.w
+        Z = at.rows(block.X)
+        f = at.scores(Z, self.theta)
+        if block.offset is not None:
+            f += block.offset
+        s, rest, losses = logistic(y * f)
+        heights = w * s * rest if self.curved else np.zeros(y.size)
+        sums = LikelihoodSums(
+            loss=float(w @ losses),
+            gradient=at.sums(Z, w * s * y),
+            hessian=at.gram(Z, heights) if self.curved else np.zeros((at.k, at.k)),
+            divergence=np.inf,
+            left=np.full(at.k, np.inf),
+            table=table_of(y, f),
+            behind=int(np.count_nonzero((w > 0.0) & ~(y * f > 0.0))),
+            inside=Extremes(0.0, 0.0),
+            depth=depth_of(Z),
+        )
+        if not self.judged:
+            if dual.size:
+                dual[:] = w * s
+            return sums
+        start = at.scores(Z, self.before)
+        if block.offset is not None:
+            start += block.offset
+        before, rest_before, _ = logistic(y * start)
+        moved = before * rest_before * y * at.scores(Z, self.step)
+        point, rest_point = before - moved, rest_before + moved
+        if dual.size:
+            dual[:] = w * np.clip(point, 0.0, 1.0)
+        some, is_inside = w > 0.0, (point >= 0.0) & (rest_point >= 0.0)
+        ratios = np.minimum(point / before, rest_point / rest_before)
+        distances = np.where(is_inside, divergence(point - s, s, rest), np.inf)
+        return sums._replace(
+            divergence=float(w[some] @ distances[some]),
+            left=at.sums(Z, w * point * y),
+            inside=Extremes(
+                float(np.minimum(point, rest_point)[some].min(initial=1.0)),
+                float(ratios[some].min(initial=1.0)),
+            ),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CertificatePass:
+    """A pass that compares a dual point with the one of a fit."""
+
+    at: Coordinates
+    theta: Vector
+
+    @one_thread()
+    @np.errstate(over="ignore", divide="ignore", invalid="ignore")
+    def __call__(self, block: Block, dual: Values) -> LikelihoodSums:
+        """Sum over a block."""
+        at, y, w, k = self.at, block.y, block.w, self.at.k
+        Z = at.rows(block.X)
+        f = at.scores(Z, self.theta)
+        if block.offset is not None:
+            f += block.offset
+        some = w > 0.0
+        s, rest, losses = logistic(y * f)
+        point = np.divide(dual, w, out=s.copy(), where=some)
+        distances = divergence(point - s, s, rest)
+        return LikelihoodSums(
+            loss=float(w @ losses),
+            gradient=np.zeros(k),
+            hessian=np.zeros((k, k)),
+            divergence=float(w[some] @ distances[some]),
+            left=at.sums(Z, dual * y),
+            table=table_of(y, f),
+            behind=0,
+            inside=Extremes(1.0, 1.0),
+            depth=depth_of(Z),
+        )
+
+
+def depth_of(Z: Any) -> Depth:
+    """Additions of a summand in `Coordinates.sums`."""
+    m = Z.shape[0]
+    return Depth(additions(m) if isinstance(Z, np.ndarray) else float(m))
+
+
+def logistic(m: Vector) -> tuple[Vector, Vector, Vector]:
+    """``1 / (1 + exp(m))``, ``1 / (1 + exp(-m))`` and ``log(1 + exp(-m))``.
+
+    Examples
+    --------
+    >>> [part.round(4).tolist() for part in logistic(np.array([-2.0, 0.0]))]
+    [[0.8808, 0.5], [0.1192, 0.5], [2.1269, 0.6931]]
+    """
+    tail = np.exp(-np.abs(m))
+    near, far = 1.0 / (1.0 + tail), tail / (1.0 + tail)
+    ahead = m > 0.0
+    losses = np.log1p(tail) - np.minimum(m, 0.0)
+    return np.where(ahead, far, near), np.where(ahead, near, far), losses
+
+
+def divergence(change: Vector, s: Vector, rest: Vector) -> Vector:
+    """``KL(s + change || s)`` of two probabilities, ``rest = 1 - s``; not below 0.
+
+    Equal to ``s h(change / s) + (1 - s) h(-change / (1 - s))`` with ``h(x) = (1 + x)
+    log(1 + x) - x``, in which no two terms cancel.
+
+    Examples
+    --------
+    >>> s, rest = np.array([0.5, 0.5]), np.array([0.5, 0.5])
+    >>> divergence(np.array([0.25, 1e-9]), s, rest)
+    array([1.30812036e-01, 2.00000000e-18])
+    """
+    return np.asarray(s * _excess(change / s) + rest * _excess(-change / rest))
+
+
+def _excess(x: Vector) -> Vector:
+    """``(1 + x) log(1 + x) - x``; 1 at ``x = -1``."""
+    x = np.maximum(x, -1.0)
+    series = x * x * (0.5 - x * (1.0 / 6.0 - x / 12.0))
+    safe = np.where(x > -1.0, x, 0.0)
+    found = np.where(x > -1.0, (1.0 + safe) * np.log1p(safe) - safe, 1.0)
+    return np.where(np.abs(x) < SERIES, series, found)
+
+
+@dataclass(frozen=True, eq=False)
+class LikelihoodFit:
+    """What the passes found.
+
+    Attributes
+    ----------
+    solution : Solution or None
+        None where maximum likelihood does not exist, or nothing proves that it does.
+    certificate : Certificate or None
+    table : int array, shape (2, 3), or None
+        Rows by label and predicted label, the last column for scores of 0.
+    reason : str
+        Why there is no solution; empty if there is one.
+    n_passes : int
+    """
+
+    solution: Solution | None
+    certificate: Certificate | None = None
+    table: NDArray[np.int64] | None = None
+    reason: str = ""
+    n_passes: int = 0
+
+    @property
+    def streamed(self) -> StreamedFit:
+        """The estimate as that of other fits of rows in files."""
+        assert self.solution is not None
+        assert self.certificate is not None
+        assert self.table is not None
+        return StreamedFit(
+            self.solution, self.certificate, self.table, True, self.n_passes
+        )
+
+
+def no_maximum(reason: str) -> DataError:
+    """The error for a fit without an estimate."""
+    return DataError(
+        f"Maximum likelihood does not exist: {reason}. Leave lam out for the penalty "
+        "1/n, or give penalty='firth' for inference, lam='cv' for prediction."
+    )
+
+
+Observe = Callable[[int, Solution], None]
+
+
+@one_thread()
+def maximum_likelihood(
+    problem: Problem, names: Sequence[str] = (), observe: Observe | None = None
+) -> LikelihoodFit:
+    """Maximise the likelihood of a logistic regression by Newton's method.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of the log loss with ``lam = 0``; rows in memory, in files or of Dask.
+    names : sequence of str, optional
+        Of the predictors, for the reason why there is no estimate.
+    observe : callable, optional
+        Called after each pass with its number and the solution there.
+
+    Returns
+    -------
+    LikelihoodFit
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, 1.0, -1.0, 1.0])
+    >>> fit = maximum_likelihood(Problem(X, y, 0.0, loss="log"))
+    >>> fit.solution.beta.round(4), round(fit.solution.alpha, 4)
+    (array([0.8029]), -1.2044)
+    >>> ordered = Problem(X, np.array([-1.0, -1.0, 1.0, 1.0]), 0.0, loss="log")
+    >>> maximum_likelihood(ordered, ["dose"]).reason
+    'dose separates the classes'
+    """
+    k = problem.p + problem.intercept
+    if k > MOST_COEFFICIENTS:
+        return LikelihoodFit(None, reason=f"it is not tried for {k:,} coefficients")
+    ascent = Ascent(problem, estimable_columns(problem), observe)
+    ascent.begin()
+    return climbed(ascent, names)
+
+
+def refit(problem: Problem, at: Coordinates, theta: Vector) -> LikelihoodFit:
+    """Maximise the likelihood of a resample, from the estimate for all rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    at : Coordinates
+        Of the problem with all rows; columns that are collinear here have no estimate.
+    theta : float64 array, shape (k,)
+    """
+    ascent = Ascent(problem, at)
+    ascent.begin_at(theta)
+    if not ascent.has_full_rank:
+        return LikelihoodFit(None, reason="predictors are collinear")
+    return climbed(ascent, ())
+
+
+def climbed(ascent: "Ascent", names: Sequence[str]) -> LikelihoodFit:
+    """Take Newton's steps to the estimate, if it exists."""
+    exists, size, is_last = False, np.inf, False
+    while ascent.n_passes < MOST_PASSES and not ascent.is_separated:
+        size, before = ascent.size, size
+        if not np.isfinite(size):
+            break
+        is_last = size <= STEP or (before < SMALL_STEP and size > before / 2.0)
+        ascent.take_step(is_last or not exists, is_last)
+        exists = exists or ascent.proves_existence
+        if not exists and (is_last or ascent.n_passes >= PROOF_PASSES):
+            exists = ascent.is_overlapping() is True
+            if not exists:
+                break
+        if is_last:
+            return ascent.fit()
+    return LikelihoodFit(None, reason=ascent.reason(names), n_passes=ascent.n_passes)
+
+
+class Ascent:
+    """Newton's method, a pass over the rows at each point.
+
+    Attributes
+    ----------
+    sums : LikelihoodSums
+        Of the last pass.
+    n_passes : int
+    """
+
+    sums: LikelihoodSums
+    _direction: Vector | None = None
+
+    def __init__(
+        self, problem: Problem, at: Coordinates, observe: Observe | None = None
+    ) -> None:
+        self._problem, self._at, self._observe = problem, at, observe
+        self._dual = np.zeros(problem.n)
+        self._theta = np.zeros(at.k)
+        self._hessian = np.zeros((at.k, at.k))
+        self.n_passes, self._violations = 0, 0
+
+    def begin(self) -> None:
+        """Pass over the rows at the fit of a sample, or without coefficients."""
+        problem, at = self._problem, self._at
+        null = no_coefficients(problem)[-1] * problem.intercept
+        self._theta = np.append([null] * problem.intercept, np.zeros(at.columns.size))
+        part = sample_of(problem, at.k)
+        start = None if part is None else Ascent(part, at).rough()
+        self.begin_at(self._theta if start is None else start)
+
+    def begin_at(self, theta: Vector) -> None:
+        """Pass over the rows at a point."""
+        self._theta = theta
+        self._pass(theta, np.zeros(self._at.k), True)
+
+    @property
+    def has_full_rank(self) -> bool:
+        """Whether no column is a combination of others, by the Hessian."""
+        size = np.sqrt(np.maximum(np.diag(self._hessian), TINY))
+        return bool((pivots(self._hessian / size / size[:, None]) > COLLINEAR**2).all())
+
+    def rough(self) -> Vector | None:
+        """A point near the estimate; None where there is none."""
+        self.begin()
+        for _ in range(PROOF_PASSES):
+            if not np.isfinite(self.size) or self.is_separated:
+                return None
+            if self.size <= ROUGH_STEP * np.sqrt(self._at.k):
+                return self._theta + self._step
+            self.take_step()
+        return None
+
+    def _pass(
+        self, before: Vector, step: Vector, curved: bool, judged: bool = False
+    ) -> None:
+        work = LikelihoodPass(self._at, self._theta, before, step, curved, judged)
+        self.sums = added(map_blocks(self._problem, work, self._dual))
+        self.n_passes += 1
+        self._violations += self.sums.behind
+        if curved:
+            self._hessian = self.sums.hessian
+        if self._observe is not None:
+            self._observe(self.n_passes, self.solution)
+
+    @property
+    def _step(self) -> Vector:
+        """Newton's step."""
+        return solved(self._hessian, self.sums.gradient)
+
+    @property
+    def size(self) -> float:
+        """Length of Newton's step, in standard errors: no coefficient moves more."""
+        squared = float(self.sums.gradient @ self._step)
+        return float(np.sqrt(squared)) if squared >= 0.0 else float("nan")
+
+    def take_step(self, judged: bool = False, is_last: bool = False) -> None:
+        """Take Newton's step, halved until the likelihood does not fall."""
+        start, loss, step = self._theta, self.sums.loss, self._step
+        curved, taken = self.size > SMALL_STEP and not is_last, 1.0
+        for _ in range(HALVINGS):
+            self._theta = start + taken * step
+            if is_last:  # the numbers that are reported
+                self._theta = self._at.theta(*self._at.solution(self._theta))
+            self._pass(start, step, curved, judged)
+            if is_last or self.sums.loss <= loss + ROUNDING * abs(loss):
+                break
+            taken /= 2.0
+
+    @property
+    def proves_existence(self) -> bool:
+        """Whether the dual point is feasible and strictly inside."""
+        (weight, ratio), left = self.sums.inside, self.sums.left
+        if not (weight >= STRICTLY and ratio > SHARE):
+            return False
+        return float(left @ solved(self._hessian, left)) <= REPAIRED**2
+
+    @property
+    def is_separated(self) -> bool:
+        """Whether the point classifies all rows correctly."""
+        return self._problem.offset is None and not self.sums.behind
+
+    def is_overlapping(self) -> bool | None:
+        """Whether no direction separates rows; None where that is not decided."""
+        if self.is_separated:
+            return False
+        self._direction = separation.first_direction(self._look, self._at.k)
+        return None if self._direction is None else not self._direction.any()
+
+    def _look(self, b: Vector | None) -> separation.DirectionPass:
+        """What a direction does in all rows, near their centre if it is far from 0."""
+        at = self._at
+        centre = centre_of(at.centre, at.scale)
+        near = replace(
+            at, centre=np.zeros(at.centre.size) if centre is None else centre
+        )
+        work = DirectionsPass(at, near, self._theta, b)
+        found: separation.DirectionPass = added(map_blocks(self._problem, work))
+        return found
+
+    def reason(self, names: Sequence[str]) -> str:
+        """Why there is no estimate, in words that follow «because»."""
+        at, p = self._at, self._problem.p
+        names = list(names) or [f"x{j + 1}" for j in range(p)]
+        ranges: ClassRanges = added(map_blocks(self._problem, ranges_of))
+        alone = [names[j] for j in at.columns if ranges.separates(j)]
+        if alone:
+            verb = "separates" if len(alone) == 1 else "separate"
+            return f"{listing(alone, MOST_NAMED)} {verb} the classes"
+        if self.is_separated:
+            return "the predictors together separate the classes completely"
+        if self._direction is None:
+            return "nothing proves that it exists"
+        slopes = np.abs(self._direction[int(at.intercept) :])
+        places = np.flatnonzero(slopes > NAMED * slopes.max(initial=0.0))
+        named = [names[j] for j in at.columns[places]]
+        return f"a combination of {listing(named, MOST_NAMED)} separates the classes"
+
+    @property
+    def solution(self) -> Solution:
+        """The point of the last pass and its dual point."""
+        beta, alpha = self._at.solution(self._theta)
+        estimable = np.zeros(self._problem.p, dtype=bool)
+        estimable[self._at.columns] = True
+        return Solution(
+            beta,
+            alpha,
+            self._dual.copy(),
+            n_iter=self.n_passes * self._problem.n,
+            n_violations=self._violations,
+            seed=None,
+            n_epochs=self.n_passes,
+            estimable=None if estimable.all() else estimable,
+        )
+
+    def fit(self) -> LikelihoodFit:
+        """The estimate and its certificate."""
+        at = certificate_at(self._problem, self._at, self._theta, self.sums)
+        return LikelihoodFit(self.solution, at, self.sums.table, n_passes=self.n_passes)
+
+
+def sample_of(problem: Problem, k: int) -> Problem | None:
+    """A tenth of the rows, whose fit is the start; None where all rows are few."""
+    X = problem.X
+    if problem.n < max(SAMPLE_FROM, ROWS_TO_A_COLUMN * k):
+        return None
+    if not isinstance(X, StreamedRows):
+        step = SAMPLE_STEP
+        return problem.of_rows(np.arange(0, problem.n - problem.n % step, step))
+    rows = X.sample(size_of_sample(problem.n, problem.p))
+    w = rows.w.copy()
+    for sign, weight in zip((-1.0, 1.0), problem.class_weights, strict=True):
+        w[rows.y == sign] *= weight / w[rows.y == sign].sum()
+    X = np.asarray(rows.X, dtype=np.float64)
+    free = problem.intercept
+    return Problem(X, rows.y, 0.0, "log", free, weights=w, offset=rows.offset)
+
+
+@dataclass(frozen=True, eq=False)
+class DirectionsPass:
+    """A pass that looks at a direction, which may separate rows."""
+
+    at: Coordinates
+    near: Coordinates
+    theta: Vector
+    direction: Vector | None
+
+    def __call__(self, block: Block, dual: Values) -> separation.DirectionPass:
+        """Look at the rows of a block."""
+        f = self.at.scores(self.at.rows(block.X), self.theta)
+        if block.offset is not None:
+            f += block.offset
+        Z = dense_rows(self.near.rows(block.X))
+        if self.at.intercept:
+            Z = np.column_stack([np.ones(len(Z)), Z])
+        s, none = logistic(block.y * f)[0], np.zeros((0, Z.shape[1]))
+        return separation.pass_over(Z, block.y, block.w, s, none, self.direction)
+
+
+class ClassRanges(NamedTuple):
+    """Smallest and largest values of each column by class, shape (2, p)."""
+
+    low: Matrix
+    high: Matrix
+
+    def plus(self, other: "ClassRanges") -> "ClassRanges":
+        """The ranges of the rows of both."""
+        return ClassRanges(
+            np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        )
+
+    def separates(self, j: int) -> bool:
+        """Whether the classes overlap in at most one value of the column."""
+        (low, low_plus), (high, high_plus) = self.low[:, j], self.high[:, j]
+        return bool(high <= low_plus or high_plus <= low)
+
+
+def ranges_of(block: Block, dual: Values) -> ClassRanges:
+    """Ranges of the rows of a block that have a weight."""
+    ends = np.full((2, 2, block.X.shape[1]), [[[np.inf]], [[-np.inf]]])
+    for place, sign in enumerate((-1.0, 1.0)):
+        rows = np.flatnonzero((block.y == sign) & (block.w > 0.0))
+        X = block.X[rows]
+        if rows.size and isinstance(X, np.ndarray):
+            ends[:, place] = X.min(axis=0), X.max(axis=0)
+        elif rows.size:
+            ends[:, place] = X.min(axis=0).toarray(), X.max(axis=0).toarray()
+    return ClassRanges(ends[0], ends[1])
+
+
+def certificate_at(
+    problem: Problem, at: Coordinates, theta: Vector, sums: LikelihoodSums
+) -> Certificate:
+    """Certify a point by the sums of a pass over all rows.
+
+    What rounding may have done to the constraint is added to ``|r|``, and what it may
+    have done to margins, of which the divergence has the derivative ``s - a'``, at most
+    the root of half of it (Pinsker). Columns have a mean square of 1.
+    """
+    n = problem.n
+    rounding = MARGIN * UNIT * (sums.depth.most + OPERATIONS)
+    left = np.abs(sums.left) / n + rounding
+    mean, k = sums.divergence / n, theta.size
+    reach = MARGIN * UNIT * (k + 2.0) * np.sqrt(k) * np.linalg.norm(theta)
+    gap = mean + float(left @ np.abs(theta)) + float(reach * np.sqrt(mean / 2.0))
+    objective = finite(sums.loss / n)
+    (_, above, zero), (below, _, zero_plus) = sums.table
+    return Certificate(
+        objective,
+        max(0.0, objective - gap),
+        int(above + below),
+        (int(zero), int(zero_plus)),
+        divergence=gap,
+    )
+
+
+def likelihood_certificate(
+    problem: Problem, beta: Vector, alpha: float, a: Vector
+) -> Certificate:
+    """Certify a fit with ``lam = 0`` by dual weights that meet the constraint.
+
+    Where they miss it, as those of other coefficients, the gap says so.
+    """
+    columns = np.flatnonzero(beta)
+    at = standardized(problem)
+    at = replace(at, columns=np.union1d(columns, at.columns))
+    theta = at.theta(beta, alpha)
+    sums = added(map_blocks(problem, CertificatePass(at, theta), a))
+    return certificate_at(problem, at, theta, sums)

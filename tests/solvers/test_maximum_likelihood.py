@@ -1,0 +1,149 @@
+"""Maximum likelihood of the log loss: its certificate, its existence, its columns."""
+
+from dataclasses import replace
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
+
+from pegasos_stats.solvers.maximum_likelihood import (
+    divergence,
+    estimable_columns,
+    maximum_likelihood,
+    refit,
+)
+from pegasos_stats.solvers.objective import certificate
+from pegasos_stats.solvers.problem import Problem
+
+
+def simulated(n, p, seed, scale=1.0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    y = np.where(scale * X[:, 0] + rng.logistic(size=n) > 0.3, 1.0, -1.0)
+    return Problem(X, y, 0.0, loss="log")
+
+
+def decimals(values):
+    """An array of decimals, each exactly the double."""
+    return np.vectorize(Decimal, otypes=[object])(values)
+
+
+def solved(H, g):
+    """Gauss elimination of decimals."""
+    rows = np.column_stack([H, g])
+    for j in range(len(g)):
+        rows[j] /= rows[j, j]
+        for i in range(len(g)):
+            if i != j:
+                rows[i] -= rows[i, j] * rows[j]
+    return rows[:, -1]
+
+
+class Exactly:
+    """The objective of a problem in fifty digits at ``(alpha, beta)``."""
+
+    def __init__(self, problem):
+        self.Z = decimals(np.column_stack([np.ones(problem.n), problem.X]))
+        self.y, self.w = decimals(problem.y), decimals(problem.row_weights)
+        self.offset = decimals(problem.row_offsets)
+
+    def tails(self, theta):
+        return np.array([(-m).exp() for m in self.y * (self.Z @ theta + self.offset)])
+
+    def risk(self, theta):
+        losses = np.array([(1 + tail).ln() for tail in self.tails(theta)])
+        return self.w @ losses / len(losses)
+
+    def minimum(self, theta):
+        """The least objective, by Newton's method from the estimate."""
+        for _ in range(3):
+            tails = self.tails(theta)
+            s = tails / (1 + tails)
+            H = (self.Z.T * (self.w * s * (1 - s))) @ self.Z
+            theta = theta + solved(H, self.Z.T @ (self.w * s * self.y))
+        return self.risk(theta)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_objective_is_below_the_certified_bound(seed):
+    rng = np.random.default_rng(seed)
+    problem = simulated(60, 3, seed, scale=2.0)
+    if seed % 2:
+        weights = rng.integers(0, 4, 60).astype(float)
+        problem = replace(problem, weights=weights * 60 / weights.sum())
+    if seed % 3:
+        problem = replace(problem, offset=rng.normal(size=60))
+    if seed > 3:
+        problem = replace(problem, X=problem.X * [1e-6, 1.0, 1e6] + [0.0, 1e7, 1e3])
+    fit = maximum_likelihood(problem)
+    beta, alpha, dual = fit.solution.beta, fit.solution.alpha, fit.solution.dual
+    at = certificate(problem, beta, alpha, dual)
+    with localcontext(prec=50):
+        exactly, theta = Exactly(problem), decimals(np.append(alpha, beta))
+        least = exactly.minimum(theta)
+        assert 0 <= exactly.risk(theta) - least <= at.gap
+        theta[0] = Decimal(alpha + 1.0)
+        off = exactly.risk(theta) - least
+    assert at.gap == pytest.approx(fit.certificate.gap, rel=0.01)
+    assert at.gap < 1e-9 * at.objective
+    # The dual weights of the estimate bound how far other coefficients are off.
+    assert certificate(problem, beta, alpha + 1.0, dual).gap >= off
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_an_estimate_is_found_where_it_exists(seed):
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(6, 40)), int(rng.integers(1, 5))
+    X = np.round(2.0 * rng.standard_normal((n, p)), int(rng.integers(0, 2)))
+    y = np.where(2.0 * X[:, 0] + rng.standard_normal(n) > 0.0, 1.0, -1.0)
+    y[:2] = -1.0, 1.0
+    Z = y[:, None] * np.column_stack([np.ones(n), X])
+    # Albert & Anderson (1984): it does not where a direction moves no row back.
+    programme = linprog(-Z.sum(axis=0), A_ub=-Z, b_ub=np.zeros(n), bounds=(-1, 1))
+    fit = maximum_likelihood(Problem(X, y, 0.0, loss="log"))
+    assert (fit.solution is None) == (-programme.fun > 1e-7)
+    assert (fit.solution is None) == bool(fit.reason)
+
+
+def test_later_columns_that_are_combinations_are_left_out():
+    problem = simulated(300, 3, 1)
+    groups = np.eye(4)[np.random.default_rng(2).integers(0, 4, 300)]
+    X, noise = problem.X, np.random.default_rng(3).standard_normal(300)
+    near, nearer = X[:, 2] + 1e-6 * noise, X[:, 2] + 1e-8 * noise
+    both = 2.0 * X[:, 0] + X[:, 1] + 3.0
+    columns = [X, groups, both, np.full(300, 7.0), near, nearer]
+    wide = replace(problem, X=np.column_stack(columns))
+    free = [1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 0]
+    for rows in (wide, replace(wide, X=csr_array(wide.X))):
+        fit = maximum_likelihood(rows)
+        assert fit.solution.estimable.astype(int).tolist() == free
+        assert fit.certificate.gap < 1e-12
+    bare = maximum_likelihood(replace(wide, intercept=False)).solution
+    assert bare.estimable.astype(int).tolist() == [1] * 7 + [0, 0, 1, 0]
+
+
+def test_a_refit_is_the_fit_of_its_rows():
+    problem = simulated(400, 4, 5)
+    fit = maximum_likelihood(problem).solution
+    rows = np.random.default_rng(0).integers(0, 400, 400)
+    counts = np.bincount(rows, minlength=400).astype(float)
+    at = estimable_columns(problem)
+    drawn = replace(problem, weights=counts)
+    again = refit(drawn, at, at.theta(fit.beta, fit.alpha)).solution
+    alone = maximum_likelihood(problem.of_rows(rows)).solution
+    np.testing.assert_allclose(again.beta, alone.beta, rtol=1e-9)
+    constant = replace(problem, X=problem.X * (np.arange(4) > 0) * 1.0)
+    assert refit(constant, at, at.theta(fit.beta, fit.alpha)).solution is None
+
+
+def test_a_small_divergence_has_all_its_digits():
+    s = np.array([0.3, 1e-8, 0.5])
+    change = np.array([1e-9, 1e-12, 0.2])
+    with localcontext(prec=40):
+        for value, a, d in zip(divergence(change, s, 1.0 - s), s, change, strict=True):
+            q = Decimal(a)
+            p = q + Decimal(d)
+            exact = p * (p / q).ln() + (1 - p) * ((1 - p) / (1 - q)).ln()
+            assert value == pytest.approx(float(exact), rel=1e-6)
