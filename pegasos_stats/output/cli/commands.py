@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -576,7 +577,7 @@ def csv_of(predictions: pd.DataFrame, header: bool = True) -> str:
 def _written(options: groups.Predict) -> Iterator[Callable[[str], object]]:
     """Where texts are written to: standard output, or a file once all are there."""
     if options.output is None:
-        yield program.write_output
+        yield partial(program.write_output, exact=True)
         return
     with writing.outputs() as outputs:
         place = options.output, files.PREDICTIONS, options.overwrite

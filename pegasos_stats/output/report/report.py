@@ -14,7 +14,7 @@ from pegasos_stats import writing
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.language.formula_design import Unseen
 from pegasos_stats.data.user_data import is_valid_text
-from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.errors import DataError, OptionError, visible
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.kernel import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
@@ -161,7 +161,7 @@ class Report:
             if page.facts.rows.scores is not None:
                 rows = page.facts.misclassified
                 files.write(csv, rows.to_csv(index=False, lineterminator="\n"))
-            files.write(place, text)
+            files.write(place, visible(text))
         return replace(self, path=Path(place.path))
 
     def __repr__(self) -> str:
