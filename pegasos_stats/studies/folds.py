@@ -155,8 +155,8 @@ class Folds:
         --------
         >>> Folds.stratified([0, 1] * 10, 5, repeats=2, seed=443)
         <Folds: 5 stratified folds of 20 rows, 2 repeats, seed 443>
-        >>> Folds.stratified([0, 1, 1, 0], 2, groups=list("aabb"), seed=443)
-        <Folds: 2 stratified folds of 4 rows in 2 groups, seed 443>
+        >>> Folds.stratified([0, 1, 1, 0] * 2, 2, groups=list("aabbccdd"), seed=443)
+        <Folds: 2 stratified folds of 8 rows in 4 groups, seed 443>
         """
         rng = RRandom(seed, sample_kind=sample_kind)
         labels = column_of_labels(y)
@@ -211,7 +211,10 @@ class Folds:
         again = "" if self.repeats == 1 else f", {self.repeats} repeats"
         rows = counted(self.n, "row")
         if self.groups is not None:
-            rows += f" in {counted(len(np.unique(self.groups)), 'group')}"
+            groups = len(np.unique(self.groups))
+            rows += f" in {counted(groups, 'group')}"
+            if groups == self.k:  # nothing is left to stratify
+                kind, rows = "fold", f"{counted(self.n, 'row')}, one group each"
         return f"{counted(self.k, kind)} of {rows}{again}"
 
 

@@ -29,7 +29,11 @@ from pegasos_stats.data.design import (
 )
 from pegasos_stats.data.labels import positions
 from pegasos_stats.data.language import vocabulary
-from pegasos_stats.data.language.expressions import refused, unusable
+from pegasos_stats.data.language.expressions import (
+    read_expression,
+    refused,
+    unusable,
+)
 from pegasos_stats.data.language.formula import (
     Term,
     errors_of,
@@ -584,6 +588,16 @@ class FormulaDesign:
     def names(self) -> tuple[str, ...]:
         """Names of the coefficients, the intercept left out."""
         return tuple(chain.from_iterable(self.columns))
+
+    def variables_of(self, term: Term) -> set[str]:
+        """Columns of the data that a term is computed from."""
+        found, of = set[str](), (self.variables, self.formula, self.functions)
+        for factor in term.factors:
+            if factor.kind == "column":
+                found.add(factor.text)
+            elif factor.kind == "expression":
+                found |= read_expression(factor.text, *of).columns
+        return found
 
     @property
     def levels(self) -> Levels:

@@ -19,7 +19,9 @@ from scipy.sparse import csr_array
 
 from pegasos_stats import errors, writing
 from pegasos_stats.data import datasets
+from pegasos_stats.data.labels import class_names
 from pegasos_stats.data.scan import files as scans
+from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models import summaries
@@ -41,7 +43,7 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies import cross_validation
 from pegasos_stats.studies.parity import check_against_r
-from pegasos_stats.tables import note_text
+from pegasos_stats.tables import filled, note_text
 
 SEED = 443  # of the reference run, which demo repeats
 
@@ -65,6 +67,8 @@ class EvaluatedFit:
     validation : CrossValidation or None
     threshold : float or None
         Of the tables.
+    cost : dict or None
+        What it costs to mistake a row, by its level.
     """
 
     title: str
@@ -72,6 +76,7 @@ class EvaluatedFit:
     tables: dict[str, ConfusionMatrix]
     validation: cross_validation.CrossValidation | None
     threshold: float | None
+    cost: dict[object, float] | None
 
 
 # ---------------------------------------------------------- solver and model
@@ -203,6 +208,8 @@ def _fit(
             path_of_lambda=found.result.lambda_path,
             validation=found.validation,
             threshold=found.threshold,
+            cost=found.cost,
+            row_names=options.reading.id is not None,
         )
         made = replace(made, page=replace(made.page, command=line))
     about = {"format": train.format, "zero_based": train.zero_based}
@@ -232,7 +239,7 @@ def fit_text(found: EvaluatedFit, coefficients: bool) -> str:
     if (cut := found.threshold) is not None:
         usual = summaries.training_error(result.training_table)
         own = summaries.training_error(found.tables["training"], cut)
-        header = [line.replace(usual, own) for line in header]
+        header = [part for line in header for part in _with_item(line, usual, own)]
         of_labels = [n.sentence for n in result.notes if n.topic == "predictions"]
         notes = [note for note in notes if note not in of_labels]
     notes = [as_options(note) for note in notes]
@@ -246,6 +253,14 @@ def fit_text(found: EvaluatedFit, coefficients: bool) -> str:
     for name, table in found.tables.items():
         lines += ["", f"{name.capitalize()} data", str(table)]
     return "\n".join(lines) + "\n"
+
+
+def _with_item(line: str, usual: str, own: str) -> list[str]:
+    """A line of a header with one of its items in place of another."""
+    items = [item.strip() for item in line.split("  ") if item.strip()]
+    if usual not in items:
+        return [line]
+    return filled([own if item == usual else item for item in items])
 
 
 def fit_json(found: EvaluatedFit, coefficients: bool) -> str:
@@ -405,6 +420,9 @@ def _evaluated(
         test=new if output.trace else None,
         **fitting,
     )
+    cost = _costs(result, getattr(options, "cost", None))
+    if cost is not None and labels.threshold is None:
+        labels = replace(labels, threshold=reports.checked_cost(cost, result)[1])
     choices = _choices(result, labels)
     tables = {"training": result.confusion(**choices)}
     if new is not None:
@@ -414,16 +432,47 @@ def _evaluated(
         table = validation.confusion(threshold=labels.threshold)
         tables["out-of-fold"] = replace(table, choices=tables["training"].choices)
     title = f"{PROGRAM}: {options.train}"
-    return EvaluatedFit(title, result, tables, validation, labels.threshold)
+    return EvaluatedFit(title, result, tables, validation, labels.threshold, cost)
 
 
 def _choices(result: Results, labels: groups.Labels) -> dict[str, Any]:
     """What is asked of confusion tables: statistics of a class, a threshold."""
     found = given(labels)
     if labels.positive is not None:
-        levels = {str(level): level for level in result.coding.levels}
-        level = levels.get(labels.positive, labels.positive)
+        level = _levels(result).get(labels.positive, labels.positive)
         found |= {"positive": level, "mode": "sens_spec"}
+    return found
+
+
+def _levels(result: Results) -> dict[str, object]:
+    """Levels by their text, and by the names that a report gives them."""
+    design, levels = result.design, result.coding.levels
+    names = class_names(result.coding, design.formula, design.functions)
+    return dict(zip([*names, *map(str, levels)], [*levels, *levels], strict=True))
+
+
+def _costs(result: Results, words: list[str] | None) -> dict[object, float] | None:
+    """Costs by level, of words such as ``yes=5``.
+
+    Raises
+    ------
+    OptionError
+        If a word is none, or names no level.
+    """
+    if words is None:
+        return None
+    levels, found = _levels(result), dict[object, float]()
+    first, second = result.coding.levels
+    cure = f"write --cost {first}=1 --cost {second}=5"
+    for word in words:
+        name, sign, number = word.rpartition("=")
+        if not sign or name not in levels:
+            raise OptionError(f"--cost {errors.shown(word)} is not allowed; {cure}.")
+        refused = OptionError(f"--cost {errors.shown(word)} has no number.")
+        with convert_errors(refused):
+            found[levels[name]] = float(number)
+    if len(found) < 2 or not max(found.values()) > 0.0:
+        raise OptionError(f"--cost is for both classes, one above zero; {cure}.")
     return found
 
 

@@ -384,6 +384,9 @@ class ReportOptions(FileFitting):
         replace files that pegasos-stats did not write too
     title
         of the report (default: from the outcome)
+    cost
+        what it costs to mistake a row of a class, as in --cost no=1 --cost yes=5;
+        without --threshold the log loss takes the threshold that fits
     image_shape
         the features are the pixels of an image, such as 16x16, row by row: draw
         the coefficients as one
@@ -393,6 +396,7 @@ class ReportOptions(FileFitting):
     output: Annotated[str, OUT] = "report.html"
     overwrite: bool = False
     title: str | None = None
+    cost: list[str] | None = None
     image_shape: Annotated[
         tuple[int, int] | None, Parameter(n_tokens=1, converter=read_shape)
     ] = None

@@ -289,7 +289,8 @@ def written(arguments: Mapping[str, object]) -> str:
 def model_arguments(facts: ReportFacts) -> dict[str, object]:
     """Arguments of the model by name; defaults are left out."""
     result, problem, found = facts.result, facts.result.problem, dict[str, object]()
-    coding, counts, offset = result.coding, result.counted, result.offsets
+    coding, counts = facts.coding or result.coding, result.counted
+    offset = result.offsets
     if problem.lam_rule != "1/n" or problem.lam != 1.0 / problem.n_weighed:
         found["lam"] = problem.lam if result.lambda_path is None else "cv"
     if problem.loss not in ("hinge", "log"):
@@ -406,7 +407,9 @@ def figures_of(facts: ReportFacts) -> dict[str, str]:
             found["image"] = drawn(
                 lambda ax: plot.coefficient_image(shape, ax=ax), WIDTH, WIDTH
             )
-    if rows.scores is not None and rows.auc is not None:
+    if (folds := facts.validation) and rows.name == "out-of-fold" and rows.auc:
+        found["roc"] = drawn(lambda ax: folds.plot_roc(ax=ax), *square)
+    elif rows.scores is not None and rows.auc is not None:
         found["roc"] = drawn(lambda ax: draw_roc(table, result, ax, {}, cut), *square)
     start = 0.0 if cut is None else score_at(cut, result.problem)
     if rows.scores is not None and table.n_classified and math.isfinite(start):
