@@ -9,6 +9,8 @@ import pytest
 from scipy.optimize import linprog
 
 import pegasos_stats as ps
+from pegasos_stats.models.inference.profile import Profile
+from pegasos_stats.solvers.firth import orthonormal_rows
 
 # Both are at the optimum to rounding; columns that are nearly as far from 0 as they are
 # wide cost some digits.
@@ -260,3 +262,24 @@ def test_python_and_r_say_the_same_of_a_penalty(r, data):
     ours = ps.logit("y ~ x + z", data, lam=0.05).fit()
     theirs = f"{r.eval('shift$name')[0]} by about {r.eval('shift$by')[0]:.1f} standard"
     assert f"The penalty moves {theirs}" in " ".join(str(ours.summary()).split())
+
+
+@pytest.mark.parametrize("penalty", ["firth", None])
+@pytest.mark.parametrize("seed", range(6))
+def test_python_and_r_have_the_same_profiles(r, seed, penalty):
+    frame = separated(np.random.default_rng(seed), 30)
+    hand_over(r, frame)
+    firth = ', penalty = "firth"' if penalty else ""
+    r.eval(f"fit <- logit(y ~ x + z + u, data{firth})\nNULL")
+    if not penalty and r.eval("fit$lam")[0] > 0.0:
+        frame = frame.assign(y=frame.y.to_numpy()[::-1].copy())  # no effects
+        hand_over(r, frame)
+        r.eval("fit <- logit(y ~ x + z + u, data)\nNULL")
+    signs = np.where(frame.y > 0.0, 1.0, -1.0)
+    rows = orthonormal_rows(frame[["x", "z", "u"]].to_numpy(), signs)
+    ours = Profile(rows, firth=bool(penalty))
+    limits = r.eval('confint.linear_results(fit, method = "profile")')
+    np.testing.assert_allclose(ours.limits(), limits, rtol=1e-7)
+    statistic, p_value = r.eval("profile_tests(fit)").T
+    np.testing.assert_allclose(ours.tests().statistic, statistic, rtol=1e-7)
+    np.testing.assert_allclose(ours.tests().p_value, p_value, rtol=1e-6)
