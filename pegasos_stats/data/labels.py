@@ -349,8 +349,10 @@ def positions(labels: DataColumn, levels: Sequence[Level]) -> NDArray[np.intp]:
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
         values, found = labels.to_numpy(), np.full(len(labels), -1, dtype=np.intp)
         for position, level in enumerate(levels):
-            found += (position + 1) * (values == level)
-        return found
+            equal = values == level
+            # A double may be equal to several whole numbers, and is none of them then.
+            found = np.where(equal, np.where(found == -1, position, -2), found)
+        return np.maximum(found, -1)
     # By hashes alone: get_indexer() compares levels, and those of others may raise.
     known = np.empty(len(levels), dtype=object)
     for position, level in enumerate(levels):  # one by one, or numpy looks into them

@@ -246,8 +246,8 @@ class EffectRows:
         found = dense_rows(self.design.matrix(self.at(place)).values)
         if len(found) != len(self.frame):
             raise DataError(
-                "A term of the formula takes values of other rows, as lag() does; fit "
-                "without it for effects."
+                "A function of the formula takes values of other rows; fit without it "
+                "for effects."
             )
         found = completed(found, self.intercept, self.shifted, self.offset)
         return (self.weights @ found)[None] if self.averaged else found

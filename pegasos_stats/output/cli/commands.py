@@ -20,6 +20,7 @@ from scipy.sparse import csr_array
 from pegasos_stats import errors, writing
 from pegasos_stats.data import datasets
 from pegasos_stats.data.labels import class_names
+from pegasos_stats.data.language.formula_design import kinds_at_fit
 from pegasos_stats.data.scan import files as scans
 from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.errors import DataError, OptionError
@@ -386,7 +387,8 @@ def _read(
         reading = replace(reading, memory=reading.memory or scans.MEMORY)
     elif train.format == "svmlight":
         n_features = train.predictors.shape[1]
-    test = read_data(path, reading, style, n_features, train.zero_based, dense)
+    kinds = files.kinds_of(train)
+    test = read_data(path, reading, style, n_features, train.zero_based, dense, kinds)
     return train, test.named_by(reading.id if reading.id in test.columns else None)
 
 
@@ -542,10 +544,12 @@ def _rows_for(
         reading = replace(reading, memory=reading.memory or scans.MEMORY)
     style = files.style_of(reading, {} if reading.memory else about)
     known = len(saved.result.design.names), about.get("zero_based")
-    dense = isinstance(saved.result, KernelResults)
-    rows = read_data(data, reading, style, *known, dense)
-    if reading.id is None and about.get("id") in rows.columns:
-        reading = replace(reading, id=about["id"])
+    dense, asked = isinstance(saved.result, KernelResults), reading.id
+    kinds = kinds_at_fit(saved.result.design, saved.result.coding)
+    reading = replace(reading, id=asked or about.get("id"))
+    rows = read_data(data, reading, style, *known, dense, kinds)
+    if asked is None and reading.id not in rows.columns:
+        reading = replace(reading, id=None)
     return rows.named_by(reading.id), reading
 
 
@@ -585,16 +589,16 @@ def _predictions(
         frame = pd.DataFrame({"predicted": labels, "score": scores})
         if result.problem.loss != "log":
             return frame
-        shares = result.predict_proba(X, unseen=unseen)
-        return frame.join(shares.add_prefix("probability_"))
+        shares = result.predict_proba(X, unseen=unseen).add_prefix("probability_")
+        return frame.assign(**{str(name): of.to_numpy() for name, of in shares.items()})
 
     if not isinstance(rows.data, scans.Scan):
         yield of(rows.predictors)
         return
     offsets, n = result.offsets, 0
     also = [] if offsets is None else offsets.columns(rows.columns)
-    also = also if reading.id is None else [*also, reading.id]
-    for frame in scans.scanned_frames(rows.data, result.design, also):
+    of_model = result.design, result.coding
+    for frame in scans.scanned_frames(rows.data, *of_model, also, reading.id):
         found = of(InputRows(rows.path, frame).named_by(reading.id).data)
         if reading.id is None:  # numbered over all files
             found = found.set_axis(pd.RangeIndex(n, n + len(frame)))

@@ -88,6 +88,13 @@ class ReadingOptions:
     na_values
         stands for a missing value in CSV files, as '?' may, beside an empty
         cell, NA and the like; may be repeated: --na-values -99 --na-values k.A.
+    keep_na
+        NA and the like are levels of text columns, not missing values
+    thousands
+        character between groups of three digits in CSV files (default: none)
+    strip
+        text before or after the numbers of CSV files, such as % or CHF, which is
+        dropped; may be repeated
     id
         column of a CSV file that names the rows: no predictor, and the first
         column of predictions
@@ -105,6 +112,9 @@ class ReadingOptions:
         list[str] | None,
         Parameter(name=("--na-values", "--na"), allow_leading_hyphen=True),
     ] = None
+    keep_na: bool | None = None
+    thousands: str | None = None
+    strip: list[str] | None = None
     id: str | None = None
     memory: str | None = None
 
