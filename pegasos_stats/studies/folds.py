@@ -267,8 +267,8 @@ def checked_folds(
                     raise DataError(f"{split} parts groups.")
             found = replace(found, groups=codes)
     if found.labels is None or found.outcome is None:
-        rows = {"labels": _digest(sample.index), "outcome": _digest(sample.y)}
-        found = replace(found, **rows)
+        labels, outcome = _digest(sample.index), _digest(sample.y)
+        found = replace(found, labels=labels, outcome=outcome)
     counting = sample.y if sample.weights is None else sample.y * (sample.weights > 0)
     check_classes(found, counting, sample.coding)
     return found
@@ -304,15 +304,13 @@ def _read_folds(folds: Any, sample: Sample) -> Folds:
     return _by_labels(folds, sample)
 
 
-def _digest(values: "pd.Index | ArrayLike | None") -> str | None:
+def _digest(values: "pd.Index | Codes | Vector | None") -> str | None:
     """A digest of row labels, or of classes, whichever of them is the first."""
     if values is None:
         return None
-    if not isinstance(values, pd.Index):
-        values = pd.Index(np.unique(values, return_inverse=True)[1])
-        values = pd.Index(values.to_numpy() == values[0])
-    hashes = pd.util.hash_pandas_object(values.to_frame(), index=False).to_numpy()
-    return sha256(hashes.tobytes()).hexdigest()
+    labels = values if isinstance(values, pd.Index) else pd.Index(values == values[0])
+    hashes = pd.util.hash_pandas_object(labels.to_frame(), index=False).to_numpy()
+    return sha256(np.asarray(hashes).tobytes()).hexdigest()
 
 
 def _by_labels(labels: "ArrayLike | DataColumn", sample: Sample) -> Folds:
