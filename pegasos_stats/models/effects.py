@@ -919,7 +919,7 @@ def predictions(
     --------
     >>> import pegasos_stats as ps
     >>> data = pd.DataFrame({"y": list("aabab" * 6), "g": list("uvw" * 10)})
-    >>> result = ps.logit("y ~ g", data, lam=1e-9).fit(ps.Optimum(seed=1))
+    >>> result = ps.logit("y ~ g", data).fit()
     >>> result.predictions("g").tidy()[["term", "value", "estimate"]].round(3)
       term value  estimate
     0    g     u       0.4

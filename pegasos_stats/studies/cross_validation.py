@@ -1164,7 +1164,7 @@ class KernelTuning:
     >>> train, test = ps.datasets.load_digits56()
     >>> model = ps.kernel_svm("digit ~ .", train, lam=1.0)
     >>> found = ps.tune_kernel(model, [0.001, 0.1], [1e-2, 1e-4], folds=3, seed=443)
-    >>> found.refit().confusion(test).n_errors < 5
+    >>> found.refit().confusion(test).error_rate < 0.05
     True
     """
 

@@ -146,9 +146,10 @@ class ModelOptions:
     Attributes
     ----------
     lam
-        penalty, above zero; cv: the best by ten-fold cross-validation; of
-        pegasos, whose steps are 1/(lambda t), there is no default (default:
-        1/n, n the rows; of demo 1; 0.0001 with --profile homework)
+        penalty, 0 or more; cv: the best by ten-fold cross-validation; pegasos,
+        whose steps are 1/(lambda t), has no default (default: with --loss log 0,
+        maximum likelihood, where it exists; otherwise 1/n, n the rows; of demo 1;
+        0.0001 with --profile homework)
     loss
         support vector machine, with the hinge or its square, or logistic
         regression (default: hinge; of report log, but hinge with --kernel)
@@ -633,8 +634,8 @@ def as_options(text: str) -> str:
 
     Examples
     --------
-    >>> as_options("Try standardize=True or lam=1e-9; cov_type='HC3', not df=4.")
-    "Try --standardize or --lambda 1e-9; --cov-type 'HC3', not df=4."
+    >>> as_options("Try standardize=True or lam=0.1; cov_type='HC3', not df=4.")
+    "Try --standardize or --lambda 0.1; --cov-type 'HC3', not df=4."
     >>> as_options("Try intercept=False, intercept=True, data=rows or ps.Optimum().")
     'Try --no-intercept, --intercept, data=rows or --solver optimum.'
     """
