@@ -29,7 +29,6 @@ BARE = ("leave it", "not offered", "import it")
 NOTHING = "it is not offered: dir({}) lists what is, statsmodels or R may have the rest"
 MADE = "result.confusion(data)"
 RESULT_OF = {"classifier": "classifier.result_", "calibrated": "calibrated.result"}
-SHOWN = ("__str__", "__repr__", "_repr_html_", "as_text", "to_html")
 _OWN = ("self", "cls")
 
 
@@ -113,7 +112,7 @@ def foreign_value(name: str, value: object) -> str:
 
     Examples
     --------
-    >>> foreign_value("kernel", "poly"), foreign_value("kernel", "nosuch")
+    >>> foreign_value("kernel", "quadratic"), foreign_value("kernel", "nosuch")
     ("is 'polynomial' here; give kernel='polynomial'.", '')
     """
     here = suggestions("values", name).get(folded(value)) if type(value) is str else ""
@@ -197,36 +196,9 @@ def suggest_names(called: str, section: str = "") -> Callable[[Class], Class]:
                 and member.__module__.startswith(__name__.partition(".")[0])
             ):
                 setattr(owner, name, suggest_arguments(member, f"{called}.{name}"))
-        return with_visible_text(owner)
+        return owner
 
     return of_class
-
-
-def with_visible_text(owner: Class) -> Class:
-    r"""Let a class show no raw character that steers a terminal, see `errors.visible`.
-
-    Examples
-    --------
-    >>> @with_visible_text
-    ... class Fit:
-    ...     def __repr__(self):
-    ...         return "\x07"
-    >>> Fit()
-    \u0007
-    """
-
-    def shown_by(method: Callable[..., str]) -> Callable[..., str]:
-        @wraps(method)
-        def show(self: object, *given: object, **named: object) -> str:
-            return errors.visible(method(self, *given, **named))
-
-        return show
-
-    for name in SHOWN:
-        member = inspect.getattr_static(owner, name, None)
-        if inspect.isfunction(member):
-            setattr(owner, name, shown_by(member))
-    return owner
 
 
 def missing_attribute(

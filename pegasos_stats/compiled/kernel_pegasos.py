@@ -27,7 +27,7 @@ FILLED, HAND, HITS, COMPUTED = range(4)
 class KernelKind(IntEnum):
     """Which kernel function: a code, because a function argument is never cached.
 
-    ``x'z``; ``(x'z + offset)^degree``, the power as ``((b * b) * b) * ...``;
+    ``x'z``; ``(gamma x'z + offset)^degree``, the power as ``((b * b) * b) * ...``;
     ``exp(-gamma ||x - z||^2)`` from the sum of the squared differences, so that
     ``K(x, x)`` is 1; or the symmetric matrix of the values in the place of ``X``.
     """
@@ -53,7 +53,7 @@ class Kernel(NamedTuple):
     kind: int
     degree: int = 1
     offset: float = 0.0
-    gamma: float = 0.0
+    gamma: float = 1.0
 
 
 class Gram(NamedTuple):
@@ -142,7 +142,7 @@ def finish(kernel: Kernel, values: Vector) -> None:
     """Turn inner products or squared distances into kernel values, in place."""
     if kernel.kind == KernelKind.POLYNOMIAL:
         for j in range(values.size):
-            base = values[j] + kernel.offset
+            base = kernel.gamma * values[j] + kernel.offset
             power = base
             for _ in range(1, kernel.degree):
                 power *= base

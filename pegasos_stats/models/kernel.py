@@ -66,15 +66,16 @@ class KernelSVM(Model):
     intercept : bool, default True
         ``False`` fixes the intercept at 0.
     kernel : "gaussian", "polynomial", "linear" or "precomputed"
-        ``exp(-gamma ||x - z||^2)``, ``(x'z + offset)^degree`` or ``x'z``.
+        ``exp(-gamma ||x - z||^2)``, ``(gamma x'z + offset)^degree`` or ``x'z``.
     degree : int, optional
         Degree of the polynomial kernel, at least 1; default 2.
     offset : float, optional
         Constant of the polynomial kernel, at least 0; default 1.
-    gamma : float, optional
-        Parameter of the Gaussian kernel, above zero. The default is ``1 / p``; with
-        ``standardize=False`` it is ``1 / (p var(X))``, with the variance of all entries
-        of the rows whose weight is above 0.
+    gamma : float, "auto" or "scale", optional
+        Parameter of the Gaussian and the polynomial kernel, above zero. ``"auto"`` is
+        ``1 / p``, ``"scale"`` is ``1 / (p var(X))`` with the variance of all entries of
+        the rows whose weight is above 0. The default is 1 for the polynomial kernel;
+        for the Gaussian ``"auto"``, or ``"scale"`` with ``standardize=False``.
     coding, na_action, weights, freq_weights
         As for `SVM`; a precomputed kernel takes no counts.
     standardize : bool, optional
@@ -121,7 +122,7 @@ class KernelSVM(Model):
         kernel: kernels.KernelName = "gaussian",
         degree: int | None = None,
         offset: float | None = None,
-        gamma: float | None = None,
+        gamma: kernels.Gamma = None,
         coding: Coding = "factor",
         na_action: samples.NaAction = "drop",
         weights: object = None,
@@ -151,7 +152,7 @@ class KernelSVM(Model):
         kernel: kernels.KernelName = "gaussian",
         degree: int | None = None,
         offset: float | None = None,
-        gamma: float | None = None,
+        gamma: kernels.Gamma = None,
         coding: Coding = "factor",
         na_action: samples.NaAction = "drop",
         weights: object = None,
@@ -503,10 +504,12 @@ def as_rows_of_kernel(
     return replace(sample, X=scaling.apply(X), design=design)
 
 
-def usual_gamma(sample: samples.Sample) -> float:
-    """Return the default gamma, as `KernelSVM` describes it."""
+def usual_gamma(sample: samples.Sample, rule: str) -> float:
+    """Return the gamma of a rule, as `KernelSVM` describes it."""
     X, weights = dense(sample.X), sample.weights
-    if isinstance(sample.design, ScaledDesign):
+    if rule == "default" and isinstance(sample.design, ScaledDesign):
+        rule = "auto"
+    if rule == "auto":
         return 1.0 / float(max(1, X.shape[1]))
     return kernels.usual_gamma(X if weights is None else X[weights > 0.0])
 

@@ -234,7 +234,7 @@ def of_missing_rows(X: MissingRows) -> Conditions:
 def of_kernel(kernel: KernelFunction) -> Conditions:
     """It has the parameters of its name, and they are allowed."""
     given = kernel.name, kernel.degree, kernel.offset, kernel.gamma
-    yield kernels.checked_kernel(*given, lambda: 1.0) == kernel
+    yield kernels.checked_kernel(*given, lambda rule: 1.0) == kernel
 
 
 def of_coding(coding: LabelCoding) -> Conditions:

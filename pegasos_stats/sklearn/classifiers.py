@@ -29,22 +29,30 @@ from pegasos_stats.errors import (
     listing,
     warn_caller,
 )
-from pegasos_stats.foreign_names import suggest_arguments, suggest_names, suggestion
+from pegasos_stats.foreign_names import (
+    own_value,
+    suggest_arguments,
+    suggest_names,
+    suggestion,
+)
 from pegasos_stats.models import summaries
 from pegasos_stats.models.kernel import MEMORY, KernelResults, KernelSVM
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
-from pegasos_stats.solvers.kernel_problem import KernelName, usual_gamma
+from pegasos_stats.solvers.kernel_problem import Gamma, KernelName, usual_gamma
 from pegasos_stats.solvers.optimum import AnySolver, Optimum
-from pegasos_stats.solvers.options import Solver, values_of
+from pegasos_stats.solvers.options import KERNEL_TOL, Solver, values_of
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Lam
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solver_runs import scores_of
+from pegasos_stats.solvers.solver_runs import nearer, scores_of
 
 OWN = ("epochs", "tol")  # options of the solver that are parameters themselves
 SEEDS = 2**31 - 1
+DEGREE, OFFSET = 3, 0.0  # of the polynomial kernel, as in SVC
+SMALL = 10**6  # numbers in the rows of a small problem
+SMALL_KERNEL = 1000  # its rows, where it has a kernel
 FAR = 0.1  # relative gap above which a run without a tolerance warns
 Weights = Vector | Mapping[Level, float] | str | None
 Rows = Any  # a dense array or a CSR matrix of scipy, as scikit-learn has checked it
@@ -64,9 +72,8 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     tol: float | None = None
     random_state: int | np.random.RandomState | None = None
 
-    # So near to the optimum that weights give the fit of repeated rows to seven digits.
     solvers: ClassVar[dict[str, AnySolver]] = {
-        "optimum": Optimum(tol=1e-10, gap_tol=1e-12),
+        "optimum": Optimum(),
         "pegasos": Pegasos(),
         "sdca": SDCA(),
     }
@@ -87,7 +94,8 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Labels of two classes.
         sample_weight : array, shape (n,), optional
             How much the loss of each row counts, 0 or more: a weight of 2 is two rows.
-            Only ratios matter, but for ``lam=None``, which is 1 by their total.
+            Only ratios matter, but for ``lam=None``: 1 by the total of these weights,
+            multiplied by `class_weight`.
 
         Returns
         -------
@@ -131,13 +139,12 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             coding=tuple(self._levels()),
             weights=self._weights(labels, each),
             standardize=self.standardize,
-            **self._kernel(rows, each),
+            **self._kernel(rows),
         )
         if self.lam is None:  # C = 1 of scikit-learn, for the log loss too
-            total = float(len(labels) if each is None else each.sum())
-            lam = check_positive("lam", 1.0 / total)
+            lam = check_positive("lam", 1.0 / self._total_weight(labels, each))
             model.problem = replace(model.problem, lam=lam, lam_rule="1/n")
-        self.result_ = model.fit(self._solver())
+        self.result_ = self._nearer(model.fit(self._solver()))
         if self.result_.converged is None and self.relative_gap_ > FAR:
             warn_caller(
                 f"The fit has not converged: its relative gap is "
@@ -148,6 +155,21 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_iter_ = self.result_.n_iter
         self._warn_of_one_class()
         return self
+
+    def _nearer(self, result: Results) -> Any:
+        """The fit of a small problem by default, with a solution nearer to the optimum.
+
+        Weights then give the fit of repeated rows to seven digits.
+        """
+        by_default = self.solver == "optimum" and self.tol is self.epochs is None
+        if not (by_default and self._is_small(result) and result.relative_gap < FAR):
+            return result
+        return replace(result, solution=nearer(result.problem, result.solution))
+
+    def _is_small(self, result: Results) -> bool:
+        """Whether all digits cost little time."""
+        X = result.problem.X
+        return bool(getattr(X, "nnz", X.size) <= SMALL)
 
     def _warn_of_one_class(self) -> None:
         """Warn if every training row is predicted as the same class."""
@@ -253,7 +275,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _kernel(self, rows: Rows, each: Vector | None) -> dict[str, object]:
+    def _kernel(self, rows: Rows) -> dict[str, object]:
         """Options of a kernel."""
         return {}
 
@@ -279,33 +301,53 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if each is None:
             if given is None or given == "balanced":
                 return given
-            return dict(zip(self._levels(), self._factors(), strict=True))
+            return dict(zip(self._levels(), self._factors(labels), strict=True))
         sums = np.array([each[labels == label].sum() for label in self.classes_])
         if not sums.all():
             raise LabelError(
                 "Only 1 class has rows with a weight above 0, and not "
                 f"{listing(self.classes_[sums == 0.0])}."
             )
-        balanced = given == "balanced"
-        factors = sums.sum() / (2.0 * sums) if balanced else self._factors()
+        factors = self._factors(labels, each)
         weights: Vector = each * factors[(labels == self.classes_[1]).astype(np.intp)]
         return weights
 
-    def _factors(self) -> Vector:
-        """Weights of both classes, of those that `class_weight` names."""
+    def _total_weight(self, labels: np.ndarray, each: Vector | None) -> float:
+        """Sum of the weights of the rows, with those of their classes."""
+        if self.class_weight is None:
+            return float(len(labels) if each is None else each.sum())
+        each = np.ones(len(labels)) if each is None else each
+        sums = np.array([each[labels == label].sum() for label in self.classes_])
+        return float(sums @ self._factors(labels, each))
+
+    def _factors(self, labels: np.ndarray, each: Vector | None = None) -> Vector:
+        """Weights of both classes, as `class_weight` says.
+
+        As in scikit-learn a class that it does not name has the weight 1, and it may
+        name others only where it names both.
+        """
         given, levels, factors = self.class_weight, self._levels(), np.ones(2)
+        if given == "balanced":
+            return self._balanced(
+                labels, np.ones(len(labels)) if each is None else each
+            )
         if not isinstance(given, Mapping | None):
             why = "is not allowed; give 'balanced' or a dict."
             raise OptionError(why, "class_weight", given)
+        places = {label: position_of(label, levels) for label in given or {}}
+        others = [label for label, place in places.items() if place < 0]
+        if others and len(places) - len(others) < len(levels):
+            why = f"names {listing(others)}, and the classes are {listing(levels)}."
+            raise OptionError(why, "class_weight", given)
         for label, weight in (given or {}).items():
-            place = position_of(label, levels)
-            if place < 0:
-                why = (
-                    f"names {listing([label])}, and the classes are {listing(levels)}."
-                )
-                raise OptionError(why, "class_weight", given)
-            factors[place] = weight
+            if places[label] >= 0:
+                factors[places[label]] = weight
         return factors
+
+    def _balanced(self, labels: np.ndarray, each: Vector) -> Vector:
+        """Weights of the classes that give both the same total."""
+        sums = np.array([each[labels == label].sum() for label in self.classes_])
+        return np.asarray(sums.sum() / (2.0 * sums))
 
     def _levels(self) -> list[Level]:
         """The classes as the model has them: dates are those of pandas."""
@@ -512,7 +554,7 @@ class LinearClassifier(TwoClassClassifier):
         matrix, second = design.matrix(rows), labels == self.classes_[1]
         weights = checked_weights(sample_weight, rows)
         if self.class_weight is not None:
-            each = self._factors()[second.astype(np.intp)]
+            each = self._factors(labels)[second.astype(np.intp)]
             weights = each if weights is None else weights * each
         negative, positive = self._levels()
         dtype = pd.Series(labels).dtype
@@ -550,9 +592,9 @@ class SVMClassifier(LinearClassifier):
     lam : float or "cv", optional
         Penalty, above zero, or the best by cross-validation, as for `SVM`.
         ``LinearSVC(C=C, loss="hinge")`` has ``lam = 1 / (n * C)``, and penalises its
-        intercept. The default is C = 1, with
-        the total of `sample_weight`, before `class_weight`, for ``n``. Pegasos, whose
-        steps are ``1 / (lam t)``, has no default.
+        intercept. The default is C = 1, with the total of `sample_weight` times
+        `class_weight` for ``n``. Pegasos, whose steps are ``1 / (lam t)``, has no
+        default.
     intercept : bool, default True
         ``False`` fixes the intercept at 0.
     standardize : bool, default False
@@ -564,10 +606,11 @@ class SVMClassifier(LinearClassifier):
         each row that of its class, 1 where a class is not named; ``weights=`` of `SVM`.
         With ``sample_weight`` they are multiplied.
     solver : "optimum", "pegasos", "sdca", Optimum, Pegasos or SDCA
-        ``"optimum"`` is ``Optimum(tol=1e-10, gap_tol=1e-12)``, so near to the optimum
-        that weights give the fit of repeated rows; ``"pegasos"`` is ``Pegasos()``,
-        ``"sdca"`` is ``SDCA()``, without intercept. Options of a solver are parameters
-        too: ``set_params(solver__batch_size=10)``, or
+        ``"optimum"`` is ``Optimum()``, to a relative gap of 1e-6. Up to a million
+        numbers in `X` it goes further, so that weights give the fit of repeated rows to
+        seven digits. ``"pegasos"`` is ``Pegasos()``, ``"sdca"`` is ``SDCA()``, without
+        intercept. Options of a solver are parameters too:
+        ``set_params(solver__batch_size=10)``, or
         ``{"solver__average": ["none", "all"]}`` in a grid.
     epochs, tol : optional
         Of the solver, in place of its own.
@@ -682,13 +725,15 @@ class KernelSVMClassifier(TwoClassClassifier):
         Precomputed, `X` is the matrix ``K(x_i, x_j)``: shape (n, n) at the fit, a row
         for each new row and a column for each row of the fit at prediction.
     degree, offset, gamma : optional
-        Of the kernel, as for `KernelSVM`; the variance in the default of `gamma` counts
-        rows by `sample_weight`, unless they are standardized.
+        Of the kernel, as for `KernelSVM`, with the defaults of SVC: 3, 0 (its `coef0`)
+        and ``"scale"``, the variance being that of all rows, whatever they weigh; with
+        ``standardize=True`` ``"auto"``.
     memory : int, default 512 MiB
         Bytes that rows of the Gram matrix may take.
     solver : "optimum", "pegasos", Optimum or Pegasos
-        ``"optimum"`` is ``Optimum(tol=1e-9, gap_tol=1e-9)``; otherwise as for
-        `SVMClassifier`. What a solver cannot do with a kernel is an error.
+        ``"optimum"`` is ``Optimum(tol=1e-4)``, and goes further up to 1,000 rows;
+        otherwise as for `SVMClassifier`. What a solver cannot do with a kernel is an
+        error.
     standardize, class_weight, epochs, tol, random_state
         As for `SVMClassifier`, but sparse matrices are refused.
 
@@ -719,9 +764,8 @@ class KernelSVMClassifier(TwoClassClassifier):
     1.0
     """
 
-    # As near as the rounding of a kernel's scores lets it come.
     solvers: ClassVar[dict[str, AnySolver]] = {
-        "optimum": Optimum(tol=1e-9, gap_tol=1e-9),
+        "optimum": Optimum(tol=KERNEL_TOL),
         "pegasos": Pegasos(),
     }
 
@@ -730,16 +774,29 @@ class KernelSVMClassifier(TwoClassClassifier):
     kernel: KernelName = "gaussian"
     degree: int | None = None
     offset: float | None = None
-    gamma: float | None = None
+    gamma: Gamma = None
     memory: int = MEMORY
     result_: KernelResults = field(init=False)
 
-    def _kernel(self, rows: Rows, each: Vector | None) -> dict[str, object]:
+    def _kernel(self, rows: Rows) -> dict[str, object]:
+        """Options of the kernel, with the defaults of SVC."""
         names = ["kernel", "degree", "offset", "gamma", "memory"]
         found = {name: getattr(self, name) for name in names}
-        if (self.gamma, self.kernel, self.standardize) == (None, "gaussian", False):
-            found["gamma"] = usual_gamma(rows, each)
+        kernel = own_value("kernel", self.kernel)
+        if kernel == "polynomial":
+            found["degree"] = DEGREE if self.degree is None else self.degree
+            found["offset"] = OFFSET if self.offset is None else self.offset
+        if kernel in ("gaussian", "polynomial") and self.gamma in (None, "scale"):
+            scaled = usual_gamma(np.asarray(rows))  # of all rows, whatever they weigh
+            found["gamma"] = "auto" if self.standardize else scaled
         return found
+
+    def _is_small(self, result: Results) -> bool:
+        return result.problem.n <= SMALL_KERNEL
+
+    def _balanced(self, labels: np.ndarray, each: Vector) -> Vector:
+        """Weights of the classes by their numbers of rows, as in SVC."""
+        return super()._balanced(labels, np.ones(len(labels)))
 
     def _keep(self, result: KernelResults) -> None:
         found = result.dual_coef

@@ -15,6 +15,7 @@ from pegasos_stats.solvers.kernel_problem import (
     kernel_certificate,
     value_roundings,
 )
+from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate, best_intercept, feasible
 from pegasos_stats.solvers.optimum import AnySolver, Optimum, near_enough, warn_of
 from pegasos_stats.solvers.options import given
@@ -74,7 +75,8 @@ class KernelValues:
             self._left = np.hstack([2.0 * kernel.gamma * Z, -squares, ones])
             self._right = np.hstack([Z, ones, -squares])
         else:
-            self._left = np.hstack([X, (kernel.offset or 0.0) * ones])
+            offset, gamma = kernel.offset or 0.0, kernel.gamma or 1.0
+            self._left = np.hstack([X if gamma == 1.0 else gamma * X, offset * ones])
             self._right = np.hstack([X, ones])
 
     def __call__(self, rows: Rows, columns: Rows | slice) -> Matrix:
@@ -359,12 +361,14 @@ class KernelAscent:
         return np.unique(self._order[np.concatenate(found)])
 
 
+@one_thread()
 def run_working_sets(
     problem: KernelProblem,
     solver: Optimum,
     observe: Observer | None = None,
     progress: bool = False,
     a: Vector | None = None,
+    warn: bool = True,
 ) -> KernelSolution:
     """Run working sets on a kernel problem, up to the tolerance.
 
@@ -373,7 +377,7 @@ def run_working_sets(
     problem : KernelProblem
     solver : Optimum
         Its options that kernels have: epochs, tolerances, seed, ties.
-    observe, progress
+    observe, progress, warn
         As for `run_sdca`.
     a : float64 array, shape (n,), optional
         Dual weights to begin with.
@@ -390,7 +394,7 @@ def run_working_sets(
     ascent = KernelAscent(problem, solver, a)
     found: KernelSolution
     found, reached = run_epochs(ascent, problem.n, solver, observe, progress)
-    if solver.stops and not reached:
+    if solver.stops and warn and not reached:
         at = ascent.certificate()
         if not (solver.reached(at) or near_enough(at, solver)):
             taken_as = "tol" if a is None else "refine"

@@ -13,12 +13,14 @@ from pegasos_stats.arrays import Matrix, Rows, Vector
 from pegasos_stats.checks import check_choice, check_count, check_positive, number_of
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.foreign_names import own_value
+from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate, balanced, finite
 from pegasos_stats.solvers.options import option, values_of
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import MARGIN, UNIT, Within, lower_bound
 
 KernelName = Literal["linear", "polynomial", "gaussian", "precomputed"]
+Gamma = float | Literal["scale", "auto"] | None
 
 CHOLESKY_ROWS = 3000  # some seconds at most
 MOST = 1000  # degree
@@ -42,11 +44,12 @@ class KernelFunction:
     Attributes
     ----------
     name : "linear", "polynomial", "gaussian" or "precomputed"
-        ``x'z``, ``(x'z + offset)^degree``, ``exp(-gamma ||x - z||^2)``, or a matrix
-        of values in the place of X.
+        ``x'z``, ``(gamma x'z + offset)^degree``, ``exp(-gamma ||x - z||^2)``, or a
+        matrix of values in the place of X.
     degree : int or None
     offset : float or None
     gamma : float or None
+        None of the polynomial kernel is 1.
     """
 
     name: KernelName
@@ -68,9 +71,9 @@ class KernelFunction:
     def code(self) -> "compiled.kernel_pegasos.Kernel":
         """The kernel as the jitted functions take it."""
         kernels = compiled.kernel_pegasos
-        degree, offset = self.degree or 1, self.offset or 0.0
+        degree, offset, gamma = self.degree or 1, self.offset or 0.0, self.gamma or 1.0
         kind = int(kernels.KernelKind[self.name.upper()])
-        return kernels.Kernel(kind, degree, offset, self.gamma or 0.0)
+        return kernels.Kernel(kind, degree, offset, gamma)
 
 
 def checked_kernel(
@@ -78,16 +81,18 @@ def checked_kernel(
     degree: object,
     offset: object,
     gamma: object,
-    usual: Callable[[], float],
+    usual: Callable[[str], float],
 ) -> KernelFunction:
     """Build a kernel; ``degree`` 2, ``offset`` 1 and the `usual` gamma if left out.
+
+    Without `gamma` the polynomial kernel has 1.
 
     Parameters
     ----------
     name, degree, offset, gamma
         As the user gave them.
     usual : callable
-        Returns the default of `gamma`.
+        Returns the gamma of a rule: ``"scale"``, ``"auto"``, or ``"default"``.
 
     Raises
     ------
@@ -98,27 +103,35 @@ def checked_kernel(
     name = own_value("kernel", name)
     check_choice("kernel", name, NAMES)
     _refuse(name, "polynomial", degree=degree, offset=offset)
-    _refuse(name, "gaussian", gamma=gamma)
+    if name != "polynomial":
+        _refuse(name, "gaussian", gamma=gamma)
     if name == "polynomial":
         degree = check_count("degree", DEGREE if degree is None else degree, MOST)
         zero = number_of(offset) == 0.0
         offset = OFFSET if offset is None else offset
         offset = 0.0 if zero else check_positive("offset", offset)
-        return KernelFunction(name, degree, offset)
+        gamma = 1.0 if gamma is None else _checked_gamma(gamma, usual)
+        return KernelFunction(name, degree, offset, None if gamma == 1.0 else gamma)
     if name == "gaussian":
-        gamma = usual() if gamma is None else check_positive("gamma", gamma)
-        return KernelFunction(name, gamma=gamma)
+        return KernelFunction(name, gamma=_checked_gamma(gamma, usual))
     return KernelFunction(name)
 
 
-def usual_gamma(X: Matrix, weights: Vector | None = None) -> float:
+def _checked_gamma(gamma: object, usual: Callable[[str], float]) -> float:
+    if gamma is None:
+        return usual("default")
+    if isinstance(gamma, str):
+        check_choice("gamma", gamma, ("scale", "auto"))
+        return usual(gamma)
+    return check_positive("gamma", gamma)
+
+
+def usual_gamma(X: Matrix) -> float:
     """Return ``1 / (p var(X))``, with the variance of all entries; 1 if that is 0.
 
     Parameters
     ----------
     X : array, shape (n, p)
-    weights : float64 array, shape (n,), optional
-        How many rows each row stands for.
 
     Examples
     --------
@@ -127,9 +140,7 @@ def usual_gamma(X: Matrix, weights: Vector | None = None) -> float:
     """
     X = np.asarray(X, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
-        means = np.average(X, axis=0, weights=weights)
-        spread = np.average((X - means.mean()) ** 2, axis=0, weights=weights)
-        scale = X.shape[1] * float(spread.mean())
+        scale = X.shape[1] * float(X.var()) if X.size else 0.0
     return 1.0 / scale if 0.0 < scale < math.inf and 1.0 / scale < math.inf else 1.0
 
 
@@ -248,6 +259,7 @@ def scores_of_kernel(
     )
 
 
+@one_thread()
 def kernel_certificate(problem: KernelProblem, found: KernelSolution) -> Certificate:
     """Primal and dual objective of a kernel fit, with bounds of their rounding.
 
@@ -361,7 +373,7 @@ def value_roundings(kernel: KernelFunction, p: int) -> float:
     """Roundings of a value of the kernel, of ``sqrt(K(x, x) K(z, z))``, at most."""
     if kernel.name == "precomputed":
         return 0.0
-    return (kernel.degree or 1) * (p + 4.0) if kernel.name == "polynomial" else p + 8.0
+    return (kernel.degree or 1) * (p + 5.0) if kernel.name == "polynomial" else p + 8.0
 
 
 def diagonal_of(problem: KernelProblem) -> Vector:
@@ -374,7 +386,8 @@ def diagonal_of(problem: KernelProblem) -> Vector:
             return np.full(len(X), MARGIN)
         found: Vector = np.einsum("ij,ij->i", X, X) * MARGIN + X.shape[1] * SMALLEST
         if kernel.name == "polynomial":
-            found = (found + (kernel.offset or 0.0)) ** (kernel.degree or 1) * MARGIN
+            base = (kernel.gamma or 1.0) * found + (kernel.offset or 0.0)
+            found = base ** (kernel.degree or 1) * MARGIN
         return found
 
 

@@ -12,6 +12,7 @@ from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.options import (
     DEFAULT_EPOCHS,
     DEFAULT_TOL,
+    KERNEL_TOL,
     Solver,
     check_option,
     check_sample_kind,
@@ -147,4 +148,4 @@ def warn_of(
 
 def near_enough(at: Certificate, solver: Optimum | SDCA) -> bool:
     """Whether a run to the default tolerance is near it."""
-    return solver.tol == DEFAULT_TOL and at.relative_gap <= NEAR
+    return solver.tol in (DEFAULT_TOL, KERNEL_TOL) and at.relative_gap <= NEAR

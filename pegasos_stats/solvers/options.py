@@ -32,6 +32,7 @@ Arithmetic = Literal["reference", "fast"]
 
 DEFAULT_EPOCHS = 100
 DEFAULT_TOL = 1e-6  # relative gap
+KERNEL_TOL = 1e-4  # the same of `KernelSVMClassifier`, in the time of libsvm
 
 
 def check_seed(name: str, seed: int | None) -> int:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 NO_ROWS = np.zeros(0, dtype=np.int64)
 NEARLY = 0.99  # of the weight of a class
 ROUNDING = 1e-12  # of an objective, a sum over the rows
+THREADED = 1e10  # products, some seconds, of which threads of BLAS take a share
 NEAR = 10.0  # times the relative gap, which the penalty of such coefficients is below
 
 
@@ -190,7 +191,8 @@ def run_sdca(
         beta, alpha = centring.without_constants(back.beta, back.alpha, values)
         return replace(back, beta=beta, alpha=alpha)
 
-    with nullcontext() if inner.n < inner.p else one_thread():
+    many = float(inner.n) * inner.n * inner.p  # products in the Gram matrix of the rows
+    with nullcontext() if inner.n < inner.p and many > THREADED else one_thread():
         found, reached = run_epochs(
             run, inner.n, solver, observe, progress, most, shown
         )

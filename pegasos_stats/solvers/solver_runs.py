@@ -19,6 +19,7 @@ from pegasos_stats.errors import DataError, OptionError, shown
 from pegasos_stats.solvers import kernel_ascent, kernel_problem
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood, no_maximum
+from pegasos_stats.solvers.newton.log import polished
 from pegasos_stats.solvers.newton.sums import kernel_rows, scores_in_order
 from pegasos_stats.solvers.objective import Certificate, certificate
 from pegasos_stats.solvers.optimum import AnySolver, Optimum
@@ -315,6 +316,25 @@ def run_then_refine(
         a = c * (problem.n / T)
     then = refinement if first.seed is None else refinement.with_seed(first.seed)
     return _counted_through(first, run(then, later_moment if observe else None, a))
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def nearer(problem: Problem, found: AnySolution) -> AnySolution:
+    """Return a solution nearer to the minimum, of a small problem; warn of nothing."""
+    if isinstance(found, KernelSolution):
+        assert isinstance(problem, KernelProblem)
+        closer = Optimum(tol=1e-9, gap_tol=1e-9)
+        then: AnySolution = kernel_ascent.run_working_sets(
+            problem, closer, a=found.dual, warn=False
+        )
+        return _counted_through(found, then)
+    if problem.loss == "log":
+        point = polished(problem, found.beta, found.alpha)
+        if point is not None:
+            return replace(found, beta=point[0], alpha=point[1], dual=point[2])
+    closer = Optimum(tol=1e-10, gap_tol=1e-12)
+    then = run_linear(problem, closer, dual=found.dual, warn=False)
+    return _counted_through(found, then)
 
 
 def _counted_through(first: AnySolution, then: AnySolution) -> AnySolution:

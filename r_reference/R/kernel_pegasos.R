@@ -56,7 +56,7 @@ kernel_values <- function(x, Z, kernel = "linear", degree = 2, offset = 1, gamma
   }
   switch(kernel,
     linear = total,
-    polynomial = repeated_product(total + offset, degree),
+    polynomial = repeated_product(gamma * total + offset, degree),
     gaussian = exp(-gamma * total),
     stop("unknown kernel: ", kernel))
 }

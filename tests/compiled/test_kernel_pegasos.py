@@ -28,6 +28,7 @@ def code(name, *parameters, **named):
 
 PRECOMPUTED, WIDE = code("precomputed"), code("gaussian", gamma=1.0)
 KERNELS = [code("linear"), code("polynomial", 3, 1.0), code("gaussian", gamma=0.5)]
+SHAPES = [*KERNELS, code("polynomial", 2, 0.0), code("polynomial", 3, 1.0, 0.3)]
 EACH = pytest.mark.parametrize("kernel", KERNELS, ids=str)
 BOTH = pytest.mark.parametrize("intercept", [False, True])
 
@@ -104,7 +105,7 @@ def r_options(kernel):
 @pytest.mark.parametrize("seed", [1, 443])
 @pytest.mark.parametrize("lam", [1e-3, 0.1, 1.0])
 @BOTH
-@pytest.mark.parametrize("kernel", [*KERNELS, code("polynomial", 2, 0.0)], ids=str)
+@pytest.mark.parametrize("kernel", SHAPES, ids=str)
 def test_counts_and_intercept_are_those_of_r(r, kernel, intercept, lam, seed):
     X, y = problem(seed=seed)
     rng = RRandom(seed)

@@ -40,10 +40,18 @@ NO_KERNEL = dict.fromkeys(
     "is that of no kernel: it has eigenvalues below 0, and is refused.",
 )
 
+GAMMA = dict.fromkeys(
+    WEIGHTS, "As in SVC, the default gamma is of the rows, whatever they weigh."
+)
+
 CLASSIFIERS = [
     SVMClassifier(lam=1.0),
     LogitClassifier(lam=1.0),
-    KernelSVMClassifier(lam=1.0),
+    SVMClassifier(),
+    LogitClassifier(),
+    LogitClassifier(lam=1e-4),
+    KernelSVMClassifier(gamma=0.5),
+    KernelSVMClassifier(),
     SVMClassifier(lam=0.01, class_weight="balanced", standardize=True),
     SVMClassifier(solver="pegasos", lam=1.0),
     KernelSVMClassifier(solver="pegasos", lam=1.0),
@@ -56,6 +64,8 @@ def expected_failures(estimator):
         return NO_KERNEL
     if estimator.solver == "pegasos":
         return WEIGHTS
+    if getattr(estimator, "gamma", 0.5) is None:
+        return GAMMA
     return LABELS
 
 

@@ -134,6 +134,7 @@ def moved(beta, alpha, centre):
 KERNELS = {
     "linear": lambda p: {},
     "polynomial": lambda p: {"degree": 3, "offset": 1.0},
+    "scaled polynomial": lambda p: {"degree": 3, "offset": 1.0, "gamma": 1.0 / p},
     "gaussian": lambda p: {"gamma": 1.0 / p},
     "wide gaussian": lambda p: {"gamma": 1e-7},
     "narrow gaussian": lambda p: {"gamma": 300.0},
@@ -252,13 +253,14 @@ def check_kernel_certificates(fits, gram):
 
 def gram_of(rows, options):
     """Values of the kernel in fractions, those of a Gaussian to 50 digits."""
-    if "gamma" in options:
+    if "gamma" in options and "degree" not in options:
         squares = ((rows[:, None] - rows) ** 2).sum(axis=2)
         return np.vectorize(gaussian, otypes=[object])(
             squares * Fraction(options["gamma"])
         )
     offset = Fraction(options.get("offset", 0))
-    return (rows @ rows.T + offset) ** options.get("degree", 1)
+    gamma = Fraction(options.get("gamma", 1))
+    return (gamma * (rows @ rows.T) + offset) ** options.get("degree", 1)
 
 
 def gaussian(square):

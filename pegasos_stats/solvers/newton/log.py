@@ -16,6 +16,7 @@ from pegasos_stats.solvers.newton.sums import (
     row_blocks,
     solved,
 )
+from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Gap
 from pegasos_stats.solvers.problem import Problem
 
@@ -33,6 +34,7 @@ SHORTEST = 1e-8  # of a step
 FARTHEST = 700.0  # margin below 0 whose exponential does not overflow
 SMALL = 1e-3  # a risk that needs all digits of the logarithm
 PRODUCTS_ABOUT = 30.0  # reads that conjugate gradients cost, about
+POLISHING = 3  # steps; each squares what is left
 BALANCE = 2.0  # of the squared difference of the classes' dual weights
 
 
@@ -223,6 +225,30 @@ class LogSteps(Method):
         """Go along a direction as far as the risk falls enough."""
         self.theta, self.seen = searched(self._reads, self.theta, self.seen, d)
         self.violations += self.seen.errors
+
+
+@one_thread()
+def polished(
+    problem: Problem, beta: Vector, alpha: float
+) -> tuple[Vector, float, Vector] | None:
+    """Newton steps with all digits, from a point near the minimum.
+
+    Returns
+    -------
+    beta : float64 array, shape (p,)
+    alpha : float
+    a : float64 array, shape (n,)
+        Dual weights. None of the three where the Hessian is too large.
+    """
+    reads = LogRisk(problem)
+    if not reads.rows.factorises():
+        return None
+    theta = np.append(beta, alpha)
+    seen = reads(theta)
+    for _ in range(POLISHING):
+        d = solved(reads.hessian(), -seen.gradient)
+        theta, seen = searched(reads, theta, seen, d)
+    return theta[:-1].copy(), float(theta[-1]), reads.a
 
 
 def no_coefficients(problem: Problem) -> Vector:
