@@ -1,6 +1,7 @@
 """Every error and warning of the package, in one tree."""
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterable
@@ -11,6 +12,11 @@ import numpy as np
 HERE = f"{Path(__file__).parent}{os.sep}"
 BETWEEN = ("contextlib", "functools", "joblib", "numba", "numpy", "sklearn")  # callers
 ADDRESS = " object at 0x"  # of what has no text of its own
+# Controls, halves of characters, ends of lines and signs of direction of Unicode.
+HIDDEN = re.compile(
+    "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e"
+    "\\u2066-\\u2069\\ud800-\\udfff]"
+)
 LONGEST = 120  # characters of a value in a message
 
 
@@ -122,7 +128,21 @@ def warn_caller(message: str, category: type[PegasosStatsWarning]) -> None:
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(passed):
         frame, level = frame.f_back, level + 1
-    warnings.warn(category(message), stacklevel=level)
+    warnings.warn(category(visible(message)), stacklevel=level)
+
+
+def visible(text: str) -> str:
+    r"""Text whose control characters, and signs of direction, are written as escapes.
+
+    Names and levels of a file may hold some, which steer a terminal or turn the words
+    of a page round. Ends of lines and tabs stay.
+
+    Examples
+    --------
+    >>> print(visible("age\x1b[2J\u202e"))
+    age\u001b[2J\u202e
+    """
+    return HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _shortened(text: str) -> str:

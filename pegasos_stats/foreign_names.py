@@ -29,6 +29,7 @@ BARE = ("leave it", "not offered", "import it")
 NOTHING = "it is not offered: dir({}) lists what is, statsmodels or R may have the rest"
 MADE = "result.confusion(data)"
 RESULT_OF = {"classifier": "classifier.result_", "calibrated": "calibrated.result"}
+SHOWN = ("__str__", "__repr__", "_repr_html_", "as_text", "to_html")
 _OWN = ("self", "cls")
 
 
@@ -196,9 +197,36 @@ def suggest_names(called: str, section: str = "") -> Callable[[Class], Class]:
                 and member.__module__.startswith(__name__.partition(".")[0])
             ):
                 setattr(owner, name, suggest_arguments(member, f"{called}.{name}"))
-        return owner
+        return with_visible_text(owner)
 
     return of_class
+
+
+def with_visible_text(owner: Class) -> Class:
+    r"""Let a class show no raw character that steers a terminal, see `errors.visible`.
+
+    Examples
+    --------
+    >>> @with_visible_text
+    ... class Fit:
+    ...     def __repr__(self):
+    ...         return "\x07"
+    >>> Fit()
+    \u0007
+    """
+
+    def shown_by(method: Callable[..., str]) -> Callable[..., str]:
+        @wraps(method)
+        def show(self: object, *given: object, **named: object) -> str:
+            return errors.visible(method(self, *given, **named))
+
+        return show
+
+    for name in SHOWN:
+        member = inspect.getattr_static(owner, name, None)
+        if inspect.isfunction(member):
+            setattr(owner, name, shown_by(member))
+    return owner
 
 
 def missing_attribute(

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import pandas as pd
 
+from pegasos_stats.errors import visible
 from pegasos_stats.foreign_names import suggest_names
 
 Fields = Sequence[tuple[str, str]]  # names and values of a header
@@ -431,7 +432,7 @@ def _side_by_side(name: str, value: str, size: int) -> str:
 
 def _line(text: str) -> str:
     """Write a text in one line."""
-    return " ".join(text.split()) if len(text.splitlines()) > 1 else text
+    return visible(" ".join(text.split()) if len(text.splitlines()) > 1 else text)
 
 
 def header_html(title: str, left: Fields, right: Fields) -> str:
@@ -577,7 +578,7 @@ def markdown(text: str) -> str:
     >>> print(markdown("a_b | <c>"))
     a\_b \| \<c>
     """
-    return MARKS.sub(r"\\\1", " ".join(text.splitlines()))
+    return MARKS.sub(r"\\\1", visible(" ".join(text.splitlines())))
 
 
 def latex(text: str) -> str:
@@ -588,7 +589,7 @@ def latex(text: str) -> str:
     >>> print(latex("50% of a_b"))
     50\% of a\_b
     """
-    line = " ".join(text.splitlines())  # an empty one would end a cell
+    line = visible(" ".join(text.splitlines()))  # an empty one would end a cell
     return "".join(LATEX.get(character, character) for character in line)
 
 

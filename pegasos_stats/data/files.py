@@ -2,7 +2,6 @@
 
 import bz2
 import codecs
-import csv
 import gzip
 import io
 import os
@@ -13,11 +12,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
-from typing import IO
+from typing import IO, Any
 
+import numpy as np
 import pandas as pd
 
 from pegasos_stats import errors
+from pegasos_stats.arrays import DataColumn
+from pegasos_stats.data import cells
 from pegasos_stats.data.user_data import limit
 from pegasos_stats.errors import listing
 from pegasos_stats.writing import checked_path, shown_path
@@ -32,6 +34,21 @@ NOT_UTF8 = (
     "command line --encoding cp1252, of Windows, or latin-1)"
 )
 EMPTY = "it is empty; give a header and rows"
+BEGIN = 1000  # bytes that tell what a file is
+UTF_16 = "text in UTF-16, as Excel's 'Unicode text'; read it with encoding='utf-16'"
+WORKBOOK = "save the sheet as 'CSV UTF-8', and give that"
+FORMATS = {  # that are no plain text, by what they begin with
+    rb"\xff\xfe|\xfe\xff": UTF_16,
+    rb"(?:[^\0]\0){8}": UTF_16.replace("'utf-16'", "'utf-16-le'"),
+    rb"(?:\0[^\0]){8}": UTF_16.replace("'utf-16'", "'utf-16-be'"),
+    rb"PK\x03\x04.{26}mimetype": f"an OpenDocument file; {WORKBOOK}",
+    rb"PK\x03\x04.*(?:\[Content_Types\]|_rels/|xl/)": f"an Excel workbook; {WORKBOOK}",
+    rb"\xd0\xcf\x11\xe0": f"an Excel workbook (.xls); {WORKBOOK}",
+    rb"PK\x03\x04": "a zip archive; unpack it, and give a file in it",
+    rb"PAR1": "a Parquet file; let its name end in .parquet",
+    rb"ARROW1": "an Arrow file; let its name end in .arrow",
+    rb"%PDF": "a PDF file; give the table as CSV",
+}
 
 
 def opened(path: str | PathLike[str]) -> IO[bytes]:
@@ -120,6 +137,12 @@ class CsvStyle:
     na_values : tuple of str
         What stands for a missing value, beside an empty cell, NA and the like; one text
         may stand for a tuple.
+    keep_na : bool
+        Whether NA and the like are values of columns of text.
+    thousands : str
+        Character between groups of three digits; empty if there is none.
+    strip : tuple of str
+        Text before or after numbers, such as ``"%"`` or ``"CHF"``, which is dropped.
 
     Raises
     ------
@@ -137,15 +160,24 @@ class CsvStyle:
     decimal: str = "."
     encoding: str = "utf-8"
     na_values: tuple[str, ...] = ()
+    keep_na: bool = False
+    thousands: str = ""
+    strip: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        codes: str | Sequence[str] = self.na_values
-        codes = [codes] if isinstance(codes, str) else codes
-        object.__setattr__(self, "na_values", tuple(filter(None, codes)))
+        for name in ("na_values", "strip"):
+            texts: str | Sequence[str] = getattr(self, name)
+            texts = [texts] if isinstance(texts, str) else texts
+            object.__setattr__(self, name, tuple(filter(None, texts)))
         if self.sep in ("tab", r"\t"):
             object.__setattr__(self, "sep", "\t")
-        for name, value in (("sep", self.sep), ("decimal", self.decimal)):
-            if len(value) != 1 or value in "\r\n\"'":
+        for name, others in (("sep", "\"'"), ("decimal", "\"'"), ("thousands", '"')):
+            value = getattr(self, name)
+            if len(value) != 1 and (name != "thousands" or value):
+                wrong = True
+            else:
+                wrong = value != "" and (value in f"\r\n{others}" or value.isdigit())
+            if wrong:
                 raise errors.OptionError(
                     f"{name}={value!r} is not allowed; give a single character, such "
                     "as ';' or ','."
@@ -168,10 +200,24 @@ class CsvStyle:
 COMMAS = CsvStyle()
 
 
-def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
+def read_csv(
+    path: str,
+    style: CsvStyle = COMMAS,
+    kinds: cells.Kinds | None = None,
+    id: str | None = None,
+) -> pd.DataFrame:
     """Read a CSV file; a first column without a name becomes the row names.
 
     Other columns without a name are left out.
+
+    Parameters
+    ----------
+    path : str
+    style : CsvStyle
+    kinds : mapping of str to str, optional
+        What columns hold, ``"numbers"`` or ``"text"``, instead of what they seem to.
+    id : str, optional
+        A column that is read as it is written.
 
     Raises
     ------
@@ -179,18 +225,9 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
         If the file is not there, or is not a table.
     """
     try:
-        data = pd.read_csv(
-            content(path, style),
-            sep=style.sep,
-            decimal=style.decimal,
-            encoding=style.encoding,
-            na_values=list(style.na_values),
-            low_memory=False,
-        )
-        header = _header(path, style)
-        long = not isinstance(data.index, pd.RangeIndex)  # as row names
-        if long and not separator_in(data.columns):
-            raise ValueError("its rows have more fields than its header")
+        file = content(path, style)
+        names = _header(path, file, style)
+        data = _columns(file, style, names, kinds or {}, id)
     except errors.PegasosStatsError:
         raise
     except UnicodeDecodeError:
@@ -199,11 +236,81 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
         raise not_csv(path, EMPTY) from None
     except (*UNREADABLE, ValueError) as error:
         raise not_csv(path, str(error)) from None
-    unnamed = [j for j, name in enumerate(header) if j > 0 and not name]
+    unnamed = [j for j, name in enumerate(names) if j > 0 and not name]
     data = data.drop(columns=data.columns[unnamed])
-    if not header[0]:
-        return data.set_index(data.columns[0]).rename_axis(None)
+    if names[0]:
+        return data
+    labels = data.pop(data.columns[0])
+    whole = cells.as_numbers(labels)
+    if whole is not None and whole.astype(str).equals(labels):
+        labels = whole
+    return data.set_axis(pd.Index(labels.array))
+
+
+def _columns(
+    file: IO[bytes],
+    style: CsvStyle,
+    names: Sequence[str],
+    kinds: cells.Kinds,
+    id: str | None,
+) -> pd.DataFrame:
+    """All columns; read again where pandas may not read them as they are written."""
+    texts = [name for name in names if kinds.get(name) == cells.TEXT]
+    data = _table(file, style, dtype=dict.fromkeys(texts, str))
+    if not isinstance(data.index, pd.RangeIndex):  # of the first fields of long rows
+        if not separator_in(data.columns):
+            raise ValueError("its rows have more fields than its header")
+        return data
+    others = [name for name in names if name and name not in (id, *texts)]
+    if again := [n for n in others if _is_uncertain(data[n], style, kinds.get(n))]:
+        read = cells.cell_reader(style.decimal, style.thousands, style.strip)
+        found = _table(file, style, usecols=again, dtype=str)
+        numbers = {name: cells.as_numbers(found[name], read) for name in again}
+        data = data.assign(**{n: c for n, c in numbers.items() if c is not None})
+        data = cells.as_at_fit(data, {n: kinds[n] for n in again if n in kinds}, read)
+    for name in [*others, *texts] if style.keep_na else []:
+        if cells.is_text(data[name]) and kinds.get(name) != cells.NUMBERS:
+            one: dict[str, Any] = {
+                "usecols": [name],
+                "dtype": str,
+                "keep_default_na": False,
+            }
+            whole = _table(file, style, **one)[name]
+            data[name] = whole if whole.count() > data[name].count() else data[name]
+    written = [j for j, name in enumerate(names) if name == id or not (name or j)]
+    for j in written:
+        one = {"usecols": [j], "dtype": str, "na_filter": False}
+        data.isetitem(j, _table(file, style, **one).iloc[:, 0].array)
     return data
+
+
+def _is_uncertain(column: DataColumn, style: CsvStyle, kind: str | None) -> bool:
+    """Whether pandas may have read something else than what is written.
+
+    Whole numbers beside empty cells become floats, and those beyond 63 bits anything.
+    """
+    if column.dtype.kind == "f":
+        return column.hasnans and bool((column.dropna() % 1 == 0).all())
+    if cells.is_text(column):
+        asked = style.thousands or style.strip or style.keep_na or kind
+        return bool(asked) or any(type(v) is int or v == "" for v in column.array)
+    return column.dtype == np.uint64
+
+
+def _table(file: IO[bytes], style: CsvStyle, **options: Any) -> pd.DataFrame:
+    """The columns of a CSV file as pandas reads them."""
+    file.seek(0)
+    empty = [""] if options.get("keep_default_na") is False else []
+    found: pd.DataFrame = pd.read_csv(
+        file,
+        sep=style.sep,
+        decimal=style.decimal,
+        encoding=style.encoding,
+        na_values=[*style.na_values, *empty],
+        low_memory=False,
+        **options,
+    )
+    return found
 
 
 def content(path: str, style: CsvStyle) -> io.BytesIO:
@@ -212,6 +319,8 @@ def content(path: str, style: CsvStyle) -> io.BytesIO:
     with opened(path) as handle:
         most = most_unpacked(path)
         while block := handle.read(BLOCK):
+            if not found.tell():
+                check_is_text(path, block[:BEGIN], style.encoding)
             found.write(block)
             check_size(path, found.tell(), most)
             if b"\0" in block and not has_zeros:
@@ -220,7 +329,7 @@ def content(path: str, style: CsvStyle) -> io.BytesIO:
     return found
 
 
-def _header(path: str, style: CsvStyle) -> list[str]:
+def _header(path: str, file: IO[bytes], style: CsvStyle) -> list[str]:
     """Names in the first line of a CSV file.
 
     Raises
@@ -228,14 +337,18 @@ def _header(path: str, style: CsvStyle) -> list[str]:
     ColumnError
         If one is there twice; pandas would rename it.
     """
-    with opened(path) as handle:
-        text = io.TextIOWrapper(handle, style.encoding, newline="")
-        lines = csv.reader(text, delimiter=style.sep)
-        names = next((line for line in lines if line), [])
-    named = [name.removeprefix("\ufeff") for name in names if name]
-    if doubled := [name for name in named if named.count(name) > 1]:
+    line = _table(file, style, header=None, nrows=1, dtype=str, na_filter=False)
+    names = [name.removeprefix("\ufeff") for name in line.iloc[0]]
+    if doubled := [name for name in names if name and names.count(name) > 1]:
         raise twice(doubled[0], path)
     return names
+
+
+def check_is_text(path: str, begin: bytes, encoding: str = "utf-8") -> None:
+    """Raise `DataError` for a file whose first bytes are those of another format."""
+    for mark, what in FORMATS.items():
+        if re.match(mark, begin, re.DOTALL) and b"\0" not in "a".encode(encoding):
+            raise not_csv(path, f"it is {what}")
 
 
 def twice(name: str, path: str) -> errors.ColumnError:

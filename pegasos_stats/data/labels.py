@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_choice, check_threshold
 from pegasos_stats.data import user_data
-from pegasos_stats.data.language.expressions import Call, refused
+from pegasos_stats.data.language.expressions import (
+    Call,
+    Column,
+    Constant,
+    Operation,
+    refused,
+)
 from pegasos_stats.data.language.formula import read_outcome, split_formula
 from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.errors import LabelError, OptionError, counted, listing, plain, shown
@@ -274,6 +280,52 @@ def as_in_formula(
     return replace(coding, negative=first, positive=second, rule="explicit")
 
 
+OPPOSITE = {">": "<=", ">=": "<", "<": ">=", "<=": ">", "==": "!=", "!=": "=="}
+LOGICAL = {*OPPOSITE, "in", "not_in", "&", "|", "not"}
+KEEP_TRUTH = ("C", "relevel", "as_numeric", "as_integer", "as_logical")
+
+
+def class_names(
+    coding: LabelCoding, formula: str | None, functions: Functions | None = None
+) -> tuple[str, str]:
+    """Names of both classes for a reader; those of true and false say what is true.
+
+    Examples
+    --------
+    >>> coding = LabelCoding(False, True, np.dtype(bool), "y == 'ill'")
+    >>> class_names(coding, "(y == 'ill') ~ x")
+    ('not ill', 'ill')
+    >>> class_names(coding, "affairs > 0 ~ x")
+    ('affairs <= 0', 'affairs > 0')
+    >>> class_names(LabelCoding(5, 6, np.dtype(int)), "digit ~ x")
+    ('5', '6')
+    """
+    levels = coding.levels
+    if not all(level in (0, 1) for level in levels):
+        return str(levels[0]), str(levels[1])
+    read, text = None, coding.name
+    if formula is not None:
+        text = split_formula(formula)[0]
+        read = read_outcome(formula, (), functions)
+        while isinstance(read, Call) and read.name in KEEP_TRUTH:
+            read = next(iter(read.given.values()))
+    named: dict[bool, str] = {}
+    match read:
+        case Operation("==" | "!=" as sign, (Column(), Constant(str(value)))):
+            named = {sign == "==": value, sign != "==": f"not {value}"}
+        case Operation(sign, (Column(name), Constant(value))) if sign in OPPOSITE:
+            signs = {True: sign, False: OPPOSITE[sign]}
+            named = {is_so: f"{name} {signs[is_so]} {value}" for is_so in signs}
+        case Operation("not", (Column(name),)):
+            named = {True: f"not {name}", False: name}
+        case Operation(signs) if LOGICAL.issuperset(signs.split()):
+            named = {True: text, False: f"not ({text})"}
+        case None | Column() if all(isinstance(level, bool) for level in levels):
+            named = {True: coding.name, False: f"not {coding.name}"}
+    first, second = (named.get(bool(level), str(level)) for level in levels)
+    return first, second
+
+
 @NARROW
 def coded(labels: DataColumn, coding: LabelCoding) -> NDArray[np.float64]:
     """`LabelCoding.encode` of a column that `column_of_labels` has checked."""
@@ -297,8 +349,10 @@ def positions(labels: DataColumn, levels: Sequence[Level]) -> NDArray[np.intp]:
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
         values, found = labels.to_numpy(), np.full(len(labels), -1, dtype=np.intp)
         for position, level in enumerate(levels):
-            found += (position + 1) * (values == level)
-        return found
+            equal = values == level
+            # A double may be equal to several whole numbers, and is none of them then.
+            found = np.where(equal, np.where(found == -1, position, -2), found)
+        return np.maximum(found, -1)
     # By hashes alone: get_indexer() compares levels, and those of others may raise.
     known = np.empty(len(levels), dtype=object)
     for position, level in enumerate(levels):  # one by one, or numpy looks into them

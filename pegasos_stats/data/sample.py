@@ -26,6 +26,7 @@ from pegasos_stats.data.language.formula_design import (
     design_of,
     warn_of_columns,
 )
+from pegasos_stats.data.language.vocabulary import as_levels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.weights import Counts, Offset, Positions, RowOptions, WeightsOf
 from pegasos_stats.errors import counted, listing, shown
@@ -395,6 +396,8 @@ def _complete(
     index, rows = matrix.index.copy(deep=True), given.rows
     if not kept.all():
         labels, index, rows = labels[kept], index[kept], rows[kept]
+    if not usable.all() and isinstance(labels.dtype, np.dtype):
+        labels = as_levels(labels)  # whole numbers beside missing ones were floats
     levels = outcomes.coding_of(labels, coding, name)
     if levels.rule == "factor":
         levels = outcomes.as_in_formula(levels, design.formula, design.functions)

@@ -32,6 +32,13 @@ from pegasos_stats.other_frames import in_pandas
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+LARGEST_WHOLE = 2.0**53  # below which doubles hold all whole numbers
+NULLABLE = {
+    "b": "boolean",
+    "i": "Int64",
+    "u": "Int64",
+    "uint64": "UInt64",
+}  # types of pandas, by kinds
 GIVE = "give a data frame, an array or a list"
 
 Data = TypeVar("Data", DataColumn, pd.DataFrame)
@@ -228,7 +235,8 @@ def as_data(data: object) -> pd.DataFrame:
         return to_supported_dtype(data)
     if isinstance(data, dict):
         try:
-            return to_supported_dtype(pd.DataFrame(data))
+            columns = {name: without_rounding(values) for name, values in data.items()}
+            return to_supported_dtype(pd.DataFrame(columns))
         except Exception as error:  # its keys and values may be of others
             raise errors.DataError(
                 "data is a dictionary that makes no frame "
@@ -239,6 +247,25 @@ def as_data(data: object) -> pd.DataFrame:
         "named columns, and the formula comes first: svm('y ~ .', data). Files of "
         "ps.scan() are read by fits, predict(), confusion() and report()."
     )
+
+
+def without_rounding(values: Any) -> Any:
+    """A list of large whole numbers and missing ones, of which pandas makes doubles.
+
+    Other values are returned as they are.
+
+    Examples
+    --------
+    >>> without_rounding([2**60 + 1, None]).tolist()
+    [1152921504606846977, <NA>]
+    """
+    if not isinstance(values, list | tuple):
+        return values
+    present = [value for value in values if not is_missing(value)]
+    whole = all(isinstance(v, int) and abs(v) < 2**63 for v in present)
+    if len(present) == len(values) or not whole or not any(v > 1 for v in present):
+        return values
+    return pd.Series([None if is_missing(v) else v for v in values], dtype="Int64")
 
 
 def check_labels(labels: DataColumn, name: str) -> None:
@@ -320,7 +347,7 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
         if not isinstance(labels, list | tuple) and getattr(labels, "ndim", 0) != 1:
             raise refused
         try:
-            column = pd.Series(labels, copy=False)
+            column = pd.Series(without_rounding(labels), copy=False)
         except UnicodeEncodeError:  # text that pandas cannot hold as such
             column = pd.Series(labels, dtype=object)
         column = to_supported_dtype(column)
@@ -507,7 +534,7 @@ def plain_column(column: DataColumn) -> DataColumn:
     if not isinstance(dtype, np.dtype) or dtype.kind == "O":
         there = column.notna()
         if not there.all():
-            return _with_missing(plain_column(column[there]), column.index)
+            return _with_missing(plain_column(column[there]), there)
     if pd.api.types.is_numeric_dtype(column):
         if isinstance(dtype, np.dtype):
             return column
@@ -521,18 +548,41 @@ def plain_column(column: DataColumn) -> DataColumn:
     if values and all(isinstance(v, bool | np.bool_) for v in values):
         return column.astype(bool)
     if values and all(_is_number(v) for v in values):
-        return column.map(_as_number).astype(np.float64)
+        numbers = column.map(_as_number).astype(np.float64)
+        return _exact(column, numbers)
     return column
 
 
-def _with_missing(present: DataColumn, index: pd.Index) -> DataColumn:
-    """A plain column on all rows, missing in those that it lacks."""
-    kind = present.dtype.kind
-    if present.dtype == np.uint64:
-        return present.astype(np.float64).reindex(index)
-    if kind == "b":
-        return present.astype("boolean").reindex(index)
-    return (present.astype("Int64") if kind in "iu" else present).reindex(index)
+def _exact(column: DataColumn, numbers: "pd.Series[float]") -> DataColumn:
+    """Whole numbers that doubles would change as 64 bits hold them, else as text.
+
+    Examples
+    --------
+    >>> codes = pd.Series([2**60, 2**60 + 1], dtype=object)
+    >>> _exact(codes, codes.astype(float)).tolist()
+    [1152921504606846976, 1152921504606846977]
+    """
+    finite = np.isfinite(numbers)
+    large = finite & (numbers.abs() >= LARGEST_WHOLE)
+    pairs = zip(numbers[large], column[large], strict=True)
+    if not finite.all() or all(number == value for number, value in pairs):
+        return numbers
+    whole = [int(value) for value in column.array]
+    if whole != list(column.array):
+        return numbers
+    found = pd.Series(whole, column.index, dtype=object, name=column.name)
+    is_held = min(whole) >= -(2**63) and max(whole) < 2**63
+    return found.astype(np.int64) if is_held else found.map(str)
+
+
+def _with_missing(present: DataColumn, there: "pd.Series[bool]") -> DataColumn:
+    """A plain column on all rows, missing in those where it is not there."""
+    kind = "uint64" if present.dtype == np.uint64 else present.dtype.kind
+    if kind in NULLABLE:
+        present = present.astype(NULLABLE[kind])  # type: ignore[call-overload]
+    places = np.where(there, np.cumsum(there) - 1, -1)
+    values = present.array.take(places, allow_fill=True)
+    return pd.Series(values, there.index, name=present.name)
 
 
 def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask:

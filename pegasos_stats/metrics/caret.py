@@ -10,6 +10,7 @@ from textwrap import wrap
 import pandas as pd
 
 from pegasos_stats import tables
+from pegasos_stats.foreign_names import with_visible_text
 from pegasos_stats.metrics.inputs import Mode
 from pegasos_stats.metrics.intervals import Interval
 from pegasos_stats.tables import Fields
@@ -72,6 +73,7 @@ def label_of(name: str) -> str:
     return CARET_NAMES.get(name, name.capitalize())
 
 
+@with_visible_text
 @dataclass(frozen=True, repr=False, eq=False)
 class ConfusionReport:
     """A confusion table with all its statistics: ``print()`` shows text.

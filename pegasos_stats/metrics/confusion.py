@@ -27,7 +27,13 @@ from pegasos_stats.metrics.caret import ConfusionReport, format_pval, r_format
 from pegasos_stats.metrics.inputs import DEFAULTS, MODES, Choices, Mode
 from pegasos_stats.metrics.intervals import NONE, Interval, Method, proportion_interval
 from pegasos_stats.metrics.rates import Counts, ratio, total_of, warn_undefined
-from pegasos_stats.metrics.scores import area_under_curve, brier_score, log_loss
+from pegasos_stats.metrics.scores import (
+    PairShares,
+    area_under_curve,
+    brier_score,
+    log_loss,
+    shares_of_pairs,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -136,6 +142,12 @@ class ScoredLabels:
             found["log_loss"] = log_loss(*used)
             found["brier_score"] = brier_score(*used)
         return found
+
+    def pairs(self) -> PairShares:
+        """How often scores order a pair of rows right; NaN without scores."""
+        if self.scores is None:
+            return PairShares(math.nan, math.nan)
+        return shares_of_pairs(*self._used(self.scores))
 
     def area_limits(self, level: float = 0.95) -> Interval:
         """DeLong's interval of the area on the logit scale; NaN without scores."""

@@ -80,7 +80,7 @@ class Influence:
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> result = ps.logit("digit ~ p34 + p43", train, lam=1e-9).fit()
+    >>> result = ps.logit("digit ~ p34 + p43", train).fit()
     >>> influence = result.get_influence()
     >>> round(float(influence.hat_matrix_diag.sum()), 6)
     3.0
@@ -338,8 +338,8 @@ def anova(small: "LinearResults", large: "LinearResults") -> LikelihoodRatioTest
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> small = ps.logit("digit ~ p34", train, lam=1e-9).fit()
-    >>> large = ps.logit("digit ~ p34 + p43 + p26", train, lam=1e-9).fit()
+    >>> small = ps.logit("digit ~ p34", train).fit()
+    >>> large = ps.logit("digit ~ p34 + p43 + p26", train).fit()
     >>> ps.anova(small, large)
     <Likelihood ratio test: chi2 = 4.418, df = 2, p = 0.11>
     """

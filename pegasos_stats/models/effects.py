@@ -246,8 +246,8 @@ class EffectRows:
         found = dense_rows(self.design.matrix(self.at(place)).values)
         if len(found) != len(self.frame):
             raise DataError(
-                "A term of the formula takes values of other rows, as lag() does; fit "
-                "without it for effects."
+                "A function of the formula takes values of other rows; fit without it "
+                "for effects."
             )
         found = completed(found, self.intercept, self.shifted, self.offset)
         return (self.weights @ found)[None] if self.averaged else found
@@ -919,7 +919,7 @@ def predictions(
     --------
     >>> import pegasos_stats as ps
     >>> data = pd.DataFrame({"y": list("aabab" * 6), "g": list("uvw" * 10)})
-    >>> result = ps.logit("y ~ g", data, lam=1e-9).fit(ps.Optimum(seed=1))
+    >>> result = ps.logit("y ~ g", data).fit()
     >>> result.predictions("g").tidy()[["term", "value", "estimate"]].round(3)
       term value  estimate
     0    g     u       0.4

@@ -716,11 +716,30 @@ class SVM(LinearModel):
 
 
 class Logit(LinearModel):
-    """Penalised logistic regression with an intercept that is not penalised.
+    """Logistic regression by maximum likelihood, or with a ridge penalty.
 
-    Minimises ``lam/2 ||beta||^2 + mean(log(1 + exp(-y_i (x_i'beta + alpha))))``.
-    Parameters and exceptions are those of `SVM`, but `loss` is ``"log"`` alone; the fit
-    also gives probabilities.
+    Minimises ``lam/2 ||beta||^2 + mean(log(1 + exp(-y_i (x_i'beta + alpha))))``; the
+    intercept is not penalised. Without `lam` that is maximum likelihood, ``lam = 0``,
+    with the coefficients of R's ``glm``. Where the maximum likelihood estimate does not
+    exist, as the predictors separate the classes, the fit takes ``lam = 1 / n``, and
+    has no standard errors, intervals or p-values; a note says so. With ``lam = 0``
+    coefficients of columns that are linear combinations of earlier ones are NaN.
+
+    Other parameters and exceptions are those of `SVM`; `loss` is ``"log"`` alone.
+
+    Parameters
+    ----------
+    lam : float or "cv", optional
+        Penalty, 0 or more. By default 0 where maximum likelihood exists and otherwise
+        ``1 / n``; the fit decides, and ``model.lam`` is None until then. A number above
+        0 is a N(0, 1 / (n lam)) prior on each coefficient: right for predicting, wrong
+        for a table of log odds ratios. ``"cv"`` chooses lambda by cross-validation, as
+        for `SVM`. `Pegasos` and `SDCA` need a number above 0.
+
+    Raises
+    ------
+    DataError
+        If ``lam=0`` is given and maximum likelihood does not exist; and as for `SVM`.
 
     See Also
     --------
@@ -728,6 +747,8 @@ class Logit(LinearModel):
 
     References
     ----------
+    Albert & Anderson, *On the existence of maximum likelihood estimates in logistic
+    regression models*, Biometrika 71 (1984).
     Shalev-Shwartz, Singer, Srebro & Cotter, Mathematical Programming B 127 (2011),
     section 4.
 

@@ -759,8 +759,7 @@ class LinearResults(Results):
         p34         -0.14715    0.03581     <0.001    -0.2173   -0.07697
         p43         0.048603    0.03201      0.129   -0.01414     0.1114
         ------------------------------------------------------------------------------
-        Standard errors: HC3, for penalised coefficients at this lambda (those of glm
-        and Logit: lam=1e-9, cov_type='nonrobust').
+        Standard errors: HC3, for penalised coefficients at this lambda.
         More: summary(details=True)
         """
         check_flag("details", details)

@@ -820,7 +820,7 @@ def of_blocks(
     rule = partial(getattr(light(result), method), **options)
     if not isinstance(data, Scan):
         return data.map_partitions(rule, meta=rule(data._meta))
-    frames = scanned_frames(data, result.design, also)
+    frames = scanned_frames(data, result.design, result.coding, also)
     return pd.concat([rule(frame) for frame in frames], ignore_index=True)
 
 
@@ -975,7 +975,8 @@ def read_rows(
 
     if isinstance(source, Scan):
         source.renewed()
-        parts = [read(frame) for frame in scanned_frames(source, result.design, also)]
+        frames = scanned_frames(source, result.design, result.coding, also)
+        parts = [read(frame) for frame in frames]
     else:
         parts = source.each(lambda partition: read(partition.frame), None)
     # Rows of files are numbered over all of them.

@@ -501,7 +501,7 @@ def training_error(table: ConfusionMatrix, threshold: float | None = None) -> st
     totals = table.counts.sum(axis=1)
     level, n = str(table.levels[int(totals.argmax())]), totals.sum()
     rate = tables.percent(table.error_rate) if table.n_classified else "unknown"
-    rate += "" if threshold is None else f" at {threshold:g}"
+    rate += "" if threshold is None else f" at {threshold:.4g}"
     share = tables.percent(float((n - totals.max()) / n))
     return f'training error {rate} (always "{tables.cut(level, 20)}" {share})'
 

@@ -568,7 +568,7 @@ def maximum_likelihood(
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, 1.0, -1.0, 1.0])
     >>> fit = maximum_likelihood(Problem(X, y, 0.0, loss="log"))
     >>> fit.solution.beta.round(4), round(fit.solution.alpha, 4)
-    (array([0.8029]), -1.2044)
+    (array([0.9082]), -1.3623)
     >>> ordered = Problem(X, np.array([-1.0, -1.0, 1.0, 1.0]), 0.0, loss="log")
     >>> maximum_likelihood(ordered, ["dose"]).reason
     'dose separates the classes'

@@ -949,7 +949,7 @@ class PooledResults(tables.Summarised):
     >>> fits = [ps.logit("digit ~ p34 + p43", frame).fit() for frame in frames]
     >>> ps.pool(fits).tidy()[["term", "estimate", "std_error", "df"]].round(2)
             term  estimate  std_error      df
-    0  Intercept      0.45       0.49  144.34
+    0  Intercept      0.45       0.50  144.43
     1        p34     -0.15       0.04  195.03
     2        p43      0.05       0.03  195.03
     """

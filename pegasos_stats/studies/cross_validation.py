@@ -18,6 +18,7 @@ from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
+from pegasos_stats.metrics.scores import PairShares, shares_of_pairs
 from pegasos_stats.models.kernel import KernelResults, KernelSVM
 from pegasos_stats.models.linear import Model
 from pegasos_stats.models.results import Results, predicted
@@ -867,6 +868,25 @@ class CrossValidation(Summarised):
         )
         return replace(found, source="out of fold")
 
+    def pairs(self) -> PairShares:
+        """How often held-out scores of one fold order a pair of its rows right.
+
+        Means over the folds, weighted as in `tidy`, whose AUC is their area. NaN where
+        no fold has rows of both levels.
+        """
+        problem, shares, weights = self.model.problem, [], []
+        for split in self.folds.splits:
+            scores = self.scores_by_repeat.to_numpy()[split.test, split.repeat - 1]
+            each, known = problem.row_weights[split.test], ~np.isnan(scores)
+            codes = (problem.y[split.test] > 0.0).astype(np.intp)
+            shares.append(shares_of_pairs(codes[known], scores[known], each[known]))
+            weights.append([float(each.sum())] * 2)
+        repeats = self.by_fold["repeat"].to_numpy()
+        means, _ = fold_fits.means_and_errors(
+            np.array(shares), np.array(weights), repeats
+        )
+        return PairShares(*means.tolist())
+
     def plot(self) -> "Figure":
         """Draw each metric in a panel: values of the folds, mean and standard error.
 
@@ -911,7 +931,8 @@ class CrossValidation(Summarised):
             (codes[split.test], scores[split.test, split.repeat - 1])
             for split in self.folds.splits
         ]
-        return draw_fold_rocs(parts, self.model.coding.levels, ax, line)
+        area = self.pairs().area
+        return draw_fold_rocs(parts, area, self.model.coding.levels, ax, line)
 
     def summary(self) -> Summary:
         """Header, metrics and notes; ``print()`` shows text, a notebook HTML."""
@@ -1143,7 +1164,7 @@ class KernelTuning:
     >>> train, test = ps.datasets.load_digits56()
     >>> model = ps.kernel_svm("digit ~ .", train, lam=1.0)
     >>> found = ps.tune_kernel(model, [0.001, 0.1], [1e-2, 1e-4], folds=3, seed=443)
-    >>> found.refit().confusion(test).n_errors < 5
+    >>> found.refit().confusion(test).error_rate < 0.05
     True
     """
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from itertools import islice
 from typing import Any
 
@@ -92,6 +93,8 @@ class Folds:
         Seed of the drawn folds; None if they were given.
     groups : int array, shape (n,), or None
         Group of each row, if groups are kept together.
+    labels, outcome : str or None
+        Digests of the row labels and of the classes, by which other rows are refused.
 
     Examples
     --------
@@ -106,6 +109,8 @@ class Folds:
     n: int
     seed: int | None = None
     groups: Codes | None = None
+    labels: str | None = None
+    outcome: str | None = None
 
     @classmethod
     @suggest_arguments
@@ -155,8 +160,8 @@ class Folds:
         --------
         >>> Folds.stratified([0, 1] * 10, 5, repeats=2, seed=443)
         <Folds: 5 stratified folds of 20 rows, 2 repeats, seed 443>
-        >>> Folds.stratified([0, 1, 1, 0], 2, groups=list("aabb"), seed=443)
-        <Folds: 2 stratified folds of 4 rows in 2 groups, seed 443>
+        >>> Folds.stratified([0, 1, 1, 0] * 2, 2, groups=list("aabbccdd"), seed=443)
+        <Folds: 2 stratified folds of 8 rows in 4 groups, seed 443>
         """
         rng = RRandom(seed, sample_kind=sample_kind)
         labels = column_of_labels(y)
@@ -164,7 +169,9 @@ class Folds:
             raise DataError(f"y lacks a label in {labels.isna().sum():,} rows.")
         codes = positions(labels, factor_levels(labels, "y"))
         lines = RowIndex.of(y, np.arange(len(labels)), labels.index)
-        return drawn_folds(codes, k, repeats, rng, whole_groups(lines, groups))
+        found = drawn_folds(codes, k, repeats, rng, whole_groups(lines, groups))
+        index = y.index if isinstance(y, pd.Series) else None
+        return replace(found, labels=_digest(index), outcome=_digest(codes))
 
     @property
     def repeats(self) -> int:
@@ -211,7 +218,10 @@ class Folds:
         again = "" if self.repeats == 1 else f", {self.repeats} repeats"
         rows = counted(self.n, "row")
         if self.groups is not None:
-            rows += f" in {counted(len(np.unique(self.groups)), 'group')}"
+            groups = len(np.unique(self.groups))
+            rows += f" in {counted(groups, 'group')}"
+            if groups == self.k:  # nothing is left to stratify
+                kind, rows = "fold", f"{counted(self.n, 'row')}, one group each"
         return f"{counted(self.k, kind)} of {rows}{again}"
 
 
@@ -256,6 +266,9 @@ def checked_folds(
                 if np.intersect1d(codes[split.test], codes[split.train]).size:
                     raise DataError(f"{split} parts groups.")
             found = replace(found, groups=codes)
+    if found.labels is None or found.outcome is None:
+        labels, outcome = _digest(sample.index), _digest(sample.y)
+        found = replace(found, labels=labels, outcome=outcome)
     counting = sample.y if sample.weights is None else sample.y * (sample.weights > 0)
     check_classes(found, counting, sample.coding)
     return found
@@ -268,6 +281,15 @@ def _read_folds(folds: Any, sample: Sample) -> Folds:
         if folds.n != n:
             rows = counted(folds.n, "row")
             raise DataError(f"The folds are of {rows} and the model uses {n:,}.")
+        for known, here, what in (
+            (folds.labels, sample.index, "row labels"),
+            (folds.outcome, sample.y, "classes"),
+        ):
+            if known not in (None, _digest(here)):
+                raise DataError(
+                    f"The folds are of other rows: {what} differ; draw folds of these, "
+                    "or give folds=list(folds) to match rows by position."
+                )
         return folds
     folds = column_of_frame(folds)
     refused = OptionError(f"is not allowed; {CURE}.", "folds", folds)
@@ -280,6 +302,15 @@ def _read_folds(folds: Any, sample: Sample) -> Folds:
                 return _by_pairs(folds, n)
             folds = np.asarray(folds)
     return _by_labels(folds, sample)
+
+
+def _digest(values: "pd.Index | Codes | Vector | None") -> str | None:
+    """A digest of row labels, or of classes, whichever of them is the first."""
+    if values is None:
+        return None
+    labels = values if isinstance(values, pd.Index) else pd.Index(values == values[0])
+    hashes = pd.util.hash_pandas_object(labels.to_frame(), index=False).to_numpy()
+    return sha256(np.asarray(hashes).tobytes()).hexdigest()
 
 
 def _by_labels(labels: "ArrayLike | DataColumn", sample: Sample) -> Folds:
@@ -316,7 +347,8 @@ def _by_pairs(pairs: Sequence[tuple[ArrayLike, ArrayLike]], n: int) -> Folds:
     splits: list[Split] = []
     repeat, fold, tested = 1, 0, np.zeros(n, dtype=bool)
     for pair in pairs:
-        train, test = (_checked_rows(rows, n) for rows in pair)
+        steps = zip(pair, ("fit", "hold out"), strict=True)
+        train, test = (_checked_rows(rows, n, what) for rows, what in steps)
         if (both := np.intersect1d(train, test)).size:
             raise DataError(f"The rows {listing(both)} are both fitted and held out.")
         if tested[test].any():
@@ -327,13 +359,22 @@ def _by_pairs(pairs: Sequence[tuple[ArrayLike, ArrayLike]], n: int) -> Folds:
     return Folds(tuple(splits), n)
 
 
-def _checked_rows(rows: ArrayLike, n: int) -> Rows:
+def _checked_rows(rows: ArrayLike, n: int, what: str) -> Rows:
     """Return different rows counted from zero."""
     found = np.asarray(rows)
+    if not found.size:
+        raise DataError(
+            f"A pair of folds has no rows to {what}; give rows, 0 to {n - 1}, in both."
+        )
     several = found.dtype.kind in "iu" and found.size == np.unique(found).size > 0
     if not several or found.min() < 0 or found.max() >= n:
-        held = listing(found.tolist())
-        raise DataError(f"A fold holds {held}; give different rows, 0 to {n - 1}.")
+        known = pd.Series(found.ravel())
+        rows = known[~known.isin(range(n)) | known.duplicated()]
+        held = listing((rows if len(rows) else known).tolist())
+        cure = f"give different rows by number, 0 to {n - 1}"
+        if found.dtype.kind == "b":
+            cure = f"give the numbers of rows, as by np.flatnonzero(), 0 to {n - 1}"
+        raise DataError(f"A fold has the rows {held}; {cure}.")
     return found.astype(np.int64)
 
 

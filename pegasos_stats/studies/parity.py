@@ -26,7 +26,7 @@ from pegasos_stats.arrays import DataColumn, Predictors, Rows, Vector
 from pegasos_stats.checks import LARGEST_INTEGER, check_choice
 from pegasos_stats.data.labels import Level, signs_of
 from pegasos_stats.errors import DataError, DependencyError, OptionError, counted
-from pegasos_stats.foreign_names import suggest_arguments
+from pegasos_stats.foreign_names import suggest_arguments, with_visible_text
 from pegasos_stats.metrics.confusion import confusion
 from pegasos_stats.models.linear import checked_solver
 from pegasos_stats.solvers.kernel_problem import KernelFunction, scores_of_kernel
@@ -487,6 +487,7 @@ class Compared(NamedTuple):
         return self.how != "differs"
 
 
+@with_visible_text
 @dataclass(frozen=True, eq=False, repr=False)
 class ParityCheck:
     """A run in Python beside the same run in R.

@@ -50,20 +50,18 @@ vcov.linear_results <- function(object, type = NULL, resamples = NULL, ...) {
   V
 }
 
-# Of the finite resamples; NA where more than 2.5% have no maximum likelihood estimate.
+# Of the finite resamples.
 resampled_covariance <- function(resamples) {
   resamples <- resamples[rowSums(!is.na(resamples)) > 0, , drop = FALSE]
-  finite <- finite_resamples(resamples)
-  V <- cov(resamples[finite, , drop = FALSE])
-  if (mean(finite) < 0.975) V * NA else V
+  cov(resamples[finite_resamples(resamples), , drop = FALSE])
 }
 
+# Too many infinite ones leave no limits, and a covariance that is too small.
 finite_resamples <- function(resamples) {
   finite <- rowSums(is.infinite(resamples)) == 0
   if (mean(finite) < 0.975) {
     warning(sum(!finite), " of ", length(finite), " resamples have no maximum likelihood ",
-            "estimate: no standard errors or intervals by resampling; give ",
-            "penalty = \"firth\"", call. = FALSE)
+            "estimate: do not rely on them; give penalty = \"firth\"", call. = FALSE)
   }
   finite
 }

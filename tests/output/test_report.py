@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, DependencyError, OptionError
@@ -216,7 +217,8 @@ def test_the_first_part_has_the_numbers_of_the_result(pages, logit):
     assert f"AUC {table.summary().overall['auc']:.3f}" in text
     deviation = PATIENTS.dropna()["age"].std()
     per_sd = np.exp(logit.coef["age"] * deviation)
-    assert f"age +{deviation:.3g} (1 SD) {per_sd:.2f} [" in text
+    assert f"age per standard deviation ({deviation:.3g}) {per_sd:.2f} [" in text
+    assert "3 predictors (4 coefficients)" in text
     assert "ward" in text
 
 
@@ -240,6 +242,129 @@ def test_the_conclusion_is_an_exact_test_against_the_majority():
         assert word in visible(made.to_html())
 
 
+def first_screen(fit, *args, **options):
+    return visible(fit.report(*args, **options).to_html())
+
+
+def test_a_threshold_is_judged_by_what_it_decides_and_costs(logit):
+    """Of costs 2 and 3 a probability of 2/5 is the threshold; nothing is tested."""
+    rows = NEW.dropna()
+    called, ill = logit.predict_proba(rows)["yes"] > 0.4, rows["ill"] == "yes"
+    rates = [(called & ill).sum() / ill.sum(), (~called & ~ill).sum() / (~ill).sum()]
+    cost, everyone, nobody = (
+        (3 * (ill & ~x) + 2 * (~ill & x)).mean()
+        for x in (called, called | True, called & False)
+    )
+    assert cost < min(everyone, nobody)
+    numbers = f"is {cost:.3g}; it would be {everyone:.3g} if all rows were"
+    costs = {"cost": {"no": 2, "yes": 3}}
+    for options in (costs, costs | {"threshold": 0.4}):
+        text = first_screen(logit, rows, **options)
+        assert numbers in text
+        assert f"and {nobody:.3g} if none were (a missed 'yes' costs 3" in text
+        for share in (*rates, called.mean()):
+            assert f"{100.0 * share:.1f}%" in text
+        assert "McNemar" not in text
+        assert "Always" not in text
+    implied = first_screen(logit, rows, threshold=0.4)
+    assert f"is {cost / 2:.3g}; it would be {everyone / 2:.3g} if all rows" in implied
+    turned = first_screen(logit, rows, positive="no", **costs)
+    assert "a probability of 'no' above 0.6" in turned
+    assert f"is {cost:.3g}; it would be {nobody:.3g} if all rows were" in turned
+    assert "'yes' above" not in turned
+    costs = {"cost": {"no": 9, "yes": 1}, "threshold": 0.4}
+    assert "for all rows costs less" in first_screen(logit, rows, **costs)
+
+
+@pytest.mark.parametrize("kind", [ps.logit, ps.svm])
+def test_a_predictor_that_contains_the_outcome_is_named_first(kind):
+    rows = clinic(400, 5, -0.5).dropna()
+    ill, rng = (rows["ill"] == "yes").to_numpy(), np.random.default_rng(1)
+    flipped = rng.random(len(rows)) < 0.005
+    leaks = {
+        "code": 3.0 * ill + rng.random(len(rows)),
+        "sort": np.where(ill, "u", "v"),
+        "flag": ill ^ flipped,
+    }
+    for name, leak in leaks.items():
+        data = rows.assign(**{name: leak})
+        fit = kind("ill ~ .", data.iloc[::2]).fit(cov_type="none")
+        for text in (first_screen(fit, data.iloc[1::2]), first_screen(fit)):
+            said = f"A predictor probably contains the outcome: {name} alone"
+            assert 0 < text.index(said) < text.index("wrong in")
+    total = rows.assign(total=rows["age"] + ill)
+    fit = kind("ill ~ .", total, lam=1e-7).fit(cov_type="none")
+    assert "total and age together" in first_screen(fit)
+    assert "contain" not in first_screen(kind("ill ~ .", rows).fit(cov_type="none"))
+
+
+def test_the_strongest_predictors_have_an_effect_of_their_own():
+    """Not those of an interaction, beside their square, of a spline, or at 0."""
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame(rng.normal(size=(300, 6)), columns=list("abcdef"))
+    data["g"] = rng.choice(["u", "v"], 300)
+    score = data.sum(axis=1, numeric_only=True) + rng.logistic(size=300)
+    data["y"] = np.where(score > 0, "yes", "no")
+    formula = "y ~ a*g + b + I(b**2) + poly(c, 2) + d + log(e + 9)"
+    facts = ps.logit(formula, data, lam=1e-3).fit().report().page.facts
+    assert {line[0] for line in facts.strongest} == {"d", "log(e + 9)"}
+    assert facts.n_predictors == 6
+    steep = ps.svm("y ~ d + f", data.assign(f=1.0), lam=0.1).fit(cov_type="none")
+    assert [line[0] for line in steep.report().page.facts.strongest] == ["d"]
+
+
+def test_ties_are_said_and_the_area_of_a_validation_is_one_everywhere(drawn):
+    data = PATIENTS.dropna().assign(age=lambda x: (x["age"] > 60) * 1)
+    model = ps.logit("ill ~ age + smoker", data, lam=0.01)
+    fit, validation = model.fit(), ps.cross_validate(model, folds=4, seed=1)
+    scores, ill = fit.decision_function(), data["ill"] == "yes"
+    pairs = np.sign(np.subtract.outer(scores[ill].to_numpy(), scores[~ill].to_numpy()))
+    larger, tied = 100.0 * (pairs > 0).mean(), 100.0 * (pairs == 0).mean()
+    said = f"in {larger:.1f}% of pairs and the same in {tied:.1f}% (AUC"
+    assert said in first_screen(fit)
+    area = validation.mean["auc"]
+    assert validation.pairs().area == pytest.approx(area, rel=1e-12)
+    page = fit.report(validation=validation).to_markdown()
+    assert page.count(f"{area:.3f}") >= 3
+    assert f"| AUC | {fit.confusion()['auc']:.4f} | {area:.4f} |" in page
+    legend = validation.plot_roc(ax=Figure().subplots()).get_legend()
+    assert f"area {area:.3f}" in legend.get_texts()[0].get_text()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "title", "names"),
+    [
+        ("(ill == 'yes')", "ill == 'yes'", ("not yes", "yes")),
+        ("age > 60", "age > 60", ("age <= 60", "age > 60")),
+        ("ill", "ill: no or yes", ("no", "yes")),
+    ],
+)
+def test_a_computed_outcome_has_readable_names(outcome, title, names, drawn):
+    fit = ps.logit(f"{outcome} ~ smoker + ward", PATIENTS, lam=0.01).fit()
+    page = fit.report(NEW)
+    text = Reader(page.to_html()).text
+    assert page.page.title == title
+    assert all(f"Predicted {name}" in text for name in names)
+    assert f"a '{names[1]}' row" in text
+    assert "False" not in text
+    assert "'True'" not in text
+
+
+def test_one_answer_is_said_of_the_rows_that_have_it():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    y = np.where(rng.random(300) < 1 / (1 + np.exp(2.2 - 0.5 * x)), "yes", "no")
+    data = pd.DataFrame({"x": x, "y": y})
+    fit = ps.logit("y ~ x", data, lam=1 / 300).fit()
+    assert "Every training row is predicted 'no'." in first_screen(fit)
+    assert "Every row is predicted 'no'." in first_screen(fit, data.assign(x=x - 0.1))
+    mixed = first_screen(fit, data.assign(x=x + 4.0))
+    assert "Every training row is predicted 'no'." in mixed
+    assert "Every row" not in mixed
+    shifted = first_screen(fit, data.assign(x=x + 20.0))
+    assert "Every new row is predicted 'yes'." in shifted
+
+
 def test_all_misclassified_rows_are_in_a_file_and_ten_on_the_page(logit, tmp_path):
     made = logit.report(NEW, tmp_path / "page.html")
     rows = pd.read_csv(tmp_path / "page_misclassified.csv")
@@ -253,6 +378,8 @@ def test_all_misclassified_rows_are_in_a_file_and_ten_on_the_page(logit, tmp_pat
     (part,) = re.findall(r'<details id="misclassified">.*?</details>', page, re.S)
     assert part.count("<tr>") == 11
     assert 'href="page_misclassified.csv"' in part
+    assert "Row Actual" not in Reader(page).text
+    assert "Row Actual" in Reader(logit.report(NEW, row_names=True).to_html()).text
 
 
 def test_kernel_and_loaded_fits_have_reports(kernel, strange, tmp_path, drawn):

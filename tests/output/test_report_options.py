@@ -76,6 +76,26 @@ def test_the_positive_class_is_the_one_that_is_named(tmp_path, capsys):
     assert "--positive '7'" in capsys.readouterr().err
 
 
+def test_names_of_rows_are_on_the_page_with_an_id_alone(tmp_path, capsys):
+    """Costs name both classes, and give the threshold of tables and page."""
+    assert "| Row |" not in studied(tmp_path)[1]
+    frame = pd.read_csv(tmp_path / "small.csv")
+    frame["who"] = [f"patient {i}" for i in range(60)]
+    frame.to_csv(tmp_path / "named.csv", index=False)
+    page = str(tmp_path / "page.md")
+    command = ["report", str(tmp_path / "named.csv"), "--formula", "y ~ a + b"]
+    costs = ["--cost", "5=1", "--cost", "6=3", "-o", page]
+    assert main([*command, "--id", "who", *costs]) == 0
+    text = Path(page).read_text(encoding="utf-8")
+    assert re.search(r"\| patient \d+ \| [56] \|", text)
+    assert "a probability of '6' above 0.25 are" in text
+    assert "Tables have the threshold 0.25." in capsys.readouterr().out
+    for wrong in (["7=1", "5=2"], ["5=x", "6=1"], ["5=1"], ["5=0", "6=0"]):
+        given = [word for pair in wrong for word in ("--cost", pair)]
+        assert main([*command, *given, "-o", page]) == 2
+        assert "--cost" in capsys.readouterr().err
+
+
 def test_errors_are_out_of_fold_where_there_is_no_test(tmp_path, capsys):
     code, page = studied(tmp_path, "--cv", "3", "--lambda", "cv")
     assert code == 0
@@ -180,7 +200,8 @@ def listed(result, data, threshold):
 
 def test_tables_errors_and_rows_are_those_of_the_threshold(logit, svm):
     for result, threshold in ((logit, 0.8), (svm, -0.4)):
-        found = result.report(TEST, threshold=threshold, positive="yes").to_markdown()
+        options = {"threshold": threshold, "positive": "yes", "row_names": True}
+        found = result.report(TEST, **options).to_markdown()
         table = result.confusion(TEST, threshold=threshold, positive="yes")
         assert table.n_errors != result.confusion(TEST).n_errors
         caption = f"Test data: {table.n_errors} of 80 rows misclassified"

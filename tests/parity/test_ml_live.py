@@ -1,9 +1,16 @@
-"""Maximum likelihood and Firth's penalty in the R package, against R's own fits."""
+"""Maximum likelihood and Firth's penalty in the R package, R's glm() and Python."""
+
+import json
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import linprog
+
+import pegasos_stats as ps
+from pegasos_stats.models.inference.profile import Profile
+from pegasos_stats.solvers.firth import orthonormal_rows
 
 # Both are at the optimum to rounding; columns that are nearly as far from 0 as they are
 # wide cost some digits.
@@ -142,3 +149,137 @@ def test_what_a_penalty_moved_is_a_step_towards_none(r, data, lam):
     found = r.eval("penalty_shift(fit)")
     assert found["by"][0] == pytest.approx(shift[1:].max(), rel=1e-5)
     assert found["name"][0] == ["x", "z"][int(shift[1:].argmax())]
+
+
+# ---- The same in Python.
+
+MODELS = {
+    "plain": ("y ~ x + z + u + g", {}),
+    "column": ("y ~ x + z + g", {"weights": "w"}),
+    "balanced": ("y ~ x + z", {"weights": "balanced"}),
+    "offset": ("y ~ x + offset(z / 2)", {}),
+    "through zero": ("y ~ x + z - 1", {}),
+    "far": ("y ~ I(x + 1000) + z", {}),
+    "collinear": ("y ~ x + I(3 * x - 2) + z", {}),
+}
+KINDS = ["HC3", "HC2", "HC1", "HC0", "nonrobust"]
+
+
+def in_both(r, data, name, cov_type="HC3"):
+    """Python's fit; R's is `fit`."""
+    formula, options = MODELS[name]
+    weights = {"w": "w", "balanced": '"balanced"'}.get(options.get("weights"), "NULL")
+    r.eval(f"fit <- logit({formula}, data, weights = {weights})\nNULL")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the column that is not estimable
+        return ps.logit(formula, data, **options).fit(cov_type=cov_type)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("name", MODELS)
+def test_python_and_r_have_the_same_maximum_likelihood(r, data, name, unit):
+    data = data.assign(w=np.arange(len(data)) % 4.0)
+    if name != "far":
+        data = data.assign(x=data.x * unit)
+    hand_over(r, data)
+    ours = in_both(r, data, name)
+    np.testing.assert_allclose(ours.params, r.eval("coef(fit)"), rtol=RTOL)
+    assert ours.model.lam == r.eval("fit$lam")[0] == 0.0
+    theirs = r.eval(
+        "llf <- logLik.linear_results(fit)\n"
+        'c(llf, attr(llf, "df"), deviance.linear_results(fit))'
+    )
+    k = 0.5 * ours.aic + ours.llf
+    np.testing.assert_allclose([ours.llf, k, -2.0 * ours.llf], theirs, rtol=1e-10)
+    assert 0.0 <= ours.gap < 1e-12
+    assert 0.0 <= r.eval("fit$certificate$gap")[0] < 1e-12
+
+
+@pytest.mark.parametrize("cov_type", KINDS)
+@pytest.mark.parametrize("name", MODELS)
+def test_python_and_r_have_the_same_standard_errors(r, data, name, cov_type):
+    data = data.assign(w=np.arange(len(data)) % 4.0)
+    hand_over(r, data)
+    if cov_type == "nonrobust" and "weights" in MODELS[name][1]:
+        return  # refused by both, see test_optimum_live
+    ours = in_both(r, data, name, cov_type)
+    V = ours.cov_params().to_numpy()
+    theirs = r.eval(f'vcov.linear_results(fit, "{cov_type}")')
+    np.testing.assert_allclose(V, theirs, rtol=1e-7, atol=1e-10 * np.nanmax(np.abs(V)))
+    limits = r.eval(f'confint.linear_results(fit, level = 0.9, type = "{cov_type}")')
+    np.testing.assert_allclose(ours.conf_int(alpha=0.1), limits, rtol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_python_and_r_agree_where_an_estimate_exists(r, seed):
+    rng = np.random.default_rng(seed)
+    frame = separated(rng, int(rng.integers(8, 60)))
+    hand_over(r, frame)
+    r.eval("fit <- logit(y ~ x + z + u, data, solver = Optimum(1e-13))\nNULL")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours = ps.logit("y ~ x + z + u", frame).fit(ps.Optimum(tol=1e-13))
+        std_errors = ours.bse
+    assert ours.model.lam == r.eval("fit$lam")[0]
+    # of 1/n, to sqrt(2 gap / lam)
+    close = {"rtol": RTOL} if ours.model.lam == 0.0 else {"rtol": 1e-5, "atol": 1e-5}
+    np.testing.assert_allclose(ours.params, r.eval("coef(fit)"), **close)
+    errors = r.eval("suppressWarnings(sqrt(diag(vcov.linear_results(fit))))")
+    np.testing.assert_allclose(std_errors, errors, rtol=1e-6)
+
+
+@pytest.mark.parametrize("rows", [40, 150])
+def test_python_and_r_have_the_same_resamples_without_penalty(r, data, rows):
+    few = data.iloc[:rows]
+    hand_over(r, few)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours = ps.logit("y ~ x + z + g", few).fit(cov_type=ps.Bootstrap(99))
+        V, ends = ours.cov_params(), ours.conf_int()
+    r.eval(
+        "fit <- logit(y ~ x + z + g, data)\ndraws <- bootstrap_fit(fit, 99)\n"
+        "V <- suppressWarnings(vcov.linear_results(fit, resamples = draws))\nNULL"
+    )
+    np.testing.assert_allclose(V, r.eval("V"), rtol=1e-5, atol=1e-5)
+    limits = r.eval("suppressWarnings(confint.linear_results(fit, resamples = draws))")
+    # Python adds what its refits may be off by
+    np.testing.assert_allclose(ends, limits, rtol=1e-3)
+
+
+def test_r_reads_a_fit_with_a_column_that_is_not_estimable(r, data, tmp_path):
+    ours = in_both(r, data, "collinear")
+    file = tmp_path / "fit.json"
+    file.write_text(ours.to_json(), encoding="utf-8")
+    scores = r.eval(f"score_fit(read_fit({json.dumps(str(file))}), data)")
+    np.testing.assert_allclose(scores, ours.decision_function(data), rtol=1e-12)
+    np.testing.assert_allclose(
+        r.eval("predict.linear_results(fit, data, 'link')"), scores
+    )
+
+
+def test_python_and_r_say_the_same_of_a_penalty(r, data):
+    r.eval("shift <- penalty_shift(logit(y ~ x + z, data, 0.05))\nNULL")
+    ours = ps.logit("y ~ x + z", data, lam=0.05).fit()
+    theirs = f"{r.eval('shift$name')[0]} by about {r.eval('shift$by')[0]:.1f} standard"
+    assert f"The penalty moves {theirs}" in " ".join(str(ours.summary()).split())
+
+
+@pytest.mark.parametrize("penalty", ["firth", None])
+@pytest.mark.parametrize("seed", range(6))
+def test_python_and_r_have_the_same_profiles(r, seed, penalty):
+    frame = separated(np.random.default_rng(seed), 30)
+    hand_over(r, frame)
+    firth = ', penalty = "firth"' if penalty else ""
+    r.eval(f"fit <- logit(y ~ x + z + u, data{firth})\nNULL")
+    if not penalty and r.eval("fit$lam")[0] > 0.0:
+        frame = frame.assign(y=frame.y.to_numpy()[::-1].copy())  # no effects
+        hand_over(r, frame)
+        r.eval("fit <- logit(y ~ x + z + u, data)\nNULL")
+    signs = np.where(frame.y > 0.0, 1.0, -1.0)
+    rows = orthonormal_rows(frame[["x", "z", "u"]].to_numpy(), signs)
+    ours = Profile(rows, firth=bool(penalty))
+    limits = r.eval('confint.linear_results(fit, method = "profile")')
+    np.testing.assert_allclose(ours.limits(), limits, rtol=1e-7)
+    statistic, p_value = r.eval("profile_tests(fit)").T
+    np.testing.assert_allclose(ours.tests().statistic, statistic, rtol=1e-7)
+    np.testing.assert_allclose(ours.tests().p_value, p_value, rtol=1e-6)

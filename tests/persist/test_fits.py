@@ -72,7 +72,7 @@ FORMULAS = [
     "y ~ g:a + `my col` - 1",
     "y ~ C(c, contr.poly) + c:h",
     "k > 1 ~ a + g2",
-    "y ~ i + n + lag(a)",
+    "y ~ i + n + a",
 ]
 
 

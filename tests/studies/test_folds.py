@@ -90,6 +90,16 @@ def test_folds_are_used_again(model):
     assert (read(list(drawn), model).assignment == drawn.assignment).all()
 
 
+def test_folds_of_other_rows_are_refused_though_there_are_as_many(model):
+    labels = model.coding.decode(model.problem.y, model._sample.index)
+    folds = ps.Folds.stratified(labels, 5, seed=1)
+    assert read(folds, model) is folds
+    later = labels.set_axis([f"later {label}" for label in labels.index])
+    for other, what in ((later, "row labels"), (labels[::-1].to_numpy(), "classes")):
+        with pytest.raises(DataError, match=f"of other rows: {what} differ; "):
+            read(ps.Folds.stratified(other, 5, seed=1), model)
+
+
 def test_folds_by_label_leave_one_site_out(model):
     site = pd.Series(np.resize(["Bonn", "Ulm", "Kiel"], 50), model._sample.index)
     found = read(site, model)
@@ -136,9 +146,11 @@ def test_pairs_may_leave_rows_out(model):
         (np.where(np.arange(50) == 3, np.nan, np.arange(50) % 2), DataError, "'row 3'"),
         (pd.Series(np.arange(50) % 2), DataError, "row labels of folds"),
         ([(np.arange(30), np.arange(29, 50))], DataError, "both fitted and held out"),
-        ([(np.arange(30), np.array([50]))], DataError, "holds 50"),
+        ([(np.arange(30), np.array([50]))], DataError, "the rows 50; "),
         ([(np.arange(30), np.array([-1]))], DataError, "-1"),
-        ([(np.arange(30), np.array([31, 31]))], DataError, "31, 31"),
+        ([(np.arange(30), np.array([31, 31]))], DataError, "the rows 31; "),
+        ([(np.arange(30), [])], DataError, "no rows to hold out"),
+        ([(np.arange(30), np.arange(50) > 29)], DataError, "np.flatnonzero"),
         ((np.arange(30), np.arange(30, 50)), OptionError, "folds="),
         (ps.Folds.stratified([0, 1] * 9, 3, seed=1), DataError, "18 rows"),
     ],

@@ -51,7 +51,7 @@ def test_every_fit_of_a_path_is_certified(make, shape):
     for line in path.fits.iloc[::7].itertuples():
         lam = line.lam
         again = replace(model.problem, lam=lam)
-        (one,) = path_solutions(again, replace(solver, seed=9), np.array([lam]))
+        ((_, one),) = path_solutions(again, replace(solver, seed=9), np.array([lam]))
         at = certificate(again, one.beta, one.alpha, one.dual)
         assert abs(at.objective - line.objective) <= 2e-6 * at.objective  # both gaps
 
@@ -62,7 +62,7 @@ def test_each_fit_of_a_path_begins_where_the_one_before_ended(make):
     X = rng.normal(size=(40, 3))
     model = make(X[:, 0] > rng.normal(size=40), X)
     lambdas, solver = np.array([0.7, 0.2, 0.03]), ps.Optimum(epochs=3, tol=1e-3, seed=1)
-    found = path_solutions(model.problem, solver, lambdas)
+    found = [fit for _, fit in path_solutions(model.problem, solver, lambdas)]
     for i, lam in enumerate(lambdas):
         at = replace(model.problem, lam=float(lam))
         dual = next_dual(found[i - 1], lambdas[i - 1], at) if i else None
@@ -77,7 +77,7 @@ def test_where_levels_are_separated_the_next_dual_is_the_solution():
     y = np.resize([-1.0, 1.0], 20)
     lam = 1e-4
     problem = ps.SVM(y, X, lam=lam).problem
-    (last,) = path_solutions(problem, TIGHT, np.array([lam]))
+    ((_, last),) = path_solutions(problem, TIGHT, np.array([lam]))
     assert last.dual.max() < 1.0  # no row is inside the margins
     then = replace(problem, lam=lam / 10)
     at = certificate(then, last.beta, last.alpha, next_dual(last, lam, then))

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from pegasos_stats import errors
 from pegasos_stats.arrays import DataColumn, Dense, Mask, Matrix
 from pegasos_stats.data import user_data
+from pegasos_stats.data.cells import NUMBERS, TEXT
 from pegasos_stats.data.design import (
     Design,
     FrameDesign,
@@ -27,9 +28,13 @@ from pegasos_stats.data.design import (
     check_columns,
     check_distinct,
 )
-from pegasos_stats.data.labels import positions
+from pegasos_stats.data.labels import LabelCoding, positions
 from pegasos_stats.data.language import vocabulary
-from pegasos_stats.data.language.expressions import refused, unusable
+from pegasos_stats.data.language.expressions import (
+    read_expression,
+    refused,
+    unusable,
+)
 from pegasos_stats.data.language.formula import (
     Term,
     errors_of,
@@ -37,6 +42,7 @@ from pegasos_stats.data.language.formula import (
     factors_of,
     is_word,
     read_terms,
+    split_formula,
 )
 from pegasos_stats.data.language.vocabulary import Functions, State, TermValue, Value
 from pegasos_stats.data.scaling import unscaled
@@ -329,12 +335,11 @@ def fields_of(value: Value) -> dict[Hashable, NDArray[np.generic]]:
 def _as_numbers(column: Value) -> NDArray[np.generic]:
     """Numbers of a column; `ColumnError` for dates, durations and complex numbers."""
     dtype = getattr(column, "dtype", np.dtype(float))
-    if dtype.kind in "mMc" or isinstance(dtype, pd.PeriodDtype | pd.IntervalDtype):
-        name = column.name
+    if vocabulary.is_time(column) or isinstance(dtype, pd.IntervalDtype):
+        raise vocabulary.no_number(column.name, dtype)
+    if dtype.kind == "c":
         raise ColumnError(
-            f"Column {listing([name])} is of type {dtype}; give numbers, as by "
-            f"data['days'] = (data[{name!r}] - data[{name!r}].min()).dt.days, or "
-            "categories."
+            f"Column {listing([column.name])} is of type {dtype}; give real numbers."
         )
     return np.asarray(column, np.float32 if dtype == np.float32 else np.float64)
 
@@ -585,6 +590,16 @@ class FormulaDesign:
         """Names of the coefficients, the intercept left out."""
         return tuple(chain.from_iterable(self.columns))
 
+    def variables_of(self, term: Term) -> set[str]:
+        """Columns of the data that a term is computed from."""
+        found, of = set[str](), (self.variables, self.formula, self.functions)
+        for factor in term.factors:
+            if factor.kind == "column":
+                found.add(factor.text)
+            elif factor.kind == "expression":
+                found |= read_expression(factor.text, *of).columns
+        return found
+
     @property
     def levels(self) -> Levels:
         """Levels of the columns that stand in the terms as factors."""
@@ -741,6 +756,34 @@ def doubtful_in(design: Design) -> tuple[SuspiciousFactor, ...]:
     """Columns of a design that became factors and were hardly meant to."""
     inner = unscaled(design)
     return inner.doubtful if isinstance(inner, FormulaDesign) else ()
+
+
+def kinds_at_fit(design: Design, coding: LabelCoding) -> dict[str, str]:
+    """What the columns of a formula were at its fit, where a new file may tell less.
+
+    A code of letters and digits may have digits alone in new rows.
+    """
+    inner, found = unscaled(design), dict[str, str]()
+    if isinstance(inner, FormulaDesign):
+        levels = {
+            factored(k, inner.variables): c.levels for k, c in inner.codings.items()
+        }
+        for name in inner.variables:
+            known = NUMBERS if name in inner.numeric else TEXT
+            found[name] = _kind_of(levels[name]) if name in levels else known
+    outcome = (
+        coding.name if design.formula is None else split_formula(design.formula)[0]
+    )
+    found.setdefault(factored(outcome, found), _kind_of(coding.levels))
+    return {name: kind for name, kind in found.items() if kind}
+
+
+def _kind_of(levels: Sequence[object]) -> str:
+    """What levels are; empty if they are neither text nor numbers."""
+    if all(isinstance(level, str) for level in levels):
+        return TEXT
+    is_number = all(isinstance(level, int | float | np.number) for level in levels)
+    return NUMBERS if is_number else ""
 
 
 def without_unseen(design: Design, data: object) -> object:

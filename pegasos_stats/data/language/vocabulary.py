@@ -19,7 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Mask
-from pegasos_stats.errors import listing, shown
+from pegasos_stats.errors import ColumnError, listing, shown
 
 Value: TypeAlias = Any
 Compute: TypeAlias = Callable[..., Value]
@@ -79,6 +79,24 @@ def is_text(value: Value) -> bool:
     return isinstance(value, str | list | dict)
 
 
+def is_time(value: Value) -> bool:
+    """Whether a value is a column of dates, times or durations."""
+    dtype = value.dtype if is_column(value) else np.dtype(float)
+    return dtype.kind in "mM" or isinstance(dtype, pd.PeriodDtype)
+
+
+def no_number(name: object, dtype: object) -> ColumnError:
+    """The error for a column of times where numbers are needed: their unit is lost."""
+    days = f"(data[{name!r}] - pd.Timestamp('2020-01-01')).dt.days"
+    if getattr(dtype, "kind", "") == "m":
+        days = "(data['end'] - data['start']).dt.days"
+    what = "A term" if name is None else f"Column {listing([name])}"
+    return ColumnError(
+        f"{what} is of type {dtype}; give numbers, as by data['days'] = {days}, or "
+        "categories."
+    )
+
+
 def real(value: Value) -> Value:
     """Numbers in double precision, true as 1 and false as 0; other values as they are.
 
@@ -95,7 +113,9 @@ def real(value: Value) -> Value:
 
 def without_gaps(value: Value) -> Value:
     """A column of whole numbers of which some are missing as real ones."""
-    with_gaps = isinstance(getattr(value, "dtype", None), pd.Int64Dtype)
+    with_gaps = isinstance(
+        getattr(value, "dtype", None), pd.Int64Dtype | pd.UInt64Dtype
+    )
     return value.astype(np.float64) if with_gaps else value
 
 
@@ -285,6 +305,7 @@ BOUNDS |= {"df": (1, MOST), "degree": (1, 100), "levels": (1, MOST)}
 DIGITS = 15  # decimal ones of a double
 BEYOND = "beyond"  # in a state: what becomes of rows beyond those it was found in
 TYPES = "bool category float float32 float64 int int32 int64 object str"
+OF_NUMBERS = ["as_numeric", "as_integer", "as_logical", "hashed", "np.nan_to_num"]
 PATTERN = set("\\^$.|?*+()[]{}")
 
 
@@ -355,6 +376,8 @@ def as_type(x: Value, dtype: str) -> Value:
     """Column in another type, which is one of `TYPES`."""
     if dtype not in TYPES.split():
         raise ValueError(f"astype() takes {TYPES}")
+    if is_time(x) and dtype not in ("str", "object", "category"):
+        raise no_number(x.name, x.dtype)
     found = x.astype(dtype)
     if found.dtype.kind == "i" and not is_text(x) and ((found - x).abs() >= 1).any():
         raise ValueError(f"astype() has numbers that {dtype} cannot hold")
@@ -377,11 +400,6 @@ def as_character(x: Value) -> Value:
     if x.dtype.kind == "f":
         return x.map(lambda number: f"{number:.15g}").astype(object)
     return x.astype(str).astype(object)
-
-
-def lagged(x: Value, k: int = 1) -> Value:
-    """Values of `k` rows before."""
-    return x.shift(max(-len(x), min(k, len(x))))
 
 
 def cut(
@@ -488,7 +506,7 @@ def polynomial(
             "there are so many different values"
         )
     found = formulaic("poly", x, degree, raw, _state=state)
-    return found if raw else dict(enumerate(np.asarray(found).T, start=1))
+    return dict(enumerate(np.asarray(found).T, start=1))
 
 
 Numbers = NDArray[np.float64]
@@ -660,7 +678,18 @@ class Function:
         words = {word: given[word] for word in given if word not in places}
         if self.state:
             words[self.state] = state
-        return self.call(*(given[word] for word in places), **words)
+        times = [value for value in values if is_time(value)]
+        if times and (self.state or called in OF_NUMBERS):
+            raise no_number(times[0].name, times[0].dtype)
+        try:
+            return self.call(*(given[word] for word in places), **words)
+        except Exception as error:
+            if times:
+                raise no_number(times[0].name, times[0].dtype) from None
+            if isinstance(error, TypeError) and "required positional" in str(error):
+                takes = ", ".join(self.words.split())
+                raise TypeError(f"{called}() takes {takes}; give them") from None
+            raise
 
     @staticmethod
     def _check_bound(word: str, value: Value, called: str) -> None:
@@ -790,7 +819,6 @@ VOCABULARY: dict[str, Function] = {
     ),
     "poly": Function(polynomial, "x degree raw", state="state"),
     "cut": Function(cut, "x breaks labels right include_lowest", state="state"),
-    "lag": _any(lagged, "x k", all_rows=True),
     # numbers
     "log": Function(log, "x base"),
     "round": Function(rounded, "x digits"),

@@ -6,7 +6,14 @@ import io
 import os
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,8 +28,18 @@ from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_count
 from pegasos_stats.data import files as one_file
 from pegasos_stats.data import svmlight
+from pegasos_stats.data.cells import (
+    BOOLEANS,
+    FALSE,
+    NUMBERS,
+    TEXT,
+    TRUE,
+    Kinds,
+    as_at_fit,
+)
 from pegasos_stats.data.design import Design
-from pegasos_stats.data.language.formula_design import FormulaDesign
+from pegasos_stats.data.labels import LabelCoding
+from pegasos_stats.data.language.formula_design import FormulaDesign, kinds_at_fit
 from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.data.user_data import FileName
 from pegasos_stats.errors import ColumnError, DataError, OptionError, listing, shown
@@ -40,7 +57,6 @@ if TYPE_CHECKING:
 
 # ------------------------------------------------------------------------- formats
 
-NUMBERS, TEXT, BOOLEANS = "numbers", "text", "booleans"
 UNKNOWN = "values that are known where they are read"  # objects, or none at all
 ALLOWED = (NUMBERS, TEXT, BOOLEANS, UNKNOWN)
 BUFFER = 2**17  # bytes of a column of Parquet that are read at a time
@@ -51,8 +67,8 @@ FILE_OF_ARROW = b"ARROW1"  # begins one; a stream begins otherwise
 MISSING = ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan"]
 MISSING += ["1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a"]
 MISSING += ["nan", "null"]  # as pandas has it
-TRUE, FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
 SIGN = r"^[ \t]*\+(\d)"  # in front of a whole number, where Arrow takes none
+WHOLE = r"^[ \t]*[+-]?[0-9]+[ \t]*$"
 NO_NUMBER = r"(?i)x|^[ \t]*[+-]?nan"  # to pandas; Arrow reads 0x1f and NAN as numbers
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".csv.gz": ",", ".tsv.gz": "\t"}
 SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".svm.gz", ".svmlight.gz", ".libsvm.gz")
@@ -64,10 +80,12 @@ FORMATS = {  # by the endings of files
     **dict.fromkeys(ARROW, "Arrow"),
     **dict.fromkeys(SVMLIGHT, "svmlight"),
 }
+LONG = "whole numbers that 64 bits do not hold"  # which are text, as they are codes
 WIDER = {  # types of a CSV column, and which it may have after it had one; or text
-    "null": ("bool", "int64", "double"),
+    "null": ("bool", "int64", LONG, "double"),
     "bool": ("bool",),
-    "int64": ("int64", "double"),
+    "int64": ("int64", LONG, "double"),
+    LONG: (LONG, "double"),
     "double": ("double",),
     "string": (),
 }
@@ -105,7 +123,11 @@ def schema_of(file: str, types: "Types") -> "pa.Schema":
 
 
 def batches_of(
-    file: str, columns: Sequence[str], rows: int, types: "Types"
+    file: str,
+    columns: Sequence[str],
+    rows: int,
+    types: "Types",
+    verbatim: Collection[str] = (),
 ) -> "Iterator[pa.RecordBatch]":
     """The rows of a file, once, about so many at a time."""
     names = list(columns)
@@ -116,7 +138,7 @@ def batches_of(
     elif format_of(file) == "Arrow":
         yield from arrow_batches(file, names)
     elif format_of(file) == "CSV":
-        yield from csv_batches(file, {name: types[name] for name in names})
+        yield from csv_batches(file, {name: types[name] for name in names}, verbatim)
     else:
         yield from svmlight_batches(file, names, rows, types)
 
@@ -172,6 +194,8 @@ def arrow_reader(
 
 def csv_names(file: str) -> list[str]:
     """Names in the first line of a CSV file; columns without a name are left out."""
+    with one_file.opened(file) as handle:
+        one_file.check_is_text(file, handle.read(one_file.BEGIN))
     return [name for name in csv_reader(file, {}).schema.names if name]
 
 
@@ -179,26 +203,34 @@ def check_quotes(file: str) -> None:
     """Raise ValueError for a quote that is never closed, which Arrow closes."""
     with one_file.opened(file) as handle:
         text = io.TextIOWrapper(handle, "utf-8")
+        usual = csv.field_size_limit(2**31 - 1)
         try:
             deque(csv.reader(text, strict=True), 0)
         except csv.Error as error:
             raise ValueError(f"a quote is opened and never closed ({error})") from None
+        finally:
+            csv.field_size_limit(usual)
         text.detach()
 
 
-def csv_batches(file: str, types: "Types") -> "Iterator[pa.RecordBatch]":
-    """The rows of a CSV file, columns of these types."""
+def csv_batches(
+    file: str, types: "Types", verbatim: Collection[str] = ()
+) -> "Iterator[pa.RecordBatch]":
+    """The rows of a CSV file, columns of these types, some as they are written."""
     import pyarrow as pa
 
     if not types:  # none would be all
         return
     whole = {name for name, kind in types.items() if kind == pa.int64()}
-    read = dict(types) | dict.fromkeys(whole, pa.string())
-    for batch in csv_reader(file, read):
-        columns = [
-            whole_numbers(column) if name in whole else column
-            for name, column in zip(read, batch.columns, strict=True)
-        ]
+    text = dict.fromkeys([*whole, *verbatim], pa.string())
+    read = {name: text.get(name, kind) for name, kind in types.items()}
+    for batch in csv_reader(file, read, nulls=not verbatim):
+        columns = []
+        for name, column in zip(read, batch.columns, strict=True):
+            if verbatim and name not in verbatim:
+                column = without_missing(column)
+            is_whole = name in whole and name not in verbatim
+            columns.append(whole_numbers(column) if is_whole else column)
         yield pa.RecordBatch.from_arrays(columns, names=[*read])
 
 
@@ -211,7 +243,18 @@ def whole_numbers(values: "pa.StringArray") -> "pa.Int64Array":
     return pc.utf8_trim(plain, " \t").cast(pa.int64())
 
 
-def csv_reader(file: str, types: "Types") -> "CSVStreamingReader":
+def without_missing(values: "pa.Array") -> "pa.Array":
+    """Text that stands for a missing value becomes one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if values.type != pa.string():
+        return values
+    missing = pc.is_in(values, value_set=pa.array(MISSING))
+    return pc.if_else(missing, pa.scalar(None, pa.string()), values)
+
+
+def csv_reader(file: str, types: "Types", nulls: bool = True) -> "CSVStreamingReader":
     """A reader of columns of these types; of all, if none is given."""
     from pyarrow import csv
 
@@ -225,7 +268,7 @@ def csv_reader(file: str, types: "Types") -> "CSVStreamingReader":
             null_values=MISSING,
             true_values=TRUE,
             false_values=FALSE,
-            strings_can_be_null=True,
+            strings_can_be_null=nulls,
         ),
     )
 
@@ -631,7 +674,11 @@ class Scan:
         return rows_of_piece(self.memory, len(columns))
 
     def frames(
-        self, columns: Sequence[str], rows: int | None = None
+        self,
+        columns: Sequence[str],
+        rows: int | None = None,
+        kinds: Kinds | None = None,
+        verbatim: Collection[str] = (),
     ) -> Iterator[pd.DataFrame]:
         """Read all files once, some rows at a time, the same each time.
 
@@ -644,21 +691,31 @@ class Scan:
         columns : sequence of str
         rows : int, optional
             How many at a time; as the budget allows, if left out.
+        kinds : mapping of str to str, optional
+            What columns hold, instead of what the files say, see `as_at_fit`.
+        verbatim : collection of str
+            Columns of CSV files that are read as they are written.
 
         Raises
         ------
         DataError
             If a file cannot be read to its end.
         """
+        import pyarrow as pa
+
         names, size = list(columns), rows or self.rows_at_once(columns)
+        known = kinds or {}
+        texts = {name: pa.string() for name in known if known[name] == TEXT}
         for file in self.files:
             types, first = self.types_in(file), 0
+            types = {**types, **texts} if format_of(file) == "CSV" else types
             title = FileName(shown_path(file)) if len(self.files) > 1 else None
             with reading(file):
-                found = batches_of(file, names, size, types)
+                found = batches_of(file, names, size, types, verbatim)
                 for piece in of_equal_size(found, size):
                     labels = pd.RangeIndex(first, first + piece.num_rows, name=title)
-                    yield frame_of(piece.select(names)).set_axis(labels)
+                    frame = as_at_fit(frame_of(piece.select(names)), known)
+                    yield frame.set_axis(labels)
                     first += piece.num_rows
 
     def __repr__(self) -> str:
@@ -696,8 +753,9 @@ def stated_types(types: object) -> tuple[tuple[str, str], ...]:
 def agreed_types(files: Sequence[str], stated: Mapping[str, str]) -> "Types":
     """Read CSV files for what each column holds, unless that is stated.
 
-    Whole numbers, if all values of all files are; else doubles, if all are numbers;
-    else booleans, if all are ``True`` or ``False``; else text.
+    Whole numbers, if all values of all files are, but text if 64 bits do not hold one;
+    else doubles, if all are numbers; else booleans, if all are ``True`` or ``False``;
+    else text.
 
     Raises
     ------
@@ -726,6 +784,7 @@ def agreed_types(files: Sequence[str], stated: Mapping[str, str]) -> "Types":
             f"types= states {listing(unknown[:1])}, which is a column of no CSV file; "
             f"they have {listing(kinds, 8)}."
         )
+    kinds |= {name: "string" for name, kind in kinds.items() if kind == LONG}
     kinds |= {name: STATED[kind] for name, kind in stated.items()}
     return {name: pa.type_for_alias(kind) for name, kind in kinds.items()}
 
@@ -766,6 +825,8 @@ def _holds(values: "pa.StringArray", kind: str) -> bool:
         return bool(pc.all(pc.is_in(values, value_set=words)).as_py())
     if pc.any(pc.match_substring_regex(values, NO_NUMBER)).as_py():
         return False
+    if kind == LONG:
+        return bool(pc.all(pc.match_substring_regex(values, WHOLE)).as_py())
     try:
         if kind == "int64":
             whole_numbers(values)
@@ -912,7 +973,7 @@ def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
     names, own = piece.schema.names, {}
     for name, column in zip(names, piece.columns, strict=True):
         if pa.types.is_decimal(column.type):
-            own[name] = in_pandas(column.cast(pa.float64()))
+            own[name] = in_pandas(column.cast(_type_of_decimals(name, column)))
         elif pa.types.is_dictionary(column.type) or (
             pa.types.is_integer(column.type) and column.null_count
         ):
@@ -924,6 +985,28 @@ def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
         return found
     columns = dict(found.items()) | own
     return pd.DataFrame({name: columns[name] for name in names}, copy=False)
+
+
+def _type_of_decimals(name: str, column: "pa.Array") -> "pa.DataType":
+    """Whole numbers for decimals without places, else doubles.
+
+    Raises
+    ------
+    ColumnError
+        If 64 bits do not hold a whole one: doubles would merge codes.
+    """
+    import pyarrow as pa
+
+    if column.type.scale > 0:
+        return pa.float64()
+    try:
+        column.cast(pa.int64())
+    except pa.ArrowInvalid:
+        raise ColumnError(
+            f"Column {listing([name])} holds whole numbers that 64 bits do not hold; "
+            "write it as text, if it is a code, or as doubles."
+        ) from None
+    return pa.int64()
 
 
 def joined_frames(parts: list[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
@@ -969,11 +1052,16 @@ def joined(parts: list[DataColumn]) -> DataColumn:
 
 
 def scanned_frames(
-    scan: Scan, design: Design, also: Sequence[str] = ()
+    scan: Scan,
+    design: Design,
+    coding: LabelCoding,
+    also: Sequence[str] = (),
+    id: str | None = None,
 ) -> Iterator[pd.DataFrame]:
-    """The columns that a design uses, and others, some rows at a time.
+    """The columns that a model uses, others, and the names of rows, some at a time.
 
-    Rows are numbered from 0 in each file, as errors name them.
+    Rows are numbered from 0 in each file, as errors name them. Columns are of the kinds
+    that they were of at the fit.
 
     Raises
     ------
@@ -986,7 +1074,8 @@ def scanned_frames(
     stamps = scan.renewed()
     inner = unscaled(design)
     variables = inner.variables if isinstance(inner, FormulaDesign) else design.names
-    used = [*dict.fromkeys([*variables, *also])]
+    names = [] if id is None else [id]
+    used = [*dict.fromkeys([*variables, *also, *names])]
     of_all = str(inner.formula) == f"{svmlight.LABEL_NAME} ~ ."
     if of_all and scan.is_svmlight and "x0" in scan.kinds and "x0" not in variables:
         raise DataError(
@@ -994,7 +1083,8 @@ def scanned_frames(
         )
     scan.check(used)
     empty = True
-    for frame in scan.frames(used):
+    kinds = kinds_at_fit(design, coding)
+    for frame in scan.frames(used, kinds=kinds, verbatim=names):
         empty = False
         yield frame
     if scan.renewed() != stamps:

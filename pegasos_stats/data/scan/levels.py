@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.data import weights
+from pegasos_stats.data import cells, weights
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.labels import Coding, LabelCoding, as_in_formula
 from pegasos_stats.data.language import formula as terms_of
@@ -29,7 +29,6 @@ from pegasos_stats.errors import ColumnError, listing, shown
 
 Source = files.Scan | Partitions
 
-NEIGHBOURS = ("lag",)  # functions without state that look at other rows
 BEGIN = 1000  # of the first rows, which show what terms look like
 MOST_LABELS = 1000  # different ones, after which the outcome has too many levels
 
@@ -45,7 +44,7 @@ def check_rowwise(expression: Expression, formula: str, noun: str) -> None:
         Where the rows are.
     """
     for call in expression.calls:
-        if call.name in NEIGHBOURS or learns(call):
+        if learns(call):
             raise refused(
                 formula,
                 f"calls {call.name}(), which looks at other rows, and {noun} are read "
@@ -178,7 +177,7 @@ def resolve_formula(
         If no row is complete.
     """
     kinds = {name: kind for name, kind in scan.kinds.items() if name not in without}
-    numbers = files.NUMBERS, files.BOOLEANS, files.UNKNOWN
+    numbers = cells.NUMBERS, cells.BOOLEANS, files.UNKNOWN
     if counts is not None and kinds.get(counts) not in numbers:
         raise ColumnError(
             f"freq_weights={shown(counts)} is no column of numbers; give one."
@@ -318,7 +317,7 @@ class LevelCollector:
             check_rowwise(expression, formula, noun)
         called = {terms_of.factored(text, ()) for text in expressions} & {*kinds}
         self._by_name = {
-            name for name in names if kinds[name] in (files.TEXT, files.UNKNOWN)
+            name for name in names if kinds[name] in (cells.TEXT, files.UNKNOWN)
         }
         self._by_name |= called  # columns whose values are levels
         self._has_factors = bool(self._by_name)

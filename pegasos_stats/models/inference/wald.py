@@ -994,10 +994,12 @@ class Uncertainty:
             found.append(Note("few events", "warning", text))
         if self.unlimited.all():  # there are no errors to speak of
             return found
-        if rarer < notes.FEW * k:
+        slopes = k - problem.intercept
+        if rarer < notes.FEW * slopes:
             text = (
                 f"there are {counted(problem.n_weighed, 'row')}, {rarer:,} of the "
-                f"rarer level, for {counted(k, 'coefficient')}: with fewer than "
+                f"rarer level, for {counted(slopes, 'coefficient')}"
+                f"{' besides the intercept' * problem.intercept}: with fewer than "
                 f"{notes.FEW} of that level for each, estimates and intervals are "
                 "rough. Use fewer predictors."
             )

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -18,7 +19,10 @@ from scipy.sparse import csr_array
 
 from pegasos_stats import errors, writing
 from pegasos_stats.data import datasets
+from pegasos_stats.data.labels import class_names
+from pegasos_stats.data.language.formula_design import kinds_at_fit
 from pegasos_stats.data.scan import files as scans
+from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models import summaries
@@ -40,7 +44,7 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies import cross_validation
 from pegasos_stats.studies.parity import check_against_r
-from pegasos_stats.tables import note_text
+from pegasos_stats.tables import filled, note_text
 
 SEED = 443  # of the reference run, which demo repeats
 
@@ -64,6 +68,8 @@ class EvaluatedFit:
     validation : CrossValidation or None
     threshold : float or None
         Of the tables.
+    cost : dict or None
+        What it costs to mistake a row, by its level.
     """
 
     title: str
@@ -71,6 +77,7 @@ class EvaluatedFit:
     tables: dict[str, ConfusionMatrix]
     validation: cross_validation.CrossValidation | None
     threshold: float | None
+    cost: dict[object, float] | None
 
 
 # ---------------------------------------------------------- solver and model
@@ -202,6 +209,8 @@ def _fit(
             path_of_lambda=found.result.lambda_path,
             validation=found.validation,
             threshold=found.threshold,
+            cost=found.cost,
+            row_names=options.reading.id is not None,
         )
         made = replace(made, page=replace(made.page, command=line))
     about = {"format": train.format, "zero_based": train.zero_based}
@@ -231,7 +240,7 @@ def fit_text(found: EvaluatedFit, coefficients: bool) -> str:
     if (cut := found.threshold) is not None:
         usual = summaries.training_error(result.training_table)
         own = summaries.training_error(found.tables["training"], cut)
-        header = [line.replace(usual, own) for line in header]
+        header = [part for line in header for part in _with_item(line, usual, own)]
         of_labels = [n.sentence for n in result.notes if n.topic == "predictions"]
         notes = [note for note in notes if note not in of_labels]
     notes = [as_options(note) for note in notes]
@@ -245,6 +254,14 @@ def fit_text(found: EvaluatedFit, coefficients: bool) -> str:
     for name, table in found.tables.items():
         lines += ["", f"{name.capitalize()} data", str(table)]
     return "\n".join(lines) + "\n"
+
+
+def _with_item(line: str, usual: str, own: str) -> list[str]:
+    """A line of a header with one of its items in place of another."""
+    items = [item.strip() for item in line.split("  ") if item.strip()]
+    if usual not in items:
+        return [line]
+    return filled([own if item == usual else item for item in items])
 
 
 def fit_json(found: EvaluatedFit, coefficients: bool) -> str:
@@ -370,7 +387,8 @@ def _read(
         reading = replace(reading, memory=reading.memory or scans.MEMORY)
     elif train.format == "svmlight":
         n_features = train.predictors.shape[1]
-    test = read_data(path, reading, style, n_features, train.zero_based, dense)
+    kinds = files.kinds_of(train)
+    test = read_data(path, reading, style, n_features, train.zero_based, dense, kinds)
     return train, test.named_by(reading.id if reading.id in test.columns else None)
 
 
@@ -404,6 +422,9 @@ def _evaluated(
         test=new if output.trace else None,
         **fitting,
     )
+    cost = _costs(result, getattr(options, "cost", None))
+    if cost is not None and labels.threshold is None:
+        labels = replace(labels, threshold=reports.checked_cost(cost, result)[1])
     choices = _choices(result, labels)
     tables = {"training": result.confusion(**choices)}
     if new is not None:
@@ -413,16 +434,47 @@ def _evaluated(
         table = validation.confusion(threshold=labels.threshold)
         tables["out-of-fold"] = replace(table, choices=tables["training"].choices)
     title = f"{PROGRAM}: {options.train}"
-    return EvaluatedFit(title, result, tables, validation, labels.threshold)
+    return EvaluatedFit(title, result, tables, validation, labels.threshold, cost)
 
 
 def _choices(result: Results, labels: groups.Labels) -> dict[str, Any]:
     """What is asked of confusion tables: statistics of a class, a threshold."""
     found = given(labels)
     if labels.positive is not None:
-        levels = {str(level): level for level in result.coding.levels}
-        level = levels.get(labels.positive, labels.positive)
+        level = _levels(result).get(labels.positive, labels.positive)
         found |= {"positive": level, "mode": "sens_spec"}
+    return found
+
+
+def _levels(result: Results) -> dict[str, object]:
+    """Levels by their text, and by the names that a report gives them."""
+    design, levels = result.design, result.coding.levels
+    names = class_names(result.coding, design.formula, design.functions)
+    return dict(zip([*names, *map(str, levels)], [*levels, *levels], strict=True))
+
+
+def _costs(result: Results, words: list[str] | None) -> dict[object, float] | None:
+    """Costs by level, of words such as ``yes=5``.
+
+    Raises
+    ------
+    OptionError
+        If a word is none, or names no level.
+    """
+    if words is None:
+        return None
+    levels, found = _levels(result), dict[object, float]()
+    first, second = result.coding.levels
+    cure = f"write --cost {first}=1 --cost {second}=5"
+    for word in words:
+        name, sign, number = word.rpartition("=")
+        if not sign or name not in levels:
+            raise OptionError(f"--cost {errors.shown(word)} is not allowed; {cure}.")
+        refused = OptionError(f"--cost {errors.shown(word)} has no number.")
+        with convert_errors(refused):
+            found[levels[name]] = float(number)
+    if len(found) < 2 or not max(found.values()) > 0.0:
+        raise OptionError(f"--cost is for both classes, one above zero; {cure}.")
     return found
 
 
@@ -492,10 +544,12 @@ def _rows_for(
         reading = replace(reading, memory=reading.memory or scans.MEMORY)
     style = files.style_of(reading, {} if reading.memory else about)
     known = len(saved.result.design.names), about.get("zero_based")
-    dense = isinstance(saved.result, KernelResults)
-    rows = read_data(data, reading, style, *known, dense)
-    if reading.id is None and about.get("id") in rows.columns:
-        reading = replace(reading, id=about["id"])
+    dense, asked = isinstance(saved.result, KernelResults), reading.id
+    kinds = kinds_at_fit(saved.result.design, saved.result.coding)
+    reading = replace(reading, id=asked or about.get("id"))
+    rows = read_data(data, reading, style, *known, dense, kinds)
+    if asked is None and reading.id not in rows.columns:
+        reading = replace(reading, id=None)
     return rows.named_by(reading.id), reading
 
 
@@ -535,16 +589,16 @@ def _predictions(
         frame = pd.DataFrame({"predicted": labels, "score": scores})
         if result.problem.loss != "log":
             return frame
-        shares = result.predict_proba(X, unseen=unseen)
-        return frame.join(shares.add_prefix("probability_"))
+        shares = result.predict_proba(X, unseen=unseen).add_prefix("probability_")
+        return frame.assign(**{str(name): of.to_numpy() for name, of in shares.items()})
 
     if not isinstance(rows.data, scans.Scan):
         yield of(rows.predictors)
         return
     offsets, n = result.offsets, 0
     also = [] if offsets is None else offsets.columns(rows.columns)
-    also = also if reading.id is None else [*also, reading.id]
-    for frame in scans.scanned_frames(rows.data, result.design, also):
+    of_model = result.design, result.coding
+    for frame in scans.scanned_frames(rows.data, *of_model, also, reading.id):
         found = of(InputRows(rows.path, frame).named_by(reading.id).data)
         if reading.id is None:  # numbered over all files
             found = found.set_axis(pd.RangeIndex(n, n + len(frame)))
@@ -576,7 +630,7 @@ def csv_of(predictions: pd.DataFrame, header: bool = True) -> str:
 def _written(options: groups.Predict) -> Iterator[Callable[[str], object]]:
     """Where texts are written to: standard output, or a file once all are there."""
     if options.output is None:
-        yield program.write_output
+        yield partial(program.write_output, exact=True)
         return
     with writing.outputs() as outputs:
         place = options.output, files.PREDICTIONS, options.overwrite

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats import errors, writing
 from pegasos_stats.data import files, svmlight
+from pegasos_stats.data.cells import NUMBERS, TEXT, Kinds, as_text, is_text
 from pegasos_stats.data.design import missing_cure
 from pegasos_stats.data.scan import files as scans
 from pegasos_stats.data.user_data import convert_errors
@@ -83,7 +84,17 @@ class InputRows:
             raise DataError(f"--id {column} is no column of {self.path}{near}.")
         if not isinstance(self.data, pd.DataFrame):
             return self
-        return replace(self, data=self.data.set_index(column))
+        names = self.data[column]
+        names = as_text(names) if names.dtype.kind in "biuf" else names
+        return replace(self, data=self.data.set_index(column).set_axis(pd.Index(names)))
+
+
+def kinds_of(train: InputRows) -> Kinds:
+    """What the columns of the training data hold, by which test data are read."""
+    if isinstance(train.data, pd.DataFrame):
+        columns = train.data.items()
+        return {str(n): TEXT if is_text(c) else NUMBERS for n, c in columns}
+    return getattr(train.data, "kinds", {})
 
 
 def style_of(reading: ReadingOptions, known: Mapping[str, Any]) -> files.CsvStyle:
@@ -100,8 +111,11 @@ def read_data(
     n_features: int | None = None,
     zero_based: bool | None = None,
     dense: bool = False,
+    kinds: Kinds | None = None,
 ) -> InputRows:
     """Read a CSV or svmlight file; or name files that are read block by block.
+
+    The columns of a CSV file are of the `kinds`, if these are known.
 
     Raises
     ------
@@ -120,14 +134,15 @@ def read_data(
         if other or style != files.COMMAS:
             raise OptionError(
                 f"{path} is read block by block; --sep, --decimal, --encoding, "
-                "--na-values and --format are for a file that is read at once."
+                "--na-values, --keep-na, --thousands, --strip and --format are for a "
+                "file that is read at once."
             )
         return InputRows(path, found)
     is_csv = options.format == "csv"
     if options.format == "auto":
         is_csv = not svmlight.looks_like_svmlight(path)
     if is_csv:
-        return InputRows(path, files.read_csv(path, style), style)
+        return InputRows(path, files.read_csv(path, style, kinds, options.id), style)
     sparse = svmlight.read_svmlight(path, n_features, zero_based=zero_based)
     if sparse.n_dropped:
         features = errors.counted(sparse.n_dropped, "feature")

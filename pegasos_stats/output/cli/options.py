@@ -88,6 +88,13 @@ class ReadingOptions:
     na_values
         stands for a missing value in CSV files, as '?' may, beside an empty
         cell, NA and the like; may be repeated: --na-values -99 --na-values k.A.
+    keep_na
+        NA and the like are levels of text columns, not missing values
+    thousands
+        character between groups of three digits in CSV files (default: none)
+    strip
+        text before or after the numbers of CSV files, such as % or CHF, which is
+        dropped; may be repeated
     id
         column of a CSV file that names the rows: no predictor, and the first
         column of predictions
@@ -105,6 +112,9 @@ class ReadingOptions:
         list[str] | None,
         Parameter(name=("--na-values", "--na"), allow_leading_hyphen=True),
     ] = None
+    keep_na: bool | None = None
+    thousands: str | None = None
+    strip: list[str] | None = None
     id: str | None = None
     memory: str | None = None
 
@@ -136,9 +146,10 @@ class ModelOptions:
     Attributes
     ----------
     lam
-        penalty, above zero; cv: the best by ten-fold cross-validation; of
-        pegasos, whose steps are 1/(lambda t), there is no default (default:
-        1/n, n the rows; of demo 1; 0.0001 with --profile homework)
+        penalty, 0 or more; cv: the best by ten-fold cross-validation; pegasos,
+        whose steps are 1/(lambda t), has no default (default: with --loss log 0,
+        maximum likelihood, where it exists; otherwise 1/n, n the rows; of demo 1;
+        0.0001 with --profile homework)
     loss
         support vector machine, with the hinge or its square, or logistic
         regression (default: hinge; of report log, but hinge with --kernel)
@@ -385,6 +396,9 @@ class ReportOptions(FileFitting):
         replace files that pegasos-stats did not write too
     title
         of the report (default: from the outcome)
+    cost
+        what it costs to mistake a row of a class, as in --cost no=1 --cost yes=5;
+        without --threshold the log loss takes the threshold that fits
     image_shape
         the features are the pixels of an image, such as 16x16, row by row: draw
         the coefficients as one
@@ -394,6 +408,7 @@ class ReportOptions(FileFitting):
     output: Annotated[str, OUT] = "report.html"
     overwrite: bool = False
     title: str | None = None
+    cost: list[str] | None = None
     image_shape: Annotated[
         tuple[int, int] | None, Parameter(n_tokens=1, converter=read_shape)
     ] = None
@@ -620,8 +635,8 @@ def as_options(text: str) -> str:
 
     Examples
     --------
-    >>> as_options("Try standardize=True or lam=1e-9; cov_type='HC3', not df=4.")
-    "Try --standardize or --lambda 1e-9; --cov-type 'HC3', not df=4."
+    >>> as_options("Try standardize=True or lam=0.1; cov_type='HC3', not df=4.")
+    "Try --standardize or --lambda 0.1; --cov-type 'HC3', not df=4."
     >>> as_options("Try intercept=False, intercept=True, data=rows or ps.Optimum().")
     'Try --no-intercept, --intercept, data=rows or --solver optimum.'
     """

@@ -11,6 +11,7 @@ from pegasos_stats.errors import (
     ColumnWarning,
     DataError,
     PegasosStatsError,
+    visible,
 )
 from pegasos_stats.output.cli.options import PROGRAM, as_options, read_words
 
@@ -103,12 +104,18 @@ def say(message: str) -> None:
 def tell(text: str) -> None:
     """Write to standard error, if it is there and can be written."""
     with suppress(*UNWRITABLE):
-        sys.stderr.write(text)
+        sys.stderr.write(visible(text))
         sys.stderr.flush()
 
 
-def write_output(text: str) -> None:
-    """Write all of a text to standard output.
+def write_output(text: str, exact: bool = False) -> None:
+    """Write all of a text to standard output, by `errors.visible`.
+
+    Parameters
+    ----------
+    text : str
+    exact : bool
+        Whether it is written as it is, unless to a terminal.
 
     Raises
     ------
@@ -119,6 +126,8 @@ def write_output(text: str) -> None:
         If nobody reads it any more.
     """
     try:
+        if not exact or sys.stdout.isatty():
+            text = visible(text)
         sys.stdout.write(text)
         sys.stdout.flush()
     except UNWRITABLE as error:

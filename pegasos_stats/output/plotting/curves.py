@@ -154,21 +154,23 @@ def draw_roc(
 
 def draw_fold_rocs(
     folds: Sequence[LevelScores],
+    area: float,
     levels: Sequence[object],
     ax: "Axes | None",
     line: Style,
 ) -> "Axes":
     """Draw a thin curve for each fold, and the mean of them.
 
-    The mean is that of the true positive rates at each false positive rate. A fold
-    without rows of both levels has no curve, and the legend counts them.
+    The mean is that of the true positive rates at each false positive rate; `area` is
+    the mean area. A fold without rows of both levels has no curve, and the legend
+    counts them.
     """
     known = [fold for fold in folds if len(set(fold[0].tolist())) == 2]
     if not known:
         raise DataError("No fold has rows of both levels, which a ROC curve needs.")
     curves = [roc_curve(*fold) for fold in known]
     areas = np.array([area_under_curve(*fold) for fold in known])
-    label = f"Mean of {counted(len(known), 'fold')}: area {areas.mean():.3f}"
+    label = f"Mean of {counted(len(known), 'fold')}: area {area:.3f}"
     if len(known) > 1:
         label += f" ({areas.min():.3f} to {areas.max():.3f})"
     if without := len(folds) - len(known):

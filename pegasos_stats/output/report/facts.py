@@ -1,10 +1,12 @@
 """The facts of a report: all that is computed for it. The template words them."""
 
 import math
-import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -12,18 +14,25 @@ import pandas as pd
 
 from pegasos_stats import tables
 from pegasos_stats.arrays import Codes, Vector
-from pegasos_stats.data.labels import signs_of
-from pegasos_stats.data.language.formula_design import Unseen
-from pegasos_stats.data.scaling import moments
-from pegasos_stats.errors import DataError, UndefinedMetricWarning, listing
+from pegasos_stats.data.labels import AT_ZERO, LabelCoding, class_names, signs_of
+from pegasos_stats.data.language.formula_design import FormulaDesign, Unseen
+from pegasos_stats.data.scaling import moments, unscaled
+from pegasos_stats.errors import DataError, UndefinedMetricWarning, counted
 from pegasos_stats.metrics.caret import ConfusionReport
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import checked_choices
-from pegasos_stats.metrics.rates import mcnemar_exact
-from pegasos_stats.metrics.scores import PrecisionRecall, precision_recall
+from pegasos_stats.metrics.rates import mcnemar_exact, ratio
+from pegasos_stats.metrics.scores import (
+    PairShares,
+    PrecisionRecall,
+    Target,
+    area_under_curve,
+    precision_recall,
+)
+from pegasos_stats.models.diagnostics import terms_of
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import thresholded
-from pegasos_stats.models.summaries import Note
+from pegasos_stats.models.summaries import Note, needs_scaling
 from pegasos_stats.output.plotting.curves import Fitted
 from pegasos_stats.output.plotting.forest import NUMBERS
 from pegasos_stats.output.plotting.result_plots import level_of
@@ -37,12 +46,17 @@ Lines = Sequence[Sequence[str]]  # of a table
 
 STRONGEST = 3  # predictors on the first screen
 MOST = 30  # coefficients and predictors in a table
-NO_EFFECT = re.compile(r":|\)\[\d+\]$")  # of its own: interactions and splines
 COLUMNS = ["row", "actual", "predicted", "score"]  # of misclassified rows
 P_VALUES = {
     "accuracy": "P-value [accuracy > no-information rate]",
-    "mcnemar": "McNemar's test, p-value",
+    "mcnemar": "McNemar's test of the two kinds of error, p-value",
 }
+TWICE = ("recall", "pos_pred_value")  # sensitivity and precision by other names
+PERFECT = 0.9995  # area that is written as 1.000
+SUSPICIOUS = 0.99  # area of a single term that hardly any measurement has
+TOGETHER = 3  # terms that may contain the outcome between them
+BY_CHANCE = math.log(1e4)  # of the orders of rows, of which one is perfect
+SAMPLED = 20_000  # rows by which terms are ranked
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +78,11 @@ class EvaluatedRows:
         The level that every row is predicted to have, if there is one.
     rarer : int
         Classified rows of the rarer level.
+    pairs : PairShares
+        How often scores order a pair of rows right; out of fold a mean over the folds.
     auc : float or None
-        Area under the ROC curve, where it is defined.
+        Area under the ROC curve, where it is defined; out of fold a mean over the
+        folds.
     is_new : bool
         Whether no row is one of the fit, so that errors have intervals.
     codes : int array, shape (n,)
@@ -84,6 +101,7 @@ class EvaluatedRows:
     majority_error: float
     only: object | None
     rarer: int
+    pairs: PairShares
     auc: float | None
     is_new: bool
     codes: Codes
@@ -91,15 +109,21 @@ class EvaluatedRows:
     unscored: Codes
 
 
-def evaluated(name: str, table: ConfusionMatrix) -> EvaluatedRows:
-    """What a report says of the rows of a table."""
+def evaluated(
+    name: str, table: ConfusionMatrix, validation: CrossValidation | None = None
+) -> EvaluatedRows:
+    """What a report says of the rows of a table, out of the folds of a validation."""
     actual, predicted = (table.counts[:, :-1].sum(axis=axis) for axis in (1, 0))
     n, most = int(actual.sum()), int(actual.argmax())
     report = table.summary()
-    area = report.overall.get("auc", report.overall.get("auc_pooled", math.nan))
+    area, pairs = report.overall.get("auc", math.nan), PairShares(math.nan, math.nan)
     codes, scores = np.empty(0, dtype=np.intp), None
     if table.scored is not None:
         codes, scores = table.scored.codes, table.scored.scores
+        pairs = table.scored.pairs()
+    if validation is not None:
+        pairs = validation.pairs()
+        area = pairs.area
     missing = codes < 0 if scores is None else np.isnan(scores)
     return EvaluatedRows(
         name,
@@ -110,6 +134,7 @@ def evaluated(name: str, table: ConfusionMatrix) -> EvaluatedRows:
         majority_error=(n - int(actual[most])) / n if n else math.nan,
         only=table.levels[predicted.argmax()] if (predicted > 0).sum() == 1 else None,
         rarer=int(actual.min()),
+        pairs=pairs,
         auc=None if math.isnan(area) else area,
         is_new=table.source == "new" and n > 0,
         codes=codes,
@@ -153,10 +178,67 @@ def evaluated_rows(
         new = result.confusion(test, threshold=threshold, unseen=unseen, offset=offset)
         if new.source != "training":
             tables["test"] = new
-    return [
-        evaluated(name, replace(table, choices=choices))
-        for name, table in tables.items()
-    ]
+    design, levels = result.design, result.coding.levels
+    names = class_names(result.coding, design.formula, design.functions)
+    found = []
+    for name, table in tables.items():
+        shown = replace(table, choices=choices)
+        if names != tuple(map(str, levels)):
+            shown = with_names(shown, levels, names)
+        folds = validation if name == "out-of-fold" else None
+        found.append(evaluated(name, shown, folds))
+    return found
+
+
+def with_names(
+    table: ConfusionMatrix, levels: Sequence[object], names: tuple[str, str]
+) -> ConfusionMatrix:
+    """A table whose classes have names for a reader."""
+    named = dict(zip(levels, names, strict=True))
+    positive = table.choices.positive
+    choices = replace(
+        table.choices, positive=None if positive is None else named[positive]
+    )
+    wrong = table.errors.astype(object).map(lambda level: named.get(level, level))
+    return replace(table, levels=names, errors=wrong, choices=choices)
+
+
+class Costs(NamedTuple):
+    """What wrong predictions cost.
+
+    Attributes
+    ----------
+    false_positive, false_negative : float
+        Of a row of the other class that is predicted as the positive one, and of a row
+        of the positive class that is not.
+    implied : bool
+        Whether they are those that a threshold of a probability fits.
+    """
+
+    false_positive: float
+    false_negative: float
+    implied: bool = False
+
+
+class RuleRates(NamedTuple):
+    """What a rule decides: rates, and the mean cost of a row beside trivial rules.
+
+    Attributes
+    ----------
+    sensitivity, specificity : float
+    share : float
+        Of all rows, those predicted as the positive class.
+    cost, cost_of_all, cost_of_none : float
+        Of the rule, and of predicting all rows or none as the positive class; NaN
+        without costs.
+    """
+
+    sensitivity: float
+    specificity: float
+    share: float
+    cost: float
+    cost_of_all: float
+    cost_of_none: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,6 +259,12 @@ class ReportFacts:
         Of predicted labels, where it is not the usual one.
     chosen : Thresholds or None
         How that threshold was chosen.
+    cost : Target or None
+        What wrong predictions cost, if that was given.
+    row_names : bool
+        Whether the page has the names of misclassified rows.
+    coding : LabelCoding or None
+        The classes as they are in the data, if those of the fit have other names here.
     """
 
     result: Fitted
@@ -186,6 +274,9 @@ class ReportFacts:
     validation: CrossValidation | None = None
     threshold: float | None = None
     chosen: Thresholds | None = None
+    cost: Target | None = None
+    row_names: bool = False
+    coding: LabelCoding | None = None
 
     @property
     def rows(self) -> EvaluatedRows:
@@ -198,13 +289,367 @@ class ReportFacts:
         result = self.result
         return result.notes_on_errors() if isinstance(result, LinearResults) else []
 
+    # ------------------------------------------------ the sentences of the first screen
+
+    @property
+    def positive(self) -> str:
+        """The class that sentences are about."""
+        return str(self.rows.table.positive)
+
+    @property
+    def other(self) -> str:
+        """The class that is not `positive`."""
+        return str(self.rows.table.levels[self.is_first])
+
+    @property
+    def is_first(self) -> bool:
+        """Whether the positive class is the first level, which low scores speak for."""
+        return self.rows.table.positive == self.rows.table.levels[0]
+
+    @property
+    def is_decision(self) -> bool:
+        """Whether rows are decided by a threshold or for costs of their own."""
+        return self.threshold is not None or self.cost is not None
+
+    @property
+    def which(self) -> str:
+        """Which rows errors are quoted for, as an adjective."""
+        names = {"out-of-fold": "held-out ", "training": "training "}
+        return names.get(self.rows.name, "new " if self.rows.is_new else "test ")
+
+    def conclusion(self, command: bool) -> list[str]:
+        """What the page says first, in paragraphs.
+
+        Parameters
+        ----------
+        command : bool
+            Whether options are those of the command line.
+        """
+        if not self.rows.table.n_classified:
+            return ["No new row has both an outcome and a prediction."]
+        said = [*self.one_answer()]
+        more = [*self.choice(), *self.ranking(command)]
+        more += self.without_new_rows(command)
+        if self.is_decision:
+            return [*self.leak(), " ".join([*said, *self.decision()]), " ".join(more)]
+        return [*self.leak(), " ".join([*said, *self.verdict(), *more])]
+
+    def leak(self) -> Iterator[str]:
+        """That predictors probably contain the outcome, and which."""
+        rows, n = self.rows, self.rows.table.n_classified
+        perfect = rows.table.n_errors == 0 or (rows.auc or 0.0) >= PERFECT
+        chances = math.lgamma(n + 1) - math.lgamma(rows.rarer + 1)
+        chances -= math.lgamma(n - rows.rarer + 1)
+        few = rows.name == "training" and n <= 2 * len(self.result.design.names)
+        if (
+            few
+            or chances < BY_CHANCE
+            or not (perfect or (rows.auc or 0.0) >= SUSPICIOUS)
+        ):
+            return
+        names, area = self._separating
+        classes = f"'{self.positive}' and '{self.other}'"
+        found = f"(AUC {area:.3f} on the training rows)"
+        if len(names) > 1:
+            said = (
+                f"Predictors probably contain the outcome: {' and '.join(names)} "
+                f"together separate {classes} {found}."
+            )
+        elif area >= SUSPICIOUS:
+            said = (
+                f"A predictor probably contains the outcome: {names[0]} alone "
+                f"separates {classes} {found}."
+            )
+        elif perfect:
+            most = f"; {names[0]} separates most, {found}" if names else ""
+            said = (
+                f"A predictor may contain the outcome: the model separates {classes} "
+                f"almost perfectly, though none does so alone{most}."
+            )
+        else:
+            return
+        are, them = ("they are", "them") if len(names) > 1 else ("it is", "it")
+        yield (
+            f"{said} If {are} known only with the outcome, leave {them} out: the "
+            "numbers below do not hold for new cases."
+        )
+
+    @cached_property
+    def _separating(self) -> tuple[list[str], float]:
+        """Terms that separate the training rows, the best first; and their area.
+
+        One, or as many as `PERFECT` takes, up to `TOGETHER`, by what each adds to the
+        score; of a kernel model, whose score is no sum, by the columns.
+        """
+        result, problem = self.result, self.result.problem
+        if self.fit_scores is None:
+            return [], math.nan
+        used = np.flatnonzero(problem.row_weights > 0.0)
+        used = used[:: len(used) // SAMPLED + 1]
+        codes, X = (problem.y[used] > 0.0).astype(np.intp), problem.X[used]
+        scores, start = dict[str, Vector](), 0
+        for term, columns in terms_of(result.design).items():
+            places = [*range(start, start := start + len(columns))]
+            if isinstance(result, LinearResults):
+                beta = np.nan_to_num(result.solution.beta[places])
+                scores[term] = np.asarray(X[:, places] @ beta, dtype=np.float64)
+            elif X.shape[1] == len(result.design.names) and len(places) == 1:
+                scores[term] = np.asarray(X[:, start - 1], dtype=np.float64).ravel()
+
+        def area(score: Vector) -> float:
+            found = area_under_curve(codes, score)
+            return max(found, 1.0 - found)
+
+        names, total, areas = list[str](), np.zeros(len(used)), list[float]()
+        most = TOGETHER if isinstance(result, LinearResults) else 1
+        while scores and len(names) < most:
+            best = max(scores, key=lambda term: area(total + scores[term]))
+            names.append(best)
+            total = total + scores.pop(best)
+            areas.append(area(total))
+            if areas[-1] >= (PERFECT if len(names) > 1 else SUSPICIOUS):
+                return names, areas[-1]
+        return names[:1], areas[0] if areas else math.nan
+
+    def one_answer(self) -> Iterator[str]:
+        """That all rows are predicted as one class, said of those it is true of."""
+        rows, training = self.rows, self.sets[0]
+        both = training.only == rows.only and rows.name != "training"
+        at = " at this threshold" if self.threshold is not None else ""
+        if rows.only is not None:
+            which = "" if both else self.which
+            yield f"Every {which}row is predicted '{rows.only}'{at}."
+        elif training.only is not None:
+            yield f"Every training row is predicted '{training.only}'{at}."
+
+    def verdict(self) -> Iterator[str]:
+        """The error rate beside that of always predicting the more frequent class."""
+        rows, n = self.rows, self.rows.table.n_classified
+        wrong, always = percent(rows.error_rate), percent(rows.majority_error)
+        if rows.only is not None and rows.only == rows.majority:
+            rule = f"always predicting '{rows.only}'"
+            yield f"The error rate is that of {rule}, {always}."
+        elif rows.is_new:
+            better = "better" if rows.error_rate < rows.majority_error else "worse"
+            better = "not clearly better" if self.p_value >= 0.05 else better
+            small = self.p_value < SMALLEST
+            p = "p < 0.0001" if small else f"p = {number(self.p_value, 2)}"
+            always = f"instead of {always}"
+            yield (
+                f"On new rows the model is {better} than always predicting "
+                f"'{rows.majority}': it is wrong in {wrong} of {counted(n, 'row')} "
+                f"{always} (exact McNemar test against always predicting "
+                f"'{rows.majority}', {p})."
+            )
+        else:
+            where = "In cross-validation the" if rows.name == "out-of-fold" else "The"
+            which = "training " if rows.name == "training" else ""
+            seen = ""
+            if rows.table.source == "partly training":
+                seen = f" ({rows.table.n_seen:,} of them training rows)"
+            yield (
+                f"{where} model is wrong in {wrong} of {n:,} {which}rows{seen}; always "
+                f"predicting '{rows.majority}' would be wrong in {always}."
+            )
+
+    @property
+    def costs(self) -> Costs | None:
+        """What wrong predictions cost: as given, or as the threshold implies."""
+        if self.cost is not None:
+            return Costs(self.cost.false_positive, self.cost.false_negative)
+        if (chosen := self.chosen) is not None:
+            if chosen.target.name != "cost":
+                return None
+            pair = chosen.target.false_positive, chosen.target.false_negative
+            first = chosen.positive == chosen.levels[0]
+            return Costs(*(pair if first == self.is_first else pair[::-1]))
+        if self.result.problem.loss != "log" or not 0.0 < (self.threshold or 0.0) < 1.0:
+            return None
+        share = self._cut_of_positive
+        return Costs(1.0, (1.0 - share) / share, implied=True)
+
+    @property
+    def _cut_of_positive(self) -> float:
+        """The threshold of a probability of the positive class."""
+        assert self.threshold is not None
+        return 1.0 - self.threshold if self.is_first else self.threshold
+
+    @cached_property
+    def decisions(self) -> RuleRates:
+        """What the threshold decides in the rows that errors are quoted for."""
+        counts, at = self.rows.table.counts, int(not self.is_first)
+        hits, missed = int(counts[at, at]), int(counts[at, 1 - at])
+        alarms, left = int(counts[1 - at, at]), int(counts[1 - at, 1 - at])
+        n, costs = self.rows.table.n_classified, self.costs or Costs(math.nan, math.nan)
+        return RuleRates(
+            ratio(hits, hits + missed),
+            ratio(left, left + alarms),
+            ratio(hits + alarms, n),
+            ratio(costs.false_negative * missed + costs.false_positive * alarms, n),
+            ratio(costs.false_positive * (alarms + left), n),
+            ratio(costs.false_negative * (hits + missed), n),
+        )
+
+    def decision(self) -> Iterator[str]:
+        """The rule, and what it decides and costs beside predicting all or none."""
+        yes, no, found = self.positive, self.other, self.decisions
+        n, which = self.rows.table.n_classified, self.which
+        cut, logistic = self.threshold or 0.0, self.result.problem.loss == "log"
+        rule = f"score {'below' if self.is_first else 'above'} {number(cut)}"
+        if logistic and self.threshold is not None:
+            rule = f"probability of '{yes}' above {number(self._cut_of_positive)}"
+        yield (
+            f"Rows with a {rule} are predicted '{yes}': {percent(found.share)} of "
+            f"{counted(n, f'{which}row')}. These are {percent(found.sensitivity)} of "
+            f"the '{yes}' rows (sensitivity) and {percent(1.0 - found.specificity)} of "
+            f"the '{no}' rows (specificity {percent(found.specificity)})."
+        )
+        if (costs := self.costs) is None:
+            return
+        why = f", the costs that a threshold of {number(cut)} fits" * costs.implied
+        yield (
+            f"The cost per row is {number(found.cost, 3)}; it would be "
+            f"{number(found.cost_of_all, 3)} if all rows were predicted '{yes}' and "
+            f"{number(found.cost_of_none, 3)} if none were (a missed '{yes}' costs "
+            f"{number(costs.false_negative, 3)}, a false alarm "
+            f"{number(costs.false_positive, 3)}{why})."
+        )
+        if found.cost > (least := min(found.cost_of_all, found.cost_of_none)):
+            cheap = yes if least == found.cost_of_all else no
+            yield f"Predicting '{cheap}' for all rows costs less than the model."
+
+    def choice(self) -> Iterator[str]:
+        """How a threshold was chosen; whether probabilities are right on average."""
+        if (chosen := self.chosen) is not None:
+            here, usual = chosen.tidy()["estimate"]
+            name = chosen.target.name.replace("_", " ")
+            yield (
+                f"The threshold was chosen for its {name} "
+                f"({chosen.folds.description}): {number(here, 3)} is expected on new "
+                f"rows, {number(usual, 3)} at the usual threshold."
+            )
+        if self.is_decision and self.calibration is not None:
+            mean, share = map(percent, self.in_the_large)
+            yes = self.positive
+            yield f"The mean probability of '{yes}' is {mean}; {share} are '{yes}'."
+
+    def ranking(self, command: bool) -> Iterator[str]:
+        """How well the score ranks rows, or where a ranking is had."""
+        rows, logistic = self.rows, self.result.problem.loss == "log"
+        constant = rows.only is not None and not self.is_decision
+        if constant and not logistic:
+            if needs_scaling(self.result):
+                scale = "--standardize" if command else "standardize=True"
+                yield f"Scale the predictors first ({scale})."
+            loss = "--loss log" if command else "ps.logit"
+            weights = "--weights balanced" if command else "weights='balanced'"
+            yield (
+                f"For probabilities or a ranking use the log loss ({loss}); for a "
+                f"balanced rule {weights}."
+            )
+        elif rows.pairs.tied == 1.0:
+            yield "The model gives all rows the same score."
+        elif rows.auc is not None:
+            yes, no = self.positive, self.other
+            larger, tied = rows.pairs
+            what = f"probability of '{yes}'" if logistic else "score"
+            side = "larger" if logistic or not self.is_first else "smaller"
+            fold = " of a fold" if rows.name == "out-of-fold" else ""
+            same = f" and the same in {percent(tied)}" if tied > 0.0 else ""
+            pairs = "of pairs" + fold
+            share = "" if math.isnan(larger) else f" in {percent(larger)} {pairs}{same}"
+            subject = "As a ranking it" if constant else "The model"
+            yield (
+                f"{subject} gives a '{yes}' row a {side} {what} than a '{no}' "
+                f"row{share} (AUC {rows.auc:.3f}; 0.5 is chance)."
+            )
+            if constant:
+                cut = "--threshold" if command else "predict(threshold=)"
+                first = str(rows.only) == rows.table.levels[0]
+                way = "lower" if first else "higher"
+                also = rows.table.levels[int(first)]
+                yield f"A {way} threshold ({cut}) predicts rows as '{also}'."
+
+    def without_new_rows(self, command: bool) -> Iterator[str]:
+        """That errors of training rows are too low, and what estimates them."""
+        if self.rows.name == "training":
+            cure = "report(test, ...) or validation=ps.cross_validate(model)"
+            cure = "--test FILE or --cv 10" if command else cure
+            yield (
+                "No new rows were given, and errors on new rows are usually higher; "
+                f"{cure} estimates them."
+            )
+
+    @property
+    def tiles(self) -> list[tuple[str, str, str]]:
+        """Numbers of the first screen: name, value, what it is beside."""
+        return [
+            *(self._decided() if self.is_decision else self._errors()),
+            *self._area(),
+        ]
+
+    def _errors(self) -> Iterator[tuple[str, str, str]]:
+        rows = self.rows
+        names = {"out-of-fold": "Cross-validated error", "training": "Training error"}
+        name = "Error on new rows" if rows.is_new else "Error on the test rows"
+        beside = f"{rows.table.n_errors:,} of {counted(rows.table.n_classified, 'row')}"
+        if rows.is_new:
+            low, high = map(percent, rows.table.error_interval("exact"))
+            beside = f"95% interval {low} to {high}"
+        elif (validation := self.validation) is not None and rows.name == "out-of-fold":
+            beside = validation.folds.description
+            if not math.isnan(self.std_error):
+                beside = f"standard error {percent(self.std_error)}, {beside}"
+            if validation.folds.repeats > 1:
+                beside += ", the first of them"
+            if self.path is not None and validation.choosing is None:
+                beside += "; optimistic, as lambda was chosen on these rows"
+        yield names.get(rows.name, name), percent(rows.error_rate), beside
+        always = percent(rows.majority_error)
+        yield f"Always '{rows.majority}'", always, "error rate of always predicting it"
+
+    def _decided(self) -> Iterator[tuple[str, str, str]]:
+        found, yes, no = self.decisions, self.positive, self.other
+        for name, level in (("sensitivity", yes), ("specificity", no)):
+            beside = f"of '{level}' rows are predicted '{level}'"
+            interval = self.rows.report.intervals.get(name)
+            if interval is not None and not math.isnan(interval.low):
+                beside = "{}, 95% interval {} to {}".format(
+                    beside, *map(percent, interval)
+                )
+            yield name.capitalize(), percent(getattr(found, name)), beside
+        number_of = round(found.share * self.rows.table.n_classified)
+        rows = counted(self.rows.table.n_classified, "row")
+        yield f"Predicted '{yes}'", percent(found.share), f"{number_of:,} of {rows}"
+        if self.costs is not None:
+            everyone, nobody = (
+                number(x, 3) for x in (found.cost_of_all, found.cost_of_none)
+            )
+            beside = f"{everyone} if all are predicted '{yes}', {nobody} if none is"
+            yield "Cost per row", number(found.cost, 3), beside
+
+    def _area(self) -> Iterator[tuple[str, str, str]]:
+        rows = self.rows
+        if rows.auc is None:
+            return
+        interval = rows.report.intervals.get("auc")
+        beside = "0.5 is chance, 1 is perfect"
+        if rows.name == "out-of-fold" and self.validation is not None:
+            beside = "mean over the folds"
+            if (error := self.validation.std_error.get("auc", math.nan)) > 0.0:
+                beside += f", standard error {error:.3f}"
+        elif interval is not None and not math.isnan(interval.low):
+            beside = f"95% interval {interval.low:.3f} to {interval.high:.3f}"
+        yield "AUC", f"{rows.auc:.3f}", beside
+
     @property
     def p_value(self) -> float:
         """McNemar's exact test of new rows against always predicting the majority.
 
-        The two rules differ in the rows that the model predicts as the other level.
+        The two rules differ in the rows that the model predicts as the other level. A
+        rule for costs is not judged by its error rate.
         """
-        if not self.rows.is_new:
+        if not self.rows.is_new or self.is_decision:
             return math.nan
         counts, levels = self.rows.table.counts, self.rows.table.levels
         at = levels.index(self.rows.majority)
@@ -214,7 +659,7 @@ class ReportFacts:
     def std_error(self) -> float:
         """The standard error of the cross-validated error, at least that of rows."""
         n, rate = self.rows.table.n_classified, self.rows.error_rate
-        if self.validation is None or self.threshold is not None or not n:
+        if self.validation is None or self.is_decision or not n:
             return math.nan
         spread = float(self.validation.std_error.get("error_rate", math.nan))
         return max(spread, math.sqrt(rate * (1.0 - rate) / n))
@@ -256,44 +701,68 @@ class ReportFacts:
         found: Vector = scores[self.result.problem.row_weights > 0.0]
         return found
 
+    @property
+    def n_predictors(self) -> int:
+        """Number of variables in the predictors."""
+        inner = unscaled(self.result.design)
+        if isinstance(inner, FormulaDesign):
+            return len(inner.variables)
+        return len(inner.names)
+
+    @property
+    def own_effects(self) -> list[list[int]]:
+        """Coefficients of the terms whose effect is that of one predictor alone.
+
+        A variable of several terms, as in an interaction or beside its square, has no
+        effect of its own; nor has one column of a spline or polynomial.
+        """
+        inner = unscaled(self.result.design)
+        if not isinstance(inner, FormulaDesign):
+            return [[at] for at in range(len(inner.names))]
+        columns = [inner.variables_of(term) for term in inner.terms]
+        uses = Counter(name for each in columns for name in each)
+        found = []
+        ends = np.cumsum([0, *map(len, inner.columns)]).tolist()
+        for each, pair in zip(columns, pairwise(ends), strict=True):
+            places = [*range(*pair)]
+            levels = [at for at in places if self._level(at)]
+            alone = len(each) == 1 and uses[next(iter(each))] == 1
+            if alone and len(places) in (1, len(levels)):
+                found.append(places)
+        return found
+
     @cached_property
     def strongest(self) -> Lines:
         """The predictors that move the score most: name, difference, effect.
 
         Predictors are ranked by their coefficient times their standard deviation; of
-        the columns of one term the strongest is shown; one in an interaction has no
-        effect of its own and is left out. With the log loss the effect is
-        an odds ratio, for 0 and 1 of one against the other, else of one standard
-        deviation; with the hinge loss it is the change of the share of rows predicted
-        as the positive level, in percentage points.
+        the columns of one term the strongest is shown; see `own_effects`. Those that do
+        not move the score are left out. With the log loss the effect is an odds ratio
+        of the positive class, for 0 and 1 of one against the other, else of one
+        standard deviation; with the hinge loss it is the change of the share of rows
+        predicted as the positive class, in percentage points.
         """
         result = self.result
         if not isinstance(result, LinearResults) or not len(result.coef):
             return []
         table = result.displayed(result.coefficient_table()).set_index("term")
-        each = table[NUMBERS].reindex(result.coef.index).fillna({"estimate": 0.0})
+        each = table[NUMBERS].reindex(result.coef.index)
         cells, deviations = each.to_numpy(dtype=np.float64), np.ones(len(each))
         if self.fit_scores is not None:
             deviations = moments(result.problem.X)[1]
         with np.errstate(invalid="ignore", over="ignore"):
-            order = np.argsort(-np.abs(cells[:, 0] * deviations), kind="stable")
-        names = list(map(str, result.design.names))
-        crossed = {  # whose effect depends on others
-            part.partition("[")[0] for n in names if ":" in n for part in n.split(":")
-        }
-        found = dict[str, int]()  # the first column of each term
-        for at in order.tolist():
-            term = names[at].partition("[")[0]
-            if result.design.formula is None:
-                found[names[at]] = at
-            elif not NO_EFFECT.search(names[at]) and term not in crossed:
-                found.setdefault(term, at)
-        chosen = [*found.values()][:STRONGEST]
-        if not np.any(cells[chosen, 0]):
-            return []
+            sizes = np.nan_to_num(np.abs(cells[:, 0] * deviations))
+        found = [max(places, key=sizes.__getitem__) for places in self.own_effects]
+        found = [at for at in found if sizes[at] > AT_ZERO]
+        found.sort(key=sizes.__getitem__, reverse=True)
         if result.scaling is not None:
             cells = cells / result.scaling.scale[:, None]
-        return [[*self._difference(at), self._effect(at, cells[at])] for at in chosen]
+        if self.is_first:
+            cells = -cells[:, [0, 2, 1]]
+        return [
+            [*self._difference(at), self._effect(at, cells[at])]
+            for at in found[:STRONGEST]
+        ]
 
     def _column(self, at: int) -> Vector:
         """A predictor in the training rows that count, on its own scale."""
@@ -323,9 +792,11 @@ class ReportFacts:
         if found := self._level(at):
             return found[0], f"{found[1]} vs {found[2]}"
         name, step = str(self.result.design.names[at]), self._step(at)
-        if step != 1.0:
-            return name, f"+{number(step, 3)}{NBSP}(1{NBSP}SD)"
-        return name, "+1" if self.fit_scores is None else "1 vs 0"
+        if self.fit_scores is None:
+            return name, "per unit"
+        if _is_dummy(self._column(at)):
+            return name, "1 vs 0"
+        return name, f"per standard deviation ({number(step, 3)})"
 
     def _effect(self, at: int, estimate: Vector) -> str:
         """An odds ratio; or the change of the score, and of the predicted share."""
@@ -338,10 +809,12 @@ class ReportFacts:
         shown = ("+" if move > 0.0 else "") + number(move, 3)
         if self.fit_scores is None:
             return shown
-        before, column = self.fit_scores, self._column(at)
+        sign = -1.0 if self.is_first else 1.0
+        before, column = sign * self.fit_scores, self._column(at)
+        cut = sign * (self.threshold or 0.0)
         if _is_dummy(column):
             before = before - move * column
-        above = np.mean(before + move > 0.0) - np.mean(before > 0.0)
+        above = np.mean(before + move > cut) - np.mean(before > cut)
         return f"{shown} ({100.0 * above:+.1f} points)".replace("-", "−")
 
     @cached_property
@@ -356,7 +829,35 @@ class ReportFacts:
     @cached_property
     def statistics(self) -> Lines:
         """Every statistic of the tables, a column for each set of rows."""
-        return _side_by_side([_statistics(rows.table) for rows in self.sets])
+        return _side_by_side([self._statistics(rows) for rows in self.sets])
+
+    def _statistics(self, rows: EvaluatedRows) -> dict[str, str]:
+        """Names and values of all statistics of some rows.
+
+        Those that two names have are there once, and a rule for costs is not tested
+        against the more frequent class.
+        """
+        with catch_warnings():
+            simplefilter("ignore", UndefinedMetricWarning)
+            found = rows.table.tidy()
+        written = {}
+        for each in found.to_dict(orient="records"):
+            term, level, p = each["term"], each["class"], each["p_value"]
+            if term in TWICE:
+                continue
+            label = metric_name(term)
+            if term == "auc_pooled":
+                written[label] = decimals(math.nan if rows.auc is None else rows.auc)
+            elif term != "mcnemar":
+                value, *ends = (decimals(each[name]) for name in NUMBERS)
+                interval = f" [{ends[0]},{NBSP}{ends[1]}]"
+                of = "" if level is None else f" ({level})"
+                with_interval = not math.isnan(each["conf_low"])
+                written[label + of] = value + interval * with_interval
+            if not math.isnan(p) and not (term == "accuracy" and self.is_decision):
+                small = p < SMALLEST
+                written[P_VALUES[term]] = f"<{NBSP}0.0001" if small else decimals(p)
+        return written
 
     @cached_property
     def counts(self) -> Lines:
@@ -446,25 +947,6 @@ def _side_by_side(columns: Sequence[dict[str, str]]) -> Lines:
     return [[name, *(each.get(name, "") for each in columns)] for name in names]
 
 
-def _statistics(table: ConfusionMatrix) -> dict[str, str]:
-    """Names and values of all statistics of a table."""
-    with catch_warnings():
-        simplefilter("ignore", UndefinedMetricWarning)
-        found = table.tidy()
-    written = {}
-    for each in found.to_dict(orient="records"):
-        label, level, p = metric_name(each["term"]), each["class"], each["p_value"]
-        if each["term"] != "mcnemar":
-            value, *ends = (decimals(each[name]) for name in NUMBERS)
-            interval = f" [{ends[0]},{NBSP}{ends[1]}]"
-            of = "" if level is None else f" ({level})"
-            written[label + of] = value + interval * (not math.isnan(each["conf_low"]))
-        if not math.isnan(p):
-            small = p < SMALLEST
-            written[P_VALUES[each["term"]]] = f"<{NBSP}0.0001" if small else decimals(p)
-    return written
-
-
 def _is_dummy(column: Vector) -> bool:
     """Whether a predictor is 0 or 1 in every row, to rounding."""
     return bool((np.minimum(np.abs(column), np.abs(column - 1.0)) < 1e-9).all())
@@ -488,6 +970,8 @@ SMALLEST = 1e-4  # p-value that is written in digits
 
 def _ratio(value: float) -> str:
     """An odds ratio with two decimals, unless it is very small or large."""
+    if 100.0 <= value < 1e6:
+        return f"{value:,.0f}"
     return f"{value:.2f}" if 0.1 <= value < 100.0 else number(value, 2)
 
 
@@ -528,4 +1012,17 @@ def percent(share: float) -> str:
     return tables.percent(share).replace("-", "−")
 
 
-WRITERS = number, percent, decimals, listing  # of a template
+def plain_listing(items: Iterable[object], limit: int = 12) -> str:
+    """Write the first few items without quotes.
+
+    Examples
+    --------
+    >>> plain_listing(["age", "ward", "dose"], 2)
+    'age, ward and 1 more'
+    """
+    found = list(map(str, items))
+    more = len(found) - limit
+    return ", ".join(found[:limit]) + f" and {more:,} more" * (more > 0)
+
+
+WRITERS = number, percent, decimals, plain_listing  # of a template

@@ -29,6 +29,7 @@ from pegasos_stats.output.plotting.style import Axes, dress, pyplot
 from pegasos_stats.output.report.facts import WRITERS, ReportFacts
 from pegasos_stats.session import session_info
 from pegasos_stats.solvers.kernel_problem import KernelProblem
+from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.options import given
 from pegasos_stats.studies.cross_validation import end_of_path
 from pegasos_stats.tables import markdown
@@ -106,6 +107,7 @@ def templates(escape: Escape) -> "Environment":
         "end_of_path": end_of_path,
         "fenced": lambda *text: Markup(_fenced(*text)),
         "python_lines": python_lines,
+        "title_of": summaries.title_of,
         "uncertified": summaries.UNCERTIFIED,
         "zip": zip,
     }
@@ -263,6 +265,8 @@ def python_lines(facts: ReportFacts) -> str:
     if result.design.formula is not None:
         model, rows = function, [result.design.formula, Name("train")]
     of_model, of_fit = model_arguments(facts), fit_arguments(result)
+    usual = isinstance(result.solver, Optimum) and not solver_options(result)
+    solver = [] if usual else [solver_call(result)]
     values = (*rows, *of_model.values(), *solver_options(result).values())
     named = [
         value
@@ -275,7 +279,7 @@ def python_lines(facts: ReportFacts) -> str:
             "",
             f"# {', '.join(dict.fromkeys(named))}: as they were given to the fit",
             f"model = ps.{model}({', '.join([*map(repr, rows), written(of_model)])})",
-            f"result = model.fit({', '.join([solver_call(result), written(of_fit)])})",
+            f"result = model.fit({', '.join([*solver, written(of_fit)])})",
             "print(result.summary())",
         ]
     ).replace(", )", ")")
@@ -289,8 +293,10 @@ def written(arguments: Mapping[str, object]) -> str:
 def model_arguments(facts: ReportFacts) -> dict[str, object]:
     """Arguments of the model by name; defaults are left out."""
     result, problem, found = facts.result, facts.result.problem, dict[str, object]()
-    coding, counts, offset = result.coding, result.counted, result.offsets
-    if problem.lam_rule != "1/n" or problem.lam != 1.0 / problem.n_weighed:
+    coding, counts = facts.coding or result.coding, result.counted
+    offset = result.offsets
+    is_usual = problem.lam_rule == "1/n" and problem.lam == 1.0 / problem.n_weighed
+    if not is_usual and problem.lam_rule not in ("ml", "no ml"):
         found["lam"] = problem.lam if result.lambda_path is None else "cv"
     if problem.loss not in ("hinge", "log"):
         found["loss"] = problem.loss
@@ -406,7 +412,9 @@ def figures_of(facts: ReportFacts) -> dict[str, str]:
             found["image"] = drawn(
                 lambda ax: plot.coefficient_image(shape, ax=ax), WIDTH, WIDTH
             )
-    if rows.scores is not None and rows.auc is not None:
+    if (folds := facts.validation) and rows.name == "out-of-fold" and rows.auc:
+        found["roc"] = drawn(lambda ax: folds.plot_roc(ax=ax), *square)
+    elif rows.scores is not None and rows.auc is not None:
         found["roc"] = drawn(lambda ax: draw_roc(table, result, ax, {}, cut), *square)
     start = 0.0 if cut is None else score_at(cut, result.problem)
     if rows.scores is not None and table.n_classified and math.isfinite(start):

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
 from html import escape
 from os import PathLike
@@ -11,11 +12,14 @@ from typing import IO, Literal, TypeVar, cast
 import numpy as np
 
 from pegasos_stats import writing
-from pegasos_stats.checks import check_choice
+from pegasos_stats.checks import check_choice, check_flag
+from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.formula_design import Unseen
 from pegasos_stats.data.user_data import is_valid_text
-from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.errors import DataError, OptionError, visible
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
+from pegasos_stats.metrics.inputs import positive_position
+from pegasos_stats.metrics.scores import Target
 from pegasos_stats.models.kernel import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results, checked_threshold
@@ -24,7 +28,7 @@ from pegasos_stats.output.plotting.tiles import checked_shape
 from pegasos_stats.output.report import facts, rendering
 from pegasos_stats.output.report.rendering import Page, figures_of
 from pegasos_stats.studies.cross_validation import CrossValidation, LambdaPath
-from pegasos_stats.studies.thresholds import Thresholds, scale_of
+from pegasos_stats.studies.thresholds import ThresholdRule, Thresholds, scale_of
 
 Format = Literal["html", "markdown"]
 Study = TypeVar("Study", LambdaPath, CrossValidation)
@@ -161,7 +165,7 @@ class Report:
             if page.facts.rows.scores is not None:
                 rows = page.facts.misclassified
                 files.write(csv, rows.to_csv(index=False, lineterminator="\n"))
-            files.write(place, text)
+            files.write(place, visible(text))
         return replace(self, path=Path(place.path))
 
     def __repr__(self) -> str:
@@ -187,6 +191,8 @@ def report(
     unseen: Unseen = "error",
     offset: object = None,
     threshold: object = None,
+    cost: object = None,
+    row_names: bool = False,
     overwrite: bool = False,
 ) -> Report:
     """Make a one-page report of a fit: data, model, certificate, errors, code.
@@ -207,7 +213,7 @@ def report(
         By default from the path: Markdown for ``.md``, HTML for ``.html``. Figures are
         in the file; GitHub does not show those of Markdown, pandoc and notebooks do.
     title : str, optional
-        By default the outcome and its levels.
+        By default the outcome and its classes.
     image_shape : pair of int, optional
         Rows and columns of an image whose pixels, row by row, are the predictors: the
         coefficients are then drawn as an image too.
@@ -229,7 +235,15 @@ def report(
     threshold : float or Thresholds, optional
         Threshold of the predicted labels in tables and figures, as for
         ``predict(threshold=)``. For the result of ``result.thresholds()`` the report
-        also says how it was chosen.
+        also says how it was chosen. The page then begins with sensitivity,
+        specificity and costs in the place of the error rate.
+    cost : dict, optional
+        What wrong predictions cost, as for ``result.thresholds(cost=)``: the page has
+        the mean cost of a row beside that of predicting all rows alike. Without
+        `threshold` a logistic fit takes that of least cost if probabilities are right;
+        without `cost` a threshold of a probability implies costs.
+    row_names : bool
+        Whether the page names the rows that it lists; the CSV always does.
     overwrite : bool
         Whether another file at `path` may be replaced.
 
@@ -269,16 +283,34 @@ def report(
         checked_page(path, format, overwrite)
     if offset is not None and test is None:
         raise OptionError("offset= is that of the test data; give both, or neither.")
+    check_flag("row_names", row_names)
     cut, chosen = _checked_threshold(threshold, fitted)
+    target = None
+    if cost is not None:
+        target, usual = checked_cost(cost, fitted, positive)
+        cut = usual if cut is None else cut
     rendering.templates(escape)  # an error before any work where jinja2 is missing
     path_tried = _checked_study("path_of_lambda", path_of_lambda, LambdaPath, fitted)
     folds = _checked_study("validation", validation, CrossValidation, fitted)
     sets = facts.evaluated_rows(fitted, test, folds, cut, positive, unseen, offset)
-    found = facts.ReportFacts(fitted, sets, image_shape, path_tried, folds, cut, chosen)
-    low, high = fitted.coding.levels
-    title = title or f"{fitted.coding.name}: {low} or {high}"
+    coding, (low, high) = fitted.coding, sets[0].table.levels
+    if (low, high) != coding.levels:
+        fitted = copy(fitted)
+        named = replace(coding, negative=low, positive=high, dtype=np.dtype(object))
+        object.__setattr__(fitted, "coding", named)
+    of_rule = cut, chosen, target, row_names, coding
+    found = facts.ReportFacts(fitted, sets, image_shape, path_tried, folds, *of_rule)
+    plain = f"{coding.name}: {low} or {high}"
+    title = title or (plain if coding is fitted.coding else without_brackets(coding))
     made = Report(Page(title, found, figures_of(found)))
     return made if path is None else made.write(path, format, overwrite=overwrite)
+
+
+def without_brackets(coding: LabelCoding) -> str:
+    """The name of an outcome without brackets around all of it."""
+    inner = coding.name[1:-1]
+    whole = coding.name == f"({inner})" and not {"(", ")"} & set(inner)
+    return inner if whole else coding.name
 
 
 def _checked_fit(result: object, title: object, image_shape: object) -> Fitted:
@@ -315,6 +347,21 @@ def _checked_study(
             "those of the fit; give one of the same model."
         )
     return study
+
+
+def checked_cost(
+    cost: object, result: Fitted, positive: object = None
+) -> tuple[Target, float | None]:
+    """Costs by the positive class, and the threshold of a probability that they fit."""
+    problem = result.problem
+    scale, ends = scale_of(problem), (None, cost, positive)
+    target = ThresholdRule.of(*ends, result.coding, scale, 0.0).target
+    if scale == "score":
+        return target, None
+    false_positive, false_negative = target.false_positive, target.false_negative
+    share = false_positive / (false_positive + false_negative)
+    at = positive_position(result.coding.levels, positive)
+    return target, share if at else 1.0 - share
 
 
 def _checked_threshold(
