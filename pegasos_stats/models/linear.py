@@ -34,7 +34,7 @@ from pegasos_stats.models.results import labelled_rows, outcome_column
 from pegasos_stats.other_frames import is_dask, partitioned
 from pegasos_stats.solvers.losses import LossName
 from pegasos_stats.solvers.maximum_likelihood import (
-    LikelihoodFit,
+    MaximumLikelihood,
     maximum_likelihood,
     no_maximum,
 )
@@ -122,7 +122,7 @@ class Model(ABC):
     _sample: samples.Sample
     _path: "LambdaPath | None" = None  # that chose lambda, with lam="cv"
     _choices: "dict[bytes, Self] | None" = None  # models at such a lambda, by groups
-    _likelihood: LikelihoodFit | None = None  # with lam = 0
+    _likelihood: MaximumLikelihood | None = None  # with lam = 0
 
     def __repr__(self) -> str:
         lam = "by cross-validation" if self.problem.lam_rule == "cv" else "0 or 1/n"

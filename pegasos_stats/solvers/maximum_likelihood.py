@@ -170,7 +170,7 @@ class Extremes(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Coordinates:
+class EstimableColumns:
     """Standardized estimable columns, the intercept first if there is one.
 
     Attributes
@@ -255,7 +255,7 @@ class Coordinates:
         return np.append(float(shift), inner)
 
 
-def moments_of(at: Coordinates, block: Block, values: Values) -> Moments:
+def moments_of(at: EstimableColumns, block: Block, values: Values) -> Moments:
     """Moments of the rows of a block."""
     Z, w = at.rows(block.X), block.w
     if isinstance(Z, np.ndarray):
@@ -281,7 +281,7 @@ def triangle(Z: Matrix) -> Matrix:
 
 
 def triangle_of(
-    at: Coordinates, mean: Vector, block: Block, values: Values
+    at: EstimableColumns, mean: Vector, block: Block, values: Values
 ) -> Triangle:
     """The factor of the rows of a block, centred about their mean."""
     Z = dense_rows(at.rows(block.X)) - mean
@@ -307,7 +307,7 @@ def pivots(C: Matrix) -> Vector:
     return residual
 
 
-def standardized(problem: Problem) -> Coordinates:
+def standardized(problem: Problem) -> EstimableColumns:
     """Columns that vary, centred and scaled; sparse ones, or without intercept, scaled.
 
     Without intercept the scale is the root of the mean square.
@@ -323,10 +323,10 @@ def standardized(problem: Problem) -> Coordinates:
         means, scale = np.zeros(p), np.hypot(means, scale)
     varies = np.flatnonzero((scale > 0.0) & np.isfinite(scale))
     scale = np.where(scale > 0.0, scale, 1.0)
-    return Coordinates(means, scale, problem.intercept, varies)
+    return EstimableColumns(means, scale, problem.intercept, varies)
 
 
-def estimable_columns(problem: Problem) -> Coordinates:
+def estimable_columns(problem: Problem) -> EstimableColumns:
     """Standardize the columns that are not combinations of the columns before them.
 
     A Gram matrix tells, and where a residual is near its rounding the factor ``R``.
@@ -358,7 +358,7 @@ class LikelihoodPass:
 
     Attributes
     ----------
-    at : Coordinates
+    at : EstimableColumns
     theta : float64 array, shape (k,)
     before, step : float64 array, shape (k,)
         Newton's step, and where it began: its linearisation gives the dual point.
@@ -368,7 +368,7 @@ class LikelihoodPass:
         Whether the dual point is compared with the point.
     """
 
-    at: Coordinates
+    at: EstimableColumns
     theta: Vector
     before: Vector
     step: Vector
@@ -426,7 +426,7 @@ class LikelihoodPass:
 class CertificatePass:
     """A pass that compares a dual point with the one of a fit."""
 
-    at: Coordinates
+    at: EstimableColumns
     theta: Vector
 
     @one_thread()
@@ -456,7 +456,7 @@ class CertificatePass:
 
 
 def depth_of(Z: Any) -> Depth:
-    """Additions of a summand in `Coordinates.sums`."""
+    """Additions of a summand in `EstimableColumns.sums`."""
     m = Z.shape[0]
     return Depth(additions(m) if isinstance(Z, np.ndarray) else float(m))
 
@@ -501,7 +501,7 @@ def _excess(x: Vector) -> Vector:
 
 
 @dataclass(frozen=True, eq=False)
-class LikelihoodFit:
+class MaximumLikelihood:
     """What the passes found.
 
     Attributes
@@ -547,7 +547,7 @@ Observe = Callable[[int, Solution], None]
 @one_thread()
 def maximum_likelihood(
     problem: Problem, names: Sequence[str] = (), observe: Observe | None = None
-) -> LikelihoodFit:
+) -> MaximumLikelihood:
     """Maximise the likelihood of a logistic regression by Newton's method.
 
     Parameters
@@ -561,7 +561,7 @@ def maximum_likelihood(
 
     Returns
     -------
-    LikelihoodFit
+    MaximumLikelihood
 
     Examples
     --------
@@ -575,30 +575,30 @@ def maximum_likelihood(
     """
     k = problem.p + problem.intercept
     if k > MOST_COEFFICIENTS:
-        return LikelihoodFit(None, reason=f"it is not tried for {k:,} coefficients")
+        return MaximumLikelihood(None, reason=f"not tried for {k:,} coefficients")
     ascent = Ascent(problem, estimable_columns(problem), observe)
     ascent.begin()
     return climbed(ascent, names)
 
 
-def refit(problem: Problem, at: Coordinates, theta: Vector) -> LikelihoodFit:
+def refit(problem: Problem, at: EstimableColumns, theta: Vector) -> MaximumLikelihood:
     """Maximise the likelihood of a resample, from the estimate for all rows.
 
     Parameters
     ----------
     problem : Problem
-    at : Coordinates
+    at : EstimableColumns
         Of the problem with all rows; columns that are collinear here have no estimate.
     theta : float64 array, shape (k,)
     """
     ascent = Ascent(problem, at)
     ascent.begin_at(theta)
     if not ascent.has_full_rank:
-        return LikelihoodFit(None, reason="predictors are collinear")
+        return MaximumLikelihood(None, reason="predictors are collinear")
     return climbed(ascent, ())
 
 
-def climbed(ascent: "Ascent", names: Sequence[str]) -> LikelihoodFit:
+def climbed(ascent: "Ascent", names: Sequence[str]) -> MaximumLikelihood:
     """Take Newton's steps to the estimate, if it exists."""
     exists, size, is_last = False, np.inf, False
     while ascent.n_passes < MOST_PASSES and not ascent.is_separated:
@@ -614,7 +614,9 @@ def climbed(ascent: "Ascent", names: Sequence[str]) -> LikelihoodFit:
                 break
         if is_last:
             return ascent.fit()
-    return LikelihoodFit(None, reason=ascent.reason(names), n_passes=ascent.n_passes)
+    return MaximumLikelihood(
+        None, reason=ascent.reason(names), n_passes=ascent.n_passes
+    )
 
 
 class Ascent:
@@ -631,7 +633,7 @@ class Ascent:
     _direction: Vector | None = None
 
     def __init__(
-        self, problem: Problem, at: Coordinates, observe: Observe | None = None
+        self, problem: Problem, at: EstimableColumns, observe: Observe | None = None
     ) -> None:
         self._problem, self._at, self._observe = problem, at, observe
         self._dual = np.zeros(problem.n)
@@ -772,10 +774,12 @@ class Ascent:
             estimable=None if estimable.all() else estimable,
         )
 
-    def fit(self) -> LikelihoodFit:
+    def fit(self) -> MaximumLikelihood:
         """The estimate and its certificate."""
         at = certificate_at(self._problem, self._at, self._theta, self.sums)
-        return LikelihoodFit(self.solution, at, self.sums.table, n_passes=self.n_passes)
+        return MaximumLikelihood(
+            self.solution, at, self.sums.table, n_passes=self.n_passes
+        )
 
 
 def sample_of(problem: Problem, k: int) -> Problem | None:
@@ -799,8 +803,8 @@ def sample_of(problem: Problem, k: int) -> Problem | None:
 class DirectionsPass:
     """A pass that looks at a direction, which may separate rows."""
 
-    at: Coordinates
-    near: Coordinates
+    at: EstimableColumns
+    near: EstimableColumns
     theta: Vector
     direction: Vector | None
 
@@ -848,7 +852,7 @@ def ranges_of(block: Block, dual: Values) -> ClassRanges:
 
 
 def certificate_at(
-    problem: Problem, at: Coordinates, theta: Vector, sums: LikelihoodSums
+    problem: Problem, at: EstimableColumns, theta: Vector, sums: LikelihoodSums
 ) -> Certificate:
     """Certify a point by the sums of a pass over all rows.
 

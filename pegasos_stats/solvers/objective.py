@@ -229,10 +229,6 @@ def certificate(
     ----------
     Shalev-Shwartz & Zhang, JMLR 14 (2013), equations 1 to 5.
     """
-    if not problem.lam:
-        from pegasos_stats.solvers.maximum_likelihood import likelihood_certificate
-
-        return likelihood_certificate(problem, beta, alpha, a)
     w = problem.row_weights
     a = feasible(a, problem.y, problem.intercept, problem.most_dual)
     bounds = Rounding(problem, beta, alpha)

@@ -18,7 +18,11 @@ from pegasos_stats.checks import check_positive
 from pegasos_stats.errors import DataError, OptionError, shown
 from pegasos_stats.solvers import kernel_ascent, kernel_problem
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
-from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood, no_maximum
+from pegasos_stats.solvers.maximum_likelihood import (
+    likelihood_certificate,
+    maximum_likelihood,
+    no_maximum,
+)
 from pegasos_stats.solvers.newton.log import polished
 from pegasos_stats.solvers.newton.sums import kernel_rows, scores_in_order
 from pegasos_stats.solvers.objective import Certificate, certificate
@@ -57,6 +61,8 @@ def certificate_of(
     0.375
     """
     if isinstance(found, Solution):
+        if not problem.lam:
+            return likelihood_certificate(problem, found.beta, found.alpha, found.dual)
         return certificate(problem, found.beta, found.alpha, found.dual, enough)
     assert isinstance(problem, KernelProblem)
     return kernel_problem.kernel_certificate(problem, found)

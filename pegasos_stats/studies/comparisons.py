@@ -1137,8 +1137,8 @@ def pool(results: Sequence[LinearResults]) -> PooledResults:
     if any(fit.problem.loss == "hinge" for fit in fits):
         raise OptionError(
             "Fits with the hinge loss are not pooled: Rubin's rules need estimates "
-            "that are nearly normal, and theirs are not. Pool fits of ps.logit(), or of "
-            'ps.svm(..., loss="squared_hinge").'
+            "that are nearly normal, and theirs are not. Pool fits of ps.logit(), or "
+            'of ps.svm(..., loss="squared_hinge").'
         )
     for name, values in {
         "terms": [tuple(fit.params.index) for fit in fits],

@@ -11,10 +11,10 @@ from scipy.sparse import csr_array
 from pegasos_stats.solvers.maximum_likelihood import (
     divergence,
     estimable_columns,
+    likelihood_certificate,
     maximum_likelihood,
     refit,
 )
-from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 
 
@@ -79,7 +79,7 @@ def test_no_objective_is_below_the_certified_bound(seed):
         problem = replace(problem, X=problem.X * [1e-6, 1.0, 1e6] + [0.0, 1e7, 1e3])
     fit = maximum_likelihood(problem)
     beta, alpha, dual = fit.solution.beta, fit.solution.alpha, fit.solution.dual
-    at = certificate(problem, beta, alpha, dual)
+    at = likelihood_certificate(problem, beta, alpha, dual)
     with localcontext(prec=50):
         exactly, theta = Exactly(problem), decimals(np.append(alpha, beta))
         least = exactly.minimum(theta)
@@ -89,7 +89,7 @@ def test_no_objective_is_below_the_certified_bound(seed):
     assert at.gap == pytest.approx(fit.certificate.gap, rel=0.01)
     assert at.gap < 1e-9 * at.objective
     # The dual weights of the estimate bound how far other coefficients are off.
-    assert certificate(problem, beta, alpha + 1.0, dual).gap >= off
+    assert likelihood_certificate(problem, beta, alpha + 1.0, dual).gap >= off
 
 
 @pytest.mark.parametrize("seed", range(150))
