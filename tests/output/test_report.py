@@ -305,10 +305,11 @@ def test_the_strongest_predictors_have_an_effect_of_their_own():
     data["g"] = rng.choice(["u", "v"], 300)
     score = data.sum(axis=1, numeric_only=True) + rng.logistic(size=300)
     data["y"] = np.where(score > 0, "yes", "no")
-    formula = "y ~ a*g + b + I(b**2) + poly(c, 2) + d + log(e + 9)"
+    data["h"] = np.repeat(["u", "v", "w"], 100)
+    formula = "y ~ a*g + b + I(b**2) + poly(c, 2) + d + log(e + 9) + C(h, contr.sum)"
     facts = ps.logit(formula, data, lam=1e-3).fit().report().page.facts
     assert {line[0] for line in facts.strongest} == {"d", "log(e + 9)"}
-    assert facts.n_predictors == 6
+    assert facts.n_predictors == 7
     steep = ps.svm("y ~ d + f", data.assign(f=1.0), lam=0.1).fit(cov_type="none")
     assert [line[0] for line in steep.report().page.facts.strongest] == ["d"]
 
@@ -345,7 +346,7 @@ def test_a_computed_outcome_has_readable_names(outcome, title, names, drawn):
     text = Reader(page.to_html()).text
     assert page.page.title == title
     assert all(f"Predicted {name}" in text for name in names)
-    assert f"a '{names[1]}' row" in text
+    assert f"gives '{names[1]}' rows a larger" in text
     assert "False" not in text
     assert "'True'" not in text
 

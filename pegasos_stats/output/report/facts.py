@@ -523,6 +523,9 @@ class ReportFacts:
         if (chosen := self.chosen) is not None:
             here, usual = chosen.tidy()["estimate"]
             name = chosen.target.name.replace("_", " ")
+            if name.startswith("f"):  # F measures, which are of one class
+                level = chosen.levels.index(chosen.positive)
+                name += f" of '{self.rows.table.levels[level]}'"
             yield (
                 f"The threshold was chosen for its {name} "
                 f"({chosen.folds.description}): {number(here, 3)} is expected on new "
@@ -560,8 +563,8 @@ class ReportFacts:
             share = "" if math.isnan(larger) else f" in {percent(larger)} {pairs}{same}"
             subject = "As a ranking it" if constant else "The model"
             yield (
-                f"{subject} gives a '{yes}' row a {side} {what} than a '{no}' "
-                f"row{share} (AUC {rows.auc:.3f}; 0.5 is chance)."
+                f"{subject} gives '{yes}' rows a {side} {what} than '{no}' "
+                f"rows{share} (AUC {rows.auc:.3f}; 0.5 is chance)."
             )
             if constant:
                 cut = "--threshold" if command else "predict(threshold=)"
@@ -723,11 +726,12 @@ class ReportFacts:
         uses = Counter(name for each in columns for name in each)
         found = []
         ends = np.cumsum([0, *map(len, inner.columns)]).tolist()
-        for each, pair in zip(columns, pairwise(ends), strict=True):
+        for term, each, pair in zip(inner.terms, columns, pairwise(ends), strict=True):
             places = [*range(*pair)]
             levels = [at for at in places if self._level(at)]
             alone = len(each) == 1 and uses[next(iter(each))] == 1
-            if alone and len(places) in (1, len(levels)):
+            is_factor = any(f.text in inner.codings for f in term.factors)
+            if alone and len(places) == (len(levels) if is_factor else 1):
                 found.append(places)
         return found
 
