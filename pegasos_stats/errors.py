@@ -240,10 +240,11 @@ def counted(number: int, noun: str) -> str:
 
     Examples
     --------
-    >>> counted(1, "row"), counted(1200, "row")
-    ('1 row', '1,200 rows')
+    >>> counted(1, "row"), counted(1200, "row"), counted(2, "pass")
+    ('1 row', '1,200 rows', '2 passes')
     """
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+    plural = "es" if noun.endswith("s") else "s"
+    return f"{number:,} {noun}{'' if number == 1 else plural}"
 
 
 def plain(item: object) -> object:

@@ -290,7 +290,7 @@ class Results(ABC):
 
     @property
     def n_epochs(self) -> int | None:
-        """Epochs that the solver ran, without those of ``refine=``; None for others."""
+        """Epochs or iterations of the solver, without those of ``refine=``."""
         return self.solution.n_epochs
 
     @property
@@ -304,8 +304,10 @@ class Results(ABC):
 
     @property
     def seed(self) -> int | None:
-        """Seed of the run; R's ``set.seed()`` with it repeats a fit of Pegasos."""
-        return self.solution.seed
+        """Seed of the run, as for R's ``set.seed()``; None if nothing was drawn."""
+        # Files of earlier versions have a seed of Newton steps, which drew nothing.
+        is_former = isinstance(self.solver, Optimum) and not self.solution.methods
+        return None if is_former else self.solution.seed
 
     @property
     def solver_name(self) -> str:
@@ -751,8 +753,8 @@ class Results(ABC):
             Columns ``nobs, dropped`` (rows used, and left out for missing values),
             ``loss, lam, objective, dual_objective, gap, relative_gap, n_iter,
             n_violations, n_support, error_rate`` (of the training rows), ``solver,
-            seed`` (drawn from or not) and ``converged`` (missing for a run without a
-            tolerance). ``pd.concat`` of several compares fits.
+            seed`` (missing if nothing was drawn) and ``converged`` (missing for a run
+            without a tolerance). ``pd.concat`` of several compares fits.
         """
         facts = ("objective", "dual_objective", "gap", "relative_gap")
         counts = ("n_iter", "n_violations", "n_support")
@@ -775,9 +777,10 @@ class Results(ABC):
         return self.summary().to_html()
 
     def __repr__(self) -> str:
+        seed = "" if self.seed is None else f", seed {self.seed}"
         return (
             f"<Results: {self.coding.described}, {counted(self.nobs, 'row')}, "
-            f"objective {significant(self.objective, 6)}, seed {self.seed}>"
+            f"objective {significant(self.objective, 6)}{seed}>"
         )
 
 

@@ -494,9 +494,11 @@ def to_json(self: "LinearResults") -> str:
     """The fit as JSON, for other languages.
 
     An object with ``format``, ``version``, ``loss``, ``lam``, ``formula``,
-    ``outcome`` (``name``, and the levels ``negative`` and ``positive``),
-    ``has_intercept``, ``intercept`` and ``terms``. The score is the intercept and
-    the sum of ``coefficient * (product of parts - centre) / scale`` over the terms.
+    ``outcome`` (``name``, and the levels ``negative`` and ``positive``), ``solver``,
+    ``methods`` (what ran: ``name``, ``iterations`` and their ``unit``), ``seed`` (null
+    if nothing was drawn), ``has_intercept``, ``intercept`` and ``terms``. The score is
+    the intercept and the sum of ``coefficient * (product of parts - centre) / scale``
+    over the terms.
     A part is a list that begins with its operation: ``["column", name]``,
     ``["number", x]``, ``["levels", part, levels, values]`` (one value for each
     level), ``["if", condition, part, part]``, ``["+", part, part]``, ``["ln",
@@ -533,6 +535,9 @@ def to_json(self: "LinearResults") -> str:
             "negative": coding.negative,
             "positive": coding.positive,
         },
+        "solver": self.solver_name,
+        "methods": [run._asdict() for run in self.solution.methods],
+        "seed": self.seed,
         "has_intercept": self.problem.intercept,
         "intercept": number(self.intercept),
         "terms": [term.in_json() for term in terms_of(self)],

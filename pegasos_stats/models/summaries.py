@@ -442,14 +442,16 @@ def header_lines(
     if (room := tables.WIDTH - len(first[0])) > len(first[1]) + 1:
         first = [first[0] + first[1].rjust(room)]
     # A reader has to see a seed that is in no argument.
-    drawn = result.solver.seed is None and result.solver.uses_random_numbers
+    drawn = result.solver.seed is None and result.seed is not None
     rows = [
         f"n {result.nobs:,} ({result.dropped.total:,} dropped)",
         training_error(table),
         *([f"seed {result.seed}"] if drawn else []),
     ]
     penalty = f"lambda {problem.lambda_text}" if problem.lam else "maximum likelihood"
-    fit = [penalty, convergence(result)]
+    ran = ", then ".join(run.name for run in result.solution.methods)
+    end = convergence(result)
+    fit = [penalty, f"{ran}, {end}" if ran else end]
     layouts = [
         [first, rows, [*fit, *likelihood]],
         [first, [*rows, *likelihood[-1:]], [*fit, *likelihood[:-1]]],
@@ -560,26 +562,46 @@ def problem_lines(of: "Results") -> tables.Fields:
 
 def solver_lines(result: "Results") -> tables.Fields:
     """How it was minimised, and how near the fit is to the optimum."""
-    solver, drawn = result.solver, result.solver.uses_random_numbers
-    kind = solver.sample_kind.capitalize()
+    solver, goals = result.solver, (result.refinement or result.solver).goals
+    if not result.problem.lam:
+        goals = "1e-09 standard errors"
     svm = result.problem.loss != "log"
-    early = isinstance(solver, Pegasos) and solver.may_end_early
     # Newton steps look at all rows: violations over such steps would say nothing.
     by_visit = result.refinement is None and solver.visits_rows
     wrong = f"{result.n_violations:,}"
     return [
         ("Solver:", result.solver_name),
-        ("Order:", solver.order_name),
-        ("Form:", solver.options or "plain"),
-        *([("Epochs:", f"{result.n_epochs:,}, {solver.goals}")] if early else []),
-        ("Steps:", f"{result.n_iter:,}"),
+        *method_lines(result),
+        *([("Form:", solver.options)] if solver.options else []),
+        *([("Tolerance:", goals)] if goals else []),
+        *([("Steps:", f"{result.n_iter:,}")] if solver.visits_rows else []),
         *([("Margin violations:", wrong)] if by_visit else []),
         *([("Support rows:", f"{result.n_support:,}")] if svm else []),
-        ("Seed:", str(result.seed) if drawn else "none needed"),
-        ("RNG:", f"Mersenne-Twister, {kind}" if drawn else "-"),
+        *random_lines(result),
         ("Objective:", tables.significant(result.objective, 6)),
         ("Duality gap:", tables.significant(result.gap, 3)),
         ("Relative gap:", tables.significant(result.relative_gap, 3)),
+    ]
+
+
+def method_lines(result: "Results") -> tables.Fields:
+    """The methods that ran, a line each, with their iterations."""
+    runs = result.solution.methods
+    lines = [f"{run.name}, {counted(run.iterations, run.unit)}" for run in runs]
+    return [("then" if i else "Method:", line) for i, line in enumerate(lines)]
+
+
+def random_lines(result: "Results") -> tables.Fields:
+    """In which order rows were visited, and with which random numbers, if any."""
+    solver, order = result.solver, result.solver.order_name
+    if result.seed is None:
+        rows = [("Rows:", order)] if isinstance(solver, Pegasos) else []
+        return [*rows, ("Random numbers:", "none")] if result.solution.methods else rows
+    kind = solver.sample_kind.capitalize()
+    return [
+        ("Order:", order),
+        ("Seed:", str(result.seed)),
+        ("RNG:", f"Mersenne-Twister, {kind}"),
     ]
 
 

@@ -9,7 +9,7 @@ from pegasos_stats import compiled
 from pegasos_stats.arrays import Rows, Vector, dense_rows, read_only
 from pegasos_stats.solvers import objective
 from pegasos_stats.solvers.losses import LOSSES
-from pegasos_stats.solvers.method import Goal, Method
+from pegasos_stats.solvers.method import ASCENT, SMO, Goal, Method
 from pegasos_stats.solvers.newton.interior import InteriorSteps
 from pegasos_stats.solvers.newton.log import newton_steps
 from pegasos_stats.solvers.optimum import Optimum
@@ -43,6 +43,8 @@ class Coordinates(Method):
         Square of the constant column that stands for an intercept; 0 for none.
     """
 
+    name = "SDCA-perm"
+    unit = "epoch"
     visits_rows = True
 
     def __init__(
@@ -95,6 +97,7 @@ class WideCoordinates(Coordinates):
     pairs go on, or Newton steps.
     """
 
+    name = ASCENT
     _solver: Optimum
 
     def __init__(self, problem: Problem, solver: Optimum, a: Vector | None) -> None:
@@ -178,8 +181,11 @@ class PairSteps(Method):
         Dual weights to begin with.
     """
 
+    unit = "epoch"
+
     def __init__(self, problem: Problem, solver: Optimum, a: Vector) -> None:
         super().__init__()
+        self.name = SMO if problem.intercept else ASCENT
         self._problem, self._solver = problem, solver
         self._scale = problem.lam * problem.n
         y, w = problem.y, problem.row_weights

@@ -15,6 +15,7 @@ from pegasos_stats.solvers.kernel_problem import (
     kernel_certificate,
     value_roundings,
 )
+from pegasos_stats.solvers.method import ASCENT, SMO
 from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate, best_intercept, feasible
 from pegasos_stats.solvers.optimum import AnySolver, Optimum, near_enough, warn_of
@@ -26,6 +27,7 @@ from pegasos_stats.solvers.pegasos_run import (
     shown_epochs,
     visit_epochs,
 )
+from pegasos_stats.solvers.problem import MethodRun
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_epochs
 
@@ -201,7 +203,7 @@ class KernelAscent:
         self._slope = problem.y - scores
         self._order = np.arange(problem.n)
         self._last = np.zeros(0, dtype=np.int64)
-        self._steps = self._violations = 0
+        self._steps = self._violations = self._epochs = 0
         self.is_stuck = False
         self._settled: KernelSolution | None = None
         self._floor = FIRST_LOOK
@@ -218,7 +220,7 @@ class KernelAscent:
         t = min(1.0, float(self._a.sum()) * lam * n / length) if length > 0.0 else 1.0
         self._a = t * self._a
         self._slope = self._y - t * g / (lam * n)
-        self._steps = self._violations = 0
+        self._steps = self._violations = self._epochs = 0
         self._settled, self._floor = None, FIRST_LOOK
         self.is_stuck = False
         self._estimate()
@@ -230,13 +232,14 @@ class KernelAscent:
 
     @property
     def visits_rows(self) -> bool:
-        """Whether the next epoch is the first, which takes rows in random order."""
-        return self._last.size == 0
+        """Whether the first working set is next, and of some rows, which are drawn."""
+        return self._last.size == 0 and self._size < self.problem.n
 
     def epoch(self, rows: Rows) -> None:
         """Do rounds until as many rows were taken as there are, or the gap is small."""
         if rows.size:
             self._order = rows
+        self._epochs += 1
         left = 0 if self.is_stuck else self.problem.n
         while left > 0:
             left -= self._round()
@@ -256,7 +259,9 @@ class KernelAscent:
         """Return the solution of the present state, with recomputed scores."""
         if self._settled is None:
             self._settled = self._settle()
-        return replace(self._settled, seed=seed)
+        name = SMO if self.problem.intercept else ASCENT
+        runs = (MethodRun(name, self._epochs, "epoch"),)
+        return replace(self._settled, seed=seed, n_epochs=self._epochs, methods=runs)
 
     def _settle(self) -> KernelSolution:
         problem = self.problem
@@ -459,6 +464,7 @@ class KernelVisitor:
             n_violations=self._violations,
             seed=seed if self._solver.uses_random_numbers else None,
             n_epochs=self.epoch,
+            methods=(MethodRun(self._solver.name, self.epoch, "epoch"),),
         )
 
 

@@ -16,7 +16,7 @@ from pegasos_stats.foreign_names import own_value
 from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate, balanced, finite
 from pegasos_stats.solvers.options import option, values_of
-from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.problem import MethodRun, Problem
 from pegasos_stats.solvers.rounding import MARGIN, UNIT, Within, lower_bound
 
 KernelName = Literal["linear", "polynomial", "gaussian", "precomputed"]
@@ -191,6 +191,7 @@ class KernelSolution:
     seed : int or None
     n_epochs : int or None
     settled : bool
+    methods : tuple of MethodRun
         As of a `Solution`.
     dual : float64 array, shape (n,), or None
         Dual weights ``a`` in [0, w_i], of working sets; balanced, if the intercept is
@@ -210,6 +211,7 @@ class KernelSolution:
     settled: bool = False
     dual: NDArray[np.float64] | None = None
     roundings: float | None = None
+    methods: tuple[MethodRun, ...] = ()
 
     def __post_init__(self) -> None:
         for array in (self.counts, self.g, self.dual):

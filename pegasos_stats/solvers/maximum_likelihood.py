@@ -52,11 +52,12 @@ from pegasos_stats.data.scan.rows import (
 from pegasos_stats.errors import DataError, listing
 from pegasos_stats.solvers import separation
 from pegasos_stats.solvers.centring import centre_of
+from pegasos_stats.solvers.method import NEWTON
 from pegasos_stats.solvers.newton.log import no_coefficients
 from pegasos_stats.solvers.newton.sums import additions, blocks, image, solved
 from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate, finite
-from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, Unit
 from pegasos_stats.solvers.reads.few_reads import StreamedFit
 from pegasos_stats.solvers.reads.risk_and_bound import table_of
 from pegasos_stats.solvers.rounding import MARGIN, UNIT
@@ -763,6 +764,8 @@ class Ascent:
         beta, alpha = self._at.solution(self._theta)
         estimable = np.zeros(self._problem.p, dtype=bool)
         estimable[self._at.columns] = True
+        streamed = isinstance(self._problem.X, StreamedRows)
+        unit: Unit = "pass" if streamed else "iteration"
         return Solution(
             beta,
             alpha,
@@ -771,6 +774,7 @@ class Ascent:
             n_violations=self._violations,
             seed=None,
             n_epochs=self.n_passes,
+            methods=(MethodRun(NEWTON, self.n_passes, unit),),
             estimable=None if estimable.all() else estimable,
         )
 

@@ -5,6 +5,10 @@ from typing import ClassVar
 
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.solvers.objective import Gap
+from pegasos_stats.solvers.problem import Unit
+
+ASCENT, NEWTON = "coordinate ascent", "Newton"
+SMO = "SMO"  # sequential minimal optimization: steps on pairs of dual weights
 
 
 class Method(ABC):
@@ -12,6 +16,10 @@ class Method(ABC):
 
     Attributes
     ----------
+    name : str
+        In the literature; it may depend on the last step.
+    unit : str
+        What a step is called: an epoch has as many steps as there are rows.
     visits_rows : bool
         Whether an epoch visits the rows in a random order.
     steps, violations : int
@@ -22,6 +30,8 @@ class Method(ABC):
         After each epoch.
     """
 
+    name: str
+    unit: ClassVar[Unit] = "iteration"
     visits_rows: ClassVar[bool] = False
 
     def __init__(self) -> None:

@@ -136,9 +136,9 @@ class Solver:
     @property
     def goals(self) -> str:
         """The tolerances, in words."""
-        known = ("tol", "gap_tol", "change_tol")
-        found = [(name, getattr(self, name)) for name in known]
-        return " or ".join(f"{name} {tol:g}" for name, tol in found if tol)
+        known = {"tol": "relative gap", "gap_tol": "gap", "change_tol": "change"}
+        found = [(word, getattr(self, name)) for name, word in known.items()]
+        return " or ".join(f"{word} {tol:g}" for word, tol in found if tol)
 
     def converged(self, at: Certificate, settled: bool = False) -> bool | None:
         """Whether a fit has reached the tolerance; None if none is set."""

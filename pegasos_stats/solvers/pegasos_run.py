@@ -27,7 +27,7 @@ from pegasos_stats.solvers.pegasos import (
     first_iterate,
     sizes_of_steps,
 )
-from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.problem import MethodRun, Problem, Solution
 
 BYTES_OF_ROW = 32  # in a batch: signs, slopes, and the rows drawn twice
 Item = TypeVar("Item")
@@ -230,6 +230,7 @@ class Visitor:
             n_violations=int(scalars[state.VIOLATIONS]),
             seed=seed if self._solver.uses_random_numbers else None,
             n_epochs=self.epoch,
+            methods=(MethodRun(self._solver.name, self.epoch, "epoch"),),
         )
 
     @property

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -330,6 +330,40 @@ class Problem:
         return FEW * (entries + OF_A_ROW) > self.p
 
 
+Unit = Literal["epoch", "iteration", "pass"]
+
+
+class MethodRun(NamedTuple):
+    """A method that a solver ran, and how long.
+
+    Attributes
+    ----------
+    name : str
+    iterations : int
+        Iterations, or epochs of methods that visit single rows, or passes over files.
+    unit : str
+    """
+
+    name: str
+    iterations: int
+    unit: Unit
+
+
+def with_another(
+    runs: tuple[MethodRun, ...], name: str, unit: Unit
+) -> tuple[MethodRun, ...]:
+    """Count another iteration of a method.
+
+    Examples
+    --------
+    >>> with_another((MethodRun("Newton", 2, "iteration"),), "Newton", "iteration")
+    (MethodRun(name='Newton', iterations=3, unit='iteration'),)
+    """
+    if runs and runs[-1].name == name:
+        return (*runs[:-1], MethodRun(name, runs[-1].iterations + 1, unit))
+    return (*runs, MethodRun(name, 1, unit))
+
+
 @dataclass(frozen=True, eq=False)
 class Solution:
     """What a solver found; its arrays are read-only.
@@ -354,6 +388,8 @@ class Solution:
     estimable : bool array, shape (p,), or None
         With ``lam = 0`` which columns are no combinations of others; None if all are.
         The coefficients of the other columns are 0 in `beta`.
+    methods : tuple of MethodRun
+        What ran, in its order; empty if unknown.
     """
 
     beta: Vector
@@ -365,6 +401,7 @@ class Solution:
     n_epochs: int | None = None
     settled: bool = False
     estimable: Mask | None = None
+    methods: tuple[MethodRun, ...] = ()
 
     def __post_init__(self) -> None:
         for array in (self.beta, self.dual):

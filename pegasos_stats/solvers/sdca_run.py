@@ -20,7 +20,7 @@ from pegasos_stats.solvers.pegasos_run import (
     clock_for,
     with_progress,
 )
-from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, with_another
 from pegasos_stats.solvers.sdca import SDCA
 
 if TYPE_CHECKING:
@@ -61,21 +61,23 @@ def run_epochs(
     reached : bool
         Whether the tolerance was reached.
     """
-    rng, reached = solver.generator(), False
+    rng, reached, seed = solver.generator(), False, None
     epochs: Iterable[int] = range(1, solver.epochs + 1)
     clock, spent = clock_for(observe), 0
     total = None if solver.stops else solver.epochs
     for epoch in with_progress(epochs, total, "epoch") if progress else epochs:
-        rows = rng.permutation(n) if run.visits_rows else NO_ROWS
+        rows = NO_ROWS
+        if run.visits_rows:
+            rows, seed = rng.permutation(n), rng.seed
         began = clock()
         run.epoch(rows)
         spent += clock() - began
         if observe is not None:
-            observe(Moment(epoch, shown(run.solution(rng.seed)), spent / 1e9))
+            observe(Moment(epoch, shown(run.solution(seed)), spent / 1e9))
         reached = solver.stops and run.reached()
         if reached or run.visits > most:
             break
-    return shown(run.solution(rng.seed)), reached
+    return shown(run.solution(seed)), reached
 
 
 class LinearRun:
@@ -95,6 +97,7 @@ class LinearRun:
         self._problem, self._solver = problem, solver
         self._method = first_method(problem, solver, a)
         self._steps, self._violations, self._visits = 0, 0, 0.0  # of methods before
+        self._runs: tuple[MethodRun, ...] = ()
 
     @property
     def visits_rows(self) -> bool:
@@ -116,6 +119,7 @@ class LinearRun:
             self._violations += before.violations
             self._visits += before.visits
         self._method.step(rows)
+        self._runs = with_another(self._runs, self._method.name, self._method.unit)
 
     @np.errstate(all="ignore")
     def reached(self) -> bool:
@@ -132,7 +136,10 @@ class LinearRun:
         a = objective.feasible(a, problem.y, problem.intercept, problem.most_dual)
         steps = self._steps + self._method.steps
         violations = self._violations + self._method.violations
-        return Solution(beta, alpha, a, steps, violations, seed)
+        epochs = sum(run.iterations for run in self._runs)
+        return Solution(
+            *(beta, alpha, a, steps, violations, seed, epochs), methods=self._runs
+        )
 
 
 def run_sdca(

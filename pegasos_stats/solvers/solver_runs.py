@@ -350,6 +350,7 @@ def _counted_through(first: AnySolution, then: AnySolution) -> AnySolution:
         n_violations=first.n_violations + then.n_violations,
         seed=then.seed if first.seed is None else first.seed,
         n_epochs=first.n_epochs,
+        methods=first.methods + then.methods,
     )
 
 

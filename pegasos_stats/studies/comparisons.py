@@ -1267,12 +1267,11 @@ def compare_solvers(
         name, number, solver = task
         recorder = model.recorder(solver.ties, held_out)
         try:
-            model.solve(solver, recorder)
+            seed = model.solve(solver, recorder).seed
         except errors.PegasosStatsError as error:
             error.add_note(f"In run {number} of {name!r}, seed {solver.seed}.")
             raise
         lines = recorder.frame()
-        seed = solver.seed if solver.uses_random_numbers else None
         lines.insert(0, "solver", name)
         lines.insert(1, "run", number)
         lines.insert(2, "seed", pd.Series([seed] * len(lines), dtype="Int64"))

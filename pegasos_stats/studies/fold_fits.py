@@ -113,9 +113,11 @@ def run_fields(
     solver: AnySolver, folds: Folds | None, seed: int | None, gap: float
 ) -> Fields:
     """How fits of folds were made, for the header of a study."""
+    if not (isinstance(solver, Pegasos) and solver.uses_random_numbers):
+        seed = None if folds is None else folds.seed
     return [
         ("Folds:", "none" if folds is None else folds.kind),
-        ("Seed:", str(seed)),
+        *([("Seed:", str(seed))] if seed is not None else []),
         ("Solver:", solver.name),
         ("Largest relative gap:", significant(gap, 3)),
     ]
@@ -312,7 +314,7 @@ class FoldFitter:
                 "n_test": len(split.test),
                 "weight": float(weights.sum()),
                 "decided": ~np.isnan(signs_of(scores, ties)) @ weights,
-                "seed": [fit.seed for fit in own],
+                "seed": pd.array([fit.seed for fit in own], dtype="Int64"),
                 "steps": [fit.steps for fit in own],
                 "objective": [end.objective for end in ends],
                 "relative_gap": [end.relative_gap for end in ends],
@@ -627,7 +629,7 @@ def _fits_of(
             low, high = (int((y[scores == 0.0] == level).sum()) for level in (-1, 1))
             gap = Certificate(gap.objective, gap.dual_objective, wrong, (low, high))
             kept, scores = Coefficients(beta, alpha), np.empty(0)
-        yield FoldFit(gap, int(point.reads[j]) * n, task.solver.seed, scores, kept)
+        yield FoldFit(gap, int(point.reads[j]) * n, None, scores, kept)
 
 
 def _scaling(

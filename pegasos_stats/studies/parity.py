@@ -582,9 +582,7 @@ def in_python(r: R, setup: Setup) -> Run:
         warnings.simplefilter("ignore", errors.ConvergenceWarning)
         result = setup.model.fit(setup.solver)
     found = result.solution
-    n_epochs = found.n_epochs  # SDCA counts visits alone
-    if not isinstance(setup.solver, Pegasos):
-        n_epochs = found.n_iter // problem.n
+    n_epochs = found.n_epochs
     labels = result._labels()  # those of weight 0 too, as in R
     table = confusion(labels, result.predict(), levels=result.coding.levels).table
     run = {

@@ -371,8 +371,18 @@ predict.python_fit <- function(object, newdata,
 }
 
 print.python_fit <- function(x, ...) {
-  cat("A linear fit from Python, loss ", x$loss, ", lambda ", x$lam$value$text, "\n\n",
+  cat("A linear fit from Python, loss ", x$loss, ", lambda ", x$lam$value$text, "\n",
       sep = "")
+  if (length(x$methods) > 0) {
+    runs <- vapply(x$methods, function(run) {
+      ends <- if (run$iterations$text == "1") "" else if (run$unit == "pass") "es" else "s"
+      paste0(run$name, " (", run$iterations$text, " ", run$unit, ends, ")")
+    }, "")
+    cat("Fitted by ", paste(runs, collapse = ", then "), "; ",
+        if (is.list(x$seed)) paste("seed", x$seed$text) else "no random numbers", "\n",
+        sep = "")
+  }
+  cat("\n")
   terms <- vapply(x$terms, function(term) exact(term$coefficient), 0)
   names(terms) <- vapply(x$terms, function(term) term$name, "")
   print(c(if (x$has_intercept) c(Intercept = exact(x$intercept)), terms), ...)

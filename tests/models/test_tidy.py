@@ -54,10 +54,12 @@ GLANCE = (
 def test_glance_is_one_row_of_what_the_properties_say(result):
     (row,) = result.glance().itertuples(index=False)
     assert " ".join(result.glance().columns) == GLANCE
-    others = {"dropped", "loss", "lam", "error_rate", "solver", "df_residual"}
+    others = {"dropped", "loss", "lam", "error_rate", "solver", "df_residual", "seed"}
     for name in set(result.glance()) - others:
         np.testing.assert_equal(getattr(row, name), getattr(result, name))
     assert row.error_rate == result.confusion().error_rate
+    assert row.seed is pd.NA  # nothing was drawn
+    assert result.seed is None
     assert row.df_residual == result.df_resid
     assert (row.loss, row.lam, row.solver) == ("hinge", 0.1, "Optimum")
 

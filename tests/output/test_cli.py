@@ -197,7 +197,7 @@ def test_a_fit_is_told_by_its_summary_of_one_screen(words, capsys):
     solver = ps.Optimum(seed=1) if "optimum" in words else PEGASOS
     refined = {"refine": 1e-6} if "refine" in words else {}
     result = FITS[words].fit(solver, **refined)
-    given = ["fit", "small.csv", *words.split(), "--seed", str(result.seed)]
+    given = ["fit", "small.csv", *words.split(), "--seed", str(solver.seed)]
     assert main(given) == 0
     out, err = capsys.readouterr()
     assert err == ""

@@ -112,8 +112,8 @@ def test_the_document(data):
     result = model.fit(ps.Pegasos(2, seed=1))
     found = json.loads(result.to_json())
     assert list(found) == [
-        "format", "version", "loss", "lam", "formula", "outcome", "has_intercept",
-        "intercept", "terms",
+        "format", "version", "loss", "lam", "formula", "outcome", "solver",
+        "methods", "seed", "has_intercept", "intercept", "terms",
     ]  # fmt: skip
     assert (found["loss"], found["lam"]["value"]) == ("hinge", 0.1)
     assert found["formula"] == "y ~ x + g"

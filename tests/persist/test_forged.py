@@ -419,7 +419,7 @@ def test_what_transformations_keep_is_checked(term, tmp_path):
 )
 def test_names_that_the_model_has_not_are_refused(place, value, tmp_path):
     data = pd.DataFrame({"x": np.arange(6.0), "g": list("aabbcc"), "y": [0, 1] * 3})
-    result = ps.svm("y ~ log(x + 1) + g", data, lam=0.1).fit(ps.SDCA(seed=1))
+    result = ps.svm("y ~ log(x + 1) + g", data, lam=0.1).fit(ps.Optimum(seed=1))
     save(result, tmp_path / "a")
     content = forged(tmp_path / "a", f"design.{place}", value)
     check_refused(tmp_path / "b", content)

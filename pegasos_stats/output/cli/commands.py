@@ -331,6 +331,7 @@ def result_facts(result: Fitted) -> Facts:
         "counted_in": None if result.counted is None else result.counted.lines,
         "standardized": result.scaling is not None,
         "solver": solver.name,
+        "methods": [run._asdict() for run in result.solution.methods],
         **options,
         "refine": None if then is None else then.tol,
         **{name: getattr(result, name) for name in FOUND.split()},

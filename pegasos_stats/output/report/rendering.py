@@ -105,6 +105,7 @@ def templates(escape: Escape) -> "Environment":
         "factor_levels": summaries.factor_levels,
         "counted": counted,
         "end_of_path": end_of_path,
+        "method_lines": summaries.method_lines,
         "fenced": lambda *text: Markup(_fenced(*text)),
         "python_lines": python_lines,
         "title_of": summaries.title_of,

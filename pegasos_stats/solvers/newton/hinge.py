@@ -265,6 +265,8 @@ class Hinge(Method):
         At the last look: of all rows, or of those that are kept.
     """
 
+    name = "proximal Newton"
+
     def __init__(
         self,
         problem: Problem,

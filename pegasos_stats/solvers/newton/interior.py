@@ -202,6 +202,8 @@ class InteriorSteps(Method):
         The best fit and dual weights so far, which stay where no better ones are found.
     """
 
+    name = "interior point"
+
     def __init__(self, problem: Problem, beta: Vector, alpha: float, a: Vector) -> None:
         super().__init__()
         self._problem = problem

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Rows, Vector
-from pegasos_stats.solvers.method import Goal, Method
+from pegasos_stats.solvers.method import NEWTON, Goal, Method
 from pegasos_stats.solvers.newton.hinge import Hinge
 from pegasos_stats.solvers.newton.rows import newton_rows
 from pegasos_stats.solvers.newton.sums import (
@@ -35,6 +35,7 @@ FARTHEST = 700.0  # margin below 0 whose exponential does not overflow
 SMALL = 1e-3  # a risk that needs all digits of the logarithm
 PRODUCTS_ABOUT = 30.0  # reads that conjugate gradients cost, about
 POLISHING = 3  # steps; each squares what is left
+LBFGS = "L-BFGS"  # with the Hessian of a sample as its metric
 BALANCE = 2.0  # of the squared difference of the classes' dual weights
 
 
@@ -154,6 +155,7 @@ class LogSteps(Method):
 
     def __init__(self, problem: Problem, theta: Vector | None = None) -> None:
         super().__init__()
+        self.name = NEWTON
         self._problem, self._reads = problem, LogRisk(problem)
         self.theta = no_coefficients(problem)
         self._has_start = False
@@ -201,8 +203,10 @@ class LogSteps(Method):
         if is_sampled:
             self.theta, H = of_sample(problem, self.theta)
             self.seen = self._reads(self.theta)
+            self.name = LBFGS
             yield from self._quasi_newton(inverse(H), STEPS, GAIN)
         while True:
+            self.name = NEWTON
             metric = inverse(self._reads.hessian())
             most = STEPS_FEW if p < FEW else STEPS_ANEW
             yield from self._quasi_newton(metric, most, GAIN_ANEW)

@@ -56,11 +56,12 @@ from pegasos_stats.arrays import Dense, Matrix, Rows, Vector
 from pegasos_stats.data.scan.rows import Block, RowSubset, Values, added, size_of_sample
 from pegasos_stats.solvers.centring import constants_of, without_constants
 from pegasos_stats.solvers.losses import LOSSES, LossName
+from pegasos_stats.solvers.method import NEWTON
 from pegasos_stats.solvers.newton.sums import Sums, risk_and_image
 from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.optimum import Optimum
-from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, with_another
 from pegasos_stats.solvers.reads import hinge
 from pegasos_stats.solvers.reads import risk_and_bound as bounds
 from pegasos_stats.solvers.reads.risk_and_bound import Point, Risk
@@ -257,6 +258,9 @@ class Newton:
         Whether the last read brought no step, as curvature is missing there.
     """
 
+    name = NEWTON
+    seed: int | None = None  # no rows are drawn
+
     def __init__(self, problem: Problem, sample: RowSubset, point: Point) -> None:
         self._problem, self._sample = problem, sample
         self.point, self.bound = point, bounds.NO_BOUND
@@ -358,6 +362,8 @@ class SmoothedNewton(Newton):
     damped : int
         Steps that were shorter, after one that led up.
     """
+
+    name = "smoothed Newton"
 
     def __init__(
         self, problem: Problem, sample: RowSubset, point: Point, width: float
@@ -479,6 +485,9 @@ class StreamingSolver:
     step : StreamedHinge, Newton or SmoothedNewton
     best : Risk or None
         Of the best point that was read.
+    methods : tuple of MethodRun
+    seed : int or None
+        Where rows were drawn.
     """
 
     def __init__(self, problem: Problem, solver: Optimum) -> None:
@@ -486,7 +495,9 @@ class StreamingSolver:
         self._problem, self._sample, self._solver = problem, sample, solver
         self.best: Risk | None = None
         self._share, self._failed, self._reads = FINER, 0, 0
+        self.methods: tuple[MethodRun, ...] = ()
         found = solved(problem, sample, solver)
+        self.seed = found.seed
         point = self._free(found.beta, found.alpha)
         self._width = hinge.WIDTHS * float(np.sqrt(problem.p / sample.y.size))
         self.step: hinge.StreamedHinge | Newton
@@ -522,6 +533,7 @@ class StreamingSolver:
             self._keep_none()
             risk = self.step.read()
         self._reads += 1
+        self.methods = with_another(self.methods, self.step.name, "pass")
         if self.best is None or risk.objective < self.best.objective:
             self.best = risk
         return self.best, self.best.certificate(self.step.bound)
@@ -535,6 +547,7 @@ class StreamingSolver:
             self.step.solve(max(FINEST, tol), self._solver)
         except hinge.NoRoomError:
             self._keep_none()
+        self.seed = self.step.seed if self.seed is None else self.seed
         self.step.point = self._free(*self.step.point)
 
     def _keep_some(self, step: SmoothedNewton) -> None:
@@ -621,8 +634,9 @@ def few_reads(
         dual=fit.step.dual(problem.weights),
         n_iter=reads * problem.n,
         n_violations=fit.step.violations,
-        seed=solver.seed,
+        seed=fit.seed,
         n_epochs=reads,
+        methods=fit.methods,
     )
     return StreamedFit(solution, at, best.table, reached, reads)
 
@@ -644,28 +658,34 @@ def solved(problem: Problem, sample: RowSubset, solver: Optimum) -> Solution:
     given = X, sample.y, problem.lam, problem.loss, problem.intercept
     inner = Problem(*given, weights=w, offset=sample.offset)
     rough = Optimum(tol=ROUGH, seed=solver.seed, sample_kind=solver.sample_kind)
+    seed = None
     if problem.loss == "log" and sample.y.size < problem.n:
-        inner = replace(inner, lam=inner.lam * penalised_by(inner, rough))
-    return solved_by_steps(inner, rough)
+        factor, seed = penalised_by(inner, rough)
+        inner = replace(inner, lam=inner.lam * factor)
+    found = solved_by_steps(inner, rough)
+    return found if seed is None else replace(found, seed=seed)
 
 
-def penalised_by(problem: Problem, solver: Optimum) -> float:
+def penalised_by(problem: Problem, solver: Optimum) -> tuple[float, int | None]:
     """Factor of the penalty whose solution for half of the rows suits the others.
+
+    Also the seed, where rows were drawn.
 
     Examples
     --------
     >>> X, y = np.random.default_rng(0).standard_normal((200, 20)), np.ones(200)
     >>> y[:100], X[:100, 0] = -1.0, X[:100, 0] - 1.0
     >>> penalised_by(Problem(X, y, lam=1e-3, loss="log"), Optimum(seed=1))
-    100.0
+    (100.0, None)
     """
     places = np.random.default_rng(HALVES).permutation(problem.n)
     half, rest = problem.of_rows(places[::2]), problem.of_rows(places[1::2])
     if min(half.lightest, rest.lightest) == 0.0:
-        return 1.0
-    factor, least = 1.0, math.inf
+        return 1.0, None
+    factor, least, seed = 1.0, math.inf, None
     while factor <= MOST:
         fit = solved_by_steps(replace(half, lam=problem.lam * factor), solver)
+        seed = fit.seed
         f = rest.X @ fit.beta + fit.alpha + rest.row_offsets
         losses = np.logaddexp(0.0, -rest.y * f)
         risk = float(np.average(losses, weights=rest.row_weights))
@@ -673,4 +693,4 @@ def penalised_by(problem: Problem, solver: Optimum) -> float:
         if not risk < least:
             break
         factor, least = factor * FURTHER, risk
-    return max(1.0, factor / FURTHER)
+    return max(1.0, factor / FURTHER), seed

@@ -227,7 +227,12 @@ class StreamedHinge:
         Rows with a margin below 1 at the last read.
     stands : bool
         Whether the last read found no row to keep.
+    seed : int or None
+        Where rows were drawn.
     """
+
+    name = "active set"
+    seed: int | None = None
 
     def __init__(
         self, problem: Problem, sample: RowSubset, point: Point, delta: float
@@ -276,6 +281,7 @@ class StreamedHinge:
             tol, epochs=EPOCHS, seed=solver.seed, sample_kind=solver.sample_kind
         )
         found = solved_by_steps(inner, exact, begin)
+        self.seed = found.seed if self.seed is None else self.seed
         self.point = self._within_room(Point(found.beta, found.alpha))
         own = slice(kept.m)
         X, y, w = both.X[own], both.y[own], both.w[own]
