@@ -106,9 +106,9 @@ def test_pooled_fits_are_those_of_mice(monkeypatch):
     of_hc0 = ps.pool([fit.with_covariance("HC0") for fit in names["fits"]])
     table = of_hc0.tidy().set_index("term")
     peer = peer.loc[table.index]
-    np.testing.assert_allclose(table["estimate"], peer["b"], 1e-4)  # lam, and the gap
-    np.testing.assert_allclose(table["std_error"], peer["se"], 1e-4)
-    np.testing.assert_allclose(table["lambda"], peer["share"], 1e-4)
+    np.testing.assert_allclose(table["estimate"], peer["b"], 1e-8)
+    np.testing.assert_allclose(table["std_error"], peer["se"], 1e-8)
+    np.testing.assert_allclose(table["lambda"], peer["share"], 1e-8)
     assert table["estimate"].tolist() == names["pooled"].params.tolist()
     np.testing.assert_allclose(names["pooled"].bse, of_hc0.bse, 0.02)  # HC3
 
@@ -120,12 +120,12 @@ def test_rows_are_predicted_as_by_statsmodels(monkeypatch):
     peer = smf.logit(names["formula"], data).fit(disp=0, cov_type="HC0")
     found, result, new = names["frame"], names["result"], names["new"]
     expected = peer.get_prediction(new).summary_frame()
-    np.testing.assert_allclose(found, expected, 1e-4)  # lam, and the gap
+    np.testing.assert_allclose(found, expected, 1e-8)
     link = result.get_prediction(new, scale="link").summary_frame(alpha=0.1)
     peer = peer.get_prediction(new, which="linear").summary_frame(alpha=0.1)
-    np.testing.assert_allclose(link, peer, 1e-4)
+    np.testing.assert_allclose(link, peer, 1e-8)
     errors = result.augment(new, se_fit=True)[["score_se", "probability_se"]]
-    np.testing.assert_allclose(errors, np.c_[peer["se"], expected["se"]], 1e-4)
+    np.testing.assert_allclose(errors, np.c_[peer["se"], expected["se"]], 1e-8)
 
 
 def test_a_rare_class_is_judged_as_by_scikit_learn():
