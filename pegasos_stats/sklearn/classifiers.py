@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -18,6 +19,7 @@ from pegasos_stats.checks import check_choice, check_positive
 from pegasos_stats.data.design import FrameDesign
 from pegasos_stats.data.labels import LabelCoding, Level
 from pegasos_stats.data.sample import MissingRowCounts, Sample
+from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.user_data import position_of
 from pegasos_stats.errors import (
     ConvergenceWarning,
@@ -36,17 +38,25 @@ from pegasos_stats.foreign_names import (
     suggestion,
 )
 from pegasos_stats.models import summaries
-from pegasos_stats.models.kernel import MEMORY, KernelResults, KernelSVM
+from pegasos_stats.models.kernel import MEMORY, KernelResults, KernelSVM, dense
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
-from pegasos_stats.solvers.kernel_problem import Gamma, KernelName, usual_gamma
+from pegasos_stats.sklearn.stored import StoredFit, state_of
+from pegasos_stats.solvers.kernel_problem import (
+    Gamma,
+    KernelFunction,
+    KernelName,
+    support_rows,
+    support_scores,
+    usual_gamma,
+)
 from pegasos_stats.solvers.optimum import AnySolver, Optimum
 from pegasos_stats.solvers.options import KERNEL_TOL, Solver, values_of
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Lam
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solver_runs import nearer, scores_of
+from pegasos_stats.solvers.solver_runs import linear_scores, nearer, scores_of
 
 OWN = ("epochs", "tol")  # options of the solver that are parameters themselves
 SEEDS = 2**31 - 1
@@ -200,9 +210,30 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _is_second(self, scores: Vector) -> np.ndarray:
         """Whether scores are of ``classes_[1]``."""
-        positive = self.result_.solver.ties == "positive"
-        second: np.ndarray = scores >= 0.0 if positive else scores > 0.0
+        second: np.ndarray = scores >= 0.0 if self._zero_is_second_ else scores > 0.0
         return second
+
+    def __getstate__(self) -> dict[str, object]:
+        """Everything but the training rows; of `result_` what `StoredFit` has."""
+        state = dict(super().__getstate__())
+        if "result_" in state:
+            state["result_"] = state_of(self.result_)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if isinstance(stored := state.get("result_"), dict):
+            state = state | {"result_": StoredFit(stored)}
+        super().__setstate__(state)
+
+    def __copy__(self) -> Self:
+        other = type(self).__new__(type(self))
+        other.__dict__ = dict(self.__dict__)
+        return other
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        other = type(self).__new__(type(self))
+        other.__dict__ = deepcopy(self.__dict__, memo)
+        return other
 
     def decision_function(self, X: ArrayLike) -> Vector:
         """Scores; above 0 speaks for ``classes_[1]``.
@@ -217,8 +248,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         validation.check_is_fitted(self)
         rows = validation.validate_data(self, X, reset=False, **self._accepted())
-        scores: Vector = np.asarray(self.result_.decision_function(rows))
-        return scores
+        return self._scores(rows)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Labels by the sign of the score; at exactly 0 the first class.
@@ -282,6 +312,10 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @abstractmethod
     def _keep(self, result: Any) -> None:
         """Keep the numbers of a fit under the names of scikit-learn."""
+
+    @abstractmethod
+    def _scores(self, rows: Rows) -> Vector:
+        """Scores of rows, by these numbers."""
 
     def _accepted(self) -> dict[str, object]:
         """How `validate_data` is to check rows."""
@@ -575,6 +609,10 @@ class LinearClassifier(TwoClassClassifier):
         if result.scaling is not None:
             beta, alpha = result.scaling.undone(beta, alpha)
         self.coef_, self.intercept_ = beta.reshape(1, -1).copy(), np.array([alpha])
+        self._zero_is_second_ = result.solver.ties == "positive"
+
+    def _scores(self, rows: Rows) -> Vector:
+        return linear_scores(rows, self.coef_[0], float(self.intercept_[0]))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -803,6 +841,20 @@ class KernelSVMClassifier(TwoClassClassifier):
         self.support_ = found.index.to_numpy()
         self.dual_coef_ = found.to_numpy().reshape(1, -1).copy()
         self.intercept_ = np.array([result.intercept])
+        self._zero_is_second_ = result.solver.ties == "positive"
+        self._kernel_ = values_of(result.problem.kernel)
+        self._support_rows_ = support_rows(result.problem, self.support_)
+        scaling = result.scaling
+        self._scaling_ = None if scaling is None else [scaling.centre, scaling.scale]
+
+    def _scores(self, rows: Rows) -> Vector:
+        X = dense(rows)
+        if self._kernel_["name"] == "precomputed":
+            X = X[:, self.support_]
+        elif self._scaling_ is not None:
+            X = dense(Scaling(*self._scaling_).apply(X))
+        numbers = self._support_rows_, self.dual_coef_[0], X, float(self.intercept_[0])
+        return support_scores(KernelFunction(**self._kernel_), *numbers)
 
     def _accepted(self) -> dict[str, object]:
         return super()._accepted() | {"accept_sparse": False}

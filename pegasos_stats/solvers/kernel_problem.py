@@ -253,12 +253,28 @@ def scores_of_kernel(
     """
     support, each = support_of(problem, found)
     if problem.kernel.name == "precomputed":
-        kept, X = problem.X[:0], np.ascontiguousarray(X[:, support])
-    else:
-        kept = problem.X[support]
-    return compiled.kernel_pegasos.kernel_scores(
-        problem.kernel.code(), kept, each, X, found.alpha
+        X = X[:, support]
+    rows = support_rows(problem, support)
+    return support_scores(problem.kernel, rows, each, X, found.alpha)
+
+
+def support_rows(problem: KernelProblem, support: Rows) -> Matrix:
+    """Rows that predictions are computed from: none with a precomputed kernel."""
+    rows = support[:0] if problem.kernel.name == "precomputed" else support
+    return np.asarray(problem.X[rows])
+
+
+def support_scores(
+    kernel: KernelFunction, rows: Matrix, each: Vector, X: Matrix, alpha: float
+) -> Vector:
+    """``sum_j c_j K(x_j, .) + alpha`` with support rows and their coefficients.
+
+    Of a precomputed kernel `X` has the columns of the support alone.
+    """
+    found: Vector = compiled.kernel_pegasos.kernel_scores(
+        kernel.code(), rows, each, np.ascontiguousarray(X), alpha
     )
+    return found
 
 
 @one_thread()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pegasos_stats import compiled
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import Predictors, Vector
 from pegasos_stats.checks import check_positive
 from pegasos_stats.errors import DataError, OptionError, shown
 from pegasos_stats.solvers import kernel_ascent, kernel_problem
@@ -93,11 +93,16 @@ def scores_of(
     if isinstance(found, KernelSolution):
         assert isinstance(problem, KernelProblem)
         return kernel_problem.scores_of_kernel(problem, found, X)
-    if isinstance(X, np.ndarray):
-        scores = scores_in_order(X, found.beta, found.alpha)
-    else:
-        scores = compiled.risk.scores(kernel_rows(X), found.beta, found.alpha)
+    scores = linear_scores(X, found.beta, found.alpha)
     return scores if offset is None else scores + offset
+
+
+def linear_scores(X: Predictors, beta: Vector, alpha: float) -> Vector:
+    """``x_i'beta + alpha``, for each row the same bits whatever the others are."""
+    if isinstance(X, np.ndarray):
+        return scores_in_order(X, beta, alpha)
+    scores: Vector = compiled.risk.scores(kernel_rows(X), beta, alpha)
+    return scores
 
 
 @dataclass(frozen=True)
