@@ -17,10 +17,11 @@ from tests.parity.agreement import words_if_apart
 from tests.parity.configurations import LOG_REACH, complete, draw
 
 SEED = 443
+DRAWN = 200  # configurations; `make parity` draws others
 TOGETHER = 10  # configurations in one test, 0.1 s each
 
 
-@pytest.mark.parametrize("first", range(0, 200, TOGETHER))
+@pytest.mark.parametrize("first", range(0, DRAWN, TOGETHER))
 def test_r_and_python_agree(r, first):
     drawn = (draw(SEED, number) for number in range(first, first + TOGETHER))
     apart = [words_if_apart(r, configuration) for configuration in drawn]
@@ -85,7 +86,7 @@ def kind_of(value):
 
 
 def test_every_kind_of_configuration_is_drawn():
-    drawn = [draw(SEED, number) for number in range(200)]
+    drawn = [draw(SEED, number) for number in range(DRAWN)]
     assert {c.solver for c in drawn} == {"pegasos", "sdca", "kernel"}
     assert {c.loss for c in drawn} == {"hinge", "log"}
     assert len({c.storage for c in drawn}) == 5
