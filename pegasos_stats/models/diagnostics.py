@@ -226,6 +226,8 @@ def ratio_reason(result: "LinearResults") -> str:
     drawn = problem.row_weights[problem.row_weights > 0.0]
     if result.groups is not None or np.ptp(drawn) > ROUNDING:
         return f"rows have weights or groups, {NO_LAW}."
+    if problem.has_firth:
+        return "the likelihood has Firth's penalty; result.pvalues are by its profile."
     size = problem.lam * problem.n_weighed
     if size <= NEGLIGIBLE * (1.0 + ROUNDING):
         return ""

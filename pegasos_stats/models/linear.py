@@ -25,7 +25,12 @@ from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.data.scan.rows import StreamedRows, in_memory_only, streamed_rows
 from pegasos_stats.data.weights import Counts, Offset, column_of_counts, kind_of
 from pegasos_stats.errors import DataError, OptionError, counted
-from pegasos_stats.foreign_names import renamed, suggest_arguments, suggest_names
+from pegasos_stats.foreign_names import (
+    own_value,
+    renamed,
+    suggest_arguments,
+    suggest_names,
+)
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.effects import unread_columns
 from pegasos_stats.models.inference import options
@@ -48,7 +53,7 @@ from pegasos_stats.solvers.pegasos_run import (
     check_solver,
     with_progress,
 )
-from pegasos_stats.solvers.problem import Lam, Problem, penalty_of
+from pegasos_stats.solvers.problem import Lam, Penalty, Problem, penalty_of
 from pegasos_stats.solvers.reads.few_reads import StreamedFit, few_reads
 from pegasos_stats.solvers.reads.steps import run_over_files
 from pegasos_stats.solvers.solver_runs import (
@@ -127,11 +132,12 @@ class Model(ABC):
     def __repr__(self) -> str:
         lam = "by cross-validation" if self.problem.lam_rule == "cv" else "0 or 1/n"
         lam = lam if self.lam is None else self.problem.lambda_text
+        lam = "Firth's penalty" if self.problem.has_firth else f"lam {lam}"
         return (
             f"<{type(self).__name__}: {self.coding.described}, "
             f"{counted(self.problem.n, 'row')}, "
             f"{counted(len(self.names), 'predictor')}, "
-            f"lam {lam}; not fitted, see fit()>"
+            f"{lam}; not fitted, see fit()>"
         )
 
     @property
@@ -163,6 +169,8 @@ class Model(ABC):
         DataError
             If ``lam=0`` was given and maximum likelihood does not exist.
         """
+        if self.problem.has_firth:
+            return self
         if not self.problem.lam:
             return self if self._likelihood else self._with_likelihood()
         if self.problem.lam_rule != "cv" or self._path is not None:
@@ -372,6 +380,7 @@ class LinearModel(Model):
         offset: object = None,
         standardize: bool = False,
         loss: LossName | None = None,
+        penalty: Penalty = "ridge",
     ) -> None:
         check_flag("intercept", intercept)
         sample = samples.sample_of_arrays(
@@ -385,7 +394,7 @@ class LinearModel(Model):
             standardize,
             offset,
         )
-        self._set_up(sample, lam, bool(intercept), loss)
+        self._set_up(sample, lam, bool(intercept), loss, penalty)
 
     @classmethod
     @suggest_arguments
@@ -405,6 +414,7 @@ class LinearModel(Model):
         standardize: bool = False,
         functions: Functions | None = None,
         loss: LossName | None = None,
+        penalty: Penalty = "ridge",
     ) -> Self:
         """Build the model from a formula and a data frame.
 
@@ -430,7 +440,7 @@ class LinearModel(Model):
             As for the class, or the name of a column of `data`, which is then read from
             new data too, as is ``offset(x)`` in the formula; all offsets are added up.
             As in R, ``.`` includes these columns: write ``"y ~ . - x + offset(x)"``.
-        lam, intercept, coding, na_action, standardize, loss
+        lam, intercept, coding, na_action, standardize, loss, penalty
             As for the class.
         functions : dict of str to callable, optional
             Further functions for the formula, such as ``{"half": lambda x: x / 2}``.
@@ -449,13 +459,14 @@ class LinearModel(Model):
         if is_dask(data):
             data = Partitions(data)
         if isinstance(data, Scan | Partitions):
-            if isinstance(lam, str):
-                why = f"needs the rows in memory and does not go with {data.title}."
-                raise OptionError(why, "lam", lam)
+            why = f"needs the rows in memory and does not go with {data.title}."
+            for name, value in (("lam", lam), ("penalty", penalty)):
+                if isinstance(value, str) and own_value(name, value) != "ridge":
+                    raise OptionError(why, name, value)
             sample, kept = sample_of_scan(formula, data, *given)
         else:
             sample, kept = samples.sample_of_formula(formula, data, *given)
-        return cls.of_sample(sample, lam, kept, loss)
+        return cls.of_sample(sample, lam, kept, loss, penalty)
 
     @classmethod
     def of_sample(
@@ -464,30 +475,39 @@ class LinearModel(Model):
         lam: Lam,
         intercept: bool,
         loss: LossName | None = None,
+        penalty: Penalty = "ridge",
     ) -> Self:
         """Build the model from a sample, whose rows are numbers already."""
         model = cls.__new__(cls)
-        model._set_up(sample, lam, intercept, loss)
+        model._set_up(sample, lam, intercept, loss, penalty)
         return model
 
     def _set_up(
-        self, sample: samples.Sample, lam: Lam, intercept: bool, loss: LossName | None
+        self,
+        sample: samples.Sample,
+        lam: Lam,
+        intercept: bool,
+        loss: LossName | None,
+        penalty: Penalty,
     ) -> None:
         if loss is not None:
             check_choice("loss", loss, self._losses)
         self._sample = sample
         loss = loss or self._losses[0]
-        penalty, rule = penalty_of(lam, sample.n_weighed, loss)
+        if (penalty := checked_penalty(penalty, lam, loss, sample)) != "ridge":
+            lam = 0.0
+        number, rule = penalty_of(lam, sample.n_weighed, loss)
         self.problem = Problem(
             sample.X,
             sample.y,
-            penalty,
+            number,
             loss,
             intercept,
             weights=sample.weights,
             weights_of=sample.weights_of,
             offset=sample.offset,
             lam_rule=rule,
+            penalty=penalty,
         )
 
     @property
@@ -681,6 +701,9 @@ class SVM(LinearModel):
         ``"squared_hinge"`` minimises the mean of ``max(0, 1 - y_i (x_i'beta +
         alpha))^2``, the default of LIBLINEAR and ``LinearSVC``. It has a slope
         everywhere, and the standard errors of the log loss, HC3.
+    penalty : "ridge", "firth" or "flic", default "ridge"
+        The ridge penalty is `lam`; the others are for logistic regression alone, see
+        `Logit`.
 
     Raises
     ------
@@ -741,6 +764,15 @@ class Logit(LinearModel):
     DataError
         If ``lam=0`` is given and maximum likelihood does not exist; and as for `SVM`.
 
+    With ``penalty="firth"`` it maximises the log likelihood plus ``log det(I) / 2``,
+    ``I`` Fisher's information, for few events or separated rows: estimates are finite,
+    standard errors are the model's, and intervals and p-values are by the profile of
+    this penalised likelihood. It takes neither `lam`, `weights`, groups, files nor
+    Dask; counts are ``freq_weights``. ``penalty="flic"`` is for predictions: then the
+    intercept is estimated anew by maximum likelihood, the other coefficients held, so
+    that the mean probability of the training rows is the share of the second level;
+    there are no standard errors. ``result.with_flic()`` has the same coefficients.
+
     See Also
     --------
     Logit.from_formula : the same from a formula and a data frame, also as ``logit``.
@@ -751,6 +783,8 @@ class Logit(LinearModel):
     regression models*, Biometrika 71 (1984).
     Shalev-Shwartz, Singer, Srebro & Cotter, Mathematical Programming B 127 (2011),
     section 4.
+    Firth, Biometrika 80 (1993). Heinze & Schemper, Statistics in Medicine 21 (2002).
+    Puhr, Heinze, Nold, Lusa & Geroldinger, Statistics in Medicine 36 (2017), for FLIC.
 
     Examples
     --------
@@ -763,6 +797,33 @@ class Logit(LinearModel):
     """
 
     _losses = ("log",)
+
+
+def checked_penalty(
+    penalty: object, lam: object, loss: LossName, sample: samples.Sample
+) -> Penalty:
+    """Return the name of a penalty.
+
+    Raises
+    ------
+    OptionError
+        If it is not known, or something does not go with Firth's.
+    """
+    penalty = own_value("penalty", penalty)
+    check_choice("penalty", penalty, ("ridge", "firth", "flic"))
+    if penalty == "ridge":
+        return "ridge"
+    for is_wrong, reason in (
+        (loss != "log", "is for logistic regression alone; give ps.logit."),
+        (lam is not None, "takes no lam; leave one of them out."),
+        (
+            sample.weights is not None,
+            "takes counts alone as weights; give them as freq_weights.",
+        ),
+    ):
+        if is_wrong:
+            raise OptionError(reason, "penalty", penalty)
+    return cast(Penalty, penalty)
 
 
 svm = renamed("svm", SVM.from_formula)

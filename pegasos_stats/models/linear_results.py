@@ -10,16 +10,21 @@ import pandas as pd
 
 from pegasos_stats import tables
 from pegasos_stats.arrays import Matrix, Vector
-from pegasos_stats.checks import check_flag, check_fraction, check_log_loss
+from pegasos_stats.checks import (
+    check_choice,
+    check_flag,
+    check_fraction,
+    check_log_loss,
+)
 from pegasos_stats.data.language.formula_design import FormulaDesign, Unseen
 from pegasos_stats.data.sample import Groups, RowIndex
 from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.data.scan.rows import StreamedRows, in_memory_only
 from pegasos_stats.data.weights import mean_one
-from pegasos_stats.errors import OptionError
+from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models import diagnostics, effects, sql, summaries
-from pegasos_stats.models.inference import options, wald
+from pegasos_stats.models.inference import options, profile, wald
 from pegasos_stats.models.inference.bootstrap import bootstrap
 from pegasos_stats.models.inference.options import SANDWICH, Bootstrap, Sandwich
 from pegasos_stats.models.inference.sandwich import (
@@ -31,6 +36,7 @@ from pegasos_stats.models.inference.sandwich import (
 )
 from pegasos_stats.models.results import Results, varies
 from pegasos_stats.models.summaries import Note
+from pegasos_stats.solvers.firth import rows_of, with_flic
 from pegasos_stats.solvers.objective import zero_model
 from pegasos_stats.solvers.problem import Problem, Solution
 
@@ -48,6 +54,7 @@ CARRIED = (
     "n_reads",
     "constants",
     "_spread",
+    "profiled",
 )
 
 
@@ -213,12 +220,22 @@ class LinearResults(Results):
         matrix[:, errors.unlimited] = np.nan
         return pd.DataFrame(matrix, index=names, columns=names)
 
-    def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
+    def conf_int(
+        self, alpha: float = 0.05, method: Literal["wald", "profile"] | None = None
+    ) -> pd.DataFrame:
         """Intervals of level ``1 - alpha`` for `params`.
 
         Parameters
         ----------
         alpha : float, default 0.05
+        method : "wald" or "profile", optional
+            ``"profile"``: values at which the deviance, with all other coefficients
+            estimated anew, is below the quantile of chi-squared with one degree of
+            freedom, as R's ``confint()`` of a ``glm``. For maximum likelihood, and the
+            default with Firth's penalty, which is then part of the likelihood. It does
+            not use `cov_type`. An end is infinite where the deviance stays below, and
+            NaN where the others do not converge. ``"wald"``, the default otherwise:
+            by the standard errors, or as the bootstrap has them.
 
         Returns
         -------
@@ -229,11 +246,129 @@ class LinearResults(Results):
         ------
         OptionError
             If `alpha` is not between 0 and 1, or too small for the number of
-            resamples; or as for `bse`.
+            resamples; ``"profile"`` of a fit that is penalised by `lam`, or has weights
+            or groups; or as for `bse`.
+        DataError
+            If the profile needs the training rows, and they are not in memory.
+
+        References
+        ----------
+        Venzon & Moolgavkar, Applied Statistics 37 (1988).
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> data = pd.DataFrame({"y": list("aabbabab"), "x": range(8)})
+        >>> ps.logit("y ~ x", data).fit().conf_int(method="profile").round(3)
+                       0      1
+        Intercept -4.472  1.555
+        x         -0.320  1.125
         """
         level = 1.0 - check_fraction("alpha", alpha)
-        limits = self._table(level, self._errors)[["conf_low", "conf_high"]]
+        if method is not None:
+            check_choice("method", method, ("wald", "profile"))
+        if method == "profile" or (method is None and self._is_profiled):
+            limits = pd.DataFrame(self._profile_limits(level))
+        else:
+            limits = self._errors.frame(level)[["conf_low", "conf_high"]]
         return limits.set_axis([0, 1], axis=1).set_axis(self.params.index)
+
+    @property
+    def _is_profiled(self) -> bool:
+        """Whether tables have intervals and tests by profiles."""
+        return self.problem.penalty == "firth" and self.cov_type is not None
+
+    @cached_property
+    def _profile(self) -> profile.Profile:
+        """Profiles of the coefficients.
+
+        Raises
+        ------
+        OptionError, DataError
+            If there are none.
+        """
+        check_profile(self)
+        problem = self._weighed[0]
+        return profile.Profile(rows_of(problem), problem.has_firth)
+
+    @cached_property
+    def profiled(self) -> profile.ProfileTable:
+        """Tests by the profiles, and intervals of 95%, of `params`."""
+        return self._profile.table()
+
+    @cached_property
+    def _profiled_original(self) -> profile.ProfileTable:
+        """The same of `params_original`."""
+        return self._original_profile.table()
+
+    @cached_property
+    def _original_profile(self) -> profile.Profile:
+        rows = self._profile.rows
+        assert self.scaling is not None
+        back = self.scaling.undoing(self.problem.intercept) @ rows.back
+        return profile.Profile(replace(rows, back=back), self._profile.firth)
+
+    def _profile_limits(self, level: float, original: bool = False) -> Matrix:
+        """Limits by the profiles, shape (k, 2)."""
+        usual = np.isclose(level, 0.95, rtol=0.0, atol=1e-12)
+        if self._is_profiled and usual:
+            table = self._profiled_original if original else self.profiled
+            return np.array(table.limits)
+        return (self._original_profile if original else self._profile).limits(level)
+
+    def _with_profiles(
+        self, table: pd.DataFrame, level: float, original: bool
+    ) -> pd.DataFrame:
+        """The columns of `tidy` with tests and intervals by the profiles."""
+        tests = self._profiled_original if original else self.profiled
+        limits = self._profile_limits(level, original)
+        return table.assign(
+            statistic=tests.statistic,
+            p_value=tests.p_value,
+            conf_low=limits[:, 0],
+            conf_high=limits[:, 1],
+        )
+
+    def with_flic(self) -> Self:
+        """The fit that ``penalty="flic"`` has: an intercept for predictions.
+
+        The penalty pulls probabilities towards 1/2, so that few events are predicted
+        too often. The intercept is estimated anew by maximum likelihood, the other
+        coefficients held: the mean probability of the training rows is then the share
+        of the second level. Standard errors and tests are those of the fit before.
+
+        Raises
+        ------
+        OptionError
+            If the fit has no intercept, or another penalty.
+        DataError
+            If the training rows are not in memory.
+
+        References
+        ----------
+        Puhr, Heinze, Nold, Lusa & Geroldinger, Statistics in Medicine 36 (2017).
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> data = pd.DataFrame({"y": list("aaaaaaab"), "x": range(8)})
+        >>> result = ps.logit("y ~ x", data, penalty="firth").fit()
+        >>> other = result.with_flic()
+        >>> [float(fit.predict_proba()["b"].mean().round(4)) for fit in (result, other)]
+        [0.1847, 0.125]
+        """
+        problem = self.problem
+        if problem.penalty != "firth":
+            raise OptionError("with_flic() is for a fit with penalty='firth'.")
+        if not problem.intercept:
+            raise OptionError("with_flic() is for a fit with an intercept.")
+        if not problem.has_rows:
+            raise DataError(
+                "with_flic() needs the training rows; call it before saving the fit."
+            )
+        found = replace(problem, penalty="flic")
+        solution = with_flic(problem, self.solution)
+        return replace(self, problem=found, solution=solution, errors_by="default")
 
     def t_test(self, r_matrix: object) -> wald.ContrastTests:
         """Test each linear hypothesis ``R theta = q`` about `params` separately.
@@ -436,7 +571,7 @@ class LinearResults(Results):
         return self._uncertainty
 
     def _column(self, column: str, name: str) -> "pd.Series[float]":
-        numbers = self._errors.frame(0.95)[column]
+        numbers = self._table(0.95, self._errors)[column]
         return numbers.set_axis(self.params.index).rename(name)
 
     @property
@@ -752,7 +887,7 @@ class LinearResults(Results):
         >>> print(model.fit(ps.Optimum(tol=1e-9, seed=1)).summary())
         Penalised logistic regression          digit: 5 (-1) 100 rows, 6 (+1) 100 rows
         n 200 (0 dropped)    training error 29.5% (always "5" 50.0%)
-        lambda 0.01    converged    logLik -116.3    AIC 238.7    pseudo R2 0.161
+        lambda 0.01   Newton, converged   logLik -116.3   AIC 238.7   pseudo R2 0.161
         ------------------------------------------------------------------------------
                         coef    std err          p     [0.025     0.975]
         Intercept    0.33021     0.4513      0.464    -0.5542      1.215
@@ -846,7 +981,10 @@ class LinearResults(Results):
         if original and self.scaling is not None:
             undone = self.scaling.undoing(self.problem.intercept)
             errors = errors.original(undone, self._noise(original))
-        return errors.frame(level)
+        table = errors.frame(level)
+        if not (self._is_profiled and errors.is_defined):
+            return table
+        return self._with_profiles(table, level, original)
 
     def displayed(self, table: pd.DataFrame, original: bool = False) -> pd.DataFrame:
         """The same table without noise, and without constant columns of 0.
@@ -903,6 +1041,8 @@ class LinearResults(Results):
     def notes_on_errors(self) -> list[Note]:
         """Notes on the standard errors, which are computed here if that is quick."""
         found = self._missing() or self._uncertainty.remarks()
+        if self.problem.penalty == "firth":
+            found = [*found, summaries.FOR_PREDICTIONS]
         name, shift = self.penalty_shift
         if shift > SHRUNKEN and self.problem.lam_rule != "cv":
             found = [*found, summaries.shrinkage(name, shift)]
@@ -962,6 +1102,35 @@ class LinearResults(Results):
         from pegasos_stats.output.plotting.result_plots import LinearPlots
 
         return LinearPlots(self)
+
+
+def check_profile(result: LinearResults) -> None:
+    """Raise `OptionError` or `DataError` where there are no profiles."""
+    problem = result.problem
+    for is_wrong, reason in (
+        (
+            problem.penalty == "flic",
+            "does not go with penalty='flic', which is for predictions; give 'firth'.",
+        ),
+        (
+            bool(problem.no_ml),
+            "needs maximum likelihood, which does not exist; give penalty='firth'.",
+        ),
+        (
+            problem.loss != "log" or problem.lam > 0.0,
+            "is for logistic regression without lam, or with penalty='firth'.",
+        ),
+        (problem.weights is not None, "does not go with weights=."),
+        (result.groups is not None, "does not go with groups."),
+    ):
+        if is_wrong:
+            raise OptionError(reason, "method", "profile")
+    if isinstance(problem.X, StreamedRows):
+        raise in_memory_only("method", problem.X.scan.title)
+    if not problem.has_rows:
+        raise DataError(
+            "Profiles need the training rows; ask for intervals before saving the fit."
+        )
 
 
 def drop_zero_weights(

@@ -270,6 +270,8 @@ class Results(ABC):
     @property
     def converged(self) -> bool | None:
         """Whether the solver reached its tolerance; None for a run without one."""
+        if self.problem.has_firth and isinstance(self.solution, Solution):
+            return self.solution.settled
         at, last = self.certificate, self.refinement or self.solver
         return last.converged(at, self.solution.settled)
 

@@ -493,12 +493,12 @@ def plain_level(level: object) -> Level:
 def to_json(self: "LinearResults") -> str:
     """The fit as JSON, for other languages.
 
-    An object with ``format``, ``version``, ``loss``, ``lam``, ``formula``,
-    ``outcome`` (``name``, and the levels ``negative`` and ``positive``), ``solver``,
-    ``methods`` (what ran: ``name``, ``iterations`` and their ``unit``), ``seed`` (null
-    if nothing was drawn), ``has_intercept``, ``intercept`` and ``terms``. The score is
-    the intercept and the sum of ``coefficient * (product of parts - centre) / scale``
-    over the terms.
+    An object with ``format``, ``version``, ``loss``, ``lam``, ``penalty`` (only of
+    ``"firth"`` or ``"flic"``), ``formula``, ``outcome`` (``name``, and the levels
+    ``negative`` and ``positive``), ``solver``, ``methods`` (what ran: ``name``,
+    ``iterations`` and their ``unit``), ``seed`` (null if nothing was drawn),
+    ``has_intercept``, ``intercept`` and ``terms``. The score is the intercept and the
+    sum of ``coefficient * (product of parts - centre) / scale`` over the terms.
     A part is a list that begins with its operation: ``["column", name]``,
     ``["number", x]``, ``["levels", part, levels, values]`` (one value for each
     level), ``["if", condition, part, part]``, ``["+", part, part]``, ``["ln",
@@ -529,6 +529,7 @@ def to_json(self: "LinearResults") -> str:
         "version": 1,
         "loss": self.problem.loss,
         "lam": number(self.problem.lam),
+        **({"penalty": self.problem.penalty} if self.problem.has_firth else {}),
         "formula": self.design.formula,
         "outcome": {
             "name": coding.name,

@@ -102,6 +102,17 @@ UNCERTIFIED = (
     "Nothing is certified: the numbers are so large that rounding could hide any gap; "
     "bring the predictors to a common scale."
 )
+NOT_CONCAVE = (
+    "Not certified: the likelihood with Firth's penalty is not known to be concave."
+)
+
+
+FOR_PREDICTIONS = Note(
+    "shrinkage",
+    "note",
+    "Firth's penalty pulls probabilities towards 1/2: for predictions give "
+    "penalty='flic'.",
+)
 
 
 def about_fit(result: "Results") -> list[Note]:
@@ -112,6 +123,8 @@ def about_fit(result: "Results") -> list[Note]:
 def certified(result: "Results") -> Iterator[Note]:
     """How far the objective of a fit is from its minimum."""
     near, text = result.shortfall, UNCERTIFIED
+    if result.problem.has_firth:
+        text = NOT_CONCAVE
     if near.at_most < math.inf:
         text = (
             f"Certified by duality: the objective is {above(near)}, which is at least "
@@ -451,7 +464,7 @@ def header_lines(
     penalty = f"lambda {problem.lambda_text}" if problem.lam else "maximum likelihood"
     ran = ", then ".join(run.name for run in result.solution.methods)
     end = convergence(result)
-    fit = [penalty, f"{ran}, {end}" if ran else end]
+    fit = [*([] if problem.has_firth else [penalty]), f"{ran}, {end}" if ran else end]
     layouts = [
         [first, rows, [*fit, *likelihood]],
         [first, [*rows, *likelihood[-1:]], [*fit, *likelihood[:-1]]],
@@ -472,6 +485,9 @@ def title_of(problem: Problem) -> str:
     >>> title_of(problem)
     'Logistic regression'
     """
+    if problem.has_firth:
+        flic = " (FLIC)" * (problem.penalty == "flic")
+        return f"Logistic regression, Firth's penalty{flic}"
     return LOSSES[problem.loss].title if problem.lam else "Logistic regression"
 
 
@@ -519,6 +535,8 @@ def convergence(result: "Results") -> str:
     """Whether the fit is at its optimum, and if not how far it is, certified."""
     if is_converged(result):
         return "converged"
+    if result.problem.has_firth:
+        return "not converged"
     if result.shortfall.at_most == math.inf:
         return "not converged: no certificate"
     return f"not converged: objective {above(result.shortfall)}"
@@ -578,6 +596,15 @@ def solver_lines(result: "Results") -> tables.Fields:
         *([("Margin violations:", wrong)] if by_visit else []),
         *([("Support rows:", f"{result.n_support:,}")] if svm else []),
         *random_lines(result),
+        *certificate_lines(result),
+    ]
+
+
+def certificate_lines(result: "Results") -> tables.Fields:
+    """The objective and its gaps, but with Firth's penalty, which has no bound."""
+    if result.problem.has_firth:
+        return []
+    return [
         ("Objective:", tables.significant(result.objective, 6)),
         ("Duality gap:", tables.significant(result.gap, 3)),
         ("Relative gap:", tables.significant(result.relative_gap, 3)),

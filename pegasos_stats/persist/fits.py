@@ -121,6 +121,10 @@ def without_rows(result: Results) -> Results:
     if isinstance(result, LinearResults):
         if result.has_covariance or _is_quick(result):
             known["estimated"] = result.estimated
+            if result._is_profiled:
+                known["profiled"] = result.profiled
+                if result.scaling is not None:
+                    known["_profiled_original"] = result._profiled_original
         groups = result.groups and replace(result.groups, codes=(), by_name=False)
         others |= {"errors_by": result.cov_type, "groups": groups}
         others |= {"lines": None, "unread": None}
@@ -330,6 +334,9 @@ def of_linear(result: LinearResults) -> Conditions:
     yield options == result.errors_by
     if isinstance(options, Cluster):
         yield result.groups is not None
+    for name in ("profiled", "_profiled_original"):
+        table = vars(result).get(name)
+        yield table is None or len(table.limits) == len(result.params)
     if estimated is not None:
         yield len(estimated.matrix) == result.problem.p + result.problem.intercept
         yield options == getattr(estimated, "options", options)
@@ -423,7 +430,8 @@ for low, high, names in (
     (0.0, np.inf, "rounding rows at_least lower changed _spread"),
     (0.0, 1.0, "agreeing"),
     (5e-324, MOST, "scale"),
-    (0.0, MOST, "lam divergence n_infinite"),
+    (0.0, MOST, "lam n_infinite"),
+    (0.0, np.inf, "divergence"),
     (5e-324, np.inf, "df"),
     (1.0, MOST, "lines memory shape"),
     (2.0, MOST, "numbers"),
@@ -481,13 +489,17 @@ codec.RULES |= {
         of_linear,
         f"{FIT}, solution.beta p, design.names p, _spread p, constants p",
         without_rows,
-        (*COMPUTED, *COMPUTED_LINEAR, "estimated"),
+        (*COMPUTED, *COMPUTED_LINEAR, "estimated", "profiled", "_profiled_original"),
     ),
     "MissingRows": Rule(
         of_missing_rows, "rows r, values rp", MissingRows.of, gone=("is_study",)
     ),
     "Offset": Rule(of_offset),
     "Problem": PROBLEM,
+    "ProfileTable": Rule(
+        lambda table: [table.limits.shape == (len(table.p_value), 2)],
+        "statistic k, p_value k",
+    ),
     "Reliability": Rule(of_reliability),
     "SavedModel": Rule(
         lambda saved: of_columns(saved.problem, saved.columns, saved.design),

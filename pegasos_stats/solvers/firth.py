@@ -23,11 +23,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import expit
 
-from pegasos_stats.arrays import Mask, Matrix, Vector
+from pegasos_stats.arrays import Mask, Matrix, Vector, dense_rows
 from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.solvers.maximum_likelihood import logistic
 from pegasos_stats.solvers.newton.log import two_loops
+from pegasos_stats.solvers.newton.threads import one_thread
+from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.problem import MethodRun, Problem, Solution
 
 COLLINEAR = 1e-7  # of a column's standard deviation: the residual on earlier columns
 CONSTANT = 1e-12  # of a column's mean: a standard deviation that is rounding
@@ -182,7 +185,7 @@ class LikelihoodFit:
 
 
 @dataclass(frozen=True, eq=False)
-class _Point:
+class LikelihoodPoint:
     """The objective, its first derivatives, and the Cholesky factor of I, at ``phi``.
 
     The objective is that of the orthonormal columns; without a factor it is -infinity.
@@ -195,17 +198,14 @@ class _Point:
     factor: Matrix
 
     @classmethod
-    def at(cls, rows: OrthonormalRows, phi: Vector, firth: bool) -> "_Point":
+    def at(cls, rows: OrthonormalRows, phi: Vector, firth: bool) -> "LikelihoodPoint":
+        """Pass over the rows at a point."""
         U, w = rows.basis, rows.weights
         scores = U @ phi + rows.offset
-        margins = rows.signs * scores
-        likelihood = -float(
-            w @ (np.maximum(-margins, 0.0) + np.log1p(np.exp(-np.abs(margins))))
-        )
-        v = expit(scores) * expit(-scores)
-        residuals = rows.signs * expit(-margins)
+        s, rest, losses = logistic(rows.signs * scores)
+        likelihood, v, residuals = -float(w @ losses), s * rest, rows.signs * s
         try:
-            L = np.linalg.cholesky(U.T @ (U * (w * v)[:, None]))
+            L = np.asarray(np.linalg.cholesky(U.T @ (U * (w * v)[:, None])))
         except np.linalg.LinAlgError:
             return cls(phi, likelihood, -np.inf, np.zeros(len(phi)), np.eye(len(phi)))
         objective = likelihood
@@ -217,9 +217,11 @@ class _Point:
 
     @property
     def is_finite(self) -> bool:
+        """Whether there is a factor, and nothing overflows."""
         return bool(np.isfinite(self.objective) and np.isfinite(self.score).all())
 
 
+@one_thread()
 def fit_likelihood(
     rows: OrthonormalRows,
     firth: bool = True,
@@ -278,11 +280,11 @@ def _ascent(
     C, c = rows.back[[*values]], np.array([*values.values()])
     N = null_space(C)
     if len(c):  # to where the rest is best, to first order
-        factor = _Point.at(rows, phi, firth=False).factor
+        factor = LikelihoodPoint.at(rows, phi, firth=False).factor
         along = np.linalg.solve(factor.T, np.linalg.solve(factor, C.T))
         phi = phi + along @ np.linalg.solve(C @ along, c - C @ phi)
     phi = phi + np.linalg.pinv(C) @ (c - C @ phi)
-    point = _Point.at(rows, phi, firth)
+    point = LikelihoodPoint.at(rows, phi, firth)
     pairs: list[tuple[Vector, Vector, float]] = []
     converged = diverges = False
     steps = near = 0
@@ -321,13 +323,13 @@ def _ascent(
 
 
 def _along(
-    rows: OrthonormalRows, point: _Point, step: Vector, firth: bool
-) -> _Point | None:
+    rows: OrthonormalRows, point: LikelihoodPoint, step: Vector, firth: bool
+) -> LikelihoodPoint | None:
     """The point at which the objective has not fallen, after half steps if need be."""
     share = 1.0
     least = point.objective - ROUNDING * (1.0 + abs(point.objective))
     while share > SHORTEST:
-        new = _Point.at(rows, point.phi + share * step, firth)
+        new = LikelihoodPoint.at(rows, point.phi + share * step, firth)
         if new.is_finite and new.objective >= least:
             return new
         share /= 2.0
@@ -336,7 +338,7 @@ def _along(
 
 def _described(
     rows: OrthonormalRows,
-    point: _Point,
+    point: LikelihoodPoint,
     firth: bool,
     steps: int,
     converged: bool,
@@ -406,10 +408,76 @@ def flic_intercept(
         return float(low)
     return float(
         brentq(
-            lambda a: positive - float(w @ expit(scores + a)),
+            lambda a: positive - float(w @ logistic(-scores - a)[0]),
             low - 1e-9,
             high + 1e-9,
             xtol=1e-14,
             rtol=4.0 * np.finfo(float).eps,
         )
+    )
+
+
+def rows_of(problem: Problem) -> OrthonormalRows:
+    """The rows of a problem without weights, on orthonormal columns."""
+    X = dense_rows(problem.X)
+    return orthonormal_rows(X, problem.y, problem.intercept, None, problem.offset)
+
+
+def firth_solution(problem: Problem) -> Solution:
+    """The estimates with Firth's penalty; `settled` says whether they converged.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([-1.0, 1, 1, 1])
+    >>> problem = Problem(X, y, 0.0, "log", penalty="firth")
+    >>> firth_solution(problem).beta.round(6)
+    array([1.609438])
+    """
+    rows = rows_of(problem)
+    fit = fit_likelihood(rows)
+    theta, first = np.nan_to_num(fit.theta), int(problem.intercept)
+    beta, alpha = theta[first:], float(theta[0]) if first else 0.0
+    margins = problem.y * scores_of_rows(problem, beta, alpha)
+    estimable = rows.estimable[first:]
+    found = Solution(
+        beta,
+        alpha,
+        logistic(margins)[0],
+        n_iter=fit.n_iter * problem.n,
+        n_violations=int((margins <= 0.0).sum()),
+        seed=None,
+        n_epochs=fit.n_iter,
+        settled=fit.converged,
+        estimable=None if estimable.all() else estimable,
+        methods=(MethodRun("Fisher scoring", fit.n_iter, "iteration"),),
+    )
+    return with_flic(problem, found) if problem.penalty == "flic" else found
+
+
+def with_flic(problem: Problem, found: Solution) -> Solution:
+    """The solution with the intercept of FLIC; see `flic_intercept`."""
+    scores = scores_of_rows(problem, found.beta, found.alpha)
+    shift = flic_intercept(scores, problem.y)
+    dual = logistic(problem.y * (scores + shift))[0]
+    return replace(found, beta=found.beta.copy(), alpha=found.alpha + shift, dual=dual)
+
+
+def scores_of_rows(problem: Problem, beta: Vector, alpha: float) -> Vector:
+    """Scores of the rows of a problem, shape (n,), offsets included."""
+    return np.asarray(problem.X @ beta + alpha + problem.row_offsets)
+
+
+def uncertified(problem: Problem, beta: Vector, alpha: float) -> Certificate:
+    """The mean log loss of a fit, without the penalty, and an infinite gap.
+
+    Of Firth's penalty, with which the likelihood is not known to be concave.
+    """
+    margins = problem.y * scores_of_rows(problem, beta, alpha)
+    at_zero = problem.y[margins == 0.0]
+    return Certificate(
+        float(logistic(margins)[2].mean()),
+        0.0,
+        int((margins < 0.0).sum()),
+        (int((at_zero < 0.0).sum()), int((at_zero > 0.0).sum())),
+        divergence=float("inf"),
     )

@@ -262,6 +262,10 @@ class Visitor:
 
 def check_solver(problem: Problem, solver: Solver) -> None:
     """Raise `OptionError` for options that make no sense on this problem."""
+    if problem.has_firth and solver.visits_rows:
+        raise OptionError(
+            f"penalty='firth' does not go with {solver.name}; leave the solver out."
+        )
     if solver.refit_intercept and not (problem.intercept or solver.to_optimum):
         raise OptionError(
             "refit_intercept=True makes no sense for a model without intercept; leave "

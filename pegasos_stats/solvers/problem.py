@@ -20,6 +20,8 @@ LamRule = Literal["given", "1/n", "cv", "ml", "no ml"]
 
 Lam = float | Literal["cv"] | None
 
+Penalty = Literal["ridge", "firth", "flic"]
+
 RULE_TEXT: dict[LamRule, str] = {
     "given": "",
     "1/n": " (1/n)",
@@ -111,6 +113,9 @@ class Problem:
         default of the log loss, or that default where the likelihood has no maximum.
     no_ml : str
         Why maximum likelihood does not exist, where it was asked for.
+    penalty : "ridge", "firth" or "flic"
+        Firth's penalty has ``lam = 0`` and ``log det(I) / 2`` in its place; see
+        ``firth.py``. With FLIC the intercept is estimated anew.
 
     Its arrays are read-only.
     """
@@ -125,6 +130,7 @@ class Problem:
     weights_of: WeightsOf = field(default="rows", kw_only=True)
     lam_rule: LamRule = field(default="given", kw_only=True)
     no_ml: str = field(default="", kw_only=True)
+    penalty: Penalty = field(default="ridge", kw_only=True)
 
     def __post_init__(self) -> None:
         for name in ("X", "y", "weights", "offset"):
@@ -160,9 +166,16 @@ class Problem:
         '0.333 (1/n)'
         """
         digits = 6 if self.lam_rule == "given" else 3
+        if self.has_firth:
+            return "0 (Firth's penalty)"
         if not self.lam:
             return f"0{RULE_TEXT['ml']}"
         return significant(self.lam, digits) + RULE_TEXT[self.lam_rule]
+
+    @property
+    def has_firth(self) -> bool:
+        """Whether the penalty is Firth's."""
+        return self.penalty != "ridge"
 
     @property
     def n_weighed(self) -> int:

@@ -15,8 +15,15 @@ import numpy as np
 from pegasos_stats import compiled
 from pegasos_stats.arrays import Predictors, Vector
 from pegasos_stats.checks import check_positive
-from pegasos_stats.errors import DataError, OptionError, shown
+from pegasos_stats.errors import (
+    ConvergenceWarning,
+    DataError,
+    OptionError,
+    shown,
+    warn_caller,
+)
 from pegasos_stats.solvers import kernel_ascent, kernel_problem
+from pegasos_stats.solvers.firth import firth_solution, uncertified
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.maximum_likelihood import (
     likelihood_certificate,
@@ -61,6 +68,8 @@ def certificate_of(
     0.375
     """
     if isinstance(found, Solution):
+        if problem.has_firth:
+            return uncertified(problem, found.beta, found.alpha)
         if not problem.lam:
             return likelihood_certificate(problem, found.beta, found.alpha, found.dual)
         return certificate(problem, found.beta, found.alpha, found.dual, enough)
@@ -171,6 +180,8 @@ def shortfall_of(
     (1.0, 0.888889, 0.888889)
     """
     plain = OptimalityBounds.certified(at)
+    if problem.has_firth:
+        return replace(plain, at_most=math.inf)
     if plain.reached:
         return plain
     batch = solver.passes.batch(problem.n) if isinstance(solver, Pegasos) else 1
@@ -240,6 +251,8 @@ def run_linear(
     and SDCA begin with the dual weights, if some are given, and end after so many
     visits of rows at most; see `run_sdca`.
     """
+    if problem.has_firth:
+        return run_firth(problem, solver, observe, warn)
     if not problem.lam:
         return run_likelihood(problem, solver, observe)
     with np.errstate(over="ignore", invalid="ignore"):  # the certificate tells
@@ -270,6 +283,34 @@ def run_likelihood(
     if fit.solution is None:
         raise no_maximum(fit.reason)
     return fit.solution
+
+
+def run_firth(
+    problem: Problem,
+    solver: AnySolver,
+    observe: Observer | None = None,
+    warn: bool = True,
+) -> Solution:
+    """Maximise the likelihood with Firth's penalty.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the last step is not below 1e-9 standard errors.
+    """
+    check_solver(problem, solver)
+    clock = clock_for(observe)
+    began = clock()
+    found = firth_solution(problem)
+    if observe is not None:
+        observe(Moment(found.n_epochs or 0, found, (clock() - began) / 1e9))
+    if warn and not found.settled:
+        warn_caller(
+            "Firth's estimates have not converged: predictors are nearly collinear, or "
+            "have very large values. Use fewer predictors, or transform them.",
+            ConvergenceWarning,
+        )
+    return found
 
 
 def run_then_refine(

@@ -119,7 +119,7 @@ def run_fields(
         ("Folds:", "none" if folds is None else folds.kind),
         *([("Seed:", str(seed))] if seed is not None else []),
         ("Solver:", solver.name),
-        ("Largest relative gap:", significant(gap, 3)),
+        *([("Largest relative gap:", significant(gap, 3))] if gap < np.inf else []),
     ]
 
 
@@ -284,6 +284,7 @@ class FoldFitter:
         """
         solver, ends = self.solver, [fit.certificate for each in fits for fit in each]
         late = [at.relative_gap for at in ends if not solver.reached(at)]
+        late = [] if self.model.problem.has_firth else late
         if late and solver.stops and not solver.change_tol > 0.0:
             errors.warn_caller(
                 f"{solver.name} has not reached its tolerance in {len(late)} of "
@@ -393,7 +394,7 @@ def path_solutions(
     before = 0.0
     for lam in lambdas:
         at, dual = replace(problem, lam=float(lam)), None
-        if not lam:
+        if not lam and not at.has_firth:
             pegasos_run.check_solver(at, solver)
             estimate = maximum_likelihood(at)
             if estimate.solution is not None:
@@ -427,6 +428,8 @@ def next_dual(last: Solution, lam: float, problem: Problem) -> Vector:
 
 def at_lambda(model: AnyModel, lam: float) -> AnyModel:
     """Return the same model with another lambda; the data are shared."""
+    if model.problem.has_firth:
+        raise OptionError("penalty='firth' has no lambda to choose; leave it out.")
     other = copy(model)
     other.problem = replace(model.problem, lam=float(lam), lam_rule="given")
     return other

@@ -15,7 +15,7 @@ from pegasos_stats.solvers.firth import (
 )
 
 # Counts of sex2, urinary tract infections among college women (Foxman et al., 1997),
-# which the authors of R's logistf distribute: case, age, oc, vic, vicl, vis, dia, count.
+# distributed by R's logistf: case, age, oc, vic, vicl, vis, dia, count.
 SEX2 = """
 1000010 1, 1001000 14, 1001010 3, 1001100 10, 1001110 12, 1001111 1, 1010000 44,
 1010001 3, 1011000 15, 1011001 1, 1011010 2, 1011100 7, 1011110 3, 1101000 2, 1101010 1,

@@ -293,7 +293,8 @@ def chosen_options(
 ) -> CovType:
     """The options of a covariance, the default by the loss; checked with the model.
 
-    The log loss has HC3, with groups their sandwich; the hinge the bootstrap, with
+    The log loss has HC3, with groups their sandwich, with Firth's penalty the errors of
+    the model; the hinge the bootstrap, with
     groups of whole groups, and for rows in files or Dask none.
 
     Raises
@@ -318,7 +319,18 @@ def chosen_options(
     named = isinstance(cov_type, str) and cov_type in CORRECTIONS
     nonrobust, of_rows = correction == "nonrobust", bool(correction) and not cluster
     two_kinds = groups is not None and len(groups.numbers) > 1
+    firth, flic = problem.has_firth, problem.penalty == "flic"
+    if firth and groups is not None:
+        raise OptionError("takes no groups; leave them out.", "penalty", "firth")
     for is_wrong, reason in (
+        (
+            flic and options is not None,
+            "does not go with penalty='flic', which is for predictions; give 'firth'.",
+        ),
+        (
+            firth and options is not None and not nonrobust,
+            "does not go with penalty='firth'; give 'nonrobust' or leave it out.",
+        ),
         (cluster and groups is None, "needs groups=, which rows belong together."),
         (groups and not cluster | resampled, "has no groups; give 'cluster'."),
         (resampled and two_kinds, "has groups of one kind; for two give 'cluster'."),
@@ -343,6 +355,8 @@ def chosen_options(
 
 def default_options(problem: Problem, groups: Groups | None = None) -> CovType:
     """The rule of `chosen_options`, which looks at the loss and the size alone."""
+    if problem.has_firth:
+        return COV_TYPES["nonrobust"] if problem.penalty == "firth" else None
     if problem.loss != "hinge":
         return COV_TYPES["HC3"] if groups is None else COV_TYPES["cluster"]
     if isinstance(problem.X, StreamedRows):

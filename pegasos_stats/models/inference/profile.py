@@ -39,6 +39,28 @@ class ProfileTests:
     p_value: Vector
 
 
+@dataclass(frozen=True, eq=False)
+class ProfileTable:
+    """Tests and intervals of ``k`` coefficients by their profiles.
+
+    Attributes
+    ----------
+    statistic : float64 array, shape (k,)
+        Signed roots of the deviances at 0.
+    p_value : float64 array, shape (k,)
+    limits : float64 array, shape (k, 2)
+        Of 95%.
+    """
+
+    statistic: Vector
+    p_value: Vector
+    limits: Matrix
+
+    def __post_init__(self) -> None:
+        for array in vars(self).values():
+            array.flags.writeable = False
+
+
 class Profile:
     """The profile of each coefficient about a fit.
 
@@ -95,6 +117,13 @@ class Profile:
             statistic[j] = self.deviance(int(j), 0.0)
         return ProfileTests(statistic, np.asarray(chdtrc(1.0, statistic)))
 
+    def table(self) -> ProfileTable:
+        """Tests, and intervals of 95%."""
+        tests, sign = self.tests(), np.sign(self.fit.theta)
+        return ProfileTable(
+            sign * np.sqrt(tests.statistic), tests.p_value, self.limits()
+        )
+
     def limits(self, level: float = 0.95) -> Matrix:
         """Limits of intervals, shape (k, 2).
 
@@ -125,13 +154,17 @@ class Profile:
             nonlocal latest
             if distance not in answers:
                 value = estimate + sign * distance * unit
-                deviance, latest = self._held(j, value, latest)
+                deviance, held = self._held(j, value, latest)
+                latest = latest if np.isnan(deviance) else held
                 answers[distance] = float(np.sqrt(deviance)) - target
             return answers[distance]
 
         near, far = 0.0, target
-        while above(far) < 0.0 and len(answers) < MOST_DOUBLINGS:
-            near, far = far, 2.0 * far
+        while not above(far) >= 0.0 and len(answers) < MOST_DOUBLINGS:
+            if np.isnan(above(far)):  # too far for one step
+                far = (near + far) / 2.0
+            else:
+                near, far = far, 2.0 * far
         if not above(far) >= 0.0:
             return np.nan
         try:

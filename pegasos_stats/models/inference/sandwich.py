@@ -363,8 +363,9 @@ def sandwich(
     rows = SandwichRows.of(problem, found, options, scaling, groups, relative_gap)
     sums: ClassSums = rows.read(rows.fitted.sums)
     if found.estimable is not None:
-        return rows.uncentred(rows.of_estimable(sums, found.estimable))
-    whole = rows.covariance(sums)
+        whole = rows.of_estimable(sums, found.estimable)
+        return rows.uncentred(rows.without_step(whole))
+    whole = rows.without_step(rows.covariance(sums))
     if problem.no_ml:
         return rows.uncentred(undefined(whole, no_ml(problem)))
     if not problem.lam:  # rows overlap, as the estimate exists
@@ -496,6 +497,10 @@ class SandwichRows:
             unbounded=part.unbounded,
             aliased=aliased,
         )
+
+    def without_step(self, found: Covariance) -> Covariance:
+        """The covariance; with Firth's penalty the step of the log loss is no error."""
+        return replace(found, newton_step=None) if self.problem.has_firth else found
 
     def separation(self, sums: ClassSums) -> SeparatedRows | None:
         """How many rows of the log loss are separated, if any, and what is left.

@@ -384,6 +384,10 @@ SAME = 1e-5  # of scores, what is the solver's: sqrt(D) is their mean change
 NOISE = 1e-5  # of a score: estimates that move it by less are 0 in tables
 SHOWN = ["estimate", "std_error", "conf_low", "conf_high"]
 SMALL = 0.25  # of a standard error: 95% intervals then cover 94.3%
+OF_FIRTH = (
+    "Standard errors: of the model. Intervals and p-values: profile of the likelihood "
+    "with Firth's penalty"
+)
 OF_ROWS = "Rows are taken as independent; otherwise give their groups."
 OF_GROUPS = "Groups are taken as independent of each other, rows of one are not."
 COMPLETE = (
@@ -816,7 +820,9 @@ def reason_unavailable(problem: Problem, options: CovType) -> str:
     'There are no standard errors'
     """
     streamed = isinstance(problem.X, StreamedRows)
-    if options is None and streamed and problem.loss == "hinge":
+    if problem.penalty == "flic":
+        why = "penalty='flic' is for predictions; penalty='firth' has them"
+    elif options is None and streamed and problem.loss == "hinge":
         why = (
             f"rows in {problem.X.scan.noun} are not resampled; with_covariance("
             "'sandwich') has those of the sandwich, which are too small where rows tie"
@@ -900,6 +906,8 @@ class Uncertainty:
         For the log loss the Newton step tells, beside a quarter of a standard error;
         for the hinge the relative gap.
         """
+        if self.result.problem.has_firth:
+            return not self.result.solution.settled
         step = getattr(self.covariance, "newton_step", None)
         if step is None:
             return self.result.relative_gap > FAR
@@ -1007,7 +1015,9 @@ class Uncertainty:
         if isinstance(V, BootstrapResult) and V.coincide:
             found.append(COINCIDE)
         text = self.kind
-        if problem.lam:
+        if problem.has_firth:
+            text = OF_FIRTH
+        elif problem.lam:
             text += ", for penalised coefficients at this lambda"
             text += ", taken as fixed" * (problem.lam_rule == "cv")
         elif getattr(self.result.cov_type, "correction", "") == "HC3":
@@ -1015,7 +1025,9 @@ class Uncertainty:
         found.append(Note("standard errors", "note", f"{text}."))
         text = "Intervals and tests are about penalised coefficients. "
         text = text * bool(problem.lam) + (OF_ROWS if groups is None else OF_GROUPS)
-        if V.counts_scaling:
+        if problem.has_firth:
+            text = "Rows are taken as independent."
+        elif V.counts_scaling:
             text += " Means and standard deviations of predictors count as estimated."
         return [*found, Note("inference", "note", text), *V.notes]
 

@@ -325,6 +325,7 @@ def result_facts(result: Fitted) -> Facts:
         "loss": problem.loss,
         "lambda": problem.lam,
         "lambda_rule": problem.lam_rule,
+        "penalty": problem.penalty,
         "intercept": problem.intercept,
         "kernel": str(kernel) if kernel else None,
         "weighted": problem.weights is not None,

@@ -153,6 +153,9 @@ class ModelOptions:
     loss
         support vector machine, with the hinge or its square, or logistic
         regression (default: hinge; of report log, but hinge with --kernel)
+    penalty
+        that of lambda; or with --loss log Firth's, for few events or separated
+        rows, with intervals by the profile, or that with FLIC, for predictions
     intercept
         estimate the intercept (default), or fix it at 0
     coding
@@ -184,6 +187,7 @@ class ModelOptions:
         float | Literal["cv"] | None, Parameter(name=("--lambda", "--lam"))
     ] = None
     loss: Literal["hinge", "log", "squared_hinge"] | None = None
+    penalty: Literal["ridge", "firth", "flic"] | None = None
     intercept: Annotated[bool, Parameter(negative="--no-intercept")] = True
     coding: Literal["factor", "first-seen"] = "factor"
     kernel: Literal["linear", "polynomial", "gaussian"] | None = None

@@ -110,6 +110,7 @@ def templates(escape: Escape) -> "Environment":
         "python_lines": python_lines,
         "title_of": summaries.title_of,
         "uncertified": summaries.UNCERTIFIED,
+        "not_concave": summaries.NOT_CONCAVE,
         "zip": zip,
     }
     return made
@@ -297,7 +298,9 @@ def model_arguments(facts: ReportFacts) -> dict[str, object]:
     coding, counts = facts.coding or result.coding, result.counted
     offset = result.offsets
     is_usual = problem.lam_rule == "1/n" and problem.lam == 1.0 / problem.n_weighed
-    if not is_usual and problem.lam_rule not in ("ml", "no ml"):
+    if problem.has_firth:
+        found["penalty"] = problem.penalty
+    elif not is_usual and problem.lam_rule not in ("ml", "no ml"):
         found["lam"] = problem.lam if result.lambda_path is None else "cv"
     if problem.loss not in ("hinge", "log"):
         found["loss"] = problem.loss
@@ -334,6 +337,8 @@ def fit_arguments(result: Fitted) -> dict[str, object]:
     if result.groups is not None:
         names = result.groups.names if result.groups.by_name else [Name("groups")]
         found["groups"] = names[0] if len(names) == 1 else list(names)
+    if result.problem.penalty == "flic":
+        return found
     if result.cov_type is None:
         found["cov_type"] = "none"
     elif result.cov_type != chosen_options("default", result.problem, result.groups):
